@@ -10,7 +10,7 @@
 #     make uninstall  takes it away again, with the same PREFIX and DESTDIR
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
-#     make fuzz       fuzzes every reader of foreign bytes, FUZZ_SECONDS=60 each
+#     make fuzz       fuzzes every reader of third-party bytes, FUZZ_SECONDS=60 each
 #     make faults     the battery of faults in its long form (docs/faults.md), then the tests under sanitizers; T=kill picks
 #     make clean
 

@@ -26,7 +26,7 @@ extern "C" {
 
 /* How it is to be set up.  A tracer ignores what it does not have. */
 struct bench_setup {
-	const char *folder;  /* its output */
+	const char *directory;  /* its output */
 	const char *rings;   /* a directory for mapped rings; "": the tracer's own choice */
 	const char *output;  /* "binary" or "text" */
 	const char *policy;  /* of a full ring: "block" or "discard" */
@@ -45,7 +45,7 @@ struct bench_peer {
 	size_t case_count;
 	void (*prepare)(const struct bench_setup *setup); /* once, before any other thread runs */
 	void (*thread_begin)(void);                       /* in each thread that records; NULL: nothing to do */
-	void (*drain)(void);                              /* returns when the rings are empty, where the tracer can tell */
+	void (*consumer)(void);                              /* returns when the rings are empty, where the tracer can tell */
 	void (*finish)(void);                             /* returns when everything is in the files */
 	uint64_t (*delivered)(uint64_t made);             /* events in the files, after `finish` */
 };
@@ -69,15 +69,15 @@ void bench_pin_others(unsigned which); /* all threads of the process but the cal
 bool bench_has_two_processors(void);
 void bench_sort(uint32_t *values, size_t count);
 double bench_quantile(const uint32_t *sorted, size_t count, double quantile);
-uint64_t bench_folder_size(const char *path); /* bytes of all files below it */
-void bench_folder_remove(const char *path);
+uint64_t bench_directory_size(const char *path); /* bytes of all files below it */
+void bench_directory_remove(const char *path);
 void bench_die(const char *what) __attribute__((noreturn));
 
 /* ---- step.c */
 /* Instructions of one event, the loop round it included; negative where they cannot be counted.  `arguments` start this program
  * again, as a child that calls bench_step_run(). */
 double bench_step_count(char *const arguments[], uint64_t tries);
-void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*drain)(void)) __attribute__((noreturn));
+void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*consumer)(void)) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

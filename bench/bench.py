@@ -86,7 +86,7 @@ def differences(options, peer):
     return {}
 
 
-def measure_in_rounds(tracers, chosen, folder, rings):
+def measure_in_rounds(tracers, chosen, directory, rings):
     """Results by measurement and tracer: the runs in the order of the rounds."""
     results = {name: {peer: [] for peer in who if peer in tracers} for name, _, who, _ in chosen}
     for turn in range(max((rounds for _, _, _, rounds in chosen), default=0)):
@@ -94,7 +94,7 @@ def measure_in_rounds(tracers, chosen, folder, rings):
             for peer in who:
                 if turn < rounds and peer in tracers:
                     say(f"round {turn + 1}: {name} {peer}")
-                    run = tracers[peer].run(options | differences(options, peer), folder, rings)
+                    run = tracers[peer].run(options | differences(options, peer), directory, rings)
                     if name.startswith("text.") and "wall_ns" in run:
                         run["lines"] = 1e9 / run["wall_ns"]
                     results[name][peer].append(run)
@@ -176,22 +176,22 @@ def choose(options):
     return every, absent
 
 
-def rings_place(folder):
-    return "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > ENOUGH_BYTES else folder
+def rings_place(directory):
+    return "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > ENOUGH_BYTES else directory
 
 
 def measure(options):
     form = Form(options.quick, options.rounds, options.threads)
     tracers, absent = choose(options)
-    cases = peers.check_output([tracers["ctrace"].program, "mode=cases", "folder=."]).split()
+    cases = peers.check_output([tracers["ctrace"].program, "mode=cases", "directory=."]).split()
     made = measurements(form, cases)
     chosen = [one for group in GROUPS if group in options.only for one in made[group]]
-    with tempfile.TemporaryDirectory(prefix="ctrace-bench.") as folder:
-        with tempfile.TemporaryDirectory(prefix="ctrace-bench.", dir=rings_place(folder)) as rings:
+    with tempfile.TemporaryDirectory(prefix="ctrace-bench.") as directory:
+        with tempfile.TemporaryDirectory(prefix="ctrace-bench.", dir=rings_place(directory)) as rings:
             try:
                 for peer in tracers.values():
-                    peer.start(folder)
-                results = measure_in_rounds(tracers, chosen, folder, rings)
+                    peer.start(directory)
+                results = measure_in_rounds(tracers, chosen, directory, rings)
             finally:
                 for peer in tracers.values():
                     peer.stop()
@@ -205,7 +205,7 @@ def measure(options):
 
 def write_json(path, raw, table, absent):
     machine = {"cpu": cpu_name(), "cpus": os.cpu_count(), "kernel": platform.release()}
-    lines = [dict(vars(row), verdict=row.verdict) for row in table]
+    lines = [dict(vars(row), filter result=row.filter_result) for row in table]
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"machine": machine, "absent": absent, "table": lines, "raw": raw}, file, indent=2)
         file.write("\n")

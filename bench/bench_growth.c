@@ -159,27 +159,27 @@ static void run(struct figures *figures, const struct growth_case *the, unsigned
 		bench_die("a run");
 }
 
-static void configure(const char *folder)
+static void configure(const char *directory)
 {
 	char path[64];
 	FILE *file;
 
-	(void)snprintf(path, sizeof(path), "%s/cfg", folder);
+	(void)snprintf(path, sizeof(path), "%s/cfg", directory);
 	file = fopen(path, "we");
 	if (file == NULL ||
 	    fprintf(file,
 		    "mftrace.level = info\nmftrace.dest = binfile\nctrace.overflow = block\n"
 		    "mftrace.emitter.binfile#location = %s\nmftrace.emitter.binfile#maxgeneration = 2\n"
 		    "mftrace.emitter.binfile#maxfilesize = 65536\n",
-		    folder) < 0 ||
-	    fclose(file) != 0 || setenv("MFTRACE_CONFIG", path, 1) != 0 || setenv("CTRACE_RUN_DIR", folder, 1) != 0)
+		    directory) < 0 ||
+	    fclose(file) != 0 || setenv("MFTRACE_CONFIG", path, 1) != 0 || setenv("CTRACE_RUN_DIR", directory, 1) != 0)
 		bench_die(path);
 }
 
 int main(int argc, char **argv)
 {
 	struct figures *figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	char folder[] = "/dev/shm/ctrace-bench.XXXXXX";
+	char directory[] = "/dev/shm/ctrace-bench.XXXXXX";
 	FILE *output;
 
 	if (argc == 3 && strcmp(argv[2], "quick") == 0) {
@@ -188,9 +188,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_growth OUTPUT.json [quick]\n");
 		return 2;
 	}
-	if (figures == MAP_FAILED || mkdtemp(folder) == NULL)
-		bench_die(folder);
-	configure(folder);
+	if (figures == MAP_FAILED || mkdtemp(directory) == NULL)
+		bench_die(directory);
+	configure(directory);
 	for (unsigned turn = 0; turn < ROUNDS; turn++)
 		for (size_t i = 0; i < CASES; i++)
 			run(figures, &cases[i], turn);
@@ -207,6 +207,6 @@ int main(int argc, char **argv)
 		fprintf(output, "]");
 	}
 	fprintf(output, "\n}\n");
-	bench_folder_remove(folder);
+	bench_directory_remove(directory);
 	return fclose(output) == 0 ? 0 : 2;
 }

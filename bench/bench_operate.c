@@ -28,10 +28,10 @@ bool operate_is_quick;
 
 static pid_t owner;
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
 	if (getpid() == owner)
-		bench_folder_remove(operate_paths.folder);
+		bench_directory_remove(operate_paths.directory);
 }
 
 /* Not what a disk can take is the question: memory, where there is enough. */
@@ -47,19 +47,19 @@ static const char *find_parent(void)
 	return "/tmp";
 }
 
-static void make_folder(void)
+static void make_directory(void)
 {
 	struct operate_paths *paths = &operate_paths;
 
-	(void)snprintf(paths->folder, sizeof(paths->folder), "%.400s/ctrace-bench.XXXXXX", find_parent());
-	if (mkdtemp(paths->folder) == NULL)
-		bench_die(paths->folder);
+	(void)snprintf(paths->directory, sizeof(paths->directory), "%.400s/ctrace-bench.XXXXXX", find_parent());
+	if (mkdtemp(paths->directory) == NULL)
+		bench_die(paths->directory);
 	owner = getpid();
-	(void)atexit(remove_folder);
-	(void)snprintf(paths->run, sizeof(paths->run), "%.500s/run", paths->folder);
-	(void)snprintf(paths->data, sizeof(paths->data), "%.500s/data", paths->folder);
+	(void)atexit(remove_directory);
+	(void)snprintf(paths->run, sizeof(paths->run), "%.500s/run", paths->directory);
+	(void)snprintf(paths->data, sizeof(paths->data), "%.500s/data", paths->directory);
 	if (mkdir(paths->run, 0700) != 0 || setenv("CTRACE_RUN_DIR", paths->run, 1) != 0 || unsetenv("MFTRACE_CONFIG") != 0 ||
-	    setenv("MFTRACE_LOGS", paths->folder, 1) != 0)
+	    setenv("MFTRACE_LOGS", paths->directory, 1) != 0)
 		bench_die(paths->run);
 }
 
@@ -67,14 +67,14 @@ static void find_programs(void)
 {
 	char program[4096];
 	ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	const char *folder;
+	const char *directory;
 
 	if (size < 0)
 		bench_die("/proc/self/exe");
 	program[size] = '\0';
-	folder = dirname(program);
-	(void)snprintf(operate_paths.disturber, sizeof(operate_paths.disturber), "%s/bench_operator", folder);
-	(void)snprintf(operate_paths.tool, sizeof(operate_paths.tool), "%s/../ctrace", folder);
+	directory = dirname(program);
+	(void)snprintf(operate_paths.disturber, sizeof(operate_paths.disturber), "%s/bench_operator", directory);
+	(void)snprintf(operate_paths.tool, sizeof(operate_paths.tool), "%s/../ctrace", directory);
 	if (access(operate_paths.tool, X_OK) != 0)
 		bench_die(operate_paths.tool);
 }
@@ -152,7 +152,7 @@ static void measure(struct results *results)
 	writer = operate_writer_start();
 	operate_cost_measure(&results->cost);
 	operate_end(&writer, SIGTERM);
-	bench_folder_remove(operate_paths.data);
+	bench_directory_remove(operate_paths.data);
 	for (unsigned i = 0; i < OPERATE_SUSTAINED; i++)
 		for (unsigned workload = 0; workload < OPERATE_WORKLOADS; workload++)
 			operate_sustain(workload, &results->sustained[workload][i]);
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	out = fopen(argv[1], "we");
 	if (out == NULL)
 		bench_die(argv[1]);
-	make_folder();
+	make_directory();
 	find_programs();
 	results = operate_share(sizeof(*results));
 	measure(results);

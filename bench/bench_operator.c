@@ -74,12 +74,12 @@ static void ask(int fd, const struct ct_buf *request, struct ct_buf *answer)
 	}
 }
 
-static int reach(const char *folder, const char *name)
+static int reach(const char *directory, const char *name)
 {
 	int fd = -1;
 
-	if (ct_client_connect(folder, name, &fd) != CTRACE_OK)
-		die(folder, "nobody listens there");
+	if (ct_client_connect(directory, name, &fd) != CTRACE_OK)
+		die(directory, "nobody listens there");
 	return fd;
 }
 
@@ -91,7 +91,7 @@ static int tell_status(const char *run_directory, const char *name)
 	struct ct_writer_state state = { 0 };
 	struct ct_message message;
 	struct ct_span found;
-	char folder[4200];
+	char directory[4200];
 	size_t start, size;
 
 	ct_buf_init(&request);
@@ -99,8 +99,8 @@ static int tell_status(const char *run_directory, const char *name)
 	start = ct_message_start(&request, CT_VERB_WRITER_STATUS, 0);
 	if (ct_message_end(&request, start) != CTRACE_OK)
 		die("status", "no memory");
-	(void)snprintf(folder, sizeof folder, "%.4000s/" CT_WRITER_FOLDER, run_directory);
-	ask(reach(folder, name), &request, &answer);
+	(void)snprintf(directory, sizeof directory, "%.4000s/" CT_WRITER_DIRECTORY, run_directory);
+	ask(reach(directory, name), &request, &answer);
 	if (ct_message_parse(answer.data, answer.size, &message, &size) != CTRACE_OK)
 		die("status", "is damaged");
 	found = ct_message_find(&message, CT_FIELD_WRITER);
@@ -132,7 +132,7 @@ static void connect_to(struct disturber *self)
 
 	if (ct_peers_find(&filter, &peers) != CTRACE_OK || peers.count != 1)
 		die(self->run_directory, "the process is not there");
-	(void)snprintf(path, sizeof path, "%.4096s/%.256s", peers.items[0].run_directory, peers.items[0].folder);
+	(void)snprintf(path, sizeof path, "%.4096s/%.256s", peers.items[0].run_directory, peers.items[0].directory);
 	self->fd = reach(path, "control");
 	ct_peers_fini(&peers);
 }

@@ -105,12 +105,12 @@ static int be(const char *role)
 
 struct place {
 	const char *name;
-	char folder[PATH_SIZE / 4];
+	char directory[PATH_SIZE / 4];
 };
 
 struct kind {
 	const char *name;
-	const char *configuration; /* NULL: none.  %s is the folder of the place */
+	const char *configuration; /* NULL: none.  %s is the directory of the place */
 };
 
 static const struct kind kinds[] = {
@@ -120,17 +120,17 @@ static const struct kind kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-static void join(char out[PATH_SIZE], const char *folder, const char *name)
+static void join(char out[PATH_SIZE], const char *directory, const char *name)
 {
-	if (snprintf(out, PATH_SIZE, "%s/%s", folder, name) >= PATH_SIZE)
-		bench_die(folder);
+	if (snprintf(out, PATH_SIZE, "%s/%s", directory, name) >= PATH_SIZE)
+		bench_die(directory);
 }
 
-static void make_folder(const char *folder, const char *name)
+static void make_directory(const char *directory, const char *name)
 {
 	char path[PATH_SIZE];
 
-	join(path, folder, name);
+	join(path, directory, name);
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		bench_die(path);
 }
@@ -142,9 +142,9 @@ static void write_configuration(const struct place *place, const struct kind *ki
 
 	if (kind->configuration == NULL)
 		return;
-	join(path, place->folder, kind->name);
+	join(path, place->directory, kind->name);
 	file = fopen(path, "we");
-	if (file == NULL || fprintf(file, kind->configuration, place->folder) < 0 || fclose(file) != 0)
+	if (file == NULL || fprintf(file, kind->configuration, place->directory) < 0 || fclose(file) != 0)
 		bench_die(path);
 }
 
@@ -152,10 +152,10 @@ static void set_environment(const struct place *place, const struct kind *kind)
 {
 	char path[PATH_SIZE];
 
-	join(path, place->folder, "run");
+	join(path, place->directory, "run");
 	if (setenv("CTRACE_RUN_DIR", path, 1) != 0)
 		bench_die("setenv");
-	join(path, place->folder, kind->name);
+	join(path, place->directory, kind->name);
 	if (kind->configuration == NULL ? unsetenv("MFTRACE_CONFIG") != 0 : setenv("MFTRACE_CONFIG", path, 1) != 0)
 		bench_die("setenv");
 }
@@ -271,9 +271,9 @@ static double measure_idle(const struct place *place)
 	int in;
 
 	set_environment(place, &kinds[0]);
-	join(path, place->folder, "run");
-	bench_folder_remove(path);
-	make_folder(place->folder, "run");
+	join(path, place->directory, "run");
+	bench_directory_remove(path);
+	make_directory(place->directory, "run");
 	pid = start_talking("idle", line, &in);
 	blocks = 0;
 	if (nftw(path, add_blocks, 8, FTW_PHYS) != 0)
@@ -287,11 +287,11 @@ static void measure(struct place *place, const char *parent, FILE *json)
 {
 	double us[KINDS], empty_us;
 
-	if (snprintf(place->folder, sizeof place->folder, "%s/bench_start.XXXXXX", parent) >= (int)sizeof place->folder ||
-	    mkdtemp(place->folder) == NULL)
+	if (snprintf(place->directory, sizeof place->directory, "%s/bench_start.XXXXXX", parent) >= (int)sizeof place->directory ||
+	    mkdtemp(place->directory) == NULL)
 		bench_die(parent);
-	make_folder(place->folder, "run");
-	make_folder(place->folder, "out");
+	make_directory(place->directory, "run");
+	make_directory(place->directory, "out");
 	for (unsigned i = 0; i < KINDS; i++)
 		write_configuration(place, &kinds[i]);
 	measure_processes(place, us, &empty_us);
@@ -300,10 +300,10 @@ static void measure(struct place *place, const char *parent, FILE *json)
 		fprintf(json, ", \"%s_us\": %.1f", kinds[i].name, us[i]);
 	fprintf(json, ", \"thread_us\": %.1f", measure_threads(place));
 	fprintf(json, ", \"idle_kib\": %.0f}", measure_idle(place));
-	bench_folder_remove(place->folder);
+	bench_directory_remove(place->directory);
 }
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
 	struct stat info;
 
@@ -333,7 +333,7 @@ int main(int argc, char **argv)
 	if (json == NULL)
 		bench_die(argv[1]);
 	fputs("{", json);
-	measure(&memory, is_folder("/dev/shm") ? "/dev/shm" : temporary, json);
+	measure(&memory, is_directory("/dev/shm") ? "/dev/shm" : temporary, json);
 	fputs(", ", json);
 	measure(&disk, temporary, json);
 	fputs("}\n", json);

@@ -110,7 +110,7 @@ static void run(struct result *result)
 int main(int argc, char **argv)
 {
 	struct result *results = mmap(NULL, RUNS * sizeof(*results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	char folder[] = "/tmp/ctrace-bench.XXXXXX";
+	char directory[] = "/tmp/ctrace-bench.XXXXXX";
 	double most = 0;
 	FILE *output;
 
@@ -120,9 +120,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_sublevels OUTPUT.json [quick]\n");
 		return 2;
 	}
-	if (results == MAP_FAILED || mkdtemp(folder) == NULL || setenv("CTRACE_RUN_DIR", folder, 1) != 0 ||
+	if (results == MAP_FAILED || mkdtemp(directory) == NULL || setenv("CTRACE_RUN_DIR", directory, 1) != 0 ||
 	    unsetenv("MFTRACE_CONFIG") != 0)
-		bench_die(folder);
+		bench_die(directory);
 	for (unsigned i = 0; i < RUNS; i++) {
 		pid_t child = fork();
 		int status;
@@ -143,6 +143,6 @@ int main(int argc, char **argv)
 		most = results[i].mebibytes > most ? results[i].mebibytes : most;
 	}
 	fprintf(output, "],\n  \"mebibytes\": %.2f,\n  \"find_ns\": %.1f\n}\n", most, results[RUNS - 1].find_ns);
-	bench_folder_remove(folder);
+	bench_directory_remove(directory);
 	return fclose(output) == 0 ? 0 : 2;
 }

@@ -67,10 +67,10 @@ static void begin_thread(void)
 		bench_peer.thread_begin();
 }
 
-static void drain(const struct bench_case *bench)
+static void consumer(const struct bench_case *bench)
 {
 	if (bench->is_recorded)
-		bench_peer.drain();
+		bench_peer.consumer();
 }
 
 static void print_counts(void)
@@ -94,7 +94,7 @@ static void begin_alone(const struct bench_case *bench)
 	bench_pin_self(0);
 	begin_thread();
 	run_batch(bench, EVENTS);
-	drain(bench);
+	consumer(bench);
 	bench_pin_others(1);
 }
 
@@ -110,7 +110,7 @@ static void measure_call(const struct bench_case *bench, const struct options *o
 	for (size_t i = 0; i < count; i++) {
 		uint64_t before;
 
-		drain(bench);
+		consumer(bench);
 		run_batch(bench, WARM);
 		before = bench_ticks();
 		run_batch(bench, EVENTS);
@@ -136,7 +136,7 @@ static void time_singles(const struct bench_case *bench, uint32_t *times, size_t
 		uint64_t before;
 
 		if (i % EVENTS == 0) {
-			drain(bench);
+			consumer(bench);
 			run_batch(bench, WARM);
 		}
 		before = bench_ticks();
@@ -236,7 +236,7 @@ static void crowd_record(struct group *crowd)
 {
 	meet(crowd);
 	meet(crowd);
-	bench_peer.drain();
+	bench_peer.consumer();
 }
 
 static void crowd_end(struct group *crowd)
@@ -314,7 +314,7 @@ static void measure_together(const struct bench_case *bench, const struct option
 
 	group_start(&timed.group, be_timed);
 	for (size_t i = 0; i < timed.batches; i++) {
-		drain(bench);
+		consumer(bench);
 		meet(&timed.group);
 		meet(&timed.group);
 	}
@@ -352,8 +352,8 @@ static void measure_sustain(const struct bench_case *bench, const struct options
 	group_start(&crowd, be_in_crowd);
 	crowd_record(&crowd);
 	group_start(&producers, be_producer);
-	bench_peer.drain();
-	bytes = bench_folder_size(options->setup.folder);
+	bench_peer.consumer();
+	bytes = bench_directory_size(options->setup.directory);
 	beside = beside_ns(options->beside);
 	wall[0] = bench_clock_ns(CLOCK_MONOTONIC);
 	cpu[0] = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -363,7 +363,7 @@ static void measure_sustain(const struct bench_case *bench, const struct options
 	bench_peer.finish();
 	wall[2] = bench_clock_ns(CLOCK_MONOTONIC);
 	cpu[1] = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	bytes = bench_folder_size(options->setup.folder) - bytes;
+	bytes = bench_directory_size(options->setup.directory) - bytes;
 	group_join(&producers);
 	crowd_end(&crowd);
 	printf("\"events\": %llu, \"start_ns\": %llu, \"beside_ns\": %llu, ", (unsigned long long)events, (unsigned long long)wall[0],
@@ -397,7 +397,7 @@ static void measure_memory(const struct bench_case *bench, const struct options 
 
 	begin_thread();
 	run_batch(bench, 1);
-	bench_peer.drain();
+	bench_peer.consumer();
 	group_start(&crowd, be_in_crowd);
 	before = proportional_kib();
 	crowd_record(&crowd);
@@ -437,7 +437,7 @@ static void set_option(struct options *options, const char *name, const char *va
 		{ "threads", NULL, &options->threads },
 		{ "crowd", NULL, &options->crowd },
 		{ "beside", &options->beside, NULL },
-		{ "folder", &options->setup.folder, NULL },
+		{ "directory", &options->setup.directory, NULL },
 		{ "rings", &options->setup.rings, NULL },
 		{ "output", &options->setup.output, NULL },
 		{ "policy", &options->setup.policy, NULL },
@@ -469,8 +469,8 @@ static void parse(struct options *options, int argc, char **argv)
 	}
 	if (options->count == 0 || options->threads == 0 || options->threads > THREADS_MOST || options->crowd > CROWD_MOST)
 		refuse("count, threads or crowd is out of bounds");
-	if (options->setup.folder[0] == '\0')
-		refuse("folder=PATH is missing");
+	if (options->setup.directory[0] == '\0')
+		refuse("directory=PATH is missing");
 }
 
 static const struct bench_case *find_case(const char *name)
@@ -509,7 +509,7 @@ int main(int argc, char **argv)
 				   .count = 1,
 				   .threads = 1,
 				   .beside = "",
-				   .setup = { .folder = "", .rings = "", .output = "binary", .policy = "block" } };
+				   .setup = { .directory = "", .rings = "", .output = "binary", .policy = "block" } };
 	const struct {
 		const char *name;
 		void (*measure)(const struct bench_case *bench, const struct options *options);
@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 	bench_peer.prepare(&options.setup);
 	if (strcmp(options.mode, "stepped") == 0) {
 		begin_thread();
-		bench_step_run(bench, options.count, bench_peer.drain);
+		bench_step_run(bench, options.count, bench_peer.consumer);
 	}
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(modes[i].name, options.mode) == 0) {

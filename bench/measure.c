@@ -125,7 +125,7 @@ double bench_quantile(const uint32_t *sorted, size_t count, double quantile)
 	return (double)sorted[at];
 }
 
-/* ---- folders */
+/* ---- directories */
 
 static uint64_t size_sum;
 
@@ -138,7 +138,7 @@ static int add_size(const char *path, const struct stat *info, int type, struct 
 	return 0;
 }
 
-uint64_t bench_folder_size(const char *path)
+uint64_t bench_directory_size(const char *path)
 {
 	size_sum = 0;
 	if (nftw(path, add_size, 8, FTW_PHYS) != 0)
@@ -154,7 +154,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 	return remove(path);
 }
 
-void bench_folder_remove(const char *path)
+void bench_directory_remove(const char *path)
 {
 	(void)nftw(path, remove_one, 8, FTW_PHYS | FTW_DEPTH);
 }

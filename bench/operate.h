@@ -25,7 +25,7 @@
 
 /* ---- bench_operate.c: paths; whole before anything is measured */
 struct operate_paths {
-	char folder[512]; /* of this run; goes at its end */
+	char directory[512]; /* of this run; goes at its end */
 	char run[600];
 	char data[600];       /* a writer's */
 	char tool[4200];      /* build/ctrace */

@@ -1,7 +1,7 @@
 /*
  * operate_cost.c - what an event costs while somebody operates its process.
  *
- * The thread that traces has one processor; the agent, the control thread, the operator (bench_operator) and the external writer share the
+ * The thread that traces has one processor; the consumer thread, the control thread, the operator (bench_operator) and the external writer share the
  * other.  Batches are timed as in harness.c, the cases take turns, and a ratio is made within a repetition.  A turn has a number of
  * batches and a time that it lasts at least, so that each sees many of the operator's requests.
  *
@@ -34,7 +34,7 @@ const struct operate_case operate_cases[OPERATE_CASES] = {
 	{ "other", "A, another level 100 times a second", 'o', false, false },
 	{ "same", "A, its level 100 times a second", 's', false, false },
 	{ "flood", "A, its level continuously", 'f', false, false },
-	{ "own", "A, rings of its own, agent", 'n', true, false },
+	{ "own", "A, rings of its own, consumer thread", 'n', true, false },
 	{ "writer", "A, rings of its own, writer", 'n', true, true },
 };
 
@@ -144,7 +144,7 @@ static void take_turn(const struct operate_case *bench, struct operate_cost *cos
 static void set_up(void)
 {
 	struct ctrace_tracer *idle;
-	enum ctrace_status status = ctrace_emitter_property_set("BINFILE", "LOCATION", operate_paths.folder);
+	enum ctrace_status status = ctrace_emitter_property_set("BINFILE", "LOCATION", operate_paths.directory);
 	char name[16];
 
 	if (status == CTRACE_OK)

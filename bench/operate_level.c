@@ -1,8 +1,8 @@
 /*
- * operate_level.c - how soon a level is in force in a hundred processes: from the start of `ctrace level` to the change of the last gate.
+ * operate_level.c - how soon a level is in force in a hundred processes: from the start of `ctrace level` to the change of the last level word.
  *
- * The processes have a tracer and nothing to do.  Each tells where in its session file the tracer's gate is, from /proc/self/maps, and
- * the gates are watched there: nothing is asked of the processes, so nothing but the command disturbs them.
+ * The processes have a tracer and nothing to do.  Each tells where in its session file the tracer's level word is, from /proc/self/maps, and
+ * the level words are watched there: nothing is asked of the processes, so nothing but the command disturbs them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,17 +21,17 @@
 #include <unistd.h>
 
 #define COMPONENT "BENCHOP.LEVEL"
-#define LOOK_NS 100000 /* between two looks at the gates */
+#define LOOK_NS 100000 /* between two looks at the level words */
 #define PATIENCE_NS 20000000000u
 
 /* One traced process. */
 struct subject {
 	pid_t pid;
-	const struct ctrace_gate *gate; /* in our memory */
+	const struct ctrace_level_word *level_word; /* in our memory */
 	/* shared: what it says */
 	struct place {
 		char path[4096]; /* of its session file; "" until it has attached */
-		uint64_t offset; /* of the gate there */
+		uint64_t offset; /* of the level word there */
 	} * place;
 };
 static struct subject subjects[OPERATE_PROCESSES];
@@ -69,7 +69,7 @@ static void __attribute__((noreturn)) be_traced(struct place *place, int ready)
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ctrace_tracer_get(COMPONENT, &tracer) != CTRACE_OK || ctrace_level_set(COMPONENT, CTRACE_WARN) != CTRACE_OK ||
-	    !find_place(tracer->gate, place))
+	    !find_place(tracer->level_word, place))
 		_exit(3);
 	(void)!write(ready, "r", 1);
 	for (;;)
@@ -78,7 +78,7 @@ static void __attribute__((noreturn)) be_traced(struct place *place, int ready)
 
 /* ---- in ours */
 
-static void map_gate(struct subject *subject)
+static void map_level_word(struct subject *subject)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t from = subject->place->offset & ~(page - 1);
@@ -87,11 +87,11 @@ static void map_gate(struct subject *subject)
 
 	if (fd < 0)
 		bench_die(subject->place->path);
-	memory = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)from); /* a gate is 8 bytes and aligned */
+	memory = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)from); /* a level word is 8 bytes and aligned */
 	if (memory == MAP_FAILED)
 		bench_die(subject->place->path);
 	(void)close(fd);
-	subject->gate = (const struct ctrace_gate *)(const void *)(memory + (subject->place->offset - from));
+	subject->level_word = (const struct ctrace_level_word *)(const void *)(memory + (subject->place->offset - from));
 }
 
 static void start_subjects(void)
@@ -116,7 +116,7 @@ static void start_subjects(void)
 			bench_die("a traced process");
 	(void)close(ready[0]);
 	for (unsigned i = 0; i < OPERATE_PROCESSES; i++)
-		map_gate(&subjects[i]);
+		map_level_word(&subjects[i]);
 }
 
 static void end_subjects(void)
@@ -132,7 +132,7 @@ static unsigned count_changed(uint32_t level)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < OPERATE_PROCESSES; i++)
-		count += __atomic_load_n(&subjects[i].gate->level, __ATOMIC_RELAXED) == level;
+		count += __atomic_load_n(&subjects[i].level_word->level, __ATOMIC_RELAXED) == level;
 	return count;
 }
 

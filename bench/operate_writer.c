@@ -33,12 +33,12 @@ static void __attribute__((noreturn)) die(const char *what, const char *why)
 
 /* ---- the writer */
 
-static void write_procedure(const char *folder)
+static void write_procedure(const char *directory)
 {
 	char path[700];
 	FILE *file;
 
-	(void)snprintf(path, sizeof(path), "%s/" OPERATE_WRITER, folder);
+	(void)snprintf(path, sizeof(path), "%s/" OPERATE_WRITER, directory);
 	file = fopen(path, "we");
 	if (file == NULL || fprintf(file, "TRCOUT01 PATH=%s PRIMARY=16G\nMODE=NOWRAP\n", operate_paths.data) < 0 || fclose(file) != 0)
 		bench_die(path);
@@ -50,7 +50,7 @@ struct operate_process operate_writer_start(void)
 	struct operate_process writer;
 	char proclib[600], line[600];
 
-	(void)snprintf(proclib, sizeof(proclib), "%s/proclib", operate_paths.folder);
+	(void)snprintf(proclib, sizeof(proclib), "%s/proclib", operate_paths.directory);
 	(void)mkdir(proclib, 0700);
 	write_procedure(proclib);
 	if (setenv("CTRACE_PROCLIB", proclib, 1) != 0)
@@ -181,5 +181,5 @@ void operate_sustain(unsigned workload, struct operate_sustained *out)
 	out->written = status.events - status.wrapped;
 	out->bytes = status.bytes;
 	operate_end(&writer, SIGTERM);
-	bench_folder_remove(operate_paths.data);
+	bench_directory_remove(operate_paths.data);
 }

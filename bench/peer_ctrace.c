@@ -1,7 +1,7 @@
 /*
  * peer_ctrace.c - ctrace as a measured tracer: events by CTRACE(), by CBL_CTF_TRACE from C and from COBOL, by ctrace_entry().
  *
- * Linked with libctrace.so as a program would be.  The destination is BINFILE, or TEXTFILE with output=text, in the folder.
+ * Linked with libctrace.so as a program would be.  The destination is BINFILE, or TEXTFILE with output=text, in the directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -206,10 +206,10 @@ static void configure_output(const struct bench_setup *setup)
 {
 	if (strcmp(setup->output, "text") == 0) {
 		configure("mftrace.dest = %s", "textfile");
-		configure("mftrace.emitter.textfile#file = %s/bench.log", setup->folder);
+		configure("mftrace.emitter.textfile#file = %s/bench.log", setup->directory);
 	} else {
 		configure("mftrace.dest = %s", "binfile");
-		configure("mftrace.emitter.binfile#location = %s", setup->folder);
+		configure("mftrace.emitter.binfile#location = %s", setup->directory);
 	}
 }
 
@@ -235,7 +235,7 @@ static void ctrace_prepare(const struct bench_setup *setup)
 #endif
 }
 
-static void ctrace_drain(void)
+static void ctrace_consumer(void)
 {
 	enum ctrace_status status = ctrace_flush(FLUSH_MS);
 
@@ -272,7 +272,7 @@ const struct bench_peer bench_peer = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.prepare = ctrace_prepare,
-	.drain = ctrace_drain,
-	.finish = ctrace_drain,
+	.consumer = ctrace_consumer,
+	.finish = ctrace_consumer,
 	.delivered = ctrace_delivered,
 };

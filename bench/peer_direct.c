@@ -4,7 +4,7 @@
  * Each thread has one ring: a file that is mapped twice in a row.  An event is class : 16 | ticks : 48, then the items, packed.  One
  * consumer thread walks the bytes by a table of sizes, and writes a packet head and the bytes as they are.  A full ring waits.
  * There are no names, no levels that a command changes, no other destination, no recovery: this is the bound that ctrace is
- * compared with.  babeltrace2 reads what it writes (FOLDER/trace).
+ * compared with.  babeltrace2 reads what it writes (DIRECTORY/trace).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -64,8 +64,8 @@ static uint32_t ring_count, ring_slots;
 static uint64_t ring_bytes = RING_BYTES;
 static uint64_t written_events;
 static bool stopped;
-static pthread_t consumer;
-static char trace_folder[512], ring_folder[512];
+static pthread_t held_by;
+static char trace_directory[512], ring_directory[512];
 static __thread struct ring *ring_self __attribute__((tls_model("initial-exec")));
 static uint32_t threshold, threshold_off = 5; /* a level word of a component that is on, and of one that is off */
 
@@ -155,12 +155,12 @@ static void *consume(void *argument)
 
 /* ---- a thread's ring */
 
-static int make_file(const char *folder, const char *name, uint32_t number)
+static int make_file(const char *directory, const char *name, uint32_t number)
 {
 	char path[600];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "%s/%s%u", folder, name, number);
+	(void)snprintf(path, sizeof(path), "%s/%s%u", directory, name, number);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		bench_die(path);
@@ -181,7 +181,7 @@ static void direct_thread_begin(void)
 {
 	uint32_t number = __atomic_fetch_add(&ring_slots, 1, __ATOMIC_RELAXED);
 	struct ring *ring = calloc(1, sizeof(*ring));
-	int fd = make_file(ring_folder, "ring.", number);
+	int fd = make_file(ring_directory, "ring.", number);
 	unsigned char *twice = mmap(NULL, 2 * ring_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (ring == NULL || number >= RINGS || ftruncate(fd, (off_t)(PAGE + ring_bytes)) != 0 || twice == MAP_FAILED)
@@ -191,7 +191,7 @@ static void direct_thread_begin(void)
 	(void)map(twice + ring_bytes, ring_bytes, fd, PAGE);
 	(void)close(fd);
 	ring->end = ring->base + ring_bytes;
-	ring->output = make_file(trace_folder, "stream.", number);
+	ring->output = make_file(trace_directory, "stream.", number);
 	ring_self = ring;
 	/* In the order of numbers, so that the count covers whole rings; pairs with the acquire load in consume(). */
 	while (__atomic_load_n(&ring_count, __ATOMIC_ACQUIRE) != number)
@@ -314,7 +314,7 @@ static void write_metadata(void)
 	FILE *file;
 
 	nap(10000000);
-	(void)snprintf(path, sizeof(path), "%s/metadata", trace_folder);
+	(void)snprintf(path, sizeof(path), "%s/metadata", trace_directory);
 	file = fopen(path, "we");
 	if (file == NULL || fprintf(file, metadata, (unsigned long long)(1e9 / bench_ns_per_tick(start, bench_span_now()))) < 0 ||
 	    fclose(file) != 0)
@@ -329,12 +329,12 @@ static void direct_prepare(const struct bench_setup *setup)
 		fprintf(stderr, "bench_direct: ring_bytes is not a power of two of whole pages\n");
 		exit(2);
 	}
-	(void)snprintf(trace_folder, sizeof(trace_folder), "%.400s/trace", setup->folder);
-	(void)snprintf(ring_folder, sizeof(ring_folder), "%.400s", setup->rings[0] != '\0' ? setup->rings : setup->folder);
-	if (mkdir(trace_folder, 0700) != 0)
-		bench_die(trace_folder);
+	(void)snprintf(trace_directory, sizeof(trace_directory), "%.400s/trace", setup->directory);
+	(void)snprintf(ring_directory, sizeof(ring_directory), "%.400s", setup->rings[0] != '\0' ? setup->rings : setup->directory);
+	if (mkdir(trace_directory, 0700) != 0)
+		bench_die(trace_directory);
 	write_metadata();
-	if (pthread_create(&consumer, NULL, consume, NULL) != 0)
+	if (pthread_create(&held_by, NULL, consume, NULL) != 0)
 		bench_die("pthread_create");
 }
 
@@ -343,7 +343,7 @@ static bool is_empty(const struct ring *ring)
 	return __atomic_load_n(&ring->words->tail, __ATOMIC_ACQUIRE) == __atomic_load_n(&ring->words->head, __ATOMIC_ACQUIRE);
 }
 
-static void direct_drain(void)
+static void direct_consumer(void)
 {
 	for (uint32_t i = 0; i < __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE); i++)
 		while (!is_empty(rings[i]))
@@ -358,14 +358,14 @@ static uint64_t direct_delivered(uint64_t made)
 
 static void direct_finish(void)
 {
-	direct_drain();
+	direct_consumer();
 }
 
 static void __attribute__((destructor)) stop_consumer(void)
 {
 	if (ring_count > 0) {
 		__atomic_store_n(&stopped, true, __ATOMIC_RELEASE);
-		(void)pthread_join(consumer, NULL);
+		(void)pthread_join(held_by, NULL);
 	}
 }
 
@@ -381,7 +381,7 @@ const struct bench_peer bench_peer = {
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.prepare = direct_prepare,
 	.thread_begin = direct_thread_begin,
-	.drain = direct_drain,
+	.consumer = direct_consumer,
 	.finish = direct_finish,
 	.delivered = direct_delivered,
 };

@@ -68,7 +68,7 @@ static void floor_prepare(const struct bench_setup *setup)
 	char path[600];
 
 	memset(block, 'x', sizeof(block));
-	(void)snprintf(path, sizeof(path), "%.500s/written", setup->folder);
+	(void)snprintf(path, sizeof(path), "%.500s/written", setup->directory);
 	output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (output < 0)
 		bench_die(path);
@@ -97,7 +97,7 @@ const struct bench_peer bench_peer = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.prepare = floor_prepare,
-	.drain = floor_finish,
+	.consumer = floor_finish,
 	.finish = floor_finish,
 	.delivered = floor_delivered,
 };

@@ -37,7 +37,7 @@ static void lttng_prepare(const struct bench_setup *setup)
 }
 
 /* The buffers hold a whole run; the consumer daemon empties them. */
-static void lttng_drain(void)
+static void lttng_consumer(void)
 {
 }
 
@@ -57,7 +57,7 @@ const struct bench_peer bench_peer = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.prepare = lttng_prepare,
-	.drain = lttng_drain,
-	.finish = lttng_drain,
+	.consumer = lttng_consumer,
+	.finish = lttng_consumer,
 	.delivered = lttng_delivered,
 };

@@ -43,7 +43,7 @@ static void BENCH_NOINLINE batch_off(uint32_t count)
 static void spdlog_prepare(const struct bench_setup *setup)
 {
 	bool blocks = strcmp(setup->policy, "block") == 0;
-	auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(std::string(setup->folder) + "/spdlog.log", true);
+	auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(std::string(setup->directory) + "/spdlog.log", true);
 
 	pool = std::make_shared<spdlog::details::thread_pool>(setup->ring_bytes != 0 ? setup->ring_bytes / 64 : QUEUE_EVENTS, 1);
 	logger = std::make_shared<spdlog::async_logger>(

@@ -35,14 +35,14 @@ class Peer:
             return None
         return f"not installed: apt install {self.packages}" if self.packages else f"{self.program}: not built"
 
-    def start(self, folder):
+    def start(self, directory):
         """Before the first run."""
 
     def stop(self):
         """After the last one."""
 
-    def run(self, options, folder, rings):
-        work = tempfile.mkdtemp(prefix=f"{self.name}.", dir=folder)
+    def run(self, options, directory, rings):
+        work = tempfile.mkdtemp(prefix=f"{self.name}.", dir=directory)
         mapped = tempfile.mkdtemp(prefix=f"{self.name}.", dir=rings)
         try:
             return without_drops(self.measure(options, work, mapped))
@@ -52,7 +52,7 @@ class Peer:
 
     def measure(self, options, work, mapped):
         words = [f"{name}={value}" for name, value in options.items()]
-        words += [f"folder={work}", f"rings={mapped}", *self.extra]
+        words += [f"directory={work}", f"rings={mapped}", *self.extra]
         return json.loads(check_output([self.program, *words]))
 
 
@@ -94,8 +94,8 @@ class Lttng(Peer):
             return f"not measured: session daemon {daemon_of_root()} of root runs already"
         return super().why_not()
 
-    def start(self, folder):
-        self.home = tempfile.mkdtemp(prefix="lttng-home.", dir=folder)
+    def start(self, directory):
+        self.home = tempfile.mkdtemp(prefix="lttng-home.", dir=directory)
         self.environment = dict(os.environ, LTTNG_HOME=self.home, HOME=self.home, LTTNG_UST_REGISTER_TIMEOUT="-1")
         self.daemon = subprocess.Popen(
             ["lttng-sessiond", "--no-kernel"], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -135,7 +135,7 @@ class Lttng(Peer):
         if "events" in result:
             result["wall_ns"] = max((end_ns - result["start_ns"]) / result["events"], result["producer_ns"])
             result["cpu_ns"] += spent_ns / result["events"]
-            result["bytes"] = folder_bytes(f"{work}/trace") / result["made"]
+            result["bytes"] = directory_bytes(f"{work}/trace") / result["made"]
         return result
 
     def buffers(self, options):
@@ -151,7 +151,7 @@ class Lttng(Peer):
 
     def run_program(self, options, work, mapped):
         words = [f"{name}={value}" for name, value in options.items()]
-        words += [f"folder={work}", f"rings={mapped}", "beside=" + ",".join(str(pid) for pid in self.daemons())]
+        words += [f"directory={work}", f"rings={mapped}", "beside=" + ",".join(str(pid) for pid in self.daemons())]
         return json.loads(check_output([self.program, *words], self.environment))
 
     def stop_session(self, trace):
@@ -160,7 +160,7 @@ class Lttng(Peer):
         size, grown = -1, time.monotonic_ns()
         while True:
             has_ended = stopping.poll() is not None
-            now = folder_bytes(trace)
+            now = directory_bytes(trace)
             if now != size:
                 size, grown = now, time.monotonic_ns()
             if has_ended:
@@ -197,9 +197,9 @@ def read_numbers(path):
         return []
 
 
-def folder_bytes(folder):
+def directory_bytes(directory):
     total = 0
-    for where, _, names in os.walk(folder):
+    for where, _, names in os.walk(directory):
         for name in names:
             try:
                 total += os.lstat(os.path.join(where, name)).st_size

@@ -30,12 +30,12 @@ static void run_marked(const struct bench_case *bench, uint32_t count)
 	__asm__ volatile("int3" : : : "memory");
 }
 
-void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*drain)(void))
+void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*consumer)(void))
 {
 	for (uint64_t try = 0; try < tries; try++) {
 		bench->batch(WARM);
 		if (bench->is_recorded)
-			drain();
+			consumer();
 		run_marked(bench, FEW);
 		run_marked(bench, MANY);
 	}

@@ -21,14 +21,14 @@ _ctrace_options() { # VERB
 	_ctrace_run "$1" --help | sed -nE 's/^ +(-([A-Za-z?]), )? *--([a-z][a-z-]*)((\[?=)([A-Z-]+)\]?)?( .*)?$/\2|\3|\5|\6/p'
 }
 
-# Files in the folders of a search path, whose names may be those of members and procedures.
-_ctrace_members() { # FOLDERS
-	local folder file
-	local -a folders
+# Files in the directories of a search path, whose names may be those of members and procedures.
+_ctrace_members() { # DIRECTORIES
+	local directory file
+	local -a directories
 
-	IFS=: read -ra folders <<<"$1"
-	for folder in "${folders[@]}"; do
-		for file in "$folder"/*; do
+	IFS=: read -ra directories <<<"$1"
+	for directory in "${directories[@]}"; do
+		for file in "$directory"/*; do
 			[ ! -f "$file" ] || echo "${file##*/}"
 		done
 	done | LC_ALL=C grep -xE '[A-Z@#$][A-Z0-9@#$]{0,7}'
@@ -54,7 +54,7 @@ _ctrace_offer_words() { # WORD...
 	_ctrace_offer < <(printf '%s\n' "$@")
 }
 
-_ctrace_offer_files() { # [-d: only folders]
+_ctrace_offer_files() { # [-d: only directories]
 	compopt -o filenames 2>/dev/null
 	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "${1:--f}" -- "$_ctrace_word")
 }
@@ -123,7 +123,7 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 	*)
 		case $2 in
 		FILE | PATH) _ctrace_offer_files ;;
-		FOLDER) _ctrace_offer_files -d ;;
+		DIRECTORY) _ctrace_offer_files -d ;;
 		esac
 		;;
 	esac
@@ -157,7 +157,7 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		_ctrace_offer_files
 		;;
 	doctor:*) _ctrace_offer_files ;;
-	reload:1 | config:2 | catalog:* | diff:* | salvage:*) _ctrace_offer_files ;;
+	reload:1 | config:2 | catalog:* | diff:* | repair:*) _ctrace_offer_files ;;
 	recover:*) _ctrace_offer_files -d ;;
 	esac
 }

@@ -132,7 +132,7 @@
        78 78-CTRACE-MODE-MIN               value 1.
        78 78-CTRACE-MODE-ON                value 2.
 
-      *> SSRC and SSRSNC of a routine called on a foreign thread
+      *> SSRC and SSRSNC of a routine called on a third-party thread
        78 78-CTRACE-SSRC-THREAD            value 8.
        78 78-CTRACE-SSRSNC-THREAD          value 49329.
 

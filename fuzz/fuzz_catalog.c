@@ -1,7 +1,7 @@
 /*
- * fuzz_catalog.c - any bytes as a catalogue: parsed, complained about, looked into, printed in three languages.
+ * fuzz_catalog.c - any bytes as a catalogue: parsed, reported about, looked into, printed in three languages.
  *
- * What must hold: every complaint names a place in the text and is harmless to print, they come in the order of the text, what has a mistake
+ * What must hold: every diagnostic names a place in the text and is harmless to print, they come in the order of the text, what has an error
  * adds nothing, events are found under their ids and no others, pairs lead to each other, and what is printed has no line that
  * was not meant.
  *
@@ -39,20 +39,20 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void take_complaint(const char *path, const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
 
 	input->count++;
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
-	if (strcmp(path, PATH) != 0 || complaint->line == 0)
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
+	if (strcmp(path, PATH) != 0 || diagnostic->line == 0)
 		return;
-	must(complaint->line <= input->lines);
-	must(complaint->column >= 1 && complaint->column <= input->size + 1);
-	must(complaint->line > input->last_line || (complaint->line == input->last_line && complaint->column >= input->last_column));
-	input->last_line = complaint->line;
-	input->last_column = complaint->column;
+	must(diagnostic->line <= input->lines);
+	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
+	must(diagnostic->line > input->last_line || (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
+	input->last_line = diagnostic->line;
+	input->last_column = diagnostic->column;
 }
 
 /* As many lines as anybody may count. */
@@ -175,10 +175,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (ct_catalog_create(&catalog) != CTRACE_OK)
 		return 0;
-	status = ct_catalog_parse(catalog, PATH, (const char *)data, size, take_complaint, &input);
+	status = ct_catalog_parse(catalog, PATH, (const char *)data, size, take_diagnostic, &input);
 	must((status == CTRACE_OK) == (input.count == 0));
 	must((status == CTRACE_OK) == (ct_catalog_at(catalog, 0) != NULL));
-	must((status == CTRACE_OK) == (ct_catalog_counts(catalog).mistakes == 0));
+	must((status == CTRACE_OK) == (ct_catalog_counts(catalog).diagnostics == 0));
 	must(ct_catalog_counts(catalog).good_events <= ct_catalog_counts(catalog).events);
 	for (size_t i = 0; (component = ct_catalog_at(catalog, i)) != NULL; i++) {
 		check_component(catalog, component);

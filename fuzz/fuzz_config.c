@@ -1,7 +1,7 @@
 /*
- * fuzz_config.c - any bytes as a configuration file: parsed, complained about, applied.
+ * fuzz_config.c - any bytes as a configuration file: parsed, reported about, applied.
  *
- * What must hold: every text of a command is part of the input, every complaint names a place in it and is harmless to print, and
+ * What must hold: every text of a command is part of the input, every diagnostic names a place in it and is harmless to print, and
  * the registry takes whatever the grammar lets through.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -65,14 +65,14 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void take_complaint(const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
 
-	check_line(input, complaint->line);
-	must(complaint->column >= 1 && complaint->column <= input->size + 1);
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	check_line(input, diagnostic->line);
+	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static void forget(void *user)
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct ct_program program = { "fuzz", "/bin/fuzz", "argument" };
 	static struct ct_settings settings;
 	struct input input = { .text = (const char *)data, .size = size, .lines = count_lines((const char *)data, size) };
-	struct ct_config_reader reader = { take_command, take_complaint, forget, &input };
+	struct ct_config_reader reader = { take_command, take_diagnostic, forget, &input };
 	struct ct_session session;
 	unsigned stopped_at = 0;
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_copybook.c - any text as a copybook, and then any bytes as its record.
  *
- * What stands behind a line of %% is the record; without one the text itself is.  What must hold: a mistake has a place in a text that was
+ * What stands behind a line of %% is the record; without one the text itself is.  What must hold: an error has a place in a text that was
  * read; fields lie within what the copybook says, in groups and tables that end as they begin; what is bad is said to be; a number that
  * JSON takes is one; and there are never more fields than the limit.
  *
@@ -122,20 +122,20 @@ static void read_one(const uint8_t *text, size_t text_size, const uint8_t *bytes
 		     const struct ct_copybook_options *options)
 {
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
-	memset(&complaint, 0xFF, sizeof complaint);
-	if (ct_copybook_parse("fuzz.cpy", (const char *)text, text_size, options, &copybook, &complaint, &path) == CTRACE_OK) {
+	memset(&diagnostic, 0xFF, sizeof diagnostic);
+	if (ct_copybook_parse("fuzz.cpy", (const char *)text, text_size, options, &copybook, &diagnostic, &path) == CTRACE_OK) {
 		must(ct_copybook_name(copybook)[0] != '\0' && ct_copybook_size(copybook) > 0);
 		decode(copybook, bytes, size);
 		decode(copybook, bytes, size / 2);
 		decode(copybook, bytes, 0);
 		ct_copybook_destroy(copybook);
 	} else {
-		must(strnlen(complaint.message, sizeof complaint.message) < sizeof complaint.message && complaint.message[0] != '\0');
-		must(strnlen(complaint.expected, sizeof complaint.expected) < sizeof complaint.expected &&
-		     complaint.line <= text_size + 1);
+		must(strnlen(diagnostic.message, sizeof diagnostic.message) < sizeof diagnostic.message && diagnostic.message[0] != '\0');
+		must(strnlen(diagnostic.expected, sizeof diagnostic.expected) < sizeof diagnostic.expected &&
+		     diagnostic.line <= text_size + 1);
 	}
 	ct_buf_fini(&path);
 }

@@ -1,7 +1,7 @@
 /*
  * fuzz_filter.c - any bytes as a filter, and what it says of events.
  *
- * What must hold: a complaint names a column of the text and is harmless to print; what is said of a class, and of times, holds for each of
+ * What must hold: a diagnostic names a column of the text and is harmless to print; what is said of a class, and of times, holds for each of
  * its events; two filters are as both of them; and what `not` stands before is the opposite.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -66,7 +66,7 @@ static struct ct_event_type types[] = {
 };
 static const char *const names_of_items[] = { "msg", "len", NULL };
 static const struct ct_event_names names = { .mnemonic = "sys_read", .items = names_of_items, .item_count = 2 };
-static const struct ct_origin origin = { .path = "", .host = "alpha", .program = "prog", .jobname = "JOB1", .pid = 5, .asid = 0x1F };
+static const struct ct_source_process source_process = { .path = "", .host = "alpha", .program = "prog", .jobname = "JOB1", .pid = 5, .asid = 0x1F };
 
 #define VIEWS 12u
 static struct ct_view view_of(unsigned number)
@@ -81,7 +81,7 @@ static struct ct_view view_of(unsigned number)
 			   .tid = 6,
 			   .item_count = number % 4 == 3 ? 0 : CT_COUNT(items),
 			   .items = items },
-		.origin = &origin,
+		.source_process = &source_process,
 		.names = number % 3 == 2 ? &names : NULL,
 		.sequence = number,
 		.duration_ns = CT_NO_DURATION,
@@ -105,13 +105,13 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void check_complaint(const struct ct_complaint *complaint, size_t size)
+static void check_diagnostic(const struct ct_diagnostic *diagnostic, size_t size)
 {
-	must(complaint->line == 0);
-	must(complaint->column >= 1 && complaint->column <= size + 1);
-	must(complaint->message[0] != '\0');
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	must(diagnostic->line == 0);
+	must(diagnostic->column >= 1 && diagnostic->column <= size + 1);
+	must(diagnostic->message[0] != '\0');
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static void check_event(const struct ct_filter *filter, const struct ct_view *view, bool is_accepted)
@@ -124,11 +124,11 @@ static void check_event(const struct ct_filter *filter, const struct ct_view *vi
 		.names = view->names,
 		.type = view->type,
 	};
-	enum ct_verdict verdict = ct_filter_class(filter, &class);
+	enum ct_filter_result filter_result = ct_filter_class(filter, &class);
 	uint64_t since_ns, until_ns;
 
-	must(verdict != CT_VERDICT_NEVER || !is_accepted);
-	must(verdict != CT_VERDICT_ALWAYS || is_accepted);
+	must(filter_result != CT_FILTER_RESULT_NEVER || !is_accepted);
+	must(filter_result != CT_FILTER_RESULT_ALWAYS || is_accepted);
 	ct_filter_times(filter, &since_ns, &until_ns);
 	must(!is_accepted || (view->event.time_ns >= since_ns && view->event.time_ns <= until_ns));
 }
@@ -136,7 +136,7 @@ static void check_event(const struct ct_filter *filter, const struct ct_view *vi
 /* The opposite; NULL when the expression is as deep or as long as one may be. */
 static struct ct_filter *opposite_of(const char *text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter = NULL;
 	struct ct_buf other;
 
@@ -144,8 +144,8 @@ static struct ct_filter *opposite_of(const char *text)
 	ct_buf_add_text(&other, "not (");
 	ct_buf_add_text(&other, text);
 	ct_buf_add_char(&other, ')');
-	if (ct_filter_parse(ct_buf_text(&other), NOW, &filter, &complaint) != CTRACE_OK)
-		must(strstr(complaint.message, "deep") != NULL || strstr(complaint.message, "long") != NULL);
+	if (ct_filter_parse(ct_buf_text(&other), NOW, &filter, &diagnostic) != CTRACE_OK)
+		must(strstr(diagnostic.message, "deep") != NULL || strstr(diagnostic.message, "long") != NULL);
 	ct_buf_fini(&other);
 	return filter;
 }
@@ -179,13 +179,13 @@ static void open_copybook(void)
 {
 	const struct ct_copybook_options options = { .encoding = CT_ENCODING_ASCII };
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path;
 
 	if (arguments[3].copybook != NULL)
 		return;
 	ct_buf_init(&path);
-	must(ct_copybook_parse("rec.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &complaint, &path) ==
+	must(ct_copybook_parse("rec.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &diagnostic, &path) ==
 	     CTRACE_OK);
 	ct_buf_fini(&path);
 	arguments[3].copybook = copybook; /* for good */
@@ -195,14 +195,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
 	struct ct_filter *filter = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	must(text != NULL);
 	open_copybook();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (ct_filter_parse(text, NOW, &filter, &complaint) != CTRACE_OK)
-		check_complaint(&complaint, strlen(text));
+	if (ct_filter_parse(text, NOW, &filter, &diagnostic) != CTRACE_OK)
+		check_diagnostic(&diagnostic, strlen(text));
 	else
 		check_filter(filter, text);
 	free(text);

@@ -1,7 +1,7 @@
 /*
  * fuzz_ipcs.c - any bytes as commands of ctrace ipcs, one after the other as from a file.
  *
- * What must hold: the commands are all of the text; a complaint names a place of its command and is harmless to print; lists and names end where
+ * What must hold: the commands are all of the text; a diagnostic names a place of its command and is harmless to print; lists and names end where
  * their arrays do; and what a command says is the same when it is read again from what it prints.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -28,20 +28,20 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void check_complaint(const struct ct_complaint *complaint, const char *text, size_t size)
+static void check_diagnostic(const struct ct_diagnostic *diagnostic, const char *text, size_t size)
 {
 	unsigned line = 1;
 	size_t start = 0;
 
-	for (size_t i = 0; i < size && line < complaint->line; i++)
+	for (size_t i = 0; i < size && line < diagnostic->line; i++)
 		if (text[i] == '\n') {
 			line++;
 			start = i + 1;
 		}
-	must(complaint->line == line);
-	must(complaint->column >= 1 && complaint->column <= size - start + 1);
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	must(diagnostic->line == line);
+	must(diagnostic->column >= 1 && diagnostic->column <= size - start + 1);
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static bool ends(const char *text, size_t room)
@@ -73,7 +73,7 @@ static void check_command(const struct ct_ipcs_command *command)
 static void check_again(const struct ct_ipcs_command *command)
 {
 	struct ct_ipcs_command again;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	enum ct_ipcs_message message;
 	struct ct_buf text, twice;
 
@@ -83,7 +83,7 @@ static void check_again(const struct ct_ipcs_command *command)
 	ct_buf_init(&twice);
 	ct_ipcs_text_add(&text, command);
 	must(!text.failed);
-	must(text.size > CT_IPCS_LINE || ct_ipcs_parse(text.data, text.size, &again, &message, &complaint) == CTRACE_OK);
+	must(text.size > CT_IPCS_LINE || ct_ipcs_parse(text.data, text.size, &again, &message, &diagnostic) == CTRACE_OK);
 	if (text.size <= CT_IPCS_LINE) {
 		ct_ipcs_text_add(&twice, &again);
 		must(text.size == twice.size && memcmp(text.data, twice.data, text.size) == 0);
@@ -96,12 +96,12 @@ static void check_again(const struct ct_ipcs_command *command)
 static void check_one(const char *text, size_t size)
 {
 	struct ct_ipcs_command command;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	enum ct_ipcs_message message;
 
-	if (ct_ipcs_parse(text, size, &command, &message, &complaint) != CTRACE_OK) {
+	if (ct_ipcs_parse(text, size, &command, &message, &diagnostic) != CTRACE_OK) {
 		must(message < CT_ITT_COUNT);
-		check_complaint(&complaint, text, size);
+		check_diagnostic(&diagnostic, text, size);
 	} else {
 		must(message == CT_ITT_NONE);
 		check_command(&command);

@@ -1,7 +1,7 @@
 /*
  * fuzz_operator.c - any bytes as an operator's command, and as the operands of a reply.
  *
- * What must hold: a complaint names a column of the text and is harmless to print; what is wrong leaves the results alone; names and
+ * What must hold: a diagnostic names a column of the text and is harmless to print; what is wrong leaves the results alone; names and
  * lists end where their arrays do; and what a reply says is read again from what it prints.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -28,12 +28,12 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void check_complaint(const struct ct_complaint *complaint, size_t size)
+static void check_diagnostic(const struct ct_diagnostic *diagnostic, size_t size)
 {
-	must(complaint->line == 0);
-	must(complaint->column >= 1 && complaint->column <= size + 1);
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	must(diagnostic->line == 0);
+	must(diagnostic->column >= 1 && diagnostic->column <= size + 1);
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static bool ends(const char *text, size_t room)
@@ -74,7 +74,7 @@ static void check_command(const struct ct_operator_command *command, const char 
 /* One reply with nothing before it says the same as the reply. */
 static void check_reply(const struct ct_trace_request *reply, struct ct_span text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_trace_request again;
 	struct ct_buf joined;
 	bool is_end;
@@ -82,31 +82,31 @@ static void check_reply(const struct ct_trace_request *reply, struct ct_span tex
 	ct_buf_init(&joined);
 	ct_reply_join((struct ct_span){ "", 0 }, text, &joined);
 	must(!joined.failed);
-	must(ct_reply_parse(joined.data, joined.size, &again, &is_end, &complaint) == CTRACE_OK);
+	must(ct_reply_parse(joined.data, joined.size, &again, &is_end, &diagnostic) == CTRACE_OK);
 	must(memcmp(&again, reply, sizeof again) == 0 && !is_end);
 	ct_buf_fini(&joined);
 }
 
 static void reply_to(struct ct_span text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_trace_request reply;
 	bool is_end;
 
-	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &complaint) == CTRACE_OK)
+	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) == CTRACE_OK)
 		check_reply(&reply, text);
 	else
-		check_complaint(&complaint, text.size);
+		check_diagnostic(&diagnostic, text.size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ct_span text = { (const char *)data, size };
 	struct ct_operator_command command;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
-	if (ct_operator_parse(text.at, size, &command, &complaint) != CTRACE_OK) {
-		check_complaint(&complaint, size);
+	if (ct_operator_parse(text.at, size, &command, &diagnostic) != CTRACE_OK) {
+		check_diagnostic(&diagnostic, size);
 	} else {
 		check_command(&command, text.at, size);
 		if (command.kind == CT_OPERATOR_REPLY)

@@ -1,7 +1,7 @@
 /*
- * fuzz_parmlib.c - any bytes as a member of CTRACE_PARMLIB: parsed, complained about, printed, parsed again.
+ * fuzz_parmlib.c - any bytes as a member of CTRACE_PARMLIB: parsed, reported about, printed, parsed again.
  *
- * What must hold: every complaint names a place in the text and is harmless to print, they come in the order of the text, the first
+ * What must hold: every diagnostic names a place in the text and is harmless to print, they come in the order of the text, the first
  * one's reason is the answer, and what was understood is understood again when it is printed as a member.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -37,20 +37,20 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void take_complaint(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
 
 	must(reason != 0 && reason <= 0xFF);
 	if (input->first_reason == 0)
 		input->first_reason = reason;
-	must(complaint->line >= 1 && complaint->line <= input->lines);
-	must(complaint->column >= 1 && complaint->column <= input->size + 1);
-	must(complaint->line > input->last_line || (complaint->line == input->last_line && complaint->column >= input->last_column));
-	input->last_line = complaint->line;
-	input->last_column = complaint->column;
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	must(diagnostic->line >= 1 && diagnostic->line <= input->lines);
+	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
+	must(diagnostic->line > input->last_line || (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
+	input->last_line = diagnostic->line;
+	input->last_column = diagnostic->column;
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static unsigned count_lines(const char *text, size_t size)
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { .text = (const char *)data, .size = size, .lines = count_lines((const char *)data, size) };
 	struct ct_parmlib parmlib;
-	uint32_t reason = ct_parmlib_parse(input.text, size, &parmlib, take_complaint, &input);
+	uint32_t reason = ct_parmlib_parse(input.text, size, &parmlib, take_diagnostic, &input);
 
 	must(reason == input.first_reason);
 	for (uint32_t i = 0; reason == 0 && i < parmlib.count; i++)

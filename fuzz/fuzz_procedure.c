@@ -1,7 +1,7 @@
 /*
  * fuzz_procedure.c - any bytes as a writer's procedure file.
  *
- * What must hold: every complaint names a place in the text and is harmless to print, their lines come in order, there is one exactly
+ * What must hold: every diagnostic names a place in the text and is harmless to print, their lines come in order, there is one exactly
  * when the text is refused, and what is accepted is within its bounds.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@ struct input {
 	size_t size;
 	unsigned lines;
 	unsigned last_line;
-	unsigned complaints;
+	unsigned diagnostics;
 };
 
 static void must(bool holds)
@@ -35,16 +35,16 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void take_complaint(const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
 
-	must(complaint->line >= 1 && complaint->line <= input->lines && complaint->line >= input->last_line);
-	must(complaint->column >= 1 && complaint->column <= input->size + 1);
-	input->last_line = complaint->line;
-	input->complaints++;
-	check_text(complaint->message, sizeof complaint->message);
-	check_text(complaint->expected, sizeof complaint->expected);
+	must(diagnostic->line >= 1 && diagnostic->line <= input->lines && diagnostic->line >= input->last_line);
+	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
+	input->last_line = diagnostic->line;
+	input->diagnostics++;
+	check_text(diagnostic->message, sizeof diagnostic->message);
+	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
 static void check_procedure(const struct ct_procedure *procedure)
@@ -72,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 	for (size_t i = 0; i < size; i++)
 		input.lines += text[i] == '\n';
-	status = ct_procedure_parse("FUZZ", text, size, &procedure, take_complaint, &input);
-	must((status == CTRACE_OK) == (input.complaints == 0));
+	status = ct_procedure_parse("FUZZ", text, size, &procedure, take_diagnostic, &input);
+	must((status == CTRACE_OK) == (input.diagnostics == 0));
 	if (status == CTRACE_OK)
 		check_procedure(&procedure);
 	free(text);

@@ -66,11 +66,11 @@ static void walk_all(const struct ct_tsdl *tsdl)
 	}
 }
 
-static void complain(const struct ct_complaint *complaint, struct ct_span piece, void *user)
+static void diagnose(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
 	const struct ct_span *text = user;
 
-	require(complaint->line >= 1 && complaint->column >= 1 && complaint->message[0] != '\0');
+	require(diagnostic->line >= 1 && diagnostic->column >= 1 && diagnostic->message[0] != '\0');
 	require(text->size == 0 || (piece.at >= text->at && piece.at + piece.size <= text->at + text->size));
 }
 
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(exact != NULL);
 		if (text.size > 0)
 			memcpy(exact, text.data, text.size);
-		if (ct_tsdl_parse(exact, text.size, complain, &(struct ct_span){ exact, text.size }, &tsdl) == CTRACE_OK)
+		if (ct_tsdl_parse(exact, text.size, diagnose, &(struct ct_span){ exact, text.size }, &tsdl) == CTRACE_OK)
 			walk_all(tsdl);
 		parse_own(exact, text.size);
 		free(exact);

@@ -1,7 +1,7 @@
 /*
- * replay.c - gives every file of a folder to a fuzz target, and reports in TAP.
+ * replay.c - gives every file of a directory to a fuzz target, and reports in TAP.
  *
- *     <target> FOLDER
+ *     <target> DIRECTORY
  *
  * Linked with one fuzz_*.c in place of libFuzzer, so that what was once found stays found, with any compiler.
  *
@@ -16,14 +16,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int replay(const char *folder, const char *name)
+static int replay(const char *directory, const char *name)
 {
 	char path[4096];
 	FILE *file;
 	uint8_t *data = NULL;
 	size_t size = 0, capacity = 0, got;
 
-	snprintf(path, sizeof path, "%s/%s", folder, name);
+	snprintf(path, sizeof path, "%s/%s", directory, name);
 	file = fopen(path, "rb");
 	if (file == NULL)
 		return errno;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	int count, done = 0, bad = 0;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+		fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
 		return 2;
 	}
 	count = scandir(argv[1], &entries, NULL, alphasort);

@@ -231,7 +231,7 @@ typedef struct NOTIF_PROP_CHANGE {
 /*
  * Has a C function called after each change of a component's threshold in force (its own, a parent's or the default one was set) or of one
  * of its properties.  It is called at once, on the thread that made the change: the program's own, or, when an operator made it,
- * ctrace's agent thread, which it must not hold up.  No lock is held: it may call any routine, also to uninstall itself.  Changes
+ * ctrace's consumer thread, which it must not hold up.  No lock is held: it may call any routine, also to uninstall itself.  Changes
  * made inside a callback are told when it has returned.
  * Installing what is installed already changes nothing and succeeds.  Uninstalling names the same handle and callback; it waits for a call of it that is running on
  * another thread, at most five seconds, so hold no lock that the callback takes.

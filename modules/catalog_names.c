@@ -1,8 +1,8 @@
 /*
  * catalog_names.c - what a catalogue calls events and their items, for the metadata of BINFILE.  The module catalog.so.
  *
- * A guest in the traced program: called by lib/emit/event_names.c on the thread that drains, it never prints, keeps errno, and takes what a
- * catalogue's bounds allow and no more.  A file with a mistake has no names; `ctrace catalog check` says why.
+ * A guest in the traced program: called by lib/emit/event_names.c on the thread that consumes, it never prints, keeps errno, and takes what a
+ * catalogue's bounds allow and no more.  A file with an error has no names; `ctrace catalog check` says why.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

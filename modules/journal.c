@@ -2,7 +2,7 @@
  * journal.c - JOURNAL (what WINEVENT is elsewhere): one event is one entry of the system's journal.
  *
  * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull into every program.  Runs on the
- * thread that drains.  sd_journal_sendv() says nothing when there is no journal, and waits without a limit when journald has
+ * thread that consumes.  sd_journal_sendv() says nothing when there is no journal, and waits without a limit when journald has
  * stopped reading: both are found out first, by a socket of our own that is connected to journald's.  Nobody asks for a journal
  * before there is an entry for it: on a machine without one, events below LEVEL are done with like everywhere.
  *

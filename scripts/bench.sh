@@ -1,10 +1,10 @@
 #!/bin/sh
-# bench.sh FOLDER BUILD [OPTION...] - measures a release build made in FOLDER; the figures go to BUILD/bench.json too.
+# bench.sh DIRECTORY BUILD [OPTION...] - measures a release build made in DIRECTORY; the figures go to BUILD/bench.json too.
 #
 # The options are those of bench/bench.py.  What other tracers are installed is looked at anew each time.
 set -eu
 cd "$(dirname "$0")/.."
-folder=$1 build=$2
+directory=$1 build=$2
 shift 2
 state() {
 	if "$@" >/dev/null 2>&1; then echo enabled; else echo disabled; fi
@@ -12,8 +12,8 @@ state() {
 has_spdlog() {
 	pkg-config --exists spdlog && command -v g++
 }
-scripts/configure.sh "$folder" -Dbuildtype=release -Db_ndebug=true -Dbench=true \
+scripts/configure.sh "$directory" -Dbuildtype=release -Db_ndebug=true -Dbench=true \
 	-Dlttng="$(state pkg-config --exists lttng-ust)" -Dspdlog="$(state has_spdlog)"
-ninja -C "$folder"
+ninja -C "$directory"
 mkdir -p "$build"
-exec bench/bench.py "$folder" --json "$build/bench.json" "$@"
+exec bench/bench.py "$directory" --json "$build/bench.json" "$@"

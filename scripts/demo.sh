@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh FOLDER - what ctrace does, shown on this machine's own data.  FOLDER is a finished build; everything is made in FOLDER/demo.
+# demo.sh DIRECTORY - what ctrace does, shown on this machine's own data.  DIRECTORY is a finished build; everything is made in DIRECTORY/demo.
 #
 # Each step shows the commands that it runs and checks what comes out; the first thing that is not as it should be ends the demo with
 # status 1.
@@ -230,7 +230,7 @@ Try next:
    ctrace=${build#"$source"/}/ctrace; export CTRACE_CATALOG=${demo#"$source"/}/catalog
    \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less
    \$ctrace show --json ${demo#"$source"/}/workers.ctb | head
-   edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that folder, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
+   edit ${demo#"$source"/}/dpkg-report.cfg: debug for DPKG.READ; then, in that directory, MFTRACE_CONFIG=dpkg-report.cfg ./dpkg-report
    \$ctrace config check ${demo#"$source"/}/dpkg-report.cfg
    \$ctrace explain 0C 11    # what the server's refusal means
    babeltrace2 ${demo#"$source"/}/operated/data | less    # what the external writer wrote

@@ -3,7 +3,7 @@
 trials.
 
 One row a trial: its name, how many runs or events it took, and passed, FAILED with the first
-mistake, or SKIPPED with the reason. The status is 1 when one failed, or when there is none.
+error, or SKIPPED with the reason. The status is 1 when one failed, or when there is none.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """

@@ -1,31 +1,31 @@
 #!/bin/sh
-# faults.sh FOLDER SANITIZED [NAME] - the battery of faults in its long form (docs/faults.md) against the build in FOLDER, then every
+# faults.sh DIRECTORY SANITIZED [NAME] - the battery of faults in its long form (docs/faults.md) against the build in DIRECTORY, then every
 # test program in its long form in SANITIZED, under AddressSanitizer and UndefinedBehaviorSanitizer, then the programs that do not fork
 # in SANITIZED-threads, in their short form, under ThreadSanitizer.
 #
-# NAME picks what has it in its name.  The table of trials is in FOLDER/battery.txt, what each one wrote in FOLDER/battery/.
+# NAME picks what has it in its name.  The table of trials is in DIRECTORY/battery.txt, what each one wrote in DIRECTORY/battery/.
 set -eu
 cd "$(dirname "$0")/.."
-folder=$1 sanitized=$2 name=${3#tests/}
+directory=$1 sanitized=$2 name=${3#tests/}
 export CTRACE_TEST_LONG=1
 status=0
 
-scripts/configure.sh "$folder" -Dtests=enabled
-ninja -C "$folder" programs meson-test-prereq
+scripts/configure.sh "$directory" -Dtests=enabled
+ninja -C "$directory" programs meson-test-prereq
 
-logs=$folder/battery
+logs=$directory/battery
 mkdir -p "$logs"
 rm -f "$logs"/*.log
 for trial in tests/faults/*.py; do
 	case $trial in *"$name"*) [ ! -x "$trial" ] || echo "$trial" ;; esac
-done | CTRACE_SOURCE=$PWD CTRACE_BUILD=$(realpath "$folder") xargs -r -P "$(nproc)" -I '{}' sh -c '
+done | CTRACE_SOURCE=$PWD CTRACE_BUILD=$(realpath "$directory") xargs -r -P "$(nproc)" -I '{}' sh -c '
 	log=$1/$(basename "$2" .py).log
 	tests/run "$2" >"$log" 2>&1 || :
 	grep -q "^# battery |" "$log" || echo "# battery | $(basename "$2" .py) | 0 | FAILED: $(tail -n 1 "$log")" >>"$log"
 ' sh "$logs" '{}'
 if ls "$logs"/*.log >/dev/null 2>&1; then
-	scripts/faults-table.py "$logs"/*.log >"$folder/battery.txt" || status=1
-	cat "$folder/battery.txt"
+	scripts/faults-table.py "$logs"/*.log >"$directory/battery.txt" || status=1
+	cat "$directory/battery.txt"
 fi
 
 case $name in

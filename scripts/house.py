@@ -12,15 +12,15 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(ROOT, 'build')
-TERMS = ('agent', 'drain', 'lane', 'window', 'route', 'gate', 'errand', 'complaint', 'mistake', 'trouble', 'verdict', 'foreign', 'salvage',
-         'mended', 'custody', 'station', 'intake', 'claim', 'view', 'origin', 'captured', 'pile', 'moment', 'glance', 'silence', 'folder',
+TERMS = ('consumer thread', 'consumer', 'thread buffer', 'window', 'channel', 'level word', 'task', 'diagnostic', 'error', 'trouble', 'filter result', 'third-party', 'repair',
+         'repaired', 'ownership', 'writer server', 'ring consumer', 'claim', 'view', 'source process', 'imported', 'spool', 'moment', 'glance', 'no response', 'directory',
          'adopt', 'told', 'forget')
 
 
-def lines(*folders, ext=('.c', '.h')):
+def lines(*directories, ext=('.c', '.h')):
     found = []
-    for folder in folders:
-        for at, _, names in os.walk(os.path.join(ROOT, folder)):
+    for directory in directories:
+        for at, _, names in os.walk(os.path.join(ROOT, directory)):
             for name in names:
                 if name.endswith(ext):
                     with open(os.path.join(at, name), encoding='utf-8') as file:
@@ -67,7 +67,7 @@ print(f'lines of docs over 100 columns, tables and samples left out: '
 with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as readme:
     print(f'lines of README.md: {len(readme.readlines())}')
 sizes = collections.Counter(os.path.dirname(path) for path, _ in sources)
-print('files in the fullest folders: ' + ', '.join(f'{folder} {count}' for folder, count in sizes.most_common(4)))
+print('files in the fullest directories: ' + ', '.join(f'{directory} {count}' for directory, count in sizes.most_common(4)))
 lengths = sorted(len(text) for path, text in sources if path.endswith('.c'))
 print(f'lines of a .c file, median / 90 % / most: {lengths[len(lengths) // 2]} / {lengths[len(lengths) * 9 // 10]} / {lengths[-1]}')
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# lint.sh FOLDER - the compilers' warnings as errors, clang-tidy, cppcheck, shellcheck, and the format.  Builds in FOLDER/gcc and FOLDER/clang.
+# lint.sh DIRECTORY - the compilers' warnings as errors, clang-tidy, cppcheck, shellcheck, and the format.  Builds in DIRECTORY/gcc and DIRECTORY/clang.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-folder=$1
+directory=$1
 bad=0
 check() {
 	echo "== $1"
@@ -11,13 +11,13 @@ check() {
 }
 
 for compiler in gcc clang; do
-	CC=$compiler scripts/configure.sh "$folder/$compiler" -Dwerror=true -Dtests=enabled -Dbench=true >/dev/null || exit 1
-	check "$compiler" ninja -C "$folder/$compiler" all meson-test-prereq
+	CC=$compiler scripts/configure.sh "$directory/$compiler" -Dwerror=true -Dtests=enabled -Dbench=true >/dev/null || exit 1
+	check "$compiler" ninja -C "$directory/$compiler" all meson-test-prereq
 done
 sources=$(scripts/sources.sh 'src/*/*.c' 'src/*/*/*.c' 'modules/*.c')
 # shellcheck disable=SC2086 # lists of words
 {
-	check clang-tidy xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$folder/clang" <<-END
+	check clang-tidy xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$directory/clang" <<-END
 		$sources
 	END
 	check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 \

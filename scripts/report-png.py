@@ -2,7 +2,7 @@
 """report-png.py REPORT.html OUTPUT.png COMPONENT EVENT MILLISECONDS - the page of `ctrace report`, as Chromium shows it.
 
 What is selected is the event of that component and name at a quarter of all of them, and so many milliseconds around it are seen.
-docs/images/report.png is made, in the folder of the demo and with CTRACE_CATALOG=catalog, of a page of its own:
+docs/images/report.png is made, in the directory of the demo and with CTRACE_CATALOG=catalog, of a page of its own:
 
     ctrace report --title 'Key-value server' -o server.html kvserver.ctb
     report-png.py server.html report.png KVSERVER PUT 90

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""terminal-svg.py OUTPUT.svg FOLDER COMMAND... - runs each COMMAND in FOLDER and draws what a terminal would show.
+"""terminal-svg.py OUTPUT.svg DIRECTORY COMMAND... - runs each COMMAND in DIRECTORY and draws what a terminal would show.
 
 The picture is the commands' real output, cut to LINES lines and COLUMNS columns; colours are those that the commands write.  One that
 ends with & runs until the picture is done, and shows the first line that it writes.  The fonts are the reader's own.  docs/images/demo.svg
@@ -44,10 +44,10 @@ END = '-- end of command --'
 ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
 
 
-def start_shell(folder):
+def start_shell(directory):
     """One for all commands: what runs in the background belongs to it."""
-    environment = dict(os.environ, PATH=os.path.dirname(folder) + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(folder, 'run'),
-                       CTRACE_CATALOG=os.path.join(folder, 'catalog'))
+    environment = dict(os.environ, PATH=os.path.dirname(directory) + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(directory, 'run'),
+                       CTRACE_CATALOG=os.path.join(directory, 'catalog'))
     return subprocess.Popen(['bash'], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             encoding='utf-8', errors='replace')
 
@@ -56,17 +56,17 @@ def end_shell(shell):
     shell.communicate('kill $(jobs -p); wait\n')
 
 
-def run(shell, command, folder):
+def run(shell, command, directory):
     """The lines that the command wrote, at most LINES of them."""
     if command.endswith('&'):
-        shell.stdin.write(f'cd {shlex.quote(folder)}\n{command}\n')
+        shell.stdin.write(f'cd {shlex.quote(directory)}\n{command}\n')
         shell.stdin.flush()
         lines = [shell.stdout.readline().rstrip('\n')]
     else:
-        shell.stdin.write(f"cd {shlex.quote(folder)}\n{{ {command}\n}} </dev/null\nprintf '\\n{END}\\n'\n")
+        shell.stdin.write(f"cd {shlex.quote(directory)}\n{{ {command}\n}} </dev/null\nprintf '\\n{END}\\n'\n")
         shell.stdin.flush()
         text = ''.join(itertools.takewhile(lambda line: line != END + '\n', shell.stdout))
-        lines = text.removesuffix('\n').replace(folder + '/', '').splitlines()
+        lines = text.removesuffix('\n').replace(directory + '/', '').splitlines()
     if len(lines) > LINES:
         lines[LINES:] = [f'... ({len(lines) - LINES} more lines)']
     return lines
@@ -114,11 +114,11 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folder = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(here, 'build/demo'))
+    directory = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(here, 'build/demo'))
     lines = []
-    shell = start_shell(folder)
+    shell = start_shell(directory)
     for command in sys.argv[3:] or DEMO:
-        lines += [f'\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m', *run(shell, command, folder), '']
+        lines += [f'\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m', *run(shell, command, directory), '']
     end_shell(shell)
     with open(sys.argv[1], 'w', encoding='utf-8') as file:
         file.write(draw(lines[:-1], 'ctrace in a terminal'))

@@ -1,16 +1,16 @@
 #!/bin/sh
-# test.sh FOLDER all|quick|compiled|threads [NAME] - builds and runs the tests in FOLDER; the last line is "N passed, N failed".
+# test.sh DIRECTORY all|quick|compiled|threads [NAME] - builds and runs the tests in DIRECTORY; the last line is "N passed, N failed".
 #
 # quick leaves out the tests that start processes, compiled those that are scripts, threads all but the programs of tests/unit/ and
 # tests/interleave/ that do not fork by themselves.  NAME picks those that have it in their name.
 set -eu
 cd "$(dirname "$0")/.."
-folder=$1 extent=$2 name=${3#tests/}
+directory=$1 extent=$2 name=${3#tests/}
 
-scripts/configure.sh "$folder" -Dtests=enabled
-ninja -C "$folder" programs meson-test-prereq
+scripts/configure.sh "$directory" -Dtests=enabled
+ninja -C "$directory" programs meson-test-prereq
 
-names=$(meson test -C "$folder" --list 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
+names=$(meson test -C "$directory" --list 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
 case $extent in
 quick) names=$(echo "$names" | grep -vE '^(process|faults)/' || :) ;;
 compiled) names=$(echo "$names" | grep -vE '\.(sh|py)$' || :) ;;
@@ -20,11 +20,11 @@ if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."
 	exit 2
 fi
-# A log of its own: another run may be going on in FOLDER.  The report decides; Meson's status does not tell skipped from passed.
-logs=$folder/meson-logs log=test.$$
+# A log of its own: another run may be going on in DIRECTORY.  The report decides; Meson's status does not tell skipped from passed.
+logs=$directory/meson-logs log=test.$$
 status=0
 # shellcheck disable=SC2086 # a list of words
-meson test -C "$folder" --no-rebuild --logbase "$log" $names || :
+meson test -C "$directory" --no-rebuild --logbase "$log" $names || :
 # shellcheck disable=SC2086
 scripts/report.py "$logs/$log.json" $names >"$logs/$log.report" || status=1
 for kind in json txt junit.xml; do

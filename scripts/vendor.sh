@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 package=uplot@1.6.32
 integrity=KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw==
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-scripts/fetch.sh "$package" "$integrity" "$folder"
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+scripts/fetch.sh "$package" "$integrity" "$directory"
 mkdir -p web/vendor
-cp "$folder"/dist/uPlot.iife.min.js "$folder"/dist/uPlot.min.css web/vendor/
-cp "$folder"/LICENSE web/vendor/uPlot.LICENSE
+cp "$directory"/dist/uPlot.iife.min.js "$directory"/dist/uPlot.min.css web/vendor/
+cp "$directory"/LICENSE web/vendor/uPlot.LICENSE
 echo "web/vendor/: $package"

@@ -6,7 +6,7 @@ said how far it came.  Without, all are printed at the end, and `state` takes ba
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 
-SHOWN = 40  # lines of a mistake
+SHOWN = 40  # lines of an error
 
 
 class Tap:
@@ -31,10 +31,10 @@ class Tap:
     def same(self, what, found, wanted):
         self.check(what, found == wanted, found, wanted)
 
-    def clean(self, what, mistakes=""):
-        """mistakes: a text, or a list; empty: there are none."""
-        texts = [mistakes] if isinstance(mistakes, str) else [str(one) for one in mistakes or []]
-        self.add(not mistakes, what, [line for text in texts for line in text.splitlines()][:SHOWN])
+    def clean(self, what, errors=""):
+        """errors: a text, or a list; empty: there are none."""
+        texts = [errors] if isinstance(errors, str) else [str(one) for one in errors or []]
+        self.add(not errors, what, [line for text in texts for line in text.splitlines()][:SHOWN])
 
     def skip(self, what, why):
         self.add(True, f"{what} # SKIP {why}", [])

@@ -178,7 +178,7 @@ void kv_trace_start(const char *member)
 	if (ctrace_routine_register(START_STOP, start_stop) != CTRACE_OK || ctrace_routine_register(DISPLAY, display) != CTRACE_OK)
 		return;
 	if (!define("DEFINE " KV_COMPONENT, &head)) {
-		head.parm = NULL; /* a mistake in the member does not keep an operator from tracing later */
+		head.parm = NULL; /* an error in the member does not keep an operator from tracing later */
 		if (member == NULL || !define("DEFINE " KV_COMPONENT " without PARM", &head))
 			return;
 	}

@@ -233,7 +233,7 @@ struct ctrace_ctss {
 typedef uint32_t ctrace_routine(struct ctrace_ctss *ctss);
 
 /* Makes a routine of this program known by name (1 to 8 characters, as STARTNAM); NULL takes it back.  What is not known so is looked for
- * among COBOL's ENTRYs, where there is COBOL, and then as NAME.so in the folders of CTRACE_LINKLIST (colons between), in which it is
+ * among COBOL's ENTRYs, where there is COBOL, and then as NAME.so in the directories of CTRACE_LINKLIST (colons between), in which it is
  * the function NAME, or ctrace_exit_routine.  INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *routine);
 
@@ -373,7 +373,7 @@ struct ctrace_tbwc {
  * however often: buffers that are locked should not share one, or the first that is unlocked
  * unlocks the other's.  A forked child's pages are not locked. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size_t size, uint32_t mode);
-/* Unlocks the pages.  The buffer is the application's and stays.  Not while it is being captured; NULL is fine. */
+/* Unlocks the pages.  The buffer is the application's and stays.  Not while it is being imported; NULL is fine. */
 CTRACE_API_ void ctrace_tbwc_fini(struct ctrace_tbwc *tbwc);
 /* 0 without a TBWC. */
 CTRACE_API_ uint32_t ctrace_tbwc_state(const struct ctrace_tbwc *tbwc);
@@ -387,7 +387,7 @@ struct ctrace_tbwc_change {
 	const uint32_t *buffseq; /* BUFFSEQ#: its new number; NULL: as it is */
 };
 /* One compare-and-swap.  True when it was made; false (CSLABEL) when the state or number is
- * another, the mode is none of the three, the buffer is being captured, or there is no TBWC or
+ * another, the mode is none of the three, the buffer is being imported, or there is no TBWC or
  * change.  Any thread, also in a signal handler. */
 CTRACE_API_ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_change *change);
 

@@ -8,7 +8,7 @@
  * the calling thread's ring: no lock, no system call, no allocation, no read-modify-write instruction.  Any thread may
  * call, also in a signal handler, before main() and in an atexit handler; errno is kept.
  *
- * What this header inlines - struct ctrace_gate, struct ctrace_lane, struct ctrace_tracer, struct ctrace_site and the event
+ * What this header inlines - struct ctrace_level_word, struct ctrace_thread_buffer, struct ctrace_tracer, struct ctrace_site and the event
  * (drawn in docs/ARCHITECTURE.md) - is ABI.  CTRACE_ABI names its version; a program built against another version goes
  * through ctrace_emit() and still works.
  *
@@ -38,35 +38,35 @@ extern "C" {
  */
 
 /* One per component, in the session file.  Written by commands only. */
-struct ctrace_gate {
+struct ctrace_level_word {
 	uint32_t level; /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
-	uint32_t lane;  /* which of a thread's lanes: bytes from the first one */
+	uint32_t thread_buffer;  /* which of a thread's buffers: bytes from the first one */
 };
 
 /* A component as a call site knows it.  Static storage; the library fills it at the first enabled call and never keeps
  * its address, so a module that holds one may be unloaded. */
 struct ctrace_tracer {
-	const struct ctrace_gate *gate;
+	const struct ctrace_level_word *level_word;
 	const char *name;
 	uint32_t component;
 	uint32_t abi;
 };
 
-/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the agent clears to be woken by the next
- * event.  A lane of zeros has no room: the event goes by ctrace_emit(). */
-struct ctrace_lane {
+/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the consumer thread clears to be woken by the next
+ * event.  A thread buffer of zeros has no room: the event goes by ctrace_emit(). */
+struct ctrace_thread_buffer {
 	unsigned char *cur; /* the next event goes here */
 	unsigned char *end; /* contiguous free space ends here */
 	uint64_t bias;      /* address + bias = position in the ring */
 	uint64_t *head;     /* published position, in the ring file */
 };
-#define CTRACE_LANES_ 64u
-#define CTRACE_CALLING_ 2048 /* the size of a thread's lanes */
+#define CTRACE_THREAD_BUFFERS_ 64u
+#define CTRACE_CALLING_ 2048 /* the size of a thread's buffers */
 
 /* What a call site knows of its events: the class that they have, once one has been traced.  Static storage; the library fills
  * it once. */
 struct ctrace_site {
-	const struct ctrace_gate *gate; /* of the component that the class is for; NULL: there is none yet */
+	const struct ctrace_level_word *level_word; /* of the component that the class is for; NULL: there is none yet */
 	uint32_t event_id;
 	uint16_t class_number;
 	uint16_t level;
@@ -87,16 +87,16 @@ struct ctrace_item {
 #define CTRACE_TOO_LONG_ 0xFFFFFFu
 #define CTRACE_COUNTED_ 0xFFFFFEu
 
-extern CTRACE_API_ const struct ctrace_gate ctrace_gate_unregistered;
-/* The calling thread's lanes, CTRACE_LANES_ of them, at an address that is a multiple of twice their size.  Behind them are as many that
- * never have room: while the thread is inside a trace call, the bit CTRACE_CALLING_ is set, and so ctrace_lanes_self leads to these.  Before a
- * thread's first event it leads to others without room.  So every lane that it leads to may be read. */
-extern CTRACE_API_ __thread struct ctrace_lane *ctrace_lanes_self __attribute__((tls_model("initial-exec")));
+extern CTRACE_API_ const struct ctrace_level_word ctrace_level_word_unregistered;
+/* The calling thread's buffers, CTRACE_THREAD_BUFFERS_ of them, at an address that is a multiple of twice their size.  Behind them are as many that
+ * never have room: while the thread is inside a trace call, the bit CTRACE_CALLING_ is set, and so ctrace_thread_buffers_self leads to these.  Before a
+ * thread's first event it leads to others without room.  So every thread buffer that it leads to may be read. */
+extern CTRACE_API_ __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self __attribute__((tls_model("initial-exec")));
 
 /* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
 #define CTRACE_TRACER(NAME) \
 	{ \
-		&ctrace_gate_unregistered, (NAME), 0, CTRACE_ABI \
+		&ctrace_level_word_unregistered, (NAME), 0, CTRACE_ABI \
 	}
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned
 }
 
 /* Acquire: every load of x86-64 is. */
-CTRACE_INLINE_ bool ctrace_is_gate_(const struct ctrace_gate *const *word, const struct ctrace_gate *value)
+CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word, const struct ctrace_level_word *value)
 {
 	bool is;
 	__asm__ volatile("cmpq %2, %1" : "=@cce"(is) : "m"(*word), "r"(value));
@@ -212,22 +212,22 @@ CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned
 	return (uintptr_t)__atomic_load_n(word, __ATOMIC_RELAXED) < (uintptr_t)value;
 }
 
-CTRACE_INLINE_ bool ctrace_is_gate_(const struct ctrace_gate *const *word, const struct ctrace_gate *value)
+CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word, const struct ctrace_level_word *value)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value;
 }
 #endif
 
-/* Pairs with the release store that registers the tracer: whoever sees the component's gate sees its number. */
-CTRACE_INLINE_ const struct ctrace_gate *ctrace_gate_(const struct ctrace_tracer *tracer)
+/* Pairs with the release store that registers the tracer: whoever sees the component's level word sees its number. */
+CTRACE_INLINE_ const struct ctrace_level_word *ctrace_level_word_(const struct ctrace_tracer *tracer)
 {
-	return __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE);
 }
 
 /* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
-CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_gate *gate, uint32_t level)
+CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_level_word *level_word, uint32_t level)
 {
-	return __builtin_expect(ctrace_is_at_most_(&gate->level, level), 0);
+	return __builtin_expect(ctrace_is_at_most_(&level_word->level, level), 0);
 }
 
 /* Registers the tracer when that has not been done; then answers as ctrace_enabled() does. */
@@ -236,8 +236,8 @@ CTRACE_API_ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t lev
 /* True when an event of this level would be recorded now.  For guarding costly preparation. */
 CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 {
-	const struct ctrace_gate *gate = ctrace_gate_(tracer);
-	return ctrace_passes_(gate, level) && (gate != &ctrace_gate_unregistered || ctrace_enabled_slow_(tracer, level));
+	const struct ctrace_level_word *level_word = ctrace_level_word_(tracer);
+	return ctrace_passes_(level_word, level) && (level_word != &ctrace_level_word_unregistered || ctrace_enabled_slow_(tracer, level));
 }
 
 /*
@@ -266,7 +266,7 @@ CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct 
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **out_tracer);
 
 /* One line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp = debug".  SYNTAX_ERROR where
- * `ctrace config check` would name a mistake; a line that only names something unknown is that too. */
+ * `ctrace config check` would name an error; a line that only names something unknown is that too. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_configure(const char *line);
 
 /* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or
@@ -332,12 +332,12 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 
 CTRACE_INLINE_ void ctrace_begin_call_(void)
 {
-	__asm__ volatile("orq %1, %0" : "+m"(ctrace_lanes_self) : "i"(CTRACE_CALLING_) : "cc");
+	__asm__ volatile("orq %1, %0" : "+m"(ctrace_thread_buffers_self) : "i"(CTRACE_CALLING_) : "cc");
 }
 
 CTRACE_INLINE_ void ctrace_end_call_(void)
 {
-	__asm__ volatile("andq %1, %0" : "+m"(ctrace_lanes_self) : "i"(~CTRACE_CALLING_) : "cc");
+	__asm__ volatile("andq %1, %0" : "+m"(ctrace_thread_buffers_self) : "i"(~CTRACE_CALLING_) : "cc");
 }
 #else
 #define CTRACE_HAS_INLINE_ 0
@@ -353,12 +353,12 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 
 CTRACE_INLINE_ void ctrace_begin_call_(void)
 {
-	ctrace_lanes_self = (struct ctrace_lane *)((uintptr_t)ctrace_lanes_self | (uintptr_t)CTRACE_CALLING_);
+	ctrace_thread_buffers_self = (struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self | (uintptr_t)CTRACE_CALLING_);
 }
 
 CTRACE_INLINE_ void ctrace_end_call_(void)
 {
-	ctrace_lanes_self = (struct ctrace_lane *)((uintptr_t)ctrace_lanes_self & ~(uintptr_t)CTRACE_CALLING_);
+	ctrace_thread_buffers_self = (struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self & ~(uintptr_t)CTRACE_CALLING_);
 }
 #endif
 
@@ -367,41 +367,41 @@ CTRACE_INLINE_ void ctrace_end_call_(void)
 
 /*
  * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  The bit CTRACE_CALLING_ is what sends a signal handler
- * that interrupts us from here on to the side ring; one that comes before has finished when we go on.  When the bit was set before, the lane is
+ * that interrupts us from here on to the side ring; one that comes before has finished when we go on.  When the bit was set before, the thread buffer is
  * one of those without room, and the bit is not ours to clear.
  */
-CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_gate *gate, struct ctrace_lane **out_lane, size_t size)
+CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *level_word, struct ctrace_thread_buffer **out_thread_buffer, size_t size)
 {
-	uintptr_t offset = __atomic_load_n(&gate->lane, __ATOMIC_RELAXED);
-	struct ctrace_lane *lane;
+	uintptr_t offset = __atomic_load_n(&level_word->thread_buffer, __ATOMIC_RELAXED);
+	struct ctrace_thread_buffer *thread_buffer;
 	unsigned char *cur;
 	if (!CTRACE_HAS_INLINE_)
 		return 0;
-	lane = (struct ctrace_lane *)(offset + (uintptr_t)ctrace_lanes_self);
+	thread_buffer = (struct ctrace_thread_buffer *)(offset + (uintptr_t)ctrace_thread_buffers_self);
 	ctrace_begin_call_();
 	CTRACE_FENCE_();
-	cur = lane->cur;
-	if (__builtin_expect(ctrace_is_before_(&lane->end, (unsigned char *)((uintptr_t)cur + size)), 0)) {
-		if (((uintptr_t)lane & CTRACE_CALLING_) == 0)
+	cur = thread_buffer->cur;
+	if (__builtin_expect(ctrace_is_before_(&thread_buffer->end, (unsigned char *)((uintptr_t)cur + size)), 0)) {
+		if (((uintptr_t)thread_buffer & CTRACE_CALLING_) == 0)
 			ctrace_end_call_();
 		return 0;
 	}
 	if (cur == 0)
 		__builtin_unreachable(); /* nothing fits before `end`; saves the caller a test */
 	ctrace_take_ahead_(cur);
-	*out_lane = lane;
+	*out_thread_buffer = thread_buffer;
 	return cur;
 }
 
 /* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
-CTRACE_INLINE_ void ctrace_commit_(struct ctrace_lane *lane, unsigned char *next)
+CTRACE_INLINE_ void ctrace_commit_(struct ctrace_thread_buffer *thread_buffer, unsigned char *next)
 {
 	uint64_t position = (uint64_t)(uintptr_t)next;
 	CTRACE_FENCE_();
-	lane->cur = next;
-	position += lane->bias;
+	thread_buffer->cur = next;
+	position += thread_buffer->bias;
 	CTRACE_FENCE_(); /* also has the sum made in one instruction */
-	__atomic_store_n(lane->head, position, __ATOMIC_RELEASE);
+	__atomic_store_n(thread_buffer->head, position, __ATOMIC_RELEASE);
 	CTRACE_FENCE_();
 	ctrace_end_call_();
 }
@@ -416,12 +416,12 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 	memcpy(at, &value, 8);
 }
 
-/* Is the class that the site knows that of this event?  Pairs with the release store of the site's gate: whoever sees it sees the class.  A
+/* Is the class that the site knows that of this event?  Pairs with the release store of the site's level word: whoever sees it sees the class.  A
  * constant event id or level is the only one that the site ever has. */
-CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_gate *gate, uint32_t level,
+CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_level_word *level_word, uint32_t level,
 				    bool is_level_constant, uint32_t event_id, bool is_id_constant)
 {
-	return ctrace_is_gate_(&site->gate, gate) && (is_level_constant || site->level == level) &&
+	return ctrace_is_level_word_(&site->level_word, level_word) && (is_level_constant || site->level == level) &&
 	       (is_id_constant || site->event_id == event_id);
 }
 
@@ -522,29 +522,29 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 #define CTRACE_BODY_(n, t, l, id, HOLD, ODD, SIZE, DATA, LIST) \
 	do { \
 		struct ctrace_tracer *ctrace_t_ = (t); \
-		const struct ctrace_gate *ctrace_g_ = ctrace_gate_(ctrace_t_); \
+		const struct ctrace_level_word *ctrace_g_ = ctrace_level_word_(ctrace_t_); \
 		const uint32_t ctrace_l_ = (uint32_t)(l); \
 		if (ctrace_passes_(ctrace_g_, ctrace_l_)) { \
 			static struct ctrace_site ctrace_site_; \
 			/* Nothing is evaluated for a tracer that is not known yet, and off: neither an id nor, below, an item. */ \
-			if (!CTRACE_CONSTANT_(id) && __builtin_expect(ctrace_g_ == &ctrace_gate_unregistered, 0) && \
+			if (!CTRACE_CONSTANT_(id) && __builtin_expect(ctrace_g_ == &ctrace_level_word_unregistered, 0) && \
 			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
 				break; \
 			const uint32_t ctrace_id_ = (uint32_t)(id); \
 			const bool ctrace_known_ = \
 				ctrace_site_is_(&ctrace_site_, ctrace_g_, ctrace_l_, CTRACE_CONSTANT_(l), ctrace_id_, CTRACE_CONSTANT_(id)); \
-			if (__builtin_expect(!ctrace_known_, 0) && ctrace_g_ == &ctrace_gate_unregistered && \
+			if (__builtin_expect(!ctrace_known_, 0) && ctrace_g_ == &ctrace_level_word_unregistered && \
 			    !ctrace_enabled_slow_(ctrace_t_, ctrace_l_)) \
 				break; \
 			HOLD \
-			struct ctrace_lane *ctrace_lane_ = 0; \
+			struct ctrace_thread_buffer *ctrace_thread_buffer_ = 0; \
 			unsigned char *ctrace_at_ = 0; \
 			if (__builtin_expect(ctrace_known_, 1) && !(false ODD)) \
-				ctrace_at_ = ctrace_reserve_(ctrace_g_, &ctrace_lane_, CTRACE_EVENT_HEAD_ SIZE); \
+				ctrace_at_ = ctrace_reserve_(ctrace_g_, &ctrace_thread_buffer_, CTRACE_EVENT_HEAD_ SIZE); \
 			if (__builtin_expect(ctrace_at_ != 0, 1)) { \
 				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_site_.class_number); \
 				DATA \
-				ctrace_commit_(ctrace_lane_, ctrace_at_); \
+				ctrace_commit_(ctrace_thread_buffer_, ctrace_at_); \
 			} else { \
 				const struct ctrace_item ctrace_items_[(n) + 1] = { LIST ctrace_item_value_(0, 0, 0) }; \
 				(void)ctrace_emit_at_(&ctrace_site_, ctrace_t_, ctrace_l_, ctrace_id_, ctrace_items_, (n)); \

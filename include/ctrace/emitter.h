@@ -2,10 +2,10 @@
  * ctrace/emitter.h - how events leave: the contract between ctrace and an emitter.
  *
  * An emitter is one const struct.  The built-in ones use exactly this contract; a shared object named
- * `<name in lower case>.so` in a folder of CTRACE_EMITTERS (or in ctrace's own module folder) adds another by exporting
+ * `<name in lower case>.so` in a directory of CTRACE_EMITTERS (or in ctrace's own module directory) adds another by exporting
  * `const struct ctrace_emitter ctrace_emitter`.
  *
- * All functions of one emitter run on one thread at a time: the traced process's agent, or whoever recovers the traces of
+ * All functions of one emitter run on one thread at a time: the traced process's consumer thread, or whoever recovers the traces of
  * a dead one.  They run inside somebody's program: they must not print, exit, change signal dispositions, or hold the
  * traced program up; all signals are blocked.  open() may be called again after close().
  *
@@ -31,7 +31,7 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_LEVEL,    /* a level's name, or a number */
 	CTRACE_PROPERTY_FORMAT,   /* a line with pseudo-variables, as TEXTFILE's FORMAT */
 	CTRACE_PROPERTY_FILE,     /* a file's name with pseudo-variables, as TEXTFILE's FILE */
-	CTRACE_PROPERTY_FOLDER,   /* a folder's path */
+	CTRACE_PROPERTY_DIRECTORY,   /* a directory's path */
 	CTRACE_PROPERTY_MODE,     /* of files: 0600 or 0640 */
 	CTRACE_PROPERTY_ENCODING, /* of text items, as of mftrace.encoding */
 	CTRACE_PROPERTY_GROUP,    /* a group of the machine: a name or a number */
@@ -47,7 +47,7 @@ struct ctrace_property {
 };
 
 /*
- * Where an emitter stands in its output.  Kept by the drain beside the rings, committed together with the ring positions
+ * Where an emitter stands in its output.  Kept by the consumer beside the rings, committed together with the ring positions
  * after each successful write(), and given back to open() when a dead process's traces are recovered: open() with
  * a non-empty path must continue there and first cut the output back to offset.  A zeroed place means: start afresh.
  * The meaning of path, offset and extra is the emitter's own; TEXTFILE: the open file, its size, its generation.
@@ -91,13 +91,13 @@ struct ctrace_emitter_context {
 	const char *command_line; /* arguments joined by blanks */
 	const char *host;
 	const char *system;         /* "Linux 6.1.0" */
-	const char *folder;         /* MFTRACE_LOGS of the traced process, or "" */
-	const char *working_folder; /* its current folder when it attached; absolute */
+	const char *directory;         /* MFTRACE_LOGS of the traced process, or "" */
+	const char *working_directory; /* its current directory when it attached; absolute */
 	uint64_t start_ns;          /* when it attached, since 1970 */
 	bool recovering;            /* the traced process is dead */
 	struct ctrace_place *place;
 	/* Makes the present content of place count, with no event delivered: to be called by
-	 * write() after it has made a new file or folder and set place to it, before the first
+	 * write() after it has made a new file or directory and set place to it, before the first
 	 * byte of an event goes there.  A process killed later continues in the new one.  On any
 	 * status but OK the old place counts. */
 	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
@@ -139,7 +139,7 @@ struct ctrace_run_class {
 
 struct ctrace_batch {
 	size_t size;
-	const struct ctrace_event *events; /* in time order, as far as the drain could see */
+	const struct ctrace_event *events; /* in time order, as far as the consumer could see */
 	uint32_t event_count;              /* at least 1 */
 	struct ctrace_stream *streams;     /* only those that have events here; event.stream is an index into this array */
 	uint32_t stream_count;
@@ -165,8 +165,8 @@ struct ctrace_emitter {
 	uint32_t flags;
 	const struct ctrace_property *properties;
 
-	/* Mandatory.  Makes an instance.  On any status but OK *out_self is not set; it is tried again later, so a mistake
-	 * that can heal (full disk, missing folder) must not be remembered. */
+	/* Mandatory.  Makes an instance.  On any status but OK *out_self is not set; it is tried again later, so an error
+	 * that can heal (full disk, missing directory) must not be remembered. */
 	enum ctrace_status (*open)(const struct ctrace_emitter_context *context, void **out_self);
 
 	/* Mandatory.  All or nothing: OK means every event of the batch is in the output (a write(2) for a file) and place and

@@ -2,7 +2,7 @@
  * ctrace/reader.h - exits of the readers: what a catalogue's table cannot say, said in C.
  *
  * A component's catalogue names them: `filter: NAME`, `formatter: NAME`; CTRACE ... USEREXIT(NAME) names another filter.  NAME.so is looked for on
- * CTRACE_LINKLIST, under the rules for all of ctrace's modules (absolute folders, the user's own or root's, not writable by others).  A
+ * CTRACE_LINKLIST, under the rules for all of ctrace's modules (absolute directories, the user's own or root's, not writable by others).  A
  * module exports `ctrace_filter_exit`, `ctrace_format_exit`, or both.  They run in the reading tool, on one thread, never in the traced
  * program.  From spec section 4.5 of component trace (IPCS exits: CTRF, formatter).
  *

@@ -33,7 +33,7 @@ enum ctrace_status {
 	CTRACE_OUTPUT_ERROR = 13,          /* recorded, but a destination is failing; it is tried again */
 
 	CTRACE_TIMED_OUT = 14,    /* retry: the time given was not enough */
-	CTRACE_SYNTAX_ERROR = 15, /* fix the input: a text has a mistake at a known place */
+	CTRACE_SYNTAX_ERROR = 15, /* fix the input: a text has an error at a known place */
 	CTRACE_NOT_FOUND = 16,    /* fix the input: no such file, process or trace */
 	CTRACE_DAMAGED = 17,      /* fix the input: bytes that are not what they should be */
 	CTRACE_DENIED = 18,       /* fix the machine: permission, a link in the way, another user's file */

@@ -1,5 +1,5 @@
 /*
- * base/base.h - what every folder may use: growable text, names, arenas, time, and the one door to the operating system.
+ * base/base.h - what every directory may use: growable text, names, arenas, time, and the one door to the operating system.
  *
  * Nothing here knows what tracing is.  Unless a function says otherwise any thread may call it.
  *
@@ -160,7 +160,7 @@ struct ct_span ct_span_trim(struct ct_span span); /* without the blanks at both 
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
 #define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */
 /* What is wrong with a text, for people. */
-struct ct_complaint {
+struct ct_diagnostic {
 	unsigned line;      /* from 1; 0 for a single line */
 	unsigned column;    /* from 1, bytes */
 	char message[200];  /* "unknown level \"inof\"" */
@@ -247,10 +247,10 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument);
  * nanoseconds.  */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
 enum ct_clock_source ct_clock_source(void); /* found at the first call, fixed for the life of the process */
-/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in `folder`
+/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in `directory`
  * (current_clocksource, available_clocksource).  TSC if the kernel keeps time by it, or by a paravirtual clock that is
  * made from it and the TSC is available still.  Without the files the processor decides. */
-enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *folder);
+enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
 uint64_t ct_clock_ticks(void);   /* async-signal-safe */
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
@@ -369,7 +369,7 @@ enum ct_os_call {
 /* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
-enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info) CT_MUST_USE;  /* of a link: the link's */
+enum ctrace_status ct_os_stat_at(int directory_fd, const char *path, struct stat *out_info) CT_MUST_USE;  /* of a link: the link's */
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
 enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
 				size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
@@ -385,7 +385,7 @@ uint64_t ct_os_file_limit(void);
 /* The same of pieces, one behind the other, whose array is changed. */
 enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
-enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
+enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
 /* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size bytes to unmap.  All sizes are multiples of
@@ -408,28 +408,28 @@ struct ct_file_id {
 /* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
  * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
  * number (ct_os_high()), and was compared with what the path names before the file was changed. */
-enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
 /* The same; which file it is was asked before anybody could close the descriptor. */
-enum ctrace_status ct_os_open_known(int folder_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
+enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
 /* The same for a directory, to look into. */
-enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
+enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
 /* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode keeps files that are mapped from
  * accidents.  Negative, with errno, when it cannot be opened.  Must not be used on a file of which this process holds a POSIX lock. */
-int ct_os_open_kept(int folder_fd, const char *path);
+int ct_os_open_kept(int directory_fd, const char *path);
 #define CT_OS_KEPT_MODE 0400 /* of such files */
 /* The same file behind a number that the program's own open() does not give out: high, or at least above 2; closes fd.  Negative, with
  * errno, when there is none, or fd is negative already. */
 int ct_os_high(int fd);
-/* Makes a folder and its missing parents, 0700; OK when it is there. */
-enum ctrace_status ct_os_make_folder(const char *path) CT_MUST_USE;
+/* Makes a directory and its missing parents, 0700; OK when it is there. */
+enum ctrace_status ct_os_make_directory(const char *path) CT_MUST_USE;
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
 /* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
 enum ct_os_trust {
 	CT_OS_OWN,  /* nobody but this user and root may write to it, or put another in its place; it is no link */
-	CT_OS_NAMED /* the user has named the folder: only not everybody may do so */
+	CT_OS_NAMED /* the user has named the directory: only not everybody may do so */
 };
-/* A regular file of a folder, DENIED when others than these may write to it or to the folder; the limit is ct_os_read_file()'s. */
-enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit,
+/* A regular file of a directory, DENIED when others than these may write to it or to the directory; the limit is ct_os_read_file()'s. */
+enum ctrace_status ct_os_read_trusted(const char *directory, const char *name, enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd);               /* keeps errno; sets -1 */
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */

@@ -22,18 +22,18 @@
 #define READ_ENOUGH_NS 20000u
 #define READINGS 4u
 #define READINGS_MAX 16u
-#define CLOCK_SOURCE_FOLDER "/sys/devices/system/clocksource/clocksource0"
+#define CLOCK_SOURCE_DIRECTORY "/sys/devices/system/clocksource/clocksource0"
 
 /* ------------------------------------------------------------------------------------------------------------
  * The source of ticks
  */
 
 /* The first line of a small file.  False when it cannot be read. */
-static bool line_read(const char *folder, const char *name, char out[256])
+static bool line_read(const char *directory, const char *name, char out[256])
 {
 	char path[256];
 	ssize_t got;
-	int fd, size = snprintf(path, sizeof path, "%s/%s", folder, name);
+	int fd, size = snprintf(path, sizeof path, "%s/%s", directory, name);
 
 	if (size < 0 || (size_t)size >= sizeof path)
 		return false;
@@ -59,19 +59,19 @@ static bool line_has_word(const char *line, const char *word)
 	return false;
 }
 
-enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *folder)
+enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory)
 {
 	char current[256], available[256];
 
 	if (!is_invariant)
 		return CT_CLOCK_MONOTONIC;
 	/* In a container without /sys the processor's word has to do. */
-	if (!line_read(folder, "current_clocksource", current) || strcmp(current, "tsc") == 0)
+	if (!line_read(directory, "current_clocksource", current) || strcmp(current, "tsc") == 0)
 		return CT_CLOCK_TSC;
 	/* These are computed from the TSC.  The kernel takes a TSC that it found unstable off the list. */
 	if ((strcmp(current, "kvm-clock") == 0 || strcmp(current, "hyperv_clocksource_tsc_page") == 0 ||
 	     strcmp(current, "tsc-early") == 0) &&
-	    line_read(folder, "available_clocksource", available) && line_has_word(available, "tsc"))
+	    line_read(directory, "available_clocksource", available) && line_has_word(available, "tsc"))
 		return CT_CLOCK_TSC;
 	return CT_CLOCK_MONOTONIC;
 }
@@ -82,7 +82,7 @@ static enum ct_clock_source source_find(void)
 	unsigned a, b, c, d;
 	int kept = errno;
 	bool is_invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-	enum ct_clock_source source = ct_clock_source_choose(is_invariant, CLOCK_SOURCE_FOLDER);
+	enum ct_clock_source source = ct_clock_source_choose(is_invariant, CLOCK_SOURCE_DIRECTORY);
 
 	errno = kept;
 	return source;

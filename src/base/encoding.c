@@ -3,7 +3,7 @@
  *
  * EBCDIC code page 037 is built in.  The tables of the others come from iconv, once, by ct_encoding_prepare(): that loads a module of
  * libc's, so it is not for threads of ours in a traced process.  Converting only looks into a table: any thread, also one that
- * drains.  A byte that an encoding does not have stays as it is, for printers to escape.
+ * consumes.  A byte that an encoding does not have stays as it is, for printers to escape.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

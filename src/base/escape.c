@@ -1,7 +1,7 @@
 /*
  * escape.c - text that may be hostile becomes text that is one line and harmless on a terminal.
  *
- * Called by every printer, on the agent's or a reader's thread, with bytes that the traced program chose.  Whatever they are,
+ * Called by every printer, on the consumer thread's or a reader's thread, with bytes that the traced program chose.  Whatever they are,
  * what comes out is valid UTF-8 without control characters, without unescaped quotes, and in the order in which it is read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -66,7 +66,7 @@ enum ctrace_status ct_os_status(void)
 	case EPERM:
 	case ELOOP:
 	case EROFS:
-	case EISDIR: /* no regular file: a folder, */
+	case EISDIR: /* no regular file: a directory, */
 	case ENXIO:  /* a pipe that nobody reads or a socket */
 		return CTRACE_DENIED;
 	case ENOMEM:
@@ -83,9 +83,9 @@ enum ctrace_status ct_os_stat(int fd, struct stat *out_info)
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_os_stat_at(int folder_fd, const char *path, struct stat *out_info)
+enum ctrace_status ct_os_stat_at(int directory_fd, const char *path, struct stat *out_info)
 {
-	if (ct_os_must_fail(CT_OS_STAT) || fstatat(folder_fd, path, out_info, AT_SYMLINK_NOFOLLOW) != 0)
+	if (ct_os_must_fail(CT_OS_STAT) || fstatat(directory_fd, path, out_info, AT_SYMLINK_NOFOLLOW) != 0)
 		return ct_os_status();
 	return CTRACE_OK;
 }
@@ -309,9 +309,9 @@ bool ct_os_has_room(size_t size)
 	return true;
 }
 
-enum ctrace_status ct_os_rename(int folder_fd, const char *from, const char *to)
+enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to)
 {
-	if (ct_os_must_fail(CT_OS_RENAME) || renameat(folder_fd, from, folder_fd, to) != 0)
+	if (ct_os_must_fail(CT_OS_RENAME) || renameat(directory_fd, from, directory_fd, to) != 0)
 		return ct_os_status();
 	return CTRACE_OK;
 }
@@ -324,7 +324,7 @@ enum ctrace_status ct_os_rename_aside(const char *from, const char *to)
 	if (ct_os_must_fail(CT_OS_RENAME))
 		return ct_os_status();
 	result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-	/* A file system that does not know the flag.  rename() replaces a folder only when that is empty. */
+	/* A file system that does not know the flag.  rename() replaces a directory only when that is empty. */
 	if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
 		if (fstatat(AT_FDCWD, to, &info, AT_SYMLINK_NOFOLLOW) == 0)
 			errno = EEXIST;

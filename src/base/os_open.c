@@ -72,14 +72,14 @@ int ct_os_high(int fd)
  * number is compared with what the path names before anything is done to it.  The low number is
  * closed after that.  On a mismatch it stays open: it may be the program's.
  */
-static enum ctrace_status open_named(int folder_fd, const char *path, int flags, int *out_fd, struct stat *out_info)
+static enum ctrace_status open_named(int directory_fd, const char *path, int flags, int *out_fd, struct stat *out_info)
 {
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		struct stat there;
 		int high, low;
 
 		do {
-			low = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, path, flags, 0600);
+			low = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(directory_fd, path, flags, 0600);
 		} while (low < 0 && errno == EINTR);
 		if (low < 0)
 			return ct_os_status();
@@ -95,7 +95,7 @@ static enum ctrace_status open_named(int folder_fd, const char *path, int flags,
 			high = low; /* no other number is free */
 			low = -1;
 		}
-		if (fstat(high, out_info) != 0 || fstatat(folder_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+		if (fstat(high, out_info) != 0 || fstatat(directory_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    out_info->st_ino != there.st_ino || out_info->st_dev != there.st_dev) {
 			if (low >= 0)
 				ct_os_close(&high);
@@ -109,14 +109,14 @@ static enum ctrace_status open_named(int folder_fd, const char *path, int flags,
 	return CTRACE_OS_ERROR;
 }
 
-enum ctrace_status ct_os_open_known(int folder_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id)
 {
 	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	enum ctrace_status status;
 	struct stat info;
 	int fd;
 
-	status = open_named(folder_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
+	status = open_named(directory_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
 	if (status != CTRACE_OK)
 		return status;
 	if (!S_ISREG(info.st_mode))
@@ -139,31 +139,31 @@ enum ctrace_status ct_os_open_known(int folder_fd, const char *path, int flags, 
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_os_open_file(int folder_fd, const char *path, int flags, int *out_fd)
+enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags, int *out_fd)
 {
 	struct ct_file_id id;
 
-	return ct_os_open_known(folder_fd, path, flags, out_fd, &id);
+	return ct_os_open_known(directory_fd, path, flags, out_fd, &id);
 }
 
-enum ctrace_status ct_os_open_folder(int folder_fd, const char *path, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd, struct ct_file_id *out_id)
 {
 	struct stat info;
-	enum ctrace_status status = open_named(folder_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
+	enum ctrace_status status = open_named(directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
 
 	if (status == CTRACE_OK)
 		*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
 	return status;
 }
 
-int ct_os_open_kept(int folder_fd, const char *path)
+int ct_os_open_kept(int directory_fd, const char *path)
 {
 	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, path, O_RDWR | flags);
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(directory_fd, path, O_RDWR | flags);
 	struct stat info;
 
 	for (unsigned tries = 0; fd < 0 && errno == EACCES && tries < KEPT_TRIES; tries++) {
-		int look = openat(folder_fd, path, O_RDONLY | flags);
+		int look = openat(directory_fd, path, O_RDONLY | flags);
 
 		errno = EACCES;
 		if (look < 0)
@@ -171,7 +171,7 @@ int ct_os_open_kept(int folder_fd, const char *path)
 		if (fstat(look, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && fchmod(look, 0600) == 0) {
 			struct ct_file_id id = ct_os_file_id(look);
 
-			fd = openat(folder_fd, path, O_RDWR | flags);
+			fd = openat(directory_fd, path, O_RDWR | flags);
 			(void)fchmod(look, CT_OS_KEPT_MODE);
 			if (fd >= 0 && !ct_os_is_file(fd, &id))
 				ct_os_close(&fd);
@@ -185,7 +185,7 @@ int ct_os_open_kept(int folder_fd, const char *path)
 	return ct_os_high(fd);
 }
 
-/* A folder that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may have put a link in its place. */
+/* A directory that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may have put a link in its place. */
 static void open_to_owner(const char *path)
 {
 	int fd = ct_os_high(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -201,7 +201,7 @@ static void open_to_owner(const char *path)
 	ct_os_close(&fd);
 }
 
-enum ctrace_status ct_os_make_folder(const char *path)
+enum ctrace_status ct_os_make_directory(const char *path)
 {
 	char partial[4096];
 	size_t size = strlen(path), there;
@@ -289,38 +289,38 @@ enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf
 	return read_all(fd, info.st_size, limit, out);
 }
 
-static bool is_trusted(const struct stat *folder, const struct stat *file, enum ct_os_trust trust)
+static bool is_trusted(const struct stat *directory, const struct stat *file, enum ct_os_trust trust)
 {
 	bool is_own = file->st_uid == geteuid() || file->st_uid == 0;
 
 	if (trust == CT_OS_OWN)
-		return is_own && (folder->st_uid == geteuid() || folder->st_uid == 0) &&
-		       ((folder->st_mode | file->st_mode) & (S_IWGRP | S_IWOTH)) == 0;
-	/* In a folder such as /tmp everybody may put files, but nobody may touch another's. */
-	if ((folder->st_mode & S_IWOTH) != 0 && ((folder->st_mode & S_ISVTX) == 0 || !is_own))
+		return is_own && (directory->st_uid == geteuid() || directory->st_uid == 0) &&
+		       ((directory->st_mode | file->st_mode) & (S_IWGRP | S_IWOTH)) == 0;
+	/* In a directory such as /tmp everybody may put files, but nobody may touch another's. */
+	if ((directory->st_mode & S_IWOTH) != 0 && ((directory->st_mode & S_ISVTX) == 0 || !is_own))
 		return false;
 	return (file->st_mode & S_IWOTH) == 0;
 }
 
-enum ctrace_status ct_os_read_trusted(const char *folder, const char *name, enum ct_os_trust trust, size_t limit, struct ct_buf *out)
+enum ctrace_status ct_os_read_trusted(const char *directory, const char *name, enum ct_os_trust trust, size_t limit, struct ct_buf *out)
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (trust == CT_OS_OWN ? O_NOFOLLOW : 0);
-	int folder_fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat folder_info, info;
+	int directory_fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat directory_info, info;
 	int fd;
 
-	if (folder_fd < 0)
+	if (directory_fd < 0)
 		return ct_os_status();
-	fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(folder_fd, name, flags);
-	if (fd < 0 || fstat(folder_fd, &folder_info) != 0 || fstat(fd, &info) != 0) {
-		ct_os_close(&folder_fd);
+	fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(directory_fd, name, flags);
+	if (fd < 0 || fstat(directory_fd, &directory_info) != 0 || fstat(fd, &info) != 0) {
+		ct_os_close(&directory_fd);
 		ct_os_close(&fd);
 		return ct_os_status();
 	}
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	if (!S_ISREG(info.st_mode))
 		return refuse(fd, EINVAL);
-	if (!is_trusted(&folder_info, &info, trust))
+	if (!is_trusted(&directory_info, &info, trust))
 		return refuse(fd, EPERM);
 	return read_all(fd, info.st_size, limit, out);
 }

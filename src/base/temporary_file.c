@@ -16,19 +16,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *ct_temporary_folder(const char *otherwise)
+const char *ct_temporary_directory(const char *otherwise)
 {
-	const char *folder = ct_os_environment("TMPDIR");
+	const char *directory = ct_os_environment("TMPDIR");
 
-	return folder != NULL ? folder : otherwise;
+	return directory != NULL ? directory : otherwise;
 }
 
-static int open_and_unlink(const char *folder)
+static int open_and_unlink(const char *directory)
 {
 	char *path;
 	int fd;
 
-	if (asprintf(&path, "%s/ctrace.XXXXXX", folder) < 0)
+	if (asprintf(&path, "%s/ctrace.XXXXXX", directory) < 0)
 		return -1;
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
@@ -37,12 +37,12 @@ static int open_and_unlink(const char *folder)
 	return fd;
 }
 
-int ct_temporary_open(const char *folder)
+int ct_temporary_open(const char *directory)
 {
-	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(directory, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
 	/* The file system or the kernel has no O_TMPFILE. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-		fd = open_and_unlink(folder);
+		fd = open_and_unlink(directory);
 	return fd;
 }

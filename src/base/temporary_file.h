@@ -7,8 +7,8 @@
 #define CT_TEMPORARY_FILE_H
 
 /* What TMPDIR names, or else `otherwise`. */
-const char *ct_temporary_folder(const char *otherwise);
-/* A file to read and write.  Negative, with errno, when the folder is not there, or takes none. */
-int ct_temporary_open(const char *folder);
+const char *ct_temporary_directory(const char *otherwise);
+/* A file to read and write.  Negative, with errno, when the directory is not there, or takes none. */
+int ct_temporary_open(const char *directory);
 
 #endif

@@ -125,9 +125,9 @@ const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalo
 
 /* ---- adding ---- */
 
-/* A name that is there already is a mistake, and that component stays out. */
+/* A name that is there already is an error, and that component stays out. */
 static enum ctrace_status add_component(struct ct_catalog *catalog, const struct ct_catalog_file *file, uint32_t index,
-					struct ct_mistakes *mistakes)
+					struct ct_catalog_diagnostics *diagnostics)
 {
 	const struct ct_catalog_component *component = &file->components[index];
 	const struct ct_catalog_component *other = find(catalog, component->name, strlen(component->name)), **all;
@@ -138,8 +138,8 @@ static enum ctrace_status add_component(struct ct_catalog *catalog, const struct
 		ct_buf_init(&what);
 		ct_span_quote(&what, (struct ct_span){ component->name, strlen(component->name) }, CT_WORD_SHOWN);
 		ct_buf_add_text(&what, " is described already, by another file");
-		ct_mistakes_add(mistakes, &file->places[index],
-				&(struct ct_mistake){ .what = ct_buf_text(&what),
+		ct_catalog_diagnostics_add(diagnostics, &file->places[index],
+				&(struct ct_catalog_diagnostic){ .what = ct_buf_text(&what),
 						      .expected = "one file for a component; the first one counts" });
 		ct_buf_fini(&what);
 		return CTRACE_OK;
@@ -153,25 +153,25 @@ static enum ctrace_status add_component(struct ct_catalog *catalog, const struct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status add_components(struct ct_catalog *catalog, const struct ct_catalog_file *file, struct ct_mistakes *mistakes)
+static enum ctrace_status add_components(struct ct_catalog *catalog, const struct ct_catalog_file *file, struct ct_catalog_diagnostics *diagnostics)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < file->component_count && status == CTRACE_OK; i++)
-		status = add_component(catalog, file, i, mistakes);
+		status = add_component(catalog, file, i, diagnostics);
 	return status;
 }
 
-static void complain_whole(uint64_t *count, const char *path, const char *what, const char *expected, ct_catalog_complain *complain,
+static void diagnose_whole(uint64_t *count, const char *path, const char *what, const char *expected, ct_catalog_diagnose *diagnose,
 			   void *user)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 
 	++*count;
-	(void)snprintf(complaint.message, sizeof complaint.message, "%s", what);
-	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
-	if (complain != NULL)
-		complain(path, &complaint, user);
+	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", what);
+	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
+	if (diagnose != NULL)
+		diagnose(path, &diagnostic, user);
 }
 
 static struct ct_catalog_file *file_create(const char *path)
@@ -194,43 +194,43 @@ static struct ct_catalog_file *file_create(const char *path)
 	return file;
 }
 
-/* Nothing of it is in use until it has no mistake; from then on it stays. */
+/* Nothing of it is in use until it has no error; from then on it stays. */
 static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalog_file *file, const char *text, size_t size,
-				    struct ct_mistakes *mistakes)
+				    struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_catalog_result result;
-	enum ctrace_status status = ct_catalog_load(file, text, size, &catalog->budget, mistakes, &result);
+	enum ctrace_status status = ct_catalog_load(file, text, size, &catalog->budget, diagnostics, &result);
 
 	catalog->counts.files++;
 	catalog->counts.components += file->component_count;
 	catalog->counts.events += result.event_count;
 	catalog->counts.good_events += result.good_count;
-	if (status == CTRACE_OK && mistakes->total == 0) {
+	if (status == CTRACE_OK && diagnostics->total == 0) {
 		file->next = catalog->files;
 		catalog->files = file;
-		status = add_components(catalog, file, mistakes);
+		status = add_components(catalog, file, diagnostics);
 	} else {
 		file_destroy(file);
 	}
-	catalog->counts.mistakes += mistakes->total;
-	return status != CTRACE_OK ? status : mistakes->total != 0 ? CTRACE_DAMAGED : CTRACE_OK;
+	catalog->counts.diagnostics += diagnostics->total;
+	return status != CTRACE_OK ? status : diagnostics->total != 0 ? CTRACE_DAMAGED : CTRACE_OK;
 }
 
 enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
-				    ct_catalog_complain *complain, void *user)
+				    ct_catalog_diagnose *diagnose, void *user)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
-	struct ct_mistakes mistakes = { 0 };
+	struct ct_catalog_diagnostics diagnostics = { 0 };
 	struct ct_catalog_file *file;
 	enum ctrace_status status;
 
 	if (size > CT_CATALOG_FILE_LIMIT) {
-		complain_whole(&catalog->counts.mistakes, path, "it is too large", "at most 4 MiB", complain, user);
+		diagnose_whole(&catalog->counts.diagnostics, path, "it is too large", "at most 4 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
-		complain_whole(&catalog->counts.mistakes, path, "with this there is too much in the catalogue",
-			       "at most 4,096 files, and 64 MiB", complain, user);
+		diagnose_whole(&catalog->counts.diagnostics, path, "with this there is too much in the catalogue",
+			       "at most 4,096 files, and 64 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	catalog->budget.bytes -= size;
@@ -241,13 +241,13 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	file = file_create(path);
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = take_file(catalog, file, text, size, &mistakes);
-	ct_mistakes_tell(&mistakes, path, text, size, complain, user);
-	ct_mistakes_fini(&mistakes);
+	status = take_file(catalog, file, text, size, &diagnostics);
+	ct_catalog_diagnostics_tell(&diagnostics, path, text, size, diagnose, user);
+	ct_catalog_diagnostics_fini(&diagnostics);
 	return status;
 }
 
-/* ---- files and folders ---- */
+/* ---- files and directories ---- */
 
 /* What happens to the whole when something happens to a part: want of memory goes before all, then what is wrong first. */
 static enum ctrace_status worse(enum ctrace_status a, enum ctrace_status b)
@@ -255,7 +255,7 @@ static enum ctrace_status worse(enum ctrace_status a, enum ctrace_status b)
 	return b == CTRACE_NOT_ENOUGH_MEMORY || a == CTRACE_OK ? b : a;
 }
 
-static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -263,10 +263,10 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 	ct_buf_init(&text);
 	status = ct_os_read_file(path, CT_CATALOG_FILE_LIMIT, &text);
 	if (status == CTRACE_OK)
-		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, complain, user);
+		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, diagnose, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		complain_whole(&catalog->counts.unread, path, errno == EINVAL ? "it is no regular file" : strerror(errno),
-			       "a file that can be read", complain, user);
+		diagnose_whole(&catalog->counts.unread, path, errno == EINVAL ? "it is no regular file" : strerror(errno),
+			       "a file that can be read", diagnose, user);
 	ct_buf_fini(&text);
 	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
 }
@@ -283,22 +283,22 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static enum ctrace_status add_folder(struct ct_catalog *catalog, const char *folder, ct_catalog_complain *complain, void *user)
+static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *directory, ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
 	struct ct_buf path;
-	int count = scandir(folder, &entries, is_catalog_name, by_name);
+	int count = scandir(directory, &entries, is_catalog_name, by_name);
 
 	if (count < 0) {
-		complain_whole(&catalog->counts.unread, folder, strerror(errno), "a folder that can be read", complain, user);
+		diagnose_whole(&catalog->counts.unread, directory, strerror(errno), "a directory that can be read", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	ct_buf_init(&path);
 	for (int i = 0; i < count; i++) {
 		ct_buf_clear(&path);
-		ct_buf_add_format(&path, "%s/%s", folder, entries[i]->d_name);
-		status = worse(status, path.failed ? CTRACE_NOT_ENOUGH_MEMORY : add_file(catalog, ct_buf_text(&path), complain, user));
+		ct_buf_add_format(&path, "%s/%s", directory, entries[i]->d_name);
+		status = worse(status, path.failed ? CTRACE_NOT_ENOUGH_MEMORY : add_file(catalog, ct_buf_text(&path), diagnose, user));
 		free(entries[i]);
 	}
 	ct_buf_fini(&path);
@@ -306,26 +306,26 @@ static enum ctrace_status add_folder(struct ct_catalog *catalog, const char *fol
 	return status;
 }
 
-enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
 {
 	struct stat info;
 
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return add_folder(catalog, path, complain, user);
-	return add_file(catalog, path, complain, user);
+		return add_directory(catalog, path, diagnose, user);
+	return add_file(catalog, path, diagnose, user);
 }
 
-static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user)
+static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
 {
-	enum ctrace_status status = ct_catalog_add(catalog, path, complain, user);
+	enum ctrace_status status = ct_catalog_add(catalog, path, diagnose, user);
 
 	if (status == CTRACE_NOT_FOUND)
-		complain_whole(&catalog->counts.unread, path, "there is no such file or folder", "the path of a catalogue", complain,
+		diagnose_whole(&catalog->counts.unread, path, "there is no such file or directory", "the path of a catalogue", diagnose,
 			       user);
 	return status;
 }
 
-enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain, void *user)
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -336,7 +336,7 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 		if (path == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		if (size != 0)
-			status = worse(status, add_named(catalog, path, complain, user));
+			status = worse(status, add_named(catalog, path, diagnose, user));
 		free(path);
 		paths += size;
 		paths += *paths == ':';
@@ -344,7 +344,7 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 	return status;
 }
 
-/* One annotation file instead of a folder of them: the tools read it. */
+/* One annotation file instead of a directory of them: the tools read it. */
 static bool is_xml(const char *path)
 {
 	size_t size = strlen(path);
@@ -352,12 +352,12 @@ static bool is_xml(const char *path)
 	return size > 4 && strcasecmp(path + size - 4, ".xml") == 0;
 }
 
-enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user)
+enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_diagnose *diagnose, void *user)
 {
 	const char *paths = ct_os_environment("CTRACE_CATALOG");
-	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
+	const char *directory = ct_os_environment("MFTRACE_ANNOTATIONS");
 
 	if (paths != NULL)
-		return ct_catalog_add_list(catalog, paths, complain, user);
-	return folder != NULL && !is_xml(folder) ? add_named(catalog, folder, complain, user) : CTRACE_OK;
+		return ct_catalog_add_list(catalog, paths, diagnose, user);
+	return directory != NULL && !is_xml(directory) ? add_named(catalog, directory, diagnose, user) : CTRACE_OK;
 }

@@ -3,7 +3,7 @@
  *
  * Used by readers (the tool) and by the module catalog.so, which gives BINFILE its names; never linked into libctrace.so.  A catalogue is
  * read once and then only looked into, from one thread.  Files may be hostile: every limit below is checked, and what is wrong is
- * complained about with its place.
+ * reported about with its place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -83,33 +83,33 @@ struct ct_catalog_component {
 
 /* ---- catalog.c: the set of all components that were loaded. */
 struct ct_catalog;
-/* A mistake, in the file at path.  line 0: the file as a whole. */
-typedef void ct_catalog_complain(const char *path, const struct ct_complaint *complaint, void *user);
+/* An error, in the file at path.  line 0: the file as a whole. */
+typedef void ct_catalog_diagnose(const char *path, const struct ct_diagnostic *diagnostic, void *user);
 enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog) CT_MUST_USE;
 void ct_catalog_destroy(struct ct_catalog *catalog); /* NULL is accepted; so go all names and types that it gave */
-/* Reads a file, or the *.yaml and *.yml files of a folder in the order of their names.  A file with a mistake is complained about, every
- * mistake of it, and adds nothing; the rest is read.  A component that is there already is complained about, and the first one stays.
- * DAMAGED when there were complaints, NOT_FOUND when there is no such file or folder. */
-enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_complain *complain, void *user) CT_MUST_USE;
-/* The same for text in memory; copybooks are looked for in the folder of path. */
+/* Reads a file, or the *.yaml and *.yml files of a directory in the order of their names.  A file with an error is reported about, every
+ * error of it, and adds nothing; the rest is read.  A component that is there already is reported about, and the first one stays.
+ * DAMAGED when there were diagnostics, NOT_FOUND when there is no such file or directory. */
+enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user) CT_MUST_USE;
+/* The same for text in memory; copybooks are looked for in the directory of path. */
 enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
-				    ct_catalog_complain *complain, void *user) CT_MUST_USE;
-/* Files and folders, colons between. */
-enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_complain *complain,
+				    ct_catalog_diagnose *diagnose, void *user) CT_MUST_USE;
+/* Files and directories, colons between. */
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_diagnose *diagnose,
 				       void *user) CT_MUST_USE;
-/* What CTRACE_CATALOG names (a list as above), or else the folder MFTRACE_ANNOTATIONS. */
-enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_complain *complain, void *user) CT_MUST_USE;
-/* For a guest in a traced process, who only wants names: copybooks are not read, nor their mistakes found, and files are taken up to 16 MiB in
+/* What CTRACE_CATALOG names (a list as above), or else the directory MFTRACE_ANNOTATIONS. */
+enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_diagnose *diagnose, void *user) CT_MUST_USE;
+/* For a guest in a traced process, who only wants names: copybooks are not read, nor their errors found, and files are taken up to 16 MiB in
  * all.  Before anything is added. */
 void ct_catalog_names_only(struct ct_catalog *catalog);
-/* What was read so far, files with mistakes included. */
+/* What was read so far, files with errors included. */
 struct ct_catalog_counts {
 	uint64_t files;
 	uint64_t components;
 	uint64_t events;
 	uint64_t good_events; /* nothing is wrong with them */
-	uint64_t mistakes;
-	uint64_t unread; /* files and folders that could not be read; they are complained about, and are no mistakes */
+	uint64_t diagnostics;
+	uint64_t unread; /* files and directories that could not be read; they are reported about, and are no errors */
 };
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog);
 /* Borrowed, or NULL.  A component without a file of its own has that of its nearest parent: APP.DB.READ that of APP.DB, or of APP. */

@@ -40,7 +40,7 @@ static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", fa
  * 29 KB may have a million of them, and what was read is not read again.  The printers write all of
  * it each time, so it is charged each time. */
 struct ct_load_memo {
-	const void *what; /* NULL: there is a mistake in it */
+	const void *what; /* NULL: there is an error in it */
 	uint32_t reads;   /* what reading it was charged */
 };
 
@@ -54,13 +54,13 @@ static void remember(struct ct_load *load, const struct ct_yaml *node, const str
 	((struct ct_yaml *)(uintptr_t)node)->memo = memo;
 }
 
-/* NULL, which was reported: there is a mistake in it, or it is too much. */
+/* NULL, which was reported: there is an error in it, or it is too much. */
 static const void *repeat(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
 {
 	const struct ct_load_memo *memo = ct_yaml_value(node)->memo;
 
 	if (memo->what == NULL)
-		ct_load_complain(load, node, what, expected);
+		ct_load_diagnose(load, node, what, expected);
 	return memo->what != NULL && ct_load_charge(load, node, memo->reads) ? memo->what : NULL;
 }
 
@@ -68,7 +68,7 @@ static const void *repeat(struct ct_load *load, const struct ct_yaml *node, cons
 
 static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels, struct ct_load_entry *entries)
 {
-	uint64_t before = load->mistakes->total;
+	uint64_t before = load->diagnostics->total;
 	uint32_t i = 0;
 
 	for (const struct ct_yaml *key = map->first; key != NULL; key = key->next->next, i++) {
@@ -76,7 +76,7 @@ static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct 
 		(void)ct_load_number(load, key->next, true, &labels[i].value);
 		entries[i] = (struct ct_load_entry){ .name = labels[i].name, .value = labels[i].value, .node = key };
 	}
-	return load->mistakes->total == before;
+	return load->diagnostics->total == before;
 }
 
 static void check_labels(struct ct_load *load, struct ct_load_entry *entries, uint32_t count)
@@ -90,7 +90,7 @@ static void check_labels(struct ct_load *load, struct ct_load_entry *entries, ui
 static const struct ct_label *read_labels(struct ct_load *load, const struct ct_yaml *map)
 {
 	uint32_t count = map->count / 2;
-	uint64_t mistakes = load->mistakes->total;
+	uint64_t diagnostics = load->diagnostics->total;
 	struct ct_label *labels = ct_load_keep(load, count, sizeof *labels);
 	struct ct_load_entry *entries = ct_load_entries(load, count);
 
@@ -98,7 +98,7 @@ static const struct ct_label *read_labels(struct ct_load *load, const struct ct_
 		return NULL;
 	if (take_labels(load, map, labels, entries))
 		check_labels(load, entries, count);
-	remember(load, map, &(struct ct_load_memo){ .what = load->mistakes->total == mistakes ? labels : NULL, .reads = map->count });
+	remember(load, map, &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics ? labels : NULL, .reads = map->count });
 	return labels;
 }
 
@@ -107,11 +107,11 @@ static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct
 	const struct ct_yaml *map = ct_yaml_value(node);
 
 	if (map->kind != CT_YAML_MAP || map->count == 0) {
-		ct_load_complain(load, node, "there are no values here", "NAME: NUMBER, on a line each or in {} with commas between");
+		ct_load_diagnose(load, node, "there are no values here", "NAME: NUMBER, on a line each or in {} with commas between");
 		return;
 	}
 	if (map->memo != NULL)
-		argument->labels = repeat(load, node, "there are mistakes in the values that this repeats", "values without a mistake");
+		argument->labels = repeat(load, node, "there are errors in the values that this repeats", "values without an error");
 	else if (ct_load_charge(load, node, map->count))
 		argument->labels = read_labels(load, map);
 	argument->label_count = argument->labels != NULL ? map->count / 2 : 0;
@@ -169,23 +169,23 @@ static void check_print(struct ct_load *load, const struct ct_yaml *const *value
 	static const unsigned of_copybooks[] = { KEY_RECORD, KEY_DIALECT, KEY_ODOSLIDE };
 
 	if (values[KEY_UNIT] != NULL && print != CT_PRINT_TIME)
-		ct_load_complain(load, values[KEY_UNIT], "only a time has a unit", "print: time, or no unit");
+		ct_load_diagnose(load, values[KEY_UNIT], "only a time has a unit", "print: time, or no unit");
 	if (values[KEY_VALUES] != NULL && !has_labels(print))
-		ct_load_complain(load, values[KEY_VALUES], "values have no names when printed so",
+		ct_load_diagnose(load, values[KEY_VALUES], "values have no names when printed so",
 				 "print: enumeration or flags, or no values");
 	if (values[KEY_VALUES] == NULL && has_labels(print))
-		ct_load_complain(load, values[KEY_PRINT], "what the values are called is not said",
+		ct_load_diagnose(load, values[KEY_PRINT], "what the values are called is not said",
 				 "values: {NAME: NUMBER, ...} beside it");
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
-		ct_load_complain(load, values[KEY_COPYBOOK], "only a record has a copybook", "print: record, or no copybook");
+		ct_load_diagnose(load, values[KEY_COPYBOOK], "only a record has a copybook", "print: record, or no copybook");
 	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
-		ct_load_complain(load, values[KEY_PRINT], "what the record looks like is not said", "copybook: FILE beside it");
+		ct_load_diagnose(load, values[KEY_PRINT], "what the record looks like is not said", "copybook: FILE beside it");
 	for (unsigned i = 0; i < CT_COUNT(of_copybooks); i++)
 		if (values[of_copybooks[i]] != NULL && values[KEY_COPYBOOK] == NULL)
-			ct_load_complain(load, values[of_copybooks[i]], "this says something of a copybook, and there is none",
+			ct_load_diagnose(load, values[of_copybooks[i]], "this says something of a copybook, and there is none",
 					 "copybook: FILE beside it");
 	if (values[KEY_ENCODING] != NULL && !has_encoding(print))
-		ct_load_complain(load, values[KEY_ENCODING], "only texts and records have an encoding",
+		ct_load_diagnose(load, values[KEY_ENCODING], "only texts and records have an encoding",
 				 "print: text or record, or no encoding");
 }
 
@@ -204,26 +204,26 @@ static void load_copybook(struct ct_load *load, const struct ct_yaml *const *val
 {
 	const struct ct_yaml *node = values[KEY_COPYBOOK];
 	struct ct_record_request request = {
-		.node = node, .folders = load->folders, .folder_count = load->folder_count, .record = record, .form = load->form
+		.node = node, .directories = load->directories, .directory_count = load->directory_count, .record = record, .form = load->form
 	};
 	uint64_t before;
 
 	request.form.encoding = argument->encoding;
 	(void)ct_load_dialect(load, values[KEY_DIALECT], &request.form.dialect);
 	(void)ct_load_flag(load, values[KEY_ODOSLIDE], &request.form.is_sliding);
-	before = load->mistakes->total;
+	before = load->diagnostics->total;
 
 	argument->copybook_name = ct_load_text(load, node);
 	if (argument->copybook_name == NULL || load->status != CTRACE_OK)
 		return;
 	if (argument->copybook_name[0] == '\0') {
-		ct_load_complain(load, node, "which copybook is not said", "copybook: FILE");
+		ct_load_diagnose(load, node, "which copybook is not said", "copybook: FILE");
 		return;
 	}
 	if (!load->budget->with_copybooks)
 		return;
-	argument->copybook = ct_catalog_record_open(load->file, &request, &load->budget->fields, load->mistakes);
-	if (argument->copybook == NULL && load->mistakes->total == before)
+	argument->copybook = ct_catalog_record_open(load->file, &request, &load->budget->fields, load->diagnostics);
+	if (argument->copybook == NULL && load->diagnostics->total == before)
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 }
 
@@ -235,7 +235,7 @@ static void load_marks(struct ct_load *load, const struct ct_yaml *const *values
 	(void)ct_load_flag(load, values[KEY_ASID], &argument->is_asid);
 	(void)ct_load_flag(load, values[KEY_JOBNAME], &argument->is_jobname);
 	if (argument->is_asid && argument->is_jobname)
-		ct_load_complain(load, values[KEY_JOBNAME], "this is the ASID already", "one of asid and jobname");
+		ct_load_diagnose(load, values[KEY_JOBNAME], "this is the ASID already", "one of asid and jobname");
 }
 
 static void load_details(struct ct_load *load, const struct ct_yaml *const *values, struct ct_argument *argument)
@@ -267,7 +267,7 @@ static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct
 	else if (!ct_load_map(load, node, &keys, values))
 		return NULL;
 	if (values[KEY_NAME] == NULL)
-		ct_load_complain(load, node, "an argument without a name", "name: NAME");
+		ct_load_diagnose(load, node, "an argument without a name", "name: NAME");
 	else
 		argument->name = ct_load_name(load, values[KEY_NAME], &argument_letters);
 	load_details(load, values, argument);
@@ -284,9 +284,9 @@ static void check_marks(struct ct_load *load, const struct ct_yaml *list, const 
 		jobnames += type->arguments[i].is_jobname;
 	}
 	if (asids > 1)
-		ct_load_complain(load, list, "there are several ASIDs among the arguments", "asid: true once");
+		ct_load_diagnose(load, list, "there are several ASIDs among the arguments", "asid: true once");
 	if (jobnames > 1)
-		ct_load_complain(load, list, "there are several JOBNAMEs among the arguments", "jobname: true once");
+		ct_load_diagnose(load, list, "there are several JOBNAMEs among the arguments", "jobname: true once");
 }
 
 /* False when memory is short, or something of the file is at its limit. */
@@ -324,27 +324,27 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 {
 	const struct ct_yaml *items = ct_yaml_value(list);
 	uint32_t reads_before = load->budget->reads;
-	uint64_t mistakes_before = load->mistakes->total;
+	uint64_t diagnostics_before = load->diagnostics->total;
 
 	if (ct_load_is_nothing(list))
 		return;
 	if (items->kind != CT_YAML_LIST) {
-		ct_load_complain(load, list, "arguments are a list", "\"- name: NAME\" for each item, in their order");
+		ct_load_diagnose(load, list, "arguments are a list", "\"- name: NAME\" for each item, in their order");
 		return;
 	}
 	if (items->memo != NULL) {
 		type->arguments =
-			repeat(load, list, "there are mistakes in the arguments that this repeats", "arguments without a mistake");
+			repeat(load, list, "there are errors in the arguments that this repeats", "arguments without an error");
 		type->argument_count = type->arguments != NULL ? items->count : 0;
 		return;
 	}
 	if (items->count > CTRACE_MAX_ITEMS) {
-		ct_load_complain(load, list, "there are too many arguments", "at most 4,096 items in an event");
+		ct_load_diagnose(load, list, "there are too many arguments", "at most 4,096 items in an event");
 		return;
 	}
 	if (items->count == 0 || !ct_load_charge(load, list, items->count) || !read_arguments(load, list, type))
 		return;
 	remember(load, items,
-		 &(struct ct_load_memo){ .what = load->mistakes->total == mistakes_before ? type->arguments : NULL,
+		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics_before ? type->arguments : NULL,
 					 .reads = reads_before - load->budget->reads });
 }

@@ -2,8 +2,8 @@
  * catalog_load.c - the text of a catalogue becomes components and their events.
  *
  * Called by catalog.c, on the thread that reads catalogues, once a file.  Whatever the text is, this ends soon and takes little memory: the
- * tree is bounded by catalog_yaml.c, and what aliases make of it by a budget.  All mistakes are noted; what is made of a text
- * with mistakes is to be thrown away.
+ * tree is bounded by catalog_yaml.c, and what aliases make of it by a budget.  All errors are noted; what is made of a text
+ * with errors is to be thrown away.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node, stru
 	const char *name;
 
 	if (node == NULL || ct_load_is_nothing(node)) {
-		ct_load_complain_word(load, draft->id, "is an event without a mnemonic", "mnemonic: NAME");
+		ct_load_diagnose_word(load, draft->id, "is an event without a mnemonic", "mnemonic: NAME");
 		return;
 	}
 	name = ct_load_name(load, node, &mnemonic_letters);
@@ -68,7 +68,7 @@ static void load_event_map(struct ct_load *load, const struct ct_yaml *node, str
 /* A mnemonic alone, or a map. */
 static void load_event(struct ct_load *load, const struct ct_yaml *key, struct ct_event_draft *draft)
 {
-	uint64_t before = load->mistakes->total;
+	uint64_t before = load->diagnostics->total;
 
 	draft->id = key;
 	draft->type = (struct ct_event_type){ .mnemonic = "", .description = "", .severity = CTRACE_LEVEL_NONE, .match = -1 };
@@ -77,7 +77,7 @@ static void load_event(struct ct_load *load, const struct ct_yaml *key, struct c
 		load_mnemonic(load, key->next, draft);
 	else
 		load_event_map(load, key->next, draft);
-	draft->is_bad = load->mistakes->total != before;
+	draft->is_bad = load->diagnostics->total != before;
 }
 
 static int by_id(const void *one, const void *other)
@@ -151,7 +151,7 @@ static void load_events(struct ct_load *load, const struct ct_yaml *node, struct
 	if (ct_load_is_nothing(node))
 		return;
 	if (map->kind != CT_YAML_MAP) {
-		ct_load_complain(load, node, "events are keys and values", "\"ID:\" for each event, and what is said of it under that");
+		ct_load_diagnose(load, node, "events are keys and values", "\"ID:\" for each event, and what is said of it under that");
 		return;
 	}
 	if (map->count == 0 || !ct_load_charge(load, node, map->count))
@@ -200,32 +200,32 @@ static const struct ct_load_letters module_letters = {
 	CTRACE_MAX_EMITTER, "_-@#$", false, "the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $"
 };
 
-static void load_folders(struct ct_load *load, const struct ct_yaml *node)
+static void load_directories(struct ct_load *load, const struct ct_yaml *node)
 {
 	enum { MOST = 16 };
 	const struct ct_yaml *list = ct_yaml_value(node);
 	const struct ct_yaml *item = list->kind == CT_YAML_LIST ? list->first : node;
 	uint32_t count = list->kind == CT_YAML_LIST ? list->count : 1;
-	const char **folders;
+	const char **directories;
 
 	if (count > MOST) {
-		ct_load_complain(load, node, "there are too many folders", "at most 16");
+		ct_load_diagnose(load, node, "there are too many directories", "at most 16");
 		return;
 	}
 	if (count == 0 || ct_load_is_nothing(node))
 		return;
-	folders = ct_load_keep(load, count, sizeof(const char *));
-	if (folders == NULL)
+	directories = ct_load_keep(load, count, sizeof(const char *));
+	if (directories == NULL)
 		return;
 	for (uint32_t i = 0; i < count; i++, item = item->next) {
-		const char *folder = ct_load_text(load, item);
+		const char *directory = ct_load_text(load, item);
 
-		if (folder != NULL && folder[0] != '\0' && strchr(folder, ':') == NULL)
-			folders[load->folder_count++] = folder;
-		else if (folder != NULL)
-			ct_load_complain_word(load, item, "is no folder's name", "a folder, without a colon in its name");
+		if (directory != NULL && directory[0] != '\0' && strchr(directory, ':') == NULL)
+			directories[load->directory_count++] = directory;
+		else if (directory != NULL)
+			ct_load_diagnose_word(load, item, "is no directory's name", "a directory, without a colon in its name");
 	}
-	load->folders = folders;
+	load->directories = directories;
 }
 
 static void load_component_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_yaml *document,
@@ -234,7 +234,7 @@ static void load_component_name(struct ct_load *load, const struct ct_yaml *node
 	const char *name;
 
 	if (node == NULL) {
-		ct_load_complain(load, document, "which component this is about is not said", "component: NAME");
+		ct_load_diagnose(load, document, "which component this is about is not said", "component: NAME");
 		return;
 	}
 	name = ct_load_name(load, node, &component_letters);
@@ -251,15 +251,15 @@ static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
 	if (description != NULL)
 		component->description = description;
 	load->form = (struct ct_record_form){ CT_ENCODING_ASCII, CT_DIALECT_DEFAULT, false };
-	load->folders = NULL;
-	load->folder_count = 0;
+	load->directories = NULL;
+	load->directory_count = 0;
 	(void)ct_load_encoding(load, values[TOP_ENCODING], &load->form.encoding);
 	(void)ct_load_dialect(load, values[TOP_DIALECT], &load->form.dialect);
 	(void)ct_load_flag(load, values[TOP_ODOSLIDE], &load->form.is_sliding);
 	component->formatter = ct_load_name(load, values[TOP_FORMATTER], &module_letters);
 	component->filter = ct_load_name(load, values[TOP_FILTER], &module_letters);
 	if (values[TOP_COPYBOOKS] != NULL)
-		load_folders(load, values[TOP_COPYBOOKS]);
+		load_directories(load, values[TOP_COPYBOOKS]);
 }
 
 static void load_component(struct ct_load *load, const struct ct_yaml *document, struct ct_catalog_result *result)
@@ -318,24 +318,24 @@ static void load_documents(struct ct_load *load, const struct ct_yaml *documents
 	keep_places(load);
 }
 
-static void complain_whole(struct ct_load *load, const char *what, const char *expected)
+static void diagnose_whole(struct ct_load *load, const char *what, const char *expected)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 
-	(void)snprintf(complaint.message, sizeof complaint.message, "%s", what);
-	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
-	ct_mistakes_add_text(load->mistakes, NULL, NULL, &complaint);
+	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", what);
+	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
+	ct_catalog_diagnostics_add_text(load->diagnostics, NULL, NULL, &diagnostic);
 }
 
-static void complain_yaml(struct ct_load *load, const struct ct_yaml_error *error)
+static void diagnose_yaml(struct ct_load *load, const struct ct_yaml_error *error)
 {
-	ct_mistakes_add(load->mistakes, &error->place, &(struct ct_mistake){ .what = error->message, .expected = error->expected });
+	ct_catalog_diagnostics_add(load->diagnostics, &error->place, &(struct ct_catalog_diagnostic){ .what = error->message, .expected = error->expected });
 }
 
 enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size, struct ct_catalog_budget *budget,
-				   struct ct_mistakes *mistakes, struct ct_catalog_result *out_result)
+				   struct ct_catalog_diagnostics *diagnostics, struct ct_catalog_result *out_result)
 {
-	struct ct_load load = { .file = file, .mistakes = mistakes, .budget = budget, .status = CTRACE_OK };
+	struct ct_load load = { .file = file, .diagnostics = diagnostics, .budget = budget, .status = CTRACE_OK };
 	struct ct_yaml *documents = NULL;
 	struct ct_yaml_error error;
 	enum ctrace_status status;
@@ -345,9 +345,9 @@ enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *tex
 	if (status != CTRACE_NOT_ENOUGH_MEMORY) {
 		load_documents(&load, documents, out_result);
 		if (status == CTRACE_DAMAGED)
-			complain_yaml(&load, &error);
-		else if (file->component_count == 0 && mistakes->total == 0)
-			complain_whole(&load, "there is no component in this file", "component: NAME");
+			diagnose_yaml(&load, &error);
+		else if (file->component_count == 0 && diagnostics->total == 0)
+			diagnose_whole(&load, "there is no component in this file", "component: NAME");
 	} else {
 		load.status = status;
 	}

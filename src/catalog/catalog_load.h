@@ -7,7 +7,7 @@
  *     catalog_argument.c  an event's items
  *     catalog_record.c    copybooks that arguments name: where they are, and each read once
  *     catalog_values.c    keys and values: texts, names, numbers, words; what stands there twice
- *     catalog_mistake.c   what is wrong, in words and in the order of the text
+ *     catalog_diagnostic.c   what is wrong, in words and in the order of the text
  *     catalog_yaml.c      libyaml's events become a tree with places, within bounds
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -20,12 +20,12 @@
 #define CT_CATALOG_NODES (1u << 18)  /* keys, values and lists of a file */
 #define CT_CATALOG_ANCHORS 256u      /* of a document */
 #define CT_CATALOG_READS (1u << 20)  /* keys and values of all files, each as often as aliases repeat it: what aliases can make of it */
-#define CT_CATALOG_MISTAKES 1000u    /* told of one file */
+#define CT_CATALOG_DIAGNOSTICS 1000u    /* told of one file */
 #define CT_CATALOG_COPYBOOKS 128u    /* records of one file */
 #define CT_CATALOG_FIELDS (1u << 18) /* of the records of all files */
 #define CT_CATALOG_TEXT 4095u        /* bytes of a description or a file's name */
 #define CT_CATALOG_NAME 63u          /* bytes of an argument's or a value's name */
-#define CT_CATALOG_FILES 4096u       /* of all folders */
+#define CT_CATALOG_FILES 4096u       /* of all directories */
 #define CT_CATALOG_BYTES (64u << 20) /* of all files */
 /* For a guest. */
 #define CT_CATALOG_GUEST_READS (1u << 18)
@@ -67,35 +67,35 @@ static inline const struct ct_yaml *ct_yaml_value(const struct ct_yaml *node)
 /* Bytes of the line break at `at`, as libyaml sees it; 0: there is none. */
 size_t ct_yaml_break(const char *at, const char *end);
 
-/* ---- catalog_mistake.c */
-struct ct_mistake_note {
+/* ---- catalog_diagnostic.c */
+struct ct_catalog_diagnostic_note {
 	struct ct_yaml_place place;
 	bool is_whole; /* of the file as a whole */
-	char *path;    /* of a copybook whose mistake it is, with the place in it; NULL: the catalogue's */
-	struct ct_complaint complaint;
+	char *path;    /* of a copybook whose error it is, with the place in it; NULL: the catalogue's */
+	struct ct_diagnostic diagnostic;
 };
-struct ct_mistakes {
-	struct ct_mistake_note *notes;
+struct ct_catalog_diagnostics {
+	struct ct_catalog_diagnostic_note *notes;
 	uint32_t count;
 	uint32_t capacity;
 	uint64_t total;    /* also those that are not noted */
-	uint64_t harmless; /* of the notes, those that are no mistakes: not in total */
+	uint64_t harmless; /* of the notes, those that are no errors: not in total */
 };
-void ct_mistakes_fini(struct ct_mistakes *mistakes);
+void ct_catalog_diagnostics_fini(struct ct_catalog_diagnostics *diagnostics);
 /* `what` with the node's text in quotation marks before it ("this" for one that has none), when `word` is not NULL; did you mean `suggestion`, when there is one. */
-struct ct_mistake {
+struct ct_catalog_diagnostic {
 	const struct ct_yaml *word;
 	const char *what;
 	const char *suggestion;
 	const char *expected;
 	bool is_note; /* it is told, but the catalogue is good without what it is about */
 };
-void ct_mistakes_add(struct ct_mistakes *mistakes, const struct ct_yaml_place *place, const struct ct_mistake *mistake);
+void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const struct ct_catalog_diagnostic *diagnostic);
 /* The same with a text that is ready; place NULL: the file as a whole; path NULL: of the catalogue itself. */
-void ct_mistakes_add_text(struct ct_mistakes *mistakes, const struct ct_yaml_place *place, const char *path,
-			  const struct ct_complaint *complaint);
+void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const char *path,
+			  const struct ct_diagnostic *diagnostic);
 /* In the order of the text. */
-void ct_mistakes_tell(struct ct_mistakes *mistakes, const char *path, const char *text, size_t size, ct_catalog_complain *complain,
+void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path, const char *text, size_t size, ct_catalog_diagnose *diagnose,
 		      void *user);
 
 /* ---- catalog_record.c */
@@ -108,10 +108,10 @@ struct ct_record_form {
 struct ct_catalog_record {
 	uint32_t hash;
 	const char *name;
-	const char *const *folders; /* the component's */
+	const char *const *directories; /* the component's */
 	const char *record;         /* NULL: the first */
 	struct ct_record_form form;
-	struct ct_copybook *copybook; /* NULL: it has a mistake, or is not there */
+	struct ct_copybook *copybook; /* NULL: it has an error, or is not there */
 };
 /* A file and all that was made of it. */
 struct ct_catalog_file {
@@ -126,14 +126,14 @@ struct ct_catalog_file {
 };
 struct ct_record_request {
 	const struct ct_yaml *node; /* whose text is the name */
-	const char *const *folders; /* where it is looked for, after the catalogue's own; relative to that */
-	uint32_t folder_count;
+	const char *const *directories; /* where it is looked for, after the catalogue's own; relative to that */
+	uint32_t directory_count;
 	const char *record;
 	struct ct_record_form form;
 };
-/* Opens it, or finds what was opened before.  NULL: a mistake, and it is noted; or memory is short. */
+/* Opens it, or finds what was opened before.  NULL: an error, and it is noted; or memory is short. */
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
-						 uint32_t *fields_left, struct ct_mistakes *mistakes);
+						 uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics);
 void ct_catalog_records_close(struct ct_catalog_file *file);
 
 /* ---- catalog_values.c */
@@ -154,7 +154,7 @@ struct ct_load_entry {
 struct ct_load {
 	struct ct_catalog_file *file;
 	struct ct_arena nodes; /* given back at the end; what is to stay is in the file's arena */
-	struct ct_mistakes *mistakes;
+	struct ct_catalog_diagnostics *diagnostics;
 	struct ct_catalog_budget *budget;
 	enum ctrace_status status; /* DAMAGED: the budget is spent, and nothing more is read */
 	struct ct_load_entry *entries;
@@ -163,17 +163,17 @@ struct ct_load {
 	uint32_t name_count;
 	/* of the component that is being read */
 	struct ct_record_form form;
-	const char *const *folders;
-	uint32_t folder_count;
+	const char *const *directories;
+	uint32_t directory_count;
 };
-void ct_load_complain(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected);
-void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
+void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected);
+void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
 			   const char *expected); /* with its text */
 /* What is to be read comes out of the budget.  False: it is spent. */
 bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count);
 void *ct_load_keep(struct ct_load *load, size_t count, size_t size); /* zeroed; NULL when memory is short, and the status says so */
 bool ct_load_is_nothing(const struct ct_yaml *node);                 /* a value that was left out: nothing, ~, null */
-/* A map's values by the keys' numbers; NULL where there is none.  What is none of the keys, or stands there twice, is a mistake. */
+/* A map's values by the keys' numbers; NULL where there is none.  What is none of the keys, or stands there twice, is an error. */
 struct ct_load_keys {
 	const char *const *names;
 	uint32_t count;
@@ -181,7 +181,7 @@ struct ct_load_keys {
 	const char *expected; /* all names */
 };
 bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_keys *keys, const struct ct_yaml **out_values);
-/* Values.  NULL or false: it is a mistake.  A node that is NULL is none, and no mistake. */
+/* Values.  NULL or false: it is an error.  A node that is NULL is none, and no error. */
 const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node); /* "" for nothing; at most CT_CATALOG_TEXT bytes */
 struct ct_load_letters {
 	size_t limit;
@@ -225,8 +225,8 @@ struct ct_catalog_result {
 	uint32_t event_count;
 	uint32_t good_count; /* of them */
 };
-/* Fills in the file's components; what is wrong is noted.  NOT_ENOUGH_MEMORY, or OK also when there are mistakes. */
+/* Fills in the file's components; what is wrong is noted.  NOT_ENOUGH_MEMORY, or OK also when there are errors. */
 enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size, struct ct_catalog_budget *budget,
-				   struct ct_mistakes *mistakes, struct ct_catalog_result *out_result) CT_MUST_USE;
+				   struct ct_catalog_diagnostics *diagnostics, struct ct_catalog_result *out_result) CT_MUST_USE;
 
 #endif

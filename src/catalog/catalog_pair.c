@@ -28,10 +28,10 @@ static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t
 	return NULL;
 }
 
-static void complain(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node, const char *what,
+static void diagnose(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node, const char *what,
 		     const char *expected)
 {
-	ct_load_complain_word(load, node, what, expected);
+	ct_load_diagnose_word(load, node, what, expected);
 	draft->is_bad = true;
 }
 
@@ -40,14 +40,14 @@ static void complain(struct ct_load *load, struct ct_event_draft *draft, const s
 static void pair(struct ct_load *load, struct ct_event_draft *entry, struct ct_event_draft *exit)
 {
 	if (exit == NULL)
-		complain(load, entry, entry->exit, "is no event of this component",
+		diagnose(load, entry, entry->exit, "is no event of this component",
 			 "the id of the event that ends what this one begins");
 	else if (exit == entry)
-		complain(load, entry, entry->exit, "is this event itself", "the id of another event");
+		diagnose(load, entry, entry->exit, "is this event itself", "the id of another event");
 	else if (exit->exit != NULL)
-		complain(load, entry, entry->exit, "is an entry, with an exit of its own", "the id of an event that has no exit");
+		diagnose(load, entry, entry->exit, "is an entry, with an exit of its own", "the id of an event that has no exit");
 	else if (exit->type.pairing == CT_PAIR_EXIT)
-		complain(load, entry, entry->exit, "is another entry's exit already", "an exit for each entry");
+		diagnose(load, entry, entry->exit, "is another entry's exit already", "an exit for each entry");
 	else {
 		entry->type.pairing = CT_PAIR_ENTRY;
 		entry->type.pair_id = exit->type.event_id;
@@ -73,15 +73,15 @@ static int32_t find_argument(const struct ct_event_type *type, const struct ct_y
 static void match_own(struct ct_load *load, struct ct_event_draft *draft)
 {
 	if (ct_yaml_value(draft->match)->kind != CT_YAML_SCALAR) {
-		ct_load_complain(load, draft->match, "this is no argument's name", "the name of one of this event's arguments");
+		ct_load_diagnose(load, draft->match, "this is no argument's name", "the name of one of this event's arguments");
 		draft->is_bad = true;
 		return;
 	}
 	draft->type.match = find_argument(&draft->type, draft->match);
 	if (draft->type.match < 0)
-		complain(load, draft, draft->match, "is no argument of this event", "the name of one of this event's arguments");
+		diagnose(load, draft, draft->match, "is no argument of this event", "the name of one of this event's arguments");
 	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
-		complain(load, draft, draft->match, "matches nothing: this event is no entry, and no exit",
+		diagnose(load, draft, draft->match, "matches nothing: this event is no entry, and no exit",
 			 "exit: ID beside it, or no match");
 }
 
@@ -89,11 +89,11 @@ static void match_own(struct ct_load *load, struct ct_event_draft *draft)
 static void match_other(struct ct_load *load, struct ct_event_draft *entry, struct ct_event_draft *exit)
 {
 	if (entry->match == NULL && exit->match != NULL) {
-		complain(load, exit, exit->match, "matches nothing: the entry has no match", "match: ARGUMENT at the entry too");
+		diagnose(load, exit, exit->match, "matches nothing: the entry has no match", "match: ARGUMENT at the entry too");
 	} else if (entry->match != NULL && exit->match == NULL && entry->type.match >= 0) {
 		exit->type.match = find_argument(&exit->type, entry->match);
 		if (exit->type.match < 0)
-			complain(load, entry, entry->match, "is no argument of the exit",
+			diagnose(load, entry, entry->match, "is no argument of the exit",
 				 "an argument of that name there, or match: ARGUMENT at the exit too");
 	}
 }

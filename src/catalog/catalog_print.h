@@ -54,7 +54,7 @@ void ct_plain_add_stop(struct ct_buf *out);
 void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type);
 /* The event at the other end, or NULL. */
 const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component, const struct ct_event_type *type);
-const char *ct_component_file_name(const struct ct_catalog_component *component); /* without its folder */
+const char *ct_component_file_name(const struct ct_catalog_component *component); /* without its directory */
 const char *ct_labels_word(const struct ct_argument *argument);                   /* "Flags" or "Values" */
 bool ct_label_is_negative(const struct ct_argument *argument, const struct ct_label *label);
 

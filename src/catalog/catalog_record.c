@@ -1,8 +1,8 @@
 /*
  * catalog_record.c - the copybooks that a catalogue names: where they are, and each of them read once.
  *
- * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in the catalogue's folder and then in those
- * that it lists.  A mistake in a copybook is told with its place there, behind the place in the catalogue.
+ * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in the catalogue's directory and then in those
+ * that it lists.  An error in a copybook is told with its place there, behind the place in the catalogue.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void complain(struct ct_mistakes *mistakes, const struct ct_yaml *node, const char *what, const char *expected)
+static void diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node, const char *what, const char *expected)
 {
-	ct_mistakes_add(mistakes, &node->place,
-			&(struct ct_mistake){ .word = ct_yaml_value(node), .what = what, .expected = expected });
+	ct_catalog_diagnostics_add(diagnostics, &node->place,
+			&(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node), .what = what, .expected = expected });
 }
 
 /* ---- where it is ---- */
@@ -39,12 +39,12 @@ static bool is_file(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* In that folder, which is beside the catalogue; "": in the catalogue's own. */
-static bool find_in(const struct ct_catalog_file *file, const char *folder, const char *name, struct ct_buf *out_path)
+/* In that directory, which is beside the catalogue; "": in the catalogue's own. */
+static bool find_in(const struct ct_catalog_file *file, const char *directory, const char *name, struct ct_buf *out_path)
 {
 	ct_buf_clear(out_path);
-	add_beside(out_path, file->path, folder);
-	if (folder[0] != '\0')
+	add_beside(out_path, file->path, directory);
+	if (directory[0] != '\0')
 		ct_buf_add_char(out_path, '/');
 	ct_buf_add_text(out_path, name);
 	return is_file(ct_buf_text(out_path));
@@ -60,72 +60,72 @@ static bool find(const struct ct_catalog_file *file, const struct ct_record_requ
 	}
 	if (find_in(file, "", name, out_path))
 		return true;
-	for (uint32_t i = 0; i < request->folder_count; i++)
-		if (find_in(file, request->folders[i], name, out_path))
+	for (uint32_t i = 0; i < request->directory_count; i++)
+		if (find_in(file, request->directories[i], name, out_path))
 			return true;
 	return false;
 }
 
-/* Where COPY looks: the catalogue's own folder and those that it lists. */
-static void add_folders(struct ct_buf *out, const struct ct_catalog_file *file, const struct ct_record_request *request)
+/* Where COPY looks: the catalogue's own directory and those that it lists. */
+static void add_directories(struct ct_buf *out, const struct ct_catalog_file *file, const struct ct_record_request *request)
 {
 	add_beside(out, file->path, ".");
-	for (uint32_t i = 0; i < request->folder_count; i++) {
+	for (uint32_t i = 0; i < request->directory_count; i++) {
 		ct_buf_add_char(out, ':');
-		add_beside(out, file->path, request->folders[i]);
+		add_beside(out, file->path, request->directories[i]);
 	}
 }
 
 /* ---- reading it ---- */
 
-static void complain_copybook(struct ct_mistakes *mistakes, const struct ct_yaml *node, struct ct_buf *path,
-			      const struct ct_complaint *complaint)
+static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node, struct ct_buf *path,
+			      const struct ct_diagnostic *diagnostic)
 {
 	char what[120];
 
-	if (complaint->line == 0)
-		(void)snprintf(what, sizeof what, "cannot be taken: %.90s", complaint->message);
+	if (diagnostic->line == 0)
+		(void)snprintf(what, sizeof what, "cannot be taken: %.90s", diagnostic->message);
 	else
-		(void)snprintf(what, sizeof what, "has a mistake on line %u", complaint->line);
-	complain(mistakes, node, what,
-		 complaint->line == 0 && complaint->expected[0] != '\0' ? complaint->expected : "a copybook without mistakes");
-	if (complaint->line != 0)
-		ct_mistakes_add_text(mistakes, &node->place, ct_buf_text(path), complaint);
+		(void)snprintf(what, sizeof what, "has an error on line %u", diagnostic->line);
+	diagnose(diagnostics, node, what,
+		 diagnostic->line == 0 && diagnostic->expected[0] != '\0' ? diagnostic->expected : "a copybook without errors");
+	if (diagnostic->line != 0)
+		ct_catalog_diagnostics_add_text(diagnostics, &node->place, ct_buf_text(path), diagnostic);
 }
 
 static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, const struct ct_record_request *request, const char *path,
-					 struct ct_mistakes *mistakes)
+					 struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_copybook_options options = { .record = request->record,
 					       .encoding = request->form.encoding,
 					       .dialect = request->form.dialect,
 					       .is_sliding = request->form.is_sliding };
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint = { 0 };
-	struct ct_buf folders, complaint_path;
+	struct ct_diagnostic diagnostic = { 0 };
+	struct ct_buf directories, diagnostic_path;
 	enum ctrace_status status;
 
-	ct_buf_init(&folders);
-	ct_buf_init(&complaint_path);
-	add_folders(&folders, file, request);
-	options.folders = ct_buf_text(&folders);
-	status = ct_copybook_open(path, &options, &copybook, &complaint, &complaint_path);
+	ct_buf_init(&directories);
+	ct_buf_init(&diagnostic_path);
+	add_directories(&directories, file, request);
+	options.directories = ct_buf_text(&directories);
+	status = ct_copybook_open(path, &options, &copybook, &diagnostic, &diagnostic_path);
 	if (status != CTRACE_OK) {
 		copybook = NULL;
-		if (complaint.message[0] == '\0')
-			(void)snprintf(complaint.message, sizeof complaint.message, "%s", ctrace_status_text(status));
-		complain_copybook(mistakes, request->node, &complaint_path, &complaint);
+		if (diagnostic.message[0] == '\0')
+			(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", ctrace_status_text(status));
+		diagnose_copybook(diagnostics, request->node, &diagnostic_path, &diagnostic);
 	}
-	ct_buf_fini(&folders);
-	ct_buf_fini(&complaint_path);
+	ct_buf_fini(&directories);
+	ct_buf_fini(&diagnostic_path);
 	return copybook;
 }
 
-/* Its fields come out of what all may have.  One with a mistake has cost time too. */
+/* Its fields come out of what all may have.  One with an error has cost time too. */
 static bool charge(struct ct_copybook *copybook, uint32_t *fields_left)
 {
-	enum { OF_A_MISTAKE = 4096 };
-	uint32_t fields = copybook != NULL ? copybook->item_count : OF_A_MISTAKE;
+	enum { OF_A_DIAGNOSTIC = 4096 };
+	uint32_t fields = copybook != NULL ? copybook->item_count : OF_A_DIAGNOSTIC;
 
 	if (fields > *fields_left) {
 		*fields_left = 0;
@@ -144,7 +144,7 @@ static bool is_same_form(const struct ct_record_form *a, const struct ct_record_
 
 static bool is_same(const struct ct_catalog_record *record, uint32_t hash, const struct ct_record_request *request)
 {
-	if (record->hash != hash || record->folders != request->folders || !is_same_form(&record->form, &request->form) ||
+	if (record->hash != hash || record->directories != request->directories || !is_same_form(&record->form, &request->form) ||
 	    strcmp(record->name, ct_yaml_value(request->node)->text) != 0)
 		return false;
 	if (record->record == NULL || request->record == NULL)
@@ -162,34 +162,34 @@ static const struct ct_catalog_record *find_record(const struct ct_catalog_file 
 }
 
 static void open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
-		       const char *path, uint32_t *fields_left, struct ct_mistakes *mistakes)
+		       const char *path, uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
 {
 	if (*fields_left != 0)
-		record->copybook = open_copybook(file, request, path, mistakes);
+		record->copybook = open_copybook(file, request, path, diagnostics);
 	if (charge(record->copybook, fields_left))
 		return;
 	ct_copybook_destroy(record->copybook);
 	record->copybook = NULL;
-	complain(mistakes, request->node, "is too much, with the copybooks before it", "at most 262,144 fields in all records");
+	diagnose(diagnostics, request->node, "is too much, with the copybooks before it", "at most 262,144 fields in all records");
 }
 
 static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
-			uint32_t *fields_left, struct ct_mistakes *mistakes)
+			uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_buf path;
 
 	ct_buf_init(&path);
 	if (find(file, request, &path))
-		open_found(file, record, request, ct_buf_text(&path), fields_left, mistakes);
+		open_found(file, record, request, ct_buf_text(&path), fields_left, diagnostics);
 	else
-		complain(mistakes, request->node, "is not there",
-			 request->folder_count == 0 ? "a file in the folder of the catalogue, or its folder in copybooks"
-						    : "a file in the folder of the catalogue, or in one of copybooks");
+		diagnose(diagnostics, request->node, "is not there",
+			 request->directory_count == 0 ? "a file in the directory of the catalogue, or its directory in copybooks"
+						    : "a file in the directory of the catalogue, or in one of copybooks");
 	ct_buf_fini(&path);
 }
 
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
-						 uint32_t *fields_left, struct ct_mistakes *mistakes)
+						 uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
 {
 	const struct ct_yaml *name = ct_yaml_value(request->node);
 	uint32_t hash = ct_name_hash(name->text, name->count);
@@ -198,11 +198,11 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 
 	if (known != NULL) {
 		if (known->copybook == NULL)
-			complain(mistakes, request->node, "has a mistake, as was said before", "a copybook without mistakes");
+			diagnose(diagnostics, request->node, "has an error, as was said before", "a copybook without errors");
 		return known->copybook;
 	}
 	if (file->record_count == CT_CATALOG_COPYBOOKS) {
-		complain(mistakes, request->node, "is one record too many", "at most 128 different records in a file");
+		diagnose(diagnostics, request->node, "is one record too many", "at most 128 different records in a file");
 		return NULL;
 	}
 	if (file->records == NULL)
@@ -211,9 +211,9 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 		return NULL;
 	record = &file->records[file->record_count++];
 	*record = (struct ct_catalog_record){
-		.hash = hash, .name = name->text, .folders = request->folders, .record = request->record, .form = request->form
+		.hash = hash, .name = name->text, .directories = request->directories, .record = request->record, .form = request->form
 	};
-	open_record(file, record, request, fields_left, mistakes);
+	open_record(file, record, request, fields_left, diagnostics);
 	return record->copybook;
 }
 

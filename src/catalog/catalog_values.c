@@ -2,7 +2,7 @@
  * catalog_values.c - keys and values of a catalogue: texts, names, numbers, words, and what stands there twice.
  *
  * Called by all that read a catalogue's tree, on that one thread.  Each function notes what is wrong itself and says false or NULL; reading
- * goes on with the next value, so that a file's mistakes come out all at once.
+ * goes on with the next value, so that a file's errors come out all at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,22 +14,22 @@
 
 #define EXPECTED_NUMBER "digits, or 0x and hexadecimal digits"
 
-void ct_load_complain(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
+void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
 {
-	ct_mistakes_add(load->mistakes, &node->place, &(struct ct_mistake){ .what = what, .expected = expected });
+	ct_catalog_diagnostics_add(load->diagnostics, &node->place, &(struct ct_catalog_diagnostic){ .what = what, .expected = expected });
 }
 
-static void complain_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *suggestion,
+static void diagnose_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *suggestion,
 				 const char *expected)
 {
-	ct_mistakes_add(
-		load->mistakes, &node->place,
-		&(struct ct_mistake){ .word = ct_yaml_value(node), .what = what, .suggestion = suggestion, .expected = expected });
+	ct_catalog_diagnostics_add(
+		load->diagnostics, &node->place,
+		&(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node), .what = what, .suggestion = suggestion, .expected = expected });
 }
 
-void ct_load_complain_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
+void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
 {
-	complain_and_suggest(load, node, what, NULL, expected);
+	diagnose_and_suggest(load, node, what, NULL, expected);
 }
 
 bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count)
@@ -40,7 +40,7 @@ bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t c
 		load->budget->reads -= count;
 		return true;
 	}
-	ct_load_complain(load, node, "with this there is too much in the catalogue",
+	ct_load_diagnose(load, node, "with this there is too much in the catalogue",
 			 "at most 1,048,576 keys and values in all files, those that aliases repeat included");
 	load->status = CTRACE_DAMAGED;
 	return false;
@@ -75,7 +75,7 @@ static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *
 }
 
 /* A key without a value often is the rest of a text that a comma has cut in two. */
-static void complain_unknown_key(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key,
+static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key,
 				 const struct ct_yaml *word)
 {
 	const char *suggestion = ct_suggest((struct ct_span){ word->text, word->count }, keys->names, keys->count);
@@ -83,7 +83,7 @@ static void complain_unknown_key(struct ct_load *load, const struct ct_load_keys
 	char what[80];
 
 	(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
-	complain_and_suggest(
+	diagnose_and_suggest(
 		load, key, what, suggestion,
 		is_rest ? "a key and its value; or quotation marks around the text before it, when the comma belongs to that"
 			: keys->expected);
@@ -95,14 +95,14 @@ static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, con
 	uint32_t index;
 
 	if (word->kind != CT_YAML_SCALAR) {
-		ct_load_complain(load, key, "this is no key", keys->expected);
+		ct_load_diagnose(load, key, "this is no key", keys->expected);
 		return;
 	}
 	index = find_key(keys, word);
 	if (index == keys->count) {
-		complain_unknown_key(load, keys, key, word);
+		diagnose_unknown_key(load, keys, key, word);
 	} else if (values[index] != NULL) {
-		ct_load_complain_word(load, key, "is there twice", "each key once");
+		ct_load_diagnose_word(load, key, "is there twice", "each key once");
 	} else {
 		values[index] = key->next;
 	}
@@ -117,7 +117,7 @@ bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct 
 		char what[80];
 
 		(void)snprintf(what, sizeof what, "%s has keys and values", keys->what);
-		ct_load_complain(load, node, what, keys->expected);
+		ct_load_diagnose(load, node, what, keys->expected);
 		return false;
 	}
 	if (!ct_load_charge(load, node, map->count))
@@ -139,7 +139,7 @@ static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_y
 	scalar = ct_yaml_value(node);
 	if (scalar->kind == CT_YAML_SCALAR)
 		return scalar;
-	ct_load_complain(load, node, scalar->kind == CT_YAML_LIST ? "this is a list" : "this is a map", expected);
+	ct_load_diagnose(load, node, scalar->kind == CT_YAML_LIST ? "this is a list" : "this is a map", expected);
 	return NULL;
 }
 
@@ -152,9 +152,9 @@ const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node)
 	if (ct_load_is_nothing(node))
 		return "";
 	if (scalar->count > CT_CATALOG_TEXT)
-		ct_load_complain_word(load, node, "is too long", "at most 4,095 bytes");
+		ct_load_diagnose_word(load, node, "is too long", "at most 4,095 bytes");
 	else if (strlen(scalar->text) != scalar->count)
-		ct_load_complain(load, node, "there is a NUL in this text", "a text without \\0");
+		ct_load_diagnose(load, node, "there is a NUL in this text", "a text without \\0");
 	else
 		return scalar->text;
 	return NULL;
@@ -179,7 +179,7 @@ static bool is_allowed(char c, const struct ct_load_letters *letters)
 	return is_letter(c) || is_digit(c) || (c != '\0' && strchr(letters->marks, c) != NULL);
 }
 
-static const char *mistake_of_name(const struct ct_yaml *scalar, const struct ct_load_letters *letters)
+static const char *diagnostic_of_name(const struct ct_yaml *scalar, const struct ct_load_letters *letters)
 {
 	if (scalar->count == 0)
 		return "is empty";
@@ -196,14 +196,14 @@ static const char *mistake_of_name(const struct ct_yaml *scalar, const struct ct
 const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_letters *letters)
 {
 	const struct ct_yaml *scalar = take_scalar(load, node, letters->expected);
-	const char *mistake;
+	const char *diagnostic;
 
 	if (scalar == NULL)
 		return NULL;
-	mistake = mistake_of_name(scalar, letters);
-	if (mistake == NULL)
+	diagnostic = diagnostic_of_name(scalar, letters);
+	if (diagnostic == NULL)
 		return scalar->text;
-	ct_load_complain_word(load, node, mistake, letters->expected);
+	ct_load_diagnose_word(load, node, diagnostic, letters->expected);
 	return NULL;
 }
 
@@ -247,18 +247,18 @@ bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_
 {
 	const char *expected = with_sign ? "digits, with or without a minus, or 0x and hexadecimal digits" : EXPECTED_NUMBER;
 	const struct ct_yaml *scalar = take_scalar(load, node, expected);
-	const char *mistake;
+	const char *diagnostic;
 	bool is_negative;
 	uint64_t value = 0;
 
 	if (scalar == NULL)
 		return false;
 	is_negative = with_sign && scalar->count > 1 && scalar->text[0] == '-';
-	mistake = parse_number(scalar->text + is_negative, scalar->count - is_negative, &value);
-	if (mistake == NULL && is_negative && value > (uint64_t)1 << 63)
-		mistake = "is too small";
-	if (mistake != NULL) {
-		ct_load_complain_word(load, node, mistake, expected);
+	diagnostic = parse_number(scalar->text + is_negative, scalar->count - is_negative, &value);
+	if (diagnostic == NULL && is_negative && value > (uint64_t)1 << 63)
+		diagnostic = "is too small";
+	if (diagnostic != NULL) {
+		ct_load_diagnose_word(load, node, diagnostic, expected);
 		return false;
 	}
 	*out_value = is_negative ? 0 - value : value;
@@ -272,7 +272,7 @@ bool ct_load_id(struct ct_load *load, const struct ct_yaml *node, uint32_t *out_
 	if (!ct_load_number(load, node, false, &value))
 		return false;
 	if (value > UINT32_MAX) {
-		ct_load_complain_word(load, node, "is too large", "an event id of at most 4294967295 (0xFFFFFFFF)");
+		ct_load_diagnose_word(load, node, "is too large", "an event id of at most 4294967295 (0xFFFFFFFF)");
 		return false;
 	}
 	*out_id = (uint32_t)value;
@@ -299,7 +299,7 @@ bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *
 		return false;
 	index = find_word(scalar, words, count);
 	if (index == count) {
-		complain_and_suggest(load, node, "is none of these words",
+		diagnose_and_suggest(load, node, "is none of these words",
 				     ct_suggest((struct ct_span){ scalar->text, scalar->count }, words, count), expected);
 		return false;
 	}
@@ -332,8 +332,8 @@ bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_
 		return true;
 	}
 	/* Not a reason to do without the catalogue: texts are shown as bytes of the encoding that held so far. */
-	ct_mistakes_add(load->mistakes, &node->place,
-			&(struct ct_mistake){ .word = scalar,
+	ct_catalog_diagnostics_add(load->diagnostics, &node->place,
+			&(struct ct_catalog_diagnostic){ .word = scalar,
 					      .what = "is no encoding that is known here, and is left out",
 					      .expected = CT_ENCODING_NAMES,
 					      .is_note = true });
@@ -387,7 +387,7 @@ static int compare_keys(const struct ct_load_entry *a, const struct ct_load_entr
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Equal ones in the order of the text, so that the later is the mistake. */
+/* Equal ones in the order of the text, so that the later is the error. */
 static int by_key(const void *one, const void *other)
 {
 	const struct ct_load_entry *a = one;
@@ -412,7 +412,7 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 		if (compare_keys(entry - 1, entry) != 0)
 			continue;
 		(void)snprintf(message, sizeof message, "%s of another, on line %u", what, entry[-1].node->place.line + 1);
-		ct_load_complain_word(load, entry->node, message, expected);
+		ct_load_diagnose_word(load, entry->node, message, expected);
 		if (entry->is_bad != NULL)
 			*entry->is_bad = true;
 	}

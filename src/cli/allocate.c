@@ -197,18 +197,18 @@ FILE *__wrap_fdopen(int fd, const char *mode)
 
 DIR *__wrap_opendir(const char *path)
 {
-	DIR *folder = __real_opendir(path);
+	DIR *directory = __real_opendir(path);
 
-	note(folder == NULL);
-	return folder;
+	note(directory == NULL);
+	return directory;
 }
 
 DIR *__wrap_fdopendir(int fd)
 {
-	DIR *folder = __real_fdopendir(fd);
+	DIR *directory = __real_fdopendir(fd);
 
-	note(folder == NULL);
-	return folder;
+	note(directory == NULL);
+	return directory;
 }
 
 int __wrap_scandir64(const char *path, struct dirent64 ***out_entries, scandir_choose *choose, scandir_compare *compare)

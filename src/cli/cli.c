@@ -16,17 +16,17 @@ bool ct_tool_is_number(const char *word)
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
 
-bool ct_tool_is_empty_folder(const char *path)
+bool ct_tool_is_empty_directory(const char *path)
 {
-	DIR *folder = opendir(path);
+	DIR *directory = opendir(path);
 	const struct dirent *entry;
 	bool found = false;
 
-	if (folder == NULL)
+	if (directory == NULL)
 		return false;
-	while (!found && (entry = readdir(folder)) != NULL)
+	while (!found && (entry = readdir(directory)) != NULL)
 		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return !found;
 }
 

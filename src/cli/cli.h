@@ -28,7 +28,7 @@ int ct_tool_print(FILE *to, const char *text, size_t size);
 /* True if the word is digits only, at least one: a process id, where a process may be named. */
 bool ct_tool_is_number(const char *word);
 
-/* True if the path is a folder that can be read and has nothing in it. */
-bool ct_tool_is_empty_folder(const char *path);
+/* True if the path is a directory that can be read and has nothing in it. */
+bool ct_tool_is_empty_directory(const char *path);
 
 #endif

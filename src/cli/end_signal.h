@@ -17,7 +17,7 @@ extern volatile sig_atomic_t ct_end_wanted;
 void ct_end_catch(sigset_t *out_while_waiting);
 /* Until due_ns of the monotonic clock, or a signal comes, or nobody reads standard output any more, which sets ct_end_wanted too. */
 void ct_end_wait(uint64_t due_ns, const sigset_t *while_waiting);
-/* Was standard output for nobody?  Then that is forgotten, and no mistake. */
+/* Was standard output for nobody?  Then that is forgotten, and no error. */
 bool ct_end_reader_gone(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * line_store.c - lines that wait to be printed: the last ones, or all in the other order.
  *
- * Part of ctrace show and ctrace tail.  Lines go to the newer of two piles; when that has as many as are wanted, the older one is dropped and
- * they change places: so no more than twice as many are ever kept, and nothing is moved.  In a pile a line stands between two copies of its
+ * Part of ctrace show and ctrace tail.  Lines go to the newer of two spools; when that has as many as are wanted, the older one is dropped and
+ * they change places: so no more than twice as many are ever kept, and nothing is moved.  In a spool a line stands between two copies of its
  * size, so that it can be read from either end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -17,47 +17,47 @@
 
 #include "base/temporary_file.h"
 
-#define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a pile */
+#define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a spool */
 #define WINDOW_SIZE ((size_t)1 << 20)   /* bytes that are read of a file at a time; more for a longer line */
 
 typedef uint32_t line_size;
 
 /* ------------------------------------------------------------------------------------------------------------
- * Piles
+ * Spools
  */
 
-static void pile_clear(struct line_pile *pile)
+static void spool_clear(struct line_spool *spool)
 {
-	ct_buf_fini(&pile->memory);
-	ct_os_close(&pile->fd);
-	*pile = (struct line_pile){ .fd = -1 };
+	ct_buf_fini(&spool->memory);
+	ct_os_close(&spool->fd);
+	*spool = (struct line_spool){ .fd = -1 };
 }
 
-/* In the folder for such things; memory that can be swapped is the last resort. */
+/* In the directory for such things; memory that can be swapped is the last resort. */
 static int open_file(void)
 {
-	int fd = ct_temporary_open(ct_temporary_folder("/tmp"));
+	int fd = ct_temporary_open(ct_temporary_directory("/tmp"));
 
 	return fd >= 0 ? fd : ct_temporary_open("/tmp");
 }
 
-static bool pile_write(struct line_pile *pile)
+static bool spool_write(struct line_spool *spool)
 {
 	size_t done = 0;
 
-	if (pile->fd < 0)
-		pile->fd = open_file();
-	while (pile->fd >= 0 && done < pile->memory.size) {
-		ssize_t written = pwrite(pile->fd, pile->memory.data + done, pile->memory.size - done, (off_t)(pile->filed + done));
+	if (spool->fd < 0)
+		spool->fd = open_file();
+	while (spool->fd >= 0 && done < spool->memory.size) {
+		ssize_t written = pwrite(spool->fd, spool->memory.data + done, spool->memory.size - done, (off_t)(spool->filed + done));
 
 		if (written < 0 && errno != EINTR)
 			return false;
 		done += written > 0 ? (size_t)written : 0;
 	}
-	if (pile->fd < 0)
+	if (spool->fd < 0)
 		return false;
-	pile->filed += pile->memory.size;
-	ct_buf_clear(&pile->memory);
+	spool->filed += spool->memory.size;
+	ct_buf_clear(&spool->memory);
 	return true;
 }
 
@@ -65,53 +65,53 @@ void line_store_init(struct line_store *store, uint64_t wanted)
 {
 	*store = (struct line_store){ .wanted = wanted };
 	for (unsigned i = 0; i < 2; i++) {
-		ct_buf_init(&store->piles[i].memory);
-		store->piles[i].fd = -1;
+		ct_buf_init(&store->spools[i].memory);
+		store->spools[i].fd = -1;
 	}
 }
 
 void line_store_fini(struct line_store *store)
 {
-	pile_clear(&store->piles[0]);
-	pile_clear(&store->piles[1]);
+	spool_clear(&store->spools[0]);
+	spool_clear(&store->spools[1]);
 }
 
 void line_store_add(struct line_store *store, const void *line, size_t size)
 {
-	struct line_pile *pile = &store->piles[1];
+	struct line_spool *spool = &store->spools[1];
 	line_size length = (line_size)size;
 	size_t before;
 
 	if (store->write_errno != 0)
 		return;
-	if (pile->count == store->wanted) {
-		pile_clear(&store->piles[0]);
-		store->piles[0] = *pile;
-		*pile = (struct line_pile){ .fd = -1 };
+	if (spool->count == store->wanted) {
+		spool_clear(&store->spools[0]);
+		store->spools[0] = *spool;
+		*spool = (struct line_spool){ .fd = -1 };
 	}
-	if (pile->memory.size + size > MEMORY_LIMIT && pile->memory.size > 0 && !pile_write(pile)) {
+	if (spool->memory.size + size > MEMORY_LIMIT && spool->memory.size > 0 && !spool_write(spool)) {
 		store->write_errno = errno;
 		return;
 	}
-	before = pile->memory.size;
-	ct_buf_add(&pile->memory, &length, sizeof length);
-	ct_buf_add(&pile->memory, line, size);
-	ct_buf_add(&pile->memory, &length, sizeof length);
-	if (pile->memory.failed) {
-		pile->memory.size = before; /* half a line cannot be read back */
+	before = spool->memory.size;
+	ct_buf_add(&spool->memory, &length, sizeof length);
+	ct_buf_add(&spool->memory, line, size);
+	ct_buf_add(&spool->memory, &length, sizeof length);
+	if (spool->memory.failed) {
+		spool->memory.size = before; /* half a line cannot be read back */
 		store->write_errno = ENOMEM;
 	} else {
-		pile->count++;
+		spool->count++;
 	}
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Reading a pile again
+ * Reading a spool again
  */
 
 /* A part of it that is in memory. */
 struct window {
-	struct line_pile *pile;
+	struct line_spool *spool;
 	struct ct_buf bytes; /* of the file */
 	uint64_t from;
 };
@@ -122,7 +122,7 @@ static bool load(struct window *window, uint64_t from, size_t size)
 
 	ct_buf_clear(&window->bytes);
 	if (!ct_buf_reserve(&window->bytes, size) ||
-	    ct_os_read_at(window->pile->fd, window->bytes.data, size, from, &got) != CTRACE_OK || got != size) {
+	    ct_os_read_at(window->spool->fd, window->bytes.data, size, from, &got) != CTRACE_OK || got != size) {
 		errno = window->bytes.failed ? ENOMEM : errno != 0 ? errno : EIO;
 		return false;
 	}
@@ -134,18 +134,18 @@ static bool load(struct window *window, uint64_t from, size_t size)
 /* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the file. */
 static const char *bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
 {
-	const struct line_pile *pile = window->pile;
+	const struct line_spool *spool = window->spool;
 	size_t more = size < WINDOW_SIZE ? WINDOW_SIZE : size;
 	uint64_t from = at;
 
-	if (at >= pile->filed)
-		return pile->memory.data + (at - pile->filed);
+	if (at >= spool->filed)
+		return spool->memory.data + (at - spool->filed);
 	if (at >= window->from && at + size <= window->from + window->bytes.size)
 		return window->bytes.data + (at - window->from);
 	if (is_backward)
 		from = at + size > more ? at + size - more : 0;
-	if (more > pile->filed - from)
-		more = (size_t)(pile->filed - from);
+	if (more > spool->filed - from)
+		more = (size_t)(spool->filed - from);
 	return load(window, from, more) ? window->bytes.data + (at - from) : NULL;
 }
 
@@ -159,11 +159,11 @@ static bool size_at(struct window *window, uint64_t at, bool is_backward, line_s
 }
 
 /* Passes over `skip` lines, then gives up to `count`.  *is_wanted becomes false when no more is. */
-static bool pile_each(struct line_pile *pile, uint64_t skip, uint64_t count, bool is_backward, line_store_take *take, void *user,
+static bool spool_each(struct line_spool *spool, uint64_t skip, uint64_t count, bool is_backward, line_store_take *take, void *user,
 		      bool *is_wanted)
 {
-	uint64_t end = pile->filed + pile->memory.size, at = is_backward ? end : 0;
-	struct window window = { .pile = pile };
+	uint64_t end = spool->filed + spool->memory.size, at = is_backward ? end : 0;
+	struct window window = { .spool = spool };
 	bool is_good = true;
 
 	ct_buf_init(&window.bytes);
@@ -188,14 +188,14 @@ static bool pile_each(struct line_pile *pile, uint64_t skip, uint64_t count, boo
 
 bool line_store_each(struct line_store *store, bool is_backward, line_store_take *take, void *user)
 {
-	struct line_pile *older = &store->piles[0], *newer = &store->piles[1];
+	struct line_spool *older = &store->spools[0], *newer = &store->spools[1];
 	uint64_t old_wanted = store->wanted > newer->count ? store->wanted - newer->count : 0;
 	uint64_t old_skip = older->count > old_wanted ? older->count - old_wanted : 0;
 	bool is_wanted = true;
 
 	if (is_backward)
-		return pile_each(newer, 0, store->wanted, true, take, user, &is_wanted) &&
-		       pile_each(older, 0, old_wanted, true, take, user, &is_wanted);
-	return pile_each(older, old_skip, UINT64_MAX, false, take, user, &is_wanted) &&
-	       pile_each(newer, 0, UINT64_MAX, false, take, user, &is_wanted);
+		return spool_each(newer, 0, store->wanted, true, take, user, &is_wanted) &&
+		       spool_each(older, 0, old_wanted, true, take, user, &is_wanted);
+	return spool_each(older, old_skip, UINT64_MAX, false, take, user, &is_wanted) &&
+	       spool_each(newer, 0, UINT64_MAX, false, take, user, &is_wanted);
 }

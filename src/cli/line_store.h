@@ -11,12 +11,12 @@
 /* What does not fit into memory goes to a file without a name.  A line may have several ends of line in it. */
 struct line_store {
 	uint64_t wanted; /* so many of the last ones are kept, maybe twice as many; UINT64_MAX: all */
-	struct line_pile {
+	struct line_spool {
 		struct ct_buf memory; /* what is not in the file yet */
 		int fd;
 		uint64_t filed; /* bytes */
 		uint64_t count;
-	} piles[2];      /* older ones, and those that come now */
+	} spools[2];      /* older ones, and those that come now */
 	int write_errno; /* the file could not be made or written: what came since is lost */
 };
 void line_store_init(struct line_store *store, uint64_t wanted);

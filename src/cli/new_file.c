@@ -54,10 +54,10 @@ void new_file_die(void)
 static int open_unnamed(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
-	int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+	char *directory = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
+	int fd = directory != NULL ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
 
-	free(folder);
+	free(directory);
 	return fd;
 }
 

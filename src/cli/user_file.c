@@ -33,7 +33,7 @@ static bool fail_unread(struct user_file_failure *failure, const char *path, con
 	if (status == CTRACE_NOT_FOUND)
 		return fail(failure, 0, "there is no such file");
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return fail(failure, 0, "a folder; a file of %s is expected", what);
+		return fail(failure, 0, "a directory; a file of %s is expected", what);
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
 		return fail(failure, 0, "no regular file, as a file of %s has to be: not a pipe, a device or a socket", what);
 	if (status == CTRACE_DENIED || status == CTRACE_OS_ERROR)

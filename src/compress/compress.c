@@ -100,7 +100,7 @@ static enum ctrace_status copy_access(const struct job *job)
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_compress_file(int folder_fd, const char *name, const uint32_t *stop)
+enum ctrace_status ct_compress_file(int directory_fd, const char *name, const uint32_t *stop)
 {
 	struct job job = { .stop = stop };
 	char made[64], final[64];
@@ -109,22 +109,22 @@ enum ctrace_status ct_compress_file(int folder_fd, const char *name, const uint3
 	if (snprintf(made, sizeof made, CT_COMPRESS_TEMPORARY("%s"), name) >= (int)sizeof made ||
 	    snprintf(final, sizeof final, "%s.zst", name) >= (int)sizeof final)
 		return CTRACE_DENIED;
-	status = ct_os_open_file(folder_fd, name, O_RDONLY, &job.from);
+	status = ct_os_open_file(directory_fd, name, O_RDONLY, &job.from);
 	if (status != CTRACE_OK)
 		return status;
-	status = ct_os_open_file(folder_fd, made, O_WRONLY | O_CREAT | O_TRUNC, &job.to);
+	status = ct_os_open_file(directory_fd, made, O_WRONLY | O_CREAT | O_TRUNC, &job.to);
 	if (status != CTRACE_OK)
 		goto undo_from;
 	status = copy_access(&job);
 	if (status == CTRACE_OK)
 		status = compress(&job);
 	ct_point("compress.made");
-	if (status == CTRACE_OK && renameat(folder_fd, made, folder_fd, final) != 0)
+	if (status == CTRACE_OK && renameat(directory_fd, made, directory_fd, final) != 0)
 		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK)
-		(void)unlinkat(folder_fd, name, 0);
+		(void)unlinkat(directory_fd, name, 0);
 	else
-		(void)unlinkat(folder_fd, made, 0);
+		(void)unlinkat(directory_fd, made, 0);
 	ct_os_close(&job.to);
 undo_from:
 	ct_os_close(&job.from);

@@ -102,7 +102,7 @@ void ct_trace_make_uuid(uint8_t uuid[16])
 		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
 		memcpy(uuid, words, 16);
 	}
-	uuid[0] |= 1; /* a place in a folder carries its beginning as a mark, which is never 0 */
+	uuid[0] |= 1; /* a place in a directory carries its beginning as a mark, which is never 0 */
 	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
 	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
 }

@@ -1,7 +1,7 @@
 /*
  * tsdl.c - the metadata of a trace: its trace, env, clock, stream and event blocks.
  *
- * Called by foreign_trace.c and binfile_metadata.c, on one thread.  From the first event on, what is not understood is complained about and
+ * Called by third_party_trace.c and binfile_metadata.c, on one thread.  From the first event on, what is not understood is reported about and
  * left out.  Before it, that makes the whole trace one that cannot be read, because nothing in it can be found then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -275,7 +275,7 @@ static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *s
 	parser->scan.open_comment = open_comment; /* of the whole text */
 	if (parser->scan.token == CT_TOKEN_END || parser->scan.token == CT_TOKEN_BAD)
 		ct_tsdl_scan_next(&parser->scan);
-	parser->complain(&parser->complaint, ct_span_of(start->start, parser->scan.start), parser->user);
+	parser->diagnose(&parser->diagnostic, ct_span_of(start->start, parser->scan.start), parser->user);
 	return has_ended;
 }
 
@@ -375,9 +375,9 @@ static void parser_fini(struct ct_tsdl_parser *parser)
 	free(parser->events.data);
 }
 
-enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user, struct ct_tsdl **out_tsdl)
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose, void *user, struct ct_tsdl **out_tsdl)
 {
-	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl), .complain = complain, .user = user };
+	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl), .diagnose = diagnose, .user = user };
 	enum ctrace_status status = CTRACE_OK;
 
 	if (parser.tsdl == NULL)
@@ -387,7 +387,7 @@ enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain
 	while (!parser.has_failed && parser.scan.token != CT_TOKEN_END)
 		(void)parse_block(&parser);
 	if (parser.has_failed || !finish(&parser)) {
-		complain(&parser.complaint, ct_span_of(parser.scan.start, parser.scan.text + size), user);
+		diagnose(&parser.diagnostic, ct_span_of(parser.scan.start, parser.scan.text + size), user);
 		status = CTRACE_UNSUPPORTED;
 	}
 	parser_fini(&parser);

@@ -1,5 +1,5 @@
 /*
- * format/tsdl.h - what the metadata of a trace say, ours or a foreign one: the types of its fields, its streams and its events.
+ * format/tsdl.h - what the metadata of a trace say, ours or a third-party one: the types of its fields, its streams and its events.
  *
  * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl once, which then is only looked into.  What
  * it holds is bounded by CT_TSDL_MEMORY, and no type is nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-#define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a foreign trace's metadata */
+#define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a third-party trace's metadata */
 #define CT_TSDL_MEMORY ((size_t)128 << 20)    /* bytes of what was understood; all the classes that a process can have need less */
 #define CT_TSDL_DEPTH 64u                     /* of types in types */
 
@@ -145,9 +145,9 @@ size_t ct_tsdl_unescape(const char *text, size_t size, char *out);
 /* ---- tsdl.c */
 /* Receives what is not understood, where, and the piece of the text that is not used for it.  From the first event on that piece ends where a
  * line begins another event, at the latest; before it, the text is not understood. */
-typedef void ct_tsdl_complain(const struct ct_complaint *complaint, struct ct_span piece, void *user);
-/* UNSUPPORTED, complained about, when the text is not understood. */
-enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_complain *complain, void *user,
+typedef void ct_tsdl_diagnose(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user);
+/* UNSUPPORTED, reported about, when the text is not understood. */
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose, void *user,
 				 struct ct_tsdl **out_tsdl) CT_MUST_USE;
 void ct_tsdl_destroy(struct ct_tsdl *tsdl);
 const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id); /* NULL: there is none */

@@ -17,18 +17,18 @@
 
 bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...)
 {
-	struct ct_complaint *complaint = &parser->complaint;
+	struct ct_diagnostic *diagnostic = &parser->diagnostic;
 	va_list arguments;
 
 	if (parser->has_failed)
 		return false;
 	parser->has_failed = true;
-	complaint->line = parser->scan.token_line;
-	complaint->column = parser->scan.token_column;
+	diagnostic->line = parser->scan.token_line;
+	diagnostic->column = parser->scan.token_column;
 	va_start(arguments, format);
-	(void)vsnprintf(complaint->message, sizeof complaint->message, format, arguments);
+	(void)vsnprintf(diagnostic->message, sizeof diagnostic->message, format, arguments);
 	va_end(arguments);
-	(void)snprintf(complaint->expected, sizeof complaint->expected, "%s", expected);
+	(void)snprintf(diagnostic->expected, sizeof diagnostic->expected, "%s", expected);
 	return false;
 }
 

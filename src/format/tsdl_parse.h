@@ -55,7 +55,7 @@ struct ct_tsdl_stack {
 struct ct_tsdl_parser {
 	struct ct_tsdl *tsdl;
 	struct ct_tsdl_scan scan;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	bool has_failed;
 	bool has_no_memory;
 	size_t used;     /* bytes of the arena */
@@ -71,7 +71,7 @@ struct ct_tsdl_parser {
 	unsigned clock_count;
 	bool has_events;   /* the first has begun */
 	size_t next_event; /* where a line begins the next event; 0: not searched yet */
-	ct_tsdl_complain *complain;
+	ct_tsdl_diagnose *diagnose;
 	void *user;
 };
 void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);                                  /* zeroed; NULL: has_failed */
@@ -84,10 +84,10 @@ void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level); /* until this
 bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
 		     const struct ct_tsdl_type *type);
 const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name, enum ct_tsdl_space space); /* or NULL */
-/* Complains about the present token, when it is the first complaint.  False. */
+/* Reports about the present token, when it is the first diagnostic.  False. */
 bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...) CT_PRINTF(3, 4);
 bool ct_tsdl_accept(struct ct_tsdl_parser *parser, const char *word_or_sign); /* it is the present token: goes on */
-bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign); /* the same, or complains */
+bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign); /* the same, or reports */
 
 /* ---- tsdl_value.c: `name = value` */
 struct ct_tsdl_setting {
@@ -112,11 +112,11 @@ bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser); /* typealias, 
 bool ct_tsdl_declaration(struct ct_tsdl_parser *parser);          /* one of them, to its semicolon */
 /* For the kinds of types: */
 struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind); /* NULL: has_failed */
-/* A power of two, or complains. */
+/* A power of two, or reports. */
 bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align, uint32_t *out_align);
 /* The name behind `struct`, `variant` or `enum`, NULL when there is none.  False without memory. */
 bool ct_tsdl_type_name(struct ct_tsdl_parser *parser, struct ct_tsdl_name **out_name);
-/* The type that has this name, or complains. */
+/* The type that has this name, or reports. */
 const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, const struct ct_tsdl_name *name);
 /* Declares a type under its name, when it has one. */
 bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,

@@ -1,7 +1,7 @@
 /*
  * tsdl_scalar.c - types of one value in the metadata of a trace: integers, floating point, strings, enumerations.
  *
- * Called by tsdl_types.c, on one thread, behind the word that says which it is.  What ctrace does not read is complained about: a type that comes
+ * Called by tsdl_types.c, on one thread, behind the word that says which it is.  What ctrace does not read is reported about: a type that comes
  * out of here has a size, an alignment and a byte order that the decoder knows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -35,7 +35,7 @@ void ct_ask_fini(struct ask *ask)
 /* ---- processes ---- */
 
 /* A run directory that was named and that is not there is the likeliest reason. */
-static void complain_of_place(void)
+static void diagnose_of_place(void)
 {
 	const char *named = ct_os_environment("CTRACE_RUN_DIR");
 
@@ -46,10 +46,10 @@ static void complain_of_place(void)
 	fputs(" cannot be found", stderr);
 }
 
-void ct_ask_complain_nobody(const struct target *target, const char *what)
+void ct_ask_diagnose_nobody(const struct target *target, const char *what)
 {
 	fprintf(stderr, "%s: %s", target->verb, what);
-	complain_of_place();
+	diagnose_of_place();
 	fputc('\n', stderr);
 	(void)ct_recovery_report_refused(target->verb);
 }
@@ -68,50 +68,50 @@ enum ctrace_status ct_ask_find(struct ask *ask)
 	if (ask->wto != NULL)
 		ct_wto(ask->wto, CTR011I, is_all ? "is running" : "matches --job, --asid or --pid", NULL);
 	else
-		ct_ask_complain_nobody(ask->target, is_all ? "no traced process is running" : "no running traced process matches");
+		ct_ask_diagnose_nobody(ask->target, is_all ? "no traced process is running" : "no running traced process matches");
 	return CTRACE_NOT_FOUND;
 }
 
 /* ---- writers ---- */
 
-void ct_ask_place_writer(struct ct_peer *peer, const char *folder, const char *name)
+void ct_ask_place_writer(struct ct_peer *peer, const char *directory, const char *name)
 {
 	*peer = (struct ct_peer){ .is_writer = true };
 	ct_buf_init(&peer->answer);
-	(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%.*s", (int)(strrchr(folder, '/') - folder), folder);
-	(void)snprintf(peer->folder, sizeof peer->folder, CT_WRITER_FOLDER);
+	(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%.*s", (int)(strrchr(directory, '/') - directory), directory);
+	(void)snprintf(peer->directory, sizeof peer->directory, CT_WRITER_DIRECTORY);
 	(void)snprintf(peer->jobname, sizeof peer->jobname, "%s", name);
 }
 
-static void find_writer(struct ask *ask, const char *folder, const char *name)
+static void find_writer(struct ask *ask, const char *directory, const char *name)
 {
 	struct ct_peer *peer = &ask->peers.items[ask->peers.count];
 	int fd;
-	enum ctrace_status status = ct_client_connect(folder, name, &fd);
+	enum ctrace_status status = ct_client_connect(directory, name, &fd);
 
 	/* A dead writer leaves a socket at which nobody listens. */
 	if ((status != CTRACE_OK && status != CTRACE_DENIED) || ask->peers.count == MOST_WRITERS)
 		return;
 	if (status == CTRACE_OK)
 		ct_os_close(&fd);
-	ct_ask_place_writer(peer, folder, name);
+	ct_ask_place_writer(peer, directory, name);
 	ask->peers.count++;
 }
 
 static void find_writers(const char *run_directory, void *user)
 {
-	char folder[sizeof((struct ct_peer *)0)->run_directory + sizeof CT_WRITER_FOLDER + 1];
+	char directory[sizeof((struct ct_peer *)0)->run_directory + sizeof CT_WRITER_DIRECTORY + 1];
 	const struct dirent *entry;
 	DIR *entries;
 
-	(void)snprintf(folder, sizeof folder, "%s/" CT_WRITER_FOLDER, run_directory);
-	entries = opendir(folder);
+	(void)snprintf(directory, sizeof directory, "%s/" CT_WRITER_DIRECTORY, run_directory);
+	entries = opendir(directory);
 	if (entries == NULL)
 		return;
 	while ((entry = readdir(entries)) != NULL)
 		if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) &&
 		    ct_writer_name_is_valid(entry->d_name, strlen(entry->d_name)))
-			find_writer(user, folder, entry->d_name);
+			find_writer(user, directory, entry->d_name);
 	(void)closedir(entries);
 }
 
@@ -125,7 +125,7 @@ enum ctrace_status ct_ask_find_writers(struct ask *ask)
 	ask->peers.items = calloc(MOST_WRITERS + 1, sizeof *ask->peers.items);
 	if (ask->peers.items == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	ct_folder_each_run_directory(find_writers, ask);
+	ct_directory_each_run_directory(find_writers, ask);
 	qsort(ask->peers.items, ask->peers.count, sizeof *ask->peers.items, by_name);
 	return CTRACE_OK;
 }
@@ -146,7 +146,7 @@ static bool has_ended(const struct ct_peer *peer)
 	return !peer->is_writer && kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH;
 }
 
-const char *ct_ask_silence(const struct ct_peer *peer)
+const char *ct_ask_no_response(const struct ct_peer *peer)
 {
 	if (has_answered(peer))
 		return NULL;
@@ -181,7 +181,7 @@ void ct_ask_add_process(struct ct_buf *out, const struct ct_peer *peer)
 	ct_buf_add_format(out, "process %u ASID %04X JOBNAME %.*s", peer->pid, peer->asid, (int)sizeof peer->jobname, peer->jobname);
 }
 
-static void report_silence(const struct ask *ask, const struct ct_peer *peer, const char *silence)
+static void report_no_response(const struct ask *ask, const struct ct_peer *peer, const char *no_response)
 {
 	struct ct_buf name;
 
@@ -193,12 +193,12 @@ static void report_silence(const struct ask *ask, const struct ct_peer *peer, co
 		} else {
 			ct_ask_print_name(stderr, peer);
 		}
-		fprintf(stderr, " %s\n", silence);
+		fprintf(stderr, " %s\n", no_response);
 		return;
 	}
 	ct_buf_init(&name);
 	ct_ask_add_process(&name, peer);
-	ct_wto(ask->wto, peer->is_writer ? CTR028I : CTR013I, peer->is_writer ? peer->jobname : ct_buf_text(&name), silence, NULL);
+	ct_wto(ask->wto, peer->is_writer ? CTR028I : CTR013I, peer->is_writer ? peer->jobname : ct_buf_text(&name), no_response, NULL);
 	ct_buf_fini(&name);
 }
 
@@ -207,11 +207,11 @@ uint32_t ct_ask_report(const struct ask *ask)
 	uint32_t silent = 0;
 
 	for (size_t i = 0; i < ask->peers.count; i++) {
-		const char *silence = ct_ask_silence(&ask->peers.items[i]);
+		const char *no_response = ct_ask_no_response(&ask->peers.items[i]);
 
-		if (silence != NULL && !ask->is_quiet)
-			report_silence(ask, &ask->peers.items[i], silence);
-		silent += silence != NULL;
+		if (no_response != NULL && !ask->is_quiet)
+			report_no_response(ask, &ask->peers.items[i], no_response);
+		silent += no_response != NULL;
 	}
 	return silent;
 }
@@ -224,7 +224,7 @@ void ct_ask_fold(const struct ask *ask, ct_ask_frame *frame, void *user)
 		size_t request = 0;
 		size_t at = 0;
 
-		if (ct_ask_silence(peer) != NULL)
+		if (ct_ask_no_response(peer) != NULL)
 			frame(peer, 0, NULL, user);
 		while (ct_client_next(peer, &at, &message)) {
 			frame(peer, request, &message, user);

@@ -27,8 +27,8 @@ void ct_ask_fini(struct ask *ask);
 enum ctrace_status ct_ask_find(struct ask *ask) CT_MUST_USE;
 /* Finds the external writers that listen in any run directory. */
 enum ctrace_status ct_ask_find_writers(struct ask *ask) CT_MUST_USE;
-/* Makes *peer the writer of this name whose socket is in this folder. */
-void ct_ask_place_writer(struct ct_peer *peer, const char *folder, const char *name);
+/* Makes *peer the writer of this name whose socket is in this directory. */
+void ct_ask_place_writer(struct ct_peer *peer, const char *directory, const char *name);
 
 /* A frame of the answer to request number `request`; NULL: the peer gave no response, or not all of it. */
 typedef void ct_ask_frame(const struct ct_peer *peer, size_t request, const struct ct_message *frame, void *user);
@@ -41,12 +41,12 @@ uint32_t ct_ask_report(const struct ask *ask);
 void ct_ask_fold(const struct ask *ask, ct_ask_frame *frame, void *user);
 
 /* The end of a sentence: why the peer gave no response.  NULL when it did, or has ended meanwhile. */
-const char *ct_ask_silence(const struct ct_peer *peer);
+const char *ct_ask_no_response(const struct ct_peer *peer);
 /* "1234 KVSERVER", as every verb names a process to people. */
 void ct_ask_print_name(FILE *to, const struct ct_peer *peer);
 /* "process 1234 ASID 0012 JOBNAME KVSERVER", as operator's messages do. */
 void ct_ask_add_process(struct ct_buf *out, const struct ct_peer *peer);
 /* Reports on stderr that nobody is there, and a run directory of CTRACE_RUN_DIR that cannot be used. */
-void ct_ask_complain_nobody(const struct target *target, const char *what);
+void ct_ask_diagnose_nobody(const struct target *target, const char *what);
 
 #endif

@@ -28,7 +28,7 @@ struct change {
 	const char *property; /* prop's, for the JSON; NULL */
 	bool is_emitter;      /* rows are about emitters */
 	bool is_question;     /* rows show `now`; there is no `old` */
-	bool has_mistakes;    /* what processes did not understand, and say how much of it (CT_FIELD_NUMBER), is a failure */
+	bool has_diagnostics;    /* what processes did not understand, and say how much of it (CT_FIELD_NUMBER), is a failure */
 	const char *empty;    /* how people read an empty value */
 	const char *hint;     /* what was probably meant where no process has the component; or NULL */
 	const char *done;     /* what a process said that has answered OK and nothing else; NULL: nothing worth a row */

@@ -141,7 +141,7 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 		reading->has_failed_row |= row->failed;
 		return;
 	case CT_FIELD_NUMBER: /* which is there when it is not 0 */
-		reading->change->failed |= reading->change->has_mistakes && value.size == sizeof(uint64_t) &&
+		reading->change->failed |= reading->change->has_diagnostics && value.size == sizeof(uint64_t) &&
 					   memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
 		return;
 	default:
@@ -179,9 +179,9 @@ static void end_answer(const struct reading *reading)
 	ct_change_set(change, &row->said, said);
 }
 
-static void add_silence(struct change *change, const struct ct_peer *peer)
+static void add_no_response(struct change *change, const struct ct_peer *peer)
 {
-	const char *silence = ct_ask_silence(peer);
+	const char *no_response = ct_ask_no_response(peer);
 	struct change_row *row;
 
 	change->failed = true;
@@ -189,7 +189,7 @@ static void add_silence(struct change *change, const struct ct_peer *peer)
 	row = change->target.is_json ? add_row(change, peer, (struct ct_span){ 0 }) : NULL;
 	if (row != NULL) {
 		row->failed = true;
-		ct_change_set(change, &row->said, (struct ct_span){ silence, strlen(silence) });
+		ct_change_set(change, &row->said, (struct ct_span){ no_response, strlen(no_response) });
 	}
 }
 
@@ -203,7 +203,7 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 	if (peer != reading->peer || (!reading->is_inside && message != NULL))
 		*reading = (struct reading){ .change = reading->change, .peer = peer, .is_repeated = request != 0 };
 	if (message == NULL) {
-		add_silence(reading->change, peer);
+		add_no_response(reading->change, peer);
 		return;
 	}
 	if (!reading->is_inside)
@@ -250,7 +250,7 @@ void ct_change_check_component(const char *name, struct argp_state *state)
 			   name);
 }
 
-static void complain_nobody_has(const struct change *change)
+static void diagnose_nobody_has(const struct change *change)
 {
 	struct ct_span subject = { change->subject, strlen(change->subject) };
 	bool is_pattern = ct_is_pattern(change->subject);
@@ -285,7 +285,7 @@ static void forget_others(struct change *change)
 			*kept++ = peers->items[i];
 	/* Nobody is forgotten before the names of all were looked at. */
 	if (kept == peers->items)
-		complain_nobody_has(change);
+		diagnose_nobody_has(change);
 	peers->count = (size_t)(kept - peers->items);
 }
 
@@ -425,7 +425,7 @@ static void print_people(const struct change *change)
 	for (size_t i = 0; i < change->count; i++) {
 		const struct change_row *row = &change->rows[i];
 
-		if (row->failed && ct_ask_silence(row->peer) == NULL)
+		if (row->failed && ct_ask_no_response(row->peer) == NULL)
 			print_failed(change, row);
 		else if (!row->failed && !change->target.is_json)
 			print_row(change, row, &widths);
@@ -480,7 +480,7 @@ int ct_change_finish(struct change *change)
 	bool is_all_well = change->count != 0 && !change->failed;
 
 	if (change->count == 0 && !change->failed && change->subject != NULL)
-		complain_nobody_has(change);
+		diagnose_nobody_has(change);
 	for (size_t i = 0; i < change->count; i++)
 		is_all_well &= !change->rows[i].failed;
 	print_people(change);

@@ -28,7 +28,7 @@ static void each_name(const struct ct_peer *peer, name_sink *each, void *user)
 	struct ct_session session;
 	bool goes_on = true;
 
-	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+	if (ct_session_load(&session, peer->run_directory, peer->directory, false) != CTRACE_OK)
 		return;
 	for (uint32_t i = 0; goes_on && i < session.head->component_count; i++) {
 		struct ct_span name;

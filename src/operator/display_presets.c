@@ -81,14 +81,14 @@ static void add_row(struct ct_display *display, const char *name, const struct c
 	(void)ct_display_add_trace(display, &row);
 }
 
-static void read_preset(struct ct_display *display, int folder_fd, const char *name)
+static void read_preset(struct ct_display *display, int directory_fd, const char *name)
 {
 	char text[CT_PARMLIB_LIMIT];
 	struct ct_parmlib parmlib;
 	size_t size;
 	int fd;
 
-	if (ct_os_open_file(folder_fd, name, O_RDONLY, &fd) != CTRACE_OK)
+	if (ct_os_open_file(directory_fd, name, O_RDONLY, &fd) != CTRACE_OK)
 		return;
 	if (ct_os_read_at(fd, text, sizeof text, 0, &size) == CTRACE_OK) {
 		if (ct_parmlib_parse(text, size, &parmlib, NULL, NULL) == 0 && parmlib.count == 1)
@@ -119,5 +119,5 @@ void ct_display_presets(const struct ct_operator_command *command, struct ct_dis
 {
 	struct search search = { command, display };
 
-	ct_folder_each_run_directory(look_into, &search);
+	ct_directory_each_run_directory(look_into, &search);
 }

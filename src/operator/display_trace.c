@@ -135,10 +135,10 @@ static bool is_any_on(const struct ct_peer *peer)
 	struct ct_session session;
 	bool is_on = false;
 
-	if (ct_session_load(&session, peer->run_directory, peer->folder, false) != CTRACE_OK)
+	if (ct_session_load(&session, peer->run_directory, peer->directory, false) != CTRACE_OK)
 		return false;
 	for (uint32_t i = 0; i < session.head->component_count && !is_on; i++)
-		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].gate.level != CTRACE_LEVEL_NONE;
+		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].level_word.level != CTRACE_LEVEL_NONE;
 	ct_session_close(&session, false);
 	return is_on;
 }

@@ -25,7 +25,7 @@ static void take_reply_id(struct ct_parser *parser, struct ct_span word, struct 
 	for (; i < word.size && i < MOST_REPLY_DIGITS && word.at[i] >= '0' && word.at[i] <= '9'; i++)
 		id = id * 10 + (uint32_t)(word.at[i] - '0');
 	if (i < word.size)
-		ct_complain_syntax(parser, word, "is not the number of a reply", "0 to 9999");
+		ct_diagnose_syntax(parser, word, "is not the number of a reply", "0 to 9999");
 	out->has_reply_id = true;
 	out->reply_id = id;
 }
@@ -57,9 +57,9 @@ static void refuse_command(struct ct_parser *parser, struct ct_span word)
 	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY" };
 
 	if (word.size == 0)
-		ct_complain_found(parser, commands_expected);
+		ct_diagnose_found(parser, commands_expected);
 	else
-		ct_complain(parser, &(struct ct_mistake){ SYNTAX, word, "is not a command", ct_suggest(word, words, CT_COUNT(words)),
+		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a command", ct_suggest(word, words, CT_COUNT(words)),
 							  commands_expected });
 }
 
@@ -86,13 +86,13 @@ static bool is_nothing(const struct ct_parser *parser)
 	       (parser->end - parser->at > 1 && parser->at[0] == '/' && parser->at[1] == '*');
 }
 
-enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out, struct ct_complaint *complaint)
+enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out, struct ct_diagnostic *diagnostic)
 {
 	struct ct_operator_command command;
 	struct ct_line line;
 
 	memset(&command, 0, sizeof command);
-	if (!ct_line_start(&line, text, size, "the command", complaint))
+	if (!ct_line_start(&line, text, size, "the command", diagnostic))
 		return CTRACE_FAILURE;
 	ct_scan_blanks(&line.parser);
 	if (!is_nothing(&line.parser)) {

@@ -65,15 +65,15 @@ struct ct_operator_command {
 /* OK, and *out; else CTRACE_FAILURE, and what is wrong first: line 0, the column in the text, the words expected there, and in the message
  * the word that was probably meant: "... (did you mean SUB?)".  The operands of a reply are not looked at. */
 enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out,
-				     struct ct_complaint *complaint) CT_MUST_USE;
+				     struct ct_diagnostic *diagnostic) CT_MUST_USE;
 
 /* The operands of a reply to ITT006A: [ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR={member|DISCONNECT}][,CONT|END].  Lists without
  * parentheses have one word.  Options are as they are in a member: 'any text' with '' for a quotation mark, or words that may have
- * parentheses of their own.  *out_is_end: END is said, else the reply prompts again.  Nothing is set when the text is wrong; the complaint's
+ * parentheses of their own.  *out_is_end: END is said, else the reply prompts again.  Nothing is set when the text is wrong; the diagnostic's
  * column is in this text: what stands before it in the command is the caller's to add.  The text is at most CT_OPERATOR_LINE bytes. */
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out, bool *out_is_end,
-				  struct ct_complaint *complaint) CT_MUST_USE;
-/* One reply that says the same as two, both without a mistake: each value as it was typed last, neither CONT nor END. */
+				  struct ct_diagnostic *diagnostic) CT_MUST_USE;
+/* One reply that says the same as two, both without an error: each value as it was typed last, neither CONT nor END. */
 void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out);
 
 #endif

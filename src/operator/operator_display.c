@@ -33,7 +33,7 @@ static void read_n(struct ct_parser *parser, void *out)
 	for (; i < value.size && i < MOST_N_DIGITS && value.at[i] >= '0' && value.at[i] <= '9'; i++)
 		n = n * 10 + (uint32_t)(value.at[i] - '0');
 	if (i < value.size)
-		ct_complain_syntax(parser, value, "is not a number of one to three digits", "0 to 999");
+		ct_diagnose_syntax(parser, value, "is not a number of one to three digits", "0 to 999");
 	command->has_n = true;
 	command->n = n;
 }
@@ -45,11 +45,11 @@ static void take_writer(struct ct_parser *parser, struct ct_operator_command *co
 	ct_scan_blanks(parser);
 	value = ct_scan_value(parser);
 	if (value.size == 0)
-		ct_complain_found(parser, "a writer's name or ALL");
+		ct_diagnose_found(parser, "a writer's name or ALL");
 	else if (command->wtr_count == CT_OPERATOR_NAMES)
-		ct_complain_syntax(parser, value, "is one too many", "at most 16 writers");
+		ct_diagnose_syntax(parser, value, "is one too many", "at most 16 writers");
 	else
-		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
+		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
 }
 
 static void read_display_writers(struct ct_parser *parser, void *out)
@@ -62,7 +62,7 @@ static void read_display_writers(struct ct_parser *parser, void *out)
 		take_writer(parser, command);
 	while (is_enclosed && parser->reason == 0 && ct_scan_accept(parser, ','));
 	if (parser->reason == 0 && is_enclosed && !ct_scan_accept(parser, ')'))
-		ct_complain_found(parser, "\",\" or \")\"");
+		ct_diagnose_found(parser, "\",\" or \")\"");
 	command->wtr_all = command->wtr_count == 1 && strcmp(command->wtr[0], "ALL") == 0;
 	if (command->wtr_all)
 		command->wtr_count = 0;
@@ -93,10 +93,10 @@ enum { DISPLAY_COMP, DISPLAY_SUB, DISPLAY_N, DISPLAY_SUBLEVEL }; /* groups */
 static void check_display(struct ct_parser *parser, const struct ct_operator_command *command, const struct ct_said *said)
 {
 	if (said->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
-		ct_complain_syntax(parser, said->group[DISPLAY_SUB], "is for one component", "COMP=name with it");
+		ct_diagnose_syntax(parser, said->group[DISPLAY_SUB], "is for one component", "COMP=name with it");
 	for (unsigned group = DISPLAY_N; group <= DISPLAY_SUBLEVEL && !command->has_comp; group++)
 		if (said->group[group].at != NULL)
-			ct_complain_syntax(parser, said->group[group], "is for the components of COMP", "COMP= with it");
+			ct_diagnose_syntax(parser, said->group[group], "is for the components of COMP", "COMP= with it");
 }
 
 static void parse_display_trace(struct ct_parser *parser, struct ct_operator_command *out)
@@ -108,7 +108,7 @@ static void parse_display_trace(struct ct_parser *parser, struct ct_operator_com
 	out->kind = CT_OPERATOR_DISPLAY_TRACE;
 	if (!ct_scan_accept(parser, ',')) {
 		if (parser->at < parser->end)
-			ct_complain_found(parser, "\",\"");
+			ct_diagnose_found(parser, "\",\"");
 	} else if (ct_operands_read(parser, &table, out, &said)) {
 		check_display(parser, out, &said);
 	}
@@ -122,13 +122,13 @@ static void parse_display_replies(struct ct_parser *parser, struct ct_operator_c
 	if (ct_scan_accept(parser, ',')) {
 		expected = "nothing more";
 		if (!ct_scan_accept_word(parser, "L") && !ct_scan_accept_word(parser, "LIST")) {
-			ct_complain_found(parser, "L");
+			ct_diagnose_found(parser, "L");
 			return;
 		}
 	}
 	ct_scan_blanks(parser);
 	if (parser->at < parser->end)
-		ct_complain_found(parser, expected);
+		ct_diagnose_found(parser, expected);
 }
 
 void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out)
@@ -143,8 +143,8 @@ void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out)
 	else if (ct_name_is(word.at, word.size, "R"))
 		parse_display_replies(parser, out);
 	else if (word.size == 0)
-		ct_complain_found(parser, "TRACE or R");
+		ct_diagnose_found(parser, "TRACE or R");
 	else
-		ct_complain(parser, &(struct ct_mistake){ SYNTAX, word, "is nothing that is displayed here",
+		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is nothing that is displayed here",
 							  ct_suggest(word, words, CT_COUNT(words)), "TRACE or R" });
 }

@@ -15,7 +15,7 @@ static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *p
 	struct ct_span value;
 
 	if (ct_scan_accept(parser, '('))
-		(void)read(parser); /* false: it has complained */
+		(void)read(parser); /* false: it has reported */
 	else if (ct_operand_value(parser, expected, &value))
 		take(parser, value);
 }
@@ -38,7 +38,7 @@ static void read_jobname(struct ct_parser *parser, void *out)
 static void read_options(struct ct_parser *parser, void *out)
 {
 	(void)out;
-	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser)); /* false: it has complained */
+	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser)); /* false: it has reported */
 	ct_parser_trace(parser)->has[CT_CLAUSE_OPTIONS] = true;
 }
 
@@ -66,13 +66,13 @@ static const struct ct_operand operands[] = {
 /* clang-format on */
 
 static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end, struct ct_said *said,
-				struct ct_complaint *complaint)
+				struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of a reply" };
 	struct ct_parmlib room = { .requests = trace, .count = 1 };
 	struct ct_line line;
 
-	if (!ct_line_start(&line, text.at, text.size, "the reply", complaint) || !ct_line_is_text(&line))
+	if (!ct_line_start(&line, text.at, text.size, "the reply", diagnostic) || !ct_line_is_text(&line))
 		return CTRACE_FAILURE;
 	line.parser.out = &room;
 	ct_scan_blanks(&line.parser);
@@ -82,12 +82,12 @@ static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *tr
 }
 
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out, bool *out_is_end,
-				  struct ct_complaint *complaint)
+				  struct ct_diagnostic *diagnostic)
 {
 	struct ct_trace_request trace = { .state = CTRACE_CT_NONE };
 	struct ct_said said = { .group = { { NULL, 0 } } };
 	bool is_end = false;
-	enum ctrace_status status = parse((struct ct_span){ text, size }, &trace, &is_end, &said, complaint);
+	enum ctrace_status status = parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
 
 	if (status == CTRACE_OK) {
 		*out = trace;
@@ -100,11 +100,11 @@ void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *ou
 {
 	struct ct_said said[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
 	struct ct_trace_request ignored = { .state = CTRACE_CT_NONE };
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	bool is_end, is_first = true;
 
-	(void)!parse(before, &ignored, &is_end, &said[0], &complaint);
-	(void)!parse(text, &ignored, &is_end, &said[1], &complaint);
+	(void)!parse(before, &ignored, &is_end, &said[0], &diagnostic);
+	(void)!parse(text, &ignored, &is_end, &said[1], &diagnostic);
 	for (unsigned group = 0; group < REPLY_CLAUSES; group++) {
 		const struct ct_said *last = &said[said[1].whole[group].at != NULL];
 		size_t word = last->group[group].size;

@@ -19,14 +19,14 @@
 #include "operator/reply_table.h"
 #include "print/json_text.h"
 
-#define PARMLIB_FOLDER "/etc/ctrace/parmlib"
+#define PARMLIB_DIRECTORY "/etc/ctrace/parmlib"
 
 void ct_operator_start(void)
 {
-	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 
-	if (folders == NULL)
-		(void)setenv("CTRACE_PARMLIB", PARMLIB_FOLDER, 1);
+	if (directories == NULL)
+		(void)setenv("CTRACE_PARMLIB", PARMLIB_DIRECTORY, 1);
 }
 
 /* ---- the table of replies ---- */
@@ -104,11 +104,11 @@ static void answer_at_once(struct operator* operator, const struct ct_operator_c
 {
 	struct ct_span text = { operator->reply, strlen(operator->reply) };
 	struct ct_trace_request reply;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	bool is_end;
 
-	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &complaint) != CTRACE_OK)
-		ct_wto_mistake(&operator->wto, CTR002E, text, &complaint);
+	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) != CTRACE_OK)
+		ct_wto_diagnostic(&operator->wto, CTR002E, text, &diagnostic);
 	else
 		transact(operator, & operator->target, command, &reply);
 }
@@ -194,7 +194,7 @@ static bool join_reply(struct operator* operator, const struct reply_table * tab
 /* Is the entry a TRACE CT with a reply?  Else its file is not ours. */
 static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command, struct ct_trace_request *reply)
 {
-	struct ct_complaint ignored;
+	struct ct_diagnostic ignored;
 	bool is_end;
 
 	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) == CTRACE_OK &&
@@ -206,7 +206,7 @@ static bool entry_parse(const struct reply_entry *entry, struct ct_operator_comm
 static bool take_reply(struct operator* operator, struct reply_table * table, struct reply_entry *entry, struct ct_span operands,
 		       struct ct_span whole, struct ct_operator_command *command, struct ct_trace_request *reply)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	char said[CT_OPERATOR_LINE + 1];
 	enum ctrace_status status;
 	char text[16];
@@ -220,9 +220,9 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 		say_entry_file(operator, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
-	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &complaint) != CTRACE_OK) {
-		complaint.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
-		ct_wto_mistake(&operator->wto, CTR002E, whole, &complaint);
+	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
+		diagnostic.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
+		ct_wto_diagnostic(&operator->wto, CTR002E, whole, &diagnostic);
 		ct_operator_prompt(operator, entry->number);
 		return false;
 	}
@@ -441,10 +441,10 @@ static void carry_out(struct operator* operator, const char * text, size_t size,
 void ct_operator_run(struct operator* operator, const char * text, size_t size)
 {
 	struct ct_operator_command command;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
-	if (ct_operator_parse(text, size, &command, &complaint) != CTRACE_OK)
-		ct_wto_mistake(&operator->wto, CTR001E, (struct ct_span){ text, size }, &complaint);
+	if (ct_operator_parse(text, size, &command, &diagnostic) != CTRACE_OK)
+		ct_wto_diagnostic(&operator->wto, CTR001E, (struct ct_span){ text, size }, &diagnostic);
 	else
 		carry_out(operator, text, size, &command);
 }

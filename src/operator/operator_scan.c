@@ -2,7 +2,7 @@
  * operator_scan.c - one line of an operator: its text, its operands, and what is wrong with it first.
  *
  * Called by the commands' parsers, on any thread.  The text may be any bytes and need not be terminated; nothing is read past
- * its end, each byte a fixed number of times, and nothing is allocated but the words of a complaint.
+ * its end, each byte a fixed number of times, and nothing is allocated but the words of a diagnostic.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,40 +14,40 @@
 #define SYNTAX CTRACE_RSN_MEMBER_SYNTAX /* of the parser; an operator is not told */
 
 /* The first one is kept: what follows it may only be its consequence. */
-static void keep_first(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static void keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct ct_line *line = user;
 
 	(void)reason;
-	if (line->has_complained)
+	if (line->has_diagnosed)
 		return;
-	line->has_complained = true;
-	*line->complaint = *complaint;
-	line->complaint->line = 0;
+	line->has_diagnosed = true;
+	*line->diagnostic = *diagnostic;
+	line->diagnostic->line = 0;
 }
 
 /* ---- the line ---- */
 
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_complaint *complaint)
+bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_diagnostic *diagnostic)
 {
 	char message[60];
 	const char *start = size != 0 ? text : "";
 
-	*line = (struct ct_line){ .complaint = complaint };
+	*line = (struct ct_line){ .diagnostic = diagnostic };
 	line->parser = (struct ct_parser){ .at = start,
 					   .end = start + size,
 					   .whole = whole,
 					   .placed = start,
 					   .line_start = start,
 					   .line = 1,
-					   .complain = keep_first,
+					   .diagnose = keep_first,
 					   .user = line };
 	while (line->parser.end > start && ct_is_blank(line->parser.end[-1]))
 		line->parser.end--;
 	if (line->parser.end - start <= CT_OPERATOR_LINE)
 		return true;
 	(void)snprintf(message, sizeof message, "%s is too long", whole);
-	ct_complain_place(&line->parser, SYNTAX, start + CT_OPERATOR_LINE, message, "at most 8192 bytes");
+	ct_diagnose_place(&line->parser, SYNTAX, start + CT_OPERATOR_LINE, message, "at most 8192 bytes");
 	return false;
 }
 
@@ -55,7 +55,7 @@ bool ct_line_is_text(struct ct_line *line)
 {
 	for (const char *at = line->parser.at; at < line->parser.end; at++)
 		if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F) {
-			ct_complain_syntax(&line->parser, ct_span_of(at, at + 1), "is a control character", "text");
+			ct_diagnose_syntax(&line->parser, ct_span_of(at, at + 1), "is a control character", "text");
 			return false;
 		}
 	return true;
@@ -117,9 +117,9 @@ static void refuse_operand(struct ct_parser *parser, const struct ct_operand_tab
 
 	list_unsaid(table, said, expected);
 	if (word.size == 0)
-		ct_complain_found(parser, expected);
+		ct_diagnose_found(parser, expected);
 	else
-		ct_complain(parser, &(struct ct_mistake){ SYNTAX, word, table->refusal, operand_suggest(table, word), expected });
+		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, table->refusal, operand_suggest(table, word), expected });
 }
 
 /* before: of the same group */
@@ -131,7 +131,7 @@ static void refuse_again(struct ct_parser *parser, struct ct_span word, struct c
 		(void)snprintf(what, sizeof what, "is there already");
 	else
 		(void)snprintf(what, sizeof what, "contradicts %.*s", (int)before.size, before.at);
-	ct_complain_syntax(parser, word, what, "each operand once");
+	ct_diagnose_syntax(parser, word, what, "each operand once");
 }
 
 static void read_operand(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said)
@@ -147,7 +147,7 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 	} else if (said->group[row->group].at != NULL) {
 		refuse_again(parser, word, said->group[row->group]);
 	} else if (row->has_value && !ct_scan_accept(parser, '=')) {
-		ct_complain_found(parser, "\"=\"");
+		ct_diagnose_found(parser, "\"=\"");
 	} else {
 		said->group[row->group] = word;
 		if (row->flag != 0)
@@ -157,7 +157,7 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 		said->whole[row->group] = ct_span_of(word.at, parser->at);
 		ct_scan_blanks(parser);
 		if (parser->reason == 0 && row->is_last && parser->at < parser->end)
-			ct_complain_syntax(parser, word, "is not the last operand", "nothing behind it");
+			ct_diagnose_syntax(parser, word, "is not the last operand", "nothing behind it");
 	}
 }
 
@@ -167,7 +167,7 @@ bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *t
 		read_operand(parser, table, out, said);
 	while (parser->reason == 0 && ct_scan_accept(parser, ','));
 	if (parser->reason == 0 && parser->at < parser->end)
-		ct_complain_found(parser, "\",\"");
+		ct_diagnose_found(parser, "\",\"");
 	return parser->reason == 0;
 }
 
@@ -179,11 +179,11 @@ bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_
 	ct_scan_blanks(parser);
 	value = ct_scan_value(parser);
 	if (value.size == 0) {
-		ct_complain_found(parser, expected);
+		ct_diagnose_found(parser, expected);
 		return false;
 	}
 	if (is_enclosed && !ct_scan_accept(parser, ')')) {
-		ct_complain_found(parser, "\")\"");
+		ct_diagnose_found(parser, "\")\"");
 		return false;
 	}
 	*out_value = value;

@@ -9,7 +9,7 @@
  *     operator_scan.c     the line and its operands
  *
  * Words, quotations and values are those of a member, so their parsers are the member's (parmlib.h); unlike a member, a line ends with
- * its first mistake.
+ * its first error.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +22,12 @@
 /* One reading of one line. */
 struct ct_line {
 	struct ct_parser parser; /* reason is 0 as long as nothing is wrong */
-	struct ct_complaint *complaint;
-	bool has_complained;
+	struct ct_diagnostic *diagnostic;
+	bool has_diagnosed;
 };
 /* whole: "the command".  Blanks and lines' ends at its end are no part of it.  False: it is too long. */
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_complaint *complaint) CT_MUST_USE;
-/* Returns false when the line has a character that no text has.  The complaint names it, and the line must not be read. */
+bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_diagnostic *diagnostic) CT_MUST_USE;
+/* Returns false when the line has a character that no text has.  The diagnostic names it, and the line must not be read. */
 bool ct_line_is_text(struct ct_line *line) CT_MUST_USE;
 
 /* KEYWORD=value or KEYWORD alone. */

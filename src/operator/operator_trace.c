@@ -35,7 +35,7 @@ static void read_member(struct ct_parser *parser, void *out)
 	if (ct_trace_name_is_valid(member, value.size))
 		memcpy(command->member, member, sizeof member);
 	else
-		ct_complain_syntax(parser, value, "is not a member's name", "1 to 8 of A-Z 0-9 @ # $, no digit first");
+		ct_diagnose_syntax(parser, value, "is not a member's name", "1 to 8 of A-Z 0-9 @ # $, no digit first");
 }
 
 /* clang-format off */
@@ -55,15 +55,15 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 
 	out->kind = CT_OPERATOR_TRACE_CT;
 	if (!ct_scan_accept(parser, ',')) {
-		ct_complain_found(parser, "\",COMP=name\"");
+		ct_diagnose_found(parser, "\",COMP=name\"");
 		return;
 	}
 	if (!ct_operands_read(parser, &table, out, &said))
 		return;
 	if (said.group[TRACE_COMP].at == NULL)
-		ct_complain_place(parser, SYNTAX, parser->end, "COMP is missing", "\",COMP=name\"");
+		ct_diagnose_place(parser, SYNTAX, parser->end, "COMP is missing", "\",COMP=name\"");
 	else if (out->state == CTRACE_CT_NONE && said.group[TRACE_PARM].at == NULL)
-		ct_complain_place(parser, SYNTAX, place, "without PARM the state is missing", "ON, OFF or a size");
+		ct_diagnose_place(parser, SYNTAX, place, "without PARM the state is missing", "ON, OFF or a size");
 }
 
 /* WTRSTART's or WTRSTOP's, behind its value. */
@@ -72,9 +72,9 @@ static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_c
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
 	if (parser->reason == 0 && ct_scan_accept(parser, ','))
-		ct_operands_read(parser, table, out, &said); /* false: it has complained */
+		ct_operands_read(parser, table, out, &said); /* false: it has reported */
 	else if (parser->reason == 0 && parser->at < parser->end)
-		ct_complain_found(parser, "\",\"");
+		ct_diagnose_found(parser, "\",\"");
 }
 
 static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command *out)
@@ -88,9 +88,9 @@ static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command 
 
 	out->kind = CT_OPERATOR_WTRSTART;
 	if (!ct_scan_accept(parser, '='))
-		ct_complain_found(parser, "\"=\"");
+		ct_diagnose_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a writer's name", &value))
-		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, out->member));
+		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, out->member));
 	parse_writer_operands(parser, out, &table);
 	out->has_wrap |= out->nowrap;
 }
@@ -106,9 +106,9 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 
 	out->kind = CT_OPERATOR_WTRSTOP;
 	if (!ct_scan_accept(parser, '='))
-		ct_complain_found(parser, "\"=\"");
+		ct_diagnose_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a job's name", &value))
-		ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, out->job));
+		ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, out->job));
 	parse_writer_operands(parser, out, &table);
 }
 
@@ -117,17 +117,17 @@ static void refuse_state(struct ct_parser *parser, struct ct_span word)
 	static const char *const words[] = { "OFF", "WTRSTART", "WTRSTOP" };
 
 	if (word.size == 0) {
-		ct_complain_found(parser, state_expected);
+		ct_diagnose_found(parser, state_expected);
 		return;
 	}
 	for (size_t i = 0; i < CT_COUNT(trace_operands); i++)
 		if (ct_name_is(word.at, word.size, trace_operands[i].name)) {
-			ct_complain_syntax(parser, word, "stands where the state belongs",
+			ct_diagnose_syntax(parser, word, "stands where the state belongs",
 					   "ON, OFF or a size; with PARM= also nothing between two commas");
 			return;
 		}
-	ct_complain(parser,
-		    &(struct ct_mistake){ SYNTAX, word, "is not a state", ct_suggest(word, words, CT_COUNT(words)), state_expected });
+	ct_diagnose(parser,
+		    &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a state", ct_suggest(word, words, CT_COUNT(words)), state_expected });
 }
 
 /* Behind CT */
@@ -136,7 +136,7 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 	struct ct_span word;
 
 	if (!ct_scan_accept(parser, ',')) {
-		ct_complain_found(parser, "\",\", and then ON, OFF, a size, WTRSTART= or WTRSTOP=");
+		ct_diagnose_found(parser, "\",\", and then ON, OFF, a size, WTRSTART= or WTRSTOP=");
 		return;
 	}
 	ct_scan_blanks(parser);
@@ -155,7 +155,7 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 	else if (word.size == 0 && ct_scan_is_at(parser, ','))
 		out->state = CTRACE_CT_NONE;
 	else if (word.size != 0 && word.at[0] >= '0' && word.at[0] <= '9')
-		ct_complain_value(parser, word, ct_bufsize_parse(word.at, word.size, &out->bufsize));
+		ct_diagnose_value(parser, word, ct_bufsize_parse(word.at, word.size, &out->bufsize));
 	else if (!ct_name_is(word.at, word.size, "ON"))
 		refuse_state(parser, word);
 	if (parser->reason == 0)
@@ -184,7 +184,7 @@ static void refuse_trace(struct ct_parser *parser, struct ct_span word)
 	for (size_t i = 0; i < CT_COUNT(others); i++)
 		if (ct_name_is(word.at, word.size, others[i].word))
 			what = others[i].what;
-	ct_complain_syntax(parser, word, what, "TRACE CT, or DISPLAY TRACE to see what is traced");
+	ct_diagnose_syntax(parser, word, what, "TRACE CT, or DISPLAY TRACE to see what is traced");
 }
 
 void ct_parse_trace(struct ct_parser *parser, struct ct_operator_command *out)
@@ -196,7 +196,7 @@ void ct_parse_trace(struct ct_parser *parser, struct ct_operator_command *out)
 	if (ct_name_is(word.at, word.size, "CT"))
 		parse_trace_ct(parser, out);
 	else if (word.size == 0)
-		ct_complain_found(parser, "CT");
+		ct_diagnose_found(parser, "CT");
 	else
 		refuse_trace(parser, word);
 }

@@ -23,7 +23,7 @@ static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MA
 		const char *at = parser->at + (parser->at == open); /* of '' the second is a character */
 
 		if (!ct_scan_quotation(parser)) {
-			ct_complain_syntax(parser, ct_span_of(open, parser->end), "has no closing quotation mark", "\"'\"");
+			ct_diagnose_syntax(parser, ct_span_of(open, parser->end), "has no closing quotation mark", "\"'\"");
 			return 0;
 		}
 		for (; at < parser->at - 1; at++, size++)
@@ -41,7 +41,7 @@ static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX
 	char upper[CTRACE_MAX_NAME];
 
 	if (word.size == 0)
-		ct_complain_found(parser, "the name of a component");
+		ct_diagnose_found(parser, "the name of a component");
 	if (word.size > CTRACE_MAX_COMPONENT)
 		return word.size;
 	memcpy(out_name, word.at, word.size);
@@ -69,9 +69,9 @@ static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_M
 	if (parser->reason != 0)
 		return word;
 	if (size > CTRACE_MAX_COMPONENT)
-		ct_complain_syntax(parser, word, "is too long", "at most 255 bytes");
+		ct_diagnose_syntax(parser, word, "is too long", "at most 255 bytes");
 	else if (ct_component_check_name(out_name, size) != CTRACE_OK)
-		ct_complain_syntax(parser, word, "is not the name of a component", "a name, or names with dots between");
+		ct_diagnose_syntax(parser, word, "is not the name of a component", "a name, or names with dots between");
 	return word;
 }
 
@@ -87,13 +87,13 @@ uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 		if (parser->reason != 0)
 			return 0;
 		if (count == names->most) {
-			ct_complain_syntax(parser, word, "is one too many", names->expected);
+			ct_diagnose_syntax(parser, word, "is one too many", names->expected);
 			return 0;
 		}
 		memcpy(names->name[count++], name, strlen(name) + 1);
 	} while (is_enclosed && ct_scan_accept(parser, ','));
 	if (is_enclosed && !ct_scan_accept(parser, ')'))
-		ct_complain_found(parser, "\",\" or \")\"");
+		ct_diagnose_found(parser, "\",\" or \")\"");
 	if (names->all != NULL && count == 1 && ct_name_is(word.at, word.size, "ALL")) {
 		*names->all = true;
 		return 0;
@@ -116,7 +116,7 @@ static const char *path_end(struct ct_parser *parser, bool is_enclosed)
 		if (*at != '\'') {
 			parser->at++;
 		} else if (!ct_scan_quotation(parser)) {
-			ct_complain_syntax(parser, ct_span_of(at, parser->end), "has no closing quotation mark", "\"'\"");
+			ct_diagnose_syntax(parser, ct_span_of(at, parser->end), "has no closing quotation mark", "\"'\"");
 			return NULL;
 		}
 		depth += *at == '(';
@@ -158,21 +158,21 @@ static bool is_pattern(const char *text, size_t size)
 static void take_sub(struct ct_parser *parser, struct ct_span value, struct ct_operator_command *command)
 {
 	char text[CTRACE_MAX_COMPONENT];
-	struct ct_complaint complaint = { .line = 0 };
+	struct ct_diagnostic diagnostic = { .line = 0 };
 	struct ct_sub_path path;
 	uint32_t reason = 0;
 	size_t size = 0;
 
 	if (value.size > sizeof text) {
-		ct_complain_syntax(parser, value, "is too long", "at most 255 bytes");
+		ct_diagnose_syntax(parser, value, "is too long", "at most 255 bytes");
 		return;
 	}
 	memcpy(text, value.at, value.size);
 	upper_unquoted(text, value.size);
 	if (command->kind != CT_OPERATOR_TRACE_CT || !is_pattern(text, value.size))
-		reason = ct_sub_parse(text, value.size, &path, &complaint);
+		reason = ct_sub_parse(text, value.size, &path, &diagnostic);
 	if (reason != 0) {
-		ct_complain_filled(parser, reason, value.at + complaint.column - 1, &complaint);
+		ct_diagnose_filled(parser, reason, value.at + diagnostic.column - 1, &diagnostic);
 		return;
 	}
 	for (size_t i = 0; i < value.size; i++) /* no name has blanks */
@@ -197,6 +197,6 @@ void ct_read_operator_sub(struct ct_parser *parser, void *out)
 	if (end != NULL)
 		take_sub(parser, ct_span_of(start, end), out);
 	else if (parser->reason == 0)
-		ct_complain_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end), "is not closed", "\")\"");
+		ct_diagnose_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end), "is not closed", "\")\"");
 	parser->at += end != NULL && is_enclosed;
 }

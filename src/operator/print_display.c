@@ -35,7 +35,7 @@
  * A name of 14 columns and more has a line of its own, and its columns are in the next.
  *
  * A trace that names a writer which does not run loses nothing here, its events go to its other destinations, but it is the classic
- * mistake: so each such writer is shown as NOT ACTIVE, with who waits for it.
+ * error: so each such writer is shown as NOT ACTIVE, with who waits for it.
  *
  *       WRITER              STATUS      MODE    SINCE                 STATUS 22, MODE 34, SINCE 42
  *      -------------------------------------------------------

@@ -1,7 +1,7 @@
 /*
- * recovery_sweep.c - delivers what dead processes left in their run folders, and removes the folders.
+ * recovery_sweep.c - delivers what dead processes left in their process directorys, and removes the directories.
  *
- * The delivery itself is ct_recover(); here is who does it.  Whoever owns a folder decided where its events go, so they go there
+ * The delivery itself is ct_recover(); here is who does it.  Whoever owns a directory decided where its events go, so they go there
  * with the owner's rights and no more: root never delivers for another user, but a child process that has become that
  * user does.  A user other than root recovers only what is the user's own.
  *
@@ -42,14 +42,14 @@ struct owners {
 	bool failed;
 };
 
-static void recovery_print_folder(FILE *to, const char *run_directory, const char *folder)
+static void recovery_print_directory(FILE *to, const char *run_directory, const char *directory)
 {
 	if (to == stderr)
 		fputs("ctrace recover: ", to);
 	ct_tool_print(to, run_directory, strlen(run_directory));
-	if (folder != NULL) {
+	if (directory != NULL) {
 		fputc('/', to);
-		ct_tool_print(to, folder, strlen(folder));
+		ct_tool_print(to, directory, strlen(directory));
 	}
 	fputs(": ", to);
 }
@@ -67,7 +67,7 @@ static void say_elsewhere(FILE *to, const char *paths)
 	}
 }
 
-static void report_folder(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message,
+static void report_directory(const char *run_directory, const char *directory, bool ok, uint64_t delivered, const char *message,
 			  const char *elsewhere, void *user)
 {
 	const struct ct_recovery_sweep *run = user;
@@ -75,7 +75,7 @@ static void report_folder(const char *run_directory, const char *folder, bool ok
 
 	if (run->is_quiet)
 		return;
-	recovery_print_folder(to, run_directory, folder);
+	recovery_print_directory(to, run_directory, directory);
 	fprintf(to, "%s, %" PRIu64 " event%s delivered",
 		ok                                          ? "recovered"
 		: strcmp(message, CT_RECOVER_GIVEN_UP) == 0 ? "given up and removed"
@@ -101,9 +101,9 @@ _Static_assert(sizeof(struct recover_message) <= 4096, "a pipe takes a message w
 
 static struct recovery_place place_of(const struct ct_recover_step *step)
 {
-	struct recovery_place place = { .folder = "" };
+	struct recovery_place place = { .directory = "" };
 
-	(void)snprintf(place.folder, sizeof(place.folder), "%s/%s", step->run_directory, step->folder);
+	(void)snprintf(place.directory, sizeof(place.directory), "%s/%s", step->run_directory, step->directory);
 	if (step->emitter != NULL)
 		(void)snprintf(place.output, sizeof(place.output), "%s%s%s", step->emitter, step->path[0] != '\0' ? " " : "",
 			       step->path);
@@ -127,7 +127,7 @@ static void send_step(const struct ct_recover_step *step, void *user)
 
 static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 {
-	total->folders += more->folders;
+	total->directories += more->directories;
 	total->recovered += more->recovered;
 	total->kept += more->kept;
 	total->given_up += more->given_up;
@@ -138,7 +138,7 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 	total->lost += more->lost;
 }
 
-static void owners_add(const struct ct_folder_entry *entry, void *user)
+static void owners_add(const struct ct_directory_entry *entry, void *user)
 {
 	struct owners *owners = user;
 	char path[8192];
@@ -179,13 +179,13 @@ static bool become(const struct owner *owner)
 	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
 }
 
-/* A folder of a user in a directory that is closed to that user: only the hand of root puts it there. */
+/* A directory of a user in a directory that is closed to that user: only the hand of root puts it there. */
 static void say_unreachable(const struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
 {
 	if (run->is_quiet)
 		return;
-	recovery_print_folder(stderr, run_directory, NULL);
-	fprintf(stderr, "has folders of user %u, who may not look into it: %s\n", (unsigned)owner->uid, strerror(errno));
+	recovery_print_directory(stderr, run_directory, NULL);
+	fprintf(stderr, "has directories of user %u, who may not look into it: %s\n", (unsigned)owner->uid, strerror(errno));
 }
 
 /* The child's whole life: becomes the owner, recovers, sends the totals. */
@@ -200,7 +200,7 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 	(void)sigemptyset(&none);
 	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 	if (!become(owner)) {
-		recovery_print_folder(stderr, run_directory, NULL);
+		recovery_print_directory(stderr, run_directory, NULL);
 		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
 		_exit(CMD_NOTHING);
 	}
@@ -211,7 +211,7 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 		say_unreachable(run, run_directory, owner);
 		_exit(CMD_NOTHING);
 	}
-	ct_recover(run_directory, &options, &last.total, report_folder, run);
+	ct_recover(run_directory, &options, &last.total, report_directory, run);
 	/* What is in the buffer of a quiet one is the verb's, which prints it. */
 	if ((!run->is_quiet && fflush(stdout) != 0) || write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
 		_exit(CMD_NOTHING);
@@ -260,7 +260,7 @@ static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
 		return;
 	run->broken++;
 	if (!run->is_quiet) {
-		recovery_print_folder(stderr, run_directory, NULL);
+		recovery_print_directory(stderr, run_directory, NULL);
 		fprintf(stderr, "recovery for user %u did not complete\n", (unsigned)owner->uid);
 	}
 }
@@ -271,15 +271,15 @@ static void recover_for(struct ct_recovery_sweep *run, const char *run_directory
 		const struct ct_recover_options options = { .on_step = note_step };
 		struct ct_recovery total = { .anyway = run->total.anyway };
 
-		ct_recover(run_directory, &options, &total, report_folder, run);
+		ct_recover(run_directory, &options, &total, report_directory, run);
 		total_add(&run->total, &total);
 	} else if (geteuid() == 0) {
 		recover_as(run, run_directory, owner);
 	} else {
 		run->others++;
 		if (!run->is_quiet) {
-			recovery_print_folder(stderr, run_directory, NULL);
-			fprintf(stderr, "has folders of user %u, which only that user and root may recover\n", (unsigned)owner->uid);
+			recovery_print_directory(stderr, run_directory, NULL);
+			fprintf(stderr, "has directories of user %u, which only that user and root may recover\n", (unsigned)owner->uid);
 		}
 	}
 }
@@ -299,31 +299,31 @@ static void say_tries(const struct ct_session_head *head)
 	       head->recover_tries == 1 ? "" : "s", when);
 }
 
-static void say_orphan(const struct ct_folder_entry *entry, void *user)
+static void say_orphan(const struct ct_directory_entry *entry, void *user)
 {
 	struct ct_recovery_sweep *run = user;
-	char why[CT_FOLDER_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE];
 	struct ct_session session;
 	enum ctrace_status status;
 
 	if (entry->is_alive)
 		return;
-	run->total.folders++;
+	run->total.directories++;
 	status = ct_session_load(&session, entry->run_directory, entry->name, false);
 	if (status != CTRACE_OK) {
 		run->total.kept++;
-		recovery_print_folder(stderr, entry->run_directory, entry->name);
-		fprintf(stderr, "cannot be read: %s\n", ct_folder_explain(entry->run_directory, entry->name, status, why));
+		recovery_print_directory(stderr, entry->run_directory, entry->name);
+		fprintf(stderr, "cannot be read: %s\n", ct_directory_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!run->total.anyway && !ct_place_is_here(&session)) {
 		run->total.kept++;
-		recovery_print_folder(stderr, entry->run_directory, entry->name);
+		recovery_print_directory(stderr, entry->run_directory, entry->name);
 		fputs("would be kept: " CT_RECOVER_ELSEWHERE "\n", stderr);
 		ct_session_close(&session, false);
 		return;
 	}
-	recovery_print_folder(stdout, entry->run_directory, entry->name);
+	recovery_print_directory(stdout, entry->run_directory, entry->name);
 	fputs("would be recovered: ", stdout);
 	ct_tool_print(stdout, session.head->program, strnlen(session.head->program, sizeof(session.head->program)));
 	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
@@ -337,10 +337,10 @@ static void recover_directory(const char *path, void *user)
 	struct owners owners = { 0 };
 
 	if (run->is_dry) {
-		ct_folder_each(path, say_orphan, run);
+		ct_directory_each(path, say_orphan, run);
 		return;
 	}
-	ct_folder_each(path, owners_add, &owners);
+	ct_directory_each(path, owners_add, &owners);
 	for (size_t i = 0; i < owners.count; i++)
 		recover_for(run, path, &owners.items[i]);
 	if (owners.failed)
@@ -350,7 +350,7 @@ static void recover_directory(const char *path, void *user)
 
 void ct_recovery_everywhere(void *sweep)
 {
-	ct_folder_each_run_directory(recover_directory, sweep);
+	ct_directory_each_run_directory(recover_directory, sweep);
 }
 
 void ct_recovery_on_the_way(const char *verb)
@@ -374,7 +374,7 @@ uint32_t ct_recovery_report_refused(const char *verb)
 {
 	struct refused_run refused = { .verb = verb };
 
-	ct_folder_each_refused(say_refused, &refused);
+	ct_directory_each_refused(say_refused, &refused);
 	return refused.count;
 }
 
@@ -390,6 +390,6 @@ void ct_recovery_named(struct ct_recovery_sweep *run, const char *path)
 	if (errno == 0)
 		errno = ENOTDIR;
 	run->broken++;
-	recovery_print_folder(stderr, path, NULL);
+	recovery_print_directory(stderr, path, NULL);
 	fprintf(stderr, "%s\n", strerror(errno));
 }

@@ -14,7 +14,7 @@
 struct ct_recovery_sweep {
 	bool is_quiet;
 	bool is_dry;
-	uint32_t others; /* folders of other users, which only they and root may recover */
+	uint32_t others; /* directories of other users, which only they and root may recover */
 	uint32_t broken; /* children that died, directories that are none */
 	struct ct_recovery total;
 };

@@ -80,7 +80,7 @@ static bool start(void (*body)(void *argument), void *argument)
 	(void)pthread_condattr_destroy(&attributes);
 	watch.body = body;
 	watch.argument = argument;
-	watch.at = (struct recovery_place){ .folder = "" };
+	watch.at = (struct recovery_place){ .directory = "" };
 	watch.is_reported = false;
 	note_time();
 	watch.runs = true;
@@ -97,8 +97,8 @@ static void print_stall(const struct recovery_place *at, const char *verb, enum 
 {
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", verb);
-	if (at->folder[0] != '\0') {
-		ct_tool_print(stderr, at->folder, strlen(at->folder));
+	if (at->directory[0] != '\0') {
+		ct_tool_print(stderr, at->directory, strlen(at->directory));
 		fputs(": ", stderr);
 	}
 	fprintf(stderr, "the recovery has made no progress for %d seconds", PATIENCE_SECONDS);

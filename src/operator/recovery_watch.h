@@ -12,7 +12,7 @@
 
 /* What a recovery does now, for a message.  Small enough for one atomic write to a pipe. */
 struct recovery_place {
-	char folder[1400]; /* "/run/ctrace/1234.0"; "": none yet */
+	char directory[1400]; /* "/run/ctrace/1234.0"; "": none yet */
 	char output[1400]; /* "TEXTFILE /var/log/app.log"; "": no emitter's method runs */
 };
 

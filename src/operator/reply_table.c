@@ -19,39 +19,39 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/run_folder.h"
+#include "cli/run_directory.h"
 
-#define FOLDER "reply"
+#define DIRECTORY "reply"
 #define TEMPORARY ".new"
 #define FIRST_LINE "ctrace-reply 1\n"
 #define FILE_LIMIT (CT_OPERATOR_LINE + REPLY_OPERANDS + 1024u)
 #define LOCK_TRIES 500u
 #define LOCK_WAIT_NS 10000000
 
-/* ---- the folder and its lock ---- */
+/* ---- the directory and its lock ---- */
 
 enum ctrace_status ct_reply_table_open(struct reply_table *table)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	enum ctrace_status status = ct_run_folder_open(FOLDER, table->path, &table->folder_fd);
+	enum ctrace_status status = ct_run_directory_open(DIRECTORY, table->path, &table->directory_fd);
 
 	if (status != CTRACE_OK)
 		return status;
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
-		if (flock(table->folder_fd, LOCK_EX | LOCK_NB) == 0)
+		if (flock(table->directory_fd, LOCK_EX | LOCK_NB) == 0)
 			return CTRACE_OK;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			break;
 		(void)nanosleep(&wait, NULL);
 	}
 	status = errno == EWOULDBLOCK ? CTRACE_TIMED_OUT : CTRACE_OS_ERROR;
-	ct_os_close(&table->folder_fd);
+	ct_os_close(&table->directory_fd);
 	return status;
 }
 
 void ct_reply_table_close(struct reply_table *table)
 {
-	ct_os_close(&table->folder_fd); /* and the lock goes with it */
+	ct_os_close(&table->directory_fd); /* and the lock goes with it */
 }
 
 /* ---- numbers ---- */
@@ -79,34 +79,34 @@ static int compare_numbers(const void *a, const void *b)
 /* Whose offset nobody else shares. */
 static DIR *open_listing(const struct reply_table *table)
 {
-	int fd = openat(table->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	int fd = openat(table->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 
-	if (folder == NULL)
+	if (directory == NULL)
 		ct_os_close(&fd);
-	return folder;
+	return directory;
 }
 
 enum ctrace_status ct_reply_numbers(struct reply_table *table, unsigned **out_numbers, size_t *out_count)
 {
 	unsigned *numbers = calloc(REPLY_MOST, sizeof *numbers);
-	DIR *folder = open_listing(table);
+	DIR *directory = open_listing(table);
 	struct dirent *entry;
 	size_t count = 0;
 
-	if (numbers == NULL || folder == NULL) {
+	if (numbers == NULL || directory == NULL) {
 		free(numbers);
-		if (folder != NULL)
-			(void)closedir(folder);
-		return folder != NULL ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
+		if (directory != NULL)
+			(void)closedir(directory);
+		return directory != NULL ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
 	}
-	while (count < REPLY_MOST && (entry = readdir(folder)) != NULL) {
+	while (count < REPLY_MOST && (entry = readdir(directory)) != NULL) {
 		unsigned number = number_of(entry->d_name);
 
 		if (number != 0)
 			numbers[count++] = number;
 	}
-	(void)closedir(folder);
+	(void)closedir(directory);
 	qsort(numbers, count, sizeof *numbers, compare_numbers);
 	*out_numbers = numbers;
 	*out_count = count;
@@ -150,19 +150,19 @@ static enum ctrace_status write_entry(struct reply_table *table, const struct re
 	int fd;
 
 	(void)snprintf(name, sizeof name, "%u", entry->number);
-	(void)unlinkat(table->folder_fd, TEMPORARY, 0); /* of somebody who died over it */
+	(void)unlinkat(table->directory_fd, TEMPORARY, 0); /* of somebody who died over it */
 	ct_buf_init(&text);
 	print_entry(entry, &text);
 	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 	if (status == CTRACE_OK)
-		status = ct_os_open_file(table->folder_fd, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL, &fd);
+		status = ct_os_open_file(table->directory_fd, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL, &fd);
 	if (status == CTRACE_OK) {
 		status = ct_os_write_at(fd, text.data, text.size, 0);
 		ct_os_close(&fd);
-		if (status == CTRACE_OK && renameat(table->folder_fd, TEMPORARY, table->folder_fd, name) != 0)
+		if (status == CTRACE_OK && renameat(table->directory_fd, TEMPORARY, table->directory_fd, name) != 0)
 			status = CTRACE_OS_ERROR;
 		if (status != CTRACE_OK)
-			(void)unlinkat(table->folder_fd, TEMPORARY, 0);
+			(void)unlinkat(table->directory_fd, TEMPORARY, 0);
 	}
 	ct_buf_fini(&text);
 	return status;
@@ -233,7 +233,7 @@ static enum ctrace_status read_entry(struct reply_table *table, const char *name
 	size_t size;
 	int fd;
 
-	status = ct_os_open_file(table->folder_fd, name, O_RDONLY, &fd);
+	status = ct_os_open_file(table->directory_fd, name, O_RDONLY, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
@@ -286,5 +286,5 @@ enum ctrace_status ct_reply_remove(struct reply_table *table, unsigned number)
 	char name[16];
 
 	(void)snprintf(name, sizeof name, "%u", number);
-	return unlinkat(table->folder_fd, name, 0) == 0 ? CTRACE_OK : CTRACE_OS_ERROR;
+	return unlinkat(table->directory_fd, name, 0) == 0 ? CTRACE_OK : CTRACE_OS_ERROR;
 }

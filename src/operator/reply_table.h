@@ -28,9 +28,9 @@ struct reply_entry {
 };
 struct reply_table {
 	char path[4096]; /* for messages, also when it cannot be opened */
-	int folder_fd;
+	int directory_fd;
 };
-/* Statuses of ct_run_folder_open(), and TIMED_OUT: somebody has held the lock for five seconds. */
+/* Statuses of ct_run_directory_open(), and TIMED_OUT: somebody has held the lock for five seconds. */
 enum ctrace_status ct_reply_table_open(struct reply_table *table) CT_MUST_USE;
 void ct_reply_table_close(struct reply_table *table);
 /* With the lowest number that is free, which is put into *entry.  NOT_FOUND: there is none. */

@@ -17,7 +17,7 @@ struct target {
 	bool is_json;
 	unsigned timeout_ms;
 	bool is_all;      /* --all is said */
-	const char *verb; /* "ctrace level": who complains */
+	const char *verb; /* "ctrace level": who reports */
 };
 /* --pid, --job, --asid, --all, --json, --timeout: a child parser; its input is a struct target, which it first fills with what holds
  * without options. */

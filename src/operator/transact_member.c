@@ -1,7 +1,7 @@
 /*
  * transact_member.c - TRACE CT with PARM: a member becomes transactions.
  *
- * Called by the operator's tools.  The member is read here, once, so that all processes do the same, and so that its mistakes are told
+ * Called by the operator's tools.  The member is read here, once, so that all processes do the same, and so that its errors are told
  * before anything is done.  First its writer is started, then the statements are carried out, in order, then a writer is stopped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -19,29 +19,29 @@ struct reading {
 	struct wto *wto;
 };
 
-static void say_mistake(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static void say_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct reading *reading = user;
 	char place[4200];
 	char number[16];
 
-	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, complaint->line, complaint->column);
+	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, diagnostic->line, diagnostic->column);
 	(void)snprintf(number, sizeof number, "0C %02X", reason);
-	ct_wto(reading->wto, CTR016I, place, complaint->message, complaint->expected, number, NULL);
+	ct_wto(reading->wto, CTR016I, place, diagnostic->message, diagnostic->expected, number, NULL);
 }
 
 static void say_unreadable(const struct reading *reading, uint32_t reason)
 {
 	const struct ct_reason_row *row = ct_reason_find(CTRACE_RC_REFUSED, reason, 0);
-	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 	char where[4300] = "";
 	char number[16];
 
 	(void)snprintf(number, sizeof number, "0C %02X", reason);
 	if (reading->path[0] != '\0')
 		(void)snprintf(where, sizeof where, ": %s", reading->path);
-	else if (folders != NULL && reason != CTRACE_RSN_MEMBER_NAME)
-		(void)snprintf(where, sizeof where, ": CTRACE_PARMLIB=%.4000s", folders);
+	else if (directories != NULL && reason != CTRACE_RSN_MEMBER_NAME)
+		(void)snprintf(where, sizeof where, ": CTRACE_PARMLIB=%.4000s", directories);
 	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number, where, NULL);
 }
 
@@ -123,7 +123,7 @@ void ct_member_run(const struct ct_operator_command *command, const struct targe
 	if (reason != 0) {
 		say_unreadable(&reading, reason);
 	} else {
-		reason = ct_parmlib_parse(text.data, text.size, &parmlib, say_mistake, &reading);
+		reason = ct_parmlib_parse(text.data, text.size, &parmlib, say_diagnostic, &reading);
 		if (reason > 0xFF)
 			ct_wto(wto, CTR030I, NULL);
 		else if (reason == 0)

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "operator/ask.h"
-#include "cli/run_folder.h"
+#include "cli/run_directory.h"
 #include "writer/writer.h"
 
 #define READY_FD 3
@@ -31,8 +31,8 @@
 /* A writer of this user's run directory. */
 struct place {
 	char name[CTRACE_MAX_NAME + 1]; /* upper case */
-	char folder[4096];
-	int folder_fd;
+	char directory[4096];
+	int directory_fd;
 };
 
 static bool place_open(const char *name, struct place *place, enum wto_id refusal, struct wto *wto)
@@ -45,11 +45,11 @@ static bool place_open(const char *name, struct place *place, enum wto_id refusa
 	}
 	(void)snprintf(place->name, sizeof place->name, "%.7s", name);
 	ct_name_upper(place->name, strlen(place->name));
-	status = ct_run_folder_open(CT_WRITER_FOLDER, place->folder, &place->folder_fd);
+	status = ct_run_directory_open(CT_WRITER_DIRECTORY, place->directory, &place->directory_fd);
 	if (status != CTRACE_OK) {
 		char why[4300];
 
-		(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s", place->folder,
+		(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s", place->directory,
 			       status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 		ct_wto(wto, refusal, place->name, why, NULL);
 		return false;
@@ -88,7 +88,7 @@ static int open_log(const struct place *place)
 	int fd;
 
 	(void)snprintf(name, sizeof name, "%s.log", place->name);
-	return ct_os_open_file(place->folder_fd, name, O_WRONLY | O_APPEND | O_CREAT, &fd) == CTRACE_OK ? fd : -1;
+	return ct_os_open_file(place->directory_fd, name, O_WRONLY | O_APPEND | O_CREAT, &fd) == CTRACE_OK ? fd : -1;
 }
 
 /* In the process that becomes the writer.  Returns only when it cannot. */
@@ -186,7 +186,7 @@ static bool say_ready(const struct place *place, bool in_time, const char *line,
 		return true;
 	}
 	(void)snprintf(why, sizeof why, "%s; %.4000s/%s.log may say more",
-		       in_time ? "it ended at once" : "it did not get ready in time", place->folder, place->name);
+		       in_time ? "it ended at once" : "it did not get ready in time", place->directory, place->name);
 	ct_wto(wto, CTR021I, place->name, in_time && line[0] != '\0' ? line : why, NULL);
 	if (in_time && line[0] != '\0')
 		ct_wto_note_said(wto, place->name, line);
@@ -200,7 +200,7 @@ static bool start_in(const struct writer_start *start, const struct place *place
 	int fd;
 	bool is_started, in_time;
 
-	if (ct_client_connect(place->folder, place->name, &fd) == CTRACE_OK) {
+	if (ct_client_connect(place->directory, place->name, &fd) == CTRACE_OK) {
 		ct_os_close(&fd);
 		if (!start->may_run)
 			ct_wto(wto, CTR020I, place->name, NULL);
@@ -227,7 +227,7 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 	if (!place_open(start->name, &place, CTR021I, wto))
 		return false;
 	is_running = start_in(start, &place, wto);
-	ct_os_close(&place.folder_fd);
+	ct_os_close(&place.directory_fd);
 	return is_running;
 }
 
@@ -241,7 +241,7 @@ static bool is_listening(const struct place *place)
 	for (unsigned i = 0; i < END_TRIES; i++) {
 		int fd;
 
-		if (ct_client_connect(place->folder, place->name, &fd) != CTRACE_OK)
+		if (ct_client_connect(place->directory, place->name, &fd) != CTRACE_OK)
 			return false;
 		ct_os_close(&fd);
 		(void)nanosleep(&wait, NULL);
@@ -284,10 +284,10 @@ static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto
 		return false;
 	}
 	ask.peers = (struct ct_peers){ peer, 1 };
-	ct_ask_place_writer(peer, place->folder, place->name);
+	ct_ask_place_writer(peer, place->directory, place->name);
 	ct_ask_send(&ask);
 	in_time = peer->status != CTRACE_TIMED_OUT;
-	if (in_time && ct_ask_silence(peer) == NULL)
+	if (in_time && ct_ask_no_response(peer) == NULL)
 		read_refusal(peer, why, sizeof why);
 	if (why[0] == '\0' && in_time && is_listening(place))
 		(void)snprintf(why, sizeof why, "it closed the connection without doing it");
@@ -310,7 +310,7 @@ bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
 
 	if (!place_open(name, &place, CTR023I, wto))
 		return false;
-	status = ct_client_connect(place.folder, place.name, &fd);
+	status = ct_client_connect(place.directory, place.name, &fd);
 	if (status == CTRACE_NOT_FOUND)
 		ct_wto(wto, CTR022I, place.name, NULL);
 	else if (status != CTRACE_OK)
@@ -319,6 +319,6 @@ bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
 		ct_os_close(&fd);
 		is_stopped = ask_to_stop(&place, noflush, wto);
 	}
-	ct_os_close(&place.folder_fd);
+	ct_os_close(&place.directory_fd);
 	return is_stopped;
 }

@@ -66,7 +66,7 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 		return;
 	}
 	fields = message->fields;
-	while (ct_ask_silence(peer) == NULL && ct_message_next(&fields, &field, &value))
+	while (ct_ask_no_response(peer) == NULL && ct_message_next(&fields, &field, &value))
 		read_field(reading, field, value);
 }
 

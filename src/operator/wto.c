@@ -19,8 +19,8 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[ITT111I] = { "ITT111I", WTO_DONE, "CTRACE WRITER {} TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
 		      "The external writer has closed its data sets and ended." },
 	[IEE600I] = { "IEE600I", WTO_DONE, "REPLY TO {} IS;{}", "The reply was understood." },
-	[CTR001E] = { "CTR001E", WTO_MISTAKE, "Column {}: {}; expected {}", "The command cannot be parsed.  Nothing was done." },
-	[CTR002E] = { "CTR002E", WTO_MISTAKE, "Reply, column {}: {}; expected {}",
+	[CTR001E] = { "CTR001E", WTO_DIAGNOSTIC, "Column {}: {}; expected {}", "The command cannot be parsed.  Nothing was done." },
+	[CTR002E] = { "CTR002E", WTO_DIAGNOSTIC, "Reply, column {}: {}; expected {}",
 		      "The operands of a reply cannot be parsed.  The prompt is outstanding as before." },
 	[CTR003I] = { "CTR003I", WTO_REFUSED, "Reply {} is not outstanding", "D R lists those that are." },
 	[CTR004I] = { "CTR004I", WTO_REFUSED, "A reply needs its number: {} are outstanding",
@@ -30,7 +30,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 		      "The number, how long it has been waiting (hh.mm.ss), the command, and what was replied so far." },
 	[CTR007I] = { "CTR007I", WTO_DONE, "No reply is outstanding", "The answer to D R." },
 	[CTR008I] = { "CTR008I", WTO_REFUSED, "Outstanding replies cannot be kept in {}: {}",
-		      "The folder reply of the run directory cannot be used.  The command was not carried out." },
+		      "The directory reply of the run directory cannot be used.  The command was not carried out." },
 	[CTR009I] = { "CTR009I", WTO_REFUSED, "All numbers of replies are taken", "D R lists them; R nn,CANCEL withdraws one." },
 	[CTR010I] = { "CTR010I", WTO_DONE, "{}: {}",
 		      "A transaction that worked has something to say: the trace, the process, the text." },
@@ -44,7 +44,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}", "The nearest name that there is is told." },
 	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
 	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
-		      "A mistake in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
+		      "An error in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
 	[CTR017I] = { "CTR017I", WTO_REFUSED, "{}: SUB is in the command and in the member: RC 0C reason 0F",
 		      "Both cannot be meant.  This statement was passed over." },
 	[CTR019I] = { "CTR019I", WTO_REFUSED, "No reply is outstanding: there is nothing to reply to",
@@ -71,7 +71,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT", "The writer has not started." },
 	[CTR105E] = { "CTR105E", WTO_DONE, "CTRACE WRITER {} IS RUNNING ALREADY ({})", "One of a name can run in a run directory." },
 	[CTR106E] = { "CTR106E", WTO_DONE, "CTRACE WRITER {}: {}: {}",
-		      "The writer has not started: the folder writer of the run directory cannot be used." },
+		      "The writer has not started: the directory writer of the run directory cannot be used." },
 	[CTR107E] = { "CTR107E", WTO_DONE, "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
 		      "The writer goes on without this process." },
 	[IEE843I] = { "IEE843I", WTO_DONE, "hh.mm.ss TRACE DISPLAY",
@@ -85,7 +85,7 @@ const struct wto_row *ct_wto_row(enum wto_id id)
 
 static FILE *stream_of(const struct wto *wto, enum wto_severity severity)
 {
-	if (severity != WTO_MISTAKE || wto->is_console)
+	if (severity != WTO_DIAGNOSTIC || wto->is_console)
 		return stdout;
 	fflush(stdout); /* so that the two stay in order where they are one */
 	return stderr;
@@ -143,14 +143,14 @@ static unsigned count_characters(struct ct_span text, size_t before)
 	return count;
 }
 
-void ct_wto_mistake(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_complaint *complaint)
+void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_diagnostic *diagnostic)
 {
-	FILE *to = stream_of(wto, WTO_MISTAKE);
-	size_t before = complaint->column != 0 ? complaint->column - 1 : 0;
+	FILE *to = stream_of(wto, WTO_DIAGNOSTIC);
+	size_t before = diagnostic->column != 0 ? diagnostic->column - 1 : 0;
 	char column[16];
 
 	(void)snprintf(column, sizeof column, "%u", count_characters(text, before) + 1);
-	ct_wto(wto, id, column, complaint->message, complaint->expected, NULL);
+	ct_wto(wto, id, column, diagnostic->message, diagnostic->expected, NULL);
 	if (!wto->has_caret)
 		return;
 	ct_tool_print(to, text.at, text.size);

@@ -392,17 +392,17 @@ static void add_asid(struct ct_buf *out, uint32_t asid)
 	ct_buf_add_char(out, '"');
 }
 
-static void add_origin(struct ct_buf *out, const struct ct_view *view)
+static void add_source_process(struct ct_buf *out, const struct ct_view *view)
 {
 	char jobname[17];
 
-	if (view->origin == NULL)
+	if (view->source_process == NULL)
 		return;
 	ct_view_jobname(view, jobname);
-	if (view->origin->host[0] != '\0')
-		ADD_NAME(out, "host", view->origin->host);
-	if (view->origin->program[0] != '\0')
-		ADD_NAME(out, "program", view->origin->program);
+	if (view->source_process->host[0] != '\0')
+		ADD_NAME(out, "host", view->source_process->host);
+	if (view->source_process->program[0] != '\0')
+		ADD_NAME(out, "program", view->source_process->program);
 	if (jobname[0] != '\0')
 		ADD_NAME(out, "job", jobname);
 	if (ct_view_asid(view) != 0)
@@ -435,7 +435,7 @@ static void add_members(struct ct_buf *out, const struct ct_view *view)
 	ADD_NUMBER(out, "pid", event->pid);
 	ADD_NUMBER(out, "tid", event->tid);
 	ADD_NUMBER(out, "seq", view->sequence);
-	add_origin(out, view);
+	add_source_process(out, view);
 	add_meaning_of_event(out, view);
 	ADD(out, ",\"data\":[");
 	for (uint32_t i = 0; i < event->item_count; i++) {

@@ -22,7 +22,7 @@ enum variable {
 	LEVELNAME = CT_LINE_VARIABLES,
 	MNEMONIC,
 	DESCRIPTION,
-	/* the same for all events of an origin */
+	/* the same for all events of a source process */
 	APPNAME,
 	HOST,
 	JOBNAME,
@@ -62,7 +62,7 @@ struct ct_text_printer {
 	/* the event before */
 	bool has_before;
 	uint64_t before_ns;
-	uint32_t before_origin, before_pid, before_tid;
+	uint32_t before_source_process, before_pid, before_tid;
 	struct ct_buf before_host;
 };
 
@@ -184,17 +184,17 @@ static void add_of_class(struct ct_buf *out, unsigned variable, const struct ct_
 		add_escaped(out, view->type->description);
 }
 
-static void add_of_origin(struct ct_buf *out, const struct ct_text_printer *printer, unsigned variable, const struct ct_view *view)
+static void add_of_source_process(struct ct_buf *out, const struct ct_text_printer *printer, unsigned variable, const struct ct_view *view)
 {
 	const char *program = printer->line.format.program;
 	char jobname[17];
 
 	switch (variable) {
 	case APPNAME:
-		add_escaped(out, program != NULL ? program : view->origin->program);
+		add_escaped(out, program != NULL ? program : view->source_process->program);
 		return;
 	case HOST:
-		add_escaped(out, view->origin->host);
+		add_escaped(out, view->source_process->host);
 		return;
 	case JOBNAME:
 		ct_view_jobname(view, jobname);
@@ -215,7 +215,7 @@ static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
 	char jobname[17];
 
 	if (options->has_host) {
-		add_escaped(out, view->origin->host[0] != '\0' ? view->origin->host : "-");
+		add_escaped(out, view->source_process->host[0] != '\0' ? view->source_process->host : "-");
 		ct_buf_add_char(out, ' ');
 	}
 	if (!options->has_process && !options->has_thread)
@@ -238,28 +238,28 @@ static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
 static void compare_with_before(struct ct_text_printer *printer, const struct ct_view *view)
 {
 	struct ct_text_options *options = &printer->options;
-	const struct ct_origin *origin = view->origin;
+	const struct ct_source_process *source_process = view->source_process;
 
 	/* Mostly it is a thread's next event. */
-	if (printer->has_before && printer->before_origin == origin->index && printer->before_pid == view->event.pid &&
+	if (printer->has_before && printer->before_source_process == source_process->index && printer->before_pid == view->event.pid &&
 	    printer->before_tid == view->event.tid) {
 		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
 		return;
 	}
 	if (printer->has_before) {
 		bool is_other_host =
-			printer->before_origin != origin->index && strcmp(ct_buf_text(&printer->before_host), origin->host) != 0;
+			printer->before_source_process != source_process->index && strcmp(ct_buf_text(&printer->before_host), source_process->host) != 0;
 
 		options->has_host |= is_other_host;
 		options->has_process |= is_other_host || printer->before_pid != view->event.pid;
 		options->has_thread |= printer->before_pid == view->event.pid && printer->before_tid != view->event.tid;
 		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
 	}
-	if (!printer->has_before || printer->before_origin != origin->index) {
+	if (!printer->has_before || printer->before_source_process != source_process->index) {
 		ct_buf_clear(&printer->before_host);
-		ct_buf_add_text(&printer->before_host, origin->host);
+		ct_buf_add_text(&printer->before_host, source_process->host);
 	}
-	printer->before_origin = origin->index;
+	printer->before_source_process = source_process->index;
 	printer->before_pid = view->event.pid;
 	printer->before_tid = view->event.tid;
 }
@@ -296,7 +296,7 @@ static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer
 	case HOST:
 	case JOBNAME:
 	case ASID:
-		add_of_origin(out, printer, part->variable, view);
+		add_of_source_process(out, printer, part->variable, view);
 		return;
 	default:
 		ct_line_add_part(&printer->line, out, part, &view->event);

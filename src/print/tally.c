@@ -65,7 +65,7 @@ static uint32_t mix(uint32_t hash, uint32_t number)
 	return hash ^ hash >> 15;
 }
 
-/* A thread of a process: its row knows the process by its texts, of which two may have the same, and by its origin. */
+/* A thread of a process: its row knows the process by its texts, of which two may have the same, and by its source process. */
 static bool is_row(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
@@ -73,7 +73,7 @@ static bool is_row(const void *items, uint32_t number, const void *wanted)
 	const struct ct_view *view = key->view;
 
 	if (key->kind == CT_TALLY_THREAD)
-		return row->tid == view->event.tid && row->event_id == view->origin->index;
+		return row->tid == view->event.tid && row->event_id == view->source_process->index;
 	return (key->kind == CT_TALLY_COMPONENT || row->event_id == view->event.event_id) &&
 	       strlen(row->component) == view->event.component_size &&
 	       memcmp(row->component, view->event.component, view->event.component_size) == 0;
@@ -87,11 +87,11 @@ static bool row_init(struct ct_tally_row *row, const struct key *key)
 
 	*row = (struct ct_tally_row){ .level = view->event.level };
 	if (key->kind == CT_TALLY_THREAD) {
-		row->host = strdup(view->origin->host);
-		row->program = strdup(view->origin->program);
+		row->host = strdup(view->source_process->host);
+		row->program = strdup(view->source_process->program);
 		row->pid = view->event.pid;
 		row->tid = view->event.tid;
-		row->event_id = view->origin->index;
+		row->event_id = view->source_process->index;
 		return row->host != NULL && row->program != NULL;
 	}
 	row->component = strndup(view->event.component, view->event.component_size);
@@ -187,7 +187,7 @@ void ct_tally_add(struct ct_tally *tally, const struct ct_view *view)
 	key.hash = mix(hash, view->event.event_id);
 	count(tally, &key, bytes);
 	key.kind = CT_TALLY_THREAD;
-	key.hash = mix(mix(0x9E3779B9u, view->origin->index), view->event.tid);
+	key.hash = mix(mix(0x9E3779B9u, view->source_process->index), view->event.tid);
 	count(tally, &key, bytes);
 }
 

@@ -1,7 +1,7 @@
 /*
  * binfile_metadata.c - from the metadata of a BINFILE trace, as tsdl.c has parsed them, to its process and its classes of events.
  *
- * Called by readers and `ctrace salvage`, on one thread, with text that may be hostile.  The trace-wide part is compared with what ctrace
+ * Called by readers and `ctrace repair`, on one thread, with text that may be hostile.  The trace-wide part is compared with what ctrace
  * prints, so the heads of packets and events are as they are for every trace of ours.  The items of a class are what the types of its
  * fields say, whatever those are called: where no item has such a type, the class is refused.
  *
@@ -29,9 +29,9 @@ static bool copy_text(char *out, size_t capacity, const char *text, size_t size)
 	return (size_t)snprintf(out, capacity, "%s", plain) < capacity;
 }
 
-static void pass_over(const struct ct_complaint *complaint, struct ct_span piece, void *user)
+static void pass_over(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
-	(void)complaint;
+	(void)diagnostic;
 	(void)piece;
 	(void)user;
 }
@@ -203,11 +203,11 @@ struct reading {
 	void *user;
 };
 
-static void tell_damage(const struct ct_complaint *complaint, struct ct_span piece, void *user)
+static void tell_damage(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
 	const struct reading *reading = user;
 
-	(void)complaint;
+	(void)diagnostic;
 	reading->damage((size_t)(piece.at - reading->text), piece.size, reading->user);
 }
 

@@ -61,7 +61,7 @@ static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources
 		.events = events,
 		.from_ns = packets->head.end_ns,
 		.to_ns = next->begin_ns,
-		.origin = packets->trace->origin,
+		.source_process = packets->trace->source_process,
 		.message = message,
 	};
 

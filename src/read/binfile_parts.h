@@ -16,7 +16,7 @@
 /* What is known of a class's events before they are decoded. */
 struct ct_binfile_class {
 	uint32_t number; /* 0: it was not met yet */
-	enum ct_verdict verdict;
+	enum ct_filter_result filter_result;
 	uint32_t component_size;
 	struct ct_event_shape shape; /* its size is 0 when events are to be decoded to know theirs */
 	const struct ct_class *class;
@@ -31,13 +31,13 @@ struct ct_binfile_trace {
 	size_t clock_at; /* steps of the clock before this place in the metadata were told */
 	struct ct_schema *schema;
 	struct ct_trace_info info;
-	const struct ct_origin *origin;
+	const struct ct_source_process *source_process;
 	struct ct_class_view view;        /* of the schema */
 	struct ct_binfile_class *classes; /* by index; made when a class is first met */
 	uint32_t class_count;
 };
-/* The trace in folder, with one user.  UNSUPPORTED when its metadata are not ours; what is damaged in them is told. */
-enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *folder,
+/* The trace in directory, with one user.  UNSUPPORTED when its metadata are not ours; what is damaged in them is told. */
+enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *directory,
 					 struct ct_binfile_trace **out_trace) CT_MUST_USE;
 void ct_binfile_trace_unref(struct ct_binfile_trace *trace);
 /* The slow half of ct_binfile_class(). */

@@ -29,7 +29,7 @@ static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *source
 		struct ct_clock_step step = { .by_ns = mark.by_ns, .at_ns = mark.at_ns, .ahead_ns = mark.ahead_ns };
 
 		if (step.by_ns != 0 || step.ahead_ns >= 1000000u)
-			ct_sources_clock(sources, trace->metadata_path, trace->origin, &step);
+			ct_sources_clock(sources, trace->metadata_path, trace->source_process, &step);
 	}
 }
 
@@ -76,7 +76,7 @@ static bool has_grown(const struct ct_binfile_trace *trace)
 	return stat(trace->metadata_path, &info) == 0 && (uint64_t)info.st_size > trace->metadata_size;
 }
 
-static enum ctrace_status find_origin(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *folder)
+static enum ctrace_status find_source_process(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *directory)
 {
 	const struct ct_trace_info *info = &trace->info;
 	struct ct_process_key key = {
@@ -84,14 +84,14 @@ static enum ctrace_status find_origin(struct ct_binfile_trace *trace, struct ct_
 		.program = info->program,
 		.jobname = info->jobname,
 		.format = info->format,
-		.path = folder,
+		.path = directory,
 		.pid = info->pid,
 		.asid = info->asid,
 		.started_ns = info->start_ns,
 	};
 
-	trace->origin = ct_sources_origin(sources, &key);
-	return trace->origin != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	trace->source_process = ct_sources_source_process(sources, &key);
+	return trace->source_process != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 void ct_binfile_trace_unref(struct ct_binfile_trace *trace)
@@ -106,7 +106,7 @@ void ct_binfile_trace_unref(struct ct_binfile_trace *trace)
 	free(trace);
 }
 
-enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *folder, struct ct_binfile_trace **out_trace)
+enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *directory, struct ct_binfile_trace **out_trace)
 {
 	struct ct_binfile_trace *trace = calloc(1, sizeof *trace);
 	enum ctrace_status status;
@@ -114,12 +114,12 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 	if (trace == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	trace->users = 1;
-	status = asprintf(&trace->metadata_path, "%s/metadata", folder) < 0 ? CTRACE_NOT_ENOUGH_MEMORY
+	status = asprintf(&trace->metadata_path, "%s/metadata", directory) < 0 ? CTRACE_NOT_ENOUGH_MEMORY
 									    : ct_schema_create(&trace->schema);
 	if (status == CTRACE_OK)
 		status = read_metadata(trace, sources);
 	if (status == CTRACE_OK)
-		status = find_origin(trace, sources, folder);
+		status = find_source_process(trace, sources, directory);
 	if (status != CTRACE_OK) {
 		ct_binfile_trace_unref(trace);
 		return status;
@@ -200,7 +200,7 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 					    .event_id = class->event_id,
 					    .level = class->level } };
 	/* What a generic event is, each says itself. */
-	known->verdict = number == CT_CLASS_ANY ? CT_VERDICT_MAYBE : ct_sources_class(sources, &view);
+	known->filter_result = number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &view);
 	known->component = view.component;
 	known->type = view.type;
 	return known;

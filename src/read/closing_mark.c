@@ -1,7 +1,7 @@
 /*
  * closing_mark.c - stream files of a BINFILE trace that have fewer bytes than the closing mark in its metadata says.
  *
- * Called by source_bin.c and salvage.c, on one thread, with folders that may be hostile or be changed meanwhile.  A file that is missing or
+ * Called by source_bin.c and repair.c, on one thread, with directories that may be hostile or be changed meanwhile.  A file that is missing or
  * empty, or ends between two packets, looks as if nothing had been traced: only the mark says otherwise.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -28,16 +28,16 @@ struct shortage {
 };
 
 struct check {
-	const char *folder;
+	const char *directory;
 	const char *only; /* or NULL */
 	const uint8_t *uuid;
-	int folder_fd;
+	int directory_fd;
 	struct ct_buf text;
 	struct shortage *found;
 	size_t count;
 };
 
-/* The mark in the text; NULL when something follows it: then the folder was gone on with. */
+/* The mark in the text; NULL when something follows it: then the directory was gone on with. */
 static const char *mark_find(const struct ct_buf *text)
 {
 	size_t end = 0;
@@ -54,7 +54,7 @@ static bool shortage_measure(const struct check *check, const char *plain, struc
 
 	for (size_t i = 0; i < CT_COUNT(endings); i++) {
 		(void)snprintf(out->name, sizeof out->name, "%s%s", plain, endings[i]);
-		out->is_there = fstatat(check->folder_fd, out->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+		out->is_there = fstatat(check->directory_fd, out->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 		if (!out->is_there && errno != ENOENT)
 			return false;
 		out->size = out->is_there ? (uint64_t)info.st_size : 0;
@@ -67,7 +67,7 @@ static bool shortage_measure(const struct check *check, const char *plain, struc
 /* Do packets go to the very end of the file?  When they do not, whoever reads it comes upon that. */
 static bool ends_between_packets(const struct check *check, const char *name)
 {
-	int fd = openat(check->folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(check->directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct ct_packet_head first, last;
 	uint32_t reads;
 	bool is_between = fd >= 0 && ct_packet_index_ends(fd, check->uuid, &first, &last, &reads) == CTRACE_OK;
@@ -122,7 +122,7 @@ static void find_shortages(struct check *check, const char *at)
 static bool is_being_replaced(const struct check *check)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = openat(check->folder_fd, CT_BIN_TEMPORARY, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(check->directory_fd, CT_BIN_TEMPORARY, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	bool is_locked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
 	ct_os_close(&fd);
@@ -135,7 +135,7 @@ static bool read_metadata(const struct check *check, struct ct_buf *out)
 	char *path;
 
 	ct_buf_init(out);
-	if (asprintf(&path, "%s/metadata", check->folder) >= 0) {
+	if (asprintf(&path, "%s/metadata", check->directory) >= 0) {
 		status = ct_os_read_file(path, CT_METADATA_LIMIT, out);
 		free(path);
 	}
@@ -167,21 +167,21 @@ static void report_shortage(const struct check *check, const struct shortage *sh
 		       : is_unread         ? "is empty"
 					   : "ends here",
 		       (unsigned long long)shortage->wanted);
-	if (asprintf(&path, "%s/%s", check->folder, shortage->name) < 0)
+	if (asprintf(&path, "%s/%s", check->directory, shortage->name) < 0)
 		return;
 	note.path = path;
 	report(&note, user);
 	free(path);
 }
 
-void ct_closing_mark_check(const char *folder, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user)
+void ct_closing_mark_check(const char *directory, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user)
 {
-	struct check check = { .folder = folder, .only = only, .uuid = uuid };
+	struct check check = { .directory = directory, .only = only, .uuid = uuid };
 	const char *mark;
 
-	check.folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	check.directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	mark = read_metadata(&check, &check.text) ? mark_find(&check.text) : NULL;
-	if (mark != NULL && check.folder_fd >= 0)
+	if (mark != NULL && check.directory_fd >= 0)
 		find_shortages(&check, mark);
 	ct_point("closing_mark.measured");
 	/* In this order: metadata that have their name by now are found by the second look. */
@@ -190,5 +190,5 @@ void ct_closing_mark_check(const char *folder, const char *only, const uint8_t u
 			report_shortage(&check, &check.found[i], report, user);
 	ct_buf_fini(&check.text);
 	free(check.found);
-	ct_os_close(&check.folder_fd);
+	ct_os_close(&check.directory_fd);
 }

@@ -38,9 +38,9 @@ struct ct_live_stamp {
 
 struct ct_live_process {
 	struct ct_live_who who;
-	struct ct_file_id id; /* of its folder: a later process may have one of the same name */
+	struct ct_file_id id; /* of its directory: a later process may have one of the same name */
 	char *path;
-	int folder_fd;
+	int directory_fd;
 	int session_fd;
 	struct ct_session_layout layout;
 	bool is_all; /* rings that are opened are shown from their beginning */
@@ -56,7 +56,7 @@ struct ct_live_process {
 	bool is_there;   /* in the scan that is being made */
 	bool is_ignored; /* not wanted, or it cannot be followed */
 	bool has_ended;
-	bool is_drained; /* at the last look nothing was new */
+	bool is_consumed; /* at the last look nothing was new */
 };
 
 /* What a look at a ring needs. */
@@ -81,7 +81,7 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 /* ---- live_ring.c */
 /* NOT_FOUND, DENIED, OS_ERROR; DAMAGED: it is no ring; UNSUPPORTED: it is not to be followed (a flight recorder's).  from_start: from the
  * oldest that can be found in it, else from its end. */
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, const struct ct_class_view *classes,
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index, const struct ct_class_view *classes,
 				     bool from_start) CT_MUST_USE;
 void ct_live_ring_close(struct ct_live_ring *ring);
 /* Takes what is new, a few chunks at most.  True when something was. */

@@ -2,7 +2,7 @@
  * live_process.c - follows one live process: its session, its rings, the names of its components.
  *
  * Called by source_live.c, on one thread.  The files stay open, and an open file outlives its process: so the rest is read when the process
- * is gone, and its folder too.  What is in them may be hostile: numbers are bounded before they are used.
+ * is gone, and its directory too.  What is in them may be hostile: numbers are bounded before they are used.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ void ct_live_process_close(struct ct_live_process *process)
 	free(process->names);
 	free((void *)(uintptr_t)process->classes.bytes);
 	ct_os_close(&process->session_fd);
-	ct_os_close(&process->folder_fd);
+	ct_os_close(&process->directory_fd);
 	free(process->path);
 	free(process);
 }
@@ -40,11 +40,11 @@ static enum ctrace_status open_session(struct ct_live_process *process, struct c
 	size_t got = 0;
 	struct stat info;
 
-	process->folder_fd = open(process->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (process->folder_fd < 0)
+	process->directory_fd = open(process->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (process->directory_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
-	process->id = ct_os_file_id(process->folder_fd);
-	process->session_fd = openat(process->folder_fd, "session", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	process->id = ct_os_file_id(process->directory_fd);
+	process->session_fd = openat(process->directory_fd, "session", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (process->session_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	if (fstat(process->session_fd, &info) != 0 || !S_ISREG(info.st_mode))
@@ -132,16 +132,16 @@ static enum ctrace_status open_in_annex(const struct ct_live_process *process, s
 	struct ct_session_head *head = calloc(1, sizeof *head);
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 	size_t got = 0;
-	int folder_fd;
+	int directory_fd;
 
 	if (head == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (ct_os_read_at(process->session_fd, head, sizeof *head, 0, &got) == CTRACE_OK && got == sizeof *head &&
 	    head->ring_place[index] >= CT_RING_IN_ANNEX) {
-		folder_fd = ct_annex_open(head, head->ring_place[index] - CT_RING_IN_ANNEX);
-		if (folder_fd >= 0)
-			status = ct_live_ring_open(ring, folder_fd, index, &process->classes, process->is_all);
-		ct_os_close(&folder_fd);
+		directory_fd = ct_annex_open(head, head->ring_place[index] - CT_RING_IN_ANNEX);
+		if (directory_fd >= 0)
+			status = ct_live_ring_open(ring, directory_fd, index, &process->classes, process->is_all);
+		ct_os_close(&directory_fd);
 	}
 	free(head);
 	return status;
@@ -165,7 +165,7 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 		if (ring != NULL)
-			status = ct_live_ring_open(ring, process->folder_fd, process->ring_count, &process->classes, process->is_all);
+			status = ct_live_ring_open(ring, process->directory_fd, process->ring_count, &process->classes, process->is_all);
 		if (ring != NULL && status == CTRACE_NOT_FOUND)
 			status = open_in_annex(process, ring, process->ring_count);
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)

@@ -117,7 +117,7 @@ static uint64_t lost_in(const struct ct_ring_head *head)
  * Opening
  */
 
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, uint32_t index, const struct ct_class_view *classes,
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index, const struct ct_class_view *classes,
 				     bool from_start)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
@@ -127,7 +127,7 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int folder_fd, u
 	int fd;
 
 	(void)snprintf(name, sizeof name, "ring.%u", index);
-	fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES || errno == ELOOP ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))

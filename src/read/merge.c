@@ -78,7 +78,7 @@ static bool start(struct ct_sources *sources)
 
 static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
 {
-	if (source->verdict == CT_VERDICT_NEVER)
+	if (source->filter_result == CT_FILTER_RESULT_NEVER)
 		return false;
 	return !source->is_stale || source->restore(source, sources);
 }

@@ -26,7 +26,7 @@ typedef uint32_t place;
 struct key {
 	uint64_t component; /* a hash: names of other components do not stay */
 	uint64_t value;     /* a hash of the argument, or the thread */
-	uint32_t origin;
+	uint32_t source_process;
 	uint32_t entry_id;
 };
 
@@ -46,7 +46,7 @@ struct span {
 
 /* A thread with open spans. */
 struct thread {
-	uint32_t origin;
+	uint32_t source_process;
 	uint32_t tid;
 	uint32_t depth;
 	place innermost; /* in a free thread: the next free one */
@@ -135,14 +135,14 @@ static uint64_t hash_name(uint64_t hash, const char *name, size_t size)
 
 static place *bucket_of(const struct ct_pairing_state *state, const struct key *key)
 {
-	uint64_t hash = mix(mix(mix(state->seed, key->component), key->value), (uint64_t)key->origin << 32 | key->entry_id);
+	uint64_t hash = mix(mix(mix(state->seed, key->component), key->value), (uint64_t)key->source_process << 32 | key->entry_id);
 
 	return &state->span_buckets[hash % BUCKETS];
 }
 
 static bool is_same_key(const struct key *a, const struct key *b)
 {
-	return a->component == b->component && a->value == b->value && a->origin == b->origin && a->entry_id == b->entry_id;
+	return a->component == b->component && a->value == b->value && a->source_process == b->source_process && a->entry_id == b->entry_id;
 }
 
 static bool is_integer(const struct ctrace_event_item *item)
@@ -160,7 +160,7 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
 	const struct ctrace_event_item *item;
 
 	out->component = hash_name(state->seed, view->event.component, view->event.component_size);
-	out->origin = view->origin->index;
+	out->source_process = view->source_process->index;
 	out->entry_id = type->pairing == CT_PAIR_ENTRY ? view->event.event_id : type->pair_id;
 	out->value = view->event.tid;
 	if (type->match < 0)
@@ -179,31 +179,31 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
  * Threads
  */
 
-static place *thread_bucket(const struct ct_pairing_state *state, uint32_t origin, uint32_t tid)
+static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
 {
-	return &state->thread_buckets[mix(state->seed, (uint64_t)origin << 32 | tid) % BUCKETS];
+	return &state->thread_buckets[mix(state->seed, (uint64_t)source_process << 32 | tid) % BUCKETS];
 }
 
-static place find_thread(const struct ct_pairing_state *state, uint32_t origin, uint32_t tid)
+static place find_thread(const struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
 {
-	place at = *thread_bucket(state, origin, tid);
+	place at = *thread_bucket(state, source_process, tid);
 
-	while (at != 0 && (state->threads[at].origin != origin || state->threads[at].tid != tid))
+	while (at != 0 && (state->threads[at].source_process != source_process || state->threads[at].tid != tid))
 		at = state->threads[at].chain;
 	return at;
 }
 
 /* There is always room: a thread has a span at least, and no span has two. */
-static place add_thread(struct ct_pairing_state *state, uint32_t origin, uint32_t tid)
+static place add_thread(struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
 {
-	place *bucket = thread_bucket(state, origin, tid);
+	place *bucket = thread_bucket(state, source_process, tid);
 	place at = state->free_thread;
 
 	if (at != 0)
 		state->free_thread = state->threads[at].innermost;
 	else
 		at = ++state->thread_count;
-	state->threads[at] = (struct thread){ .origin = origin, .tid = tid, .chain = *bucket };
+	state->threads[at] = (struct thread){ .source_process = source_process, .tid = tid, .chain = *bucket };
 	*bucket = at;
 	return at;
 }
@@ -211,7 +211,7 @@ static place add_thread(struct ct_pairing_state *state, uint32_t origin, uint32_
 static void remove_thread(struct ct_pairing_state *state, place at)
 {
 	struct thread *thread = &state->threads[at];
-	place *link = thread_bucket(state, thread->origin, thread->tid);
+	place *link = thread_bucket(state, thread->source_process, thread->tid);
 
 	while (*link != at)
 		link = &state->threads[*link].chain;
@@ -239,10 +239,10 @@ static void leave_thread(struct ct_pairing_state *state, struct span *span)
 static void enter_thread(struct ct_pairing_state *state, place at, uint32_t tid)
 {
 	struct span *span = &state->spans[at];
-	place found = find_thread(state, span->key.origin, tid);
+	place found = find_thread(state, span->key.source_process, tid);
 	struct thread *thread;
 
-	span->thread = found != 0 ? found : add_thread(state, span->key.origin, tid);
+	span->thread = found != 0 ? found : add_thread(state, span->key.source_process, tid);
 	thread = &state->threads[span->thread];
 	span->around = thread->innermost;
 	span->within = 0;
@@ -263,7 +263,7 @@ static void unwind(struct ct_pairing_state *state, place at)
 
 static uint32_t depth_of(const struct ct_pairing_state *state, const struct ct_view *view)
 {
-	place thread = state->open != 0 ? find_thread(state, view->origin->index, view->event.tid) : 0;
+	place thread = state->open != 0 ? find_thread(state, view->source_process->index, view->event.tid) : 0;
 
 	return thread != 0 ? state->threads[thread].depth : 0;
 }

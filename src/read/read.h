@@ -20,14 +20,14 @@ struct ct_read_totals {
 	uint64_t discarded;     /* lost before they were written, as the data say */
 	uint64_t damaged_bytes; /* skipped */
 	uint64_t damages;       /* places */
-	uint64_t unread;        /* of these: traces, folders and stream files of which nothing was read */
+	uint64_t unread;        /* of these: traces, directories and stream files of which nothing was read */
 };
 enum ct_trouble {
 	CT_TROUBLE_DAMAGE,  /* bytes that could not be read */
-	CT_TROUBLE_UNREAD,  /* a trace, folder or stream file below what was named, of which nothing is read */
+	CT_TROUBLE_UNREAD,  /* a trace, directory or stream file below what was named, of which nothing is read */
 	CT_TROUBLE_LOST,    /* events were lost before they were written */
 	CT_TROUBLE_MISSING, /* packets are missing */
-	CT_TROUBLE_UNKNOWN, /* foreign: something there that ctrace does not read */
+	CT_TROUBLE_UNKNOWN, /* third-party: something there that ctrace does not read */
 	CT_TROUBLE_CLOCK    /* nothing is wrong: somebody set the wall clock of the traced program's machine */
 };
 struct ct_read_note {
@@ -37,7 +37,7 @@ struct ct_read_note {
 	uint64_t bytes;                 /* of damage */
 	uint64_t events;                /* lost; packets that are missing */
 	uint64_t from_ns, to_ns;        /* between these it happened; 0: not known */
-	const struct ct_origin *origin; /* or NULL */
+	const struct ct_source_process *source_process; /* or NULL */
 	const char *message;            /* a sentence without its subject */
 };
 typedef void ct_read_report(const struct ct_read_note *note, void *user);
@@ -55,8 +55,8 @@ struct ct_reader_options {
 struct ct_reader;
 enum ctrace_status ct_reader_create(const struct ct_reader_options *options, struct ct_reader **out_reader) CT_MUST_USE;
 void ct_reader_destroy(struct ct_reader *reader);
-/* Adds everything that path names: a trace of ours or of anybody (folder with `metadata`), one stream file of it, a run folder (folder with
- * `session`), a folder holding any of these (also a few levels down), a process id of a live or dead traced process, or what the generations
+/* Adds everything that path names: a trace of ours or of anybody (directory with `metadata`), one stream file of it, a process directory (directory with
+ * `session`), a directory holding any of these (also a few levels down), a process id of a live or dead traced process, or what the generations
  * app.ctb_1, app.ctb_2 ... have in common.  NOT_FOUND when it is none of them; UNSUPPORTED when it is a trace that cannot be read. */
 enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
 /* The next event that the filter accepts; NULL at the end.  Nothing is added after the first call. */
@@ -81,17 +81,17 @@ void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *o
  * stands out. */
 bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out);
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
-const struct ct_origin *ct_reader_origin(const struct ct_reader *reader, size_t index); /* NULL past the last */
-/* A live event (ct_live_next()) as a view: catalogue, pairing and filter.  NULL when the filter drops it.  origin->index tells processes apart. */
-const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_origin *origin);
+const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader, size_t index); /* NULL past the last */
+/* A live event (ct_live_next()) as a view: catalogue, pairing and filter.  NULL when the filter drops it.  source_process->index tells processes apart. */
+const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_source_process *source_process);
 
 /* ---- recognize.c: what a path is at which no trace was found: "a text file, no trace", or why it cannot be looked at.  NULL: there is nothing of
  * that name. */
 const char *ct_path_recognize(const char *path);
-/* Why a file of a run folder cannot be read, "it cannot be read: Permission denied"; links are not followed.  NULL: it can be read. */
+/* Why a file of a process directory cannot be read, "it cannot be read: Permission denied"; links are not followed.  NULL: it can be read. */
 #define CT_UNREADABLE_SIZE 128
 const char *ct_path_unreadable(const char *path, char out[CT_UNREADABLE_SIZE]);
-/* Has the folder files that are named like the streams of a BINFILE trace? */
+/* Has the directory files that are named like the streams of a BINFILE trace? */
 bool ct_path_has_streams(const char *path);
 
 /* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are open at once, the oldest are given up. */

@@ -181,7 +181,7 @@ unsigned ct_reader_progress(const struct ct_reader *reader)
 
 static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a, const struct ct_view *b)
 {
-	bool is_other_host = strcmp(a->origin->host, b->origin->host) != 0;
+	bool is_other_host = strcmp(a->source_process->host, b->source_process->host) != 0;
 	bool is_other_process = is_other_host || a->event.pid != b->event.pid;
 
 	out->has_hosts |= is_other_host;
@@ -255,18 +255,18 @@ const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader)
 	return &reader->sources.totals;
 }
 
-const struct ct_origin *ct_reader_origin(const struct ct_reader *reader, size_t index)
+const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader, size_t index)
 {
-	return index < reader->sources.origin_count ? reader->sources.origins[index] : NULL;
+	return index < reader->sources.source_process_count ? reader->sources.source_processes[index] : NULL;
 }
 
-const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_origin *origin)
+const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_source_process *source_process)
 {
 	struct ct_view *view = &reader->live;
 
-	*view = (struct ct_view){ .event = *event, .origin = origin, .duration_ns = CT_NO_DURATION };
+	*view = (struct ct_view){ .event = *event, .source_process = source_process, .duration_ns = CT_NO_DURATION };
 	view->sequence = ++reader->sources.totals.events;
-	if (ct_sources_class(&reader->sources, view) == CT_VERDICT_NEVER)
+	if (ct_sources_class(&reader->sources, view) == CT_FILTER_RESULT_NEVER)
 		return NULL;
 	if (reader->pairing != NULL)
 		ct_pairing_note(reader->pairing, view);

@@ -134,7 +134,7 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struc
 	call.exit.event = &view->event;
 	call.exit.mnemonic = ct_view_mnemonic(view, scratch);
 	call.exit.description = view->type != NULL && view->type->description != NULL ? view->type->description : "";
-	call.exit.host = view->origin->host;
+	call.exit.host = view->source_process->host;
 	call.exit.jobname = jobname;
 	call.exit.asid = ct_view_asid(view);
 	call.exit.sequence = view->sequence;

@@ -31,7 +31,7 @@ struct ct_reader_exit {
 	bool is_open; /* it was found */
 	int answer;   /* the last one, for a message */
 };
-/* NAME.so in the folders of linklist, and in it ctrace_filter_exit or ctrace_format_exit.  NOT_FOUND: it is not there, may not be loaded, or
+/* NAME.so in the directories of linklist, and in it ctrace_filter_exit or ctrace_format_exit.  NOT_FOUND: it is not there, may not be loaded, or
  * does not have it; the exit then answers CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */
 enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind, const char *linklist,
 				       const char *name) CT_MUST_USE;

@@ -85,8 +85,8 @@ static bool has_closed_metadata(const char *path)
 	return is_closed;
 }
 
-/* A file that lies beside a run folder's session is a part of that folder. */
-static bool is_part_of_run_folder(const char *path)
+/* A file that lies beside a process directory's session is a part of that directory. */
+static bool is_part_of_run_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash != NULL ? slash + 1 : path;
@@ -112,7 +112,7 @@ static const char *recognize_bytes(const char *path, const unsigned char *bytes,
 	if (what != NULL)
 		return what;
 	if (has_suffix(path, ".ctb"))
-		return "a file, and no trace that ctrace can read: what its BINFILE emitter writes are folders";
+		return "a file, and no trace that ctrace can read: what its BINFILE emitter writes are directories";
 	if (memchr(bytes, '\0', size) == NULL)
 		return "a text file, no trace";
 	return "a file, and no trace that ctrace can read";
@@ -125,8 +125,8 @@ static const char *recognize_file(const char *path)
 	size_t size = 0;
 	int fd;
 
-	if (is_part_of_run_folder(path))
-		return "a part of a run folder; name the folder";
+	if (is_part_of_run_directory(path))
+		return "a part of a process directory; name the directory";
 	if (has_closed_metadata(path))
 		return "permission denied: the file metadata beside it may not be read";
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -142,14 +142,14 @@ static const char *recognize_file(const char *path)
 
 static bool has_entry(const char *path, bool (*is_wanted)(const char *name))
 {
-	DIR *folder = opendir(path);
+	DIR *directory = opendir(path);
 	const struct dirent *entry;
 	bool found = false;
 
-	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
+	while (directory != NULL && !found && (entry = readdir(directory)) != NULL)
 		found = is_wanted(entry->d_name);
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	return found;
 }
 
@@ -158,13 +158,13 @@ bool ct_path_has_streams(const char *path)
 	return has_entry(path, is_stream);
 }
 
-/* What is there and may not be read: a trace's metadata, a run folder's session.  0: it may be read, or is not there. */
-static int refusal_of(const char *folder, const char *name, int flags)
+/* What is there and may not be read: a trace's metadata, a process directory's session.  0: it may be read, or is not there. */
+static int refusal_of(const char *directory, const char *name, int flags)
 {
 	int fd, error = 0;
 	char *path;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return ENOMEM;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ENXIO) /* ENXIO: a socket */
@@ -198,7 +198,7 @@ static const char *recognize_refusal(const char *path)
 	int error = faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
 
 	if (error == EACCES)
-		return "permission denied: the folder may not be read";
+		return "permission denied: the directory may not be read";
 	if (error != 0)
 		return strerror(error);
 	error = refusal_of(path, "metadata", 0);
@@ -213,16 +213,16 @@ static const char *recognize_refusal(const char *path)
 	return error != 0 ? strerror(error) : NULL;
 }
 
-static const char *recognize_folder(const char *path)
+static const char *recognize_directory(const char *path)
 {
 	const char *refusal = recognize_refusal(path);
 
 	if (refusal != NULL)
 		return refusal;
 	if (ct_path_has_streams(path))
-		return "a trace that lacks its file metadata; ctrace salvage can make one that has it";
-	return has_entry(path, is_text) ? "a folder that holds no trace; its text files are read with a text tool, as less"
-					: "a folder that holds no trace";
+		return "a trace that lacks its file metadata; ctrace repair can make one that has it";
+	return has_entry(path, is_text) ? "a directory that holds no trace; its text files are read with a text tool, as less"
+					: "a directory that holds no trace";
 }
 
 const char *ct_path_recognize(const char *path)
@@ -232,8 +232,8 @@ const char *ct_path_recognize(const char *path)
 	if (stat(path, &info) != 0)
 		return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
 	if (S_ISDIR(info.st_mode))
-		return recognize_folder(path);
+		return recognize_directory(path);
 	if (S_ISREG(info.st_mode))
 		return recognize_file(path);
-	return "no file and no folder, so no trace";
+	return "no file and no directory, so no trace";
 }

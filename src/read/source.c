@@ -1,5 +1,5 @@
 /*
- * source.c - from what people name - a folder, a file, a process - to streams of events.
+ * source.c - from what people name - a directory, a file, a process - to streams of events.
  *
  * Called by the tools, on one thread.  What is named may be hostile or change while it is read; nothing here believes more of it than
  * its name.
@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A struct ct_origin, and what it points to. */
-struct origin {
-	struct ct_origin base;
+/* A struct ct_source_process, and what it points to. */
+struct source_process {
+	struct ct_source_process base;
 	uint64_t started_ns;
 	char *texts[5];
 };
@@ -29,25 +29,25 @@ void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *u
 	*sources = (struct ct_sources){ .report = report, .report_user = user, .until_ns = UINT64_MAX, .may_hold = CT_SOURCES_HOLD };
 }
 
-static void origin_destroy(struct origin *origin)
+static void source_process_destroy(struct source_process *source_process)
 {
-	if (origin == NULL)
+	if (source_process == NULL)
 		return;
-	for (size_t i = 0; i < CT_COUNT(origin->texts); i++)
-		free(origin->texts[i]);
-	free(origin);
+	for (size_t i = 0; i < CT_COUNT(source_process->texts); i++)
+		free(source_process->texts[i]);
+	free(source_process);
 }
 
 void ct_sources_fini(struct ct_sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++)
 		sources->items[i]->destroy(sources->items[i]);
-	for (size_t i = 0; i < sources->origin_count; i++)
-		origin_destroy((struct origin *)sources->origins[i]);
+	for (size_t i = 0; i < sources->source_process_count; i++)
+		source_process_destroy((struct source_process *)sources->source_processes[i]);
 	free(sources->items);
-	free(sources->origins);
+	free(sources->source_processes);
 	free(sources->heap);
-	free(sources->folders);
+	free(sources->directories);
 	*sources = (struct ct_sources){ 0 };
 }
 
@@ -99,13 +99,13 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Origins
+ * Source processes
  */
 
-static bool is_same_process(const struct origin *origin, const struct ct_process_key *key, const char *host)
+static bool is_same_process(const struct source_process *source_process, const struct ct_process_key *key, const char *host)
 {
-	return key->started_ns != 0 && origin->started_ns == key->started_ns && origin->base.pid == key->pid &&
-	       strcmp(origin->base.host, host) == 0;
+	return key->started_ns != 0 && source_process->started_ns == key->started_ns && source_process->base.pid == key->pid &&
+	       strcmp(source_process->base.host, host) == 0;
 }
 
 static const char *text_or_none(const char *text)
@@ -113,65 +113,65 @@ static const char *text_or_none(const char *text)
 	return text != NULL ? text : "";
 }
 
-static struct origin *origin_create(const struct ct_process_key *key)
+static struct source_process *source_process_create(const struct ct_process_key *key)
 {
 	const char *const texts[] = { key->host, key->program, key->jobname, key->path, key->format };
-	struct origin *origin = calloc(1, sizeof *origin);
+	struct source_process *source_process = calloc(1, sizeof *source_process);
 
-	if (origin == NULL)
+	if (source_process == NULL)
 		return NULL;
 	for (size_t i = 0; i < CT_COUNT(texts); i++) {
-		origin->texts[i] = strdup(text_or_none(texts[i]));
-		if (origin->texts[i] == NULL) {
-			origin_destroy(origin);
+		source_process->texts[i] = strdup(text_or_none(texts[i]));
+		if (source_process->texts[i] == NULL) {
+			source_process_destroy(source_process);
 			return NULL;
 		}
 	}
-	origin->started_ns = key->started_ns;
-	origin->base = (struct ct_origin){
-		.host = origin->texts[0],
-		.program = origin->texts[1],
-		.jobname = origin->texts[2],
-		.path = origin->texts[3],
-		.format = origin->texts[4],
+	source_process->started_ns = key->started_ns;
+	source_process->base = (struct ct_source_process){
+		.host = source_process->texts[0],
+		.program = source_process->texts[1],
+		.jobname = source_process->texts[2],
+		.path = source_process->texts[3],
+		.format = source_process->texts[4],
 		.pid = key->pid,
 		.asid = key->asid,
-		.is_foreign = key->is_foreign,
+		.is_third_party = key->is_third_party,
 	};
-	return origin;
+	return source_process;
 }
 
 /* The rings of a process do not know the format that its files have. */
-static const struct ct_origin *origin_complete(struct origin *origin, const struct ct_process_key *key)
+static const struct ct_source_process *source_process_complete(struct source_process *source_process, const struct ct_process_key *key)
 {
-	char *format = key->format != NULL && origin->texts[4][0] == '\0' ? strdup(key->format) : NULL;
+	char *format = key->format != NULL && source_process->texts[4][0] == '\0' ? strdup(key->format) : NULL;
 
 	if (format == NULL)
-		return &origin->base;
-	free(origin->texts[4]);
-	origin->texts[4] = format;
-	origin->base.format = format;
-	return &origin->base;
+		return &source_process->base;
+	free(source_process->texts[4]);
+	source_process->texts[4] = format;
+	source_process->base.format = format;
+	return &source_process->base;
 }
 
-const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const struct ct_process_key *key)
+const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources, const struct ct_process_key *key)
 {
-	struct ct_origin **origins;
-	struct origin *origin;
+	struct ct_source_process **source_processes;
+	struct source_process *source_process;
 
-	for (size_t i = 0; i < sources->origin_count; i++)
-		if (is_same_process((struct origin *)sources->origins[i], key, text_or_none(key->host)))
-			return origin_complete((struct origin *)sources->origins[i], key);
-	origins = reallocarray(sources->origins, sources->origin_count + 1, sizeof(struct ct_origin *));
-	if (origins == NULL)
+	for (size_t i = 0; i < sources->source_process_count; i++)
+		if (is_same_process((struct source_process *)sources->source_processes[i], key, text_or_none(key->host)))
+			return source_process_complete((struct source_process *)sources->source_processes[i], key);
+	source_processes = reallocarray(sources->source_processes, sources->source_process_count + 1, sizeof(struct ct_source_process *));
+	if (source_processes == NULL)
 		return NULL;
-	sources->origins = origins;
-	origin = origin_create(key);
-	if (origin == NULL)
+	sources->source_processes = source_processes;
+	source_process = source_process_create(key);
+	if (source_process == NULL)
 		return NULL;
-	origin->base.index = (uint32_t)sources->origin_count;
-	origins[sources->origin_count++] = &origin->base;
-	return &origin->base;
+	source_process->base.index = (uint32_t)sources->source_process_count;
+	source_processes[sources->source_process_count++] = &source_process->base;
+	return &source_process->base;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ static bool may_accept_other_end(const struct ct_sources *sources, const struct 
 		if (other.type != NULL && other.type->severity != CTRACE_LEVEL_NONE && level != other.type->severity &&
 		    level != view->event.level)
 			continue;
-		if (ct_filter_class(sources->filter, &other) != CT_VERDICT_NEVER)
+		if (ct_filter_class(sources->filter, &other) != CT_FILTER_RESULT_NEVER)
 			return true;
 	}
 	return false;
@@ -203,16 +203,16 @@ static bool is_for_pairs(const struct ct_sources *sources, const struct ct_view 
 	       (!sources->pairs_are_shown || may_accept_other_end(sources, view));
 }
 
-enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_view *view)
+enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct ct_view *view)
 {
-	enum ct_verdict verdict;
+	enum ct_filter_result filter_result;
 
 	view->component = sources->catalog != NULL
 				  ? ct_catalog_component(sources->catalog, view->event.component, view->event.component_size)
 				  : NULL;
 	view->type = view->component != NULL ? ct_catalog_event(view->component, view->event.event_id) : NULL;
-	verdict = sources->filter != NULL ? ct_filter_class(sources->filter, view) : CT_VERDICT_ALWAYS;
-	return verdict == CT_VERDICT_NEVER && is_for_pairs(sources, view) ? CT_VERDICT_MAYBE : verdict;
+	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, view) : CT_FILTER_RESULT_ALWAYS;
+	return filter_result == CT_FILTER_RESULT_NEVER && is_for_pairs(sources, view) ? CT_FILTER_RESULT_MAYBE : filter_result;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -247,11 +247,11 @@ void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t of
 	ct_sources_note(sources, &note);
 }
 
-void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_origin *origin, const struct ct_clock_step *step)
+void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_source_process *source_process, const struct ct_clock_step *step)
 {
 	struct ct_buf text;
 	struct ct_read_note note = {
-		.trouble = CT_TROUBLE_CLOCK, .path = path, .from_ns = step->at_ns, .to_ns = step->at_ns, .origin = origin
+		.trouble = CT_TROUBLE_CLOCK, .path = path, .from_ns = step->at_ns, .to_ns = step->at_ns, .source_process = source_process
 	};
 
 	ct_buf_init(&text);
@@ -284,7 +284,7 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
  * What is it?
  */
 
-/* A trace or folder below what was named, of which nothing is read: the output lacks its events. */
+/* A trace or directory below what was named, of which nothing is read: the output lacks its events. */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
 	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
@@ -309,13 +309,13 @@ static void report_refusal(struct ct_sources *sources, const char *path)
 		report_unread(sources, path, strerror(errno));
 }
 
-static bool has_file(struct ct_sources *sources, const char *folder, const char *name)
+static bool has_file(struct ct_sources *sources, const char *directory, const char *name)
 {
 	struct stat info;
 	char *path;
 	bool found;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return false;
 	found = stat(path, &info) == 0;
 	if (!found)
@@ -325,61 +325,61 @@ static bool has_file(struct ct_sources *sources, const char *folder, const char 
 	return found;
 }
 
-/* True for a folder that this user may not search. */
-static bool is_closed(const char *folder)
+/* True for a directory that this user may not search. */
+static bool is_closed(const char *directory)
 {
 	struct stat info;
 
-	return stat(folder, &info) == 0 && S_ISDIR(info.st_mode) && faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0 &&
+	return stat(directory, &info) == 0 && S_ISDIR(info.st_mode) && faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0 &&
 	       errno == EACCES;
 }
 
-/* folder is absolute and without links: everything but its last part is the run directory. */
-static enum ctrace_status add_run_folder(struct ct_sources *sources, char *folder)
+/* directory is absolute and without links: everything but its last part is the run directory. */
+static enum ctrace_status add_run_directory(struct ct_sources *sources, char *directory)
 {
-	char *slash = strrchr(folder, '/');
+	char *slash = strrchr(directory, '/');
 
-	if (slash == NULL || slash == folder || slash[1] == '\0')
+	if (slash == NULL || slash == directory || slash[1] == '\0')
 		return CTRACE_NOT_FOUND;
 	*slash = '\0';
-	return ct_source_ring_add(sources, folder, slash + 1);
+	return ct_source_ring_add(sources, directory, slash + 1);
 }
 
 /* Of ours, or of another tracer. */
-static enum ctrace_status add_trace(struct ct_sources *sources, const char *folder, const char *only)
+static enum ctrace_status add_trace(struct ct_sources *sources, const char *directory, const char *only)
 {
-	enum ctrace_status status = ct_source_bin_add(sources, folder, only);
+	enum ctrace_status status = ct_source_bin_add(sources, directory, only);
 
-	return status == CTRACE_UNSUPPORTED ? ct_source_foreign_add(sources, folder, only) : status;
+	return status == CTRACE_UNSUPPORTED ? ct_source_third_party_add(sources, directory, only) : status;
 }
 
-static enum ctrace_status add_one_folder(struct ct_sources *sources, const char *path)
+static enum ctrace_status add_one_directory(struct ct_sources *sources, const char *path)
 {
-	char *folder;
+	char *directory;
 	enum ctrace_status status;
 
 	if (has_file(sources, path, "metadata"))
 		return add_trace(sources, path, NULL);
 	if (!has_file(sources, path, "session"))
 		return is_closed(path) ? CTRACE_DENIED : CTRACE_NOT_FOUND;
-	folder = realpath(path, NULL);
-	if (folder == NULL)
+	directory = realpath(path, NULL);
+	if (directory == NULL)
 		return CTRACE_NOT_FOUND;
-	status = add_run_folder(sources, folder);
-	free(folder);
+	status = add_run_directory(sources, directory);
+	free(directory);
 	return status;
 }
 
-#define DEPTH 4u /* of folders in folders: a session of LTTng has ust/uid/USER/64-bit below it */
+#define DEPTH 4u /* of directories in directories: a session of LTTng has ust/uid/USER/64-bit below it */
 
-static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth);
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory, unsigned depth);
 
-/* In a folder that was named. */
-static enum ctrace_status add_folder(struct ct_sources *sources, const char *path, unsigned depth)
+/* In a directory that was named. */
+static enum ctrace_status add_directory(struct ct_sources *sources, const char *path, unsigned depth)
 {
 	enum ctrace_status status = add_entries(sources, path, depth);
 
-	/* A trace without its metadata is no empty folder: its events are missing from what is read. */
+	/* A trace without its metadata is no empty directory: its events are missing from what is read. */
 	if (status == CTRACE_NOT_FOUND && ct_path_has_streams(path)) {
 		report_unread(sources, path, ct_path_recognize(path));
 		return CTRACE_OK;
@@ -389,7 +389,7 @@ static enum ctrace_status add_folder(struct ct_sources *sources, const char *pat
 
 static enum ctrace_status add_entry(struct ct_sources *sources, const char *path, unsigned depth)
 {
-	enum ctrace_status status = add_one_folder(sources, path);
+	enum ctrace_status status = add_one_directory(sources, path);
 	struct stat info;
 
 	if (status != CTRACE_NOT_FOUND || depth == 0)
@@ -398,15 +398,15 @@ static enum ctrace_status add_entry(struct ct_sources *sources, const char *path
 		report_refusal(sources, path);
 		return status;
 	}
-	return S_ISDIR(info.st_mode) ? add_folder(sources, path, depth) : status;
+	return S_ISDIR(info.st_mode) ? add_directory(sources, path, depth) : status;
 }
 
-/* What is in a folder counts as found when there is a trace in it, also one that cannot be read: that is reported. */
-static enum ctrace_status add_entries(struct ct_sources *sources, const char *folder, unsigned depth)
+/* What is in a directory counts as found when there is a trace in it, also one that cannot be read: that is reported. */
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory, unsigned depth)
 {
 	enum ctrace_status result = CTRACE_NOT_FOUND;
 	struct dirent **entries;
-	int count = scandir(folder, &entries, NULL, versionsort);
+	int count = scandir(directory, &entries, NULL, versionsort);
 
 	if (count < 0)
 		return errno == EACCES ? CTRACE_DENIED : errno == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_NOT_FOUND;
@@ -415,10 +415,10 @@ static enum ctrace_status add_entries(struct ct_sources *sources, const char *fo
 		char *path = NULL;
 
 		if (entries[i]->d_name[0] != '.')
-			status = asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0 ? add_entry(sources, path, depth - 1)
+			status = asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0 ? add_entry(sources, path, depth - 1)
 											   : CTRACE_NOT_ENOUGH_MEMORY;
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
-			report_status(sources, path != NULL ? path : folder, status);
+			report_status(sources, path != NULL ? path : directory, status);
 		if (status != CTRACE_NOT_FOUND)
 			result = CTRACE_OK;
 		free(path);
@@ -432,15 +432,15 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash != NULL ? slash + 1 : path;
-	char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	char *directory = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 
-	if (folder == NULL)
+	if (directory == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	/* Other viewers want that file to be chosen: the trace is meant. */
-	if (has_file(sources, folder, "metadata"))
-		status = add_trace(sources, folder, strcmp(name, "metadata") == 0 ? NULL : name);
-	free(folder);
+	if (has_file(sources, directory, "metadata"))
+		status = add_trace(sources, directory, strcmp(name, "metadata") == 0 ? NULL : name);
+	free(directory);
 	return status;
 }
 
@@ -454,7 +454,7 @@ struct process_search {
 	enum ctrace_status result;
 };
 
-static void try_process(const struct ct_folder_entry *entry, void *user)
+static void try_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct process_search *search = user;
 	enum ctrace_status status;
@@ -468,7 +468,7 @@ static void try_process(const struct ct_folder_entry *entry, void *user)
 
 static void try_run_directory(const char *path, void *user)
 {
-	ct_folder_each(path, try_process, user);
+	ct_directory_each(path, try_process, user);
 }
 
 static enum ctrace_status add_process(struct ct_sources *sources, const char *digits)
@@ -479,7 +479,7 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 	if (size == 0 || size > 9 || strspn(digits, "0123456789") != size)
 		return CTRACE_NOT_FOUND;
 	search.pid = (uint32_t)strtoul(digits, NULL, 10);
-	ct_folder_each_run_directory(try_run_directory, &search);
+	ct_directory_each_run_directory(try_run_directory, &search);
 	return search.result;
 }
 
@@ -509,7 +509,7 @@ static bool is_of_name(const char *name, const char *stem, size_t stem_size, uin
 }
 
 /* Is the trace of that process?  Other programs number their copies in the same way. */
-static bool is_of_process(const char *folder, uint32_t pid)
+static bool is_of_process(const char *directory, uint32_t pid)
 {
 	struct ct_trace_info info;
 	struct ct_buf text;
@@ -517,7 +517,7 @@ static bool is_of_process(const char *folder, uint32_t pid)
 	size_t end;
 	char *path;
 
-	if (asprintf(&path, "%s/metadata", folder) < 0)
+	if (asprintf(&path, "%s/metadata", directory) < 0)
 		return false;
 	ct_buf_init(&text);
 	if (ct_os_read_file(path, CT_METADATA_LIMIT, &text) == CTRACE_OK)
@@ -527,48 +527,48 @@ static bool is_of_process(const char *folder, uint32_t pid)
 	return is_same;
 }
 
-/* Notes a folder.  False when it is there already and one of the two was added for another one's name: its events would come twice. */
-static bool note_folder(struct ct_sources *sources, const char *path, bool is_implied)
+/* Notes a directory.  False when it is there already and one of the two was added for another one's name: its events would come twice. */
+static bool note_directory(struct ct_sources *sources, const char *path, bool is_implied)
 {
-	struct ct_source_folder *folders;
+	struct ct_source_directory *directories;
 	struct stat info;
 
 	if (stat(path, &info) != 0)
 		return true;
-	for (size_t i = 0; i < sources->folder_count; i++) {
-		const struct ct_source_folder *folder = &sources->folders[i];
+	for (size_t i = 0; i < sources->directory_count; i++) {
+		const struct ct_source_directory *directory = &sources->directories[i];
 
-		if (folder->id.device == info.st_dev && folder->id.inode == info.st_ino && (is_implied || folder->is_implied))
+		if (directory->id.device == info.st_dev && directory->id.inode == info.st_ino && (is_implied || directory->is_implied))
 			return false;
 	}
-	folders = reallocarray(sources->folders, sources->folder_count + 1, sizeof *folders);
-	if (folders == NULL)
+	directories = reallocarray(sources->directories, sources->directory_count + 1, sizeof *directories);
+	if (directories == NULL)
 		return true;
-	sources->folders = folders;
-	folders[sources->folder_count++] = (struct ct_source_folder){ { info.st_dev, info.st_ino }, is_implied };
+	sources->directories = directories;
+	directories[sources->directory_count++] = (struct ct_source_directory){ { info.st_dev, info.st_ino }, is_implied };
 	return true;
 }
 
-/* All but the folder of exactly that name. */
+/* All but the directory of exactly that name. */
 static enum ctrace_status add_others_of_name(struct ct_sources *sources, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *stem = slash != NULL ? slash + 1 : path;
-	char *folder = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup("./");
+	char *directory = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup("./");
 	enum ctrace_status result = CTRACE_NOT_FOUND;
 	struct dirent **entries;
-	int count = folder != NULL ? scandir(folder, &entries, NULL, versionsort) : -1;
+	int count = directory != NULL ? scandir(directory, &entries, NULL, versionsort) : -1;
 	uint32_t pid;
 
 	for (int i = 0; i < count; i++) {
 		char *other;
 
 		if (is_of_name(entries[i]->d_name, stem, strlen(stem), &pid) &&
-		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
+		    asprintf(&other, "%s%s", directory, entries[i]->d_name) >= 0) {
 			enum ctrace_status status = CTRACE_NOT_FOUND;
 
 			if (has_file(sources, other, "metadata") && (pid == 0 || is_of_process(other, pid)))
-				status = note_folder(sources, other, true) ? add_one_folder(sources, other) : CTRACE_OK;
+				status = note_directory(sources, other, true) ? add_one_directory(sources, other) : CTRACE_OK;
 			else if (pid == 0 && (is_closed(other) || ct_path_has_streams(other)))
 				status = CTRACE_DENIED;
 			if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
@@ -581,7 +581,7 @@ static enum ctrace_status add_others_of_name(struct ct_sources *sources, const c
 	}
 	if (count >= 0)
 		free(entries);
-	free(folder);
+	free(directory);
 	return result;
 }
 
@@ -600,9 +600,9 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 		return add_stream_file(sources, path);
 	if (!S_ISDIR(info.st_mode))
 		return CTRACE_NOT_FOUND;
-	if (!note_folder(sources, path, false))
+	if (!note_directory(sources, path, false))
 		return CTRACE_OK;
-	status = add_one_folder(sources, path);
+	status = add_one_directory(sources, path);
 	if (status == CTRACE_NOT_FOUND)
 		status = add_entries(sources, path, DEPTH);
 	/* An output that was made and never begun: its process may have had to take another name. */
@@ -612,7 +612,7 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 			report_unread(sources, path, ct_path_recognize(path));
 		return status;
 	}
-	/* A slash at the end means this folder alone. */
+	/* A slash at the end means this directory alone. */
 	if (status == CTRACE_OK && has_file(sources, path, "metadata"))
 		(void)add_others_of_name(sources, path);
 	return status;

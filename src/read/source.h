@@ -12,7 +12,7 @@
 struct ct_sources;
 struct ct_source {
 	/* Makes source->view the next event; false at the end.  The view and what it points to live until the next call.  Sets of the view:
-	 * event, origin, names, component, type; the rest is the reader's.  An event whose verdict is CT_VERDICT_NEVER needs no items. */
+	 * event, source process, names, component, type; the rest is the reader's.  An event whose filter result is CT_FILTER_RESULT_NEVER needs no items. */
 	bool (*next)(struct ct_source *source, struct ct_sources *sources);
 	void (*destroy)(struct ct_source *source);
 	/* Gives memory back that the view points into: the view is stale then, but for its time.  restore() makes it whole again; false when that
@@ -28,28 +28,28 @@ struct ct_source {
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
 	struct ct_view view;
-	enum ct_verdict verdict;         /* of the view's class */
+	enum ct_filter_result filter_result;         /* of the view's class */
 	struct ctrace_event_item *items; /* of the event: ct_source_reserve() */
 	size_t item_capacity;
 };
 
 /* Everything that was named. */
-/* A folder that was added: because it was named, or for another one's name. */
-struct ct_source_folder {
+/* A directory that was added: because it was named, or for another one's name. */
+struct ct_source_directory {
 	struct ct_file_id id;
 	bool is_implied;
 };
 
 struct ct_sources {
-	struct ct_source_folder *folders;
-	size_t folder_count;
+	struct ct_source_directory *directories;
+	size_t directory_count;
 	struct ct_source **items;
 	size_t count;
 	struct ct_read_totals totals;
 	ct_read_report *report;
 	void *report_user;
-	struct ct_origin **origins; /* origin->index is the place here */
-	size_t origin_count;
+	struct ct_source_process **source_processes; /* source_process->index is the place here */
+	size_t source_process_count;
 	/* What the reader wants to know of: */
 	const struct ct_catalog *catalog; /* or NULL */
 	const struct ct_filter *filter;   /* or NULL */
@@ -83,17 +83,17 @@ void ct_source_fini(struct ct_source *source); /* what every kind has */
 void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source, size_t bytes);
 /* Room for count items in source->items; false without memory. */
 bool ct_source_reserve(struct ct_source *source, size_t count);
-/* A new origin, with copies of the texts; those of one process (host, pid, started) share one.  Lives as long as the sources. */
+/* A new source process, with copies of the texts; those of one process (host, pid, started) share one.  Lives as long as the sources. */
 struct ct_process_key {
 	const char *host, *program, *jobname, *path, *format; /* NULL counts as "" */
 	uint32_t pid, asid;
 	uint64_t started_ns; /* 0: not known */
-	bool is_foreign;
+	bool is_third_party;
 };
-const struct ct_origin *ct_sources_origin(struct ct_sources *sources, const struct ct_process_key *key); /* NULL without memory */
+const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources, const struct ct_process_key *key); /* NULL without memory */
 /* For each class of events once: sets component and type of the view, of which event.component, event_id, level and names are set, and says
  * what the filter makes of such events, and the pairing. */
-enum ct_verdict ct_sources_class(const struct ct_sources *sources, struct ct_view *view);
+enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct ct_view *view);
 /* Tells of something, and counts it. */
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note);
 /* The short form for bytes that could not be read. */
@@ -105,7 +105,7 @@ struct ct_clock_step {
 	uint64_t at_ns;
 	uint64_t ahead_ns; /* the times of the trace run on: they are so much ahead of the clock */
 };
-void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_origin *origin, const struct ct_clock_step *step);
+void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_source_process *source_process, const struct ct_clock_step *step);
 
 /* "12 events were discarded before this" */
 void ct_source_lost_text(char *out, size_t size, uint64_t events);
@@ -118,19 +118,19 @@ bool ct_sources_start(struct ct_sources *sources);
 struct ct_view *ct_sources_next(struct ct_sources *sources);
 
 /* ---- source_bin.c */
-/* Adds the stream files of the BINFILE trace in folder, compressed ones too: all, or the one named.  UNSUPPORTED when its metadata are not
+/* Adds the stream files of the BINFILE trace in directory, compressed ones too: all, or the one named.  UNSUPPORTED when its metadata are not
  * ours. */
-enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
+enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *directory, const char *only) CT_MUST_USE;
 
 /* ---- closing_mark.c */
 /* Reports the stream files of a closed trace - all, or the one named - that are missing or empty (CT_TROUBLE_UNREAD), or end between two packets
- * (CT_TROUBLE_DAMAGE), although the closing mark in the metadata counts more bytes.  Reports nothing of a folder without a mark, of one that
+ * (CT_TROUBLE_DAMAGE), although the closing mark in the metadata counts more bytes.  Reports nothing of a directory without a mark, of one that
  * was gone on with behind it, and of one that its process is replacing.  uuid: of the trace. */
-void ct_closing_mark_check(const char *folder, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user);
+void ct_closing_mark_check(const char *directory, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user);
 
-/* ---- source_foreign.c: the same for any other trace of Common Trace Format 1.8. UNSUPPORTED, with a report of what it is that ctrace
+/* ---- source_third_party.c: the same for any other trace of Common Trace Format 1.8. UNSUPPORTED, with a report of what it is that ctrace
  * cannot read, when its metadata cannot be understood. */
-enum ctrace_status ct_source_foreign_add(struct ct_sources *sources, const char *folder, const char *only) CT_MUST_USE;
+enum ctrace_status ct_source_third_party_add(struct ct_sources *sources, const char *directory, const char *only) CT_MUST_USE;
 
 /* ---- unpack.c */
 #define CT_UNPACK_LIMIT ((uint64_t)4 << 30)
@@ -146,7 +146,7 @@ struct ct_unpacked {
 enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out) CT_MUST_USE;
 
 /* ---- source_ring.c */
-/* Adds the rings of a run folder that hold something. */
+/* Adds the rings of a process directory that hold something. */
 enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *run_directory, const char *name) CT_MUST_USE;
 
 #endif

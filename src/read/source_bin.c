@@ -77,7 +77,7 @@ static void set_class(struct bin_source *bin, const struct ct_event *event, cons
 	view->is_of_class = !is_generic;
 	view->component = known->component;
 	view->type = known->type;
-	bin->base.verdict = known->verdict;
+	bin->base.filter_result = known->filter_result;
 	bin->class_number = known->number;
 }
 
@@ -91,7 +91,7 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 		set_class(bin, event, known);
 	view->event.time_ns = ct_packet_clock_time(&bin->packets.clock);
 	view->event.item_count = 0;
-	if (known->verdict == CT_VERDICT_NEVER)
+	if (known->filter_result == CT_FILTER_RESULT_NEVER)
 		return CTRACE_OK;
 	if (!ct_source_reserve(base, event->item_count))
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -99,7 +99,7 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 	view->event.items = base->items;
 	view->event.item_count = event->item_count;
 	if (known->number == CT_CLASS_ANY)
-		base->verdict = ct_sources_class(sources, view);
+		base->filter_result = ct_sources_class(sources, view);
 	return CTRACE_OK;
 }
 
@@ -251,7 +251,7 @@ static void bin_destroy(struct ct_source *source)
  * Adding
  */
 
-static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *folder, const char *name)
+static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *directory, const char *name)
 {
 	struct bin_source *bin = calloc(1, sizeof *bin);
 
@@ -263,13 +263,13 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfi
 	bin->base.restore = bin_restore;
 	bin->base.ends = bin_ends;
 	bin->base.progress = bin_progress;
-	if (asprintf(&bin->base.path, "%s/%s", folder, name) < 0) {
+	if (asprintf(&bin->base.path, "%s/%s", directory, name) < 0) {
 		free(bin);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	ct_stream_file_init(&bin->packets.file, &bin->base, true);
 	bin->packets.trace = bin->trace = trace;
-	bin->base.view.origin = trace->origin;
+	bin->base.view.source_process = trace->source_process;
 	bin->base.view.event.stream = (uint32_t)sources->count;
 	trace->users++;
 	return ct_sources_take(sources, &bin->base);
@@ -280,18 +280,18 @@ static int is_stream(const struct dirent *entry)
 	return strncmp(entry->d_name, "stream.", 7) == 0;
 }
 
-static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *folder)
+static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *directory)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
-	int count = scandir(folder, &entries, is_stream, versionsort);
+	int count = scandir(directory, &entries, is_stream, versionsort);
 
 	if (count < 0)
 		return errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
 		/* One that was compressed and could not be removed afterwards is there twice. */
-		if (status == CTRACE_OK && !ct_stream_file_is_second(folder, entries[i]->d_name))
-			status = add_stream(sources, trace, folder, entries[i]->d_name);
+		if (status == CTRACE_OK && !ct_stream_file_is_second(directory, entries[i]->d_name))
+			status = add_stream(sources, trace, directory, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
@@ -303,10 +303,10 @@ static void note_shortage(const struct ct_read_note *note, void *user)
 	ct_sources_note(user, note);
 }
 
-enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *folder, const char *only)
+enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *directory, const char *only)
 {
 	struct ct_binfile_trace *trace;
-	enum ctrace_status status = ct_binfile_trace_open(sources, folder, &trace);
+	enum ctrace_status status = ct_binfile_trace_open(sources, directory, &trace);
 
 	if (status == CTRACE_OK && only != NULL && strncmp(only, "stream.", 7) != 0) {
 		ct_binfile_trace_unref(trace);
@@ -314,9 +314,9 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *fol
 	}
 	if (status != CTRACE_OK)
 		return status;
-	status = only != NULL ? add_stream(sources, trace, folder, only) : add_all_streams(sources, trace, folder);
+	status = only != NULL ? add_stream(sources, trace, directory, only) : add_all_streams(sources, trace, directory);
 	if (status == CTRACE_OK)
-		ct_closing_mark_check(folder, only, trace->info.uuid, note_shortage, sources);
+		ct_closing_mark_check(directory, only, trace->info.uuid, note_shortage, sources);
 	ct_binfile_trace_unref(trace);
 	return status;
 }

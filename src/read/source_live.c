@@ -74,19 +74,19 @@ static void add_process(struct ct_live *live, char *path, const struct stat *inf
 		return;
 	}
 	process->path = path;
-	process->folder_fd = process->session_fd = -1;
+	process->directory_fd = process->session_fd = -1;
 	process->id = (struct ct_file_id){ .device = info->st_dev, .inode = info->st_ino };
 	process->who.uid = info->st_uid;
 	process->is_there = true;
 	process->is_ignored = !ct_live_process_open(process, &live->options, live->has_scanned, live->look.words);
 	if (process->is_ignored) {
 		ct_os_close(&process->session_fd);
-		ct_os_close(&process->folder_fd);
+		ct_os_close(&process->directory_fd);
 	}
 	processes[live->process_count++] = process;
 }
 
-static void see_process(const struct ct_folder_entry *entry, void *user)
+static void see_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct ct_live *live = user;
 	struct ct_live_process *process;
@@ -116,7 +116,7 @@ static void scan_run_directory(const char *path, void *user)
 	/* Watched before it is read, so that no process comes in between.  Again and again: that changes nothing. */
 	if (live->notify_fd >= 0)
 		(void)inotify_add_watch(live->notify_fd, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
-	ct_folder_each(path, see_process, live);
+	ct_directory_each(path, see_process, live);
 }
 
 static void scan(struct ct_live *live)
@@ -127,7 +127,7 @@ static void scan(struct ct_live *live)
 		;
 	for (size_t i = 0; i < live->process_count; i++)
 		live->processes[i]->is_there = false;
-	ct_folder_each_run_directory(scan_run_directory, live);
+	ct_directory_each_run_directory(scan_run_directory, live);
 	for (size_t i = 0; i < live->process_count; i++)
 		live->processes[i]->has_ended = !live->processes[i]->is_there;
 	live->has_scanned = true;
@@ -305,7 +305,7 @@ static void drop_ended(struct ct_live *live)
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct ct_live_process *process = live->processes[i];
 
-		if (process->has_ended && process->is_drained && !has_waiting(process)) {
+		if (process->has_ended && process->is_consumed && !has_waiting(process)) {
 			live->totals.lost_events += lost_by(process);
 			ct_live_process_close(process);
 			continue;
@@ -331,7 +331,7 @@ bool ct_live_look(struct ct_live *live)
 		struct ct_live_process *process = live->processes[i];
 		bool has_more = !process->is_ignored && ct_live_process_look(process, &live->options, &live->look);
 
-		process->is_drained = !has_more && (process->is_ignored || live->look.room != 0);
+		process->is_consumed = !has_more && (process->is_ignored || live->look.room != 0);
 		is_new = is_new || has_more;
 	}
 	live->complete_ns = wall_ns > live->options.hold_ns ? wall_ns - live->options.hold_ns : 0;

@@ -29,7 +29,7 @@ struct process {
 	struct ct_sync sync;
 	char **names; /* of components, terminated; made when first needed */
 	uint32_t name_count;
-	const struct ct_origin *origin;
+	const struct ct_source_process *source_process;
 };
 
 struct ring_source {
@@ -47,7 +47,7 @@ struct ring_source {
 	size_t window_size;
 	uint64_t window_at;
 	bool is_copy; /* the window has all there is, and stays */
-	/* the class that base.verdict is of */
+	/* the class that base.filter_result is of */
 	bool has_class;
 	uint32_t class_component, class_event, class_level;
 };
@@ -63,7 +63,7 @@ static void process_unref(struct process *process)
 	free(process);
 }
 
-static const struct ct_origin *add_origin(struct ct_sources *sources, const struct ct_session *session)
+static const struct ct_source_process *add_source_process(struct ct_sources *sources, const struct ct_session *session)
 {
 	const struct ct_session_head *head = session->head;
 	struct ct_process_key key = {
@@ -76,7 +76,7 @@ static const struct ct_origin *add_origin(struct ct_sources *sources, const stru
 		.started_ns = head->start_ns,
 	};
 
-	return ct_sources_origin(sources, &key);
+	return ct_sources_source_process(sources, &key);
 }
 
 static enum ctrace_status process_open(struct ct_sources *sources, const char *run_directory, const char *name,
@@ -100,8 +100,8 @@ static enum ctrace_status process_open(struct ct_sources *sources, const char *r
 		process_unref(process);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	process->origin = add_origin(sources, &process->session);
-	if (process->origin == NULL) {
+	process->source_process = add_source_process(sources, &process->session);
+	if (process->source_process == NULL) {
 		process_unref(process);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -137,7 +137,7 @@ static void look_up_class(struct ring_source *source, struct ct_sources *sources
 	if (source->has_class && source->class_component == view->event.component_id && source->class_event == view->event.event_id &&
 	    source->class_level == view->event.level)
 		return;
-	source->base.verdict = ct_sources_class(sources, view);
+	source->base.filter_result = ct_sources_class(sources, view);
 	source->class_component = view->event.component_id;
 	source->class_event = view->event.event_id;
 	source->class_level = view->event.level;
@@ -173,10 +173,10 @@ static bool fill_event(struct ring_source *source, struct ct_sources *sources, c
 		.item_count = event->item_count,
 		.items = base->items,
 	};
-	base->view.origin = source->process->origin;
+	base->view.source_process = source->process->source_process;
 	base->view.is_of_class = true;
 	look_up_class(source, sources);
-	if (base->verdict != CT_VERDICT_NEVER)
+	if (base->filter_result != CT_FILTER_RESULT_NEVER)
 		ct_event_items(event, base->items);
 	return true;
 }
@@ -496,7 +496,7 @@ static void note_lost(struct ct_sources *sources, const struct process *process,
 		.trouble = CT_TROUBLE_LOST,
 		.path = process->session.path,
 		.events = events,
-		.origin = process->origin,
+		.source_process = process->source_process,
 		.message = message,
 	};
 
@@ -514,7 +514,7 @@ static void tell_steps(struct ct_sources *sources, const struct process *process
 					      .at_ns = clock->set_at_ns };
 
 		if (step.by_ns != 0)
-			ct_sources_clock(sources, process->session.path, process->origin, &step);
+			ct_sources_clock(sources, process->session.path, process->source_process, &step);
 	}
 }
 

@@ -1,5 +1,5 @@
 /*
- * stream_file.c - the bytes of a stream file, of a BINFILE trace or a foreign one, seen through a window.
+ * stream_file.c - the bytes of a stream file, of a BINFILE trace or a third-party one, seen through a window.
  *
  * Called by the parts of a source, on the reader's thread.  The files may be hostile, and grow or go while they are read: they are
  * read with pread, never mapped and never written to, and what is no regular file is not read.  A file is open only while it is read from,
@@ -146,12 +146,12 @@ void ct_stream_file_close(struct ct_stream_file *file, int *fd)
 	*fd = -1;
 }
 
-bool ct_stream_file_is_second(const char *folder, const char *name)
+bool ct_stream_file_is_second(const char *directory, const char *name)
 {
 	char *path;
 	bool found;
 
-	if (!has_packed_name(name) || asprintf(&path, "%s/%.*s", folder, (int)(strlen(name) - strlen(CT_STREAM_PACKED)), name) < 0)
+	if (!has_packed_name(name) || asprintf(&path, "%s/%.*s", directory, (int)(strlen(name) - strlen(CT_STREAM_PACKED)), name) < 0)
 		return false;
 	found = access(path, F_OK) == 0;
 	free(path);

@@ -1,5 +1,5 @@
 /*
- * read/stream_file.h - the bytes of a stream file, of a BINFILE trace or a foreign one, seen through a window.
+ * read/stream_file.h - the bytes of a stream file, of a BINFILE trace or a third-party one, seen through a window.
  *
  *     bytes = ct_stream_file_look(&file, sources, at, size, &available);   then bytes[0] to bytes[available - 1] are those from `at` on
  *
@@ -52,7 +52,7 @@ static inline const unsigned char *ct_stream_file_look(struct ct_stream_file *fi
 /* A descriptor to read all of it, -1: it cannot be.  The second gives it back, and sets it to -1. */
 int ct_stream_file_open(struct ct_stream_file *file, struct ct_sources *sources);
 void ct_stream_file_close(struct ct_stream_file *file, int *fd);
-/* The name is that of a compressed file, and what it was made of is in the folder too. */
-bool ct_stream_file_is_second(const char *folder, const char *name);
+/* The name is that of a compressed file, and what it was made of is in the directory too. */
+bool ct_stream_file_is_second(const char *directory, const char *name);
 
 #endif

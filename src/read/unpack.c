@@ -1,7 +1,7 @@
 /*
  * unpack.c - a compressed stream file becomes one that can be read at any place.
  *
- * Called by stream_file.c and salvage.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, and each byte is
+ * Called by stream_file.c and repair.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, and each byte is
  * looked at once.  A damaged frame costs all of itself: its checksum covers all of it and stands at its end, so nothing says which bytes are
  * right.  Where the file ends inside a frame, or the bound is reached, what came before stays: it is unchecked, and that is reported.
  *
@@ -72,7 +72,7 @@ static int open_nameless(uint64_t *limit)
 	int fd;
 
 	allow_many_files();
-	fd = ct_temporary_open(ct_temporary_folder("/var/tmp"));
+	fd = ct_temporary_open(ct_temporary_directory("/var/tmp"));
 	if (fd >= 0)
 		return fd;
 	if (*limit > MEMORY_LIMIT)

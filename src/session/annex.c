@@ -1,8 +1,8 @@
 /*
- * annex.c - a second folder, for the rings of a process that has changed its user and may not write to its first one any more.
+ * annex.c - a second directory, for the rings of a process that has changed its user and may not write to its first one any more.
  *
  * A daemon attaches as root and then drops its rights.  Its session stays where it is, mapped and
- * open.  Rings that it makes from then on are files in an annex: a folder of the new user, in a run
+ * open.  Rings that it makes from then on are files in an annex: a directory of the new user, in a run
  * directory of that user.  The head of the session names the annex.  The session belongs to root,
  * so only root can recover the two together.
  *
@@ -27,7 +27,7 @@
 
 /* ---- making ---- */
 
-/* A folder of that user's, to which nobody else may write. */
+/* A directory of that user's, to which nobody else may write. */
 static bool is_users(int fd, uint32_t uid)
 {
 	struct stat info;
@@ -35,7 +35,7 @@ static bool is_users(int fd, uint32_t uid)
 	return fd >= 0 && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 022) == 0;
 }
 
-static int open_folder(int parent_fd, const char *path, uint32_t uid)
+static int open_directory(int parent_fd, const char *path, uint32_t uid)
 {
 	int fd = ct_os_high(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
@@ -61,7 +61,7 @@ static int make_new(const struct ct_session *session, struct ct_session_annex *a
 	char path[4200];
 	int fd;
 
-	if (ct_folder_of_user(directory) != CTRACE_OK)
+	if (ct_directory_of_user(directory) != CTRACE_OK)
 		return -1;
 	for (unsigned n = 0; n < TRIES; n++) {
 		int size = snprintf(path, sizeof path, "%s/annex-%u.%u", directory, (unsigned)session->head->pid, n);
@@ -73,7 +73,7 @@ static int make_new(const struct ct_session *session, struct ct_session_annex *a
 		if (errno != EEXIST)
 			return -1;
 	}
-	fd = open_folder(AT_FDCWD, path, geteuid());
+	fd = open_directory(AT_FDCWD, path, geteuid());
 	if (fd < 0)
 		return -1;
 	(void)fchmod(fd, 0700);
@@ -98,7 +98,7 @@ int ct_annex_make(struct ct_session *session, uint32_t *out_number)
 		if (annex->path[0] == '\0')
 			return make_new(session, annex);
 		if (annex->uid == uid)
-			return open_folder(AT_FDCWD, annex->path, uid);
+			return open_directory(AT_FDCWD, annex->path, uid);
 	}
 	return -1;
 }
@@ -123,13 +123,13 @@ int ct_annex_open(const struct ct_session_head *head, uint32_t number)
 
 	if (name_of(annex, head->pid) == NULL)
 		return -1;
-	return open_folder(AT_FDCWD, annex->path, annex->uid);
+	return open_directory(AT_FDCWD, annex->path, annex->uid);
 }
 
 /* By descriptors, since its owner may put links in the way. */
 static void remove_from(int parent_fd, const char *name, uint32_t uid)
 {
-	ct_folder_remove_open(parent_fd, name, open_folder(parent_fd, name, uid));
+	ct_directory_remove_open(parent_fd, name, open_directory(parent_fd, name, uid));
 }
 
 void ct_annex_remove_all(const struct ct_session_head *head)
@@ -143,7 +143,7 @@ void ct_annex_remove_all(const struct ct_session_head *head)
 		if (name == NULL)
 			continue;
 		(void)snprintf(parent, sizeof parent, "%.*s", (int)(name - annex->path - 1), annex->path);
-		fd = open_folder(AT_FDCWD, parent, annex->uid);
+		fd = open_directory(AT_FDCWD, parent, annex->uid);
 		if (fd >= 0)
 			remove_from(fd, name, annex->uid);
 		ct_os_close(&fd);

@@ -39,11 +39,11 @@ struct search {
 /* The program's name, from the head of its session. */
 static void read_program(struct ct_peer *peer)
 {
-	char path[sizeof peer->run_directory + sizeof peer->folder + 16];
+	char path[sizeof peer->run_directory + sizeof peer->directory + 16];
 	size_t got;
 	int fd;
 
-	(void)snprintf(path, sizeof path, "%s/%s/session", peer->run_directory, peer->folder);
+	(void)snprintf(path, sizeof path, "%s/%s/session", peer->run_directory, peer->directory);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 ||
 	    ct_os_read_at(fd, peer->program, sizeof peer->program, offsetof(struct ct_session_head, program), &got) != CTRACE_OK)
@@ -76,7 +76,7 @@ static bool has_room(struct search *search)
 	return true;
 }
 
-static void look_at(const struct ct_folder_entry *entry, void *user)
+static void look_at(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct ct_peer *peer;
@@ -86,7 +86,7 @@ static void look_at(const struct ct_folder_entry *entry, void *user)
 	peer = &search->peers->items[search->peers->count];
 	memset(peer, 0, sizeof *peer);
 	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >= (int)sizeof peer->run_directory ||
-	    snprintf(peer->folder, sizeof peer->folder, "%s", entry->name) >= (int)sizeof peer->folder ||
+	    snprintf(peer->directory, sizeof peer->directory, "%s", entry->name) >= (int)sizeof peer->directory ||
 	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) != CTRACE_OK)
 		return;
 	peer->pid = entry->pid;
@@ -100,7 +100,7 @@ static void look_at(const struct ct_folder_entry *entry, void *user)
 
 static void look_into(const char *path, void *user)
 {
-	ct_folder_each(path, look_at, user);
+	ct_directory_each(path, look_at, user);
 }
 
 static int by_asid(const void *a, const void *b)
@@ -117,7 +117,7 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_
 	struct ct_peers peers = { NULL, 0 };
 	struct search search = { .filter = filter, .peers = &peers };
 
-	ct_folder_each_run_directory(look_into, &search);
+	ct_directory_each_run_directory(look_into, &search);
 	if (search.failed) {
 		ct_peers_fini(&peers);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -138,31 +138,31 @@ void ct_peers_fini(struct ct_peers *peers)
 
 /* ---- connecting ---- */
 
-/* Ours, root's or, where we are root, the folder's owner's. */
-static bool may_answer(int fd, int folder)
+/* Ours, root's or, where we are root, the directory's owner's. */
+static bool may_answer(int fd, int directory)
 {
 	struct stat info;
 	uint32_t uid;
 
 	if (!ct_socket_peer(fd, &uid))
 		return false;
-	return uid == 0 || uid == geteuid() || (geteuid() == 0 && fstat(folder, &info) == 0 && info.st_uid == uid);
+	return uid == 0 || uid == geteuid() || (geteuid() == 0 && fstat(directory, &info) == 0 && info.st_uid == uid);
 }
 
-enum ctrace_status ct_client_connect(const char *folder, const char *name, int *out_fd)
+enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd)
 {
-	int folder_fd = ct_os_high(open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int directory_fd = ct_os_high(open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	enum ctrace_status status;
 	int fd = -1;
 
-	if (folder_fd < 0)
+	if (directory_fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
-	status = ct_socket_connect(folder_fd, folder, name, &fd);
-	if (status == CTRACE_OK && !may_answer(fd, folder_fd)) {
+	status = ct_socket_connect(directory_fd, directory, name, &fd);
+	if (status == CTRACE_OK && !may_answer(fd, directory_fd)) {
 		ct_os_close(&fd);
 		status = CTRACE_DENIED;
 	}
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	if (status == CTRACE_OK)
 		*out_fd = fd;
 	return status;
@@ -222,10 +222,10 @@ static void end_well(struct talk *talk)
 
 static void open_talk(struct talk *talk)
 {
-	char path[sizeof talk->peer->run_directory + sizeof talk->peer->folder + 2];
+	char path[sizeof talk->peer->run_directory + sizeof talk->peer->directory + 2];
 	enum ctrace_status status;
 
-	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->folder);
+	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->directory);
 	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control", &talk->fd);
 	if (status == CTRACE_TIMED_OUT)
 		return;

@@ -11,10 +11,10 @@
 
 #include "session/message.h"
 
-/* A process that can be asked, or an external writer, of which only folder and jobname are known. */
+/* A process that can be asked, or an external writer, of which only directory and jobname are known. */
 struct ct_peer {
 	char run_directory[4096];
-	char folder[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
+	char directory[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
 	bool is_writer;   /* answers at the socket that is called as its jobname */
 	bool is_done;     /* is not to be asked again */
 	uint32_t pid;
@@ -48,8 +48,8 @@ void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigne
 /* The next frame of an answer: *at moves on from 0.  False at the end. */
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out);
 
-/* Connects to a Unix stream socket `name` in a folder, whatever the length of the path.  Nonblocking, close-on-exec; NOT_FOUND when nobody
+/* Connects to a Unix stream socket `name` in a directory, whatever the length of the path.  Nonblocking, close-on-exec; NOT_FOUND when nobody
  * listens, DENIED when the peer is neither this user nor root. */
-enum ctrace_status ct_client_connect(const char *folder, const char *name, int *out_fd) CT_MUST_USE;
+enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd) CT_MUST_USE;
 
 #endif

@@ -37,7 +37,7 @@ enum ct_verb {
 	CT_VERB_TRACE_CT,       /* struct ct_trace_command */
 	CT_VERB_DISPLAY,        /* component (a name or pattern; empty: all), SUB, DEPTH */
 	CT_VERB_WRITER_UP,      /* value: the name of an external writer that has just started */
-	CT_VERB_WRITER_CONNECT, /* to a writer: COMPONENT is the process's folder; its descriptor comes with it */
+	CT_VERB_WRITER_CONNECT, /* to a writer: COMPONENT is the process's directory; its descriptor comes with it */
 	CT_VERB_WRITER_STATUS,  /* to a writer */
 	CT_VERB_WRITER_STOP     /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
 };

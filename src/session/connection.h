@@ -15,7 +15,7 @@
 /* Answers one request: appends one or more frames to `answer`.  On the server's thread. */
 typedef void ct_server_answer(const struct ct_message *request, struct ct_buf *answer, void *user);
 struct ct_server_options {
-	struct ct_session *session; /* its folder, and its head: the refused are counted in control_refused; NULL: not counted */
+	struct ct_session *session; /* its directory, and its head: the refused are counted in control_refused; NULL: not counted */
 	bool takes_descriptor;      /* one may come along with a request: ct_connection.passed */
 	ct_server_answer *answer;
 	void *user;

@@ -68,18 +68,18 @@ struct ct_session_place ct_place_here(void)
 	return place;
 }
 
-/* The folder that the last part of a path is in. */
-static bool folder_of(const char *path, struct stat *out_info)
+/* The directory that the last part of a path is in. */
+static bool directory_of(const char *path, struct stat *out_info)
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 	const char *slash = strrchr(path, '/');
 	size_t size = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
 
 	if (path[0] != '/')
 		return false;
-	memcpy(folder, path, size);
-	folder[size] = '\0';
-	return stat(folder, out_info) == 0;
+	memcpy(directory, path, size);
+	directory[size] = '\0';
+	return stat(directory, out_info) == 0;
 }
 
 void ct_place_note(struct ct_session *session, uint32_t index)
@@ -96,10 +96,10 @@ void ct_place_note(struct ct_session *session, uint32_t index)
 		session->head->place = ct_place_here();
 		session->world = world;
 	}
-	if (!folder_of(ct_dest_path(session, index), &info))
+	if (!directory_of(ct_dest_path(session, index), &info))
 		memset(&info, 0, sizeof info);
-	dest->folder_device = info.st_dev;
-	dest->folder_inode = info.st_ino;
+	dest->directory_device = info.st_dev;
+	dest->directory_inode = info.st_ino;
 }
 
 static bool is_same(uint64_t a, uint64_t b)
@@ -123,8 +123,8 @@ static bool is_same_place(const struct ct_session_head *head)
 	       is_same(here.process_space, there->process_space);
 }
 
-/* A service that is started again has new name spaces.  Then each output has to be in the folder in which it was. */
-static bool are_folders_here(const struct ct_session *session)
+/* A service that is started again has new name spaces.  Then each output has to be in the directory in which it was. */
+static bool are_directories_here(const struct ct_session *session)
 {
 	unsigned count = 0;
 
@@ -136,8 +136,8 @@ static bool are_folders_here(const struct ct_session *session)
 		if (path[0] == '\0')
 			continue;
 		count++;
-		if (dest->folder_inode == 0 || !folder_of(path, &info) || info.st_dev != dest->folder_device ||
-		    info.st_ino != dest->folder_inode)
+		if (dest->directory_inode == 0 || !directory_of(path, &info) || info.st_dev != dest->directory_device ||
+		    info.st_ino != dest->directory_inode)
 			return false;
 	}
 	return count != 0;
@@ -145,7 +145,7 @@ static bool are_folders_here(const struct ct_session *session)
 
 bool ct_place_is_here(const struct ct_session *session)
 {
-	return is_same_place(session->head) || are_folders_here(session);
+	return is_same_place(session->head) || are_directories_here(session);
 }
 
 uint64_t ct_place_process_start(uint32_t pid)

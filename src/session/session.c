@@ -1,8 +1,8 @@
 /*
  * session.c - a session in memory: its parts, room for more of them, its descriptors, its end.
  *
- * _add_* run under the registry's lock, _folder under the pool's; _close when a process ends or a copy is done with.  A trace call only reads
- * gates in it.  The program may close our descriptors at any time: a number that is somebody else's file by now is never used or closed.
+ * _add_* run under the registry's lock, _directory under the pool's; _close when a process ends or a copy is done with.  A trace call only reads
+ * level words in it.  The program may close our descriptors at any time: a number that is somebody else's file by now is never used or closed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #define GROWTH_LIMIT ((uint64_t)64 << 10)
 
-static char own_path[4096]; /* of this process's folder; "" while it has none */
+static char own_path[4096]; /* of this process's directory; "" while it has none */
 
 bool ct_session_is_own(const char *run_directory, const char *name)
 {
@@ -33,7 +33,7 @@ void ct_session_set_own(const struct ct_session *session)
 void ct_session_init(struct ct_session *session)
 {
 	memset(session, 0, sizeof *session);
-	session->folder_fd = session->file_fd = -1;
+	session->directory_fd = session->file_fd = -1;
 }
 
 void ct_session_set_base(struct ct_session *session, void *base)
@@ -50,13 +50,13 @@ void ct_session_set_base(struct ct_session *session, void *base)
 /* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our numbers since ---- */
 
 /* Opens it again when it was closed.  False when that does not lead to the same file. */
-static bool open_again(int *fd, const struct ct_file_id *id, const char *folder, const char *name, int flags)
+static bool open_again(int *fd, const struct ct_file_id *id, const char *directory, const char *name, int flags)
 {
 	char path[4200];
 
 	if (ct_os_is_file(*fd, id))
 		return true;
-	(void)snprintf(path, sizeof path, "%s%s", folder, name);
+	(void)snprintf(path, sizeof path, "%s%s", directory, name);
 	*fd = (flags & O_ACCMODE) == O_RDWR ? ct_os_open_kept(AT_FDCWD, path)
 					    : ct_os_high(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (*fd >= 0 && !ct_os_is_file(*fd, id))
@@ -64,9 +64,9 @@ static bool open_again(int *fd, const struct ct_file_id *id, const char *folder,
 	return *fd >= 0;
 }
 
-int ct_session_folder(struct ct_session *session)
+int ct_session_directory(struct ct_session *session)
 {
-	return open_again(&session->folder_fd, &session->folder_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->folder_fd
+	return open_again(&session->directory_fd, &session->directory_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->directory_fd
 													       : -1;
 }
 
@@ -170,7 +170,7 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy((char *)(uintptr_t)session->texts + at, text, size); /* fresh pages are zero: the text is terminated */
 	__atomic_store_n(&session->head->texts_size, at + size + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&session->texts_capacity, at + size + 1, __ATOMIC_RELAXED); /* the drain reads older texts meanwhile */
+	__atomic_store_n(&session->texts_capacity, at + size + 1, __ATOMIC_RELAXED); /* the consumer reads older texts meanwhile */
 	*out_text = at << 16 | size;
 	return CTRACE_OK;
 }
@@ -245,13 +245,13 @@ enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, 
 
 /* ---- the end ---- */
 
-void ct_session_close(struct ct_session *session, bool remove_folder)
+void ct_session_close(struct ct_session *session, bool remove_directory)
 {
 	char *name = strrchr(session->path, '/');
 
-	if (remove_folder && name != NULL) {
+	if (remove_directory && name != NULL) {
 		*name = '\0';
-		ct_folder_remove(session->path, session->folder);
+		ct_directory_remove(session->path, session->directory);
 		*name = '/';
 	}
 	if (session->is_mapped) {
@@ -269,6 +269,6 @@ void ct_session_close(struct ct_session *session, bool remove_folder)
 	if (session->has_lock)
 		ct_session_forget_lock(session);
 	ct_os_close_file(&session->file_fd, &session->file_id);
-	ct_os_close_file(&session->folder_fd, &session->folder_id);
+	ct_os_close_file(&session->directory_fd, &session->directory_id);
 	ct_session_init(session);
 }

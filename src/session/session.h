@@ -43,7 +43,7 @@ typedef uint64_t ct_text;
 
 #define CT_LEVEL_UNSET 0xFFFFFFFEu /* own level: the parent's counts */
 struct ct_component_entry {
-	struct ctrace_gate gate;
+	struct ctrace_level_word level_word;
 	uint32_t dests;  /* resolved: bit n = emitter n of the process */
 	uint32_t parent; /* index, or CT_COMPONENT_NONE */
 	ct_text name;    /* 0 until registered or configured; replaced by the first registration's spelling */
@@ -58,7 +58,7 @@ struct ct_component_entry {
 #define CT_COMPONENT_KNOWN 3u      /* by either; otherwise it is only configured, or a parent of something */
 #define CT_COMPONENT_HIDDEN 4u     /* neither, and nothing but component trace has made it: deleted, or never defined after all */
 
-/* A destination's state.  The drain writes slot[(sequence + 1) & 1], then publishes sequence + 1: one store commits a batch. */
+/* A destination's state.  The consumer writes slot[(sequence + 1) & 1], then publishes sequence + 1: one store commits a batch. */
 struct ct_dest_slot {
 	uint64_t offset;
 	uint64_t extra;
@@ -80,8 +80,8 @@ struct ct_dest {
 	uint64_t failures;                /* incidents */
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* events for it that never were in a ring, by reason; traced threads add */
 	uint64_t stuck_since_ns;          /* wall clock; the call into the emitter that has not returned began then; 0: none */
-	uint64_t folder_device;           /* of the folder that its path is in; 0: not known */
-	uint64_t folder_inode;
+	uint64_t directory_device;           /* of the directory that its path is in; 0: not known */
+	uint64_t directory_inode;
 	char failing_at[256]; /* what the present failure is about, its end when it is longer; "": its path, or not known */
 };
 
@@ -91,7 +91,7 @@ struct ct_dest {
  */
 #define CT_WRITER_LIMIT 16u /* numbers 1 to 15 */
 #define CT_WRITER_SLOT 16u  /* destinations from here on are writers' */
-#define CT_WRITER_FOLDER "writer" /* in a run directory: NAME (the socket), NAME.log */
+#define CT_WRITER_DIRECTORY "writer" /* in a run directory: NAME (the socket), NAME.log */
 struct ct_session_writer {
 	char name[16]; /* "": unused; never changed */
 	uint32_t slots;
@@ -111,13 +111,13 @@ struct ct_session_layout {
 
 /* Where a ring's bytes are. */
 enum ct_ring_place {
-	CT_RING_IN_FOLDER = 0, /* a file beside the session */
+	CT_RING_IN_DIRECTORY = 0, /* a file beside the session */
 	CT_RING_PRIVATE = 1,   /* memory of the process alone: there was no room for a file.  It dies with the process */
 	CT_RING_IN_ANNEX = 2,  /* a file in annex number place - CT_RING_IN_ANNEX */
 	CT_RING_SETTLED = 255, /* in the session alone: it was private, and the process counted what it held when it ended */
 };
 
-/* A second folder of a process that is another user by now, in a run directory of that user (annex.c). */
+/* A second directory of a process that is another user by now, in a run directory of that user (annex.c). */
 #define CT_ANNEX_LIMIT 4u
 struct ct_session_annex {
 	uint32_t uid; /* its owner */
@@ -137,8 +137,8 @@ struct ct_session_place {
 struct ct_session_config {
 	ct_text path;           /* absolute; 0: there is none */
 	uint32_t error;         /* errno of why it could not be read; 0: it was */
-	uint32_t mistakes;      /* lines that were not understood */
-	uint32_t first_mistake; /* the line of the first */
+	uint32_t diagnostics;      /* lines that were not understood */
+	uint32_t first_diagnostic; /* the line of the first */
 	uint32_t stopped_at;    /* the line of mftrace.application that names another program; 0: none */
 	uint64_t keep_ns;       /* ctrace.keep: how long recovering is tried */
 };
@@ -162,8 +162,8 @@ struct ct_session_head {
 	char program[256];
 	char system[128];
 	ct_text command_line;
-	ct_text working_folder;
-	ct_text log_folder; /* MFTRACE_LOGS */
+	ct_text working_directory;
+	ct_text log_directory; /* MFTRACE_LOGS */
 	uint32_t component_count;
 	uint32_t ring_count;
 	uint64_t texts_size;
@@ -203,13 +203,13 @@ struct ct_session {
 	size_t texts_capacity; /* bytes that may be read at texts */
 	bool is_mapped;
 	bool has_lock; /* of a dead process, which we recover */
-	int folder_fd; /* -1: private, in memory only (no run directory) */
+	int directory_fd; /* -1: private, in memory only (no run directory) */
 	int file_fd;
-	struct ct_file_id folder_id;   /* what the two were opened for: programs close descriptors that are not theirs, */
+	struct ct_file_id directory_id;   /* what the two were opened for: programs close descriptors that are not theirs, */
 	struct ct_file_id file_id;     /* and get the same numbers for files of their own */
 	struct ct_world world;         /* of our own: in which the head's place was noted */
-	char folder[256];              /* "1234.0"; "" when private */
-	char path[4096];               /* absolute folder path; "" when private */
+	char directory[256];              /* "1234.0"; "" when private */
+	char path[4096];               /* absolute directory path; "" when private */
 	uint32_t component_count;      /* of our own: that of the head goes on while a forked child still maps it */
 	uint64_t components_allocated; /* bytes with real blocks behind them */
 	uint64_t classes_allocated;
@@ -217,35 +217,35 @@ struct ct_session {
 	uint32_t paths_allocated; /* destinations whose paths this process has made room for */
 };
 
-/* ---- folder.c: the run directory */
+/* ---- directory.c: the run directory */
 /* The run directory's path (CTRACE_RUN_DIR, /run/ctrace, XDG_RUNTIME_DIR/ctrace, /tmp/ctrace-<uid>), made when missing.  DENIED when
  * it is a link, another user's, or others may write to it.  configured: ctrace.run_dir, or NULL. */
-enum ctrace_status ct_folder_run_directory(const char *configured, char out_path[4096]) CT_MUST_USE;
+enum ctrace_status ct_directory_run_directory(const char *configured, char out_path[4096]) CT_MUST_USE;
 /* Every run directory that this user may look into (root: those of all users), without making any. */
-void ct_folder_each_run_directory(void (*each)(const char *path, void *user), void *user);
+void ct_directory_each_run_directory(void (*each)(const char *path, void *user), void *user);
 /* Those that the present user would have, and that are there and refused; why is a sentence's part: "it is a symbolic link". */
-#define CT_FOLDER_WHY_SIZE 100
-typedef void ct_folder_refused(const char *path, const char *why, void *user);
-void ct_folder_each_refused(ct_folder_refused *each, void *user);
-/* Each traced process's folder in a run directory, the one that was changed last at the end. */
-struct ct_folder_entry {
+#define CT_DIRECTORY_WHY_SIZE 100
+typedef void ct_directory_refused(const char *path, const char *why, void *user);
+void ct_directory_each_refused(ct_directory_refused *each, void *user);
+/* Each traced process's directory in a run directory, the one that was changed last at the end. */
+struct ct_directory_entry {
 	const char *run_directory;
 	const char *name;
 	uint32_t pid;
 	uint32_t uid;
 	bool is_alive; /* its process holds the lock; a recoverer that does so does not count */
 };
-void ct_folder_each(const char *run_directory, void (*each)(const struct ct_folder_entry *entry, void *user), void *user);
-/* Why a folder cannot be loaded, where its files show it; else the status's own text.  Gives out_why or a constant. */
-const char *ct_folder_explain(const char *run_directory, const char *name, enum ctrace_status status,
-			      char out_why[CT_FOLDER_WHY_SIZE]) CT_MUST_USE;
-/* Removes a folder and the files ctrace made in it; that of this process's own session, by what is known to be there. */
-void ct_folder_remove(const char *run_directory, const char *name);
-void ct_folder_remove_own(struct ct_session *session);
+void ct_directory_each(const char *run_directory, void (*each)(const struct ct_directory_entry *entry, void *user), void *user);
+/* Why a directory cannot be loaded, where its files show it; else the status's own text.  Gives out_why or a constant. */
+const char *ct_directory_explain(const char *run_directory, const char *name, enum ctrace_status status,
+			      char out_why[CT_DIRECTORY_WHY_SIZE]) CT_MUST_USE;
+/* Removes a directory and the files ctrace made in it; that of this process's own session, by what is known to be there. */
+void ct_directory_remove(const char *run_directory, const char *name);
+void ct_directory_remove_own(struct ct_session *session);
 /* A run directory that the present user may write to: the one that was asked for, if it is the user's, else the user's own. */
-enum ctrace_status ct_folder_of_user(char out_path[4096]) CT_MUST_USE;
+enum ctrace_status ct_directory_of_user(char out_path[4096]) CT_MUST_USE;
 
-/* ---- annex.c: for rings of a process that may not write to its folder any more.  Under the pool's lock, and in recoverers. */
+/* ---- annex.c: for rings of a process that may not write to its directory any more.  Under the pool's lock, and in recoverers. */
 /* The annex of the present user, made and noted in the head when there is none; -1: there can be none.  The caller closes it. */
 int ct_annex_make(struct ct_session *session, uint32_t *out_number);
 /* The annex of somebody's copy; -1 when it is not there, or not that user's alone.  The caller closes it. */
@@ -269,13 +269,13 @@ bool ct_place_is_here(const struct ct_session *session);
 uint64_t ct_place_process_start(uint32_t pid);
 
 /* ---- session_make.c: this process's own */
-/* Makes this process's session: a folder in run_directory, or private memory when it is NULL or cannot be made. */
+/* Makes this process's session: a directory in run_directory, or private memory when it is NULL or cannot be made. */
 enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory) CT_MUST_USE;
 /* In a forked child: puts a session of its own at the same addresses, with the components that there were at the fork. */
 enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory) CT_MUST_USE;
 
-/* ---- session_keep.c: what keeps a live process's files.  On the agent. */
-/* Refreshes the times of all its files, which cleaners of temporary folders look at.  Opens and
+/* ---- session_keep.c: what keeps a live process's files.  On the consumer thread. */
+/* Refreshes the times of all its files, which cleaners of temporary directories look at.  Opens and
  * locks the session again when the program has closed it.  Once an hour is enough. */
 void ct_session_touch(struct ct_session *session);
 /* Makes the session file as long as it was, where somebody has cut it: a store beyond its end
@@ -291,12 +291,12 @@ bool ct_session_layout_holds(const struct ct_session_layout *layout);
 uint32_t ct_session_component_limit(const struct ct_session_layout *layout);
 
 /* ---- session.c */
-void ct_session_close(struct ct_session *session, bool remove_folder);
-/* Is this the folder of the calling process itself?  Its session file must never be opened a second time: closing it would drop the
+void ct_session_close(struct ct_session *session, bool remove_directory);
+/* Is this the directory of the calling process itself?  Its session file must never be opened a second time: closing it would drop the
  * process's lock. */
 bool ct_session_is_own(const char *run_directory, const char *name);
-/* The folder, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
-int ct_session_folder(struct ct_session *session);
+/* The directory, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's lock. */
+int ct_session_directory(struct ct_session *session);
 /* Makes room for the component of this index: its entry may be written, and no reader looks at it yet. */
 enum ctrace_status ct_session_reserve_component(struct ct_session *session, uint32_t index) CT_MUST_USE;
 /* The entry is complete: readers may find it. */
@@ -331,10 +331,10 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 bool ct_session_load_classes(struct ct_session *session);
 /* Writes a changed part of the head, or of the paths, of a loaded copy back to the file; nothing to do for a mapped one. */
 enum ctrace_status ct_session_persist(struct ct_session *session, const void *part, size_t size) CT_MUST_USE;
-/* Maps that of a live process of the same user, whose folder is open at `folder` (taken over, whatever the answer is), for external writer
+/* Maps that of a live process of the same user, whose directory is open at `directory` (taken over, whatever the answer is), for external writer
  * number `writer` of it, whose lock it takes until it is closed.  DENIED;
  * UNSUPPORTED; DAMAGED; TIMED_OUT: that writer lives already. */
-enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer) CT_MUST_USE;
+enum ctrace_status ct_session_map(struct ct_session *session, int directory, uint32_t writer) CT_MUST_USE;
 /* Does external writer number `writer` of the process hold its lock? */
 bool ct_session_writer_lives(struct ct_session *session, uint32_t writer);
 

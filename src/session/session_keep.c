@@ -1,7 +1,7 @@
 /*
- * session_keep.c - keeps the files of a live process: from cleaners of temporary folders, and from whoever cuts them short.
+ * session_keep.c - keeps the files of a live process: from cleaners of temporary directories, and from whoever cuts them short.
  *
- * Called by the agent once in a while; never by a trace call.  What it cannot do it leaves.
+ * Called by the consumer thread once in a while; never by a trace call.  What it cannot do it leaves.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void ct_session_guard_folder(const struct ct_session *session)
+void ct_session_guard_directory(const struct ct_session *session)
 {
-	(void)flock(session->folder_fd, LOCK_SH | LOCK_NB);
+	(void)flock(session->directory_fd, LOCK_SH | LOCK_NB);
 }
 
 /* Files that are only written by their mappings look old. */
@@ -29,13 +29,13 @@ static void touch_rings(const struct ct_session *session)
 		annex[i] = ct_annex_open(head, i);
 	for (uint32_t i = 0; i < count && i < CT_RING_LIMIT; i++) {
 		uint32_t place = __atomic_load_n(&head->ring_place[i], __ATOMIC_RELAXED);
-		int folder = place == CT_RING_IN_FOLDER ? session->folder_fd : -1;
+		int directory = place == CT_RING_IN_DIRECTORY ? session->directory_fd : -1;
 
 		if (place >= CT_RING_IN_ANNEX && place < CT_RING_IN_ANNEX + CT_ANNEX_LIMIT)
-			folder = annex[place - CT_RING_IN_ANNEX];
+			directory = annex[place - CT_RING_IN_ANNEX];
 		(void)snprintf(name, sizeof name, "ring.%u", (unsigned)i);
-		if (folder >= 0)
-			(void)utimensat(folder, name, NULL, AT_SYMLINK_NOFOLLOW);
+		if (directory >= 0)
+			(void)utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW);
 	}
 	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++) {
 		if (annex[i] >= 0)
@@ -46,14 +46,14 @@ static void touch_rings(const struct ct_session *session)
 
 void ct_session_touch(struct ct_session *session)
 {
-	if (session->path[0] == '\0' || ct_session_folder(session) < 0)
+	if (session->path[0] == '\0' || ct_session_directory(session) < 0)
 		return;
-	ct_session_guard_folder(session);
+	ct_session_guard_directory(session);
 	if (ct_session_reach(session))
 		(void)futimens(session->file_fd, NULL);
-	(void)utimensat(session->folder_fd, "control", NULL, AT_SYMLINK_NOFOLLOW);
+	(void)utimensat(session->directory_fd, "control", NULL, AT_SYMLINK_NOFOLLOW);
 	touch_rings(session);
-	(void)futimens(session->folder_fd, NULL);
+	(void)futimens(session->directory_fd, NULL);
 }
 
 /* Who it is: whatever is cut, readers do not take the process for damage. */
@@ -68,7 +68,7 @@ static void write_constants(struct ct_session *session)
 	head->component_count = session->component_count;
 	head->texts_size = session->texts_capacity;
 	for (uint32_t i = 0; i < session->component_count; i++)
-		session->components[i].gate.level = CTRACE_LEVEL_NONE;
+		session->components[i].level_word.level = CTRACE_LEVEL_NONE;
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 

@@ -22,35 +22,35 @@ static enum ctrace_status open_file(struct ct_session *session, int access)
 	struct stat info;
 
 	session->file_fd = access == O_RDWR
-				   ? ct_os_open_kept(session->folder_fd, "session")
-				   : ct_os_high(openat(session->folder_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+				   ? ct_os_open_kept(session->directory_fd, "session")
+				   : ct_os_high(openat(session->directory_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_id = ct_os_file_id(session->file_fd);
 	return fstat(session->file_fd, &info) == 0 && S_ISREG(info.st_mode) ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
-/* Who removes a folder renames it first: one that is there without its session file is damaged, and one that is not was removed. */
+/* Who removes a directory renames it first: one that is there without its session file is damaged, and one that is not was removed. */
 static bool is_in_place(const struct ct_session *session)
 {
 	struct stat info;
 
-	return lstat(session->path, &info) == 0 && info.st_dev == session->folder_id.device && info.st_ino == session->folder_id.inode;
+	return lstat(session->path, &info) == 0 && info.st_dev == session->directory_id.device && info.st_ino == session->directory_id.inode;
 }
 
-/* Its folder and file, never our own.  ct_session_close() in either case. */
+/* Its directory and file, never our own.  ct_session_close() in either case. */
 static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory, const char *name, int access)
 {
 	enum ctrace_status status;
 
 	ct_session_init(session);
-	if (strlen(name) >= sizeof session->folder || ct_session_is_own(run_directory, name) ||
+	if (strlen(name) >= sizeof session->directory || ct_session_is_own(run_directory, name) ||
 	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >= (int)sizeof session->path)
 		return CTRACE_DENIED;
-	memcpy(session->folder, name, strlen(name) + 1);
-	session->folder_fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	session->folder_id = ct_os_file_id(session->folder_fd);
-	if (session->folder_fd < 0)
+	memcpy(session->directory, name, strlen(name) + 1);
+	session->directory_fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->directory_id = ct_os_file_id(session->directory_fd);
+	if (session->directory_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	status = open_file(session, access);
 	return status == CTRACE_NOT_FOUND && is_in_place(session) ? CTRACE_DAMAGED : status;
@@ -308,7 +308,7 @@ static enum ctrace_status read_layout(struct ct_session *session)
 	return status == CTRACE_OK && !ct_session_layout_holds(&session->layout) ? CTRACE_DAMAGED : status;
 }
 
-enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32_t writer)
+enum ctrace_status ct_session_map(struct ct_session *session, int directory, uint32_t writer)
 {
 	struct flock lock = writer_lock(writer);
 	enum ctrace_status status;
@@ -316,8 +316,8 @@ enum ctrace_status ct_session_map(struct ct_session *session, int folder, uint32
 	void *base;
 
 	ct_session_init(session);
-	session->folder_fd = folder;
-	session->folder_id = ct_os_file_id(folder);
+	session->directory_fd = directory;
+	session->directory_id = ct_os_file_id(directory);
 	status = open_file(session, O_RDWR);
 
 	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid()))

@@ -1,5 +1,5 @@
 /*
- * session_make.c - makes this process's own session: who the process is, in a folder that nobody sees before it is complete.
+ * session_make.c - makes this process's own session: who the process is, in a directory that nobody sees before it is complete.
  *
  * ct_session_create() runs when a process attaches, and for a configuration that is only looked at; ct_session_fork() in a forked child.
  * Without a run directory, or when anything fails there, the session is private memory: the traced program never notices.
@@ -141,10 +141,10 @@ static void fill_head(struct ct_session *session, const struct ct_session_place 
 	find_command_line(text, sizeof text);
 	(void)!ct_session_add_text(session, text, strlen(text), &head->command_line);
 	if (getcwd(text, sizeof text) != NULL)
-		(void)!ct_session_add_text(session, text, strlen(text), &head->working_folder);
+		(void)!ct_session_add_text(session, text, strlen(text), &head->working_directory);
 	if (ct_os_environment("MFTRACE_LOGS") != NULL) {
 		(void)snprintf(text, sizeof text, "%s", ct_os_environment("MFTRACE_LOGS"));
-		(void)!ct_session_add_text(session, text, strlen(text), &head->log_folder);
+		(void)!ct_session_add_text(session, text, strlen(text), &head->log_directory);
 	}
 	ct_shared_sync_start(&head->sync);
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
@@ -276,11 +276,11 @@ static enum ctrace_status allocate_first(struct ct_session *session)
 	return status;
 }
 
-/* The session file in a new folder, mapped and locked.  The folder is renamed when it is complete, so nobody sees half of one. */
+/* The session file in a new directory, mapped and locked.  The directory is renamed when it is complete, so nobody sees half of one. */
 static enum ctrace_status make_file(struct ct_session *session, const struct ct_session *parent, void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
-	enum ctrace_status status = ct_os_open_file(session->folder_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
+	enum ctrace_status status = ct_os_open_file(session->directory_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
 
 	if (status != CTRACE_OK)
 		return status;
@@ -301,12 +301,12 @@ static enum ctrace_status make_file(struct ct_session *session, const struct ct_
 	return status;
 }
 
-static enum ctrace_status name_folder(struct ct_session *session, int run_fd, const char *run_directory, const char *temporary)
+static enum ctrace_status name_directory(struct ct_session *session, int run_fd, const char *run_directory, const char *temporary)
 {
 	for (unsigned n = 0; n < 100000; n++) {
-		(void)snprintf(session->folder, sizeof session->folder, "%u.%u", (unsigned)getpid(), n);
-		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->folder, 1 /* RENAME_NOREPLACE */) == 0) {
-			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->folder) >=
+		(void)snprintf(session->directory, sizeof session->directory, "%u.%u", (unsigned)getpid(), n);
+		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->directory, 1 /* RENAME_NOREPLACE */) == 0) {
+			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->directory) >=
 			    (int)sizeof session->path)
 				return CTRACE_OS_ERROR;
 			return CTRACE_OK;
@@ -317,8 +317,8 @@ static enum ctrace_status name_folder(struct ct_session *session, int run_fd, co
 	return CTRACE_OS_ERROR;
 }
 
-/* Makes the file, has it filled, and only then gives the folder its name. */
-static enum ctrace_status make_folder(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+/* Makes the file, has it filled, and only then gives the directory its name. */
+static enum ctrace_status make_directory(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
 {
 	const struct ct_session_place place = ct_place_here();
 	enum ctrace_status status = CTRACE_DENIED;
@@ -335,11 +335,11 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 		goto undo_run;
 	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 && (made.st_mode & 0777) != 0700)
 		(void)fchmodat(run_fd, temporary, 0700, 0); /* the umask */
-	session->folder_fd = ct_os_high(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	if (session->folder_fd < 0)
-		goto undo_folder;
-	session->folder_id = ct_os_file_id(session->folder_fd);
-	ct_session_guard_folder(session);
+	session->directory_fd = ct_os_high(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (session->directory_fd < 0)
+		goto undo_directory;
+	session->directory_id = ct_os_file_id(session->directory_fd);
+	ct_session_guard_directory(session);
 	status = make_file(session, parent, &base);
 	if (status != CTRACE_OK)
 		goto undo_map;
@@ -347,7 +347,7 @@ static enum ctrace_status make_folder(struct ct_session *session, const char *ru
 	session->world = ct_os_world();
 	status = fill(session, parent, &place, next_asid(run_fd));
 	if (status == CTRACE_OK)
-		status = name_folder(session, run_fd, run_directory, temporary);
+		status = name_directory(session, run_fd, run_directory, temporary);
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ct_os_close(&run_fd);
@@ -357,9 +357,9 @@ undo_map:
 	if (base != NULL)
 		(void)munmap(base, session->layout.size);
 	ct_os_close(&session->file_fd);
-undo_folder:
-	ct_os_close(&session->folder_fd);
-	ct_folder_remove(run_directory, temporary);
+undo_directory:
+	ct_os_close(&session->directory_fd);
+	ct_directory_remove(run_directory, temporary);
 undo_run:
 	ct_os_close(&run_fd);
 	return status;
@@ -385,7 +385,7 @@ static enum ctrace_status make_private(struct ct_session *session, const struct 
 static enum ctrace_status make(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
 {
 	ct_session_init(session);
-	if (run_directory != NULL && make_folder(session, run_directory, parent) == CTRACE_OK)
+	if (run_directory != NULL && make_directory(session, run_directory, parent) == CTRACE_OK)
 		return CTRACE_OK;
 	return make_private(session, parent);
 }
@@ -408,7 +408,7 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 
 	if (status != CTRACE_OK)
 		return status;
-	/* Every gate keeps its address: tracers point there. */
+	/* Every level word keeps its address: tracers point there. */
 	if (mremap(base, made.layout.size, made.layout.size, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
 		ct_session_close(&made, true);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -416,7 +416,7 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 	ct_session_set_base(&made, session->head);
 	/* The parent's descriptors; its lock is its own and stays. */
 	ct_os_close_file(&session->file_fd, &session->file_id);
-	ct_os_close_file(&session->folder_fd, &session->folder_id);
+	ct_os_close_file(&session->directory_fd, &session->directory_id);
 	*session = made;
 	ct_session_set_own(session);
 	return CTRACE_OK;

@@ -7,7 +7,7 @@
  *     session_keep.c  our own, kept from cleaners and from whoever cuts it
  *     session_layout.c  where its parts are
  *
- * and folder.c and annex.c, which remove what was left behind.
+ * and directory.c and annex.c, which remove what was left behind.
  *
  * session_make.c and session_load.c call session.c, never each other; session.c calls session_load.c to end what that began.
  *
@@ -30,10 +30,10 @@ static inline struct flock ct_session_alive_lock(void)
 	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
 }
 
-/* ---- folder.c */
-/* Removes the files of ctrace in a folder that is open as fd, which it closes, and then the folder
+/* ---- directory.c */
+/* Removes the files of ctrace in a directory that is open as fd, which it closes, and then the directory
  * from its parent. */
-void ct_folder_remove_open(int parent_fd, const char *name, int fd);
+void ct_directory_remove_open(int parent_fd, const char *name, int fd);
 
 /* ---- session.c */
 void ct_session_init(struct ct_session *session); /* nothing open, nothing mapped: ct_session_close() may follow */
@@ -51,8 +51,8 @@ void ct_session_set_own(const struct ct_session *session);
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place);
 
 /* ---- session_keep.c */
-/* Locks the folder: cleaners of temporary folders leave a folder alone that is locked. */
-void ct_session_guard_folder(const struct ct_session *session);
+/* Locks the directory: cleaners of temporary directories leave a directory alone that is locked. */
+void ct_session_guard_directory(const struct ct_session *session);
 
 /* ---- session_load.c */
 /* Removes the lock from the list of a recoverer's locks: its file is about to be closed. */

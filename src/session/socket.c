@@ -1,8 +1,8 @@
 /*
- * socket.c - Unix sockets in folders whose path may be longer than an address takes.
+ * socket.c - Unix sockets in directories whose path may be longer than an address takes.
  *
- * Called by the control thread, by tools and by external writers.  An address has room for 107 bytes of path; by way of the folder's
- * descriptor in /proc every folder will do.
+ * Called by the control thread, by tools and by external writers.  An address has room for 107 bytes of path; by way of the directory's
+ * descriptor in /proc every directory will do.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +21,10 @@
 typedef int use_address(int fd, const struct sockaddr *address, socklen_t size);
 
 /* Binds or connects: by way of the descriptor or, where there is no /proc, by the path itself if it fits.  0, or -1 with errno. */
-static int use(use_address *function, int fd, int folder, const char *path, const char *name)
+static int use(use_address *function, int fd, int directory, const char *path, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);
 
 	int error;
 
@@ -46,15 +46,15 @@ static int use(use_address *function, int fd, int folder, const char *path, cons
 	return function(fd, (const struct sockaddr *)&address, sizeof address);
 }
 
-enum ctrace_status ct_socket_listen(int folder, const char *path, const char *name, int *out_fd)
+enum ctrace_status ct_socket_listen(int directory, const char *path, const char *name, int *out_fd)
 {
 	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	(void)unlinkat(folder, name, 0);
+	(void)unlinkat(directory, name, 0);
 	/* The mode before it has a name, less what the umask takes; and again for an umask that takes too much. */
-	if (fchmod(fd, 0600) != 0 || use(bind, fd, folder, path, name) != 0 || fchmodat(folder, name, 0600, 0) != 0 ||
+	if (fchmod(fd, 0600) != 0 || use(bind, fd, directory, path, name) != 0 || fchmodat(directory, name, 0600, 0) != 0 ||
 	    listen(fd, BACKLOG) != 0) {
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
@@ -82,14 +82,14 @@ static enum ctrace_status status_of_connecting(void)
 	}
 }
 
-enum ctrace_status ct_socket_connect(int folder, const char *path, const char *name, int *out_fd)
+enum ctrace_status ct_socket_connect(int directory, const char *path, const char *name, int *out_fd)
 {
 	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
 	enum ctrace_status status;
 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	if (use(connect, fd, folder, path, name) != 0) {
+	if (use(connect, fd, directory, path, name) != 0) {
 		status = status_of_connecting();
 		ct_os_close(&fd);
 		return status;

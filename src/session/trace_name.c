@@ -2,7 +2,7 @@
  * trace_name.c - the names and numbers of component trace: what a text is, or why it is none.
  *
  * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text may be anybody's and need not
- * be terminated.  Nothing is allocated but the words of a complaint.
+ * be terminated.  Nothing is allocated but the words of a diagnostic.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,10 +53,10 @@ bool ct_trace_name_is_valid(const char *name, size_t size)
 	return size <= CTRACE_MAX_NAME && is_name((struct ct_span){ name, size }, begins_name);
 }
 
-/* ---- complaints ---- */
+/* ---- diagnostics ---- */
 
 /* `"word" what`, or only what when word.at is NULL. */
-static void describe(struct ct_complaint *out, struct ct_span word, const char *what, const char *expected)
+static void describe(struct ct_diagnostic *out, struct ct_span word, const char *what, const char *expected)
 {
 	struct ct_buf message;
 
@@ -73,7 +73,7 @@ static void describe(struct ct_complaint *out, struct ct_span word, const char *
 	ct_buf_fini(&message);
 }
 
-void ct_trace_complain(uint32_t reason, struct ct_span text, struct ct_complaint *out)
+void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnostic *out)
 {
 	static const char asid[] = "1 to 4 hexadecimal digits, 1 to FFFF";
 	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?";
@@ -199,7 +199,7 @@ struct reader {
 	const char *text;
 	const char *at;
 	const char *end;
-	struct ct_complaint *complaint; /* or NULL */
+	struct ct_diagnostic *diagnostic; /* or NULL */
 };
 
 static void skip_blanks(struct reader *reader)
@@ -222,9 +222,9 @@ static struct ct_span trim_end(struct ct_span span)
 
 static uint32_t refuse_at(const struct reader *reader, const char *at, struct ct_span word, const char *what, const char *expected)
 {
-	if (reader->complaint != NULL) {
-		describe(reader->complaint, word, what, expected);
-		reader->complaint->column = (unsigned)(at - reader->text) + 1;
+	if (reader->diagnostic != NULL) {
+		describe(reader->diagnostic, word, what, expected);
+		reader->diagnostic->column = (unsigned)(at - reader->text) + 1;
 	}
 	return CTRACE_RSN_SUB_NAME;
 }
@@ -280,9 +280,9 @@ static uint32_t read_space(struct reader *reader, struct ct_span keyword, struct
 	reader->at = close + 1;
 	out->kind = is_asid ? CT_SUB_ASID : CT_SUB_JOBNAME;
 	reason = is_asid ? ct_asid_parse(value.at, value.size, &out->asid) : ct_jobname_parse(value.at, value.size, out->text);
-	if (reason != 0 && reader->complaint != NULL) {
-		ct_trace_complain(reason, value, reader->complaint);
-		reader->complaint->column = (unsigned)(value.at - reader->text) + 1;
+	if (reason != 0 && reader->diagnostic != NULL) {
+		ct_trace_diagnose(reason, value, reader->diagnostic);
+		reader->diagnostic->column = (unsigned)(value.at - reader->text) + 1;
 	}
 	return reason == CTRACE_RSN_PARMLIB ? CTRACE_RSN_SUB_NAME : reason;
 }
@@ -303,9 +303,9 @@ static uint32_t read_element(struct reader *reader, struct ct_sub_element *out)
 	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out) : take_name(reader, word, false, out);
 }
 
-uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_complaint *complaint)
+uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_diagnostic *diagnostic)
 {
-	struct reader reader = { text, text, text + size, complaint };
+	struct reader reader = { text, text, text + size, diagnostic };
 	struct ct_sub_path path;
 
 	memset(&path, 0, sizeof path);

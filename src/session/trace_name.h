@@ -12,8 +12,8 @@
 
 bool ct_trace_name_is_valid(const char *name, size_t size); /* NAME and the like: 1 to 8 of A-Z 0-9 @ # $, no digit first */
 
-/* SUB's path: 1A, or 1C, 21, 22, 24 for an ASID or job name in it.  complaint (may be NULL): line 0, the column in the text. */
-uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_complaint *complaint) CT_MUST_USE;
+/* SUB's path: 1A, or 1C, 21, 22, 24 for an ASID or job name in it.  diagnostic (may be NULL): line 0, the column in the text. */
+uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_diagnostic *diagnostic) CT_MUST_USE;
 
 uint32_t ct_asid_parse(const char *text, size_t size, uint16_t *out_asid) CT_MUST_USE; /* 1C, 21, 22 */
 /* Upper case, padded with NULs.  24; 1B for an empty one or a character that no job name has (blank, comma, parenthesis, quote). */
@@ -22,6 +22,6 @@ uint32_t ct_bufsize_parse(const char *text, size_t size, uint64_t *out_bytes) CT
 /* 2D */
 uint32_t ct_writer_parse(const char *text, size_t size, char out_writer[CTRACE_MAX_NAME + 1]) CT_MUST_USE;
 /* Why the four above, or SUB, refused a text with this reason.  line 0, column 1. */
-void ct_trace_complain(uint32_t reason, struct ct_span text, struct ct_complaint *out);
+void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnostic *out);
 
 #endif

@@ -2,7 +2,7 @@
  * tools/cmd.h - the verbs of the ctrace tool.
  *
  * Each verb is one function in its own file and one row in ctrace.c.  A verb parses its own arguments with argp (argv[0] is
- * "ctrace VERB"), prints results on stdout and mistakes on stderr, and returns its exit status; whether stdout took
+ * "ctrace VERB"), prints results on stdout and errors on stderr, and returns its exit status; whether stdout took
  * everything is checked once, when the tool ends.  The tool has one thread, and beside it that of recovery_watch.c, which
  * prints only for `ctrace recover`.
  *
@@ -36,7 +36,7 @@ int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_export(int argc, char **argv);
-int cmd_salvage(int argc, char **argv);
+int cmd_repair(int argc, char **argv);
 int cmd_catalog(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * cmd_catalog.c - `ctrace catalog`: what is wrong with a catalogue, and what it says as a C header, a COBOL copybook or a page.
  *
- * Mistakes go to stderr, one line each.  With one, nothing is printed and no file is written: half a header would be worse than
+ * Errors go to stderr, one line each.  With one, nothing is printed and no file is written: half a header would be worse than
  * the old one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -46,15 +46,15 @@ struct arguments {
 
 /* ---- reading ---- */
 
-static void add_complaint(json_t *diagnostics, const char *path, const struct ct_complaint *complaint)
+static void add_diagnostic(json_t *diagnostics, const char *path, const struct ct_diagnostic *diagnostic)
 {
 	json_t *object = json_object();
 
 	(void)json_object_set_new(object, "path", ct_json_string(path));
-	(void)json_object_set_new(object, "line", complaint->line != 0 ? json_integer(complaint->line) : json_null());
-	(void)json_object_set_new(object, "column", complaint->line != 0 ? json_integer(complaint->column) : json_null());
-	(void)json_object_set_new(object, "message", ct_json_string(complaint->message));
-	(void)json_object_set_new(object, "expected", ct_json_string(complaint->expected));
+	(void)json_object_set_new(object, "line", diagnostic->line != 0 ? json_integer(diagnostic->line) : json_null());
+	(void)json_object_set_new(object, "column", diagnostic->line != 0 ? json_integer(diagnostic->column) : json_null());
+	(void)json_object_set_new(object, "message", ct_json_string(diagnostic->message));
+	(void)json_object_set_new(object, "expected", ct_json_string(diagnostic->expected));
 	(void)json_array_append_new(diagnostics, object);
 }
 
@@ -63,35 +63,35 @@ struct addition {
 	const struct ct_catalog *catalog;
 	const char *path;
 	struct ct_catalog_counts counts; /* of this path; while it is added, those before it */
-	json_t *diagnostics;             /* an array for the complaints; NULL: they are printed */
-	bool is_good;                    /* no mistake, and no reason */
-	bool is_empty;                   /* a folder without catalogues */
+	json_t *diagnostics;             /* an array for the diagnostics; NULL: they are printed */
+	bool is_good;                    /* no error, and no reason */
+	bool is_empty;                   /* a directory without catalogues */
 	char reason[200];                /* why it has no counts; "": it has */
 };
 
-static void take_complaint(const char *path, const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct addition *addition = user;
 	bool is_unread = ct_catalog_counts(addition->catalog).unread != addition->counts.unread;
 
 	/* The path that was named, and not a file in it, cannot be read: that is said of it as a whole. */
 	if (is_unread && strcmp(path, addition->path) == 0) {
-		(void)snprintf(addition->reason, sizeof addition->reason, "%s", complaint->message);
+		(void)snprintf(addition->reason, sizeof addition->reason, "%s", diagnostic->message);
 		return;
 	}
 	if (addition->diagnostics != NULL) {
-		add_complaint(addition->diagnostics, path, complaint);
+		add_diagnostic(addition->diagnostics, path, diagnostic);
 		return;
 	}
 	ct_tool_print(stderr, path, strlen(path));
-	if (complaint->line != 0)
-		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
-	fprintf(stderr, ": %s; expected %s\n", complaint->message, complaint->expected);
+	if (diagnostic->line != 0)
+		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
+	fprintf(stderr, ": %s; expected %s\n", diagnostic->message, diagnostic->expected);
 }
 
 static const char *reason_of(enum ctrace_status status)
 {
-	return status == CTRACE_NOT_FOUND ? "there is no such file or folder" : ctrace_status_text(status);
+	return status == CTRACE_NOT_FOUND ? "there is no such file or directory" : ctrace_status_text(status);
 }
 
 static const char *reason_of_errno(void)
@@ -134,19 +134,19 @@ static void addition_note_empty(struct addition *addition)
 			       annotations, plural(annotations));
 }
 
-/* diagnostics: an array of JSON for the complaints; NULL: they are printed. */
+/* diagnostics: an array of JSON for the diagnostics; NULL: they are printed. */
 static struct addition add_path(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
 {
 	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
 	struct addition addition = { .catalog = catalog, .path = path, .counts = before, .diagnostics = diagnostics };
-	enum ctrace_status status = ct_catalog_add(catalog, path, take_complaint, &addition);
+	enum ctrace_status status = ct_catalog_add(catalog, path, take_diagnostic, &addition);
 
 	after = ct_catalog_counts(catalog);
 	addition.counts = (struct ct_catalog_counts){ .files = after.files - before.files,
 						      .components = after.components - before.components,
 						      .events = after.events - before.events,
 						      .good_events = after.good_events - before.good_events,
-						      .mistakes = after.mistakes - before.mistakes,
+						      .diagnostics = after.diagnostics - before.diagnostics,
 						      .unread = after.unread - before.unread };
 	if (status == CTRACE_NOT_FOUND)
 		addition.counts.unread++;
@@ -158,21 +158,21 @@ static struct addition add_path(struct ct_catalog *catalog, const char *path, js
 	return addition;
 }
 
-/* "x.yaml: 2 components, 9 events, all good" or "x.yaml: 7 of 9 events are good, 3 mistakes"; a folder may have unread files. */
+/* "x.yaml: 2 components, 9 events, all good" or "x.yaml: 7 of 9 events are good, 3 errors"; a directory may have unread files. */
 static void print_counts(const struct addition *addition)
 {
 	unsigned long long components = addition->counts.components;
 	unsigned long long events = addition->counts.events;
 	unsigned long long good = addition->counts.good_events;
-	unsigned long long mistakes = addition->counts.mistakes;
+	unsigned long long diagnostics = addition->counts.diagnostics;
 	unsigned long long unread = addition->counts.unread;
 
 	ct_tool_print(stdout, addition->path, strlen(addition->path));
-	if (mistakes == 0)
+	if (diagnostics == 0)
 		printf(": %llu component%s, %llu event%s, all good", components, plural(components), events, plural(events));
 	else
-		printf(": %llu of %llu event%s %s good, %llu mistake%s", good, events, plural(events), good == 1 ? "is" : "are",
-		       mistakes, plural(mistakes));
+		printf(": %llu of %llu event%s %s good, %llu error%s", good, events, plural(events), good == 1 ? "is" : "are",
+		       diagnostics, plural(diagnostics));
 	if (unread != 0)
 		printf("; %llu file%s cannot be read", unread, plural(unread));
 	putchar('\n');
@@ -203,7 +203,7 @@ static bool print_json(const struct addition *addition)
 		(void)json_object_set_new(document, "components", ct_json_number(addition->counts.components));
 		(void)json_object_set_new(document, "events", ct_json_number(addition->counts.events));
 		(void)json_object_set_new(document, "good_events", ct_json_number(addition->counts.good_events));
-		(void)json_object_set_new(document, "mistakes", ct_json_number(addition->counts.mistakes));
+		(void)json_object_set_new(document, "diagnostics", ct_json_number(addition->counts.diagnostics));
 		(void)json_object_set_new(document, "unread", ct_json_number(addition->counts.unread));
 		(void)json_object_set_new(document, "diagnostics", addition->diagnostics);
 	}
@@ -373,7 +373,7 @@ static void take_words(struct arguments *arguments, struct argp_state *state)
 	if (arguments->action == NULL)
 		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 	else if (arguments->count == 0)
-		argp_error(state, "%s what? expected a file or a folder", arguments->action->name);
+		argp_error(state, "%s what? expected a file or a directory", arguments->action->name);
 	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT &&
 		 arguments->output != NULL)
 		argp_error(state, "check writes no file: -o is for header, copybook and doc");
@@ -426,7 +426,7 @@ static int run(const struct arguments *arguments)
 	if (result == CMD_DONE && arguments->action->print != NULL)
 		is_written = print_all(catalog, arguments);
 	else if (arguments->action->print != NULL)
-		fputs("ctrace catalog: nothing is written before this is mended\n", stderr);
+		fputs("ctrace catalog: nothing is written before this is repaired\n", stderr);
 	ct_catalog_destroy(catalog);
 	return is_written ? result : CMD_UNWRITTEN;
 }
@@ -434,7 +434,7 @@ static int run(const struct arguments *arguments)
 int cmd_catalog(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "json", 'j', NULL, 0, "check: print a JSON document a file, with its mistakes", 0 },
+		{ "json", 'j', NULL, 0, "check: print a JSON document a file, with its errors", 0 },
 		{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
 		{ 0 },
 	};
@@ -442,7 +442,7 @@ int cmd_catalog(int argc, char **argv)
 		.options = options,
 		.parser = parse_argument,
 		.args_doc = "check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...\nimport XML...\ndraft TRACE...",
-		.doc = "Name each mistake in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
+		.doc = "Name each error in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
 		       "copybook of level 78, or as a page in Markdown.\v"
 		       "A catalogue:\n"
 		       "  component: NAME\n"
@@ -456,7 +456,7 @@ int cmd_catalog(int argc, char **argv)
 		       "        - name: NAME\n"
 		       "          print: hex|decimal|text|time|flags|enumeration|record\n"
 		       "\n"
-		       "man 5 ctrace-catalog has all keys.  A folder stands for its *.yaml and *.yml.",
+		       "man 5 ctrace-catalog has all keys.  A directory stands for its *.yaml and *.yml.",
 	};
 	struct arguments arguments = { 0 };
 

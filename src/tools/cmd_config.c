@@ -1,7 +1,7 @@
 /*
  * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it comes to.
  *
- * Mistakes go to stderr, one line each, in the order of the file; the settings in force go to stdout in the file's own grammar, so that
+ * Errors go to stderr, one line each, in the order of the file; the settings in force go to stdout in the file's own grammar, so that
  * they can be read back.  Works on a registry of its own, in memory; nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -45,7 +45,7 @@ struct check {
 	struct ct_target target;
 	struct diagnostic *found;
 	size_t count;
-	unsigned mistakes;
+	unsigned diagnostics;
 	bool failed; /* memory is short */
 	struct place file[CT_EMITTER_LIMIT];
 	struct place location[CT_EMITTER_LIMIT];
@@ -62,7 +62,7 @@ static unsigned column_of(const struct check *check, const char *at)
 	return (unsigned)(at - start) + 1;
 }
 
-/* expected NULL: a note, which is no mistake. */
+/* expected NULL: a note, which is no error. */
 static void find(struct check *check, struct place place, const char *message, const char *expected)
 {
 	struct diagnostic *found = check->found;
@@ -74,7 +74,7 @@ static void find(struct check *check, struct place place, const char *message, c
 		return;
 	}
 	check->found = found;
-	check->mistakes += expected != NULL;
+	check->diagnostics += expected != NULL;
 	found = &found[check->count++];
 	*found = (struct diagnostic){ place, expected == NULL, strdup(message), strdup(expected != NULL ? expected : "") };
 	check->failed |= found->message == NULL || found->expected == NULL;
@@ -103,12 +103,12 @@ static void add_suggestion(struct ct_buf *message, const char *suggestion)
 
 /* ---- lines ---- */
 
-static void take_complaint(const struct ct_complaint *complaint, void *user)
+static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
-	find(user, (struct place){ complaint->line, complaint->column }, complaint->message, complaint->expected);
+	find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message, diagnostic->expected);
 }
 
-static void complain_emitter(struct check *check, struct ct_span name, unsigned line)
+static void diagnose_emitter(struct check *check, struct ct_span name, unsigned line)
 {
 	const char *names[CT_EMITTER_LIMIT];
 	const struct ctrace_emitter *emitter;
@@ -130,22 +130,22 @@ static void complain_emitter(struct check *check, struct ct_span name, unsigned 
 }
 
 /* The emitters of a command that do not exist. */
-static void complain_emitters(struct check *check, const struct ct_command *command, unsigned line)
+static void diagnose_emitters(struct check *check, const struct ct_command *command, unsigned line)
 {
 	struct ct_span list = command->list;
 	struct ct_span name = command->emitter;
 	uint32_t index;
 
 	if (list.at == NULL) {
-		complain_emitter(check, name, line);
+		diagnose_emitter(check, name, line);
 		return;
 	}
 	while (ct_config_next_word(&list, &name))
 		if (ct_emitter_find(name.at, name.size, &index) != CTRACE_OK)
-			complain_emitter(check, name, line);
+			diagnose_emitter(check, name, line);
 }
 
-/* Any property may be set, so one that the emitter does not know is worth a word but no mistake. */
+/* Any property may be set, so one that the emitter does not know is worth a word but no error. */
 static void note_unknown(struct check *check, const struct ctrace_emitter *emitter, struct ct_span property, unsigned line)
 {
 	const char *names[64];
@@ -162,7 +162,7 @@ static void note_unknown(struct check *check, const struct ctrace_emitter *emitt
 	find_text(check, (struct place){ line, column_of(check, property.at) }, &message, NULL);
 }
 
-static void note_odd(struct check *check, const struct ct_command *command, const struct ct_complaint *odd, unsigned line)
+static void note_odd(struct check *check, const struct ct_command *command, const struct ct_diagnostic *odd, unsigned line)
 {
 	struct ct_buf message;
 
@@ -175,7 +175,7 @@ static void note_property(struct check *check, const struct ct_command *command,
 {
 	const struct ctrace_emitter *emitter;
 	const struct ctrace_property *row;
-	struct ct_complaint odd;
+	struct ct_diagnostic odd;
 	uint32_t index;
 
 	if (ct_emitter_find(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
@@ -194,7 +194,7 @@ static void note_property(struct check *check, const struct ct_command *command,
 		     "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
 	if (row->kind == CTRACE_PROPERTY_FILE)
 		check->file[index] = (struct place){ line, column_of(check, command->value.at) };
-	if (row->kind == CTRACE_PROPERTY_FOLDER)
+	if (row->kind == CTRACE_PROPERTY_DIRECTORY)
 		check->location[index] = (struct place){ line, column_of(check, command->value.at) };
 }
 
@@ -202,10 +202,10 @@ static void note_property(struct check *check, const struct ct_command *command,
 static void note_number(struct check *check, const struct ct_command *command, unsigned line)
 {
 	static const struct ctrace_property as_number = { .kind = CTRACE_PROPERTY_NUMBER };
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX && command->value.at[0] != '-' &&
-	    ct_property_check(&as_number, command->value, &complaint) == CT_PROPERTY_WRONG)
+	    ct_property_check(&as_number, command->value, &diagnostic) == CT_PROPERTY_WRONG)
 		find(check, (struct place){ line, column_of(check, command->value.at) },
 		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295", NULL);
 }
@@ -227,7 +227,7 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	enum ctrace_status status = ct_apply(&check->target, command);
 
 	if (status == CTRACE_EMITTER_NOT_FOUND)
-		complain_emitters(check, command, line);
+		diagnose_emitters(check, command, line);
 	else if (status != CTRACE_OK)
 		find(check, (struct place){ line, 1 }, "not applied", ctrace_status_text(status));
 	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
@@ -250,88 +250,88 @@ static void load_for(const struct ct_command *command, unsigned line, void *user
 		(void)!ct_emitter_find(command->emitter.at, command->emitter.size, &index);
 }
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 /* In a file system of the kernel's nobody makes a file, whatever the permissions say. */
-static bool is_of_kernel(const char *folder)
+static bool is_of_kernel(const char *directory)
 {
 	struct statfs system;
 
-	return statfs(folder, &system) == 0 && (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
+	return statfs(directory, &system) == 0 && (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
 }
 
-/* The nearest folder of a path that is there, this one included, could be written to; else errno says why not. */
+/* The nearest directory of a path that is there, this one included, could be written to; else errno says why not. */
 static bool can_be_made(const char *path)
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 	struct stat info;
 
-	if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder) {
+	if (snprintf(directory, sizeof directory, "%s", path) >= (int)sizeof directory) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	while (stat(folder, &info) != 0) {
-		char *slash = strrchr(folder, '/');
+	while (stat(directory, &info) != 0) {
+		char *slash = strrchr(directory, '/');
 
 		if (errno != ENOENT)
 			return false;
 		if (slash == NULL)
-			(void)snprintf(folder, sizeof folder, ".");
+			(void)snprintf(directory, sizeof directory, ".");
 		else
-			slash[slash == folder] = '\0';
+			slash[slash == directory] = '\0';
 	}
 	errno = ENOTDIR;
-	if (!S_ISDIR(info.st_mode) || access(folder, W_OK | X_OK) != 0)
+	if (!S_ISDIR(info.st_mode) || access(directory, W_OK | X_OK) != 0)
 		return false;
 	errno = EROFS;
-	return !is_of_kernel(folder);
+	return !is_of_kernel(directory);
 }
 
-static void note_folder(struct check *check, struct place place, const char *folder, const char *instead)
+static void note_directory(struct check *check, struct place place, const char *directory, const char *instead)
 {
 	struct ct_buf message;
 	int error;
 
-	if (can_be_made(folder))
+	if (can_be_made(directory))
 		return;
 	error = errno;
 	ct_buf_init(&message);
-	ct_buf_add_text(&message, "you cannot write to the folder ");
-	ct_span_quote(&message, (struct ct_span){ folder, strlen(folder) }, strlen(folder));
+	ct_buf_add_text(&message, "you cannot write to the directory ");
+	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) }, strlen(directory));
 	ct_buf_add_format(&message, ": %s; where the program cannot either, %s", strerror(error), instead);
 	find_text(check, place, &message, NULL);
 }
 
-/* A FILE that leads out of the folder for output. */
+/* A FILE that leads out of the directory for output. */
 static void note_parent(struct check *check, uint32_t index, const char *location, const char *file)
 {
 	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL && !ct_file_is_within(location, file))
-		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its folder is there: none is made",
+		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its directory is there: none is made",
 		     NULL);
 }
 
-static void check_file_folder(struct check *check, uint32_t index, const char *file, const char *location)
+static void check_file_directory(struct check *check, uint32_t index, const char *file, const char *location)
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 	const char *slash = strrchr(file, '/');
 	struct ct_buf message;
 	struct stat info;
 
 	if (file[0] != '/')
 		note_parent(check, index, location, file);
-	if (file[0] != '/' || (size_t)(slash - file) >= sizeof folder)
+	if (file[0] != '/' || (size_t)(slash - file) >= sizeof directory)
 		return;
-	(void)snprintf(folder, sizeof folder, "%.*s", slash == file ? 1 : (int)(slash - file), file);
-	if (strstr(folder, "$(") != NULL)
+	(void)snprintf(directory, sizeof directory, "%.*s", slash == file ? 1 : (int)(slash - file), file);
+	if (strstr(directory, "$(") != NULL)
 		return;
-	if (ct_emitter_at(index) != &ct_emit_textfile || ct_file_is_within(location, file) || stat(folder, &info) == 0) {
-		note_folder(check, check->file[index], folder, "nothing is traced there");
+	if (ct_emitter_at(index) != &ct_emit_textfile || ct_file_is_within(location, file) || stat(directory, &info) == 0) {
+		note_directory(check, check->file[index], directory, "nothing is traced there");
 		return;
 	}
 	ct_buf_init(&message);
-	ct_buf_add_text(&message, "no such folder: ");
-	ct_span_quote(&message, (struct ct_span){ folder, strlen(folder) }, strlen(folder));
-	find_text(check, check->file[index], &message, "a folder that is there; below LOCATION one is made when it is missing");
+	ct_buf_add_text(&message, "no such directory: ");
+	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) }, strlen(directory));
+	find_text(check, check->file[index], &message, "a directory that is there; below LOCATION one is made when it is missing");
 }
 
 /* ---- what has the name of the output already ---- */
@@ -340,7 +340,7 @@ static void check_file_folder(struct check *check, uint32_t index, const char *f
 static const char *refusal_of_file(const struct stat *info, const char *path)
 {
 	if (S_ISDIR(info->st_mode))
-		return "is a folder: nothing is traced there; name a file";
+		return "is a directory: nothing is traced there; name a file";
 	if (S_ISLNK(info->st_mode))
 		return "is a link, and links are not followed: nothing is traced there; name the file that it leads to";
 	if (!S_ISREG(info->st_mode))
@@ -354,17 +354,17 @@ static const char *refusal_of_file(const struct stat *info, const char *path)
 	return NULL;
 }
 
-/* The same for the folder that a FILE of BINFILE is. */
-static const char *refusal_of_folder(const struct stat *info, const char *path)
+/* The same for the directory that a FILE of BINFILE is. */
+static const char *refusal_of_directory(const struct stat *info, const char *path)
 {
 	if (S_ISLNK(info->st_mode))
-		return "is a link, and links are not followed: nothing is traced there; name the folder that it leads to";
+		return "is a link, and links are not followed: nothing is traced there; name the directory that it leads to";
 	if (!S_ISDIR(info->st_mode))
-		return "is there, and is no folder: nothing is traced there; name another folder, which BINFILE makes";
+		return "is there, and is no directory: nothing is traced there; name another directory, which BINFILE makes";
 	if (info->st_uid != geteuid())
-		return "is another user's: where the program runs as you, nothing is traced there; name another folder, or remove this one";
+		return "is another user's: where the program runs as you, nothing is traced there; name another directory, or remove this one";
 	if (access(path, R_OK | W_OK | X_OK) != 0)
-		return "may not be read and written to: nothing is traced there; change its mode, or name another folder";
+		return "may not be read and written to: nothing is traced there; change its mode, or name another directory";
 	return NULL;
 }
 
@@ -372,10 +372,10 @@ static const char *refusal_of_folder(const struct stat *info, const char *path)
 static bool output_path(const char *file, const char *location, char out[CTRACE_EMITTER_PATH_SIZE])
 {
 	const char *logs = ct_os_environment("MFTRACE_LOGS");
-	const char *folder = file[0] == '/' ? "" : location[0] != '\0' ? location : logs != NULL ? logs : "";
+	const char *directory = file[0] == '/' ? "" : location[0] != '\0' ? location : logs != NULL ? logs : "";
 	size_t size;
 
-	if (snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", file) >=
+	if (snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", file) >=
 		    (int)CTRACE_EMITTER_PATH_SIZE ||
 	    strstr(out, "$(") != NULL)
 		return false;
@@ -398,7 +398,7 @@ static void note_output(struct check *check, uint32_t index, const char *file, c
 	if (emitter == &ct_emit_textfile)
 		refusal = refusal_of_file(&info, path);
 	else if (emitter == &ct_emit_binfile)
-		refusal = refusal_of_folder(&info, path);
+		refusal = refusal_of_directory(&info, path);
 	if (refusal == NULL)
 		return;
 	ct_buf_init(&message);
@@ -407,7 +407,7 @@ static void note_output(struct check *check, uint32_t index, const char *file, c
 	find_text(check, check->file[index], &message, NULL);
 }
 
-static void check_folders(struct check *check)
+static void check_directories(struct check *check)
 {
 	struct ct_buf file, location;
 
@@ -419,11 +419,11 @@ static void check_folders(struct check *check)
 		if (ct_emitter_property_get(check->target.registry, i, "LOCATION", 8, &location) != CTRACE_OK)
 			ct_buf_clear(&location);
 		if (check->location[i].line != 0 && location.size != 0)
-			note_folder(check, check->location[i], ct_buf_text(&location),
-				    "MFTRACE_LOGS, or its working folder, takes its place");
+			note_directory(check, check->location[i], ct_buf_text(&location),
+				    "MFTRACE_LOGS, or its working directory, takes its place");
 		if (check->file[i].line == 0 || ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) != CTRACE_OK)
 			continue;
-		check_file_folder(check, i, ct_buf_text(&file), ct_buf_text(&location));
+		check_file_directory(check, i, ct_buf_text(&file), ct_buf_text(&location));
 		note_output(check, i, ct_buf_text(&file), ct_buf_text(&location));
 	}
 	ct_buf_fini(&file);
@@ -467,7 +467,7 @@ static json_t *json_found(const struct diagnostic *found)
 
 	json_object_set_new(object, "line", json_integer((json_int_t)found->place.line));
 	json_object_set_new(object, "column", json_integer((json_int_t)found->place.column));
-	json_object_set_new(object, "kind", json_string(found->is_note ? "note" : "mistake"));
+	json_object_set_new(object, "kind", json_string(found->is_note ? "note" : "diagnostic"));
 	json_object_set_new(object, "message", ct_json_string(found->message));
 	if (!found->is_note)
 		json_object_set_new(object, "expected", ct_json_string(found->expected));
@@ -487,7 +487,7 @@ static void print_json(struct check *check)
 		json_array_append_new(diagnostics, json_found(&check->found[i]));
 	ct_config_each_setting(&check->target, add_setting, settings);
 	json_object_set_new(object, "path", ct_json_string(check->path));
-	json_object_set_new(object, "mistakes", json_integer((json_int_t)check->mistakes));
+	json_object_set_new(object, "diagnostics", json_integer((json_int_t)check->diagnostics));
 	json_object_set_new(object, "diagnostics", diagnostics);
 	json_object_set_new(object, "settings", settings);
 	dump_json(check, object);
@@ -498,11 +498,11 @@ static void print_json(struct check *check)
 static int check_text(struct check *check)
 {
 	struct ct_config_reader loading = { .command = load_for, .user = check };
-	struct ct_config_reader reader = { .command = apply_command, .complain = take_complaint, .user = check };
+	struct ct_config_reader reader = { .command = apply_command, .diagnose = take_diagnostic, .user = check };
 
 	ct_config_read(check->text.data, check->text.size, NULL, &loading, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
-	check_folders(check);
+	check_directories(check);
 	if (check->count > 1)
 		qsort(check->found, check->count, sizeof *check->found, by_place);
 	if (check->is_json)
@@ -511,10 +511,10 @@ static int check_text(struct check *check)
 		print_people(check);
 	if (check->failed)
 		fputs("ctrace config: not enough memory\n", stderr);
-	return check->mistakes == 0 && !check->failed ? CMD_DONE : CMD_NOTHING;
+	return check->diagnostics == 0 && !check->failed ? CMD_DONE : CMD_NOTHING;
 }
 
-static int complain_unread(struct check *check, int error)
+static int diagnose_unread(struct check *check, int error)
 {
 	char buffer[CT_CONFIG_UNREAD];
 	const char *why = ct_config_unread(error, buffer);
@@ -538,10 +538,10 @@ static int check_file(struct check *check)
 	enum ctrace_status status = ct_os_read_file(check->path, FILE_LIMIT, &check->text);
 
 	if (status != CTRACE_OK)
-		return complain_unread(check, errno);
+		return diagnose_unread(check, errno);
 	status = ct_session_create(&check->session, NULL);
 	if (status != CTRACE_OK)
-		goto complain;
+		goto diagnose;
 	status = ct_registry_create(&check->session, &check->target.registry);
 	if (status != CTRACE_OK)
 		goto undo_session;
@@ -551,7 +551,7 @@ static int check_file(struct check *check)
 	ct_registry_destroy(check->target.registry);
 undo_session:
 	ct_session_close(&check->session, true);
-complain:
+diagnose:
 	if (status != CTRACE_OK)
 		fprintf(stderr, "ctrace config: %s\n", ctrace_status_text(status));
 	return exit_status;
@@ -643,7 +643,7 @@ int cmd_config(int argc, char **argv)
 		.options = options,
 		.parser = parse_argument,
 		.args_doc = "check [FILE]",
-		.doc = "Name each mistake in a configuration file with line and column, and print the settings that come of it.\n"
+		.doc = "Name each error in a configuration file with line and column, and print the settings that come of it.\n"
 		       "Without FILE: that of MFTRACE_CONFIG.",
 		.help_filter = add_keys,
 	};

@@ -155,7 +155,7 @@ static bool print_json(const struct diff *diff, const struct ct_tally tallies[2]
  * The way
  */
 
-static int complain(const char *what)
+static int diagnose(const char *what)
 {
 	fprintf(stderr, "ctrace diff: %s\n", what);
 	return RUNS_UNKNOWN;
@@ -188,14 +188,14 @@ static int compare(struct diff *diff, const struct ct_tally tallies[2])
 	if (ct_tally_duration_ns(&tallies[0]) == 0 || ct_tally_duration_ns(&tallies[1]) == 0)
 		diff->options.has_rates = false;
 	if (ct_compare(&tallies[0], &tallies[1], &diff->options, &changes, &count) != CTRACE_OK)
-		return complain("not enough memory");
+		return diagnose("not enough memory");
 	if (diff->is_json)
 		ok = print_json(diff, tallies, changes, count);
 	for (size_t i = 0; i < count && !diff->is_json; i++)
 		print_change(diff, &changes[i]);
 	free(changes);
 	if (!ok)
-		return complain("not enough memory");
+		return diagnose("not enough memory");
 	return count == 0 ? RUNS_ALIKE : RUNS_DIFFER;
 }
 
@@ -213,11 +213,11 @@ static int run(struct diff *diff)
 	diff->reading.reader = NULL;
 	ok = ok && count_run(diff, &diff->paths[1], &tallies[1]);
 	if (ok && tallies[0].events == 0 && tallies[1].events == 0)
-		ok = complain("neither run has an event that matches") == RUNS_ALIKE;
+		ok = diagnose("neither run has an event that matches") == RUNS_ALIKE;
 	if (ok)
 		result = compare(diff, tallies);
 	if (diff->has_failed)
-		result = complain("what could not be read is not compared");
+		result = diagnose("what could not be read is not compared");
 	if (reading_end(&diff->reading, 1) == CMD_UNREAD)
 		result = RUNS_UNKNOWN;
 	ct_tally_fini(&tallies[0]);
@@ -312,7 +312,7 @@ int cmd_diff(int argc, char **argv)
 		.parser = parse_diff,
 		.args_doc = "['EXPRESSION'] A B",
 		.doc = "Compare two runs: which events are new, gone, more or less frequent, and which spans are slower or faster.\v"
-		       "A and B are traces, or folders of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, no memory, or something could not be"
+		       "A and B are traces, or directories of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, no memory, or something could not be"
 		       " read.",
 	};
 	struct diff diff = {

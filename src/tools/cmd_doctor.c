@@ -1,7 +1,7 @@
 /*
  * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: why is nothing traced?
  *
- * Runs the program with a run directory of its own, whose folders the library leaves when it ends, and says what they and the loader's
+ * Runs the program with a run directory of its own, whose directories the library leaves when it ends, and says what they and the loader's
  * account tell.  Of a process that runs already it reads what `ctrace list` reads.  What the program prints goes where it always goes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,7 @@ struct doctor {
 	bool is_json;
 	char **program; /* NULL: pid */
 	uint32_t pid;
-	char folder[64]; /* what is the program's, for this run: "run" and "loader" in it */
+	char directory[64]; /* what is the program's, for this run: "run" and "loader" in it */
 	struct ct_buf library;
 	uint32_t shown; /* processes */
 	json_t *processes;
@@ -93,10 +93,10 @@ static void print_configuration(struct doctor *doctor, const struct ct_session *
 	ct_list_config_print(session, &text);
 	begin_line(doctor, "configuration");
 	add(doctor, ct_buf_text(&text));
-	if (config->mistakes != 0)
+	if (config->diagnostics != 0)
 		add(doctor, "; `ctrace config check` names them");
 	add(doctor, "\n");
-	if (config->error != 0 || config->mistakes != 0 || config->stopped_at != 0)
+	if (config->error != 0 || config->diagnostics != 0 || config->stopped_at != 0)
 		add_problem(doctor, "configuration");
 	ct_buf_fini(&text);
 }
@@ -107,7 +107,7 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 
 	begin_line(doctor, "components");
 	for (uint32_t i = 0; i < process->count; i++) {
-		uint32_t level = process->session.components[process->order[i]].gate.level;
+		uint32_t level = process->session.components[process->order[i]].level_word.level;
 		size_t size;
 		const char *name = ct_list_name(&process->session, process->order[i], &size);
 
@@ -238,7 +238,7 @@ static void print_losses(struct doctor *doctor, const struct list_counters *coun
 	putchar('\n');
 }
 
-static void look_at(const struct ct_folder_entry *entry, void *user)
+static void look_at(const struct ct_directory_entry *entry, void *user)
 {
 	struct doctor *doctor = user;
 	struct list_process process = { .entry = entry };
@@ -298,19 +298,19 @@ static void find_loaded(struct doctor *doctor)
 	char path[PATH_ROOM];
 	const struct dirent *entry;
 	struct ct_buf text;
-	DIR *folder;
+	DIR *directory;
 
-	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
-	folder = opendir(path);
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
+	directory = opendir(path);
 	ct_buf_init(&text);
-	while (folder != NULL && (entry = readdir(folder)) != NULL && doctor->library.size == 0) {
+	while (directory != NULL && (entry = readdir(directory)) != NULL && doctor->library.size == 0) {
 		ct_buf_clear(&text);
-		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->folder, entry->d_name);
+		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->directory, entry->d_name);
 		if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
 			(void)find_library(doctor, ct_buf_text(&text), "calling init: ");
 	}
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	ct_buf_fini(&text);
 }
 
@@ -328,44 +328,44 @@ static void find_mapped(struct doctor *doctor)
 
 /* ---- the program ---- */
 
-static bool make_folders(struct doctor *doctor)
+static bool make_directories(struct doctor *doctor)
 {
 	char path[128];
 
-	(void)snprintf(doctor->folder, sizeof doctor->folder, "/tmp/ctrace-doctor.XXXXXX");
-	if (mkdtemp(doctor->folder) == NULL) {
-		doctor->folder[0] = '\0';
+	(void)snprintf(doctor->directory, sizeof doctor->directory, "/tmp/ctrace-doctor.XXXXXX");
+	if (mkdtemp(doctor->directory) == NULL) {
+		doctor->directory[0] = '\0';
 		return false;
 	}
-	(void)snprintf(path, sizeof path, "%s/run", doctor->folder);
+	(void)snprintf(path, sizeof path, "%s/run", doctor->directory);
 	if (mkdir(path, 0700) != 0)
 		return false;
-	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
 	return mkdir(path, 0700) == 0;
 }
 
 /* Nothing of a process that goes on is taken away. */
-static void remove_folders(const struct doctor *doctor)
+static void remove_directories(const struct doctor *doctor)
 {
 	char path[PATH_ROOM];
 	const struct dirent *entry;
-	DIR *folder;
+	DIR *directory;
 
-	(void)snprintf(path, sizeof path, "%s/loader", doctor->folder);
-	folder = opendir(path);
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
-		(void)unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder != NULL)
-		(void)closedir(folder);
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
+	directory = opendir(path);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory != NULL)
+		(void)closedir(directory);
 	(void)rmdir(path);
-	(void)snprintf(path, sizeof path, "%s/run", doctor->folder);
-	folder = opendir(path);
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
+	(void)snprintf(path, sizeof path, "%s/run", doctor->directory);
+	directory = opendir(path);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (entry->d_type == DT_REG)
-			(void)unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder != NULL)
-		(void)closedir(folder);
-	if (rmdir(path) != 0 || rmdir(doctor->folder) != 0)
+			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory != NULL)
+		(void)closedir(directory);
+	if (rmdir(path) != 0 || rmdir(doctor->directory) != 0)
 		fprintf(stderr, "ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n", path);
 }
 
@@ -374,13 +374,13 @@ static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
 	char run[128], loader[128];
 	int error;
 
-	(void)snprintf(run, sizeof run, "%s/run", doctor->folder);
-	(void)snprintf(loader, sizeof loader, "%s/loader/of", doctor->folder);
+	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
+	(void)snprintf(loader, sizeof loader, "%s/loader/of", doctor->directory);
 	if (doctor->is_json)
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGQUIT, SIG_DFL);
-	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 && setenv("CTRACE_LEAVE_FOLDER", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
+	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 && setenv("CTRACE_LEAVE_DIRECTORY", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
 	    setenv("LD_DEBUG_OUTPUT", loader, 1) == 0)
 		(void)execvp(doctor->program[0], doctor->program);
 	error = errno;
@@ -438,9 +438,9 @@ static void examine_program(struct doctor *doctor)
 	struct ct_recovery total = { 0 };
 	char run[128];
 
-	(void)snprintf(run, sizeof run, "%s/run", doctor->folder);
+	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
 	find_loaded(doctor);
-	ct_folder_each(run, look_at, doctor);
+	ct_directory_each(run, look_at, doctor);
 	ct_recover(run, NULL, &total, NULL, NULL);
 	doctor->recovered = total.delivered;
 }
@@ -449,7 +449,7 @@ static void examine_program(struct doctor *doctor)
 
 static void look_into(const char *run_directory, void *user)
 {
-	ct_folder_each(run_directory, look_at, user);
+	ct_directory_each(run_directory, look_at, user);
 }
 
 static void print_json(const struct doctor *doctor)
@@ -478,12 +478,12 @@ static int examine(struct doctor *doctor)
 
 	if (doctor->program == NULL) {
 		find_mapped(doctor);
-		ct_folder_each_run_directory(look_into, doctor);
-	} else if (!make_folders(doctor)) {
-		fprintf(stderr, "ctrace doctor: no folder in /tmp: %s\n", strerror(errno));
+		ct_directory_each_run_directory(look_into, doctor);
+	} else if (!make_directories(doctor)) {
+		fprintf(stderr, "ctrace doctor: no directory in /tmp: %s\n", strerror(errno));
 		return CMD_NOTHING;
 	} else if (!run_program(doctor)) {
-		remove_folders(doctor);
+		remove_directories(doctor);
 		return PROGRAM_FAILED;
 	} else {
 		examine_program(doctor);
@@ -496,7 +496,7 @@ static int examine(struct doctor *doctor)
 	if (doctor->program != NULL) {
 		(void)fflush(stdout);
 		print_end(doctor);
-		remove_folders(doctor);
+		remove_directories(doctor);
 	}
 	has_problem = json_array_size(doctor->problems) != 0;
 	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED : has_problem ? CMD_NOTHING : CMD_DONE;

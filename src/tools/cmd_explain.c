@@ -119,7 +119,7 @@ static const struct ct_reason_row *first_row(uint32_t rc)
 	return NULL;
 }
 
-static int complain_unknown(const struct explain *explain)
+static int diagnose_unknown(const struct explain *explain)
 {
 	const struct ct_reason_row *row = first_row(explain->rc);
 	const char *separator = "";
@@ -161,7 +161,7 @@ static int explain_codes(const struct explain *explain)
 			putchar('\n');
 		print_row(row);
 	}
-	return printed != 0 ? CMD_DONE : complain_unknown(explain);
+	return printed != 0 ? CMD_DONE : diagnose_unknown(explain);
 }
 
 /* ---- the command line ---- */
@@ -220,10 +220,10 @@ static void take_argument(struct explain *explain, const char *argument, struct 
 
 	for (argument += strspn(argument, separators); *argument != '\0'; argument += strspn(argument, separators)) {
 		size_t size = strcspn(argument, separators);
-		const char *mistake = take_word(explain, argument, size);
+		const char *diagnostic = take_word(explain, argument, size);
 
-		if (mistake != NULL)
-			argp_error(state, "%s", mistake);
+		if (diagnostic != NULL)
+			argp_error(state, "%s", diagnostic);
 		argument += size;
 	}
 }

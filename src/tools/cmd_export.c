@@ -32,7 +32,7 @@ struct export
 	bool is_unwritten;
 };
 
-static int complain(const struct export *verb, const char *path, const char *what)
+static int diagnose(const struct export *verb, const char *path, const char *what)
 {
 	fprintf(stderr, "%s: ", verb->reading.verb);
 	if (path != NULL) {
@@ -43,19 +43,19 @@ static int complain(const struct export *verb, const char *path, const char *wha
 	return CMD_NOTHING;
 }
 
-static void complain_output(struct export *verb, const char *what)
+static void diagnose_output(struct export *verb, const char *what)
 {
 	verb->is_unwritten = true;
-	(void)complain(verb, verb->output, what);
+	(void)diagnose(verb, verb->output, what);
 }
 
-static void complain_spool(struct export *verb, const char *folder, int error)
+static void diagnose_spool(struct export *verb, const char *directory, int error)
 {
 	verb->is_unwritten = true;
 	fprintf(stderr, "%s: ", verb->reading.verb);
-	ct_tool_print(stderr, folder, strlen(folder));
+	ct_tool_print(stderr, directory, strlen(directory));
 	fprintf(stderr, ": a temporary file cannot be written there: %s; %s\n", strerror(error),
-		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the folder" : "TMPDIR may name another folder");
+		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the directory" : "TMPDIR may name another directory");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -67,12 +67,12 @@ static bool open_output(struct export *verb)
 	const char *path = verb->output;
 
 	verb->options.fd = STDOUT_FILENO;
-	verb->options.folder = path;
-	verb->is_file = !verb->exporter->is_folder && path != NULL && strcmp(path, "-") != 0;
+	verb->options.directory = path;
+	verb->is_file = !verb->exporter->is_directory && path != NULL && strcmp(path, "-") != 0;
 	if (!verb->is_file)
 		return true;
 	if (!new_file_open(&verb->file, path)) {
-		complain_output(verb, strerror(errno));
+		diagnose_output(verb, strerror(errno));
 		return false;
 	}
 	verb->options.fd = verb->file.fd;
@@ -84,7 +84,7 @@ static bool close_output(struct export *verb, bool is_complete)
 	if (!verb->is_file || new_file_end(&verb->file, is_complete))
 		return is_complete;
 	if (is_complete)
-		complain_output(verb, strerror(errno));
+		diagnose_output(verb, strerror(errno));
 	return false;
 }
 
@@ -126,16 +126,16 @@ static bool write_events(struct export *verb)
 		return false;
 	/* What the first reading did not see has no column and no track. */
 	if (reading_differs(&verb->reading)) {
-		(void)complain(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
+		(void)diagnose(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
 		return false;
 	}
 	status = verb->exporter->end(verb->self);
 	if (status == CTRACE_OK)
 		return true;
 	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL && verb->exporter->spool(verb->self) != NULL)
-		complain_spool(verb, verb->exporter->spool(verb->self), errno);
+		diagnose_spool(verb, verb->exporter->spool(verb->self), errno);
 	else if (!ct_memory_has_lacked()) /* the tool's end tells of that */
-		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	return false;
 }
 
@@ -144,16 +144,16 @@ static bool convert(struct export *verb)
 	enum ctrace_status status;
 	bool is_complete;
 
-	verb->options.has_one_trace = ct_reader_origin(verb->reading.reader, 1) == NULL;
+	verb->options.has_one_trace = ct_reader_source_process(verb->reading.reader, 1) == NULL;
 	if (!open_output(verb)) {
 		verb->reading.has_failed = true; /* and has no events for that reason */
 		return false;
 	}
 	status = verb->exporter->open(&verb->options, &verb->self);
 	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
-		complain_output(verb, "is not empty; name a folder that is not there yet");
+		diagnose_output(verb, "is not empty; name a directory that is not there yet");
 	else if (status != CTRACE_OK)
-		complain_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	verb->reading.has_failed |= status != CTRACE_OK;
 	is_complete = status == CTRACE_OK && write_events(verb);
 	verb->exporter->close(verb->self);
@@ -172,7 +172,7 @@ static int run(struct export *verb)
 	verb->reading.also_user = verb;
 	new_file_catch();
 	/* Of nothing nothing is made: what is in the way of the output stays. */
-	is_good = reading_open(&verb->reading) && ct_reader_origin(verb->reading.reader, 0) != NULL && convert(verb);
+	is_good = reading_open(&verb->reading) && ct_reader_source_process(verb->reading.reader, 0) != NULL && convert(verb);
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
 	if (verb->is_unwritten)
@@ -202,9 +202,9 @@ static void check(struct export *verb, struct argp_state *state)
 	if (verb->exporter == NULL)
 		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
 	if (verb->reading.path_count == 0)
-		argp_error(state, "export what? expected a trace, a run folder or a process id");
-	if (verb->exporter->is_folder && verb->output == NULL)
-		argp_error(state, "a %s trace is a folder: --output is missing", verb->exporter->name);
+		argp_error(state, "export what? expected a trace, a process directory or a process id");
+	if (verb->exporter->is_directory && verb->output == NULL)
+		argp_error(state, "a %s trace is a directory: --output is missing", verb->exporter->name);
 	if (verb->exporter->is_binary && verb->output == NULL && isatty(STDOUT_FILENO))
 		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
 	if (verb->options.is_lines && verb->exporter != &ct_export_json)
@@ -262,7 +262,7 @@ int cmd_export(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
-		{ "output", 'o', "PATH", 0, "The file, or the folder of common-trace-format; stdout by default", 0 },
+		{ "output", 'o', "PATH", 0, "The file, or the directory of common-trace-format; stdout by default", 0 },
 		{ "args", OPTION_ARGS, NULL, 0, "chrome: the items of spans too; speedscope then adds nothing up", 0 },
 		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
 		{ "columns", OPTION_COLUMNS, "LIST", 0, "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
@@ -275,7 +275,7 @@ int cmd_export(int argc, char **argv)
 		.children = children,
 		.parser = parse_export,
 		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
-		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 folder with named events for babeltrace2 and Trace"
+		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 directory with named events for babeltrace2 and Trace"
 		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
 		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
 	};

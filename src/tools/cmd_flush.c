@@ -1,7 +1,7 @@
 /*
  * cmd_flush.c - ctrace flush: running processes deliver what they have traced so far.
  *
- * A process waits for its agent for less than a second at a time, because it answers one operator after the other; so those that are
+ * A process waits for its consumer thread for less than a second at a time, because it answers one operator after the other; so those that are
  * not done are asked again until they are, or the time is over.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -29,7 +29,7 @@ struct arguments {
 
 /* ---- the command line ---- */
 
-/* A mistake in a command is to be told as such, and not as a trace that is missing. */
+/* An error in a command is to be told as such, and not as a trace that is missing. */
 static bool is_command(const char *word)
 {
 	return ct_ipcs_is_command(word) || (access(word, F_OK) != 0 && ct_ipcs_may_be_command(word));
@@ -210,7 +210,7 @@ int cmd_ipcs(int argc, char **argv)
 		.children = children,
 		.args_doc = "[COMMAND...] [TRACE...]",
 		.doc = "Lists traces as IPCS does.\vA word that begins with CTRACE, QUERY, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END is a "
-		       "command; the others are traces: folders, stream files, run folders, process ids. Without commands they are read from "
+		       "command; the others are traces: directories, stream files, process directorys, process ids. Without commands they are read from "
 		       "standard input, at a terminal with line editing; HELP lists them.\n\n"
 		       "  ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL LIMIT(10)' trace",
 	};

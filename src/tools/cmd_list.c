@@ -1,7 +1,7 @@
 /*
  * cmd_list.c - ctrace list: the traced processes, their components, destinations and counters.
  *
- * Reads what each process keeps in its run folder, with pread and without a lock: the processes are not disturbed, do not
+ * Reads what each process keeps in its process directory, with pread and without a lock: the processes are not disturbed, do not
  * notice, and may change or end meanwhile, so counters taken a moment apart need not agree to the event.  Every text here was
  * written by somebody's program and is printed as such.
  *
@@ -131,7 +131,7 @@ static void print_components(const struct list_process *process)
 
 		fputs("    ", stdout);
 		print_cell(name, size, width);
-		printf("%-5s  ", ct_list_level(component->gate.level));
+		printf("%-5s  ", ct_list_level(component->level_word.level));
 		print_destinations_of(session->head, component->dests);
 		if (!(component->flags & CT_COMPONENT_KNOWN))
 			fputs("  (not registered)", stdout);
@@ -232,11 +232,11 @@ static void show_process(struct list_process *process, struct list_options *opti
 		options->failed = true;
 }
 
-static void list_process(const struct ct_folder_entry *entry, void *user)
+static void list_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct list_options *options = user;
 	struct list_process process = { .entry = entry };
-	char why[CT_FOLDER_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE];
 	enum ctrace_status status;
 
 	if (options->pid != 0 && entry->pid != options->pid)
@@ -248,7 +248,7 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 		options->failed = true;
 		fputs("ctrace list: ", stderr);
 		ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-		fprintf(stderr, "/%s: %s\n", entry->name, ct_folder_explain(entry->run_directory, entry->name, status, why));
+		fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!ct_list_gather_components(&process, options->component, options->all)) {
@@ -262,9 +262,9 @@ static void list_process(const struct ct_folder_entry *entry, void *user)
 	ct_session_close(&process.session, false);
 }
 
-/* The folders of one run directory, which have no order of their own. */
+/* The directories of one run directory, which have no order of their own. */
 struct listed {
-	struct ct_folder_entry entry; /* its name is ours */
+	struct ct_directory_entry entry; /* its name is ours */
 	uint32_t asid;
 };
 struct listing {
@@ -273,7 +273,7 @@ struct listing {
 	struct list_options *options;
 };
 
-static void gather_entry(const struct ct_folder_entry *entry, void *user)
+static void gather_entry(const struct ct_directory_entry *entry, void *user)
 {
 	struct listing *listing = user;
 	struct listed *items = listing->items;
@@ -310,7 +310,7 @@ static void list_run_directory(const char *path, void *user)
 {
 	struct listing listing = { .options = user };
 
-	ct_folder_each(path, gather_entry, &listing);
+	ct_directory_each(path, gather_entry, &listing);
 	if (listing.count > 1)
 		qsort(listing.items, listing.count, sizeof *listing.items, by_asid);
 	for (size_t i = 0; i < listing.count; i++) {
@@ -330,7 +330,7 @@ static void name_run_directory(const char *path, void *user)
 	*is_first = false;
 }
 
-static int complain_nothing(const struct list_options *options)
+static int diagnose_nothing(const struct list_options *options)
 {
 	bool is_first = true;
 
@@ -341,7 +341,7 @@ static int complain_nothing(const struct list_options *options)
 	if (ct_recovery_report_refused("ctrace list") != 0)
 		return CMD_NOTHING;
 	fputs("ctrace list: no traced process found in ", stderr);
-	ct_folder_each_run_directory(name_run_directory, &is_first);
+	ct_directory_each_run_directory(name_run_directory, &is_first);
 	fputs(is_first ? "any run directory: there is none\n" : "\n", stderr);
 	return CMD_NOTHING;
 }
@@ -403,13 +403,13 @@ int cmd_list(int argc, char **argv)
 		return CMD_USAGE;
 	if (options.names_kind == LIST_NO_NAMES)
 		ct_recovery_on_the_way("ctrace list");
-	ct_folder_each_run_directory(list_run_directory, &options);
+	ct_directory_each_run_directory(list_run_directory, &options);
 	if (options.names_kind != LIST_NO_NAMES && !ct_list_names_print(&options.names)) {
 		options.failed = true;
 		fputs("ctrace list: not enough memory\n", stderr);
 	}
 	ct_buf_fini(&options.names);
 	if (options.shown == 0 && !options.failed)
-		return complain_nothing(&options);
+		return diagnose_nothing(&options);
 	return options.failed ? CMD_NOTHING : CMD_DONE;
 }

@@ -2,7 +2,7 @@
  * cmd_op.c - ctrace op: operator commands from the command line, a file or stdin.
  *
  * Commands are carried out in order, each whatever became of those before it.  Their messages, refusals too, are results and go to
- * stdout; a command that cannot be parsed is a mistake and goes to stderr.
+ * stdout; a command that cannot be parsed is an error and goes to stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -69,7 +69,7 @@ static void run_stream(struct operator* operator, FILE * from)
 	free(line);
 }
 
-static void complain_file(struct operator* operator, const char * path)
+static void diagnose_file(struct operator* operator, const char * path)
 {
 	fputs("ctrace op: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
@@ -84,13 +84,13 @@ static void run_file(struct operator* operator, const char * path)
 	FILE *from = is_stdin ? stdin : fopen(path, "re");
 
 	if (from == NULL) {
-		complain_file(operator, path);
+		diagnose_file(operator, path);
 		return;
 	}
 	errno = 0;
 	run_stream(operator, from);
 	if (ferror(from))
-		complain_file(operator, path);
+		diagnose_file(operator, path);
 	if (!is_stdin)
 		(void)fclose(from);
 }

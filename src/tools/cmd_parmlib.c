@@ -1,7 +1,7 @@
 /*
  * cmd_parmlib.c - `ctrace parmlib check` and `print`: what is wrong with a member of component trace, and what it says.
  *
- * Mistakes go to stderr, one line each, with the codes that CTRACE DEFINE would answer; what was understood goes to stdout as a
+ * Errors go to stderr, one line each, with the codes that CTRACE DEFINE would answer; what was understood goes to stdout as a
  * member that can be read back.  Nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ struct member {
 
 /* ---- finding it ---- */
 
-static bool complain_unreadable(const char *path, const char *why, uint32_t reason)
+static bool diagnose_unreadable(const char *path, const char *why, uint32_t reason)
 {
 	fputs("ctrace parmlib: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
@@ -40,11 +40,11 @@ static bool read_file(struct member *member, uint32_t reason)
 	enum ctrace_status status = ct_os_read_file(member->name, FILE_LIMIT, &member->text);
 
 	if (status == CTRACE_NOT_FOUND && reason == CTRACE_RSN_MEMBER_NOT_FOUND)
-		return complain_unreadable(member->name, "no such member of CTRACE_PARMLIB, and no such file", reason);
+		return diagnose_unreadable(member->name, "no such member of CTRACE_PARMLIB, and no such file", reason);
 	if (status == CTRACE_NOT_FOUND && reason == CTRACE_RSN_MEMBER_ALLOCATION)
-		return complain_unreadable(member->name, "CTRACE_PARMLIB names no folder, and there is no such file", reason);
+		return diagnose_unreadable(member->name, "CTRACE_PARMLIB names no directory, and there is no such file", reason);
 	if (status != CTRACE_OK)
-		return complain_unreadable(member->name, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status), 0);
+		return diagnose_unreadable(member->name, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status), 0);
 	(void)snprintf(member->path, sizeof member->path, "%s", member->name);
 	return true;
 }
@@ -57,19 +57,19 @@ static bool member_read(struct member *member)
 	if (reason == 0)
 		return true;
 	if (member->path[0] != '\0') /* it is there, but not to be read */
-		return complain_unreadable(member->path, ct_reason_find(CTRACE_RC_REFUSED, reason, 0)->meaning, reason);
+		return diagnose_unreadable(member->path, ct_reason_find(CTRACE_RC_REFUSED, reason, 0)->meaning, reason);
 	return read_file(member, reason);
 }
 
 /* ---- what it says ---- */
 
-static void print_complaint(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static void print_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct member *member = user;
 
 	ct_tool_print(stderr, member->path, strlen(member->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s (reason %02X %02X)\n", complaint->line, complaint->column, complaint->message,
-		complaint->expected, CTRACE_RC_REFUSED, reason);
+	fprintf(stderr, ":%u:%u: %s; expected %s (reason %02X %02X)\n", diagnostic->line, diagnostic->column, diagnostic->message,
+		diagnostic->expected, CTRACE_RC_REFUSED, reason);
 }
 
 static void print_lines(const struct ct_buf *text)
@@ -127,7 +127,7 @@ static int print_parmlib(const struct ct_parmlib *parmlib)
 static int member_check(struct member *member, bool is_print)
 {
 	struct ct_parmlib parmlib;
-	uint32_t reason = ct_parmlib_parse(member->text.data, member->text.size, &parmlib, print_complaint, member);
+	uint32_t reason = ct_parmlib_parse(member->text.data, member->text.size, &parmlib, print_diagnostic, member);
 	int exit_status = reason == 0 ? CMD_DONE : CMD_NOTHING;
 
 	if (reason > 0xFF)
@@ -188,7 +188,7 @@ int cmd_parmlib(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_argument,
 		.args_doc = "check MEMBER|FILE...\nprint MEMBER|FILE",
-		.doc = "Name each mistake in members of component trace with line, column and reason code, or print what a member says.\v"
+		.doc = "Name each error in members of component trace with line, column and reason code, or print what a member says.\v"
 		       "A member:\n"
 		       "  TRACEOPTS\n"
 		       "    [WTRSTART(NAME) [WRAP|NOWRAP]]\n"
@@ -199,7 +199,7 @@ int cmd_parmlib(int argc, char **argv)
 		       "    ...\n"
 		       "    [WTRSTOP(JOB)]\n"
 		       "\n"
-		       "MEMBER is looked for in the folders of CTRACE_PARMLIB, then as a file.",
+		       "MEMBER is looked for in the directories of CTRACE_PARMLIB, then as a file.",
 	};
 	struct arguments arguments = { 0 };
 	int exit_status = CMD_DONE;

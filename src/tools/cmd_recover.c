@@ -1,5 +1,5 @@
 /*
- * cmd_recover.c - ctrace recover: delivers what dead processes left in their run folders, and removes the folders.
+ * cmd_recover.c - ctrace recover: delivers what dead processes left in their process directorys, and removes the directories.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -54,14 +54,14 @@ static int summarize(const struct ct_recovery_sweep *run)
 {
 	const struct ct_recovery *total = &run->total;
 
-	if (total->folders == 0 && run->others == 0 && run->broken == 0) {
+	if (total->directories == 0 && run->others == 0 && run->broken == 0) {
 		puts("nothing to recover");
 		return CMD_DONE;
 	}
 	if (run->is_dry)
 		return total->kept == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
-	if (total->folders != 0)
-		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->folders,
+	if (total->directories != 0)
+		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->directories,
 		       total->delivered, total->delivered == 1 ? "" : "s");
 	if (total->undeliverable != 0)
 		printf("%" PRIu64 " event%s undeliverable: for the standard error of a process that has ended\n", total->undeliverable,
@@ -90,7 +90,7 @@ int cmd_recover(int argc, char **argv)
 		.options = options,
 		.parser = parse_recover,
 		.args_doc = "[RUN-DIRECTORY...]",
-		.doc = "Deliver the events of processes that ended without delivering them, and remove their run folders."
+		.doc = "Deliver the events of processes that ended without delivering them, and remove their process directorys."
 		       "\vWithout RUN-DIRECTORY: every run directory that you may look into; for root those of all users.",
 	};
 	struct recover_arguments arguments = { 0 };

@@ -1,7 +1,7 @@
 /*
  * cmd_reload.c - ctrace reload [CONFIG]: running processes read a configuration file anew.
  *
- * A file that is named is checked here first, so that mistakes show with line and column; the processes pass over the lines that have
+ * A file that is named is checked here first, so that errors show with line and column; the processes pass over the lines that have
  * some.  Without a name each process reads its own file again, which only it knows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@
 struct reload_arguments {
 	struct change *change;
 	const char *path; /* as it was given; NULL: each process's own */
-	unsigned complaints;
+	unsigned diagnostics;
 };
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)
@@ -43,18 +43,18 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void print_complaint(const struct ct_complaint *complaint, void *user)
+static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct reload_arguments *arguments = user;
 
-	arguments->complaints++;
+	arguments->diagnostics++;
 	ct_tool_print(stderr, arguments->path, strlen(arguments->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", complaint->line, complaint->column, complaint->message, complaint->expected);
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
 }
 
 static bool check_file(struct reload_arguments *arguments, char absolute[PATH_MAX])
 {
-	struct ct_config_reader reader = { .complain = print_complaint, .user = arguments };
+	struct ct_config_reader reader = { .diagnose = print_diagnostic, .user = arguments };
 	enum ctrace_status status = CTRACE_OS_ERROR;
 	struct ct_buf text;
 
@@ -83,9 +83,9 @@ static int reload(struct reload_arguments *arguments)
 			return CMD_NOTHING;
 		command.value = (struct ct_span){ absolute, strlen(absolute) };
 		/* The other lines hold, but not all is well. */
-		change->failed = arguments->complaints != 0;
+		change->failed = arguments->diagnostics != 0;
 	}
-	change->has_mistakes = true;
+	change->has_diagnostics = true;
 	ct_command_encode(&change->ask.request, &command);
 	return ct_change_run(change);
 }

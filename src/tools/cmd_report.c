@@ -36,7 +36,7 @@ struct verb {
 	bool is_unwritten;
 };
 
-static bool complain(const char *path, const char *what)
+static bool diagnose(const char *path, const char *what)
 {
 	(void)fflush(stdout);
 	fputs("ctrace report: ", stderr);
@@ -52,10 +52,10 @@ static bool complain(const char *path, const char *what)
  * Where it goes
  */
 
-static bool complain_output(struct verb *verb)
+static bool diagnose_output(struct verb *verb)
 {
 	verb->is_unwritten = true;
-	return complain(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
+	return diagnose(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
 }
 
 static bool is_stdout(const struct verb *verb)
@@ -73,13 +73,13 @@ static bool open_output(struct verb *verb)
 		return true;
 	}
 	if (!new_file_open(&verb->file, verb->output))
-		return complain_output(verb);
+		return diagnose_output(verb);
 	/* The stream has a descriptor of its own: the file gets its name behind it. */
 	copy = fcntl(verb->file.fd, F_DUPFD_CLOEXEC, 0);
 	verb->to = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (verb->to != NULL)
 		return true;
-	(void)complain_output(verb);
+	(void)diagnose_output(verb);
 	ct_os_close(&copy);
 	(void)new_file_end(&verb->file, false);
 	return false;
@@ -96,9 +96,9 @@ static bool close_output(struct verb *verb, bool is_complete)
 	has_failed |= fclose(verb->to) != 0;
 	is_complete = is_complete && !ct_memory_has_lacked();
 	if (is_complete && has_failed)
-		is_complete = complain_output(verb);
+		is_complete = diagnose_output(verb);
 	if (!new_file_end(&verb->file, is_complete) && is_complete)
-		is_complete = complain_output(verb);
+		is_complete = diagnose_output(verb);
 	return is_complete;
 }
 
@@ -134,7 +134,7 @@ static bool write_page(struct verb *verb)
 {
 	enum ctrace_status status = ct_report_write(verb->report, ct_reader_totals(verb->reading.reader), verb->to);
 
-	return status == CTRACE_OK || complain(NULL, ctrace_status_text(status));
+	return status == CTRACE_OK || diagnose(NULL, ctrace_status_text(status));
 }
 
 /* Of a long trace the page holds the end: what was just before is what people look for.  So many events come before those. */
@@ -167,7 +167,7 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 		;
 	ct_report_count(verb->report, counts);
 	if (reading_differs(&verb->reading))
-		is_complete = complain(NULL, "what was read at first and the second time differ: a trace could not be read once");
+		is_complete = diagnose(NULL, "what was read at first and the second time differ: a trace could not be read once");
 	else if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);
 	if (new_file_interrupted == 0)
@@ -191,7 +191,7 @@ static int run(struct verb *verb)
 	bool is_good;
 
 	if (status != CTRACE_OK) {
-		(void)complain(NULL, ctrace_status_text(status));
+		(void)diagnose(NULL, ctrace_status_text(status));
 		reading_close(&verb->reading);
 		return CMD_NOTHING;
 	}

@@ -46,7 +46,7 @@ static void judge(struct change *change)
 	for (size_t i = 0; i < change->count; i++) {
 		struct change_row *row = &change->rows[i];
 
-		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_ask_silence(row->peer) == NULL) {
+		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_ask_no_response(row->peer) == NULL) {
 			row->failed = false;
 			ct_change_set(change, &row->said, (struct ct_span){ why, sizeof(why) - 1 });
 		}

@@ -48,7 +48,7 @@ struct show {
 	bool is_following;
 	bool has_no_pager;
 	bool is_split;      /* a file a thread */
-	const char *folder; /* for them */
+	const char *directory; /* for them */
 	uint64_t shown;     /* that matched */
 	bool is_unwritten;  /* the files of --split, or lines that wait for the others */
 	struct direct_output output;
@@ -102,9 +102,9 @@ static void print_split(struct show *show)
 	struct thread_files files;
 	uint32_t count;
 
-	if (!thread_files_open(&files, show->folder, show->lines.is_json ? "json" : "log")) {
+	if (!thread_files_open(&files, show->directory, show->lines.is_json ? "json" : "log")) {
 		fputs("ctrace show: ", stderr);
-		ct_tool_print(stderr, show->folder, strlen(show->folder));
+		ct_tool_print(stderr, show->directory, strlen(show->directory));
 		fprintf(stderr, ": %s\n", strerror(errno));
 		show->is_unwritten = true;
 		return;
@@ -116,7 +116,7 @@ static void print_split(struct show *show)
 		show->is_unwritten = true;
 		return;
 	}
-	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->folder, (unsigned long long)show->shown,
+	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->directory, (unsigned long long)show->shown,
 			  show->shown == 1 ? "" : "s", count, count == 1 ? "" : "s");
 }
 
@@ -405,8 +405,8 @@ static void check_options(const struct show *show, struct argp_state *state)
 		argp_error(state, "--before and --after do not go with --count");
 	if (show->is_split && (has_context(show) || is_kept || show->is_count))
 		argp_error(state, "--split does not go with --before, --after, --tail, --reverse and --count");
-	if (show->is_split != (show->folder != NULL))
-		argp_error(state, "--split=thread and --output=FOLDER go together");
+	if (show->is_split != (show->directory != NULL))
+		argp_error(state, "--split=thread and --output=DIRECTORY go together");
 	if (is_kept && show->is_count)
 		argp_error(state, "--count does not go with --tail or --reverse");
 }
@@ -451,7 +451,7 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 		show->is_split = true;
 		return 0;
 	case 'o':
-		show->folder = argument;
+		show->directory = argument;
 		return 0;
 	case OPTION_NO_PAGER:
 		show->has_no_pager = true;
@@ -488,11 +488,11 @@ static void print(struct show *show, const struct ct_filter *filter)
  * obey is not used. */
 static const char *format_of_traces(const struct show *show)
 {
-	const struct ct_origin *origin = ct_reader_origin(show->reading.reader, 0);
-	const char *format = origin != NULL ? origin->format : NULL;
+	const struct ct_source_process *source_process = ct_reader_source_process(show->reading.reader, 0);
+	const char *format = source_process != NULL ? source_process->format : NULL;
 
-	for (size_t i = 1; format != NULL && (origin = ct_reader_origin(show->reading.reader, i)) != NULL; i++)
-		if (origin->format == NULL || strcmp(origin->format, format) != 0)
+	for (size_t i = 1; format != NULL && (source_process = ct_reader_source_process(show->reading.reader, i)) != NULL; i++)
+		if (source_process->format == NULL || strcmp(source_process->format, format) != 0)
 			return NULL;
 	return format != NULL && format[0] != '\0' && ct_escape_is_harmless(format, strlen(format)) ? format : NULL;
 }
@@ -606,7 +606,7 @@ int cmd_show(int argc, char **argv)
 		{ "follow", 'f', NULL, 0, "Go on with what comes, as ctrace tail does and with its options: of processes only", 3 },
 		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
 		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
-		{ "output", 'o', "FOLDER", 0, "The folder for --split, new or empty", 4 },
+		{ "output", 'o', "DIRECTORY", 0, "The directory for --split, new or empty", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match; with --json an object that has count", 3 },
 		{ 0 },
@@ -621,7 +621,7 @@ int cmd_show(int argc, char **argv)
 		.args_doc = "['EXPRESSION'] [PATH|PID...]",
 		.doc = "Print traces, merged by time."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
-		       "  PATH is a trace or one of its stream files, a run folder, or a folder of these; PID a traced process, of which"
+		       "  PATH is a trace or one of its stream files, a process directory, or a directory of these; PID a traced process, of which"
 		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
 		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
 		       " 2 usage, a part that"

@@ -1,7 +1,7 @@
 /*
  * cmd_stats.c - ctrace stats: what is traced, lost and waiting, in numbers; or what traces hold, when some are named.
  *
- * Reads what each process keeps in its run folder, without disturbing it, and asks external writers.  With --watch again and again, with
+ * Reads what each process keeps in its process directory, without disturbing it, and asks external writers.  With --watch again and again, with
  * what has come in a second: in place on a terminal, else one below the other.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -102,7 +102,7 @@ static int print_once(const struct stats_options *options)
 	if (!is_empty || options->target.is_json)
 		ok = print(options, &stats, NULL) && ok;
 	if (is_empty && ok)
-		ct_ask_complain_nobody(&options->target,
+		ct_ask_diagnose_nobody(&options->target,
 				       ct_target_is_all(&options->target) ? "nothing is traced" : "no traced process matches");
 	ct_stats_fini(&stats);
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;

@@ -52,7 +52,7 @@ struct tail {
 	uint64_t for_ns; /* 0: for ever */
 	uint64_t shown;
 	struct ct_live *live;
-	struct ct_origin origin; /* of the event that is being looked at */
+	struct ct_source_process source_process; /* of the event that is being looked at */
 	const sigset_t *signals; /* while we wait */
 	bool is_ending;
 	bool is_cut;     /* nobody takes our output any more */
@@ -137,7 +137,7 @@ static bool print_line(const char *line, size_t size, void *user)
 /* NULL: it is not wanted. */
 static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event, const struct ct_live_who *who)
 {
-	tail->origin = (struct ct_origin){
+	tail->source_process = (struct ct_source_process){
 		.index = who->pid, /* spans of several processes are told apart by it */
 		.path = "",
 		.host = who->host,
@@ -146,7 +146,7 @@ static const struct ct_view *view_of(struct tail *tail, const struct ctrace_even
 		.pid = who->pid,
 		.asid = who->asid,
 	};
-	return ct_reader_take(tail->reading.reader, event, &tail->origin);
+	return ct_reader_take(tail->reading.reader, event, &tail->source_process);
 }
 
 /* Those that have waited long enough, or all that there are. */
@@ -389,7 +389,7 @@ static bool has_run_directory(void)
 {
 	uint32_t usable = 0;
 
-	ct_folder_each_run_directory(count_run_directory, &usable);
+	ct_directory_each_run_directory(count_run_directory, &usable);
 	return ct_recovery_report_refused("ctrace tail") == 0 || usable > 0;
 }
 

@@ -32,12 +32,12 @@ struct writer {
 
 /* ---- the procedure ---- */
 
-static void complain(const struct ct_complaint *complaint, void *user)
+static void diagnose(const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct writer *writer = user;
 
 	ct_tool_print(stderr, writer->path, strlen(writer->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", complaint->line, complaint->column, complaint->message, complaint->expected);
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
 }
 
 static bool read_procedure(struct writer *writer)
@@ -50,14 +50,14 @@ static bool read_procedure(struct writer *writer)
 	status = ct_procedure_read(writer->name, &text, writer->path);
 	if (status != CTRACE_OK) {
 		const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
-				  : status == CTRACE_DENIED ? "it is no file, or others may write to it or its folder"
+				  : status == CTRACE_DENIED ? "it is no file, or others may write to it or its directory"
 							    : ctrace_status_text(status);
 
 		fprintf(stderr, "ctrace writer: procedure %s cannot be used: ", writer->name);
 		ct_tool_print(stderr, writer->path, strlen(writer->path));
 		fprintf(stderr, ": %s; CTRACE_PROCLIB says where procedures are\n", why);
 	} else {
-		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure, complain, writer) == CTRACE_OK;
+		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure, diagnose, writer) == CTRACE_OK;
 	}
 	ct_buf_fini(&text);
 	if (ok && writer->mode >= 0)
@@ -155,7 +155,7 @@ static int run(struct writer *writer)
 	int stop_fd;
 	int result;
 
-	if (ct_folder_run_directory(NULL, run_directory) != CTRACE_OK) {
+	if (ct_directory_run_directory(NULL, run_directory) != CTRACE_OK) {
 		fputs("ctrace writer: there is no run directory that can be used; CTRACE_RUN_DIR names one\n", stderr);
 		return CMD_NOTHING;
 	}
@@ -190,7 +190,7 @@ int cmd_writer(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "NAME",
 		.doc = "Run an external writer: take the data of the traces that are connected to it (WTR=NAME) out of their processes, and write them to "
-		       "the data sets of its procedure.\vThe procedure is the file NAME in a folder of CTRACE_PROCLIB, or in "
+		       "the data sets of its procedure.\vThe procedure is the file NAME in a directory of CTRACE_PROCLIB, or in "
 		       "/etc/ctrace/proclib.  The writer ends at SIGTERM, SIGINT or TRACE CT,WTRSTOP=NAME.\n\nExit status: 0 ended in order, "
 		       "1 it could not be started, 2 usage, or no memory.",
 	};

@@ -149,12 +149,12 @@ static bool find_history(char path[4096])
 {
 	const char *state = ct_os_environment("XDG_STATE_HOME");
 	const char *home = ct_os_environment("HOME");
-	char folder[4096];
+	char directory[4096];
 
 	if (state != NULL) {
-		if (snprintf(folder, sizeof folder, "%s/ctrace", state) >= (int)sizeof folder || ct_os_make_folder(folder) != CTRACE_OK)
+		if (snprintf(directory, sizeof directory, "%s/ctrace", state) >= (int)sizeof directory || ct_os_make_directory(directory) != CTRACE_OK)
 			return false;
-		return snprintf(path, 4096, "%s/%s", folder, input.kind->history) < 4096;
+		return snprintf(path, 4096, "%s/%s", directory, input.kind->history) < 4096;
 	}
 	return home != NULL && snprintf(path, 4096, "%s/.ctrace_%s", home, input.kind->history) < 4096;
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/run_folder.h"
+#include "cli/run_directory.h"
 #include "writer/writer.h"
 
 #define SHOWN_AT_ONCE 65536u /* bytes of a log; the rest comes before the next prompt */
@@ -109,7 +109,7 @@ static void follow(struct console_logs *logs, struct console_log *log, const str
 	ssize_t size = 0;
 	int fd;
 
-	if (ct_os_open_file(logs->folder_fd, log->name, O_RDONLY, &fd) != CTRACE_OK)
+	if (ct_os_open_file(logs->directory_fd, log->name, O_RDONLY, &fd) != CTRACE_OK)
 		return;
 	if (fstat(fd, &info) == 0) {
 		if (wto == NULL)
@@ -128,21 +128,21 @@ static void follow(struct console_logs *logs, struct console_log *log, const str
 
 static void follow_all(struct console_logs *logs, const struct wto *wto)
 {
-	int fd = openat(logs->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	int fd = openat(logs->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 
-	if (folder == NULL) {
+	if (directory == NULL) {
 		ct_os_close(&fd);
 		return;
 	}
-	while ((entry = readdir(folder)) != NULL) {
+	while ((entry = readdir(directory)) != NULL) {
 		struct console_log *log = is_log(entry->d_name) ? find_log(logs, entry->d_name) : NULL;
 
 		if (log != NULL)
 			follow(logs, log, wto);
 	}
-	(void)closedir(folder);
+	(void)closedir(directory);
 }
 
 void ct_console_logs_open(struct console_logs *logs)
@@ -150,8 +150,8 @@ void ct_console_logs_open(struct console_logs *logs)
 	char path[4096];
 
 	memset(logs, 0, sizeof *logs);
-	if (ct_run_folder_open(CT_WRITER_FOLDER, path, &logs->folder_fd) != CTRACE_OK) {
-		logs->folder_fd = -1;
+	if (ct_run_directory_open(CT_WRITER_DIRECTORY, path, &logs->directory_fd) != CTRACE_OK) {
+		logs->directory_fd = -1;
 		return;
 	}
 	follow_all(logs, NULL);
@@ -159,7 +159,7 @@ void ct_console_logs_open(struct console_logs *logs)
 
 void ct_console_logs_close(struct console_logs *logs)
 {
-	ct_os_close(&logs->folder_fd);
+	ct_os_close(&logs->directory_fd);
 }
 
 void ct_console_logs_expect(struct console_logs *logs, struct wto *wto)
@@ -173,6 +173,6 @@ void ct_console_logs_expect(struct console_logs *logs, struct wto *wto)
 
 void ct_console_logs_show(struct console_logs *logs, const struct wto *wto)
 {
-	if (logs->folder_fd >= 0)
+	if (logs->directory_fd >= 0)
 		follow_all(logs, wto);
 }

@@ -18,7 +18,7 @@ struct console_log {
 	off_t shown;   /* bytes, whole lines */
 };
 struct console_logs {
-	int folder_fd; /* -1: it cannot be used, and there is nothing to show */
+	int directory_fd; /* -1: it cannot be used, and there is nothing to show */
 	/* What the console has said itself of a writer, and the writer's log has not shown yet; "": free */
 	struct wto_said expected[WTO_SAID];
 	unsigned next_expected;

@@ -43,7 +43,7 @@ static const struct verb verbs[] = {
 	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false, true },
 	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false, true },
 	{ "diff", "A B", "compare two runs", cmd_diff, false, true },
-	{ "salvage", "PATH -o FOLDER", "keep what is good of a damaged trace", cmd_salvage, false, false },
+	{ "repair", "PATH -o DIRECTORY", "keep what is good of a damaged trace", cmd_repair, false, false },
 	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false, false },
 	{ "list", "", "show traced processes and their components", cmd_list, false, false },
 	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true, false },
@@ -88,7 +88,7 @@ static const char *verb_nearest(const char *name)
 	return ct_suggest((struct ct_span){ name, size }, names, CT_COUNT(names));
 }
 
-static int complain_unknown_verb(const char *name)
+static int diagnose_unknown_verb(const char *name)
 {
 	const char *nearest = verb_nearest(name);
 
@@ -210,7 +210,7 @@ static int cmd_help(int argc, char **argv)
 	}
 	verb = verb_find(name);
 	if (verb == NULL)
-		return complain_unknown_verb(name);
+		return diagnose_unknown_verb(name);
 	return verb_run(verb, 2, arguments);
 }
 
@@ -287,6 +287,6 @@ int main(int argc, char **argv)
 		return CMD_DONE;
 	}
 	if (verb == NULL)
-		return complain_unknown_verb(argv[verb_at]);
+		return diagnose_unknown_verb(argv[verb_at]);
 	return verb_run(verb, argc - verb_at, argv + verb_at);
 }

@@ -40,7 +40,7 @@ static bool word_add(char *word)
 	return true;
 }
 
-static bool complain(const char *verb, const char *path, uint32_t line, const char *why)
+static bool diagnose(const char *verb, const char *path, uint32_t line, const char *why)
 {
 	fprintf(stderr, "%s: ", verb);
 	ct_tool_print(stderr, path, strlen(path));
@@ -88,9 +88,9 @@ static bool words_cut(const char *verb, const char *path, char *text)
 		}
 		word = word_cut(&text, &line);
 		if (word == NULL)
-			return complain(verb, path, first, "a quotation mark is not closed");
+			return diagnose(verb, path, first, "a quotation mark is not closed");
 		if (!word_add(word))
-			return complain(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+			return diagnose(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	}
 	return true;
 }
@@ -105,12 +105,12 @@ static bool file_add(const char *verb, const char *path)
 	ct_buf_init(&text);
 	if (!user_file_read(path, "options", &text, &failure)) {
 		ct_buf_fini(&text);
-		return complain(verb, path, failure.line, failure.why);
+		return diagnose(verb, path, failure.line, failure.why);
 	}
 	copy = strdup(ct_buf_text(&text));
 	ct_buf_fini(&text);
 	if (copy == NULL)
-		return complain(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		return diagnose(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	ok = words_cut(verb, path, copy);
 	if (!ok)
 		free(copy);

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Puts the words of the file in the place of each --options=FILE, up to "--".  `verb` is for messages.  False, complained about: a file
+/* Puts the words of the file in the place of each --options=FILE, up to "--".  `verb` is for messages.  False, reported about: a file
  * cannot be read, or a quotation mark is missing.  The new array lives as long as the tool. */
 bool options_file_expand(const char *verb, int *argc, char ***argv);
 

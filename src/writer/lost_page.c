@@ -2,12 +2,12 @@
  * lost_page.c - a page that a traced process has taken away under us.
  *
  * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its own files.  Each thread of the writer says
- * which link it works on; a page of that link that is missing is replaced by an empty one of our own, and the link is damaged: the station
+ * which link it works on; a page of that link that is missing is replaced by an empty one of our own, and the link is damaged: the writer server
  * lets go of it, and everybody else's data go on.  Every other SIGBUS ends the program, as ever.  Only async-signal-safe calls are made.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "writer/intake.h"
+#include "writer/ring_consumer.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * procedure.c - the procedure file of an external writer: its grammar.
  *
  * Called by the tool before the writer starts, on its one thread.  Whatever the bytes are, nothing is read past their end, and each
- * mistake costs its word or line and is complained about in words that are harmless to print.
+ * error costs its word or line and is reported about in words that are harmless to print.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ bool ct_writer_name_is_valid(const char *name, size_t size)
 }
 
 /* ------------------------------------------------------------------------------------------------------------
- * Reading a text: lines, words, mistakes
+ * Reading a text: lines, words, errors
  */
 
 struct parser {
@@ -41,28 +41,28 @@ struct parser {
 	const char *end; /* of the line */
 	const char *line_start;
 	unsigned line;
-	bool has_mistake;
+	bool has_diagnostic;
 	bool has_mode;
 	bool has_compress;
 	struct ct_procedure *out;
-	ct_procedure_complain *complain;
+	ct_procedure_diagnose *diagnose;
 	void *user;
 };
 
-static void complain(struct parser *parser, const char *at, const char *message, const char *expected)
+static void diagnose(struct parser *parser, const char *at, const char *message, const char *expected)
 {
-	struct ct_complaint complaint = { .line = parser->line, .column = (unsigned)(at - parser->line_start) + 1 };
+	struct ct_diagnostic diagnostic = { .line = parser->line, .column = (unsigned)(at - parser->line_start) + 1 };
 
-	parser->has_mistake = true;
-	if (parser->complain == NULL)
+	parser->has_diagnostic = true;
+	if (parser->diagnose == NULL)
 		return;
-	(void)snprintf(complaint.message, sizeof complaint.message, "%s", message);
-	(void)snprintf(complaint.expected, sizeof complaint.expected, "%s", expected);
-	parser->complain(&complaint, parser->user);
+	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", message);
+	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
+	parser->diagnose(&diagnostic, parser->user);
 }
 
 /* `"word" what (did you mean suggestion?)` */
-static void complain_word(struct parser *parser, struct ct_span word, const char *what, const char *suggestion, const char *expected)
+static void diagnose_word(struct parser *parser, struct ct_span word, const char *what, const char *suggestion, const char *expected)
 {
 	struct ct_buf message;
 
@@ -71,7 +71,7 @@ static void complain_word(struct parser *parser, struct ct_span word, const char
 	ct_buf_add_format(&message, " %s", what);
 	if (suggestion != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", suggestion);
-	complain(parser, word.at, ct_buf_text(&message), expected);
+	diagnose(parser, word.at, ct_buf_text(&message), expected);
 	ct_buf_fini(&message);
 }
 
@@ -127,7 +127,7 @@ static const char *expand(struct parser *parser, const char *at, const char *end
 		ct_buf_add_text(path, host.nodename);
 		return close + 1;
 	}
-	complain_word(parser, variable, "is no variable", ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
+	diagnose_word(parser, variable, "is no variable", ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
 	return NULL;
 }
 
@@ -142,7 +142,7 @@ static bool expand_all(struct parser *parser, struct ct_span value, struct ct_bu
 			continue;
 		}
 		if ((unsigned char)*at < 0x20 || *at == 0x7F) {
-			complain_word(parser, value, "has a control character", NULL, EXPECTED_PATH);
+			diagnose_word(parser, value, "has a control character", NULL, EXPECTED_PATH);
 			return false;
 		}
 		ct_buf_add_char(path, *at++);
@@ -155,7 +155,7 @@ static void read_path(struct parser *parser, struct ct_span value, struct ct_trc
 	struct ct_buf path;
 
 	if (value.size == 0 || value.at[0] != '/') {
-		complain_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
+		diagnose_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
 		return;
 	}
 	ct_buf_init(&path);
@@ -163,9 +163,9 @@ static void read_path(struct parser *parser, struct ct_span value, struct ct_trc
 		while (path.size > 1 && path.data[path.size - 1] == '/')
 			path.size--;
 		if (path.failed || path.size > PATH_LIMIT)
-			complain_word(parser, value, "is too long", NULL, "at most 4000 bytes");
+			diagnose_word(parser, value, "is too long", NULL, "at most 4000 bytes");
 		else if (path.size == 1)
-			complain_word(parser, value, "is no place for a data set", NULL, EXPECTED_PATH);
+			diagnose_word(parser, value, "is no place for a data set", NULL, EXPECTED_PATH);
 		else
 			memcpy(out->path, ct_buf_text(&path), path.size + 1);
 	}
@@ -199,7 +199,7 @@ static bool parse_size(struct ct_span value, uint64_t *out_bytes)
 static void read_size(struct parser *parser, struct ct_span value, uint64_t *out_bytes)
 {
 	if (!parse_size(value, out_bytes))
-		complain_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
+		diagnose_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -225,15 +225,15 @@ static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_C
 	enum key key = find_key(name);
 
 	if (key == KEY_COUNT) {
-		complain_word(parser, name, "is not expected here", ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
+		diagnose_word(parser, name, "is not expected here", ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
 		return;
 	}
 	if (value.at == NULL) {
-		complain_word(parser, word, "has no equals sign and value", NULL, keys[key]);
+		diagnose_word(parser, word, "has no equals sign and value", NULL, keys[key]);
 		return;
 	}
 	if (seen[key]) {
-		complain_word(parser, name, "is here already", NULL, "each keyword once");
+		diagnose_word(parser, name, "is here already", NULL, "each keyword once");
 		return;
 	}
 	seen[key] = true;
@@ -243,12 +243,12 @@ static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_C
 		read_size(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
 }
 
-static void complain_missing(struct parser *parser, uint32_t number, const char *what, const char *expected)
+static void diagnose_missing(struct parser *parser, uint32_t number, const char *what, const char *expected)
 {
 	char message[64];
 
 	(void)snprintf(message, sizeof message, "TRCOUT%02u has no %s", number, what);
-	complain(parser, parser->end, message, expected);
+	diagnose(parser, parser->end, message, expected);
 }
 
 /* 1 to 16; 0: it is none. */
@@ -288,7 +288,7 @@ static void check_others(struct parser *parser, struct ct_span word, const struc
 		if (strcmp(procedure->trcout[i].path, spec->path) != 0)
 			continue;
 		(void)snprintf(what, sizeof what, "has the same path as TRCOUT%02u", procedure->number[i]);
-		complain_word(parser, word, what, NULL, "a path of its own");
+		diagnose_word(parser, word, what, NULL, "a path of its own");
 		return;
 	}
 }
@@ -309,19 +309,19 @@ static void read_trcout(struct parser *parser, struct ct_span word)
 	struct ct_span next;
 
 	if (number == 0) {
-		complain_word(parser, word, "is none of the data sets", NULL, EXPECTED_NUMBER);
+		diagnose_word(parser, word, "is none of the data sets", NULL, EXPECTED_NUMBER);
 		return;
 	}
 	if (has_number(parser->out, number)) {
-		complain_word(parser, word, "is there already", NULL, "each data set once");
+		diagnose_word(parser, word, "is there already", NULL, "each data set once");
 		return;
 	}
 	while (next_word(parser, &next))
 		read_key(parser, next, seen, &spec);
 	if (!seen[KEY_PATH])
-		complain_missing(parser, number, "path", "PATH=/...");
+		diagnose_missing(parser, number, "path", "PATH=/...");
 	if (!seen[KEY_PRIMARY])
-		complain_missing(parser, number, "size", "PRIMARY=50M or the like");
+		diagnose_missing(parser, number, "size", "PRIMARY=50M or the like");
 	check_others(parser, word, &spec);
 	insert(parser->out, number, &spec);
 }
@@ -330,7 +330,7 @@ static void read_trcout(struct parser *parser, struct ct_span word)
  * The other statements
  */
 
-/* One of two words.  False when it is neither, which is complained about. */
+/* One of two words.  False when it is neither, which is reported about. */
 static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2], bool *out_is_second)
 {
 	char expected[64];
@@ -341,7 +341,7 @@ static bool read_choice(struct parser *parser, struct ct_span value, const char 
 			return true;
 		}
 	(void)snprintf(expected, sizeof expected, "%s or %s", words[0], words[1]);
-	complain_word(parser, value, "is not known", ct_suggest(value, words, 2), expected);
+	diagnose_word(parser, value, "is not known", ct_suggest(value, words, 2), expected);
 	return false;
 }
 
@@ -352,13 +352,13 @@ static void read_setting(struct parser *parser, struct ct_span word, const char 
 	struct ct_span more;
 
 	if (value.at == NULL)
-		complain_word(parser, word, "has no equals sign and value", NULL, words[0]);
+		diagnose_word(parser, word, "has no equals sign and value", NULL, words[0]);
 	else if (*seen)
-		complain_word(parser, key, "is there already", NULL, "each statement once");
+		diagnose_word(parser, key, "is there already", NULL, "each statement once");
 	else
 		*seen = read_choice(parser, value, words, out_is_second);
 	if (next_word(parser, &more))
-		complain_word(parser, more, "is not expected here", NULL, "the end of the line");
+		diagnose_word(parser, more, "is not expected here", NULL, "the end of the line");
 }
 
 static void read_statement(struct parser *parser, struct ct_span word)
@@ -378,7 +378,7 @@ static void read_statement(struct parser *parser, struct ct_span word)
 	} else if (key.size >= 6 && ct_name_equal(key.at, 6, "TRCOUT", 6)) {
 		read_trcout(parser, word);
 	} else {
-		complain_word(parser, key, "is no statement", ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
+		diagnose_word(parser, key, "is no statement", ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
 	}
 }
 
@@ -391,14 +391,14 @@ static void read_line(struct parser *parser)
 }
 
 enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size, struct ct_procedure *out,
-				      ct_procedure_complain *complain_to, void *user)
+				      ct_procedure_diagnose *diagnose_to, void *user)
 {
-	struct parser parser = { .line_start = text, .line = 1, .out = out, .complain = complain_to, .user = user };
+	struct parser parser = { .line_start = text, .line = 1, .out = out, .diagnose = diagnose_to, .user = user };
 	const char *end = text + size;
 
 	*out = (struct ct_procedure){ .mode = CT_WRITER_WRAP };
 	if (!ct_writer_name_is_valid(name, strlen(name))) {
-		complain_word(&parser, (struct ct_span){ name, strlen(name) }, "is not the name of a writer", NULL,
+		diagnose_word(&parser, (struct ct_span){ name, strlen(name) }, "is not the name of a writer", NULL,
 			      "1 to 7 of A-Z, 0-9, $, @ and #, no digit first");
 		return CTRACE_FAILURE;
 	}
@@ -414,7 +414,7 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 			break;
 		parser.line_start = newline + 1;
 	}
-	if (out->trcout_count == 0 && !parser.has_mistake)
-		complain(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
-	return parser.has_mistake ? CTRACE_FAILURE : CTRACE_OK;
+	if (out->trcout_count == 0 && !parser.has_diagnostic)
+		diagnose(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
+	return parser.has_diagnostic ? CTRACE_FAILURE : CTRACE_OK;
 }

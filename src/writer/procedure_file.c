@@ -1,9 +1,9 @@
 /*
- * procedure_file.c - finds the procedure file of an external writer in the folders of CTRACE_PROCLIB.
+ * procedure_file.c - finds the procedure file of an external writer in the directories of CTRACE_PROCLIB.
  *
  * Called by the tool before the writer starts, on its one thread.  A name becomes a path only when it is a writer's, so none leads out of
- * the folders.  What is in the file says where a writer, perhaps root's, puts its data sets, so it is taken only from a place that nobody
- * but this user and root can write to, and what was looked at is what is read; trouble in one folder is not passed over for the next.
+ * the directories.  What is in the file says where a writer, perhaps root's, puts its data sets, so it is taken only from a place that nobody
+ * but this user and root can write to, and what was looked at is what is read; trouble in one directory is not passed over for the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,26 +13,26 @@
 #include <string.h>
 
 #define PROCEDURE_LIMIT 65536u /* bytes of a file, comments included */
-#define PROCEDURE_FOLDERS "/etc/ctrace/proclib"
+#define PROCEDURE_DIRECTORIES "/etc/ctrace/proclib"
 #define PATH_SIZE 4096u
 
-/* Of a list with colons between; empty ones, which elsewhere mean the current folder, are passed over.  False at its end. */
-static bool next_folder(const char **list, struct ct_span *out_folder)
+/* Of a list with colons between; empty ones, which elsewhere mean the current directory, are passed over.  False at its end. */
+static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
 
 	*list += strspn(*list, ":");
 	size = strcspn(*list, ":");
-	*out_folder = (struct ct_span){ *list, size };
+	*out_directory = (struct ct_span){ *list, size };
 	*list += size;
 	return size != 0;
 }
 
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[PATH_SIZE])
 {
-	const char *folders = ct_os_environment("CTRACE_PROCLIB");
+	const char *directories = ct_os_environment("CTRACE_PROCLIB");
 	enum ctrace_status status = CTRACE_NOT_FOUND;
-	struct ct_span folder;
+	struct ct_span directory;
 	char upper[8] = "";
 	char path[PATH_SIZE];
 	struct ct_buf text;
@@ -42,14 +42,14 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, 
 		return CTRACE_NOT_FOUND;
 	(void)snprintf(upper, sizeof upper, "%s", name);
 	ct_name_upper(upper, strlen(upper));
-	if (folders == NULL)
-		folders = PROCEDURE_FOLDERS;
+	if (directories == NULL)
+		directories = PROCEDURE_DIRECTORIES;
 	ct_buf_init(&text);
-	while (status == CTRACE_NOT_FOUND && next_folder(&folders, &folder)) {
-		if (folder.size + 1 + strlen(upper) >= sizeof path)
+	while (status == CTRACE_NOT_FOUND && next_directory(&directories, &directory)) {
+		if (directory.size + 1 + strlen(upper) >= sizeof path)
 			continue;
-		(void)snprintf(out_path, PATH_SIZE, "%.*s/%s", (int)folder.size, folder.at, upper);
-		(void)snprintf(path, sizeof path, "%.*s", (int)folder.size, folder.at);
+		(void)snprintf(out_path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at, upper);
+		(void)snprintf(path, sizeof path, "%.*s", (int)directory.size, directory.at);
 		ct_buf_clear(&text);
 		status = ct_os_read_trusted(path, upper, CT_OS_OWN, PROCEDURE_LIMIT + 1, &text);
 	}

@@ -1,5 +1,5 @@
 /*
- * trcout.c - a TRCOUT of an external writer: a folder of Common Trace Format traces, one for each connected process, in segments.
+ * trcout.c - a TRCOUT of an external writer: a directory of Common Trace Format traces, one for each connected process, in segments.
  *
  *     <path>/00000007/KVSERVER.4711/    metadata, stream.<ring>
  *
@@ -9,7 +9,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "writer/intake.h"
+#include "writer/ring_consumer.h"
 
 #include "lib/emit/binfile.h"
 #include "compress/compress.h"
@@ -32,11 +32,11 @@ struct output {
 	struct ct_link *link;
 	const struct ctrace_emitter_context *context;
 	struct ct_trace_info info;
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 	uint32_t segment; /* number */
 	uint64_t lost;
 	struct ct_event_names *names;          /* or NULL */
-	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the folder before, to be compressed once the move is committed; "" */
+	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the directory before, to be compressed once the move is committed; "" */
 };
 
 /* An emitter's open() is told nothing but its context. */
@@ -80,42 +80,42 @@ static void segment_path(const struct ct_trcout *trcout, uint32_t number, char o
 	(void)snprintf(out, 4200, "%s/%08u", spec_of(trcout)->path, number);
 }
 
-/* A trace of ours: only files with our names go, and the folder if that leaves it empty. */
+/* A trace of ours: only files with our names go, and the directory if that leaves it empty. */
 static void remove_trace(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 
-	if (folder == NULL) {
+	if (directory == NULL) {
 		ct_os_close(&fd);
 		return;
 	}
-	while ((entry = readdir(folder)) != NULL)
+	while ((entry = readdir(directory)) != NULL)
 		if (strcmp(entry->d_name, "metadata") == 0 || strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
 		    strncmp(entry->d_name, "stream.", 7) == 0 || strncmp(entry->d_name, ".stream.", 8) == 0)
-			(void)unlinkat(dirfd(folder), entry->d_name, 0);
-	(void)closedir(folder);
+			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	(void)closedir(directory);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
 static void remove_segment(struct ct_trcout *trcout)
 {
 	char path[4200];
-	DIR *folder;
+	DIR *directory;
 	struct dirent *entry;
 	int fd;
 
 	segment_path(trcout, trcout->segment[0].number, path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	folder = fd >= 0 ? fdopendir(fd) : NULL;
-	if (folder == NULL)
+	directory = fd >= 0 ? fdopendir(fd) : NULL;
+	if (directory == NULL)
 		ct_os_close(&fd);
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (entry->d_name[0] != '.')
-			remove_trace(dirfd(folder), entry->d_name);
-	if (folder != NULL)
-		(void)closedir(folder);
+			remove_trace(dirfd(directory), entry->d_name);
+	if (directory != NULL)
+		(void)closedir(directory);
 	(void)rmdir(path);
 	trcout->used -= trcout->segment[0].bytes;
 	trcout->wrapped_events += trcout->segment[0].events;
@@ -149,37 +149,37 @@ static bool make_room(struct ct_trcout *trcout)
 static uint64_t size_of_trace(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 	struct stat info;
 	uint64_t size = 0;
 
-	if (folder == NULL) {
+	if (directory == NULL) {
 		ct_os_close(&fd);
 		return 0;
 	}
-	while ((entry = readdir(folder)) != NULL)
-		if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+	while ((entry = readdir(directory)) != NULL)
+		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
 			size += (uint64_t)info.st_size;
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return size;
 }
 
 static uint64_t size_of_segment(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 	uint64_t size = 0;
 
-	if (folder == NULL) {
+	if (directory == NULL) {
 		ct_os_close(&fd);
 		return 0;
 	}
-	while ((entry = readdir(folder)) != NULL)
+	while ((entry = readdir(directory)) != NULL)
 		if (entry->d_name[0] != '.')
-			size += size_of_trace(dirfd(folder), entry->d_name);
-	(void)closedir(folder);
+			size += size_of_trace(dirfd(directory), entry->d_name);
+	(void)closedir(directory);
 	return size;
 }
 
@@ -200,12 +200,12 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The newest segments that there are; older ones than we keep go. */
-static void find_segments(struct ct_trcout *trcout, DIR *folder)
+static void find_segments(struct ct_trcout *trcout, DIR *directory)
 {
 	struct dirent *entry;
 	uint32_t number;
 
-	while ((entry = readdir(folder)) != NULL) {
+	while ((entry = readdir(directory)) != NULL) {
 		if (!is_segment(entry->d_name, &number))
 			continue;
 		if (trcout->segments == CT_COUNT(trcout->segment)) {
@@ -213,18 +213,18 @@ static void find_segments(struct ct_trcout *trcout, DIR *folder)
 			remove_segment(trcout);
 		}
 		trcout->segment[trcout->segments].number = number;
-		trcout->segment[trcout->segments].bytes = size_of_segment(dirfd(folder), entry->d_name);
+		trcout->segment[trcout->segments].bytes = size_of_segment(dirfd(directory), entry->d_name);
 		trcout->used += trcout->segment[trcout->segments++].bytes;
 	}
 	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
 }
 
-/* The folder itself is locked: there is no file in it that every reader would have to know.  A file system without locks is as good as a
- * free folder. */
+/* The directory itself is locked: there is no file in it that every reader would have to know.  A file system without locks is as good as a
+ * free directory. */
 enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 {
 	const char *path = spec_of(trcout)->path;
-	enum ctrace_status status = ct_os_make_folder(path);
+	enum ctrace_status status = ct_os_make_directory(path);
 	struct stat info;
 	int fd;
 
@@ -251,19 +251,19 @@ enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
 {
 	const struct ct_trcout_spec *spec = spec_of(trcout);
-	enum ctrace_status status = ct_os_make_folder(spec->path);
-	DIR *folder;
+	enum ctrace_status status = ct_os_make_directory(spec->path);
+	DIR *directory;
 
 	if (status != CTRACE_OK)
 		return status;
-	folder = opendir(spec->path);
-	if (folder == NULL)
+	directory = opendir(spec->path);
+	if (directory == NULL)
 		return CTRACE_OS_ERROR;
 	trcout->limit = spec->primary;
 	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
 		trcout->limit += 15 * spec->secondary;
-	find_segments(trcout, folder);
-	(void)closedir(folder);
+	find_segments(trcout, directory);
+	(void)closedir(directory);
 	if (trcout->segments == 0)
 		add_segment(trcout, 1);
 	return access(spec->path, W_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
@@ -280,9 +280,9 @@ static void add_jobname(struct ct_buf *out, const char *jobname)
 		ct_buf_add_char(out, strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-", *at) != NULL ? *at : '_');
 }
 
-static enum ctrace_status create_folder(struct output *output, struct ct_bin_folder **out_folder)
+static enum ctrace_status create_directory(struct output *output, struct ct_bin_directory **out_directory)
 {
-	const struct ct_bin_claim claim = { .info = &output->info, .from = output->folder };
+	const struct ct_bin_claim claim = { .info = &output->info, .from = output->directory };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
 	char segment[4200];
 	struct ct_buf path;
@@ -295,33 +295,33 @@ static enum ctrace_status create_folder(struct output *output, struct ct_bin_fol
 		ct_buf_add_format(&path, "%s/", segment);
 		add_jobname(&path, output->info.jobname);
 		ct_buf_add_format(&path, i == 0 ? ".%u" : ".%u.%u", output->info.pid, i);
-		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_folder_create(ct_buf_text(&path), &claim, out_folder);
+		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_directory_create(ct_buf_text(&path), &claim, out_directory);
 	}
 	ct_buf_fini(&path);
 	if (status == CTRACE_OK)
-		ct_event_names_use(output->names, (*out_folder)->schema);
+		ct_event_names_use(output->names, (*out_directory)->schema);
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;
 }
 
-/* The streams of a folder that is closed; what cannot be compressed stays as it is. */
+/* The streams of a directory that is closed; what cannot be compressed stays as it is. */
 static void compress_closed(struct output *output)
 {
-	DIR *folder = output->closed[0] != '\0' ? opendir(output->closed) : NULL;
+	DIR *directory = output->closed[0] != '\0' ? opendir(output->closed) : NULL;
 	struct dirent *entry;
 
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (strncmp(entry->d_name, "stream.", 7) == 0 && strchr(entry->d_name + 7, '.') == NULL)
-			(void)ct_compress_file(dirfd(folder), entry->d_name, &(const uint32_t){ 0 });
-	if (folder != NULL)
-		(void)closedir(folder);
+			(void)ct_compress_file(dirfd(directory), entry->d_name, &(const uint32_t){ 0 });
+	if (directory != NULL)
+		(void)closedir(directory);
 	output->closed[0] = '\0';
 }
 
 static void count_size(struct output *output, uint64_t before)
 {
-	uint64_t grown = output->folder->size - before;
+	uint64_t grown = output->directory->size - before;
 	struct ct_trcout *trcout = output->trcout;
 
 	trcout->used += grown;
@@ -334,61 +334,61 @@ static void count_size(struct output *output, uint64_t before)
 /* What no packet told of. */
 static void write_lost(struct output *output)
 {
-	uint64_t before = output->folder->size;
+	uint64_t before = output->directory->size;
 
-	if (output->lost > 0 && ct_bin_folder_look(output->folder) == CT_BIN_HERE)
-		ct_bin_report_lost(output->folder, output->lost, output->context->place);
+	if (output->lost > 0 && ct_bin_directory_look(output->directory) == CT_BIN_HERE)
+		ct_bin_report_lost(output->directory, output->lost, output->context->place);
 	count_size(output, before);
 }
 
 /* With its losses written. */
-static void close_folder(struct output *output)
+static void close_directory(struct output *output)
 {
-	struct ct_bin_folder *folder = output->folder;
+	struct ct_bin_directory *directory = output->directory;
 
 	if (output->trcout->procedure->compress)
-		memcpy(output->closed, folder->path, sizeof output->closed);
-	if (ct_bin_folder_look(folder) == CT_BIN_HERE)
-		ct_bin_folder_set_clock(folder, output->context, CT_BIN_CLOCK_LAST);
-	ct_bin_folder_close(folder);
-	output->folder = NULL;
+		memcpy(output->closed, directory->path, sizeof output->closed);
+	if (ct_bin_directory_look(directory) == CT_BIN_HERE)
+		ct_bin_directory_set_clock(directory, output->context, CT_BIN_CLOCK_LAST);
+	ct_bin_directory_close(directory);
+	output->directory = NULL;
 }
 
 static void note_place(const struct output *output)
 {
 	struct ctrace_place *place = output->context->place;
 
-	if (strcmp(place->path, output->folder->path) != 0)
-		memcpy(place->path, output->folder->path, strlen(output->folder->path) + 1);
-	place->offset = output->folder->metadata_size;
+	if (strcmp(place->path, output->directory->path) != 0)
+		memcpy(place->path, output->directory->path, strlen(output->directory->path) + 1);
+	place->offset = output->directory->metadata_size;
 	place->extra = 1;
-	place->lost = output->folder->lost_told;
+	place->lost = output->directory->lost_told;
 }
 
 /* The segment is another one than this trace is in: it goes on there.  The place is committed before an event is in it. */
 static enum ctrace_status move_on(struct output *output)
 {
 	const struct ctrace_emitter_context *context = output->context;
-	struct ct_bin_folder *before = output->folder, *next;
+	struct ct_bin_directory *before = output->directory, *next;
 	enum ctrace_status status;
 
-	status = create_folder(output, &next);
+	status = create_directory(output, &next);
 	if (status != CTRACE_OK)
 		return status;
-	ct_bin_folder_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
-	ct_bin_folder_end(before);
-	output->folder = next;
+	ct_bin_directory_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
+	ct_bin_directory_end(before);
+	output->directory = next;
 	note_place(output);
 	status = context->commit != NULL ? context->commit(context) : CTRACE_OK;
-	output->folder = before;
+	output->directory = before;
 	if (status != CTRACE_OK) {
 		note_place(output);
-		ct_bin_folder_reopen(before);
-		ct_bin_folder_discard(next);
+		ct_bin_directory_reopen(before);
+		ct_bin_directory_discard(next);
 		return status;
 	}
-	close_folder(output);
-	output->folder = next;
+	close_directory(output);
+	output->directory = next;
 	output->segment = newest(output->trcout)->number;
 	count_size(output, 0);
 	return CTRACE_OK;
@@ -418,7 +418,7 @@ static enum ctrace_status open_output(const struct ctrace_emitter_context *conte
 	ct_event_names_load_when_set();
 	output->names = ct_event_names_open(NULL);
 	(void)make_room(output->trcout);
-	status = create_folder(output, &output->folder);
+	status = create_directory(output, &output->directory);
 	if (status != CTRACE_OK) {
 		(void)failed(output->trcout, status);
 		ct_event_names_close(output->names);
@@ -466,19 +466,19 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 		return CTRACE_OK;
 	}
 	errno = 0;
-	presence = ct_bin_folder_look(output->folder);
+	presence = ct_bin_directory_look(output->directory);
 	if (presence == CT_BIN_UNCLEAR)
 		status = CTRACE_OS_ERROR;
 	else if (output->segment != newest(trcout)->number || presence == CT_BIN_GONE)
 		status = move_on(output);
-	before = output->folder->size;
+	before = output->directory->size;
 	if (status == CTRACE_OK)
-		status = ct_bin_write(output->folder, batch);
+		status = ct_bin_write(output->directory, batch);
 	if (status != CTRACE_OK)
 		return failed(trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
 	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
 	if (batch->run_count > 0)
-		ct_bin_folder_set_clock(output->folder, output->context, batch->runs[batch->run_count - 1].end_ns);
+		ct_bin_directory_set_clock(output->directory, output->context, batch->runs[batch->run_count - 1].end_ns);
 	count_size(output, before);
 	newest(trcout)->events += batch->event_count;
 	trcout->events += batch->event_count;
@@ -499,7 +499,7 @@ static enum ctrace_status sync_output(void *self)
 {
 	struct output *output = self;
 
-	return ct_bin_sync(output->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+	return ct_bin_sync(output->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
 static void close_output(void *self)
@@ -507,7 +507,7 @@ static void close_output(void *self)
 	struct output *output = self;
 
 	write_lost(output);
-	close_folder(output);
+	close_directory(output);
 	compress_closed(output);
 	ct_event_names_close(output->names);
 	free(output);

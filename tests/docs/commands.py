@@ -17,7 +17,7 @@ HTML comments, which no reader sees, say what a document cannot.  Each is a line
     <!-- not run: REASON -->    the block is left out, and listed with its reason; "not run to the end of the chapter: " leaves out more
     <!-- numbers -->            numbers differ from run to run or machine to machine: they are not compared
     <!-- output of: COMMAND --> the block is what this prints
-    <!-- do: COMMAND -->        a command that a reader has no need to type here: waiting for a program, going to another folder
+    <!-- do: COMMAND -->        a command that a reader has no need to type here: waiting for a program, going to another directory
     <!-- sample -->             the block is neither commands nor output
     <!-- demo -->               what follows is typed after `make demo`
 
@@ -142,7 +142,7 @@ MASKS = [
     (r' \[\d+(/\d+)?\](?= )', ' [<pid>]'),
     (r'(?<= user )\S+', '<user>'),
     (r'(?<=\(\+<time>\) )\S+(?=:\w+:\()|(?<=Computer Name = ).*|(?<=Operating System = ).*', '<machine>'),
-    (r'(/[\w.-]+)+/', '<folder>/'),
+    (r'(/[\w.-]+)+/', '<directory>/'),
     (r'\(\d[\d.]*(ns|us|ms|s)\)', '(<duration>)'),
 ]
 
@@ -176,8 +176,8 @@ class Room:
     def __init__(self, name):
         self.path = os.path.join(os.getcwd(), name)
         os.mkdir(self.path)
-        for folder in ('run', 'home'):
-            os.mkdir(os.path.join(self.path, folder), 0o700)
+        for directory in ('run', 'home'):
+            os.mkdir(os.path.join(self.path, directory), 0o700)
         self.make_clone()
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(('CTRACE_', 'MFTRACE_', 'COB_'))}
         self.environment.update(HOME=self.path + '/home', CTRACE_RUN_DIR=self.path + '/run', TERM='vt100', NO_COLOR='1', PAGER='cat',
@@ -194,9 +194,9 @@ class Room:
             if not entry.startswith(('.git', 'build')) and entry != 'examples':
                 os.symlink(os.path.join(SOURCE, entry), os.path.join(self.clone, entry))
         shutil.copytree(os.path.join(SOURCE, 'examples'), os.path.join(self.clone, 'examples'))
-        for folder, _, files in os.walk(os.path.join(self.clone, 'examples')):
+        for directory, _, files in os.walk(os.path.join(self.clone, 'examples')):
             for name in files + ['']:
-                os.chmod(os.path.join(folder, name), 0o700)
+                os.chmod(os.path.join(directory, name), 0o700)
         os.mkdir(os.path.join(self.clone, 'build'))
         for entry in os.listdir(BUILD):
             if entry != 'demo':
@@ -240,14 +240,14 @@ class Room:
 
     def typed(self, command, expected):
         """A command that asks for lines at a prompt: what the terminal shows, as a transcript has it."""
-        self.run('env -0 >"$HOME/../environment"; pwd >"$HOME/../folder"')
+        self.run('env -0 >"$HOME/../environment"; pwd >"$HOME/../directory"')
         with open(os.path.join(self.path, 'environment'), encoding='utf-8') as file:
             environment = dict(entry.split('=', 1) for entry in file.read().split('\0') if '=' in entry)
-        with open(os.path.join(self.path, 'folder'), encoding='utf-8') as file:
-            folder = file.read().rstrip('\n')
+        with open(os.path.join(self.path, 'directory'), encoding='utf-8') as file:
+            directory = file.read().rstrip('\n')
 
         class Stage:
-            path = folder
+            path = directory
             outputs = type('Outputs', (), {'tidy': staticmethod(lambda line: line)})
         Stage.environment = environment
         wanted = transcripts.Command([command])
@@ -275,7 +275,7 @@ class Document:
     def __init__(self, path):
         self.path = path
         self.text = project.text(path)
-        self.mistakes, self.left_out = [], []
+        self.diagnostics, self.left_out = [], []
         self.changes = []  # (block, new lines)
         self.count = self.replayed = 0
         self.room = None
@@ -286,8 +286,8 @@ class Document:
         came = [self.public(line) for line in came]
         if fits(wanted, came, numbers):
             return wanted
-        self.mistakes.append(f'{self.path}:{block.line}: {what}')
-        self.mistakes += difflib.unified_diff([mask(line, numbers) for line in wanted], [mask(line, numbers) for line in came], 'there', 'came',
+        self.diagnostics.append(f'{self.path}:{block.line}: {what}')
+        self.diagnostics += difflib.unified_diff([mask(line, numbers) for line in wanted], [mask(line, numbers) for line in came], 'there', 'came',
                                               lineterm='', n=1)
         return came
 
@@ -302,7 +302,7 @@ class Document:
             if word == 'do':
                 lines, status = self.room.run(text)
                 if status != 0:
-                    self.mistakes += [f'{self.path}:{block.line}: {text}: status {status}'] + lines[-10:]
+                    self.diagnostics += [f'{self.path}:{block.line}: {text}: status {status}'] + lines[-10:]
             elif word == 'demo':
                 lines, status = self.room.run(f'(cd {self.room.clone} && scripts/demo.sh build)')
                 if status != 0:
@@ -335,9 +335,9 @@ class Document:
             self.left_out.append(f'line {block.line}: {reason}')
             self.last = []
         elif block.note('file'):
-            folder = os.path.dirname(block.note('file'))
+            directory = os.path.dirname(block.note('file'))
             text = '\n'.join(block.lines)
-            self.room.run((f'mkdir -p {folder}; ' if folder else '') + f"cat >{block.note('file')} <<'END OF IT'\n{text}\nEND OF IT")
+            self.room.run((f'mkdir -p {directory}; ' if directory else '') + f"cat >{block.note('file')} <<'END OF IT'\n{text}\nEND OF IT")
         elif ('sample', None) in block.notes:
             pass
         elif block.note('output of'):
@@ -349,7 +349,7 @@ class Document:
         elif block.is_dialogue() or block.is_commands():
             self.run_commands(block)
         elif block.language == '':
-            self.mistakes.append(f'{self.path}:{block.line}: neither commands nor output; say what it is in a comment, see tests/docs/commands.py')
+            self.diagnostics.append(f'{self.path}:{block.line}: neither commands nor output; say what it is in a comment, see tests/docs/commands.py')
 
     def run_commands(self, block):
         if self.path in ELSEWHERE:
@@ -360,13 +360,13 @@ class Document:
             else:
                 self.changes.append((block, self.dialogue(block)))
         elif any(line.startswith(('make', 'sudo ')) for line in block.lines):
-            self.mistakes.append(f'{self.path}:{block.line}: make and sudo are not for a room: <!-- not run: REASON -->')
+            self.diagnostics.append(f'{self.path}:{block.line}: make and sudo are not for a room: <!-- not run: REASON -->')
         else:
             self.count += 1
             came, status = self.room.run('\n'.join(block.lines))
             self.last = came
             if status != 0:
-                self.mistakes += [f'{self.path}:{block.line}: status {status} of: {block.lines[-1]}'] + [self.public(line) for line in came[-10:]]
+                self.diagnostics += [f'{self.path}:{block.line}: status {status} of: {block.lines[-1]}'] + [self.public(line) for line in came[-10:]]
 
     def run(self):
         self.room = Room(re.sub(r'\W', '-', self.path))
@@ -375,7 +375,7 @@ class Document:
                 self.do(block)
                 self.run_block(block)
         except Trouble as trouble:
-            self.mistakes += [f'{self.path}: {line}' for line in str(trouble).split('\n')]
+            self.diagnostics += [f'{self.path}: {line}' for line in str(trouble).split('\n')]
         finally:
             self.room.end()
 
@@ -398,7 +398,7 @@ def main():
         document.run()
         if '--accept' in sys.argv:
             document.accept()
-        report.check(f'{path}: {document.count} commands or blocks of them', document.mistakes)
+        report.check(f'{path}: {document.count} commands or blocks of them', document.diagnostics)
         for line in document.left_out:
             print(f'#   not run, {line}')
         if document.replayed:

@@ -3,7 +3,7 @@
 set -u
 cd "$CTRACE_SOURCE" || exit 1
 count=0 bad=0
-check() { # WHAT MISTAKES
+check() { # WHAT ERRORS
 	count=$((count + 1))
 	if [ -z "$2" ]; then
 		echo "ok $count - $1"

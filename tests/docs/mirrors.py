@@ -15,7 +15,7 @@ units = set(project.files('tests/unit', ext=('.c',)))
 
 
 def mirror(path):
-    """tests/unit/ has a folder for each folder of src/, by its last name."""
+    """tests/unit/ has a directory for each directory of src/, by its last name."""
     return 'tests/unit/{}/test_{}'.format(*path.split('/')[-2:])
 
 
@@ -25,7 +25,7 @@ report.check('every source file has a unit test of its name',
 mirrored = {mirror(path) for path in sources}
 report.check('every unit test has a source file of its name', sorted(f'{path} has none' for path in units - mirrored))
 
-# A bare name in a backtrace is enough.  Of the headers, which no backtrace has, a folder's own may be called as the public one of its face.
+# A bare name in a backtrace is enough.  Of the headers, which no backtrace has, a directory's own may be called as the public one of its face.
 places = collections.defaultdict(list)
 for path in project.files('src', 'modules', ext=('.c', '.h')) + project.files('include', ext=('.c',)):
     places[os.path.basename(path)].append(path)
@@ -41,9 +41,9 @@ for path in project.files('src', 'modules', 'include', ext=('.c', '.h')):
         wrong.append(f'{path}: calls itself {head.group(1)}')
 report.check('every source file starts with its name, purpose and licence', wrong)
 
-# The tool's two folders of parts have a header a part.
-folders = {os.path.dirname(path) for path in sources if not path.startswith(('src/tools', 'modules'))}
+# The tool's two directories of parts have a header a part.
+directories = {os.path.dirname(path) for path in sources if not path.startswith(('src/tools', 'modules'))}
 headers = set(project.files('src', ext=('.h',)))
-report.check('every folder has its header',
-             sorted(f'{f}/{os.path.basename(f)}.h is missing' for f in folders if f'{f}/{os.path.basename(f)}.h' not in headers))
+report.check('every directory has its header',
+             sorted(f'{f}/{os.path.basename(f)}.h is missing' for f in directories if f'{f}/{os.path.basename(f)}.h' not in headers))
 report.end()

@@ -1,4 +1,4 @@
-"""What the checkers of this folder share: the project's files, C without comments and strings, and a report in TAP."""
+"""What the checkers of this directory share: the project's files, C without comments and strings, and a report in TAP."""
 
 import os
 import re
@@ -9,13 +9,13 @@ ROOT = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.pat
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(ROOT, 'build')
 
 
-def files(*folders, ext=()):
-    """The project's files below these folders, relative to its root, generated folders left out."""
+def files(*directories, ext=()):
+    """The project's files below these directories, relative to its root, generated directories left out."""
     found = []
-    for folder in folders:
-        path = os.path.join(ROOT, folder)
+    for directory in directories:
+        path = os.path.join(ROOT, directory)
         if os.path.isfile(path):
-            found.append(folder)
+            found.append(directory)
         for at, names, leaves in os.walk(path):
             names[:] = sorted(n for n in names if n not in ('.git', '__pycache__') and not n.startswith('build'))
             found += [os.path.relpath(os.path.join(at, leaf), ROOT) for leaf in sorted(leaves)]
@@ -39,17 +39,17 @@ def code(source):
 
 
 class Report:
-    """One check per call of check(); mistakes are lines of text."""
+    """One check per call of check(); errors are lines of text."""
 
     def __init__(self):
         self.count = self.bad = 0
 
-    def check(self, what, mistakes):
+    def check(self, what, errors):
         self.count += 1
-        self.bad += bool(mistakes)
-        print(f'{"not ok" if mistakes else "ok"} {self.count} - {what}')
-        for mistake in mistakes:
-            print(f'#   {mistake}')
+        self.bad += bool(errors)
+        print(f'{"not ok" if errors else "ok"} {self.count} - {what}')
+        for error in errors:
+            print(f'#   {error}')
 
     def end(self):
         print(f'1..{self.count}')

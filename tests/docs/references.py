@@ -17,7 +17,7 @@ TICKS = re.compile(r'(?<!`)`([^`\n]+)`(?!`)')
 everything = project.files('.')
 names = {os.path.basename(f) for f in everything}
 tops = {f.split('/')[0] for f in everything if '/' in f}
-folders = set(os.listdir(os.path.join(project.ROOT, 'src')))
+directories = set(os.listdir(os.path.join(project.ROOT, 'src')))
 sources = '\n'.join(project.text(f) for f in project.files('src', 'include', 'copy', 'tests', 'bench', 'fuzz', 'examples', 'scripts',
                                                           'modules', 'meson.build', 'Makefile', 'packaging',
                                                           ext=('.c', '.h', '.cbl', '.cpy', '.sh', '.py', 'run', '.build', 'Makefile', '.in')))
@@ -36,7 +36,7 @@ def without_blocks(markdown):
     return '\n'.join(line for line in markdown.split('\n') if not line.startswith(('    ', '\t')))
 
 
-def mistake(term, blocks=''):
+def diagnostic(term, blocks=''):
     """Why a term in backticks is wrong, or None.  A file that the page's own code blocks make or use is the reader's."""
     if term.startswith('make '):
         wrong = [w for w in term.split()[1:2] if re.match(r'^[a-z]+$', w) and w not in goals]
@@ -48,7 +48,7 @@ def mistake(term, blocks=''):
             return 'no such file'
         return None if re.search(r'\b' + function.rstrip('()') + r'\b', project.text(found[0])) else f'{function} is not in {found[0]}'
     if PATH.match(term):
-        if term.split('/')[0] in tops | folders | {'ctrace'} and not exists(term):
+        if term.split('/')[0] in tops | directories | {'ctrace'} and not exists(term):
             return 'no such path'
         return None
     if FILE.match(term):
@@ -73,11 +73,11 @@ for path in project.files('README.md', 'docs', ext=('.md',)):
             if not os.path.exists(os.path.join(project.ROOT, os.path.dirname(path), target.split('#')[0])):
                 wrong.append(f'link to {target}: no such file')
     for term in TICKS.findall(prose):
-        why = mistake(term.strip(), blocks)
+        why = diagnostic(term.strip(), blocks)
         if why:
             wrong.append(f'`{term}`: {why}')
     for file, function in STOP.findall(markdown):
-        why = mistake(f'{file}:{function}')
+        why = diagnostic(f'{file}:{function}')
         if why:
             wrong.append(f'{file}: {function}(): {why}')
     report.check(f'{path} names only what is there', wrong)

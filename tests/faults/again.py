@@ -37,7 +37,7 @@ SHORT = {
 LARGE = 'its outputs are larger than the limit'
 SKIPPED = {
     'ulimit -f 1000': {'test_lifetime': LARGE, 'test_order': LARGE, 'test_kill': LARGE, 'test_children': LARGE, 'test_signals': LARGE},
-    'root left behind': {'test_control': 'the run directory stays that of root, who is not there to take folders away'},
+    'root left behind': {'test_control': 'the run directory stays that of root, who is not there to take directories away'},
     'a cancel pending': {},
     'a handler that traces': {},
 }
@@ -53,7 +53,7 @@ def again(program, limits, mode, strict):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for what, value in limits:
             resource.setrlimit(what, (value, value))
-    # A user that has left root must be able to reach the folder.
+    # A user that has left root must be able to reach the directory.
     with tempfile.TemporaryDirectory(prefix='battery.', dir='/tmp') as room:
         os.chmod(room, 0o777)
         os.mkdir(os.path.join(room, 'run'), 0o700)

@@ -3,11 +3,11 @@ libraries, and the law that is checked.
 
 The law: what a process emitted was delivered, waits, or was lost by a reason that is counted.
 check_law() reads a destination by its configured name, as a person would, after `ctrace
-recover`.  No event may be there twice, none torn, the lanes must be in order, and what is there
+recover`.  No event may be there twice, none torn, the thread buffers must be in order, and what is there
 and what the destination's own count of losses says must be what was traced.
 
 CTRACE_BUILD names the build that is tried; subjects that it does not have are compiled against
-its headers into its folder faults/.  CTRACE_TEST_LONG=1 asks for the long form.
+its headers into its directory faults/.  CTRACE_TEST_LONG=1 asks for the long form.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
@@ -46,14 +46,14 @@ def newer(made, *sources):
 
 def compiled(stem, source, flags, dependencies=()):
     """From the build that is tried, else compiled here against its headers."""
-    folder = os.path.join(BUILD, 'faults')
-    made = os.path.join(folder, stem)
+    directory = os.path.join(BUILD, 'faults')
+    made = os.path.join(directory, stem)
     if newer(made, source, *dependencies, os.path.join(BUILD, 'libctrace.so')):
         return made
     include = os.path.join(os.path.dirname(BUILD), 'include')
     if not os.path.isdir(include):
         include = os.path.join(SOURCE, 'include')
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
     new = f'{made}.{os.getpid()}'
     subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-g', '-Wall', '-I', include, source, '-o', new, *flags], check=True)
     os.rename(new, made)
@@ -64,10 +64,10 @@ def subject(name):
     ready = os.path.join(BUILD, 'tests', 'faults_' + name)
     if os.path.exists(ready):
         return ready
-    folder = os.path.join(HERE, 'subject')
-    return compiled(name, os.path.join(folder, name + '.c'),
+    directory = os.path.join(HERE, 'subject')
+    return compiled(name, os.path.join(directory, name + '.c'),
                     ['-rdynamic', '-L', BUILD, '-lctrace', '-Wl,-rpath,' + BUILD, '-pthread', '-ldl'],
-                    [os.path.join(folder, 'lanes.h'), os.path.join(HERE, 'battery.py')])
+                    [os.path.join(directory, 'thread_buffers.h'), os.path.join(HERE, 'battery.py')])
 
 
 def library(name):
@@ -80,10 +80,10 @@ def library(name):
 # ---- what a subject leaves ----
 
 class Tally:
-    LANES = 64
+    THREAD BUFFERS = 64
 
     def __init__(self, path):
-        size = 2 * self.LANES + 5 + 16 + 16
+        size = 2 * self.THREAD_BUFFERS + 5 + 16 + 16
         with open(path, 'rb') as file:
             words = struct.unpack(f'{size}Q', file.read(size * 8))
         self.begun, self.returned = words[:64], words[64:128]
@@ -92,11 +92,11 @@ class Tally:
 
 
 class Output:
-    """A destination's content by its configured name: lanes, torn lines, and how many losses it
+    """A destination's content by its configured name: thread buffers, torn lines, and how many losses it
     tells of."""
 
     def __init__(self):
-        self.lanes, self.torn, self.lost, self.messages, self.counts, self.said = {}, 0, 0, [], {}, ''
+        self.thread_buffers, self.torn, self.lost, self.messages, self.counts, self.said = {}, 0, 0, [], {}, ''
 
     def decode(self, data):
         result = subprocess.run([subject('decode')], input=data, capture_output=True, check=False)
@@ -105,14 +105,14 @@ class Output:
             if words[0] == 'torn':
                 self.torn = int(words[1])
             else:
-                lane = dict(zip(words[2::2], map(int, words[3::2])))
-                self.lanes[int(words[1])] = lane
-                self.counts[int(words[1])] = lane['distinct']
+                thread buffer = dict(zip(words[2::2], map(int, words[3::2])))
+                self.thread_buffers[int(words[1])] = thread buffer
+                self.counts[int(words[1])] = thread buffer['distinct']
         self.messages += result.stderr.decode().splitlines()[:3]
 
 
 class Room:
-    """An empty folder with a run directory, a configuration and outputs, for one run."""
+    """An empty directory with a run directory, a configuration and outputs, for one run."""
 
     def __init__(self, config='', text=True, binary=True, generations=None, pid=False, overflow=None, buffer=None, place=None):
         self.path = tempfile.mkdtemp(prefix='battery.', dir=place)
@@ -126,7 +126,7 @@ class Room:
         if dests:
             lines.append(f'mftrace.dest = {dests}')
         for emitter, suffix in (('textfile', 'log'), ('binfile', 'ctb')):
-            # A FILE that is absolute is tried alone: no other folder takes its place when it cannot
+            # A FILE that is absolute is tried alone: no other directory takes its place when it cannot
             # be opened.
             lines.append(f'mftrace.emitter.{emitter}#file = {self.at("out")}/{name}.{suffix}')
             if generations:
@@ -166,7 +166,7 @@ class Room:
         names.update(more)
         return names
 
-    def start(self, *command, preload=(), limits=(), user=None, program='lanes', **environment):
+    def start(self, *command, preload=(), limits=(), user=None, program='thread buffers', **environment):
         """limits: (resource, value) pairs, set in the child with every signal at its default."""
         def prepare():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -258,33 +258,33 @@ class Room:
     def outputs(self):
         return ([('binfile', self.read_binary())] if self.binary else []) + ([('textfile', self.read_text())] if self.text else [])
 
-    def mistakes(self, lanes=None, lossless=True, killed=False, unordered=(), slack=0, private=False, alone=False, others=0, recover=True, outputs=None):
+    def diagnostics(self, thread buffers=None, lossless=True, killed=False, unordered=(), slack=0, private=False, alone=False, others=0, recover=True, outputs=None):
         """What breaks the law after a recovery, as a list of sentences.  others: events that
-        were traced without a lane.  slack: events of a lane whose call a kill cut off, when a
-        later run went on with the lane. alone: nothing but the lanes' events was emitted, and
+        were traced without a thread buffer.  slack: events of a thread buffer whose call a kill cut off, when a
+        later run went on with the thread buffer. alone: nothing but the thread buffers' events was emitted, and
         by this process; fewer than calls when its settings were not read. private: no run
         directory could be used; what waited at the end is gone with the process, and stands in
         its statistics."""
         tally, wrong = self.tally(), []
         if recover and self.recover():
             wrong.append(self.recover())
-        used = [i for i in range(64) if tally.begun[i] and (lanes is None or i in lanes)]
+        used = [i for i in range(64) if tally.begun[i] and (thread buffers is None or i in thread buffers)]
         for name, output in (outputs() if outputs else self.outputs()):
             wrong += [f'{name}: {m}' for m in output.messages]
             if output.torn:
                 wrong.append(f'{name}: {output.torn} torn')
             present = returned = begun = 0
             for i in used:
-                lane = output.lanes.get(i, dict.fromkeys(('count', 'distinct', 'first', 'last', 'disorder'), 0))
-                if lane['count'] != lane['distinct']:
-                    wrong.append(f'{name}: lane {i}: {lane["count"] - lane["distinct"]} events twice')
-                elif lane['disorder'] and i not in unordered:
-                    wrong.append(f'{name}: lane {i}: {lane["disorder"]} out of order')
-                if lane['last'] > tally.begun[i]:
-                    wrong.append(f'{name}: lane {i}: number {lane["last"]} was never traced')
-                if lossless and not tally.returned[i] - slack <= lane['distinct'] <= tally.begun[i]:
-                    wrong.append(f'{name}: lane {i}: {lane["distinct"]} of {tally.returned[i]}')
-                present += lane['distinct']
+                thread buffer = output.thread_buffers.get(i, dict.fromkeys(('count', 'distinct', 'first', 'last', 'disorder'), 0))
+                if thread buffer['count'] != thread buffer['distinct']:
+                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["count"] - thread buffer["distinct"]} events twice')
+                elif thread buffer['disorder'] and i not in unordered:
+                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["disorder"]} out of order')
+                if thread buffer['last'] > tally.begun[i]:
+                    wrong.append(f'{name}: thread buffer {i}: number {thread buffer["last"]} was never traced')
+                if lossless and not tally.returned[i] - slack <= thread buffer['distinct'] <= tally.begun[i]:
+                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["distinct"]} of {tally.returned[i]}')
+                present += thread buffer['distinct']
                 returned += tally.returned[i]
                 begun += tally.begun[i]
             # An output that never came to be cannot tell of its losses; the process's own
@@ -328,7 +328,7 @@ class Battery:
     def __init__(self, name):
         self.name, self.count, self.bad = name, 0, 0
         try:
-            for program in ('decode', 'lanes', 'step'):
+            for program in ('decode', 'thread buffers', 'step'):
                 subject(program)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f'Bail out! the subjects cannot be built: {error}')
@@ -342,7 +342,7 @@ class Battery:
         sys.stdout.flush()
 
     def trial(self, trial, body, *arguments, **more):
-        """body returns (number of runs, list of mistakes); a trial without a run is skipped,
+        """body returns (number of runs, list of errors); a trial without a run is skipped,
         not passed."""
         if not self.wanted(trial):
             return

@@ -62,7 +62,7 @@ def one_run(options, environment, preload, command=COMMAND, is_lock=False):
         ended = room.run(*command, preload=preload, **environment)
         if is_own_call(ended, room):
             return []
-        return [ended] if ended else room.mistakes(lossless=False, alone=True,
+        return [ended] if ended else room.diagnostics(lossless=False, alone=True,
                                                           outputs=(lambda: by_any_name(room)) if is_lock else None)
 
 
@@ -125,7 +125,7 @@ def in_a_recovery(call):
                     wrong.append(f'{name}, {call} {n}: status {result.returncode}')
                 if not n:
                     count = counts_of(room.at('count')).get(call, 0)
-                wrong += [f'{name}, {call} {n}: {w}' for w in room.mistakes(killed=True)]
+                wrong += [f'{name}, {call} {n}: {w}' for w in room.diagnostics(killed=True)]
                 runs += 1
     return runs, wrong
 

@@ -20,16 +20,16 @@ def drop(emitter):
         os.close(os.open(room.at('tally'), os.O_CREAT, 0o666))
         os.chmod(room.at('tally'), 0o666)
         ended = room.run('drop', f'events={form(1000, 20000)}')
-        return 1, [ended] if ended else room.mistakes(lossless=emitter == 'textfile')
+        return 1, [ended] if ended else room.diagnostics(lossless=emitter == 'textfile')
 
 
 def clock(every, seconds, emitter):
-    """In each lane the order is that of the calls, whatever the clock does; the trace says that
+    """In each thread buffer the order is that of the calls, whatever the clock does; the trace says that
     it stepped."""
     with Room(text=emitter == 'textfile', binary=emitter == 'binfile') as room:
         ended = room.run('trickle' if every < 100 else 'burst', f'events={form(300, 3000) if every < 100 else 60000}', preload=['clockshift'],
                          BATTERY_CLOCK=f'{every},{seconds}')
-        wrong = [ended] if ended else room.mistakes()
+        wrong = [ended] if ended else room.diagnostics()
         # A burst may be over before the clock has stepped.
         for name, output in room.outputs() if every < 100 else []:
             if not re.search('clock (was )?set', output.said, re.IGNORECASE):
@@ -37,11 +37,11 @@ def clock(every, seconds, emitter):
         return 1, wrong
 
 
-def others_may_enter(folder):
+def others_may_enter(directory):
     """The programs of the build can be started by a user who is not root."""
-    while folder != '/' and os.stat(folder).st_mode & 0o001:
-        folder = os.path.dirname(folder)
-    return folder == '/'
+    while directory != '/' and os.stat(directory).st_mode & 0o001:
+        directory = os.path.dirname(directory)
+    return directory == '/'
 
 
 def truncated(what):
@@ -66,7 +66,7 @@ for every, seconds in form(((20, 3600), (20, -3600), (400, 3600)), ((1, 3600), (
         report.trial(f'the clock steps {seconds} s and back at each {every}th look, {emitter}', clock, every, seconds, emitter)
 for what in ('ring', 'session'):
     if os.geteuid() == 0 and not others_may_enter(BUILD):
-        report.skip(f'{what} truncated under a live process', 'no other user may enter the build folder')
+        report.skip(f'{what} truncated under a live process', 'no other user may enter the build directory')
     else:
         report.trial(f'{what} truncated under a live process', truncated, what)
 report.end()

@@ -1,11 +1,11 @@
 /*
- * constructor.c - a plug-in whose constructor traces, by way of the program that loads it (lanes.c).
+ * constructor.c - a plug-in whose constructor traces, by way of the program that loads it (thread_buffers.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-void lanes_in_constructor(void);
+void thread_buffers_in_constructor(void);
 
 __attribute__((constructor)) static void plugin_start(void)
 {
-	lanes_in_constructor();
+	thread_buffers_in_constructor();
 }

@@ -43,7 +43,7 @@ def at_every_write(options, command):
             with Room(**options) as room:
                 ended = room.run(*command, preload=['killwrite'], BATTERY_KILL=f'{n},{part}', BATTERY_KILL_PATH=room.at('out'))
                 found = [] if ended in ('', 'killed by SIGKILL') else [ended]
-                found += room.mistakes(killed=True)
+                found += room.diagnostics(killed=True)
                 if glob.glob(room.at('run/[0-9]*')):
                     found.append('the process is not recovered')
                 if n < 5:
@@ -55,7 +55,7 @@ def at_every_write(options, command):
 
 def next_run(room):
     """What a kill left does not poison the name: the next run's events are found by it."""
-    room.run('burst', 'events=50', 'lane=9')
+    room.run('burst', 'events=50', 'thread buffer=9')
     return [f'{name}: {output.counts.get(9, 0)} of 50 of the next run by the configured name'
             for name, output in room.outputs() if output.counts.get(9, 0) != 50]
 
@@ -70,7 +70,7 @@ def recoverer_at_every_write(options, command):
                 room.tool('recover', LD_PRELOAD=battery.library('killwrite'), BATTERY_KILL=f'{n},{part}',
                           BATTERY_KILL_PATH=room.at('out'))
                 runs += 1
-                wrong += [f'write {n} part {part}: {w}' for w in room.mistakes(killed=True)]
+                wrong += [f'write {n} part {part}: {w}' for w in room.diagnostics(killed=True)]
     return runs, wrong
 
 
@@ -111,7 +111,7 @@ def at_every_instruction(path, options, runs, instructions, more):
                 return done, [f'{ended} after {count} instructions']
             done += 1
             wrong += [f'after {count} instructions: {w}' for w in
-                      room.mistakes(killed=True, lossless=path not in ('discard', 'overwrite'), unordered=(2,))]
+                      room.diagnostics(killed=True, lossless=path not in ('discard', 'overwrite'), unordered=(2,))]
     return done, wrong
 
 
@@ -135,7 +135,7 @@ def counts_survive(emitter, overflow, again, events):
         ended = room.run('held', f'events={events}', f'again={int(again)}', 'flush=0', 'stats=0', 'end=1', preload=['hold'],
                          BATTERY_HOLD=first, **more)
         wrong = [] if ended == 'killed by SIGKILL' else [ended]
-        return 1, wrong + room.mistakes(killed=True, lossless=False)
+        return 1, wrong + room.diagnostics(killed=True, lossless=False)
 
 
 def counts_of_a_burst(emitter, overflow):
@@ -145,7 +145,7 @@ def counts_of_a_burst(emitter, overflow):
         with Room(buffer='64K', overflow=overflow, **only(emitter)) as room:
             ended = room.run('burst', f'events={10000 + i * 737}', 'flush=0', 'stats=0', 'end=1')
             wrong += [] if ended == 'killed by SIGKILL' else [ended]
-            wrong += [f'{10000 + i * 737} events: {w}' for w in room.mistakes(killed=True, lossless=False)]
+            wrong += [f'{10000 + i * 737} events: {w}' for w in room.diagnostics(killed=True, lossless=False)]
     return rounds, wrong
 
 
@@ -155,7 +155,7 @@ def counts_alone(emitter):
     with Room(**only(emitter)) as room:
         ended = room.run('oversize', 'flush=0', 'stats=0', 'end=1')
         wrong = [] if ended == 'killed by SIGKILL' else [ended]
-        return 1, wrong + room.mistakes(killed=True, lossless=False)
+        return 1, wrong + room.diagnostics(killed=True, lossless=False)
 
 
 for emitter in ('BINFILE', 'TEXTFILE'):
@@ -171,7 +171,7 @@ for emitter in ('BINFILE', 'TEXTFILE'):
 
 def restart(how, options):
     """FILE without $(PID): killed, and started again with the same name.  Every run goes on
-    with the lanes of the one before."""
+    with the thread buffers of the one before."""
     with Room(**options) as room:
         wrong = []
         for run in range(form(2, 10)):
@@ -200,7 +200,7 @@ def restart(how, options):
             return found
         if room.text and len(logs) != 1:
             wrong.append(f'textfile: events beside the name: {[os.path.basename(p) for p in logs]}')
-        return form(3, 11), wrong + room.mistakes(killed=True, recover=False, slack=form(2, 10), outputs=outputs)
+        return form(3, 11), wrong + room.diagnostics(killed=True, recover=False, slack=form(2, 10), outputs=outputs)
 
 
 for how in ('delivered', 'undelivered', 'in a write', 'recovering'):

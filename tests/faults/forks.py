@@ -20,7 +20,7 @@ def beside_exit():
             if ended:
                 return i + 1, [ended]
             if i % 10 == 0:
-                wrong += room.mistakes()
+                wrong += room.diagnostics()
     return rounds, wrong
 
 
@@ -28,7 +28,7 @@ def constructor(dest):
     with Room(text=dest == 'TEXTFILE', config='' if dest == 'TEXTFILE' else f'mftrace.dest = {dest}\n') as room:
         ended = room.run('constructor', seconds=20, BATTERY_PLUGIN=battery.library('constructor'))
         # Where there is no journal that destination fails, which is another trial's matter.
-        return 1, [ended] if ended else room.mistakes() if dest == 'TEXTFILE' else []
+        return 1, [ended] if ended else room.diagnostics() if dest == 'TEXTFILE' else []
 
 
 report.trial('a loop of forks beside exit()', beside_exit)

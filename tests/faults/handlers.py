@@ -10,12 +10,12 @@ from battery import Room, form
 report = battery.Battery('handlers')
 
 
-def run(*command, lossless=True, lanes=None, unordered=(2,), **config):
+def run(*command, lossless=True, thread buffers=None, unordered=(2,), **config):
     with Room(**config) as room:
         ended = room.run(*command, seconds=20 if not battery.LONG else 300)
         if ended:
             return 1, [f'{ended} at {room.tally().note[0]}']
-        wrong = room.mistakes(lossless=lossless, lanes=lanes, unordered=unordered)
+        wrong = room.diagnostics(lossless=lossless, thread buffers=thread buffers, unordered=unordered)
         return max(1, room.tally().begun[2]), wrong
 
 
@@ -37,7 +37,7 @@ def jump(jumps, deep):
         ended = room.run('jump', f'jumps={jumps}', 'events=50000', f'deep={deep}')
         if ended:
             return jumps, [ended]
-        wrong = room.mistakes(lossless=False, unordered=(2,), others=2 * jumps)
+        wrong = room.diagnostics(lossless=False, unordered=(2,), others=2 * jumps)
         count = room.read_binary().counts.get(3, 0)
         return jumps, wrong if count == 50000 else wrong + [f'{count} of 50000 after the jumps']
 

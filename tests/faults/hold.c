@@ -1,7 +1,7 @@
 /*
  * hold.c - preloaded: holds the process's nth write to a file whose path has a given text in it.
  *
- * BATTERY_HOLD=n,text[,ms]: the nth such write waits until hold_let_go() has been called (lanes.c finds it by name), or for
+ * BATTERY_HOLD=n,text[,ms]: the nth such write waits until hold_let_go() has been called (thread_buffers.c finds it by name), or for
  * ever, and with BATTERY_HOLD_AGAIN=1 so does the next one behind it; with ms every such write from the nth on takes so long, and nobody lets it go.  What waits is in the middle of a
  * destination's work: past all that was checked, before the system call.
  *

@@ -17,7 +17,7 @@ report = battery.Battery('limits')
 def run(what, value, lossless, room_options, *command):
     with Room(**room_options) as room:
         ended = room.run(*command, limits=[(what, value)])
-        return 1, [ended] if ended else room.mistakes(lossless=lossless, private=not lossless)
+        return 1, [ended] if ended else room.diagnostics(lossless=lossless, private=not lossless)
 
 
 EVENTS = form(2000, 20000)
@@ -45,7 +45,7 @@ def small_run_directory(kilobytes):
         try:
             os.chmod(room.at('run'), 0o700)
             ended = room.run('burst', f'events={EVENTS}', 'threads=3', 'flush_ms=3000')
-            return 1, [ended] if ended else room.mistakes()
+            return 1, [ended] if ended else room.diagnostics()
         finally:
             subprocess.run(['umount', room.at('run')], check=False)
 
@@ -57,7 +57,7 @@ def asid_locked():
         with open(room.at('run/asid'), 'a', encoding='ascii') as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             ended = room.run('burst', f'events={EVENTS}', seconds=20)
-        return 1, [ended] if ended else room.mistakes(lanes=())
+        return 1, [ended] if ended else room.diagnostics(thread buffers=())
 
 
 for kilobytes in form((64, 300, 600, 1000), (16, 64, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000)):

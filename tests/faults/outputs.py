@@ -19,7 +19,7 @@ EVENTS = form(200000, 1000000)
 
 
 def one_cannot_be_opened(healthy):
-    """The other one's FILE is an absolute path in a folder that cannot be made."""
+    """The other one's FILE is an absolute path in a directory that cannot be made."""
     failing = 'textfile' if healthy == 'binfile' else 'binfile'
     with Room(config=f'mftrace.emitter.{failing}#file = /proc/none/out\n') as room:
         ended = room.run('burst', f'events={EVENTS}', 'flush_ms=2000', 'end=2')
@@ -29,7 +29,7 @@ def one_cannot_be_opened(healthy):
         tally = room.tally()
         # The process's own statistics count what the failing destination lost; the healthy one's
         # file must know of no loss.
-        wrong += room.mistakes(killed=True, recover=False)
+        wrong += room.diagnostics(killed=True, recover=False)
         if tally.emitted != tally.delivered + tally.pending + sum(tally.lost):
             wrong.append(f'statistics: emitted {tally.emitted}, delivered {tally.delivered}, pending {tally.pending}, lost {tally.lost}')
         return 1, wrong
@@ -42,7 +42,7 @@ def one_component_alone(failing):
               f'mftrace.dest.second = ({failing})\n') as room:
         ended = room.run('two', f'events={EVENTS // 2}', 'flush_ms=2000', 'end=2')
         room.recover()
-        return 1, [ended] if ended else room.mistakes(lanes=(1,), killed=True, recover=False)
+        return 1, [ended] if ended else room.diagnostics(thread buffers=(1,), killed=True, recover=False)
 
 
 def orphans_leave(room, count, shared):
@@ -93,7 +93,7 @@ def hung_orphans(how):
         ended = room.run('burst', 'events=60000', 'end=2', 'flush_ms=20000', preload=preload, **environment)
         if handle:
             handle.close()
-        return 1, wrong + ([ended] if ended else room.mistakes(recover=False))
+        return 1, wrong + ([ended] if ended else room.diagnostics(recover=False))
 
 
 def hung_and_gone(count):
@@ -104,22 +104,22 @@ def hung_and_gone(count):
         for _ in range(count):
             ended = room.run('burst', 'events=1000', 'flush=0', preload=['hold'], BATTERY_HOLD='1,stuck,600000', seconds=20)
             wrong += [ended] if ended else []
-        return count, wrong + room.mistakes(recover=False)
+        return count, wrong + room.diagnostics(recover=False)
 
 
 def module(what):
     """A module of this kind beside BINFILE: BINFILE has every event, and calls come back."""
     with Room(text=False, config='mftrace.dest = HANG\n') as room:
-        folder = room.at('emitters')
-        os.mkdir(folder, 0o755)
-        shutil.copy(battery.library('hang'), os.path.join(folder, 'hang.so'))
-        process = room.start('hung', f'events={form(100000, 1000000)}', 'end=2', 'flush_ms=3000', CTRACE_EMITTERS=folder,
+        directory = room.at('emitters')
+        os.mkdir(directory, 0o755)
+        shutil.copy(battery.library('hang'), os.path.join(directory, 'hang.so'))
+        process = room.start('hung', f'events={form(100000, 1000000)}', 'end=2', 'flush_ms=3000', CTRACE_EMITTERS=directory,
                              BATTERY_EMITTER=what)
         wrong = []
         if what == 'crash':
             ended = room.finish(process)
             room.recover()  # without the module: that of a program that crashes is not loaded again
-            return 1, ([] if 'SIGKILL' in ended else [f'did not crash: {ended}']) + room.mistakes(killed=True, recover=False)
+            return 1, ([] if 'SIGKILL' in ended else [f'did not crash: {ended}']) + room.diagnostics(killed=True, recover=False)
         shown = ''
         if ready(process):
             shown = room.tool('list', '-j', '-p', str(process.pid)).stdout.decode() + room.tool('list').stdout.decode()
@@ -129,7 +129,7 @@ def module(what):
         wrong += [ended] if ended else []
         if what == 'hang' and not wrong and not re.search('cut.?off|does not (return|answer)', shown, re.IGNORECASE):
             wrong.append('`ctrace list` does not say which destination is cut off')
-        return 1, wrong + room.mistakes(killed=True, recover=False, lanes=(1,))
+        return 1, wrong + room.diagnostics(killed=True, recover=False, thread buffers=(1,))
 
 
 def ready(process, seconds=30):
@@ -170,7 +170,7 @@ def held_at_opening(path, **options):
     events do not wait for it."""
     with Room(overflow='discard', **options) as room:
         ended = room.run('held', 'events=3000', 'flush=0', 'end=2', seconds=20, preload=['hold'], BATTERY_HOLD=f'1,{path}')
-        return 1, [ended] if ended else room.mistakes(killed=True, lossless=False)
+        return 1, [ended] if ended else room.diagnostics(killed=True, lossless=False)
 
 
 def full_disk(emitter, overflow):
@@ -183,7 +183,7 @@ def full_disk(emitter, overflow):
             ended = room.run('burst', 'threads=4', f'events={form(40000, 250000)}', 'flush_ms=1000')
             # Space again: what waits is delivered.
             subprocess.run(['mount', '-o', 'remount,size=64m', room.at('out')], check=True)
-            return 1, [ended] if ended else room.mistakes(lossless=False)
+            return 1, [ended] if ended else room.diagnostics(lossless=False)
         finally:
             subprocess.run(['umount', room.at('out')], check=False)
 

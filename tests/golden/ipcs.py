@@ -9,7 +9,7 @@
     # status N          behind an output: the exit status, when it is not 0
     # anything else     is a comment
 
-and of outputs, standard error and output as they come.  The traces in traces/ have fixed times; they were made by KEEP_TRACES=FOLDER
+and of outputs, standard error and output as they come.  The traces in traces/ have fixed times; they were made by KEEP_TRACES=DIRECTORY
 tests/unit/ipcs/test_ipcs_run.c, and are made anew when the format changes.
 
 Besides: every message ITT10001I to ITT10019I that src/print/ipcs/ipcs_message.c has is in a case, and in man/ctrace-ipcs.1.
@@ -27,7 +27,7 @@ import tempfile
 
 SOURCE = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(SOURCE, 'build')
-FOLDER = os.path.join(SOURCE, 'tests', 'golden', 'ipcs')
+DIRECTORY = os.path.join(SOURCE, 'tests', 'golden', 'ipcs')
 PATIENCE = 90  # seconds, only to stop what hangs
 
 
@@ -77,7 +77,7 @@ def unparse(items):
 def replay(items):
     with tempfile.TemporaryDirectory() as room:
         at = os.path.join(room, 'ipcs')
-        shutil.copytree(FOLDER, at)
+        shutil.copytree(DIRECTORY, at)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(('CTRACE_', 'DD_', 'dd_'))}
         environment.update(CTRACE_SOURCE=SOURCE, TZ='UTC', LC_ALL='C.UTF-8', PATH=BUILD + ':' + os.environ['PATH'], CTRACE_RUN_DIR=os.path.join(room, 'run'), HOME=room)
         os.mkdir(os.path.join(room, 'run'), 0o700)
@@ -96,12 +96,12 @@ class Report:
     def __init__(self):
         self.count = self.bad = 0
 
-    def check(self, what, mistakes):
+    def check(self, what, errors):
         self.count += 1
-        self.bad += bool(mistakes)
-        print(f'{"not ok" if mistakes else "ok"} {self.count} - {what}', flush=True)
-        for mistake in mistakes:
-            print(f'#   {mistake}', flush=True)
+        self.bad += bool(errors)
+        print(f'{"not ok" if errors else "ok"} {self.count} - {what}', flush=True)
+        for error in errors:
+            print(f'#   {error}', flush=True)
 
     def end(self):
         print(f'1..{self.count}')
@@ -122,7 +122,7 @@ def check_case(path, accepts):
 
 def main():
     cases = [name for name in sys.argv[1:] if not name.startswith('-')]
-    paths = sorted(glob.glob(os.path.join(FOLDER, '*.txt')))
+    paths = sorted(glob.glob(os.path.join(DIRECTORY, '*.txt')))
     report = Report()
     for path in paths:
         name = os.path.basename(path)[:-len('.txt')]
@@ -130,7 +130,7 @@ def main():
             report.check(name, check_case(path, '--accept' in sys.argv))
     if cases:
         return report.end()
-    known = sorted(set(re.findall(r'"(ITT100\d\dI)"', read(os.path.join(SOURCE, 'src', 'read', 'ipcs_message.c')))))
+    known = sorted(set(re.findall(r'"(ITT100\d\dI)"', read(os.path.join(SOURCE, 'src', 'print', 'ipcs', 'ipcs_message.c')))))
     shown = ''.join('\n'.join(item[1]) for path in paths for item in parse(read(path)) if isinstance(item, list))
     page = read(os.path.join(SOURCE, 'man', 'ctrace-ipcs.1'))
     report.check('there are messages', [] if len(known) == 18 else [f'{len(known)}'])

@@ -6,7 +6,7 @@
 Every command runs on a terminal of its own (132 columns, no colours), so that a transcript is what a person sees.  --accept writes what came
 instead of what was expected, here and in docs/operator.md; read the difference before it counts.  A case is a file of
 
-    $ COMMAND           given to bash in the case's folder; lines "> ..." after it go on with it, as bash shows them
+    $ COMMAND           given to bash in the case's directory; lines "> ..." after it go on with it, as bash shows them
     ctrace> LINE        while a command runs that shows this prompt: what is typed there
     # status N          behind an output: the exit status, when it is not 0
     # process NAME [VARIABLE=VALUE]...   starts the program examples/shop.c as NAME; then $NAME is its process id
@@ -45,10 +45,10 @@ import time
 
 SOURCE = os.environ.get('CTRACE_SOURCE') or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(SOURCE, 'build')
-FOLDER = os.path.join(SOURCE, 'tests', 'golden', 'operator')
+DIRECTORY = os.path.join(SOURCE, 'tests', 'golden', 'operator')
 DOCUMENT = os.path.join(SOURCE, 'docs', 'operator.md')
 PATIENCE = 90  # seconds, only to stop what hangs
-EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))  # a time that is shown in UTC by mistake does not pass
+EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))  # a time that is shown in UTC by error does not pass
 PROMPT = re.compile(r'^((?:\[\d+ repl(?:y|ies) outstanding: [^]]*\] )?ctrace>) ?(.*)$')
 MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
 # Messages that no transcript can have.
@@ -140,7 +140,7 @@ class Outputs:
         return said <= spent or 0 <= (said - first) % 86400 <= spent
 
     def tidy(self, line):
-        """Paths of the case's folder; process ids; times of day, which must be the right ones; numbers that depend on timing."""
+        """Paths of the case's directory; process ids; times of day, which must be the right ones; numbers that depend on timing."""
         line = line.replace(self.room + '/run', '/run/ctrace').replace(self.room, '/home/op')
         for pid, name in self.pids.items():  # only where process ids stand: other numbers may be the same
             shown = '<pid>' if name.upper() in line.upper() else f'<pid of {name}>'
@@ -199,7 +199,7 @@ class Trouble(Exception):
 
 
 class Stage:
-    """A case's folder and the processes in it."""
+    """A case's directory and the processes in it."""
 
     def __init__(self):
         # A short path that is always as long, because displays break lines where they are too long.
@@ -388,12 +388,12 @@ class Report:
     def __init__(self):
         self.count = self.bad = 0
 
-    def check(self, what, mistakes):
+    def check(self, what, errors):
         self.count += 1
-        self.bad += bool(mistakes)
-        print(f'{"not ok" if mistakes else "ok"} {self.count} - {what}', flush=True)
-        for mistake in mistakes:
-            print(f'#   {mistake}', flush=True)
+        self.bad += bool(errors)
+        print(f'{"not ok" if errors else "ok"} {self.count} - {what}', flush=True)
+        for error in errors:
+            print(f'#   {error}', flush=True)
 
     def end(self):
         print(f'1..{self.count}')
@@ -423,8 +423,8 @@ def check_case(path, accepts):
 def messages():
     """The ids that stand in the sources of the tools, the readers and the writer."""
     found = {}
-    for folder in ('tools', 'src/read', 'src/writer'):
-        for path in glob.glob(os.path.join(SOURCE, folder, '*.c')):
+    for directory in ('src/tools', 'src/operator', 'src/writer'):
+        for path in glob.glob(os.path.join(SOURCE, directory, '*.c')):
             for literal in re.findall(r'"(?:\\.|[^"\\\n])*"', read(path)):
                 for name in MESSAGE.findall(literal):
                     found.setdefault(name, os.path.relpath(path, SOURCE))
@@ -461,21 +461,21 @@ def excerpt(block, transcripts):
 
 
 def check_examples(document, transcripts):
-    """Mistakes, and the document as it should be."""
-    mistakes = []
+    """Errors, and the document as it should be."""
+    errors = []
 
     def correct(match):
         right = excerpt(match.group(2), transcripts)
         if right != match.group(2):
             line = document.count('\n', 0, match.start(2)) + 1
-            mistakes.append(f'docs/operator.md:{line}: {"no transcript has these commands" if right is None else "another output"}')
+            errors.append(f'docs/operator.md:{line}: {"no transcript has these commands" if right is None else "another output"}')
         return match.group(1) + (right if right is not None else match.group(2)) + '```\n'
-    return mistakes, re.sub(r'^(```\w*\n)(\$ .*?)^```\n', correct, document, flags=re.DOTALL | re.MULTILINE)
+    return errors, re.sub(r'^(```\w*\n)(\$ .*?)^```\n', correct, document, flags=re.DOTALL | re.MULTILINE)
 
 
 def texts():
     """The text of each message, with dots where something is put in."""
-    found = dict(re.findall(r'\{ "(\w{7})", \w+,\s+"((?:\\.|[^"\\])*)"', read(os.path.join(SOURCE, 'tools', 'wto.c'))))
+    found = dict(re.findall(r'\{ "(\w{7})", \w+,\s+"((?:\\.|[^"\\])*)"', read(os.path.join(SOURCE, 'src', 'operator', 'wto.c'))))
     for path in glob.glob(os.path.join(SOURCE, 'src', 'writer', '*.c')):
         found.update(re.findall(r'"(CTR\d{3}[A-Z]) ((?:\\.|[^"\\])*)"', read(path)))
     return {name: re.sub(r'\{\}|%\d*\w', '…', text) for name, text in found.items()}
@@ -486,22 +486,22 @@ def check_table(document, known):
     rows = row.findall(document)
     names = [name for name, _ in rows]
     wanted = texts()
-    mistakes = [f'missing: {name}' for name in sorted(set(known) - set(names))] + [f'to go: {name}' for name in names if name not in known]
-    mistakes += [f'{name} says: {wanted[name]}' for name, text in rows if text != wanted.get(name, text)]
-    mistakes += [] if names == sorted(set(names)) else ['each once, in order']
+    errors = [f'missing: {name}' for name in sorted(set(known) - set(names))] + [f'to go: {name}' for name in names if name not in known]
+    errors += [f'{name} says: {wanted[name]}' for name, text in rows if text != wanted.get(name, text)]
+    errors += [] if names == sorted(set(names)) else ['each once, in order']
 
     def correct(match):
         return f'| `{match.group(1)}` | {wanted.get(match.group(1), match.group(2))} '
-    return mistakes, row.sub(correct, document)
+    return errors, row.sub(correct, document)
 
 
 def check_orders(document):
     """The rows of "| chapter | `transcript` | `order`, `order` |": each order is one of this transcript."""
-    mistakes, rows = [], re.findall(r'^\| [^|]* \| `(\w+\.txt)` \| (.*) \|$', document, re.MULTILINE)
+    errors, rows = [], re.findall(r'^\| [^|]* \| `(\w+\.txt)` \| (.*) \|$', document, re.MULTILINE)
     for name, orders in rows:
-        text = read(os.path.join(FOLDER, name))
-        mistakes += [f'{name} has no {order}' for order in re.findall(r'`([^`]*)`', orders) if not re.search(rf'^# \w+: {re.escape(order)}$', text, re.M)]
-    return mistakes if rows else ['there are no rows']
+        text = read(os.path.join(DIRECTORY, name))
+        errors += [f'{name} has no {order}' for order in re.findall(r'`([^`]*)`', orders) if not re.search(rf'^# \w+: {re.escape(order)}$', text, re.M)]
+    return errors if rows else ['there are no rows']
 
 
 def check_document(report, paths, known, accepts):
@@ -522,7 +522,7 @@ def main():
     arguments = sys.argv[1:]
     accepts = '--accept' in arguments
     cases = [name for name in arguments if not name.startswith('-')]
-    paths = sorted(glob.glob(os.path.join(FOLDER, '*.txt')))
+    paths = sorted(glob.glob(os.path.join(DIRECTORY, '*.txt')))
     report = Report()
     for path in paths:
         name = os.path.basename(path)[:-len('.txt')]

@@ -33,7 +33,7 @@ unit() { # the template unit, as systemd reads it; how exposed it leaves a write
 if systemd-analyze security --help 2>/dev/null | grep -q -- --threshold; then
 	check 'systemd understands the unit, and restricts it' unit
 fi
-keeps() { # FOLDER: the files of an installation that have its path in them
+keeps() { # DIRECTORY: the files of an installation that have its path in them
 	grep -raFl -- "$1" dest && return 1 || return 0
 }
 check 'no path of the build is in what is installed' keeps "$(realpath "$CTRACE_BUILD")"
@@ -98,11 +98,11 @@ check 'a COBOL program without the library compiles' cobc -x -I"$prefix/share/ct
 check 'it traces through what COB_PRE_LOAD names' traced 'some info' \
 	env COB_PRE_LOAD=libctrace COB_LIBRARY_PATH="$libdir/gnucobol" ../bare
 
-# What make uninstall does, but for configuring and building, which the tests' own folder has no need of.
+# What make uninstall does, but for configuring and building, which the tests' own directory has no need of.
 sed '/configure.sh/d; /^ninja/d; s|^cd .*|cd "$CTRACE_SOURCE"|' "$CTRACE_SOURCE/scripts/uninstall.sh" >uninstall.sh
 CTRACE_SOURCE=$CTRACE_SOURCE sh uninstall.sh "$CTRACE_BUILD" "${prefix#"$PWD/dest"}" "$PWD/dest" >uninstall.log
 check 'it can be taken away again' test "$?" = 0
 none() { find dest ! -type d | grep . && return 1 || return 0; }
 check 'and nothing stays' none
-check 'nor do folders of its own' test -z "$(find dest -name ctrace)"
+check 'nor do directories of its own' test -z "$(find dest -name ctrace)"
 end

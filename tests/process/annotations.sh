@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Annotation files of another product's CTF: imported, and used as they are; and folders in which nothing is understood.
+# Annotation files of another product's CTF: imported, and used as they are; and directories in which nothing is understood.
 # shellcheck disable=SC2317 # called by name
 set -u
 # shellcheck source=tests/tap.sh
@@ -34,7 +34,7 @@ export MFTRACE_ANNOTATIONS=$PWD/annotations
 
 check 'used as they are: event and item' is "$(ctrace show 'event == 10' --limit 1 "$trace" 2>err | cut -d' ' -f2-)" \
 	'shop.order ORDER-BEGINS INFO number-of-the-order=0'
-check 'nothing is complained about' test ! -s err
+check 'nothing is reported about' test ! -s err
 check 'elements instead of attributes' bash -c 'ctrace show "event == 30" --limit 1 "$1" | grep -q " A-CUSTOMER-S-RECORD-WHAT-CHANGE INFO record=.* change=0$"' - "$trace"
 check 'a name that is taken' bash -c 'ctrace show "event == 20" --limit 1 "$1" | grep -q " EVENT-20 "' - "$trace"
 check 'the name of the file is the component, hexadecimal ids, arguments from 0' \
@@ -73,11 +73,11 @@ says() { # STATUS MESSAGE COMMAND...
 	is $? "$status" && is "$(head -1 err)" "$message"
 }
 mkdir none
-check 'a folder of XML is not all good' says 1 'annotations: no catalogue (*.yaml, *.yml) is in it, but 2 XML files: see ctrace catalog import' \
+check 'a directory of XML is not all good' says 1 'annotations: no catalogue (*.yaml, *.yml) is in it, but 2 XML files: see ctrace catalog import' \
 	ctrace catalog check annotations
-check 'a folder of XML: the same as JSON' is "$(ctrace catalog check --json annotations | python3 -c 'import json; print(json.loads(input())["error"])')" \
+check 'a directory of XML: the same as JSON' is "$(ctrace catalog check --json annotations | python3 -c 'import json; print(json.loads(input())["error"])')" \
 	'no catalogue (*.yaml, *.yml) is in it, but 2 XML files: see ctrace catalog import'
-check 'an empty folder neither' says 1 'none: no catalogue (*.yaml, *.yml) is in it' ctrace catalog check none
+check 'an empty directory neither' says 1 'none: no catalogue (*.yaml, *.yml) is in it' ctrace catalog check none
 check 'nothing to import' says 1 'ctrace catalog: no XML file is there' ctrace catalog import none
 printf '<a>\n<b></a>' >bad.xml
 check 'no XML' says 1 'bad.xml:2: no good XML: mismatched tag' ctrace catalog import bad.xml
@@ -105,7 +105,7 @@ check 'by the numbers of events' is "$(grep -A1 -E '^  [0-9]+:' clash.yaml | tr 
 check 'and of items' is "$(grep -o 'name: "data[0-9]"' clash.yaml | tr -d '\n')" 'name: "data1"name: "data2"name: "data3"'
 check 'a title is no component: the file is called as it' grep -q '^component: "shop.order"$' clash.yaml
 check 'characters of the file, and no control characters' grep -q 'description: "Straße and house"' clash.yaml
-check 'one file instead of a folder' bash -c \
+check 'one file instead of a directory' bash -c \
 	'test "$(MFTRACE_ANNOTATIONS=$PWD/clash/shop.order.xml ctrace show "event == 30" --limit 1 "$1" 2>&1 | cut -d" " -f2-4)" = "shop.order CHANGE INFO"' - "$trace"
 mkdir twice && cp annotations/shop.jobs.xml twice/a.xml && cp annotations/shop.jobs.xml twice/A.xml
 sed -i 's/<component>/<component name="shop.jobs">/' twice/*.xml

@@ -25,9 +25,9 @@ configure 'mftrace.level = debug' 'mftrace.dest = textfile, binfile'
 "$subject" 500 </dev/null >/dev/null
 trace=$(echo *.ctb) log=$(echo *.log)
 check 'one trace, one log' test -d "$trace" -a -f "$log"
-babeltrace2 --fields=loglevel "$trace" >viewed 2>complaints
+babeltrace2 --fields=loglevel "$trace" >viewed 2>diagnostics
 check 'babeltrace2 reads every event' lines viewed 1000
-check 'babeltrace2 has nothing to complain of' silent complaints
+check 'babeltrace2 has nothing to report of' silent diagnostics
 check 'names, levels and items as the viewer shows them' grep -qE \
 	'TRACE_WARNING \(4\) tool\.main\.part:2: \{ pid = [0-9]+, tid = [0-9]+ \}, \{ data1_len = 4, data1 = "part" \}' viewed
 # shellcheck disable=SC2016 # the tool's
@@ -35,7 +35,7 @@ check 'show reads it' show --format '$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DAT
 check 'show prints the lines of the text file' diff <(grep -v '^#' "$log") out
 check 'show is silent about a whole trace' silent err
 check 'one stream file' show "$trace/stream.0"
-check 'the folder that it is in' show .
+check 'the directory that it is in' show .
 check 'gives the same events' lines out 1000
 
 # ---- filters
@@ -99,9 +99,9 @@ exec 3>&-
 show .  "$CTRACE_RUN_DIR" || true
 check 'before recovery: trace and rings together have everything' lines out 76000
 check 'recover' run 0 ctrace recover
-babeltrace2 ./*.ctb >viewed 2>complaints
+babeltrace2 ./*.ctb >viewed 2>diagnostics
 check 'after recovery: every event, once' lines viewed 76000
-check 'after recovery: nothing to complain of' silent complaints
+check 'after recovery: nothing to report of' silent diagnostics
 show --event 1 --json ./*.ctb
 check 'in order' python3 -c '
 import json
@@ -149,11 +149,11 @@ rm -r ./*.ctb other exported
 # ---- losses travel in the data
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'ctrace.overflow = discard' 'ctrace.buffer = 64K'
 "$subject" 300000 </dev/null >/dev/null
-babeltrace2 ./*.ctb >viewed 2>complaints
+babeltrace2 ./*.ctb >viewed 2>diagnostics
 check 'delivered + discarded = traced' python3 - <<'END'
 import re
 delivered = sum(1 for line in open('viewed'))
-discarded = sum(int(n) for n in re.findall(r'discarded (\d+) event', open('complaints').read()))
+discarded = sum(int(n) for n in re.findall(r'discarded (\d+) event', open('diagnostics').read()))
 assert delivered + discarded == 600000, (delivered, discarded)
 END
 show ./*.ctb || true
@@ -177,8 +177,8 @@ configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binf
 "$subject" 30000 </dev/null >/dev/null
 check 'three generations' test "$(echo *.ctb_* | wc -w)" = 3
 check 'of about the size asked for' test "$(du -ck ./*.ctb_* | tail -1 | cut -f1)" -lt 450
-babeltrace2 ./*.ctb_* >viewed 2>complaints
-check 'that viewers read' test "$(wc -l <viewed)" -gt 5000 -a ! -s complaints
+babeltrace2 ./*.ctb_* >viewed 2>diagnostics
+check 'that viewers read' test "$(wc -l <viewed)" -gt 5000 -a ! -s diagnostics
 show ./*.ctb_*
 check 'and ours too' lines out "$(wc -l <viewed)"
 end

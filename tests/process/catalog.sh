@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ctrace catalog: mistakes with their places; a header that C and C++ take, a copybook that cobc takes in both formats, a page; what stands in
+# ctrace catalog: errors with their places; a header that C and C++ take, a copybook that cobc takes in both formats, a page; what stands in
 # texts breaks out of none of them.
 # shellcheck disable=SC2317 # called by name
 set -u
@@ -21,7 +21,7 @@ check 'the example is good: said' is "$(cat out err)" 'dpkg-report.yaml: 2 compo
 catalog doc dpkg-report.yaml
 check 'a page says what its record is' has out '| 2 | record | record of DPKGREC.cpy: pkg-record, 115 bytes |'
 
-# ---- mistakes
+# ---- errors
 cat >bad.yaml <<'YAML'
 component: A
 descripton: what
@@ -31,36 +31,36 @@ events:
   4: Z
 YAML
 catalog check bad.yaml
-check 'mistakes: status' is "$status" 1
-check 'mistakes: all of them, with line, column and what was expected' is "$(cat err)" \
+check 'errors: status' is "$status" 1
+check 'errors: all of them, with line, column and what was expected' is "$(cat err)" \
 	'bad.yaml:2:1: "descripton" is no key of a catalogue (did you mean description?); expected component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events
 bad.yaml:4:30: "inof" is none of these words (did you mean info?); expected debug, info, warn, error or fatal
 bad.yaml:5:26: "3" is no event of this component; expected the id of the event that ends what this one begins'
-check 'mistakes: how many events are good' is "$(cat out)" 'bad.yaml: 1 of 3 events is good, 3 mistakes'
+check 'errors: how many events are good' is "$(cat out)" 'bad.yaml: 1 of 3 events is good, 3 errors'
 catalog check dpkg-report.yaml bad.yaml nothing.yaml
 check 'several files, and one that is not there: status' is "$status" 2
 check 'several files: each is counted' is "$(cat out)" 'dpkg-report.yaml: 2 components, 9 events, all good
-bad.yaml: 1 of 3 events is good, 3 mistakes'
-check 'one that is not there' has err 'ctrace catalog: cannot read nothing.yaml: there is no such file or folder'
+bad.yaml: 1 of 3 events is good, 3 errors'
+check 'one that is not there' has err 'ctrace catalog: cannot read nothing.yaml: there is no such file or directory'
 for action in header copybook doc; do
 	echo old >old
 	catalog "$action" -o old bad.yaml
-	check "$action of a file with mistakes: status" is "$status" 1
-	check "$action of a file with mistakes: nothing is written" is "$(cat old out)" old
+	check "$action of a file with errors: status" is "$status" 1
+	check "$action of a file with errors: nothing is written" is "$(cat old out)" old
 done
 printf '       01 rec.\n          03 a pic q(3).\n' >BAD.cpy
 printf 'component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: BAD.cpy}]}}\n' >book.yaml
 catalog check book.yaml
-check 'a copybook with a mistake, in the catalogue' has err 'book.yaml:2:59: "BAD.cpy" has a mistake on line 2;'
-check 'a copybook with a mistake, in the copybook' grep -qE '^\./BAD\.cpy:2:[0-9]+: |^BAD\.cpy:2:[0-9]+: ' err
+check 'a copybook with an error, in the catalogue' has err 'book.yaml:2:59: "BAD.cpy" has an error on line 2;'
+check 'a copybook with an error, in the copybook' grep -qE '^\./BAD\.cpy:2:[0-9]+: |^BAD\.cpy:2:[0-9]+: ' err
 
-# ---- a folder
-mkdir folder
-cp dpkg-report.yaml DPKGREC.cpy folder
-printf 'component: dpkg.read\n' >folder/x.yaml
-catalog check folder
+# ---- a directory
+mkdir directory
+cp dpkg-report.yaml DPKGREC.cpy directory
+printf 'component: dpkg.read\n' >directory/x.yaml
+catalog check directory
 check 'a component twice: status' is "$status" 1
-check 'a component twice: said' has err 'folder/x.yaml:1:12: "dpkg.read" is described already, by another file'
+check 'a component twice: said' has err 'directory/x.yaml:1:12: "dpkg.read" is described already, by another file'
 
 # ---- C and C++; names that are hard, texts that want out
 cat >hard.yaml <<'YAML'
@@ -154,8 +154,8 @@ done
 catalog --help
 check 'help' has out 'man 5 ctrace-catalog'
 catalog header -o nowhere/x.h dpkg-report.yaml
-check 'a folder that is not there: status' is "$status" 2
-check 'a folder that is not there: said' has err 'ctrace catalog: cannot write nowhere/x.h: No such file or directory'
+check 'a directory that is not there: status' is "$status" 2
+check 'a directory that is not there: said' has err 'ctrace catalog: cannot write nowhere/x.h: No such file or directory'
 catalog header -o /dev/full dpkg-report.yaml
 check 'a full disk' is "$status" 2
 ctrace catalog header dpkg-report.yaml >/dev/full 2>err

@@ -18,8 +18,8 @@ pid=$subject_PID
 read -r ready <&"${subject[0]}"
 check 'a traced process runs' [ "$ready" = ready ]
 
-mkdir folder proclib parmlib
-touch folder/ours.cfg folder/other.txt proclib/CTW proclib/KVSW proclib/readme parmlib/CTIKVS00 'parmlib/no member'
+mkdir directory proclib parmlib
+touch directory/ours.cfg directory/other.txt proclib/CTW proclib/KVSW proclib/readme parmlib/CTIKVS00 'parmlib/no member'
 export CTRACE_PROCLIB=$PWD/none:$PWD/proclib CTRACE_PARMLIB=$PWD/parmlib
 
 # ---- bash: what COMPREPLY holds, one a line
@@ -70,7 +70,7 @@ has_not() { # LINE PATTERN
 
 verbs=$(ctrace --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check 'the tool tells its verbs' [ "$(wc -l <<<"$verbs")" -gt 10 ]
-sources=$(cd "$CTRACE_SOURCE/tools" && printf '%s\n' cmd_*.c | sed 's/^cmd_//; s/\.c$//' | grep -v '_' | sort)
+sources=$(cd "$CTRACE_SOURCE/src/tools" && printf '%s\n' cmd_*.c | sed 's/^cmd_//; s/\.c$//' | grep -v '_' | sort)
 check 'they are those that have a source' [ "$(printf '%s\n' help $sources | sort)" = "$(sort <<<"$verbs")" ]
 # shellcheck disable=SC2086 # a list of words
 check 'every verb' is 'ctrace ' $verbs
@@ -135,9 +135,9 @@ check 'components as the value of an option' is 'ctrace show -c tool.main.' tool
 check 'a value that may be left out takes no word' has 'ctrace show --color ' "$pid"
 check 'values of one that may be left out' is 'ctrace list --names=j' jobs
 
-check 'what doctor looks at: processes, programs, files' eval 'has "ctrace doctor " "$pid" folder && has "ctrace doctor bas" bash'
+check 'what doctor looks at: processes, programs, files' eval 'has "ctrace doctor " "$pid" directory && has "ctrace doctor bas" bash'
 check 'options of doctor' is 'ctrace doctor --j' --json
-check 'a file for the program that doctor runs' is 'ctrace doctor bash folder/ou' folder/ours.cfg
+check 'a file for the program that doctor runs' is 'ctrace doctor bash directory/ou' directory/ours.cfg
 check 'components that have properties' is 'ctrace prop tool.main.p' tool.main.part
 ctrace prop tool.main SAMPLE 10 >/dev/null
 check 'properties of a component' is 'ctrace prop tool.main ' SAMPLE
@@ -155,16 +155,16 @@ check 'procedures of external writers' is 'ctrace writer ' CTW KVSW
 check 'a procedure behind an option' is 'ctrace writer --nowrap k' KVSW
 check 'what parmlib does' is 'ctrace parmlib ' check print
 check 'members' has 'ctrace parmlib check CT' CTIKVS00
-check 'files' is 'ctrace config check folder/o' folder/ours.cfg folder/other.txt
-check 'a file to reload' is 'ctrace reload folder/ou' folder/ours.cfg
-check 'folders' is 'ctrace recover fo' folder
-check 'traces: processes' has 'ctrace show ' "$pid" folder
-check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" folder || exit; done'
-check 'traces to compare: files' has 'ctrace diff folder ' folder
-check 'a folder to salvage into' is 'ctrace salvage folder --output=fo' folder
+check 'files' is 'ctrace config check directory/o' directory/ours.cfg directory/other.txt
+check 'a file to reload' is 'ctrace reload directory/ou' directory/ours.cfg
+check 'directories' is 'ctrace recover fo' directory
+check 'traces: processes' has 'ctrace show ' "$pid" directory
+check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" directory || exit; done'
+check 'traces to compare: files' has 'ctrace diff directory ' directory
+check 'a directory to repair into' is 'ctrace repair directory --output=fo' directory
 check 'what catalog does' is 'ctrace catalog ' check header copybook doc import draft
-check 'a catalogue' is 'ctrace catalog check folder/o' folder/ours.cfg folder/other.txt
-check 'a catalogue as the value of an option' is 'ctrace show --catalog=folder/ou' folder/ours.cfg
+check 'a catalogue' is 'ctrace catalog check directory/o' directory/ours.cfg directory/other.txt
+check 'a catalogue as the value of an option' is 'ctrace show --catalog=directory/ou' directory/ours.cfg
 check 'formats of exports' is 'ctrace export --format=c' common-trace-format chrome csv
 check 'formats of exports, behind the letter' is 'ctrace export -f p' perfetto
 check 'formats of lines are no words' is 'ctrace show --format=c'
@@ -227,7 +227,7 @@ typed() { # KEYS LINE SHELL...
 in_bash() { SETUP=". '$bash_file'; PS1='ready> '" typed "$1" "$2" bash --norc --noprofile -i; }
 check 'typed in bash: a verb, a component, a level' in_bash 'ctrace lev\ttool.main.p\twa\t' 'ctrace level tool.main.part warn'
 check 'typed in bash: a value behind =' in_bash 'ctrace flush --pi\t\t --jo\tkv\t' "ctrace flush --pid=$pid --job=KVSERVER"
-check 'typed in bash: a file' in_bash 'ctrace reload folder/ou\t' 'ctrace reload folder/ours.cfg'
+check 'typed in bash: a file' in_bash 'ctrace reload directory/ou\t' 'ctrace reload directory/ours.cfg'
 
 in_zsh() {
 	SETUP="fpath=('${zsh_file%/*}' \$fpath); autoload -U compinit; compinit -D -u; PS1='ready> '" \
@@ -275,9 +275,9 @@ for test in 'a verb, a component, a level|ctrace lev\ttool.main.p\twa\t|ctrace l
 	'a component that has properties, and one|ctrace pro\ttool.main.p\t|ctrace prop tool.main.part' \
 	'a property|ctrace prop tool.main SAM\t|ctrace prop tool.main SAMPLE' \
 	'an emitter that has properties|ctrace prop emitter:TEX\t|ctrace prop emitter:TEXTFILE' \
-	'a program to look at|ctrace doc\tfolder/ou\t|ctrace doctor folder/ours.cfg' \
-	'a file|ctrace reload folder/ou\t|ctrace reload folder/ours.cfg' \
-	'what catalog does, and with what|ctrace cat\the\tfolder/ou\t|ctrace catalog header folder/ours.cfg' \
+	'a program to look at|ctrace doc\tfolder/ou\t|ctrace doctor directory/ours.cfg' \
+	'a file|ctrace reload directory/ou\t|ctrace reload directory/ours.cfg' \
+	'what catalog does, and with what|ctrace cat\the\tfolder/ou\t|ctrace catalog header directory/ours.cfg' \
 	'a format|ctrace expo\t--form\tper\t|ctrace export --format=perfetto'; do
 	IFS='|' read -r what keys line <<<"$test"
 	if [ -n "$zsh" ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""BINFILE with compress = zstd: every event once, whatever happens while a folder is compressed.
+"""BINFILE with compress = zstd: every event once, whatever happens while a directory is compressed.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
@@ -23,7 +23,7 @@ class Packing(Room):
                 file.write(f'mftrace.emitter.binfile#{name} = {value}\n')
         self.environment['MFTRACE_CONFIG'] = self.at('app.cfg')
 
-    def folders(self):
+    def directories(self):
         return sorted(glob.glob(self.at('logs', '*')))
 
     def files(self, pattern):
@@ -34,7 +34,7 @@ class Packing(Room):
         packed = self.files('stream.*.zst')
         if packed:
             subprocess.run(['zstd', '-q', '-d', '--rm', '-f', *packed], check=True)
-        done = subprocess.run(['babeltrace2', *self.folders()], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        done = subprocess.run(['babeltrace2', *self.directories()], capture_output=True, text=True, check=True, timeout=PATIENCE)
         assert done.stderr == '', done.stderr[:500]
         return done.stdout.count('\n')
 
@@ -53,7 +53,7 @@ def rotation_under_load(room):
     program.ask('flush')
     assert program.settle() == [360000, 360000, 0, 0]
     program.end()
-    assert len(room.folders()) > 10
+    assert len(room.directories()) > 10
     only_packed(room)
     found = room.own()
     same(found, expect(4, 90000))
@@ -61,7 +61,7 @@ def rotation_under_load(room):
 
 
 def the_limits_of_rotation_hold(room):
-    """Generations come round while they are compressed.  In memory: where it takes longer than 0.4 s to sync, there is a folder more."""
+    """Generations come round while they are compressed.  In memory: where it takes longer than 0.4 s to sync, there is a directory more."""
     os.rmdir(room.at('logs'))
     memory = '/dev/shm' if os.access('/dev/shm', os.W_OK) else room.path
     with tempfile.TemporaryDirectory(prefix='ctrace-test.', dir=memory, ignore_cleanup_errors=True) as logs:
@@ -74,21 +74,21 @@ def the_limits_of_rotation_hold(room):
             program.ask('flush')
             assert program.settle() == [400000, 400000, 0, 0]
             program.end()
-            folders = glob.glob(room.at('logs', f'{generations}.app.ctb*'))
-            assert len(folders) == generations, folders
-            found = entries(room.show(*folders).stdout)
+            directories = glob.glob(room.at('logs', f'{generations}.app.ctb*'))
+            assert len(directories) == generations, directories
+            found = entries(room.show(*directories).stdout)
             assert set(found.values()) == {1} and any((thread, 199999) in found for thread in range(2))
         only_packed(room)
 
 
-def the_folder_of_a_process_that_has_ended(room):
+def the_directory_of_a_process_that_has_ended(room):
     room.configure()
     program = room.program(2)
     program.ask('plain')
     program.ask('run 50000')
     program.end()
     only_packed(room)
-    assert len(room.folders()) == 1
+    assert len(room.directories()) == 1
     same(room.own(), expect(2, 50000))
     size = sum(os.path.getsize(path) for path in room.files('*'))
     assert size / 100000 < 9, f'{size} bytes'
@@ -116,7 +116,7 @@ def killed_while_it_compresses(room):
     program.ask('plain')
     program.ask('run 50000')
     program.end()
-    mine = [path for path in room.folders() if any(name.endswith('.zst') for name in os.listdir(path))]
+    mine = [path for path in room.directories() if any(name.endswith('.zst') for name in os.listdir(path))]
     assert not [path for path in room.files('.stream.*.new') if os.path.dirname(path) in mine], left
     assert len(mine) == 6 and {path.rstrip('/')[-1] for path in mine} == set('123456'), mine
 
@@ -180,7 +180,7 @@ def a_wrong_bit_invents_nothing(room):
     program.ask('plain')
     program.ask('run 25000')  # no stream has more than a frame
     program.end()
-    folder = room.folders()[0]
+    directory = room.directories()[0]
     packed = max(room.files('stream.*.zst'), key=os.path.getsize)
     rest = Counter()
     for path in room.files('stream.*.zst'):
@@ -193,12 +193,12 @@ def a_wrong_bit_invents_nothing(room):
         at = len(good) * part // 32
         with open(packed, 'wb') as file:
             file.write(good[:at] + bytes([good[at] ^ 1 << part % 8]) + good[at + 1:])
-        shown = room.show(folder, check=False)
+        shown = room.show(directory, check=False)
         assert shown.returncode == 1, shown
         assert f'{packed}, offset 0, {len(good)} bytes: th' in shown.stderr and 'damaged in 1 place' in shown.stderr, shown.stderr
         same(entries(shown.stdout), rest)
     shutil.rmtree(room.at('kept'), ignore_errors=True)
-    kept = room.tool('salvage', folder, '-o', room.at('kept'), check=False)
+    kept = room.tool('repair', directory, '-o', room.at('kept'), check=False)
     assert kept.returncode == 1 and f'lost {len(good)} bytes in 1 place' in kept.stdout, kept
     same(room.shown(room.at('kept')), rest)
 

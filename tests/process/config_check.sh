@@ -1,5 +1,5 @@
 #!/bin/sh
-# config_check.sh - `ctrace config check`: mistakes with their places, settings that can be read back, exit statuses.
+# config_check.sh - `ctrace config check`: errors with their places, settings that can be read back, exit statuses.
 set -u
 
 n=0
@@ -55,7 +55,7 @@ check 'what is printed can be read back' $?
 printf 'mftrace.levle = info\n\nmftrace.dest = textfile, binfle\nmftrace.level.x = inof\n' >bad.cfg
 ctrace config check bad.cfg >out 2>err
 test $? -eq 1
-check 'mistakes: status 1' $?
+check 'errors: status 1' $?
 grep -q '^bad.cfg:1:1: unknown key "mftrace.levle" (did you mean mftrace.level?); expected mftrace.level, ' err
 check 'an unknown key' $?
 grep -q '^bad.cfg:3:26: unknown emitter "binfle" (did you mean BINFILE?); expected TEXTFILE, ' err
@@ -68,11 +68,11 @@ grep -q '^levels.cfg:1:17: unknown level "warning" (did you mean warn?)' levels.
 	grep -q '^levels.cfg:3:32: unknown level "Critical" (did you mean fatal?)' levels.err && [ "$(wc -l <levels.err)" -eq 3 ]
 check 'levels of other logging systems' $?
 grep -qx 'mftrace.dest = TEXTFILE' out
-check 'a line with a mistake changes nothing' $?
+check 'a line with an error changes nothing' $?
 
 printf 'mftrace.emitter.textfile#formta = x\nmftrace.application = some\n' >notes.cfg
 ctrace config check notes.cfg >out 2>err
-check 'notes are no mistakes' $?
+check 'notes are no errors' $?
 grep -q '^notes.cfg:1:26: note: TEXTFILE has no property "formta" (did you mean FORMAT?)$' err
 check 'a property that the emitter does not know' $?
 grep -q '^notes.cfg:2:1: note: programs other than some ' err
@@ -98,7 +98,7 @@ test $? -eq 1 && grep -q '/nonexistent' err
 check 'no such file: status 1' $?
 ctrace config check . >out 2>err
 test $? -eq 1
-check 'a folder: status 1' $?
+check 'a directory: status 1' $?
 ctrace config 2>/dev/null
 test $? -eq 2
 check 'no action: status 2' $?
@@ -134,7 +134,7 @@ values.cfg:2:42: not a number: "three"; expected decimal digits, or 0x and hexad
 values.cfg:3:37: neither on nor off: "treu" (did you mean TRUE?); expected ON, YES, TRUE or 1; OFF, NO, FALSE or 0
 values.cfg:4:32: unknown level "eror" (did you mean error?); expected debug, info, warn, error, fatal, none or a number
 values.cfg:5:39: too large: "4294967296"; expected a number up to 4294967295, of 32 bits
-values.cfg:7:36: a path of Windows: "C:\\CTF\\TXT"; expected a folder's path, such as /var/tmp/traces
+values.cfg:7:36: a path of Windows: "C:\\CTF\\TXT"; expected a directory's path, such as /var/tmp/traces
 values.cfg:8:32: not a mode: "0644"; expected 0600, or 0640 for the group to read; others never may
 values.cfg:11:14: wrong form of key "mftrace.level.mf.rts#all"; expected mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY
 values.cfg:12:35: unknown encoding "klingon"; expected ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis
@@ -154,7 +154,7 @@ mftrace.emitter.binfile#location = /var/tmp/$(APPNAME
 mftrace.comp.app#id = 99999999999
 END
 ctrace config check odd.cfg >out 2>err
-check 'variables that there are not: no mistake' $?
+check 'variables that there are not: no error' $?
 cat >wanted <<'END'
 odd.cfg:1:43: note: no such variable: "COMPONNET" (did you mean COMPONENT?); it stays in the text as it is
 odd.cfg:2:33: note: no such variable: "APPNMAE" (did you mean APPNAME?); it stays in the text as it is
@@ -175,22 +175,22 @@ test $? -eq 0 && test "$(wc -l <err)" -eq 1 &&
 	grep -q '^format.cfg:1:34: note: too long: ".*"; a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line$' err
 check 'a FORMAT that is too long for the metadata' $?
 
-# ---- folders
+# ---- directories
 mkdir -p there
-cat >folders.cfg <<END
+cat >directories.cfg <<END
 mftrace.emitter.textfile#file = $PWD/missing/app.log
 END
-ctrace config check folders.cfg >out 2>err
-test $? -eq 1 && grep -q "^folders.cfg:1:33: no such folder: \"$PWD/missing\"; expected a folder that is there; below LOCATION" err
-check 'a FILE in a folder that is missing' $?
-echo "mftrace.emitter.textfile#location = $PWD" >>folders.cfg
-ctrace config check folders.cfg >out 2>err && ! test -s err
+ctrace config check directories.cfg >out 2>err
+test $? -eq 1 && grep -q "^directories.cfg:1:33: no such directory: \"$PWD/missing\"; expected a directory that is there; below LOCATION" err
+check 'a FILE in a directory that is missing' $?
+echo "mftrace.emitter.textfile#location = $PWD" >>directories.cfg
+ctrace config check directories.cfg >out 2>err && ! test -s err
 check 'a FILE below LOCATION' $?
-printf 'mftrace.emitter.textfile#file = ../missing/app.log\n' >folders.cfg
-ctrace config check folders.cfg >out 2>err && grep -qx 'folders.cfg:1:33: note: a FILE with ".." in it is traced to only where its folder is there: none is made' err
-check 'a FILE that leads out of the folder' $?
-printf 'mftrace.emitter.binfile#file = ../missing/app.ctb\n' >folders.cfg
-ctrace config check folders.cfg >out 2>err && ! test -s err
+printf 'mftrace.emitter.textfile#file = ../missing/app.log\n' >directories.cfg
+ctrace config check directories.cfg >out 2>err && grep -qx 'directories.cfg:1:33: note: a FILE with ".." in it is traced to only where its directory is there: none is made' err
+check 'a FILE that leads out of the directory' $?
+printf 'mftrace.emitter.binfile#file = ../missing/app.ctb\n' >directories.cfg
+ctrace config check directories.cfg >out 2>err && ! test -s err
 check 'BINFILE makes that one' $?
 printf 'mftrace.emitter.textfile#group = nosuch\nmftrace.emitter.binfile#group = %s\nmftrace.emitter.textfile#group = 4711\n' "$(id -gn)" >group.cfg
 ctrace config check group.cfg >out 2>err
@@ -198,22 +198,22 @@ test $? -eq 0 && test "$(cat err)" = 'group.cfg:1:34: note: no such group: "nosu
 check 'a GROUP that there is not' $?
 ctrace config check there >out 2>err
 test $? -eq 1 && test "$(cat err)" = 'ctrace config: cannot read there: it is no file'
-check 'a folder is no file' $?
+check 'a directory is no file' $?
 ctrace config check --json there >out 2>err
 python3 -c 'import json; assert json.load(open("out"))["error"] == "it is no file"'
-check 'a folder is no file, in JSON' $?
+check 'a directory is no file, in JSON' $?
 ctrace config check nosuch.cfg >out 2>err
 test $? -eq 1 && test "$(cat err)" = 'ctrace config: cannot read nosuch.cfg: No such file or directory'
 check 'a file that is not there' $?
-printf 'mftrace.emitter.textfile#file = %s\n' "$PWD/there/x.log" >folders.cfg
-ctrace config check folders.cfg >out 2>err && ! test -s err
-check 'a FILE in a folder that is there' $?
-printf 'mftrace.emitter.binfile#location = %s\n' "$PWD/good.cfg/traces" >folders.cfg
-ctrace config check folders.cfg >out 2>err && grep -q '^folders.cfg:1:36: note: you cannot write to the folder .*good.cfg/traces": Not a directory; where' err
+printf 'mftrace.emitter.textfile#file = %s\n' "$PWD/there/x.log" >directories.cfg
+ctrace config check directories.cfg >out 2>err && ! test -s err
+check 'a FILE in a directory that is there' $?
+printf 'mftrace.emitter.binfile#location = %s\n' "$PWD/good.cfg/traces" >directories.cfg
+ctrace config check directories.cfg >out 2>err && grep -q '^directories.cfg:1:36: note: you cannot write to the directory .*good.cfg/traces": Not a directory; where' err
 check 'a LOCATION that cannot be made' $?
 
-printf 'mftrace.emitter.binfile#location = /proc/x\n' >folders.cfg
-ctrace config check folders.cfg >out 2>err && grep -q '^folders.cfg:1:36: note: you cannot write to the folder "/proc/x": Read-only file system; where' err
+printf 'mftrace.emitter.binfile#location = /proc/x\n' >directories.cfg
+ctrace config check directories.cfg >out 2>err && grep -q '^directories.cfg:1:36: note: you cannot write to the directory "/proc/x": Read-only file system; where' err
 check 'a LOCATION that the kernel does not let make' $?
 
 # A name that is taken.
@@ -234,8 +234,8 @@ taken() { # EMITTER FILE REASON; "": nothing is said
 	fi
 	check "$1: FILE = $2" $?
 }
-taken textfile there 'is a folder'
-taken textfile there/ 'is a folder'
+taken textfile there 'is a directory'
+taken textfile there/ 'is a directory'
 taken textfile link 'is a link, and links are not followed'
 taken textfile pipe 'is no regular file'
 taken textfile /dev/null 'is no regular file'
@@ -249,7 +249,7 @@ if [ "$(id -u)" = 0 ]; then
 	taken binfile their "is another user's"
 fi
 taken binfile link 'is a link, and links are not followed'
-taken binfile good.cfg 'is there, and is no folder'
+taken binfile good.cfg 'is there, and is no directory'
 taken binfile there ''
 
 # ---- for programs
@@ -259,13 +259,13 @@ check 'JSON: status 1, and nothing on standard error' $?
 python3 - <<'END'
 import json
 document = json.load(open('out'))
-assert document['path'] == 'values.cfg' and document['mistakes'] == 10, document
+assert document['path'] == 'values.cfg' and document['errors'] == 10, document
 first = document['diagnostics'][0]
-assert (first['line'], first['column'], first['kind'], first['message']) == (1, 40, 'mistake', 'not a number: "100K"'), first
+assert (first['line'], first['column'], first['kind'], first['message']) == (1, 40, 'error', 'not a number: "100K"'), first
 assert 'decimal digits' in first['expected']
 assert {'key': 'mftrace.emitter.TEXTFILE#level', 'value': 'warn'} in document['settings']
 END
-check 'JSON: mistakes and settings' $?
+check 'JSON: errors and settings' $?
 ctrace config check --json nosuch.cfg >out 2>err
 test $? -eq 1 && python3 -c 'import json; assert json.load(open("out"))["error"]'
 check 'JSON: a file that cannot be read' $?

@@ -11,14 +11,14 @@ skip() { # WHAT WHY
 is() { [ "$1" = "$2" ] || { printf '<%s>\nnot\n<%s>\n' "$1" "$2"; false; }; }
 records() { grep -v '^#' "$@"; }
 
-# A folder that any user may enter; the programs in it.  Nobody's environment reaches them.
+# A directory that any user may enter; the programs in it.  Nobody's environment reaches them.
 top=$(mktemp -d /tmp/ctrace-confined.XXXXXX) || exit 1
 trap 'cd /; chmod -R u+rwX "$top"; rm -rf "$top"' EXIT
 chmod 755 "$top"
 cp "$CTRACE_BUILD/tests/steps" "$CTRACE_BUILD/ctrace" "$top/" && cp -a "$CTRACE_BUILD"/libctrace.so* "$top/"
 export LD_LIBRARY_PATH=$top PATH=$top:$PATH CTRACE_RUN_DIR=$top/run
 unset XDG_RUNTIME_DIR
-place() { # LINE... : a configuration, in an empty folder
+place() { # LINE... : a configuration, in an empty directory
 	cd "$top" && rm -rf place run && mkdir -m 755 place && cd place || exit 1
 	printf '%s\n' 'mftrace.level = debug' "$@" >cfg
 	export MFTRACE_CONFIG=$top/place/cfg
@@ -48,9 +48,9 @@ for mask in 0 0777 0277; do
 		place 'mftrace.dest = textfile, binfile' 'mftrace.emitter.textfile#location = deep/er' 'mftrace.emitter.binfile#location = deep/er' \
 			'mftrace.emitter.textfile#file = x.log' 'mftrace.emitter.binfile#file = x.ctb'
 		chmod 777 .
-		# Killed while its folder is there
+		# Killed while its directory is there
 		(umask $mask && CTRACE_RUN_DIR=$PWD/run $who steps trace a 1 3 flush kill) >said 2>&1
-		check "files are 0600, or 0400, and folders 0700, umask $mask${who:+, another user}" is \
+		check "files are 0600, or 0400, and directories 0700, umask $mask${who:+, another user}" is \
 			"$(find deep run -printf '%m ./%p\n' | sed 's,run/[0-9]*\.0,run/0.0,' | sort -k2)" "$modes"
 	done
 done
@@ -61,18 +61,18 @@ obstacle() { # KIND
 	case $1 in
 	link) ln -s victim x.out ;;
 	dangling-link) ln -s nowhere x.out ;;
-	folder-link) mkdir folder && ln -s folder x.out ;;
+	directory-link) mkdir directory && ln -s directory x.out ;;
 	hard-link) ln victim x.out ;;
 	pipe) mkfifo x.out ;;
-	folder) mkdir x.out && echo theirs >x.out/theirs ;;
+	directory) mkdir x.out && echo theirs >x.out/theirs ;;
 	device) mknod x.out c 1 3 ;;
 	others-file) echo theirs >x.out && chown 65534 x.out ;;
-	others-folder) mkdir x.out && chown 65534 x.out ;;
+	others-directory) mkdir x.out && chown 65534 x.out ;;
 	esac
 }
 for emitter in textfile binfile; do
-	for kind in link dangling-link folder-link hard-link pipe folder ${as_root:+device others-file others-folder}; do
-		[ $emitter/$kind != binfile/folder ] || continue # a folder is what it wants: see below
+	for kind in link dangling-link directory-link hard-link pipe directory ${as_root:+device others-file others-directory}; do
+		[ $emitter/$kind != binfile/directory ] || continue # a directory is what it wants: see below
 		place "mftrace.dest = $emitter" "mftrace.emitter.$emitter#file = $top/place/x.out"
 		echo "$victim" >victim
 		obstacle $kind
@@ -85,12 +85,12 @@ for emitter in textfile binfile; do
 	done
 done
 place 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $top/place/x.out"
-obstacle folder
+obstacle directory
 steps emit a 1 >said 2>&1
-check "binfile: somebody's files in its folder stay" is "$(cat x.out/theirs)" theirs
+check "binfile: somebody's files in its directory stay" is "$(cat x.out/theirs)" theirs
 place 'mftrace.emitter.textfile#location = trap' 'mftrace.emitter.textfile#file = x.log'
 ln -s nowhere trap
-check 'a LOCATION that leads nowhere is not made: the next folder has the file' is "$(steps emit a 1; ls -1 | tr '\n' ' ')" $'SUCCESS\ncfg trap x.log '
+check 'a LOCATION that leads nowhere is not made: the next directory has the file' is "$(steps emit a 1; ls -1 | tr '\n' ' ')" $'SUCCESS\ncfg trap x.log '
 
 # ---- the run directory
 refused() { # WHAT: tracing works privately, and nothing is in $run
@@ -153,7 +153,7 @@ if [ -n "$as_root" ]; then
 	rm "$default"
 	place 'mftrace.emitter.textfile#file = x.log'
 	chown $uid . && mkdir -m 777 "$default"
-	run=$default refused 'a folder of another user in the place of /tmp/ctrace-<uid>'
+	run=$default refused 'a directory of another user in the place of /tmp/ctrace-<uid>'
 	mkdir -m 700 /tmp/ctrace-of-$$ && chown $uid /tmp/ctrace-of-$$
 	check "root looks into nothing that only begins like a user's run directory" bash -c "! ctrace list 2>&1 | grep -q ctrace-of-$$"
 	rm -rf "$default" /tmp/ctrace-of-$$
@@ -199,7 +199,7 @@ if [ -n "$as_root" ]; then
 			unshare -m bash -c 'mount -t tmpfs -o size=2m none small || exit
 				steps trace a 1 300000 flush say alive >said 2>&1
 				df --output=used,size small | tail -1 >used
-				if [ -d small/x ]; then babeltrace2 small/x; else grep -v "^#" small/x; fi >viewed 2>complaints'
+				if [ -d small/x ]; then babeltrace2 small/x; else grep -v "^#" small/x; fi >viewed 2>diagnostics'
 			check "$emitter: a full disk harms nobody" is "$(tr '\n' ' ' <said)" 'OUTPUT_ERROR alive '
 			check "$emitter: it is used, and what is on it can be read" python3 -c '
 used, size = map(int, open("used").read().split())

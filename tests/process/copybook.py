@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
 
 SOURCE = os.environ['CTRACE_SOURCE']
-READER = os.path.join(os.environ['CTRACE_BUILD'], 'tests', 'unit_catalog_test_copybook_decode')
+READER = os.path.join(os.environ['CTRACE_BUILD'], 'tests', 'unit_copybook_test_copybook_decode')
 COBOL = os.path.join(SOURCE, 'tests', 'cobol')
 checks = tap.Tap(is_live=True)
 check = checks.clean
@@ -158,7 +158,7 @@ RECORDS = [
 copy = os.path.join(SOURCE, 'copy')
 for name, dialect, flags, options, what in RECORDS:
     program, copybook = (os.path.join(COBOL, f'record_{name}.{end}') for end in ('cbl', 'cpy'))
-    check(f'{name}: {what}', compare(f'record_{name}', program, copybook, dialect, ['-I', copy, *flags], [f'folders={copy}', *options]))
+    check(f'{name}: {what}', compare(f'record_{name}', program, copybook, dialect, ['-I', copy, *flags], [f'directories={copy}', *options]))
 
 for dialect in ('default', 'mf', 'ibm'):
     for what, fields in (('numbers', named(numeric_fields())), ('texts', named(text_fields()))):

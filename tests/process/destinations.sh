@@ -5,7 +5,7 @@ set -u
 source "$CTRACE_SOURCE/tests/tap.sh"
 steps=$CTRACE_BUILD/tests/steps
 
-configure() { # LINE... : in an empty folder
+configure() { # LINE... : in an empty directory
 	cd "$top" && rm -rf place && mkdir place && cd place || exit 1
 	printf '%s\n' "$@" >"$top/cfg"
 }
@@ -149,11 +149,11 @@ mkdir logs && touch occupied
 MFTRACE_LOGS=$PWD/logs "$steps" trace a 1 1
 check 'else MFTRACE_LOGS' test -f logs/x.log -a ! -e x.log
 MFTRACE_LOGS=$PWD/missing "$steps" trace a 1 1
-check 'else the working folder; MFTRACE_LOGS is not made' test -f x.log -a ! -e missing
+check 'else the working directory; MFTRACE_LOGS is not made' test -f x.log -a ! -e missing
 text
 mkdir elsewhere
 "$steps" emit a 1 chdir elsewhere flush trace a 1 1 >/dev/null
-check 'the working folder is the one at the first tracer' test -f x.log -a ! -e elsewhere/x.log
+check 'the working directory is the one at the first tracer' test -f x.log -a ! -e elsewhere/x.log
 text "file = $top/place/absolute.log" 'location = nowhere'
 "$steps" trace a 1 1
 check 'an absolute FILE is tried alone' test -f absolute.log -a ! -e nowhere
@@ -168,13 +168,13 @@ check 'STDERR: what nobody got is not called delivered' is "$(ctrace recover | s
 # ---- BINFILE through another's reader
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb'
 "$steps" pid items Some.Comp 0 items Some.Comp 4 thread other 3 1 trace other 1 1 emit other 2 >"$top/said"
-babeltrace2 x.ctb >viewed 2>complaints
+babeltrace2 x.ctb >viewed 2>diagnostics
 pid=$(sed -n 1p "$top/said")
-check 'BINFILE: babeltrace2 has nothing to complain of' test ! -s complaints
+check 'BINFILE: babeltrace2 has nothing to report of' test ! -s diagnostics
 check 'BINFILE: five events' is "$(wc -l <viewed)" 5
 check 'BINFILE: component and event in the name; items of their types and signs' is "$(sed -n '1s/.*) Some/Some/p' viewed)" \
 	"Some.Comp:3: { pid = $pid, tid = $pid }, { data1 = [ [0] = 0x31, [1] = 0x32, [2] = 0x33, [3] = 0x34, [4] = 0x35, [5] = 0x36, [6] = 0x37, [7] = 0x38, [8] = 0x39, [9] = 0x3A ], data2 = \"te\\\"xt\", data3 = 0x7FFC0010, data4 = 65535, data5 = -1, data6 = 65534, data7 = -2, data8 = \"ä\\n\" }"
-babeltrace2 --fields=loglevel x.ctb >levels 2>complaints
+babeltrace2 --fields=loglevel x.ctb >levels 2>diagnostics
 check 'BINFILE: the level is the log level' is "$(grep -oE 'TRACE_[A-Z]+ \([0-9]+\)' levels | tr '\n' ' ')" \
 	'TRACE_DEBUG (14) TRACE_CRIT (2) TRACE_ERR (3) TRACE_INFO (6) TRACE_WARNING (4) '
 babeltrace2 -c sink.text.details x.ctb >details 2>&1
@@ -188,18 +188,18 @@ ctrace recover >recovered
 check 'BINFILE: FLUSHEVERY=0 and a kill' is "$(babeltrace2 x.ctb 2>&1 | wc -l)" 3
 # The output fails from its first event on, the ring is full soon, and then both work again: what was lost is in the data.
 configure 'mftrace.level = debug' 'mftrace.dest = binfile' 'ctrace.buffer = 64K' 'ctrace.overflow = discard' "mftrace.emitter.binfile#file = $top/place/later/x.ctb"
-touch later # where a folder should be
+touch later # where a directory should be
 begin trace a 1 20000 say waiting pause trace a 1 1 flush trace a 1 1 flush stats
 rm later && mkdir later
 echo >&9
 finish
-babeltrace2 later/x.ctb >viewed 2>complaints
+babeltrace2 later/x.ctb >viewed 2>diagnostics
 check 'BINFILE: events_discarded is what was lost' python3 - "$top/said" <<'END'
 import re, sys
 stats = re.search(r'emitted (\d+) delivered (\d+) pending 0 lost (\d+)', open(sys.argv[1]).read())
 emitted, delivered, lost = map(int, stats.groups())
 seen = sum(1 for _ in open('viewed'))
-discarded = sum(int(n) for n in re.findall(r'discarded (\d+) event', open('complaints').read()))
+discarded = sum(int(n) for n in re.findall(r'discarded (\d+) event', open('diagnostics').read()))
 assert lost > 0 and emitted == 20002 and seen == delivered and discarded == lost, (emitted, delivered, lost, seen, discarded)
 END
 

@@ -196,7 +196,7 @@ for _ in $(seq 3000); do
 	sleep 0.02
 done
 display ',WTR=ALL' --timeout 3
-check 'a writer that does not answer is complained of' is "$status $err$said $(grep -c '^  CTW ' whole) $(grep '^  CTSILEN ' whole)" '1 CTR028I Writer CTSILEN did not answer in time 1   CTSILEN             NO ANSWER'
+check 'a writer that does not answer is reported of' is "$status $err$said $(grep -c '^  CTW ' whole) $(grep '^  CTSILEN ' whole)" '1 CTR028I Writer CTSILEN did not answer in time 1   CTSILEN             NO ANSWER'
 kill "$silent"
 wait "$silent" 2>wait.err
 display ',WTR=CTSILEN'

@@ -41,7 +41,7 @@ ctrace doctor "$subject" 3 >out 2>err </dev/null
 check 'without a configuration: status 1' $?
 MFTRACE_CONFIG=bad.cfg ctrace doctor "$subject" 3 >out 2>err </dev/null
 [ $? -eq 1 ] && in_out '^configuration .*/bad.cfg: 1 line not understood, line 2; `ctrace config check` names them$'
-check 'a mistake in it: status 1' $?
+check 'an error in it: status 1' $?
 MFTRACE_CONFIG=nosuch.cfg ctrace doctor "$subject" 3 >out 2>err </dev/null
 [ $? -eq 1 ] && in_out "^configuration +$PWD/nosuch.cfg: not read: No such file or directory$"
 check 'one that is not there: status 1' $?
@@ -77,7 +77,7 @@ import json
 document = json.load(open('out'))
 assert document['problems'] == ['configuration'] and document['end'] == {'status': 0}, document
 configuration = document['processes'][0]['configuration']
-assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_mistake'] == 2, configuration
+assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_diagnostic'] == 2, configuration
 EOF
 check 'JSON' $?
 [ -z "$(find /tmp -maxdepth 1 -name 'ctrace-doctor.*' -user "$(id -u)" -newer good.cfg 2>/dev/null)" ]
@@ -106,21 +106,21 @@ ctrace doctor "$pid" >out 2>err
 check 'a process that runs' $?
 ctrace list >out 2>err && in_out '^    configuration /.*/bad.cfg: 1 line not understood, line 2$'
 check 'list' $?
-ctrace list --json >out 2>err && python3 -c 'import json; c = json.load(open("out"))["configuration"]; assert (c["mistakes"], c["first_mistake"], c["read"], c["error"]) == (1, 2, True, None), c'
+ctrace list --json >out 2>err && python3 -c 'import json; c = json.load(open("out"))["configuration"]; assert (c["errors"], c["first_diagnostic"], c["read"], c["error"]) == (1, 2, True, None), c'
 check 'list --json' $?
 ctrace stats >out 2>err && in_out '^    configuration: /.*/bad.cfg: 1 line not understood, line 2$'
 check 'stats' $?
-ctrace stats --json >out 2>err && python3 -c 'import json; assert json.load(open("out"))["processes"][0]["configuration"]["mistakes"] == 1'
+ctrace stats --json >out 2>err && python3 -c 'import json; assert json.load(open("out"))["processes"][0]["configuration"]["errors"] == 1'
 check 'stats --json' $?
-printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\n' >nowhere.cfg
+printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/directory/x.log\n' >nowhere.cfg
 MFTRACE_CONFIG=nowhere.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
-[ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: /nosuch/folder/x.log: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
+[ $? -eq 1 ] && in_out '^files .*TEXTFILE 0 events, FAILING: /nosuch/directory/x.log: No such file or directory; `ctrace config check` looks at its FILE and LOCATION$'
 check 'a file that cannot be opened' $?
 mkdir location && : >location/file
 printf 'mftrace.level = info\nmftrace.emitter.textfile#%s\n' "location = $PWD/location" "file = $PWD/location/file/x.log" >under.cfg
 MFTRACE_CONFIG=under.cfg ctrace doctor "$subject" 1 >out 2>err </dev/null
 [ $? -eq 1 ] && in_out "^files .*TEXTFILE 0 events, FAILING: $PWD/location/file/x.log: Not a directory"
-check 'a folder that cannot be made' $?
+check 'a directory that cannot be made' $?
 printf 'mftrace.level = debug\nmftrace.dest = stderr\nmftrace.emitter.stderr#level = 0\n' >full.cfg
 MFTRACE_CONFIG=full.cfg ctrace doctor sh -c '"$0" 1 2>/dev/full' "$subject" >out 2>err </dev/null
 [ $? -eq 1 ] && in_out '^files .*STDERR 0 events, FAILING: standard error: No space left on device$'
@@ -149,14 +149,14 @@ wait "$pid"
 
 MFTRACE_CONFIG=nowhere.cfg start 1
 until ctrace list --json --pid "$pid" | grep -q '"failing":"'; do kill -0 "$pid" || break; done
-[ "$(ctrace list --json --pid "$pid" | grep -oE '"failing_at":"[^"]*"')" = '"failing_at":"/nosuch/folder/x.log"' ]
+[ "$(ctrace list --json --pid "$pid" | grep -oE '"failing_at":"[^"]*"')" = '"failing_at":"/nosuch/directory/x.log"' ]
 check 'list --json: what a destination failed at' $?
 exec 3>&-
 wait "$pid"
 rm -rf "$CTRACE_RUN_DIR/$pid.0"
 
 # ---- what can never be delivered
-printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/folder/x.log\nctrace.keep = %s\n' 0s >now.cfg
+printf 'mftrace.level = info\nmftrace.emitter.textfile#file = /nosuch/directory/x.log\nctrace.keep = %s\n' 0s >now.cfg
 sed s/0s/1d/ now.cfg >later.cfg
 for config in now later; do
 	MFTRACE_CONFIG=$config.cfg start 2

@@ -61,8 +61,8 @@ check 'as JSON too' same before after
 env -u CTRACE_CATALOG timeout 60 ctrace show --json clean >after
 check 'names are in the trace, without a catalogue' has after '"mnemonic":"CALL"'
 run export -f common -o clean "$trace"
-check 'a folder that holds something: status' is "$status" 2
-check 'a folder that holds something: said' has err '^ctrace export: clean: is not empty; name a folder that is not there yet$'
+check 'a directory that holds something: status' is "$status" 2
+check 'a directory that holds something: said' has err '^ctrace export: clean: is not empty; name a directory that is not there yet$'
 run export -f common -o some -l warn "$trace"
 check 'some events' is "$(babeltrace2 some | wc -l)" $((2 * rounds))
 
@@ -71,7 +71,7 @@ MFTRACE_CONFIG=$PWD/app.cfg "$CTRACE_BUILD/tests/spans_subject" 3 &
 wait $!
 second=$PWD/$!
 run export -f common -o both "$trace" "$second"
-check 'two processes: a folder each' is "$(find both -path 'both/*.spans_subject.*/metadata' | wc -l)" 2
+check 'two processes: a directory each' is "$(find both -path 'both/*.spans_subject.*/metadata' | wc -l)" 2
 check 'two processes: every event' is "$(babeltrace2 both | wc -l)" $((total + 40))
 ctrace show "$trace" "$second" >before
 ctrace show both >after
@@ -230,9 +230,9 @@ check 'damage: said once, though it is read twice' is "$(grep -c ', offset 0' er
 
 # ---- output that cannot be
 run export -f json -o nowhere/x.json "$second"
-check 'no such folder: status' is "$status" 2
-check 'no such folder: said' has err '^ctrace export: nowhere/x\.json: No such file'
-check 'no such folder: nothing else is said' is "$(wc -l <err)" 1
+check 'no such directory: status' is "$status" 2
+check 'no such directory: said' has err '^ctrace export: nowhere/x\.json: No such file'
+check 'no such directory: nothing else is said' is "$(wc -l <err)" 1
 timeout 60 ctrace export -f csv "$second" >/dev/full 2>err
 check 'a full disk: status' is "$?" 2
 check 'a full disk: said' has err 'No space left'
@@ -261,7 +261,7 @@ MFTRACE_CONFIG=$PWD/long.cfg "$CTRACE_BUILD/tests/orders" 2000
 TMPDIR=$PWD/nosuch ctrace export -f speedscope --catalog long.yaml -o long.json long.ctb >out 2>err
 check 'TMPDIR is not there: status' is $? 2
 check 'TMPDIR is not there: it is named, not the output' is "$(<err)" \
-	"ctrace export: $PWD/nosuch: a temporary file cannot be written there: No such file or directory; TMPDIR names the folder"
+	"ctrace export: $PWD/nosuch: a temporary file cannot be written there: No such file or directory; TMPDIR names the directory"
 check 'TMPDIR is not there: no output is left' test ! -e long.json
 mkdir spool
 TMPDIR=$PWD/spool ctrace export -f speedscope --catalog long.yaml -o long.json long.ctb >out 2>err

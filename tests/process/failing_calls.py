@@ -52,7 +52,7 @@ def make_faults(case, room, subject):
 
 def judge_live(done, good):
     """A process that cannot be looked at is one that is not there: only hangs and deaths of the tool are wrong."""
-    return None if done.status in (0, 1, 2) else verb_runs.mistake_of(done, good, {1, 2}, rb'.')
+    return None if done.status in (0, 1, 2) else verb_runs.diagnostic_of(done, good, {1, 2}, rb'.')
 
 
 def judge(done, good):
@@ -62,7 +62,7 @@ def judge(done, good):
     if done.status in (1, 2) and re.search(rb'cannot be read|no trace|no BINFILE|no packet|lost|refused|denied|not what they should be|Input/output', done.stderr):
         done.files = {}
     done.stderr += b''.join(re.findall(rb'ITT[0-9]+I .*', done.stdout))  # where IPCS reports
-    return verb_runs.mistake_of(done, good, {1, 2}, rb'.')
+    return verb_runs.diagnostic_of(done, good, {1, 2}, rb'.')
 
 
 # ---- outputs that take no more
@@ -103,7 +103,7 @@ class Outputs:
         with open('printed', 'wb') as printed:
             return verb_runs.run(case, self.room, {}, self.subject, stdout=printed, before=limit)
 
-    def mistakes(self, case):
+    def diagnostics(self, case):
         good = verb_runs.run(case, self.room, {}, self.subject)
         ways = [(way.__name__, way) for way in (self.full, self.closed, self.read_only, self.without_reader)]
         size = max([len(good.stdout), *map(len, good.files.values())])
@@ -132,11 +132,11 @@ def outputs(cases, number, subject):
     bad = 0
     for case in cases:
         number += 1
-        mistakes = list(rooms.mistakes(case))
-        bad += bool(mistakes)
-        print(f'{"not ok" if mistakes else "ok"} {number} - {case.name}: outputs that take no more')
-        for mistake in mistakes[:8]:
-            print('#   ' + mistake.replace('\n', ' | '))
+        errors = list(rooms.diagnostics(case))
+        bad += bool(errors)
+        print(f'{"not ok" if errors else "ok"} {number} - {case.name}: outputs that take no more')
+        for error in errors[:8]:
+            print('#   ' + error.replace('\n', ' | '))
     return bad, number
 
 

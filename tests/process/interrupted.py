@@ -25,10 +25,10 @@ os.mkdir('out')
 
 
 def has_output(verb):
-    """It has its output, and keeps it until it ends: a folder has its name at once, a document gets one when it is complete."""
-    folder = f'/proc/{verb.pid}/fd'
+    """It has its output, and keeps it until it ends: a directory has its name at once, a document gets one when it is complete."""
+    directory = f'/proc/{verb.pid}/fd'
     try:
-        return any('out/' in os.readlink(f'{folder}/{name}') for name in os.listdir(folder))
+        return any('out/' in os.readlink(f'{directory}/{name}') for name in os.listdir(directory))
     except OSError:
         return False  # a descriptor that is gone already: a stream is open only while it is read from
 
@@ -45,7 +45,7 @@ def interrupt(how, *command):
 
 COMMANDS = {
     'export of a document': ('export', '-f', 'json', '-o', 'out/events.json'),
-    'export of a folder': ('export', '-f', 'common', '-o', 'out/trace'),
+    'export of a directory': ('export', '-f', 'common', '-o', 'out/trace'),
     'report': ('report', '--limit', '1000', '-o', 'out/page.html'),
 }
 for what, command in COMMANDS.items():

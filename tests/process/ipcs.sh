@@ -34,7 +34,7 @@ printf '* a file\n\nCTRACE COMP(BANK) -\n LIMIT(1)\nCTRACE COMP(BANK) WHAT\nEND\
 ipcs -f commands traces/bank.ctb
 check 'a file: what is right in it' is "$(entries)" 1
 check 'a file: status' is "$status" 2
-check 'a file: the place of a mistake' has err '^ctrace ipcs: line 5, column 19: "WHAT" is not an operand of CTRACE; expected '
+check 'a file: the place of an error' has err '^ctrace ipcs: line 5, column 19: "WHAT" is not an operand of CTRACE; expected '
 check 'a file: the mark below it' has err '^ {22}\^$'
 ctrace ipcs traces/bank.ctb <commands >out 2>err
 check 'standard input' is "$(entries)" 1
@@ -49,7 +49,7 @@ check 'a misspelt command is no trace: status' is "$status" 2
 check 'a misspelt command is no trace: said' has err '^ctrace ipcs: column 1: "CTRAEC" is no subcommand \(did you mean CTRACE\?\)'
 mkdir 'CTR COMP(X)'
 ipcs 'CTR COMP(X)' 'CTRACE QUERY'
-check 'a folder of such a name is no command' has out '^ITT10019I CTR COMP\(X\) is not a trace'
+check 'a directory of such a name is no command' has out '^ITT10019I CTR COMP\(X\) is not a trace'
 
 # ---- which traces
 ipcs 'CTRACE COMP(BANK) DSNAME(traces/bank.ctb)' traces/shop.ctb
@@ -90,7 +90,7 @@ check 'damage: said' has err '^ctrace ipcs: damaged/stream\.0, offset [0-9]+, [0
 check 'damage: the rest is listed' is "$(($(entries) >= 5))" 1
 mkdir empty
 ipcs 'CTRACE QUERY' empty
-check 'an empty folder' has out '^ITT10019I empty is not a trace: '
+check 'an empty directory' has out '^ITT10019I empty is not a trace: '
 ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL' traces >/dev/full 2>err
 check 'a full disk' is $? 2
 check 'nobody reads on' is "$(ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA))' traces 2>err | head -1)" ' COMPONENT TRACE SHORT FORMAT'
@@ -134,7 +134,7 @@ PYTHON
 python3 session.py >out 2>err </dev/null
 check 'a session: status' is $? 0
 check 'a session: a continued command' has out '^ START     00000001  22:13:20\.008000'
-check 'a session: a mistake' has out '^ {22}\^$'
+check 'a session: an error' has out '^ {22}\^$'
 check 'a session: MERGE' has out '^01\.  ORDER     00000002 '
 check 'a session: SETDEF is remembered' has out 'COMP\(MF\)SUBNAME\(\(RTS\)\)'
 check 'a session: a keyword is completed' has out '^ SETDEF DSNAME\(traces/shop\.ctb\)'

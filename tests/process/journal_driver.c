@@ -1,5 +1,5 @@
 /*
- * journal_driver.c - drives the JOURNAL module as the drain does, for journal.sh.
+ * journal_driver.c - drives the JOURNAL module as the consumer does, for journal.sh.
  *
  *     journal_driver MODULE COMMAND      [NAME=VALUE]... for properties
  *
@@ -132,8 +132,8 @@ int main(int argc, char **argv)
 		.command_line = "mymain",
 		.host = "",
 		.system = "",
-		.folder = "",
-		.working_folder = "/",
+		.directory = "",
+		.working_directory = "/",
 		.place = &place,
 	};
 	enum ctrace_status status;

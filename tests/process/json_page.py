@@ -69,7 +69,7 @@ def type_of(value):
 class Comparison:
     def __init__(self, name):
         self.members = members(name)
-        self.mistakes = []
+        self.diagnostics = []
         self.seen = set()
 
     def below(self, path):
@@ -80,14 +80,14 @@ class Comparison:
             for element in value:
                 self.compare(element, path + '[]')
             if not value and not any(p.startswith(path + '[]') for p in self.members):
-                self.mistakes.append(f'the array {path} is not on the page')
+                self.diagnostics.append(f'the array {path} is not on the page')
             return
         types = self.members.get(path, (None,))[0]
         self.seen.add(path)
         if types is None and not (isinstance(value, dict) and self.below(path)):
-            self.mistakes.append(f'{path} is not on the page')
+            self.diagnostics.append(f'{path} is not on the page')
         elif types is not None and not type_of(value) & set(types):
-            self.mistakes.append(f'{path} is {value!r}; the page has: {" or ".join(types)}')
+            self.diagnostics.append(f'{path} is {value!r}; the page has: {" or ".join(types)}')
         if isinstance(value, dict) and types != ['object of fields']:
             self.object(value, path)
 
@@ -97,7 +97,7 @@ class Comparison:
         for name in {re.split(r'\.|\[', below)[0] for below in self.below(path)}:
             whole = f'{path}.{name}' if path else name
             if name not in value and not any(self.members.get(p, ((), False))[1] for p in (whole, whole + '[]')):
-                self.mistakes.append(f'{whole} is missing')
+                self.diagnostics.append(f'{whole} is missing')
 
 
 seen = {}  # section: paths
@@ -111,12 +111,12 @@ def compare(what, section, documents):
     for document in documents:
         version = document.pop('format_version', None)
         if version != 1:
-            comparison.mistakes.append(f'format_version is {version}')
+            comparison.diagnostics.append(f'format_version is {version}')
         comparison.compare(document, '')
     if not documents:
-        comparison.mistakes.append('nothing was printed')
+        comparison.diagnostics.append('nothing was printed')
     seen.setdefault(section, set()).update(comparison.seen)
-    check(f'{what}: {section}', '\n'.join(dict.fromkeys(comparison.mistakes)))
+    check(f'{what}: {section}', '\n'.join(dict.fromkeys(comparison.diagnostics)))
 
 
 def compare_events(what, events):
@@ -206,10 +206,10 @@ checked = ctrace('catalog', 'check', '--json', 'spans.call.yaml', 'bad.yaml', 'n
 compare('catalog check', 'ctrace catalog check', checked)
 checked = [json.loads(line) for line in checked.splitlines()]
 check('catalog check: a document a file', '' if [c['path'] for c in checked] == ['spans.call.yaml', 'bad.yaml', 'nosuch.yaml', 'nothing'] else checked)
-check('catalog check: counts', '' if (checked[0]['components'], checked[0]['events'], checked[0]['good_events'], checked[0]['mistakes'],
+check('catalog check: counts', '' if (checked[0]['components'], checked[0]['events'], checked[0]['good_events'], checked[0]['errors'],
                                       checked[0]['diagnostics']) == (1, 5, 5, 0, []) else checked[0])
 check('catalog check: places', '' if [(d['line'], d['column']) for d in checked[1]['diagnostics'][:2]] == [(3, 17), (4, 30)] and
-      checked[1]['mistakes'] == len(checked[1]['diagnostics']) else checked[1])
+      checked[1]['errors'] == len(checked[1]['diagnostics']) else checked[1])
 check('catalog check: what cannot be read', '' if [list(c) for c in checked[2:]] == [['format_version', 'path', 'error']] * 2 else checked[2:])
 
 # ---- processes

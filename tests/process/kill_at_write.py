@@ -161,7 +161,7 @@ def run(words):
 	return subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
-def mistakes_of_values(what, values, done):
+def diagnostics_of_values(what, values, done):
 	"""All events of the orders that were carried out, and of the next one the first so many."""
 	counts = {}
 	for value in values:
@@ -177,12 +177,12 @@ def mistakes_of_values(what, values, done):
 	return []
 
 
-def mistakes_of_binfile(done):
+def diagnostics_of_binfile(done):
 	shown = run([TOOL, 'show', '--format=$(COMPONENT)$(DATA)', 'out.ctb'])
 	values = [int(value) for value in re.findall(r'tool\.main\s+(\d+)', shown.stdout)]
 	if not glob.glob('out.ctb*/metadata'):
 		return [] if done == 0 else ['binfile: nothing is there']
-	found = mistakes_of_values('show', values, done)
+	found = diagnostics_of_values('show', values, done)
 	if shown.stderr and 'no events match' not in shown.stderr:
 		found.append(f'show says {shown.stderr}')
 	viewed = run(['babeltrace2', *(os.path.dirname(path) for path in glob.glob('out.ctb*/metadata'))])
@@ -193,7 +193,7 @@ def mistakes_of_binfile(done):
 	return found
 
 
-def mistakes_of_textfile(done):
+def diagnostics_of_textfile(done):
 	values, found = [], []
 	for path in glob.glob('out.log*'):
 		with open(path, encoding='utf-8') as file:
@@ -206,18 +206,18 @@ def mistakes_of_textfile(done):
 				values.append(int(whole.group(1)))
 			elif not line.startswith('#'):
 				found.append(f'{path}: {line}')
-	return found + mistakes_of_values('text', values, done)
+	return found + diagnostics_of_values('text', values, done)
 
 
-def mistakes_of(destinations, done):
+def diagnostics_of(destinations, done):
 	recovered = run([TOOL, 'recover'])
 	found = []
 	if recovered.returncode != 0:
 		found.append(f'recover: {recovered.stdout}{recovered.stderr}')
 	if 'binfile' in destinations:
-		found += mistakes_of_binfile(done)
+		found += diagnostics_of_binfile(done)
 	if 'textfile' in destinations:
-		found += mistakes_of_textfile(done)
+		found += diagnostics_of_textfile(done)
 	return found
 
 
@@ -235,7 +235,7 @@ def kills(name):
 			if process.returncode >= 0:
 				return found, points
 			points += 1
-			found += [f'write {index}, part {part}: {mistake}' for mistake in mistakes_of(destinations, done)]
+			found += [f'write {index}, part {part}: {error}' for error in diagnostics_of(destinations, done)]
 	return found, points
 
 
@@ -246,7 +246,7 @@ def faults(name, **environment):
 	done = trace(process)
 	if process.returncode != 0 or done != len(SIZES):
 		return [f'status {process.returncode}, {done} orders']
-	return mistakes_of(destinations, done)
+	return diagnostics_of(destinations, done)
 
 
 def second_run(name):
@@ -269,17 +269,17 @@ def second_run(name):
 				os.rename('hidden', os.environ['CTRACE_RUN_DIR'])
 			if done_second != len(SIZES) or second.returncode != 0:
 				found.append(f'the second process: status {second.returncode}')
-			found += [f'part {part}, {"recovered first" if is_recovered_first else "recovered last"}: {mistake}'
-				  for mistake in mistakes_of_both(destinations, done)]
+			found += [f'part {part}, {"recovered first" if is_recovered_first else "recovered last"}: {error}'
+				  for error in diagnostics_of_both(destinations, done)]
 	return found
 
 
-def mistakes_of_both(destinations, done):
+def diagnostics_of_both(destinations, done):
 	"""The second process carried out everything: the sum is as if one process had done that, and then what the first one did."""
 	everything = list(SIZES)
 	SIZES[:] = everything + everything[:done] + everything[done:done + 1]
 	try:
-		return mistakes_of(destinations, len(everything) + done)
+		return diagnostics_of(destinations, len(everything) + done)
 	finally:
 		SIZES[:] = everything
 
@@ -290,20 +290,20 @@ def main():
 		return 0
 	bad = number = 0
 
-	def report(what, mistakes):
+	def report(what, errors):
 		nonlocal bad, number
 		number += 1
-		bad += bool(mistakes)
-		print(f'{"not ok" if mistakes else "ok"} {number} - {what}')
-		for mistake in mistakes[:8]:
-			print('#   ' + mistake.replace('\n', '\n#   '))
+		bad += bool(errors)
+		print(f'{"not ok" if errors else "ok"} {number} - {what}')
+		for error in errors[:8]:
+			print('#   ' + error.replace('\n', '\n#   '))
 
 	for name in CONFIGURATIONS:
 		report(f'{name}: no fault', faults(name))
 		report(f'{name}: short writes', faults(name, SHORT='1'))
 		report(f'{name}: interrupted calls', faults(name, INTERRUPT='1'))
-		mistakes, points = kills(name)
-		report(f'{name}: killed at {points} points', mistakes)
+		errors, points = kills(name)
+		report(f'{name}: killed at {points} points', errors)
 		report(f'{name}: killed, and another process uses the names', second_run(name))
 	print(f'1..{number}')
 	return int(bad > 0)

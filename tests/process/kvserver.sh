@@ -204,7 +204,7 @@ printf "TRACEOPTS ON OPTION('GET')" >members/CTSYNTAX
 printf "TRACEOPTS ON OPTIONS('GET,NOW')" >members/CTREFUSE
 finish
 
-# ---- a member with mistakes: told, and the server serves all the same
+# ---- a member with errors: told, and the server serves all the same
 export CTRACE_PARMLIB=$PWD/members
 for case in CTSYNTAX=06 CTREFUSE=11 CTNONE=04; do
 	member=${case%=*}

@@ -33,7 +33,7 @@ def make_faults(case, room, subject):
 
 
 def judge(done, good):
-    return verb_runs.mistake_of(done, good, {2}, rb'not enough memory')
+    return verb_runs.diagnostic_of(done, good, {2}, rb'not enough memory')
 
 
 class Orphan:
@@ -63,11 +63,11 @@ class Orphan:
         shutil.copytree(self.kept, self.path)
 
     def delivered(self):
-        """The events in the logs, and the run folders that are left."""
+        """The events in the logs, and the process directorys that are left."""
         shown = subprocess.run([verb_runs.TOOL, 'show', os.path.join(self.path, 'logs')], capture_output=True, check=False)
         return shown.stdout, shown.returncode, [name for name in os.listdir(os.path.join(self.path, 'run')) if '.' in name]
 
-    def mistakes(self):
+    def diagnostics(self):
         count_file = os.path.join(verb_runs.TOP, 'count')
         good = self.recover(FAIL_COUNT=count_file)
         expected = self.delivered()
@@ -89,11 +89,11 @@ class Orphan:
 
 
 def recovery(number):
-    mistakes = list(Orphan().mistakes())
-    print(f'{"not ok" if mistakes else "ok"} {number} - recover: what it leaves is delivered once by the next one')
-    for mistake in mistakes[:8]:
-        print('#   ' + mistake.replace('\n', ' | '))
-    return bool(mistakes)
+    errors = list(Orphan().diagnostics())
+    print(f'{"not ok" if errors else "ok"} {number} - recover: what it leaves is delivered once by the next one')
+    for error in errors[:8]:
+        print('#   ' + error.replace('\n', ' | '))
+    return bool(errors)
 
 
 def main():

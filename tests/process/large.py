@@ -47,7 +47,7 @@ def item(index):
 
 
 class Room:
-    """A folder with a configuration, a run directory and procedures of its own."""
+    """A directory with a configuration, a run directory and procedures of its own."""
 
     def __init__(self, config=CONFIG):
         self.path = tempfile.mkdtemp(prefix='large-', dir=os.getcwd())
@@ -203,8 +203,8 @@ def what_readers_make_of_them(room):
     assert [program.ask(order) for order in ('trace 400', 'small')] == [OK, OK]
     assert program.ask('flush') == OK
     program.end()
-    room.tool('salvage', '-o', room.at('salvaged'), trace).close()
-    check_json(room, [400, 1], *glob.glob(room.at('salvaged', '*')))
+    room.tool('repair', '-o', room.at('repaired'), trace).close()
+    check_json(room, [400, 1], *glob.glob(room.at('repaired', '*')))
     room.tool('export', '--format=common-trace-format', '-o', room.at('exported'), trace).close()
     check_json(room, [400, 1], room.at('exported'))
     room.tool('export', '--format=csv', '-o', room.at('large.csv'), trace).close()
@@ -237,7 +237,7 @@ def killed_before_anything_was_written(room):
     """
     counts = [400, 1, 380]
     os.rmdir(room.at('out'))
-    room.put('out', 'no folder')
+    room.put('out', 'no directory')
     program = room.program()
     program.ask('plain')
     for order in ('trace 400', 'small', 'trace 380'):
@@ -298,7 +298,7 @@ def followed_while_it_happens(room):
 
 
 def in_storage_and_overwritten(room):
-    """The agent copies a large record before it writes it, as the producer may come round."""
+    """The consumer thread copies a large record before it writes it, as the producer may come round."""
     room.put('config', CONFIG.replace('@', room.path) + 'ctrace.overflow = overwrite\n')
     program = room.program()
     program.ask('plain')

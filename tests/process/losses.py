@@ -168,7 +168,7 @@ def a_writer_that_is_killed_leaves_none_unreported(room):
         assert add(before, counted) == reported, (turn, before, counted, reported)
 
 
-def a_folder_of_another_name_does_not_report_them_again(room):
+def a_directory_of_another_name_does_not_report_them_again(room):
     room.configure('64K')
     program = room.program(4)
     program.ask('plain')

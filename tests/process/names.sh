@@ -46,7 +46,7 @@ run() {
 	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#file = $PWD/$name.ctb" "$@" >cfg
 	MFTRACE_CONFIG=$PWD/cfg "$steps" trace MY.APP 1 2 items MY.APP 2 text MY.APP 2 hello emit MY.APP 3 trace OTHER 1 1 trace LENGTH 1 1 >out 2>err
 }
-view() { babeltrace2 "$1.ctb" 2>complaints | sed -E 's/^.* ([A-Z.]+:[^ ]+): /\1 /'; cat complaints; }
+view() { babeltrace2 "$1.ctb" 2>diagnostics | sed -E 's/^.* ([A-Z.]+:[^ ]+): /\1 /'; cat diagnostics; }
 
 CTRACE_CATALOG=$PWD/app.yaml:$PWD/length.yaml run named
 check 'the program is told nothing' is "$(<err)" ''
@@ -61,26 +61,26 @@ check 'an item without a name has its number' has viewed 'data5 = '
 check 'an event of which only the mnemonic is known' has viewed 'MY.APP:TEXT { pid'
 check 'an event that is not in the catalogue' has viewed 'MY.APP:2 {'
 check 'a component that is not' has viewed 'OTHER:1 {'
-check 'nothing to complain of' is "$(<complaints)" ''
+check 'nothing to report of' is "$(<diagnostics)" ''
 check 'the number is beside it' is "$(babeltrace2 -f emf named.ctb | grep -c 'ctrace:event/3')" 1
 
 # ctrace show goes by numbers still
 env -u CTRACE_CATALOG ctrace show --format '$(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' named.ctb >shown 2>err
 check 'ctrace show: as without names' is "$(cut -d' ' -f1-4 shown | head -3)" $'MY.APP 1 1 1\nMY.APP 1 1 2\nMY.APP 3 2 3132333435363738-393A'
-check 'ctrace show: no complaint' is "$(<err)" ''
+check 'ctrace show: no diagnostic' is "$(<err)" ''
 check 'ctrace show: names of the trace in a filter' is "$(ctrace show --filter 'mnemonic == "STEP" && data.count == 2' named.ctb | wc -l)" 1
 check 'ctrace show: an item without a name among others' is "$(ctrace show --filter 'data.nix == 1 || data[4] == -1' named.ctb | wc -l)" 1
 check 'ctrace show --event' is "$(ctrace show --event 4 named.ctb | wc -l)" 1
 
-# the property, and the folder of the other variable
+# the property, and the directory of the other variable
 run property "mftrace.emitter.binfile#catalog = $PWD/app.yaml"
 view property >viewed
 check 'the property CATALOG' has viewed 'MY.APP:STEP {'
-mkdir folder && cp app.yaml folder/
-MFTRACE_ANNOTATIONS=$PWD/folder run folder
-view folder >viewed
+mkdir directory && cp app.yaml directory/
+MFTRACE_ANNOTATIONS=$PWD/directory process directory
+view directory >viewed
 check 'MFTRACE_ANNOTATIONS' has viewed 'MY.APP:STEP {'
-CTRACE_CATALOG=/nowhere run both "mftrace.emitter.binfile#catalog = $PWD/folder:/nowhere"
+CTRACE_CATALOG=/nowhere run both "mftrace.emitter.binfile#catalog = $PWD/directory:/nowhere"
 view both >viewed
 check 'the property goes before the environment' has viewed 'MY.APP:STEP {'
 

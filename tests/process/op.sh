@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ctrace op and ctrace console: every operand, prompts and replies across calls, mistakes with their places, members, both faces, and
+# ctrace op and ctrace console: every operand, prompts and replies across calls, errors with their places, members, both faces, and
 # several processes, on programs that tests/process/operated.c makes.
 set -u
 # shellcheck source=tests/tap.sh
@@ -45,7 +45,7 @@ says() {
 	like "$out" "$2" && is "$status" "$1" && is "$err" ''
 }
 # STATUS ERR
-complains() {
+diagnoses() {
 	like "$err" "$2" && is "$status" "$1" && is "$out" ''
 }
 # NAME ORDER ANSWER
@@ -133,7 +133,7 @@ check 'reaches the level below, too' answers a 'show OPR.OWN' 'ON *'
 op 'TRACE CT,OFF,COMP=OPR,SUB=(O*)' --reply ''
 check 'and OFF' says 0 "$all"
 op 'D TRACE,COMP=OPR,SUB=(O*)'
-check 'DISPLAY has none in SUB' complains 2 'CTR001E Column 23: *'
+check 'DISPLAY has none in SUB' reports 2 'CTR001E Column 23: *'
 op 'TRACE CT,OFF,COMP=Q*' --reply ''
 check 'a glob that nothing fits' says 1 "CTR014I No running process has a trace that fits Q\*
 $none"
@@ -174,7 +174,7 @@ for r in json.load(open("out"))["replies"]: print(r["number"], r["command"], r["
 	'0 1 TRACE CT,ON,COMP=OPR True None None None True
 2 TRACE CT,OFF,COMP=OPR,SUB=(OWN) False None None None True'
 op 'R 1,ASDI=(1)'
-check 'a mistake in a reply: its column; the prompt comes again' like "$err/$out/$status" "CTR002E Reply, column 5: \"ASDI\" *did you mean ASID*/\*01 $asks/2"
+check 'an error in a reply: its column; the prompt comes again' like "$err/$out/$status" "CTR002E Reply, column 5: \"ASDI\" *did you mean ASID*/\*01 $asks/2"
 op 'R'
 check 'without a number' says 1 'CTR004I A reply needs its number: 2 are outstanding'
 op 'R 2,CANCEL'
@@ -228,24 +228,24 @@ check 'what a file holds cannot reach the terminal as it is' is "${out##*: }" '\
 rm "$CTRACE_RUN_DIR/reply/5"
 chmod 777 "$CTRACE_RUN_DIR/reply"
 op 'TRACE CT,ON,COMP=OPR'
-check 'a folder that others may write to' says 1 'CTR008I *'
+check 'a directory that others may write to' says 1 'CTR008I *'
 chmod 700 "$CTRACE_RUN_DIR/reply"
 
-# ---- mistakes
+# ---- errors
 op 'TRACE CT,OM,COMP=OPR'
-check 'an unknown state: its column' complains 2 'CTR001E Column 10: "OM" is not a state; expected ON, OFF, *'
+check 'an unknown state: its column' reports 2 'CTR001E Column 10: "OM" is not a state; expected ON, OFF, *'
 op 'TRACE CT,ON,CMP=OPR'
-check 'an unknown operand' complains 2 'CTR001E Column 13: "CMP" *did you mean COMP*'
+check 'an unknown operand' reports 2 'CTR001E Column 13: "CMP" *did you mean COMP*'
 op 'TRACE CT,ON'
-check 'COMP is missing' complains 2 'CTR001E Column 12: *COMP=*'
+check 'COMP is missing' reports 2 'CTR001E Column 12: *COMP=*'
 op 'HELP'
-check 'an unknown command' complains 2 'CTR001E Column 1: "HELP" is not a command; expected TRACE CT, *'
+check 'an unknown command' reports 2 'CTR001E Column 1: "HELP" is not a command; expected TRACE CT, *'
 op 'TRACE CT,ON,COMP=OPR' --reply 'OPTIONS='
-check 'a mistake in --reply' complains 2 'CTR002E Reply, column 9: *'
+check 'an error in --reply' reports 2 'CTR002E Reply, column 9: *'
 op '* a comment' '# another' '' '/* and one'
 check 'comments' says 0 ''
 op 'NONSENSE' 'TRACE CT,OFF,COMP=OPR' --reply ''
-check 'the commands after a mistake are carried out' like "$status/$out" "2/$all"
+check 'the commands after an error are carried out' like "$status/$out" "2/$all"
 printf '# a file\nTRACE CT,OFF,COMP=OPR,SUB=(OWN)\r\n\nR 1,END\nD R\n' >commands
 op --file commands
 check 'commands from a file' says 0 "\*01 $asks
@@ -254,7 +254,7 @@ $all
 CTR007I No reply is outstanding"
 check 'and from stdin' is "$(printf 'D R' | ctrace op - 2>&1)" 'CTR007I No reply is outstanding'
 op --file none
-check 'no such file' complains 1 'ctrace op: cannot read none: *'
+check 'no such file' reports 1 'ctrace op: cannot read none: *'
 op
 check 'no command' like "$status/$err" '2/*expected: a command*'
 op 'D R' --reply '' --reply ''
@@ -303,7 +303,7 @@ check 'a preset' says 0 "$all"
 check 'is kept in the run directory' grep -q KEPT "$CTRACE_RUN_DIR/preset/OPR.LATER"
 printf 'TRACEOPTS\n OFN\n ON BUFSIZE(64)\n' >parmlib/CTBAD
 op 'TRACE CT,,COMP=OPR,PARM=CTBAD'
-check "a member's mistakes: all, with their places" says 1 "CTR016I $PWD/parmlib/CTBAD:2:2: \"OFN\" *did you mean OFF* (reason 0C 06)
+check "a member's errors: all, with their places" says 1 "CTR016I $PWD/parmlib/CTBAD:2:2: \"OFN\" *did you mean OFF* (reason 0C 06)
 CTR016I $PWD/parmlib/CTBAD:3:13: \"64\" * (reason 0C 27)
 $none"
 op 'TRACE CT,,COMP=OPR,PARM=CTNONE'

@@ -46,16 +46,16 @@ class Storm:
         self.children = set()
         self.sleepers = set()
         self.counts = Counter()
-        self.complaints = []
+        self.diagnostics = []
 
-    # what may go wrong here without being a mistake: whom it is about may have died just now
+    # what may go wrong here without being an error: whom it is about may have died just now
 
     def tool(self, *arguments):
         try:
             self.counts[arguments[0]] += 1
             return self.room.tool(*arguments, check=False)
         except subprocess.TimeoutExpired:
-            self.complaints.append(f'ctrace {arguments} hangs')
+            self.diagnostics.append(f'ctrace {arguments} hangs')
             return None
 
     # ---- programs
@@ -119,7 +119,7 @@ class Storm:
         try:
             writer.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self.complaints.append(f'{name} does not end after {how}')
+            self.diagnostics.append(f'{name} does not end after {how}')
             writer.kill()
         self.counts['ends of writers'] += 1
         time.sleep(rng.random() * 0.1)
@@ -141,15 +141,15 @@ class Storm:
             ('dest', 'WRT', '--pid', pid), ('flush', '--pid', pid), ('stats',), ('stats', '--json'))))
 
     def babble(self, rng):
-        """Half frames, silence, requests without end that nobody waits for the answer of, descriptors."""
+        """Half frames, no response, requests without end that nobody waits for the answer of, descriptors."""
         paths = glob.glob(self.room.at('run', '*.*', 'control')) + glob.glob(self.room.at('run', 'writer', 'WR?'))
         with socket.socket(socket.AF_UNIX) as peer:
             try:
-                folder = os.open(os.path.dirname(rng.choice(paths)), os.O_RDONLY)
+                directory = os.open(os.path.dirname(rng.choice(paths)), os.O_RDONLY)
                 try:
-                    peer.connect(f'/proc/self/fd/{folder}/control' if rng.random() < 0.7 else self.room.at('run', 'writer', 'WR1'))
+                    peer.connect(f'/proc/self/fd/{directory}/control' if rng.random() < 0.7 else self.room.at('run', 'writer', 'WR1'))
                 finally:
-                    os.close(folder)
+                    os.close(directory)
                 peer.setblocking(False)
                 head = struct.pack('<IHHII', 0x4C525443, 2, rng.randrange(40), 0, rng.randrange(100))
                 null = os.open('/dev/null', os.O_RDONLY)
@@ -171,7 +171,7 @@ class Storm:
             try:
                 action(rng)
             except Exception:  # pylint: disable=broad-except
-                self.complaints.append(traceback.format_exc())
+                self.diagnostics.append(traceback.format_exc())
                 return
             time.sleep(rng.random() * rest)
 
@@ -313,13 +313,13 @@ def main():
         said = storm.calm()
         room.tool('recover', check=False)
         total = storm.look(said)
-        assert not storm.complaints, storm.complaints[0]
+        assert not storm.diagnostics, storm.diagnostics[0]
         print(f'# {total} entries; {dict(storm.counts)}')
         print('ok 1 - what is emitted is delivered once, or counted')
         return 0
     except Exception:  # pylint: disable=broad-except
         print('not ok 1 - what is emitted is delivered once, or counted')
-        for line in traceback.format_exc().splitlines() + (storm.complaints if storm else []):
+        for line in traceback.format_exc().splitlines() + (storm.diagnostics if storm else []):
             print('# ' + line.replace('\n', '\n# '), flush=True)
         if 'CTRACE_TEST_KEEP' in os.environ:
             print(f'# kept: {room.path}')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# parmlib_check.sh - `ctrace parmlib`: mistakes with their places and codes, members that can be read back, where a member is looked for.
+# parmlib_check.sh - `ctrace parmlib`: errors with their places and codes, members that can be read back, where a member is looked for.
 set -u
 
 n=0
@@ -42,7 +42,7 @@ check 'what is printed can be read back' $?
 printf 'TRACEOPTS\n  OFN\n  ON ASID(XY) BUFSIZE(64)\n' >first/CTBAD
 ctrace parmlib check CTBAD >out 2>err
 test $? -eq 1 && test ! -s out
-check 'mistakes: status 1' $?
+check 'errors: status 1' $?
 sed "s|^$PWD/||" err >places
 cat >wanted <<'END'
 first/CTBAD:2:3: "OFN" is not a keyword (did you mean OFF?); expected ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP (reason 0C 06)
@@ -53,11 +53,11 @@ cmp -s places wanted
 check 'each with its place and code' $?
 ctrace parmlib print CTBAD >out 2>err
 test $? -eq 1 && test ! -s out && cmp -s wanted places && grep -q 'OFN' err
-check 'a member with mistakes is not printed' $?
+check 'a member with errors is not printed' $?
 
 ctrace parmlib check CTAPP00 CTBAD CTAPP00 >out 2>err
 test $? -eq 1 && test "$(wc -l <err)" -eq 3
-check 'several members: status 1 when one has a mistake' $?
+check 'several members: status 1 when one has an error' $?
 ctrace parmlib check CTAPP00 ./second/CTAPP00 2>err
 check 'several members without one: status 0' $?
 
@@ -82,11 +82,11 @@ test $? -eq 1 && grep -q '^ctrace parmlib: cannot read CTNONE: .*(reason 0C 04)$
 check 'no such member: status 1' $?
 (unset CTRACE_PARMLIB && ctrace parmlib check CTNONE 2>err)
 test $? -eq 1 && grep -q '^ctrace parmlib: cannot read CTNONE: .*(reason 0C 20)$' err
-check 'no folders' $?
+check 'no directories' $?
 mkdir first/CTFOLDER
 ctrace parmlib check CTFOLDER 2>err
 test $? -eq 1 && grep -q "^ctrace parmlib: cannot read $PWD/first/CTFOLDER: .*(reason 0C 1F)$" err
-check 'a folder is no member' $?
+check 'a directory is no member' $?
 head -c 65537 /dev/zero | tr '\0' ' ' >first/CTLARGE
 ctrace parmlib check CTLARGE 2>err
 test $? -eq 1 && grep -q "^ctrace parmlib: cannot read $PWD/first/CTLARGE: .*(reason 0C 1D)$" err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ctrace report: the page is made, replaced when it is complete, told of; what it lacks is said; mistakes are.  What is on it: tests/process/report_page.py.
+# ctrace report: the page is made, replaced when it is complete, told of; what it lacks is said; errors are.  What is on it: tests/process/report_page.py.
 # shellcheck disable=SC2317 # called by name
 set -u
 # shellcheck source=tests/tap.sh
@@ -15,10 +15,10 @@ report() {
 	ctrace report "$@" >out 2>err </dev/null
 	status=$?
 }
-trace() { # FOLDER WORD COUNT LINE...
-	local folder=$1 word=$2 count=$3
+trace() { # DIRECTORY WORD COUNT LINE...
+	local directory=$1 word=$2 count=$3
 	shift 3
-	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#location = $PWD/$folder" "$@" >cfg
+	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' "mftrace.emitter.binfile#location = $PWD/$directory" "$@" >cfg
 	MFTRACE_CONFIG=$PWD/cfg "$subject" "$word" "$count"
 }
 # What a page says about itself.
@@ -42,7 +42,7 @@ check 'every event' is "$(about page.html 'about["counts"]["events"]')" "$events
 check 'names from the catalogue' is "$(about page.html 'sorted(t["mnemonic"] for t in about["types"])')" \
 	"['ATTACK', 'CUSTOMER', 'ORDER', 'ORDEREND', 'QUERY', 'REFUSED', 'ROWS', 'SLOW']"
 check 'layouts of records' is "$(about page.html '[f[0] for f in about["fields"]][:3]')" "['CUSTOMER-RECORD', 'CUST-NAME', 'CUST-CLASS']"
-check 'the process' is "$(about page.html '[(o["program"], o["jobname"]) for o in about["origins"]]')" "[('report_subject', 'REPORT_S')]"
+check 'the process' is "$(about page.html '[(o["program"], o["jobname"]) for o in about["source processes"]]')" "[('report_subject', 'REPORT_S')]"
 check 'what was named' is "$(about page.html 'about["paths"]')" "['shop']"
 check 'one document' is "$(grep -c '</html>' page.html)" 1
 check 'no text of the trace stands in it as it is' is "$(grep -c 'alert(' page.html)" 0
@@ -64,8 +64,8 @@ check 'no event: said' has err 'no events match'
 check 'no event: what was there stays' is "$(cat page.html)" before
 check 'no event: nothing beside it' is "$(find . -maxdepth 1 -name '*.new-*' | wc -l)" 0
 report shop -o nowhere/page.html
-check 'no such folder: status' is "$status" 2
-check 'no such folder: said' has err '^ctrace report: nowhere/page\.html: No such file or directory$'
+check 'no such directory: status' is "$status" 2
+check 'no such directory: said' has err '^ctrace report: nowhere/page\.html: No such file or directory$'
 report shop -o /dev/full
 check 'a full disk: status' is "$status" 2
 check 'a full disk: said' has err '^ctrace report: /dev/full: No space left on device$'

@@ -1,5 +1,5 @@
 /*
- * scenario.h - what the process tests share: a folder, a configuration, a child that is traced, and its TEXTFILE read back.
+ * scenario.h - what the process tests share: a directory, a configuration, a child that is traced, and its TEXTFILE read back.
  *
  * The test program itself never traces: every scenario runs in a child, so that its end, however it comes, can be looked at.
  *
@@ -40,25 +40,25 @@ struct scenario_shared {
 	uint64_t number[512];
 };
 static struct scenario_shared *shared;
-static char scenario_folder[256];
+static char scenario_directory[256];
 
-/* A new folder, current; configuration and run directory in it. */
+/* A new directory, current; configuration and run directory in it. */
 __attribute__((unused)) static void scenario_begin(const char *config)
 {
 	char path[300];
 	FILE *file;
 
-	(void)snprintf(scenario_folder, sizeof scenario_folder, "%s/scenario-XXXXXX",
+	(void)snprintf(scenario_directory, sizeof scenario_directory, "%s/scenario-XXXXXX",
 		       getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-	assert_non_null(mkdtemp(scenario_folder));
-	assert_int_equal(chdir(scenario_folder), 0);
+	assert_non_null(mkdtemp(scenario_directory));
+	assert_int_equal(chdir(scenario_directory), 0);
 	file = fopen("config", "w");
 	assert_non_null(file);
 	assert_true(fputs(config, file) >= 0);
 	assert_int_equal(fclose(file), 0);
-	(void)snprintf(path, sizeof path, "%s/config", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/config", scenario_directory);
 	assert_int_equal(setenv("MFTRACE_CONFIG", path, 1), 0);
-	(void)snprintf(path, sizeof path, "%s/run", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/run", scenario_directory);
 	assert_int_equal(setenv("CTRACE_RUN_DIR", path, 1), 0);
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
@@ -69,7 +69,7 @@ __attribute__((unused)) static void scenario_end(void)
 	char command[300];
 
 	assert_int_equal(chdir("/"), 0);
-	(void)snprintf(command, sizeof command, "rm -rf '%s'", scenario_folder);
+	(void)snprintf(command, sizeof command, "rm -rf '%s'", scenario_directory);
 	assert_int_equal(system(command), 0);
 	(void)munmap(shared, sizeof *shared);
 }
@@ -154,8 +154,8 @@ __attribute__((unused)) static unsigned scenario_lines(const char *pattern, void
 	return count;
 }
 
-/* Folders of traced processes that are left in the run directory. */
-__attribute__((unused)) static unsigned scenario_folders(void)
+/* Directories of traced processes that are left in the run directory. */
+__attribute__((unused)) static unsigned scenario_directories(void)
 {
 	glob_t found;
 	unsigned count = 0;

@@ -60,9 +60,9 @@ check 'behind -- it is a word as others' bash -c 'ctrace show --count -- --optio
 check 'a file that is not there' refused 'nosuch: there is no such file' --options=nosuch
 printf -- '--count\n"event' >bad
 check 'a quotation mark' refused 'bad:2: a quotation mark is not closed' --options=bad
-mkfifo pipe && mkdir -p folder && printf -- '--count\n--level=warn\0 --limit=1\n' >nul
+mkfifo pipe && mkdir -p directory && printf -- '--count\n--level=warn\0 --limit=1\n' >nul
 check 'a pipe' refused 'pipe: no regular file, as a file of options has to be: not a pipe, a device or a socket' --options=pipe
-check 'a folder' refused 'folder: a folder; a file of options is expected' --options=folder
+check 'a directory' refused 'directory: a directory; a file of options is expected' --options=directory
 check 'a NUL' refused 'nul:2: a NUL byte is in this line: no file of options' --options=nul
 head -c 2000000 /dev/zero | tr '\0' '#' >large
 printf '\xef\xbb\xbf--count\n' >marked
@@ -70,7 +70,7 @@ check 'a byte order mark' is "$(ctrace show --options=marked "$trace")" "$(count
 printf '\xef\xbb\xbfodd = event == 10\n' >marked
 check 'a byte order mark before groups' is "$(count --groups marked --group odd)" "$(count 'event == 10')"
 check 'groups from a pipe' refused '--group: pipe: no regular file, as a file of groups has to be: not a pipe, a device or a socket' --groups pipe --group odd
-check 'groups from a folder' refused '--group: folder: a folder; a file of groups is expected' --groups folder --group odd
+check 'groups from a directory' refused '--group: directory: a directory; a file of groups is expected' --groups directory --group odd
 check 'groups with a NUL' refused '--group: nul:2: a NUL byte is in this line: no file of groups' --groups nul --group odd
 check 'a file that is too large' bash -c '! ctrace show --options=large . >out 2>err && grep -q "^ctrace show: large: " err'
 printf -- '--options=daily\n' >bad
@@ -92,16 +92,16 @@ ctrace show --split=thread --format '$(THREAD)' -o ids "$trace" >out
 check 'of its thread' is "$(for file in ids/*; do sort -u "$file" | paste -sd' ' | diff - <(echo "$file" | cut -d. -f3); done)" ''
 ctrace show --split=thread --json --group odd -o json "$trace" >out
 check 'as JSON, and filtered' is "$(cat json/*.json | python3 -c 'import json, sys; print(sum(json.loads(line)["event"] == 3 for line in sys.stdin))')" "$(count --group odd)"
-check 'a folder that holds something' bash -c 'ctrace show --split=thread -o threads "$1" 2>&1 >out | grep -q "^ctrace show: threads: Directory not empty$" && test ! -s out' - "$trace"
-unwritten() { # FOLDER
+check 'a directory that holds something' bash -c 'ctrace show --split=thread -o threads "$1" 2>&1 >out | grep -q "^ctrace show: threads: Directory not empty$" && test ! -s out' - "$trace"
+unwritten() { # DIRECTORY
 	ctrace show --split=thread -o "$1" "$trace" >out 2>err
 	is $? 2
 }
-check 'a folder that holds something: status' unwritten threads
-check 'a folder that cannot be made: status' unwritten /proc/nosuch/x
+check 'a directory that holds something: status' unwritten threads
+check 'a directory that cannot be made: status' unwritten /proc/nosuch/x
 mkdir small
 check 'a file that cannot be written: status' bash -c 'trap "" XFSZ; ulimit -f 1; ctrace show --split=thread -o small "$1" >/dev/null 2>&1; [ $? -eq 2 ]' - "$trace"
-check 'one without the other' refused '--split=thread and --output=FOLDER go together' --split=thread
+check 'one without the other' refused '--split=thread and --output=DIRECTORY go together' --split=thread
 check 'with what it cannot do' refused '--split does not go with --before, --after, --tail, --reverse and --count' --split=thread -o x --count
 check 'nothing was made' test ! -e x
 

@@ -181,7 +181,7 @@ check 'a full disk is no success' bash -c '! ctrace show "$1" >/dev/full 2>err &
 check 'a closed output neither' bash -c '! ctrace show "$1" >&- 2>err && grep -q "cannot write the output" err' - "$trace"
 check 'a reader that goes ends it' is "$(show "$trace" "$trace" | head -1 | wc -l)" 1
 
-# ---- mistakes
+# ---- errors
 wrong() { # COLUMN MESSAGE EXPRESSION
 	ctrace show "$3" "$trace" >out 2>err
 	is "$?" 2 && test ! -s out && is "$(sed -n 1p err)" "ctrace show: filter, column $1: $2" &&

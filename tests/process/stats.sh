@@ -169,8 +169,8 @@ finish
 # ---- what cannot be read
 mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && printf 'no session' >"$CTRACE_RUN_DIR/777.0/session"
 stats
-check 'a damaged folder: status' is "$status" 1
-check 'a damaged folder: said' has err "^ctrace stats: $CTRACE_RUN_DIR/777\.0: "
+check 'a damaged directory: status' is "$status" 1
+check 'a damaged directory: said' has err "^ctrace stats: $CTRACE_RUN_DIR/777\.0: "
 rm -r "$CTRACE_RUN_DIR/777.0"
 
 # ---- nobody reads on

@@ -13,7 +13,7 @@
  *     pid                           says it
  *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
  *     open FILE                     opens (and creates) a file and says the descriptor
- *     close N, chroot FOLDER, chdir FOLDER, files LIMIT, setuid UID, pause, kill
+ *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, kill
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -34,7 +34,7 @@ whole() { # STATUS
 	for _ in 1 2 3; do ctrace recover >recovered 2>&1 && break; done
 	grep kept recovered && return 1
 	: >viewed
-	[ ! -e x.ctb ] || babeltrace2 x.ctb >viewed 2>complaints
+	[ ! -e x.ctb ] || babeltrace2 x.ctb >viewed 2>diagnostics
 	python3 - "$rings" <<'END'
 import re, sys
 said = open('said').read()

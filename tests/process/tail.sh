@@ -188,14 +188,14 @@ await sleeps
 check 'a reader that does not read is not waited for' timeout 30 bash -c "kill -TERM $tail; while kill -0 $tail 2>/dev/null; do sleep 0.05; done"
 exec {held}<&-
 
-# ---- hostile folders
+# ---- hostile directories
 mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && printf 'no session' >"$CTRACE_RUN_DIR/777.0/session"
 mkdir -m 700 "$CTRACE_RUN_DIR/778.0" && ln -s "$CTRACE_RUN_DIR/$one.0/session" "$CTRACE_RUN_DIR/778.0/session"
 follow hostile
 order one 1
 await has_lines hostile 1
 interrupt
-check 'folders of nobody are passed over' has_lines hostile 1
+check 'directories of nobody are passed over' has_lines hostile 1
 rm -r "$CTRACE_RUN_DIR/777.0" "$CTRACE_RUN_DIR/778.0"
 
 # ---- usage

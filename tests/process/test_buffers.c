@@ -171,7 +171,7 @@ static void what_was_written_outlives_a_sudden_death(void **state)
 	run_to_its_death(write_without);
 	assert_int_equal(run_tool("recover"), 0);
 	check_lines();
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	traces_end();
 }
 

@@ -68,7 +68,7 @@ static void parent_and_child_have_files_of_their_own(void **state)
 	scenario_run(fork_and_trace_both);
 	assert_int_equal(files("out/*.log"), 2);
 	check_all("out/*.log", 2, 1000);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
@@ -207,7 +207,7 @@ static void clone_behind_the_back(void)
 	long pid;
 
 	trace_numbers(0, 1, 100);
-	/* The C library's own locks are not made for this either: the agent is not in the middle of anything. */
+	/* The C library's own locks are not made for this either: the consumer thread is not in the middle of anything. */
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
 	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	REQUIRE(pid >= 0);
@@ -412,7 +412,7 @@ static void a_child_has_the_components_of_the_fork_and_no_later_ones(void **stat
 	scenario_begin(LINES_CONFIG "mftrace.emitter.binfile#location = out\n");
 	scenario_run(fork_before_the_parent_registers_another);
 	check_all("out/*.log", 2, 10);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 

@@ -71,7 +71,7 @@ static void *trace_beside(void *argument)
 	return argument;
 }
 
-/* Everything that was traced is in the output before the clock is set, so the agent has read the clock in between. */
+/* Everything that was traced is in the output before the clock is set, so the consumer thread has read the clock in between. */
 static void trace_over_steps(void)
 {
 	pthread_t thread;

@@ -402,7 +402,7 @@ static void write_a_long_comment(void)
 	REQUIRE(fputs("*/ TRACEOPTS ON", file) >= 0 && fclose(file) == 0);
 }
 
-static void make_a_folder_of_that_name(void)
+static void make_a_directory_of_that_name(void)
 {
 	REQUIRE(mkdir("parmlib/CTCODES", 0700) == 0);
 }
@@ -487,7 +487,7 @@ static void forget_parmlib(void)
 	REQUIRE(unsetenv("CTRACE_PARMLIB") == 0);
 }
 
-static void name_folders_that_are_not_there(void)
+static void name_directories_that_are_not_there(void)
 {
 	REQUIRE(setenv("CTRACE_PARMLIB", "/proc/none:/proc/version", 1) == 0);
 }
@@ -743,12 +743,12 @@ static const struct row rows[] = {
 	REFUSED("1C: ASID in SUB is not hexadecimal", CTRACE_RSN_ASID_NOT_HEX, HEAD_WITH_OPTIONS, .is_misnamed = true,
 		.define = { CODES, .sub = "ASID(XY)" }),
 	REFUSED("1D: the member is too large", CTRACE_RSN_MEMBER_TOO_LARGE, .prepare = write_a_long_comment, .define = { CODES_PARM }),
-	REFUSED("1F: the member is a folder", CTRACE_RSN_MEMBER_NOT_READABLE, .prepare = make_a_folder_of_that_name,
+	REFUSED("1F: the member is a directory", CTRACE_RSN_MEMBER_NOT_READABLE, .prepare = make_a_directory_of_that_name,
 		.define = { CODES_PARM }),
 	REFUSED("1F: the member may not be read", CTRACE_RSN_MEMBER_NOT_READABLE, .prepare = make_it_nobodys, .member = "TRACEOPTS ON",
 		.define = { CODES_PARM }),
 	REFUSED("20: CTRACE_PARMLIB is not set", CTRACE_RSN_MEMBER_ALLOCATION, .prepare = forget_parmlib, .define = { CODES_PARM }),
-	REFUSED("20: CTRACE_PARMLIB has no folder", CTRACE_RSN_MEMBER_ALLOCATION, .prepare = name_folders_that_are_not_there,
+	REFUSED("20: CTRACE_PARMLIB has no directory", CTRACE_RSN_MEMBER_ALLOCATION, .prepare = name_directories_that_are_not_there,
 		.define = { CODES_PARM }),
 	REFUSED("21: ASID in the member has five digits", CTRACE_RSN_ASID_TOO_LONG, .define = { CODES_PARM, .asids = YES },
 		.member = "TRACEOPTS ON ASID(00001)\n", .line = 1, .column = 19),

@@ -198,17 +198,17 @@ static unsigned count_sockets(pid_t pid)
 	char path[64], target[64];
 	unsigned count = 0;
 	struct dirent *entry;
-	DIR *folder;
+	DIR *directory;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-	folder = opendir(path);
-	assert_non_null(folder);
-	while ((entry = readdir(folder)) != NULL) {
-		ssize_t size = readlinkat(dirfd(folder), entry->d_name, target, sizeof target);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL) {
+		ssize_t size = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
 
 		count += size > 7 && memcmp(target, "socket:", 7) == 0;
 	}
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return count;
 }
 
@@ -297,7 +297,7 @@ static void finish(pid_t pid)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_int_equal(scenario_lines("out/*.log", NULL, NULL), shared->number[EMITTED]);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
@@ -627,14 +627,14 @@ static void parent_and_child_are_reached_each_for_itself(void **state)
 	__atomic_store_n(&shared->number[GO_ON], 1, __ATOMIC_RELEASE);
 	status = scenario_wait(pids[0]);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
 static void keep_to_itself(void)
 {
 	REQUIRE(ctrace_emit(&one, CTRACE_INFO, 1, NULL, 0) == CTRACE_OK);
-	REQUIRE(access("run", F_OK) != 0 || scenario_folders() == 0);
+	REQUIRE(access("run", F_OK) != 0 || scenario_directories() == 0);
 }
 
 static void a_process_that_does_not_attach_has_no_socket(void **state)

@@ -107,7 +107,7 @@ static void routines_come_from_modules_of_the_linklist(void **state)
 	build_module("routine_plugin.c", "APPXYZSS", "");
 	build_module("routine_plugin.c", "OTHER#SS", "-Wl,--defsym=ctrace_exit_routine=APPXYZSS");
 	build_module("plugin.c", "EMPTYSS", "");
-	(void)snprintf(list, sizeof list, "/proc/none:%s/modules", scenario_folder);
+	(void)snprintf(list, sizeof list, "/proc/none:%s/modules", scenario_directory);
 	assert_int_equal(setenv("CTRACE_LINKLIST", list, 1), 0);
 	scenario_run(run_the_example_from_a_module);
 	traces_end();

@@ -52,13 +52,13 @@ static void check_kept(void)
 {
 	assert_int_equal(WEXITSTATUS(run_tool("recover")), 1);
 	assert_true(says_elsewhere());
-	assert_int_equal(scenario_folders(), 1);
+	assert_int_equal(scenario_directories(), 1);
 	assert_int_equal(WEXITSTATUS(run_tool("recover --dry-run")), 1);
 	assert_true(says_elsewhere());
 }
 
-/* As a service with a private folder has it: what is at the path here is another one. */
-static void die_with_a_folder_of_its_own(void)
+/* As a service with a private directory has it: what is at the path here is another one. */
+static void die_with_a_directory_of_its_own(void)
 {
 	REQUIRE(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
 	REQUIRE(mount("tmpfs", "out", "tmpfs", 0, "size=1m") == 0);
@@ -78,16 +78,16 @@ static void what_another_mount_space_hides_is_left_alone(void **state)
 		skip(); /* only root may mount */
 	scenario_begin(LINES_CONFIG);
 	assert_int_equal(mkdir("out", 0700), 0);
-	assert_true(WIFSIGNALED(scenario_wait(scenario_start(die_with_a_folder_of_its_own))));
+	assert_true(WIFSIGNALED(scenario_wait(scenario_start(die_with_a_directory_of_its_own))));
 	check_kept();
 	assert_int_equal(scenario_lines("out/*", NULL, NULL), 0);
 	/* Nor does a process that starts here deliver it. */
 	scenario_run(trace_one);
-	assert_int_equal(scenario_folders(), 1);
+	assert_int_equal(scenario_directories(), 1);
 	assert_int_equal(scenario_lines("out/*", NULL, NULL), 1);
 	/* Whoever knows better says so. */
 	assert_int_equal(run_tool("recover --anyway"), 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
@@ -108,7 +108,7 @@ static void what_is_at_the_same_place_is_recovered(void **state)
 	scenario_begin(LINES_CONFIG);
 	assert_true(WIFSIGNALED(scenario_wait(scenario_start(die_in_a_space_of_its_own))));
 	assert_int_equal(run_tool("recover"), 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), 101);
 	assert_int_equal(sequence.bad, 0);
 	scenario_end();

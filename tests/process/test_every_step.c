@@ -76,12 +76,12 @@ static void cobol_event(void)
 	REQUIRE(raise(SIGSTOP) == 0);
 }
 
-/* The agent sleeps and has closed the window: the call reopens it and wakes the agent. */
+/* The consumer thread sleeps and has closed the window: the call reopens it and wakes the consumer thread. */
 static void event_after_idleness(void)
 {
 	trace_numbers(1, 3);
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	while (__atomic_load_n(&ctrace_lanes_self[0].end, __ATOMIC_RELAXED) != NULL)
+	while (__atomic_load_n(&ctrace_thread_buffers_self[0].end, __ATOMIC_RELAXED) != NULL)
 		(void)sched_yield();
 	shared->number[EVENTS_BEFORE] = 3;
 	be_stepped_through();
@@ -90,10 +90,10 @@ static void event_after_idleness(void)
 /* Is there room for one more event before the end of the ring that the thread began with: in its window, or behind a new mark? */
 static bool has_room(uint64_t size)
 {
-	const struct ctrace_lane *lane = &ctrace_lanes_self[0];
-	const unsigned char *end = __atomic_load_n(&lane->end, __ATOMIC_RELAXED);
+	const struct ctrace_thread_buffer *thread_buffer = &ctrace_thread_buffers_self[0];
+	const unsigned char *end = __atomic_load_n(&thread_buffer->end, __ATOMIC_RELAXED);
 
-	return (end != NULL && (uint64_t)(end - lane->cur) >= size) || *lane->head + MARK + size <= FIRST_RING;
+	return (end != NULL && (uint64_t)(end - thread_buffer->cur) >= size) || *thread_buffer->head + MARK + size <= FIRST_RING;
 }
 
 /* The next event is the first that does not fit before the end of the first ring. */
@@ -102,9 +102,9 @@ static void be_stepped_through_at_the_end(void)
 	uint64_t size, count = 2;
 
 	trace_numbers(1, 1);
-	size = *ctrace_lanes_self[0].head;
+	size = *ctrace_thread_buffers_self[0].head;
 	trace_numbers(2, 2);
-	size = *ctrace_lanes_self[0].head - size;
+	size = *ctrace_thread_buffers_self[0].head - size;
 	for (; has_room(size); count++)
 		trace_numbers(count + 1, count + 1);
 	shared->number[EVENTS_BEFORE] = count;
@@ -136,7 +136,7 @@ static bool kill_after_steps(void (*body)(void), uint64_t steps)
 }
 
 /* What a failed round left, for whoever has to find out why. */
-static void show_folder(uint64_t steps)
+static void show_directory(uint64_t steps)
 {
 	(void)printf("# killed after %llu instructions\n", (unsigned long long)steps);
 	(void)fflush(stdout);
@@ -159,10 +159,10 @@ static unsigned step_through(const char *config, void (*body)(void), uint64_t st
 		assert_int_equal(run_tool("recover"), 0);
 		(void)scenario_lines("out/*.log", scenario_check_sequence, &sequence);
 		if (sequence.last[1] < before + returned)
-			show_folder(steps);
+			show_directory(steps);
 		assert_int_equal(sequence.bad, 0);
 		assert_in_range(sequence.last[1], returned ? before + 1 : before, before + 1);
-		assert_int_equal(scenario_folders(), 0);
+		assert_int_equal(scenario_directories(), 0);
 		scenario_end();
 		kills++;
 	}
@@ -190,7 +190,7 @@ static void an_event_of_cobol(void **state)
 	assert_true(step_through(LINES_CONFIG, cobol_event, stride(7), false) > 20);
 }
 
-static void a_call_that_wakes_the_agent(void **state)
+static void a_call_that_wakes_the_consumer_thread(void **state)
 {
 	(void)state;
 	assert_true(step_through(LINES_CONFIG, event_after_idleness, stride(7), false) > 20);
@@ -220,7 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instruction_of_an_inline_call),  cmocka_unit_test(an_event_of_cobol),
-		cmocka_unit_test(a_call_that_wakes_the_agent),          cmocka_unit_test(a_call_that_wraps),
+		cmocka_unit_test(a_call_that_wakes_the_consumer_thread),          cmocka_unit_test(a_call_that_wraps),
 		cmocka_unit_test(a_call_that_goes_on_in_a_larger_ring), cmocka_unit_test(the_first_event_of_a_process),
 	};
 

@@ -2,7 +2,7 @@
  * test_instructions.c - what an event costs, in instructions and in bytes of its ring: no more than was reached.
  *
  * A parent steps a traced child from marker to marker (int3).  A batch of MANY events less a batch of FEW, divided, is one event, the
- * loop round it included; of some tries the least counts, since the agent may close an idle thread's window.  So other programs on the machine change
+ * loop round it included; of some tries the least counts, since the consumer thread may close an idle thread's window.  So other programs on the machine change
  * nothing.  The bounds are a little above what gcc 12 makes of it; `make bench` counts the same in a release build.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -100,10 +100,10 @@ static uint64_t count_bytes(void (*batch)(uint32_t count))
 	uint64_t least = UINT64_MAX;
 
 	for (unsigned try = 0; try < TRIES; try++) {
-		uint64_t before = *ctrace_lanes_self->head, bytes;
+		uint64_t before = *ctrace_thread_buffers_self->head, bytes;
 
 		batch(1);
-		bytes = *ctrace_lanes_self->head - before;
+		bytes = *ctrace_thread_buffers_self->head - before;
 		least = bytes < least ? bytes : least;
 	}
 	return least;

@@ -72,7 +72,7 @@ static void every_event_is_delivered_once_after_recover(void **state)
 		kill_after(round * round * 37);
 		assert_int_equal(run_tool("recover"), 0);
 		check_delivered("out/*.log");
-		assert_int_equal(scenario_folders(), 0);
+		assert_int_equal(scenario_directories(), 0);
 		scenario_end();
 	}
 }
@@ -92,8 +92,8 @@ static void trace_one(void)
 {
 	CTRACE(&tracer, CTRACE_INFO, 100, CTRACE_U64(1));
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	/* A process that lives for a second recovers others; then only its own folder is there. */
-	while (scenario_folders() > 1)
+	/* A process that lives for a second recovers others; then only its own directory is there. */
+	while (scenario_directories() > 1)
 		(void)sched_yield();
 }
 
@@ -103,7 +103,7 @@ static void the_next_traced_process_recovers_too(void **state)
 	scenario_begin(CONFIG);
 	kill_after(5000);
 	scenario_run(trace_one);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	check_delivered("out/*.log");
 	scenario_end();
 }
@@ -150,7 +150,7 @@ static void recovery_can_be_killed_and_repeated(void **state)
 		(void)kill(pid, SIGKILL);
 		(void)scenario_wait(pid);
 		assert_int_equal(run_tool("recover"), 0);
-		assert_int_equal(scenario_folders(), 0);
+		assert_int_equal(scenario_directories(), 0);
 		check_delivered("out/*.log");
 		scenario_end();
 	}

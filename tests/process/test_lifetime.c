@@ -71,7 +71,7 @@ static void an_atexit_handler_may_trace(void **state)
 	scenario_begin(LINES_CONFIG);
 	scenario_run(trace_at_exit);
 	check("out/*.log", 1, 3);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
@@ -213,7 +213,7 @@ static void a_traced_module_may_be_unloaded_again_and_again(void **state)
 		       "cc -shared -fPIC -O2 -I'%s/include' -o plugin.so '%s/tests/process/plugin.c' -L'%s' -lctrace",
 		       getenv("CTRACE_SOURCE"), getenv("CTRACE_SOURCE"), getenv("CTRACE_BUILD"));
 	assert_int_equal(system(command), 0);
-	(void)snprintf(command, sizeof command, "%s/plugin.so", scenario_folder);
+	(void)snprintf(command, sizeof command, "%s/plugin.so", scenario_directory);
 	assert_int_equal(setenv("TEST_PLUGIN", command, 1), 0);
 	scenario_run(load_and_unload);
 	check("out/*.log", 7, 500);
@@ -285,13 +285,13 @@ static void a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_file
 	check("tool.out", 2, 1);
 	assert_int_equal(run_tool("recover"), 0);
 	check("out/*.log", 1, 4);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 
 /* ---- a process that does nothing ---- */
 
-static long agent_switches(void)
+static long consumer_thread_switches(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *task;
@@ -300,7 +300,7 @@ static long agent_switches(void)
 	REQUIRE(tasks != NULL);
 	while ((task = readdir(tasks)) != NULL) {
 		char path[300], line[200];
-		bool is_agent = false;
+		bool is_consumer_thread = false;
 		FILE *file;
 
 		if (task->d_name[0] == '.')
@@ -311,8 +311,8 @@ static long agent_switches(void)
 		while (fgets(line, sizeof line, file) != NULL) {
 			long count;
 
-			is_agent |= strstr(line, "Name:\tctrace-agent") != NULL;
-			if (is_agent && sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
+			is_consumer_thread |= strstr(line, "Name:\tctrace-consumer thread") != NULL;
+			if (is_consumer_thread && sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
 				switches = (switches < 0 ? 0 : switches) + count;
 		}
 		(void)fclose(file);
@@ -329,15 +329,15 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* How often the agent woke in about two idle seconds, and how long these were in truth. */
+/* How often the consumer thread woke in about two idle seconds, and how long these were in truth. */
 static void measure_idle(void)
 {
 	struct timespec pause = { 2, 0 };
 	double start = seconds();
-	long before = agent_switches();
+	long before = consumer_thread_switches();
 
 	(void)nanosleep(&pause, NULL);
-	shared->number[0] = (uint64_t)(agent_switches() - before);
+	shared->number[0] = (uint64_t)(consumer_thread_switches() - before);
 	shared->number[1] = (uint64_t)((seconds() - start) * 1000);
 }
 
@@ -346,7 +346,7 @@ static bool was_idle(void)
 	return shared->number[0] * 1000 <= shared->number[1] * 20 + 1000;
 }
 
-/* It takes the agent a while to call itself idle, the longer the busier the machine is. */
+/* It takes the consumer thread a while to call itself idle, the longer the busier the machine is. */
 static void idle_after_an_event(void)
 {
 	trace_number(1, 1);
@@ -360,7 +360,7 @@ static void idle_and_disabled(void)
 
 	trace_number(1, 1);
 	REQUIRE(ctrace_level_get("life", &level) == CTRACE_OK && level == CTRACE_LEVEL_NONE);
-	/* In the first of these times the agent starts, looks for orphans and goes to sleep. */
+	/* In the first of these times the consumer thread starts, looks for orphans and goes to sleep. */
 	for (int i = 0; i == 0 || (i < 10 && shared->number[0] != 0); i++)
 		measure_idle();
 }
@@ -391,10 +391,10 @@ static void trace_three(void)
 	for (uint64_t i = 1; i <= 3; i++)
 		trace_number(1, i);
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	shared->number[0] = scenario_folders();
+	shared->number[0] = scenario_directories();
 }
 
-static void without_attaching_there_is_no_folder_and_output_all_the_same(void **state)
+static void without_attaching_there_is_no_directory_and_output_all_the_same(void **state)
 {
 	static const char *const configs[] = { LINES_CONFIG "ctrace.attach = off\n", LINES_CONFIG, LINES_CONFIG };
 
@@ -425,7 +425,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files),
 		cmocka_unit_test(an_idle_process_wakes_at_most_twenty_times_a_second),
 		cmocka_unit_test(a_process_with_nothing_enabled_never_wakes),
-		cmocka_unit_test(without_attaching_there_is_no_folder_and_output_all_the_same),
+		cmocka_unit_test(without_attaching_there_is_no_directory_and_output_all_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

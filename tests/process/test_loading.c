@@ -69,7 +69,7 @@ static void construct_while(void (*other)(void), void (*inside)(void))
 	pthread_t thread;
 
 	(void)alarm(HANG_SECONDS);
-	(void)snprintf(path, sizeof path, "%s/constructing.so", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/constructing.so", scenario_directory);
 	(void)snprintf(address, sizeof address, "%llx", (unsigned long long)(uintptr_t)construct);
 	in_constructor = inside;
 	REQUIRE(setenv("TEST_CONSTRUCTOR", address, 1) == 0);
@@ -106,7 +106,7 @@ static void begin(const char *config)
 	assert_int_equal(mkdir("emitters", 0755), 0);
 	(void)snprintf(command, sizeof command, "-o emitters/count.so '%s/examples/emitter-count/count.c'", getenv("CTRACE_SOURCE"));
 	build(command);
-	(void)snprintf(command, sizeof command, "%s/emitters:%s/modules", scenario_folder, getenv("CTRACE_BUILD"));
+	(void)snprintf(command, sizeof command, "%s/emitters:%s/modules", scenario_directory, getenv("CTRACE_BUILD"));
 	assert_int_equal(setenv("CTRACE_EMITTERS", command, 1), 0);
 }
 

@@ -144,7 +144,7 @@ static void say_nothing(void)
 	(void)!ctrace_flush(1000);
 }
 
-static void check_silence(const char *config, const char *run_directory)
+static void check_no_response(const char *config, const char *run_directory)
 {
 	FILE *file;
 
@@ -162,14 +162,14 @@ static void check_silence(const char *config, const char *run_directory)
 static void nothing_is_ever_printed(void **state)
 {
 	(void)state;
-	check_silence(LINES_CONFIG, NULL);
-	check_silence("this is no line\nmftrace.level = verbose\nmftrace.level = debug\nmftrace.dest = nothing\n", NULL);
-	check_silence("mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = /proc/none\n", NULL);
-	check_silence(LINES_CONFIG, "/proc/none");
-	check_silence(LINES_CONFIG, "relative");
+	check_no_response(LINES_CONFIG, NULL);
+	check_no_response("this is no line\nmftrace.level = verbose\nmftrace.level = debug\nmftrace.dest = nothing\n", NULL);
+	check_no_response("mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = /proc/none\n", NULL);
+	check_no_response(LINES_CONFIG, "/proc/none");
+	check_no_response(LINES_CONFIG, "relative");
 }
 
-/* ---- the agent ---- */
+/* ---- the consumer thread ---- */
 
 /* Hexadecimal words of a line of /proc/self/task/TID/status. */
 static unsigned long long status_word(const char *tid, const char *key)
@@ -189,7 +189,7 @@ static unsigned long long status_word(const char *tid, const char *key)
 	return word;
 }
 
-/* The agent, its standby, or the control thread. */
+/* The consumer thread, its standby, or the control thread. */
 static bool is_ours(const char *tid)
 {
 	char path[300];
@@ -201,7 +201,7 @@ static bool is_ours(const char *tid)
 	REQUIRE(file != NULL);
 	REQUIRE(fgets(name, sizeof name, file) != NULL);
 	(void)fclose(file);
-	return strcmp(name, "ctrace-agent\n") == 0 || strcmp(name, "ctrace-control\n") == 0;
+	return strcmp(name, "ctrace-consumer thread\n") == 0 || strcmp(name, "ctrace-control\n") == 0;
 }
 
 /* How many threads of ours have their names; *out_threads: all threads of the process. */
@@ -251,7 +251,7 @@ static void look_at_our_threads(void)
 	/* A thread that has just been started names itself when it runs. */
 	while (count_ours(&threads) < 3)
 		(void)sched_yield();
-	REQUIRE(threads == 4); /* the agent, one that stands by, the control thread */
+	REQUIRE(threads == 4); /* the consumer thread, one that stands by, the control thread */
 }
 
 static void our_threads_have_names_and_take_no_signals(void **state)
@@ -282,7 +282,7 @@ static void trace_wrongly(void)
 	}
 	long_name[255] = '\0';
 	CTRACE(&too_long, CTRACE_INFO, 2, CTRACE_STR("255 bytes are a name"));
-	REQUIRE(too_long.gate != &ctrace_gate_unregistered);
+	REQUIRE(too_long.level_word != &ctrace_level_word_unregistered);
 
 	CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_STR(NULL), CTRACE_BIN(NULL, 100), CTRACE_TEXT(NULL, 7), CTRACE_XU(NULL, 4));
 	for (uint32_t shift = 0; shift < 32; shift++) {
@@ -323,7 +323,7 @@ static void trace_as_another_version(void)
 	other.abi = 999;
 	for (uint32_t i = 1; i <= 3; i++)
 		CTRACE(&other, CTRACE_INFO, i, CTRACE_U32(i), CTRACE_STR("works"));
-	REQUIRE(other.gate == &ctrace_gate_unregistered); /* it never comes to the inline half */
+	REQUIRE(other.level_word == &ctrace_level_word_unregistered); /* it never comes to the inline half */
 	REQUIRE(ctrace_enabled(&other, CTRACE_DEBUG));
 	REQUIRE(ctrace_level_set("manners.other", CTRACE_WARN) == CTRACE_OK);
 	CTRACE(&other, CTRACE_INFO, 4);

@@ -57,15 +57,15 @@ static void trace_into_nowhere(void)
 static void the_first_call_says_that_the_file_cannot_be_written_and_it_heals(void **state)
 {
 	(void)state;
-	/* FILE is absolute, so no other folder is tried in its place. */
+	/* FILE is absolute, so no other directory is tried in its place. */
 	scenario_begin("");
 	{
 		FILE *file = fopen("config", "w");
 
 		assert_non_null(file);
-		assert_true(fprintf(file, LINES_CONFIG "mftrace.emitter.textfile#file = %s/out/fixed.log\n", scenario_folder) > 0);
+		assert_true(fprintf(file, LINES_CONFIG "mftrace.emitter.textfile#file = %s/out/fixed.log\n", scenario_directory) > 0);
 		assert_int_equal(fclose(file), 0);
-		file = fopen("out", "w"); /* a file where the folder should be */
+		file = fopen("out", "w"); /* a file where the directory should be */
 		assert_non_null(file);
 		assert_int_equal(fclose(file), 0);
 	}
@@ -120,9 +120,9 @@ static void what_a_failing_destination_did_not_take_is_recovered(void **state)
 	(void)state;
 	scenario_begin(LINES_CONFIG);
 	scenario_run(end_while_failing);
-	assert_int_equal(scenario_folders(), 1);
+	assert_int_equal(scenario_directories(), 1);
 	assert_int_equal(run_tool("recover"), 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	check(WAITING);
 	scenario_end();
 }

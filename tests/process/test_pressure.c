@@ -207,7 +207,7 @@ static void lengthen_output(uint64_t bytes)
 	}
 }
 
-static uint64_t trace_behind_a_held_up_agent(uint64_t ring_bytes)
+static uint64_t trace_behind_a_held_up_consumer_thread(uint64_t ring_bytes)
 {
 	struct ctrace_stats stats = { .size = sizeof stats };
 	uint64_t file_bytes = ring_bytes + 8192;
@@ -231,7 +231,7 @@ static uint64_t trace_behind_a_held_up_agent(uint64_t ring_bytes)
 static void fill_a_ring(void)
 {
 	(void)signal(SIGXFSZ, SIG_IGN);
-	shared->number[20] = trace_behind_a_held_up_agent(shared->number[21]);
+	shared->number[20] = trace_behind_a_held_up_consumer_thread(shared->number[21]);
 	note_statistics();
 }
 
@@ -429,7 +429,7 @@ static void short_memory_stops_nothing_and_is_counted(void **state)
 		scenario_begin(LINES_CONFIG);
 		shared->number[30] = address_space() + more;
 		scenario_run(trace_in_little_memory);
-		if (scenario_folders() > 0)
+		if (scenario_directories() > 0)
 			assert_int_equal(run_tool("recover"), 0);
 		lines = scenario_lines("out/*.log", NULL, NULL);
 		told = told_losses();
@@ -451,7 +451,7 @@ static void trace_without_files(void)
 	struct rlimit limit;
 
 	(void)signal(SIGXFSZ, SIG_IGN);
-	REQUIRE(ctrace_level_set("pressure", CTRACE_DEBUG) == CTRACE_OK); /* from here on it has a folder */
+	REQUIRE(ctrace_level_set("pressure", CTRACE_DEBUG) == CTRACE_OK); /* from here on it has a directory */
 	REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
 	limit.rlim_cur = 1;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -463,15 +463,15 @@ static void trace_without_files(void)
 }
 
 /* The ring is the process's own memory, and the output takes nothing to the end: nobody can deliver its events any more, but they are
- * counted, and whoever recovers the folder tells of them in the output. */
+ * counted, and whoever recovers the directory tells of them in the output. */
 static void events_that_end_with_the_process_are_counted(void **state)
 {
 	(void)state;
 	scenario_begin(LINES_CONFIG);
 	scenario_run(trace_without_files);
-	assert_int_equal(scenario_folders(), 1);
+	assert_int_equal(scenario_directories(), 1);
 	assert_int_equal(run_tool("recover"), 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	assert_int_equal(scenario_lines("out/*.log", NULL, NULL), 0);
 	assert_int_equal(told_losses(), 100);
 	scenario_end();
@@ -525,7 +525,7 @@ static void check_fall(const char *trigger, int number, unsigned expected)
 	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), expected);
 	assert_int_equal(sequence.bad, 0);
 	assert_int_equal(sequence.last[2], expected);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	scenario_end();
 }
 

@@ -297,7 +297,7 @@ static void kill_one_with_private_rings(void)
 	REQUIRE(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
 	REQUIRE(run_tool("recover") == 0);
 	REQUIRE(line_count("tool.out", "had no file: what waited there is gone") == 1);
-	REQUIRE(scenario_folders() == 0);
+	REQUIRE(scenario_directories() == 0);
 }
 
 static void recovery_says_which_rings_had_no_file(void **state)

@@ -198,7 +198,7 @@ static void a_child_forked_by_a_handler_in_a_trace_call_goes_on(void **state)
 		skip();
 	scenario_begin(LINES_CONFIG);
 	scenario_run(fork_now_and_then);
-	/* A child that ends while its agent gets no processor leaves its events in its run folder. */
+	/* A child that ends while its consumer thread gets no processor leaves its events in its process directory. */
 	assert_int_equal(run_tool("recover"), 0);
 	(void)scenario_lines("out/*.log", count_kind, &kinds);
 	assert_true(shared->number[0] > 0);

@@ -23,14 +23,14 @@ static void open_way(void)
 	char path[300];
 	struct stat info;
 
-	(void)snprintf(path, sizeof path, "%s", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s", scenario_directory);
 	for (; path[0] != '\0'; *strrchr(path, '/') = '\0') {
 		assert_int_equal(stat(path, &info), 0);
 		if ((info.st_mode & 1) == 0)
 			assert_int_equal(chmod(path, 0711), 0);
 	}
 	assert_int_equal(mkdir("user", 0700) | chown("user", NOBODY, NOBODY) | mkdir("out", 0777) | chmod("out", 0777), 0);
-	(void)snprintf(path, sizeof path, "%s/user", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/user", scenario_directory);
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", path, 1), 0);
 }
 
@@ -113,7 +113,7 @@ static void check_all(void)
 
 	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), 1 + THREADS * EVENTS);
 	assert_int_equal(sequence.bad, 0);
-	assert_int_equal(scenario_folders(), 0);
+	assert_int_equal(scenario_directories(), 0);
 	assert_int_equal(count_files("user/ctrace/annex-*"), 0);
 }
 
@@ -125,7 +125,7 @@ static void threads_that_begin_later_trace_as_ever(void **state)
 	scenario_begin(LINES_CONFIG);
 	open_way();
 	scenario_run(serve_and_end);
-	/* It may not remove its folder; root may. */
+	/* It may not remove its directory; root may. */
 	assert_int_equal(run_tool("recover"), 0);
 	check_all();
 	scenario_end();
@@ -203,7 +203,7 @@ static void what_its_user_does_by_accident_does_not_kill_it(void **state)
 		skip(); /* only root can become another user */
 	scenario_begin(LINES_CONFIG);
 	open_way();
-	(void)snprintf(path, sizeof path, "%s/user/run", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/user/run", scenario_directory);
 	assert_int_equal(setenv("CTRACE_RUN_DIR", path, 1), 0);
 	scenario_run(trace_while_files_are_cut);
 	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), EVENTS);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The ctrace tool as a user meets it: help, exit statuses, list, recover, and a man page for everything that is public.
 set -u
-source_folder=$CTRACE_SOURCE
+source_directory=$CTRACE_SOURCE
 subject=$CTRACE_BUILD/tests/tool_subject
 count=0 bad=0
 
-check() { # WHAT MISTAKES
+check() { # WHAT ERRORS
 	count=$((count + 1))
 	if [ -z "$2" ]; then
 		echo "ok $count - $1"
@@ -40,7 +40,7 @@ expect_not_in() { # WHERE TEXT PATTERN
 
 # ---- help and usage
 verbs='show list recover config help'
-version=$(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$source_folder/meson.build" | head -1)
+version=$(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$source_directory/meson.build" | head -1)
 
 tool --help
 check 'ctrace --help lists every verb' "$(
@@ -125,8 +125,8 @@ tool recover
 check 'recover: nothing to do is fine' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out")"
 tool recover --dry-run
 check 'recover --dry-run: the same' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out")"
-tool recover /no/such/folder
-check 'recover: a folder that is not there' "$(expect_status 1; expect_in stderr "$err" '^ctrace recover: /no/such/folder: No such file')"
+tool recover /no/such/directory
+check 'recover: a directory that is not there' "$(expect_status 1; expect_in stderr "$err" '^ctrace recover: /no/such/directory: No such file')"
 tool recover out
 check 'recover: a file is no run directory' "$(expect_status 1; expect_in stderr "$err" '^ctrace recover: out: Not a directory')"
 
@@ -166,7 +166,7 @@ echo '# -MFTRACE Text Emitter-' >some.log
 tool show some.log
 check 'show: a text file is no trace' "$(expect_status 2; expect_in stderr "$err" 'some\.log: a text file')"
 tool show missing.log
-check 'show: a name that nothing has' "$(expect_status 2; expect_in stderr "$err" 'missing\.log: no trace, run folder or traced process of that name')"
+check 'show: a name that nothing has' "$(expect_status 2; expect_in stderr "$err" 'missing\.log: no trace, process directory or traced process of that name')"
 
 # ---- a configuration that cannot be read
 mkdir configs
@@ -227,7 +227,7 @@ want('program', process['program'], 'tool_subject')
 want('state', process['state'], 'running')
 want('job', process['job'], 'TOOL_SUB')
 want('asid', 1 <= int(process['asid'], 16) <= 0xFFFF, True)
-want('folder', process['folder'].rsplit('/', 1)[1].split('.')[0], str(pid))
+want('directory', process['directory'].rsplit('/', 1)[1].split('.')[0], str(pid))
 want('level', components['tool.main']['level'], 'INFO')
 want('level', components['tool.evil\033[2J\n9999  forged']['level'], 'NONE')
 want('destinations', components['tool.main']['destinations'], ['TEXTFILE'])
@@ -270,7 +270,7 @@ check 'recover delivers the rest, once, and says so' "$(
 	expect_status 0
 	expect_in stdout "$out" "^$CTRACE_RUN_DIR/$pid\.0: recovered, [0-9]+ events? delivered\$" '^1 of 1 recovered, [0-9]+ events? delivered$'
 	[ "$(lines)" = 1200 ] || echo "$(lines) lines, not 1200"
-	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the folder is still there'
+	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the directory is still there'
 )"
 tool recover
 check 'recover again: nothing is left' "$(expect_status 0; [ "$out" = 'nothing to recover' ] || echo "$out"; [ "$(lines)" = 1200 ] || lines)"
@@ -283,7 +283,7 @@ tool list
 check 'list recovers on the way' "$(
 	expect_status 1
 	[ "$(lines)" = 1200 ] || echo "$(lines) lines, not 1200"
-	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the folder is still there'
+	[ ! -e "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the directory is still there'
 )"
 
 rm -f logs/subject.log
@@ -300,7 +300,7 @@ check 'recover: what was delivered is not delivered again' "$(
 
 # ---- a destination that fails
 rm -rf logs/subject.log
-mkdir logs/subject.log # a folder in the place of the file, from the start
+mkdir logs/subject.log # a directory in the place of the file, from the start
 sed -i "s,^mftrace.emitter.textfile#file = .*,mftrace.emitter.textfile#file = $PWD/logs/subject.log," app.cfg
 start 50
 tool list
@@ -310,7 +310,7 @@ tool show "$CTRACE_RUN_DIR/$pid.0"
 check 'show prints what is in the rings of an orphan, and leaves it there' "$(
 	expect_status 0
 	[ "$(wc -l <out)" = 100 ] || echo "$(wc -l <out) lines"
-	[ -d "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the folder is gone'
+	[ -d "$CTRACE_RUN_DIR/$pid.0" ] || echo 'the directory is gone'
 )"
 tool recover
 check 'recover keeps what cannot be delivered' "$(
@@ -324,17 +324,17 @@ rmdir logs/subject.log
 tool recover
 check 'recover delivers it when the obstacle is gone' "$(expect_status 0; [ "$(lines)" = 100 ] || lines)"
 
-# ---- a damaged folder
+# ---- a damaged directory
 mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && printf 'no session' >"$CTRACE_RUN_DIR/777.0/session"
 tool list
-check 'list tells of a damaged folder' "$(expect_status 1; expect_in stderr "$err" "^ctrace list: $CTRACE_RUN_DIR/777\.0: ")"
+check 'list tells of a damaged directory' "$(expect_status 1; expect_in stderr "$err" "^ctrace list: $CTRACE_RUN_DIR/777\.0: ")"
 tool recover
-check 'recover keeps a damaged folder' "$(expect_status 1; expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/777\.0: kept, 0 events"; [ -d "$CTRACE_RUN_DIR/777.0" ] || echo gone)"
+check 'recover keeps a damaged directory' "$(expect_status 1; expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/777\.0: kept, 0 events"; [ -d "$CTRACE_RUN_DIR/777.0" ] || echo gone)"
 tool recover -n
 check 'recover --dry-run tells of it too' "$(expect_status 1; expect_in stderr "$err" '777\.0: cannot be read')"
 rm -r "$CTRACE_RUN_DIR/777.0"
 
-killed_with() { # EVENTS: leaves the folder of a process that was killed with them in its ring
+killed_with() { # EVENTS: leaves the directory of a process that was killed with them in its ring
 	export BATTERY_EMITTER=stuck
 	start "$1"
 	murder
@@ -349,7 +349,7 @@ printf 'mftrace.level = info\nmftrace.dest = hang\n' >app.cfg
 killed_with 10
 mv "$CTRACE_RUN_DIR/$pid.0/session" session
 tool recover
-check 'recover keeps a folder without its session file' "$(
+check 'recover keeps a directory without its session file' "$(
 	expect_status 1
 	expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR/$pid\.0: kept, 0 events delivered: its session file is missing\$"
 	[ -e "$CTRACE_RUN_DIR/$pid.0/ring.0" ] || echo 'its ring is gone'
@@ -377,7 +377,7 @@ for verb in list stats 'level tool.main'; do
 	check "$verb goes on without a recovery that hangs" "$(
 		expect_in stderr "$err" "^ctrace ${verb%% *}: $CTRACE_RUN_DIR/$pid\.0: the recovery has made no progress for 2 seconds in the output HANG; going on without it, run ctrace recover\$"
 		[ "$verb" != list ] || expect_in stdout "$out" "^$pid  tool_subject  ended since"
-		[ -e "$CTRACE_RUN_DIR/$pid.0/session" ] || echo 'the folder is gone'
+		[ -e "$CTRACE_RUN_DIR/$pid.0/session" ] || echo 'the directory is gone'
 	)"
 done
 coproc HUNG { BATTERY_EMITTER=stuck exec ctrace recover 2>&1; }
@@ -414,19 +414,19 @@ refuse_directory 'a link' "$PWD/link" 'it is a symbolic link$'
 mkdir open && chmod 777 open
 refuse_directory 'open to others' "$PWD/open" 'others may write to it \(mode 0777\)$'
 if [ "$(id -u)" = 0 ]; then
-	mkdir -m 700 foreign && chown 65534 foreign
-	refuse_directory "another user's" "$PWD/foreign" 'it belongs to user 65534$'
+	mkdir -m 700 third-party && chown 65534 third-party
+	refuse_directory "another user's" "$PWD/third-party" 'it belongs to user 65534$'
 	mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && chown 65534 "$CTRACE_RUN_DIR/777.0"
 	tool recover
-	check "recover: another user's folder in a directory that is closed to that user" "$(
+	check "recover: another user's directory in a directory that is closed to that user" "$(
 		expect_status 1
-		expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR: has folders of user 65534, who may not look into it"
+		expect_in stderr "$err" "^ctrace recover: $CTRACE_RUN_DIR: has directories of user 65534, who may not look into it"
 		[ -d "$CTRACE_RUN_DIR/777.0" ] || echo gone
 	)"
 	rm -r "$CTRACE_RUN_DIR/777.0"
 fi
 
-# ---- another user's folder: root delivers with that user's rights only
+# ---- another user's directory: root delivers with that user's rights only
 others() {
 	local home
 	home=$(mktemp -d /tmp/ctrace-tool.XXXXXX) || return
@@ -458,7 +458,7 @@ else
 fi
 
 # ---- manual pages
-cd "$source_folder/man" || exit 1
+cd "$source_directory/man" || exit 1
 is_alias() { [ "$(wc -l <"$1")" = 1 ] && grep -q '^\.so ' "$1"; }
 check 'every verb has a manual page' "$(for verb in $verbs; do [ "$verb" = help ] || [ -f "ctrace-$verb.1" ] || echo "ctrace-$verb.1"; done)"
 check 'every option of a verb is in its page' "$(
@@ -516,7 +516,7 @@ else
 	skip 'the manual pages are well-formed' 'mandoc is not installed'
 fi
 check 'every property of a built-in emitter is in mftrace.cfg.5' "$(
-	grep -hoE '\{ "[A-Z]+", CTRACE_PROPERTY_' ../src/emit/*.[ch] | grep -oE '[A-Z]+' | grep -vE '^(CTRACE|PROPERTY)$' | sort -u | while read -r name; do
+	grep -hoE '\{ "[A-Z]+", CTRACE_PROPERTY_' ../src/lib/emit/*.[ch] | grep -oE '[A-Z]+' | grep -vE '^(CTRACE|PROPERTY)$' | sort -u | while read -r name; do
 		grep -qx "\.It Li $name" mftrace.cfg.5 || echo "$name"
 	done
 )"
@@ -524,8 +524,8 @@ cd "$OLDPWD" || exit 1
 
 # ---- the emitter that a manual page shows
 emitter() {
-	sed -n '/^#include <ctrace\/emitter.h>/,/^\.Ed/p' "$source_folder/man/ctrace-emitter.7" | sed '$d' >counter.c
-	gcc -Wall -Wextra -Werror -shared -fPIC -I"$source_folder/include" -o counter.so counter.c 2>&1 || return
+	sed -n '/^#include <ctrace\/emitter.h>/,/^\.Ed/p' "$source_directory/man/ctrace-emitter.7" | sed '$d' >counter.c
+	gcc -Wall -Wextra -Werror -shared -fPIC -I"$source_directory/include" -o counter.so counter.c 2>&1 || return
 	printf '%s\n' 'mftrace.level = info' 'mftrace.dest = COUNTER' "mftrace.emitter.counter#file = $PWD/events.count" >counter.cfg
 	CTRACE_EMITTERS=$PWD MFTRACE_CONFIG=$PWD/counter.cfg "$subject" 20 </dev/null >/dev/null || echo "the program: $?"
 	[ "$(od -An -tu8 events.count | tr -d ' ')" = 40 ] || od -An -tu8 events.count

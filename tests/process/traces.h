@@ -24,7 +24,7 @@ __attribute__((unused)) static void traces_begin(const char *config)
 
 	scenario_begin(config);
 	assert_int_equal(mkdir("parmlib", 0755), 0);
-	(void)snprintf(path, sizeof path, "%s/parmlib", scenario_folder);
+	(void)snprintf(path, sizeof path, "%s/parmlib", scenario_directory);
 	assert_int_equal(setenv("CTRACE_PARMLIB", path, 1), 0);
 	assert_int_equal(setenv("CTRACE_JOBNAME", JOBNAME, 1), 0);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A folder of which one part cannot be read: each reading verb names the part and the reason, does the rest, and ends with 2.
+# A directory of which one part cannot be read: each reading verb names the part and the reason, does the rest, and ends with 2.
 # shellcheck disable=SC2317 # called by name
 set -u
 # shellcheck source=tests/tap.sh
@@ -31,10 +31,10 @@ show_rest() {
 	is "$status $(<out)" '2 516' && has err "ctrace show: $1: $2" &&
 		has err 'ctrace show: of what was named, 1 part could not be read at all'
 }
-salvage_rest() {
+repair_rest() {
 	rm -rf copy
-	run salvage all -o copy
-	is "$status $(head -1 out)" '2 1 trace, 1 stream, 516 events written' && has err "ctrace salvage: $PWD/$1: $2" &&
+	run repair all -o copy
+	is "$status $(head -1 out)" '2 1 trace, 1 stream, 516 events written' && has err "ctrace repair: $PWD/$1: $2" &&
 		has out '1 part could not be read at all'
 }
 closed() { # MODE FILE COMMAND...
@@ -51,7 +51,7 @@ check 'show: a trace that is closed' closed 0 "$lost" show_rest "$lost" 'permiss
 check 'show: a trace that may be listed, not searched' closed 644 "$lost" show_rest "$lost" 'permission denied'
 check 'show: a trace that may be searched, not listed' closed 311 "$lost" show_rest "$lost" 'permission denied'
 check 'show: metadata that may not be read' closed 0 "$lost/metadata" show_rest "$lost" 'permission denied: its file metadata may not be read'
-check 'show: a folder around it' closed 0 all/bad show_rest all/bad 'permission denied'
+check 'show: a directory around it' closed 0 all/bad show_rest all/bad 'permission denied'
 check 'show: a stream' closed 0 "$lost/stream.0" show_rest "$lost/stream.0" 'it cannot be read: Permission denied'
 # What is named is no part of the trace.
 says() { # REASON PATH
@@ -65,11 +65,11 @@ rm "$lost/notes.txt"
 mkdir link && ln -s nowhere link/session
 check 'show: a session that is a link' says 'its file session is a link' link
 python3 -c 'import os, socket; os.chdir("link"); os.unlink("session"); socket.socket(socket.AF_UNIX).bind("session")'
-check 'show: a session that is a socket' says 'a folder that holds no trace' link
-check 'salvage: a trace that is closed' closed 0 "$lost" salvage_rest "$lost" 'permission denied'
-check 'salvage: metadata that may not be read' closed 0 "$lost/metadata" salvage_rest "$lost/metadata" 'permission denied'
-check 'salvage: a folder around it' closed 0 all/bad salvage_rest all/bad 'permission denied'
-check 'salvage: a stream' closed 0 "$lost/stream.0" salvage_rest "$lost/stream.0" 'permission denied'
+check 'show: a session that is a socket' says 'a directory that holds no trace' link
+check 'repair: a trace that is closed' closed 0 "$lost" repair_rest "$lost" 'permission denied'
+check 'repair: metadata that may not be read' closed 0 "$lost/metadata" repair_rest "$lost/metadata" 'permission denied'
+check 'repair: a directory around it' closed 0 all/bad repair_rest all/bad 'permission denied'
+check 'repair: a stream' closed 0 "$lost/stream.0" repair_rest "$lost/stream.0" 'permission denied'
 
 # The trace itself is named: nothing is read.
 named() { # PATH REASON
@@ -78,14 +78,14 @@ named() { # PATH REASON
 }
 check 'named: metadata that may not be read' closed 0 "$lost/metadata" named "$lost" 'permission denied: its file metadata may not be read'
 check 'named: a stream beside them' closed 0 "$lost/metadata" named "$lost/stream.0" 'permission denied: the file metadata beside it may not be read'
-closed_to_salvage() {
+closed_to_repair() {
 	rm -rf copy
-	run salvage "$@" -o copy
+	run repair "$@" -o copy
 	is "$status" 2 && has err 'ermission denied'
 }
-check 'named: salvage' closed 0 "$lost/metadata" closed_to_salvage "$lost"
-check 'named: salvage, in a folder that is closed' closed 0 all/bad closed_to_salvage "$lost"
-check 'named: salvage with metadata that may not be read' closed 0 "$lost/metadata" closed_to_salvage -m "$lost/metadata" "$lost"
+check 'named: repair' closed 0 "$lost/metadata" closed_to_repair "$lost"
+check 'named: repair, in a directory that is closed' closed 0 all/bad closed_to_repair "$lost"
+check 'named: repair with metadata that may not be read' closed 0 "$lost/metadata" closed_to_repair -m "$lost/metadata" "$lost"
 others() { # ARGUMENT...
 	run "$@"
 	is "$status" 2 && has err "$lost: permission denied"
@@ -111,7 +111,7 @@ replaced() { # FILE HOW COMMAND... - HOW makes what takes the file's place
 	return "$result"
 }
 check 'show: a pipe in the place of a stream' replaced "$lost/stream.0" mkfifo show_rest "$lost/stream.0" 'it cannot be read: it is no regular file'
-check 'show: a folder in its place' replaced "$lost/stream.0" mkdir show_rest "$lost/stream.0" 'it cannot be read: it is no regular file'
+check 'show: a directory in its place' replaced "$lost/stream.0" mkdir show_rest "$lost/stream.0" 'it cannot be read: it is no regular file'
 check 'show: a link that leads nowhere' replaced "$lost/stream.0" 'ln -s nowhere' show_rest "$lost/stream.0" 'it cannot be read: No such file'
 
 # ---- a ring
@@ -182,7 +182,7 @@ check 'show: named by CTRACE_CATALOG' without_catalog 'nosuch.yaml: there is no 
 run tail --for 0.01
 check 'tail: named by CTRACE_CATALOG' is "$status" 2
 unset CTRACE_CATALOG
-check 'catalog check: a folder with an unread file' closed 0 catalogs/lost.yaml without_catalog 'lost.yaml: Permission' catalog check catalogs
+check 'catalog check: a directory with an unread file' closed 0 catalogs/lost.yaml without_catalog 'lost.yaml: Permission' catalog check catalogs
 check 'catalog check: has counts' is "$(<out)" 'catalogs: 1 component, 1 event, all good; 1 file cannot be read'
 check 'catalog check: a file' closed 0 catalogs/lost.yaml bash -c '"$@" >out 2>err; [ $? = 2 ] && [ ! -s out ]' - \
 	${as_user[@]+"${as_user[@]}"} ctrace catalog check catalogs/lost.yaml
@@ -193,7 +193,7 @@ for action in header import; do
 	check "catalog $action: a file" closed 0 catalogs/lost.yaml bash -c '"$@" >out 2>err; [ $? = 2 ] && grep -q "Permission" err' - \
 		${as_user[@]+"${as_user[@]}"} ctrace catalog "$action" catalogs/lost.yaml
 done
-check 'catalog draft: a folder with an unread trace' closed 0 "$lost" without_catalog 'permission denied' catalog draft all
+check 'catalog draft: a directory with an unread trace' closed 0 "$lost" without_catalog 'permission denied' catalog draft all
 
 # ---- damage
 mv "$lost/metadata" kept
@@ -204,7 +204,7 @@ rm "$lost/metadata"
 echo hello >"$lost/metadata"
 check 'show: metadata that are none' show_rest "$lost" 'not a trace that ctrace can read'
 echo garbage >"$lost/stream.0"
-check 'salvage: nothing of it is good' salvage_rest "$lost" 'no BINFILE trace, or nothing of it can be read'
+check 'repair: nothing of it is good' repair_rest "$lost" 'no BINFILE trace, or nothing of it can be read'
 mv kept "$lost/metadata"
 
 # ---- generations of one name

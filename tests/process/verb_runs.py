@@ -108,17 +108,17 @@ def reading_cases():
         yield Case(f'export {form}', ['export', '--format', form, *catalog, '--output', 'out/file', 'trace'])
     yield Case('export chrome to stdout, with losses', ['export', '--format', 'chrome', 'losing'])
     yield Case('export csv to stdout', ['export', '--format', 'csv', *catalog, 'trace'])
-    yield Case('export common-trace-format', ['export', '--format', 'common-trace-format', *catalog, '--output', 'out/folder', 'trace'])
-    yield Case('export common-trace-format, with losses', ['export', '--format', 'common', '--output', 'out/folder', 'losing', 'trace'])
+    yield Case('export common-trace-format', ['export', '--format', 'common-trace-format', *catalog, '--output', 'out/directory', 'trace'])
+    yield Case('export common-trace-format, with losses', ['export', '--format', 'common', '--output', 'out/directory', 'losing', 'trace'])
     yield Case('report', ['report', *catalog, '--output', 'out/page.html', 'trace'])
     yield Case('report, with losses', ['report', '--output', 'out/page.html', 'losing'])
     yield Case('stats', ['stats', *catalog, 'trace'])
     yield Case('stats --json', ['stats', '--json', *catalog, 'trace', 'lttng-lost', 'packed'])
     yield Case('diff', ['diff', *catalog, 'trace', 'trace/stream.0'])
     yield Case('diff --json', ['diff', '--json', *catalog, 'trace', 'losing'])
-    yield Case('salvage', ['salvage', '--output', 'out/good', 'trace'])
-    yield Case('salvage, damaged', ['salvage', '--output', 'out/good', 'damaged'])
-    yield Case('salvage, several', ['salvage', '--output', 'out/good', 'losing', 'packed'])
+    yield Case('repair', ['repair', '--output', 'out/good', 'trace'])
+    yield Case('repair, damaged', ['repair', '--output', 'out/good', 'damaged'])
+    yield Case('repair, several', ['repair', '--output', 'out/good', 'losing', 'packed'])
     yield Case('ipcs', ['ipcs', *catalog, IPCS + 'FULL JOBLIST(SHOPJOB,B) ENTIDLIST(1:FF)', IPCS + 'TALLY', 'CTRACE QUERY', 'trace'])
     yield Case('ipcs MERGE', ['ipcs', *catalog, 'MERGE', IPCS + 'SHORT', 'CTRACE COMP(SHOP) SUB((JOBS)) FULL', 'MERGEEND', 'trace'])
     yield Case('ipcs COPYTRC', ['ipcs', "COPYTRC OUTDATASET('out/copy')", 'trace'])
@@ -163,7 +163,7 @@ def put(path, text):
 
 
 def trace_orders(config, to):
-    """The sample program's BINFILE and its generations, in a folder."""
+    """The sample program's BINFILE and its generations, in a directory."""
     settings = {'MFTRACE_CONFIG': os.path.abspath(config), 'CTRACE_JOBNAME': 'SHOPJOB', 'MFTRACE_LOGS': os.path.abspath(to)}
     os.makedirs(to, exist_ok=True)
     subprocess.run([os.path.join(BUILD, 'tests/orders'), '20'], check=True, env={**os.environ, **settings})
@@ -183,7 +183,7 @@ def prepare():
     shutil.copytree('stock/trace', 'stock/packed')
     subprocess.run(['zstd', '-q', '--rm', *glob.glob('stock/packed/stream.*')], check=True)
     for name in 'lttng-lost', 'barectf':
-        shutil.copytree(os.path.join(os.environ['CTRACE_SOURCE'], 'tests/golden/foreign', name), os.path.join('stock', name))
+        shutil.copytree(os.path.join(os.environ['CTRACE_SOURCE'], 'tests/golden/third-party', name), os.path.join('stock', name))
     shutil.copytree('stock/trace', 'stock/damaged')
     with open('stock/damaged/stream.0', 'r+b') as file:
         file.seek(700)
@@ -215,7 +215,7 @@ class Subject:
 # ---- one run
 
 class Room:
-    """A folder for the runs of one worker."""
+    """A directory for the runs of one worker."""
 
     def __init__(self, number):
         self.path = os.path.join(TOP, f'room{number}')
@@ -244,16 +244,16 @@ def page_of(content):
     return content.replace(nonce.group(1), b'NONCE').replace(about.group(1), plain)
 
 
-def files_of(folder):
+def files_of(directory):
     """Name -> bytes, with the random number of a trace left out."""
     found = {}
     uuids = []
-    for at, folders, names in os.walk(folder):
-        for name in folders:
-            found[os.path.relpath(os.path.join(at, name), folder) + '/'] = b''
+    for at, directories, names in os.walk(directory):
+        for name in directories:
+            found[os.path.relpath(os.path.join(at, name), directory) + '/'] = b''
         for name in names:
             with open(os.path.join(at, name), 'rb') as file:
-                found[os.path.relpath(os.path.join(at, name), folder)] = file.read()
+                found[os.path.relpath(os.path.join(at, name), directory)] = file.read()
     found = {name: page_of(content) if name.endswith('.html') else content for name, content in found.items()}
     for content in found.values():
         uuids += re.findall(rb'uuid = "([-0-9a-f]{36})"', content)
@@ -281,7 +281,7 @@ def run(case, room, environment, subject=None, stdout=subprocess.PIPE, before=No
     return Done(case, process, printed or b'', said, room)
 
 
-def mistake_of(done, good, statuses, reason):
+def diagnostic_of(done, good, statuses, reason):
     """Why a disturbed run is wrong, or None.  `statuses` are those of a failure, `reason` must be on standard error then."""
     if done.status < 0 or done.status >= 128:
         return f'status {done.status}: {done.stderr.decode(errors="replace")[-200:]}'
@@ -298,11 +298,11 @@ def mistake_of(done, good, statuses, reason):
 
 
 def partial_files(files, whole):
-    """Files that are not as they would be without a fault, or not all of their folder.  A folder is one trace; an empty one is none."""
+    """Files that are not as they would be without a fault, or not all of their directory.  A directory is one trace; an empty one is none."""
     wrong = []
     for name, content in files.items():
-        folder = os.path.dirname(name)
-        companions = {other for other in whole if os.path.dirname(other) == folder and not other.endswith('/')}
+        directory = os.path.dirname(name)
+        companions = {other for other in whole if os.path.dirname(other) == directory and not other.endswith('/')}
         if not name.endswith('/') and (whole.get(name) != content or not companions <= files.keys()):
             wrong.append(name)
     return wrong
@@ -313,7 +313,7 @@ def partial_files(files, whole):
 def sweep(plans, subject, number=0):
     """Runs plans of (case, make_faults, judge) in WORKERS rooms and prints TAP, behind `number` tests.  The number of bad ones.
 
-    make_faults(case, room) is the run without a fault and [(label, environment)]; judge(done, good) is a mistake or None."""
+    make_faults(case, room) is the run without a fault and [(label, environment)]; judge(done, good) is an error or None."""
     rooms = queue.Queue()
     for worker in range(WORKERS):
         rooms.put(Room(worker))
@@ -334,15 +334,15 @@ def sweep(plans, subject, number=0):
             good, faults = make_faults(case, room)
             rooms.put(room)
             results = [(label, pool.submit(one, case, environment)) for label, environment in faults]
-            mistakes = [f'{label}: {mistake}' for label, result in results if (mistake := judge(result.result(), good)) is not None]
+            errors = [f'{label}: {error}' for label, result in results if (error := judge(result.result(), good)) is not None]
             runs += len(results)
-            bad += bool(mistakes)
-            print(f'{"not ok" if mistakes else "ok"} {number} - {case.name}: {len(results)} runs', flush=True)
+            bad += bool(errors)
+            print(f'{"not ok" if errors else "ok"} {number} - {case.name}: {len(results)} runs', flush=True)
             print(f'#   {time.monotonic() - started:.1f} s', flush=True)
-            for mistake in mistakes if os.environ.get('ALL') else mistakes[:8]:
-                print('#   ' + mistake.replace('\n', ' | '))
-            if len(mistakes) > 8:
-                print(f'#   and {len(mistakes) - 8} more')
+            for error in errors if os.environ.get('ALL') else errors[:8]:
+                print('#   ' + error.replace('\n', ' | '))
+            if len(errors) > 8:
+                print(f'#   and {len(errors) - 8} more')
     print(f'1..{number}')
     print(f'# {runs} runs')
     return bad

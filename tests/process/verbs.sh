@@ -5,7 +5,7 @@ set -u
 subject=("$CTRACE_BUILD/tests/verbs_subject")
 count=0 bad=0
 
-check() { # WHAT MISTAKES
+check() { # WHAT ERRORS
 	count=$((count + 1))
 	if [ -z "$2" ]; then
 		echo "ok $count - $1"
@@ -268,7 +268,7 @@ check 'without a name each reads its own again' "$(
 echo 'mftrace.level = inof' >>quiet.cfg
 says 1 "$kvs KVS  $PWD/quiet.cfg is in force; 1 line was not understood, line 6: ctrace config check $PWD/quiet.cfg" 'quiet.cfg:6:17: unknown level "inof" (did you mean info?); expected none, debug, info, warn, error or fatal' \
 	reload -p "$kvs" quiet.cfg
-check 'the other lines of a file with a mistake hold' "$(expect "$(traced kvs kvs.log kvs.net)" 1)"
+check 'the other lines of a file with an error hold' "$(expect "$(traced kvs kvs.log kvs.net)" 1)"
 says 1 '' 'ctrace reload: cannot read no.cfg: No such file or directory' reload no.cfg
 says 1 '' 'ctrace reload: no running traced process matches' reload --pid 1
 tool reload --json

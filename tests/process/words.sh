@@ -55,7 +55,7 @@ missing() { # MESSAGE COMMAND...
 	"$@" >out 2>err
 	is $? 2 && is "$(cat out)" '' && is "$(head -1 err)" "$message"
 }
-none='no trace, run folder or traced process of that name'
+none='no trace, process directory or traced process of that name'
 check 'show --count' missing "ctrace show: nosuch: $none" ctrace show --count "$trace" nosuch
 check 'show' missing "ctrace show: nosuch: $none" ctrace show nosuch "$trace"
 check 'stats' missing "ctrace stats: nosuch: $none" ctrace stats "$trace" nosuch
@@ -97,14 +97,14 @@ check 'another text' what notes.txt 'a text file, no trace'
 check 'a configuration' what cfg 'a configuration file, no trace'
 check 'an empty file' what empty.ctb 'an empty file'
 check "another product's binary trace" what vendor.ctb \
-	'a file, and no trace that ctrace can read: what its BINFILE emitter writes are folders'
+	'a file, and no trace that ctrace can read: what its BINFILE emitter writes are directories'
 check 'a program' what program 'a program or a library, no trace; name what it traced, or the id of its process'
 check 'a compressed file' what notes.gz 'a compressed file; unpack it with gunzip'
 check 'JSON' what out.json 'a JSON document, which is not read'
-check 'an empty folder' what nothing 'a folder that holds no trace'
-check 'a folder of texts' what texts 'a folder that holds no trace; its text files are read with a text tool, as less'
-check 'streams without metadata' what lacking 'a trace that lacks its file metadata; ctrace salvage can make one that has it'
-check 'a device' what /dev/null 'no file and no folder, so no trace'
+check 'an empty directory' what nothing 'a directory that holds no trace'
+check 'a directory of texts' what texts 'a directory that holds no trace; its text files are read with a text tool, as less'
+check 'streams without metadata' what lacking 'a trace that lacks its file metadata; ctrace repair can make one that has it'
+check 'a device' what /dev/null 'no file and no directory, so no trace'
 check 'a name that is too long' what "$(printf '%0300d' 1)" 'File name too long'
 if [ "$(id -u)" != 0 ]; then
 	mkdir locked && chmod 0 locked
@@ -114,5 +114,5 @@ check 'the file metadata stands for its trace' is "$(ctrace show --count "$trace
 check 'ipcs names it too' bash -c 'ctrace ipcs "CTRACE QUERY" orders.log 2>&1 | grep -q "ITT10019I orders.log is not a trace: a text file of"'
 ctrace show --catalog nosuch.yaml --count "$trace" >out 2>err
 check 'a catalogue that is not there: status 2' test $? = 2
-check 'a catalogue that is not there: said' grep -qx 'ctrace show: nosuch.yaml: no catalogue: there is no such file or folder' err
+check 'a catalogue that is not there: said' grep -qx 'ctrace show: nosuch.yaml: no catalogue: there is no such file or directory' err
 end

@@ -24,7 +24,7 @@ PATIENCE = 60  # seconds, only to stop what hangs
 
 
 class Room:
-    """A folder with a run directory, procedures, data sets and logs of its own."""
+    """A directory with a run directory, procedures, data sets and logs of its own."""
 
     def __init__(self):
         self.path = tempfile.mkdtemp(prefix='writer-', dir=os.getcwd())
@@ -332,7 +332,7 @@ def both_killed_and_recovered(room):
         for victim in victims:
             victim.wait()
         room.tool('recover')
-        # Killed while it began the next one, a writer leaves a folder without metadata.
+        # Killed while it began the next one, a writer leaves a directory without metadata.
         begun = glob.glob(room.at('data1', '*', f'JOB{turn}.*', 'metadata'))
         found = entries(room.show(*map(os.path.dirname, begun)).stdout)
         assert sum(found.values()) >= 20000
@@ -514,7 +514,7 @@ def a_process_that_stands_still_does_not_keep_a_writer_that_is_to_end(room):
     same(room.data() + room.own(), expect(2, 2000))
 
 
-def stopped_without_flush_leaves_the_rest_to_the_agent(room):
+def stopped_without_flush_leaves_the_rest_to_the_consumer_thread(room):
     room.procedure('WR1', ONE)
     writer = room.writer()
     program = room.program(2)

@@ -68,11 +68,11 @@ class Browser:
     """Nothing is asked of it before start()."""
 
     def __init__(self, width=1440, height=900, scale=1):
-        self.folder = tempfile.mkdtemp()
+        self.directory = tempfile.mkdtemp()
         to_read, self.to = os.pipe()
         self.out, to_write = os.pipe()
         command = f'exec "$@" 3<&{to_read} 4>&{to_write}'
-        self.process = subprocess.Popen(["sh", "-c", command, "sh", find(), *FLAGS, f"--user-data-dir={self.folder}", "about:blank"],
+        self.process = subprocess.Popen(["sh", "-c", command, "sh", find(), *FLAGS, f"--user-data-dir={self.directory}", "about:blank"],
                                         pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
@@ -98,7 +98,7 @@ class Browser:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     # ---- the protocol
 

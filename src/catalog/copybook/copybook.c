@@ -27,10 +27,10 @@ static enum ctrace_status find_record(struct ct_scan *scan, struct ct_copybook *
 		}
 	}
 	if (name == NULL) {
-		ct_scan_complain(scan, &start, "a level 01, or fields", "the copybook describes no record");
+		ct_scan_diagnose(scan, &start, "a level 01, or fields", "the copybook describes no record");
 	} else {
 		ct_span_quote(&quoted, (struct ct_span){ name, strlen(name) }, CT_WORD_SHOWN);
-		ct_scan_complain(scan, &start, "the name of a level 01 or 77 of it", "the copybook has no record %s",
+		ct_scan_diagnose(scan, &start, "the name of a level 01 or 77 of it", "the copybook has no record %s",
 				 ct_buf_text(&quoted));
 		ct_buf_fini(&quoted);
 	}
@@ -68,21 +68,21 @@ static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_
 }
 
 enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t size, const struct ct_copybook_options *options,
-				     struct ct_copybook **out_copybook, struct ct_complaint *out_complaint,
-				     struct ct_buf *out_complaint_path)
+				     struct ct_copybook **out_copybook, struct ct_diagnostic *out_diagnostic,
+				     struct ct_buf *out_diagnostic_path)
 {
 	static const struct ct_copybook_options none;
 	struct ct_copybook *copybook = calloc(1, sizeof *copybook);
 	struct ct_scan *scan = calloc(1, sizeof *scan);
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
-	memset(out_complaint, 0, sizeof *out_complaint);
+	memset(out_diagnostic, 0, sizeof *out_diagnostic);
 	if (copybook == NULL || scan == NULL)
 		goto end;
 	scan->options = options != NULL ? options : &none;
 	scan->arena = &copybook->arena;
-	scan->complaint = out_complaint;
-	scan->complaint_path = out_complaint_path;
+	scan->diagnostic = out_diagnostic;
+	scan->diagnostic_path = out_diagnostic_path;
 	scan->files[scan->file_count++] = path != NULL ? path : "copybook";
 	copybook->encoding = scan->options->encoding;
 	copybook->dialect = scan->options->dialect;
@@ -93,29 +93,29 @@ end:
 		*out_copybook = copybook;
 	} else {
 		ct_copybook_destroy(copybook);
-		if (out_complaint->message[0] == '\0')
-			(void)snprintf(out_complaint->message, sizeof out_complaint->message, "%s", ctrace_status_text(status));
+		if (out_diagnostic->message[0] == '\0')
+			(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message, "%s", ctrace_status_text(status));
 	}
 	free(scan);
 	return status;
 }
 
 enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options, struct ct_copybook **out_copybook,
-				    struct ct_complaint *out_complaint, struct ct_buf *out_complaint_path)
+				    struct ct_diagnostic *out_diagnostic, struct ct_buf *out_diagnostic_path)
 {
 	struct ct_buf text = { 0 };
 	enum ctrace_status status = ct_os_read_file(path, CT_COPYBOOK_LIMIT, &text);
 
 	if (status == CTRACE_OK) {
-		status = ct_copybook_parse(path, text.data != NULL ? text.data : "", text.size, options, out_copybook, out_complaint,
-					   out_complaint_path);
+		status = ct_copybook_parse(path, text.data != NULL ? text.data : "", text.size, options, out_copybook, out_diagnostic,
+					   out_diagnostic_path);
 	} else {
-		*out_complaint = (struct ct_complaint){ 0 };
-		(void)snprintf(out_complaint->message, sizeof out_complaint->message, "cannot be read: %s", ctrace_status_text(status));
-		(void)snprintf(out_complaint->expected, sizeof out_complaint->expected, "a file of at most 1 MiB that you may read");
-		if (out_complaint_path != NULL) {
-			ct_buf_clear(out_complaint_path);
-			ct_buf_add_text(out_complaint_path, path);
+		*out_diagnostic = (struct ct_diagnostic){ 0 };
+		(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message, "cannot be read: %s", ctrace_status_text(status));
+		(void)snprintf(out_diagnostic->expected, sizeof out_diagnostic->expected, "a file of at most 1 MiB that you may read");
+		if (out_diagnostic_path != NULL) {
+			ct_buf_clear(out_diagnostic_path);
+			ct_buf_add_text(out_diagnostic_path, path);
 		}
 	}
 	ct_buf_fini(&text);

@@ -27,7 +27,7 @@ bool ct_dialect_parse(const char *text, size_t size, enum ct_dialect *out_dialec
 const char *ct_dialect_name(enum ct_dialect dialect);
 
 struct ct_copybook_options {
-	const char *folders; /* where COPY looks, colons between, after the folder of the copybook itself; or NULL */
+	const char *directories; /* where COPY looks, colons between, after the directory of the copybook itself; or NULL */
 	const char *record;  /* name of the level 01 (or 77) to decode; NULL: the first */
 	/* Of DISPLAY data and of overpunched signs (0-9 and p-y in ASCII, also { A-I and } J-R; zones in EBCDIC).  With EBCDIC, what is native
 	 * to a machine is so to a mainframe: COMP-5, INDEX and POINTER are big-endian; only floats (COMP-1, COMP-2) stay those of this one. */
@@ -41,11 +41,11 @@ struct ct_copybook_options {
 /* ---- copybook.c: text to layout.  The format (fixed, free) is found out, or what $SET SOURCEFORMAT and >>SOURCE say. */
 struct ct_copybook;
 enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options, struct ct_copybook **out_copybook,
-				    struct ct_complaint *out_complaint, struct ct_buf *out_complaint_path) CT_MUST_USE;
+				    struct ct_diagnostic *out_diagnostic, struct ct_buf *out_diagnostic_path) CT_MUST_USE;
 /* The same for a text in memory; path is for messages and for COPY. */
 enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t size, const struct ct_copybook_options *options,
-				     struct ct_copybook **out_copybook, struct ct_complaint *out_complaint,
-				     struct ct_buf *out_complaint_path) CT_MUST_USE;
+				     struct ct_copybook **out_copybook, struct ct_diagnostic *out_diagnostic,
+				     struct ct_buf *out_diagnostic_path) CT_MUST_USE;
 void ct_copybook_destroy(struct ct_copybook *copybook);
 const char *ct_copybook_name(const struct ct_copybook *copybook); /* of the record */
 uint32_t ct_copybook_size(const struct ct_copybook *copybook);    /* bytes, with all OCCURS at their greatest */

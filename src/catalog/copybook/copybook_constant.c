@@ -2,7 +2,7 @@
  * copybook_constant.c - which names stand for values: levels 78, and levels 01 with CONSTANT.
  *
  * Called by copybook_entry.c for each of them, and wherever a name may stand for a number.  A constant whose value cannot be told here (LENGTH
- * OF, NEXT) is kept without one: it is complained about only where it is needed, since most copybooks need none of theirs.
+ * OF, NEXT) is kept without one: it is reported about only where it is needed, since most copybooks need none of theirs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  * copybook_copy.c - COPY: which file a name is, and its tokens in place of the statement.
  *
  * Called by copybook_scan.c for the tokens of each file, and calls it for what is copied.  A file is looked for beside the one that names it,
- * beside the first, and in the folders for copybooks, in this order.  A file that copies itself is refused before it is read again.
+ * beside the first, and in the directories for copybooks, in this order.  A file that copies itself is refused before it is read again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,23 +18,23 @@ static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token 
 	struct ct_buf quoted = { 0 };
 
 	ct_span_quote(&quoted, (struct ct_span){ name, strlen(name) }, CT_WORD_SHOWN);
-	ct_scan_complain(
+	ct_scan_diagnose(
 		scan, place,
-		"a file of that name, or with .cpy, .cbl or .cob behind it, beside the copybook or in the folders for copybooks",
+		"a file of that name, or with .cpy, .cbl or .cob behind it, beside the copybook or in the directories for copybooks",
 		"there is no copybook %s", ct_buf_text(&quoted));
 	ct_buf_fini(&quoted);
 	return CTRACE_SYNTAX_ERROR;
 }
 
-/* One spelling of a name in one folder. */
-static enum ctrace_status try_file(struct ct_span folder, const char *library, const char *name, const char *ending, int letters,
+/* One spelling of a name in one directory. */
+static enum ctrace_status try_file(struct ct_span directory, const char *library, const char *name, const char *ending, int letters,
 				   struct ct_buf *path, struct ct_buf *text)
 {
 	size_t at;
 
 	ct_buf_clear(path);
-	ct_buf_add(path, folder.at, folder.size);
-	if (folder.size > 0 && folder.at[folder.size - 1] != '/')
+	ct_buf_add(path, directory.at, directory.size);
+	if (directory.size > 0 && directory.at[directory.size - 1] != '/')
 		ct_buf_add_char(path, '/');
 	if (library[0] != '\0')
 		ct_buf_add_format(path, "%s/", library);
@@ -52,20 +52,20 @@ static enum ctrace_status try_file(struct ct_span folder, const char *library, c
 	return ct_os_read_file(ct_buf_text(path), CT_COPYBOOK_LIMIT, text);
 }
 
-static bool find_in(struct ct_span folder, const char *library, const char *name, struct ct_buf *path, struct ct_buf *text)
+static bool find_in(struct ct_span directory, const char *library, const char *name, struct ct_buf *path, struct ct_buf *text)
 {
 	static const char *const endings[] = { "", ".cpy", ".cbl", ".cob", ".CPY", ".CBL", ".COB" };
 
 	for (int letters = 0; letters < 3; letters++)
 		for (size_t i = 0; i < CT_COUNT(endings); i++) {
 			ct_buf_clear(text);
-			if (try_file(folder, library, name, endings[i], letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
+			if (try_file(directory, library, name, endings[i], letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
 				return true;
 		}
 	return false;
 }
 
-static struct ct_span folder_of(const char *path)
+static struct ct_span directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -74,12 +74,12 @@ static struct ct_span folder_of(const char *path)
 
 static bool find_copy(struct ct_scan *scan, const char *library, const char *name, struct ct_buf *path, struct ct_buf *text)
 {
-	const char *from = scan->options->folders;
+	const char *from = scan->options->directories;
 
 	if (name[0] == '/')
 		return find_in((struct ct_span){ "", 0 }, "", name, path, text);
-	if (find_in(folder_of(scan->files[scan->open[scan->depth]]), library, name, path, text) ||
-	    find_in(folder_of(scan->files[0]), library, name, path, text))
+	if (find_in(directory_of(scan->files[scan->open[scan->depth]]), library, name, path, text) ||
+	    find_in(directory_of(scan->files[0]), library, name, path, text))
 		return true;
 	while (from != NULL && *from != '\0') {
 		size_t size = strcspn(from, ":");
@@ -100,11 +100,11 @@ static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token 
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	for (uint32_t i = 0; i <= scan->depth; i++)
 		if (strcmp(scan->files[scan->open[i]], name) == 0) {
-			ct_scan_complain(scan, place, "a copybook that is not being read already", "the copybook copies itself");
+			ct_scan_diagnose(scan, place, "a copybook that is not being read already", "the copybook copies itself");
 			return CTRACE_SYNTAX_ERROR;
 		}
 	if (scan->depth == CT_COPY_DEPTH || scan->file_count == CT_COPY_FILES) {
-		ct_scan_complain(scan, place, "COPY at most 16 deep, and at most 1023 files", "too many copybooks copy each other");
+		ct_scan_diagnose(scan, place, "COPY at most 16 deep, and at most 1023 files", "too many copybooks copy each other");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	scan->files[scan->file_count] = name;
@@ -169,7 +169,7 @@ static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_token
 		is_good = *at < tokens->count && take_name(tokens, at, copy->library);
 	}
 	if (!is_good) {
-		ct_scan_complain(scan, &copy->place, "COPY name [OF library] [REPLACING ...].", "COPY without the name of a file");
+		ct_scan_diagnose(scan, &copy->place, "COPY name [OF library] [REPLACING ...].", "COPY without the name of a file");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (*at < tokens->count && ct_token_is(&tokens->at[*at], "SUPPRESS"))
@@ -182,7 +182,7 @@ static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_token
 		(*at)++;
 		return CTRACE_OK;
 	}
-	ct_scan_complain(scan, *at < tokens->count ? &tokens->at[*at] : &copy->place, "OF, IN, SUPPRESS, REPLACING or a period",
+	ct_scan_diagnose(scan, *at < tokens->count ? &tokens->at[*at] : &copy->place, "OF, IN, SUPPRESS, REPLACING or a period",
 			 "COPY does not end");
 	return CTRACE_SYNTAX_ERROR;
 }

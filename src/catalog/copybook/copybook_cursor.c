@@ -61,7 +61,7 @@ enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct
 			ct_span_quote(&text, (struct ct_span){ place->at, place->size }, CT_WORD_SHOWN);
 		ct_buf_add_text(&text, hole + 2);
 	}
-	ct_scan_complain(parser->scan, place, expected, "%s", ct_buf_text(&text));
+	ct_scan_diagnose(parser->scan, place, expected, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 	return CTRACE_SYNTAX_ERROR;
 }

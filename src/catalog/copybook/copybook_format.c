@@ -137,7 +137,7 @@ enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *form
 			format->has_right_margin = !has_word(from, to, "VARIABLE");
 		}
 	} else if (to - from >= 2 && (ct_name_is(from, 2, "IF") || ct_name_is(from, 2, "EL") || ct_name_is(from, 2, "EV"))) {
-		ct_scan_complain(scan, place, "the text that the condition leaves", "conditional compilation is not supported");
+		ct_scan_diagnose(scan, place, "the text that the condition leaves", "conditional compilation is not supported");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	return CTRACE_OK;

@@ -29,7 +29,7 @@ static enum ctrace_status fail(struct layout *layout, const struct ct_token *pla
 		ct_span_quote(&text, (struct ct_span){ place->at, place->size }, CT_WORD_SHOWN);
 		ct_buf_add_text(&text, what + before + 1);
 	}
-	ct_scan_complain(layout->scan, place, expected, "%s", ct_buf_text(&text));
+	ct_scan_diagnose(layout->scan, place, expected, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 	return CTRACE_SYNTAX_ERROR;
 }

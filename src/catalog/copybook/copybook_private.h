@@ -68,8 +68,8 @@ struct ct_tokens {
 struct ct_scan {
 	const struct ct_copybook_options *options;
 	struct ct_arena *arena; /* texts that live as long as the copybook, and those of the files */
-	struct ct_complaint *complaint;
-	struct ct_buf *complaint_path;
+	struct ct_diagnostic *diagnostic;
+	struct ct_buf *diagnostic_path;
 	const char *files[CT_COPY_FILES]; /* paths */
 	uint32_t file_count;
 	uint32_t open[CT_COPY_DEPTH + 1]; /* those that are being copied */
@@ -78,7 +78,7 @@ struct ct_scan {
 	char currency;                           /* besides $; or 0 */
 };
 /* ---- copybook_token.c */
-void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
+void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
 	CT_PRINTF(4, 5);
 bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
 /* Room that stays, zeroed; NULL when memory is short, or one copybook has had enough of it. */

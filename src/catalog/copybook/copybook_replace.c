@@ -49,7 +49,7 @@ size_t ct_run_end(const struct ct_tokens *tokens, size_t at)
 
 static enum ctrace_status fail(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at, const char *expected)
 {
-	ct_scan_complain(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected,
+	ct_scan_diagnose(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected,
 			 "REPLACING or REPLACE is not complete");
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -203,7 +203,7 @@ static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *
 	return put.size == 0 ? CTRACE_OK : ct_tokens_add(scan, out, &put);
 }
 
-/* What is put in stands, for complaints, where the first token that it replaces stood. */
+/* What is put in stands, for diagnostics, where the first token that it replaces stood. */
 static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place, const struct ct_replacement *pair,
 				    struct ct_tokens *out)
 {
@@ -251,7 +251,7 @@ static enum ctrace_status check_comparisons(struct ct_scan *scan, const struct c
 {
 	if (scan->comparisons <= CT_COPYBOOK_COMPARISONS)
 		return CTRACE_OK;
-	ct_scan_complain(scan, place, "shorter or fewer texts to replace", "replacing takes too long");
+	ct_scan_diagnose(scan, place, "shorter or fewer texts to replace", "replacing takes too long");
 	return CTRACE_SYNTAX_ERROR;
 }
 

@@ -71,7 +71,7 @@ static enum ctrace_status end_literal(struct lines *lines)
 
 static enum ctrace_status fail_open_literal(struct lines *lines)
 {
-	ct_scan_complain(lines->scan, &lines->literal, "a closing quotation mark", "the literal is not closed on its line");
+	ct_scan_diagnose(lines->scan, &lines->literal, "a closing quotation mark", "the literal is not closed on its line");
 	return CTRACE_SYNTAX_ERROR;
 }
 
@@ -204,7 +204,7 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 	if (*mark == '$')
 		return take_directive(lines, mark, to);
 	if (!ct_is_blank(*mark) && *mark != '-') {
-		ct_scan_complain(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
+		ct_scan_diagnose(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
 				 "column 7 has no mark that is known");
 		return CTRACE_SYNTAX_ERROR;
 	}
@@ -260,7 +260,7 @@ enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const ch
 
 	scan->bytes += size;
 	if (size > CT_COPYBOOK_LIMIT || scan->bytes > CT_COPYBOOK_LIMIT) {
-		ct_scan_complain(scan, &place, "at most 1 MiB, with all that is copied", "the copybook is too long");
+		ct_scan_diagnose(scan, &place, "at most 1 MiB, with all that is copied", "the copybook is too long");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	kept = ct_scan_text(scan, text, size);

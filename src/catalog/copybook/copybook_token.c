@@ -1,5 +1,5 @@
 /*
- * copybook_token.c - what all pieces do with tokens and texts: keep them, compare them, complain about one.
+ * copybook_token.c - what all pieces do with tokens and texts: keep them, compare them, report about one.
  *
  * Called by every piece of the copybook reader.  Texts and tokens are made here only, where each counts against the limits of one copybook,
  * so that no file is worth more than it is long, however often it is copied.
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ct_scan_complain(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
+void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(scan->complaint->message, sizeof scan->complaint->message, format, arguments);
+	(void)vsnprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, format, arguments);
 	va_end(arguments);
-	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected);
-	scan->complaint->line = place->line;
-	scan->complaint->column = place->column;
-	if (scan->complaint_path != NULL) {
-		ct_buf_clear(scan->complaint_path);
-		ct_buf_add_text(scan->complaint_path, scan->files[place->file]);
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
+	scan->diagnostic->line = place->line;
+	scan->diagnostic->column = place->column;
+	if (scan->diagnostic_path != NULL) {
+		ct_buf_clear(scan->diagnostic_path);
+		ct_buf_add_text(scan->diagnostic_path, scan->files[place->file]);
 	}
 }
 
@@ -52,7 +52,7 @@ char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size)
 enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens, const struct ct_token *token)
 {
 	if (++scan->tokens > CT_COPYBOOK_TOKENS) {
-		ct_scan_complain(scan, token, "a copybook of fewer words, copied less often", "the copybook is too long");
+		ct_scan_diagnose(scan, token, "a copybook of fewer words, copied less often", "the copybook is too long");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (tokens->count == tokens->capacity) {

@@ -123,7 +123,7 @@ static void put_any_items(const struct event *event, unsigned char *at, unsigned
 /* A forced event goes where the least event of the component's threshold goes, though it keeps its own level. */
 static uint32_t routing_level(uint32_t component, const struct event *event)
 {
-	uint32_t threshold = event_is_forced(event) ? ct_route_output_level(ct_process.registry, component) : CTRACE_LEVEL_NONE;
+	uint32_t threshold = event_is_forced(event) ? ct_channel_output_level(ct_process.registry, component) : CTRACE_LEVEL_NONE;
 
 	return threshold != CTRACE_LEVEL_NONE && threshold > event->level ? threshold : event->level;
 }
@@ -244,9 +244,9 @@ static enum ctrace_status trace(const unsigned char *component_id, struct event 
 			return CTRACE_INVALID_TRACE_LEVEL;
 		event->level = CTRACE_FATAL;
 	}
-	/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at
+	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is at
 	 * least as new. */
-	threshold = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->gate.level, __ATOMIC_ACQUIRE);
+	threshold = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->level_word.level, __ATOMIC_ACQUIRE);
 	if (event->level < threshold) {
 		if (threshold == CTRACE_LEVEL_NONE)
 			return CTRACE_NOT_TRACE_ENABLED;
@@ -352,7 +352,7 @@ INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, si
 
 /* An item on its way into the ring.  Each word of the arrays is read once: should another thread change them meanwhile, that changes nothing.
  * Gives where the next one goes; NULL: it is not as the class says, or there is no room for it. */
-INLINE unsigned char *put_item(struct ctrace_lane *lane, unsigned char *at, uint32_t type, uint32_t size, const unsigned char *data,
+INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, uint32_t type, uint32_t size, const unsigned char *data,
 			       const uint32_t *descriptor)
 {
 	if (__builtin_expect(data == NULL, 0))
@@ -364,14 +364,14 @@ INLINE unsigned char *put_item(struct ctrace_lane *lane, unsigned char *at, uint
 			return NULL;
 		if (__builtin_expect(size > UINT16_MAX, 0))
 			return NULL;
-		if (__builtin_expect(ctrace_is_before_(&lane->end, at + 2 + size), 0))
+		if (__builtin_expect(ctrace_is_before_(&thread_buffer->end, at + 2 + size), 0))
 			return NULL;
 		memcpy(at, &counted, 2);
 		return put_bytes(at + 2, data, size);
 	}
 	if (type == CTRACE_TYPE_ADDRESS)
 		size = sizeof(data);
-	if (*descriptor != (type | size << 8) || size - 1 >= 8 || type >= CTRACE_TYPE_COUNT || ctrace_is_before_(&lane->end, at + size))
+	if (*descriptor != (type | size << 8) || size - 1 >= 8 || type >= CTRACE_TYPE_COUNT || ctrace_is_before_(&thread_buffer->end, at + size))
 		return NULL;
 	if (type == CTRACE_TYPE_ADDRESS) {
 		memcpy(at, &data, sizeof(data));
@@ -381,7 +381,7 @@ INLINE unsigned char *put_item(struct ctrace_lane *lane, unsigned char *at, uint
 }
 
 typedef cobrtncode_t trace_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event);
-typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event, struct ctrace_lane *lane,
+typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
 				  unsigned char *at, const struct ct_class_entry *class);
 
 /* One of the two structures.  Both begin alike, so that an event id and a level are where a class has them. */
@@ -427,11 +427,11 @@ INLINE bool class_is(const struct ct_class_entry *class, uint32_t component, con
 }
 
 /* What CBL_CTF_TRACE would: the event is whole. */
-INLINE cobrtncode_t finish(struct ctrace_lane *lane, unsigned char *at, const struct ct_class_entry *class)
+INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, const struct ct_class_entry *class)
 {
 	uint32_t failing;
 
-	ctrace_commit_(lane, at);
+	ctrace_commit_(thread_buffer, at);
 	if (__builtin_expect(ctrace_is_at_most_(&ct_process.failing, 0), 1))
 		return CTF_RET_SUCCESS;
 	failing = __atomic_load_n(&ct_process.failing, __ATOMIC_RELAXED);
@@ -441,7 +441,7 @@ INLINE cobrtncode_t finish(struct ctrace_lane *lane, unsigned char *at, const st
 }
 
 /* The first item. */
-INLINE unsigned char *put_one(struct ctrace_lane *lane, unsigned char *at, const unsigned char *event, const struct layout *layout,
+INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, const unsigned char *event, const struct layout *layout,
 			      const struct ct_class_entry *class)
 {
 	const unsigned char *len = load_pointer(event + layout->len_at), *type, *data;
@@ -454,11 +454,11 @@ INLINE unsigned char *put_one(struct ctrace_lane *lane, unsigned char *at, const
 	data = load_pointer(event + layout->data_at);
 	if (__builtin_expect(data == NULL, 0))
 		return NULL;
-	return put_item(lane, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[0]);
+	return put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[0]);
 }
 
 /* All items of an event that has several. */
-INLINE unsigned char *put_several(struct ctrace_lane *lane, unsigned char *at, cobuns32_t flags, const unsigned char *event,
+INLINE unsigned char *put_several(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, cobuns32_t flags, const unsigned char *event,
 				  const struct layout *layout, const struct ct_class_entry *class)
 {
 	const unsigned char *len = load_pointer(event + layout->len_at), *type = load_pointer(event + layout->type_at),
@@ -468,7 +468,7 @@ INLINE unsigned char *put_several(struct ctrace_lane *lane, unsigned char *at, c
 	if (len == NULL || type == NULL || data == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < class->item_count && at != NULL; i++) {
-		at = put_item(lane, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[i]);
+		at = put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[i]);
 		len += stride;
 		type += stride;
 		data += sizeof(void *);
@@ -477,11 +477,11 @@ INLINE unsigned char *put_several(struct ctrace_lane *lane, unsigned char *at, c
 }
 
 INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *component_id, const unsigned char *event,
-				    const struct layout *layout, struct ctrace_lane *lane, unsigned char *at,
+				    const struct layout *layout, struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 				    const struct ct_class_entry *class)
 {
 	if (__builtin_expect(at != NULL, 1))
-		return finish(lane, at, class);
+		return finish(thread_buffer, at, class);
 	ctrace_end_call_();
 	return layout->trace(flags, component_id, event);
 }
@@ -492,7 +492,7 @@ INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *compone
 {
 	const struct ct_class_entry *class;
 	struct ct_component_entry *entry;
-	struct ctrace_lane *lane = NULL;
+	struct ctrace_thread_buffer *thread_buffer = NULL;
 	uint32_t component, level, number;
 	unsigned char *at;
 
@@ -501,25 +501,25 @@ INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *compone
 	if (__builtin_expect(!find_entry(flags, component_id, &entry, &component), 0))
 		return layout->trace(flags, component_id, event);
 	level = ct_cbl_load_u32(event + LEVEL_AT);
-	/* The route that is loaded later is at least as new: pairs with the release stores in ct_level_publish(). */
-	if (__builtin_expect(!ctrace_is_at_most_(&entry->gate.level, level), 0)) {
-		enum ctrace_status status = refuse(flags, level, __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED));
+	/* The channel that is loaded later is at least as new: pairs with the release stores in ct_level_publish(). */
+	if (__builtin_expect(!ctrace_is_at_most_(&entry->level_word.level, level), 0)) {
+		enum ctrace_status status = refuse(flags, level, __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED));
 
 		return status != NOT_SHORT ? (cobrtncode_t)status : layout->trace(flags, component_id, event);
 	}
 	__atomic_signal_fence(__ATOMIC_ACQUIRE);
-	at = ctrace_reserve_(&entry->gate, &lane, CT_EVENT_HEAD);
+	at = ctrace_reserve_(&entry->level_word, &thread_buffer, CT_EVENT_HEAD);
 	if (__builtin_expect(at == NULL, 0))
 		return layout->trace(flags, component_id, event);
-	number = *class_slot(ct_lane_thread(lane), component, ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
+	number = *class_slot(ct_thread_buffer_thread(thread_buffer), component, ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
 	class = (const struct ct_class_entry *)(const void *)((const unsigned char *)ct_process.session.classes +
 							      number * CT_CLASS_UNIT);
 	if (__builtin_expect(number == 0 || !class_is(class, component, event), 0))
-		return finish_or_trace(flags, component_id, event, layout, lane, NULL, class);
+		return finish_or_trace(flags, component_id, event, layout, thread_buffer, NULL, class);
 	at = ctrace_put_head_(at, class->number);
 	if (class->item_count == 1)
-		return finish_or_trace(flags, component_id, event, layout, lane, put_one(lane, at, event, layout, class), class);
-	return class->item_count == 0 ? finish(lane, at, class) : layout->put_several(flags, component_id, event, lane, at, class);
+		return finish_or_trace(flags, component_id, event, layout, thread_buffer, put_one(thread_buffer, at, event, layout, class), class);
+	return class->item_count == 0 ? finish(thread_buffer, at, class) : layout->put_several(flags, component_id, event, thread_buffer, at, class);
 }
 
 /* ---- the two structures ---- */
@@ -540,11 +540,11 @@ static const struct layout layout_of_group = { offsetof(struct packed_event, eve
 					       offsetof(struct packed_event, event_data), trace_group, trace_several_of_group };
 
 static __attribute__((noinline)) cobrtncode_t trace_several_of_group(cobuns32_t flags, const cobuns8_t *component_id,
-								     const void *trace_event, struct ctrace_lane *lane,
+								     const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
 								     unsigned char *at, const struct ct_class_entry *class)
 {
-	at = put_several(lane, at, flags, trace_event, &layout_of_group, class);
-	return finish_or_trace(flags, component_id, trace_event, &layout_of_group, lane, at, class);
+	at = put_several(thread_buffer, at, flags, trace_event, &layout_of_group, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_group, thread_buffer, at, class);
 }
 
 cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
@@ -570,11 +570,11 @@ static const struct layout layout_of_structure = { offsetof(TRACE_EVENT, event_l
 						   offsetof(TRACE_EVENT, event_data), trace_structure, trace_several_of_structure };
 
 static __attribute__((noinline)) cobrtncode_t trace_several_of_structure(cobuns32_t flags, const cobuns8_t *component_id,
-									 const void *trace_event, struct ctrace_lane *lane,
+									 const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
 									 unsigned char *at, const struct ct_class_entry *class)
 {
-	at = put_several(lane, at, flags, trace_event, &layout_of_structure, class);
-	return finish_or_trace(flags, component_id, trace_event, &layout_of_structure, lane, at, class);
+	at = put_several(thread_buffer, at, flags, trace_event, &layout_of_structure, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_structure, thread_buffer, at, class);
 }
 
 cobrtncode_t cobctf_trace(cobuns32_t flags, const cobuns8_t *component_id, TRACE_EVENT *trace_event)

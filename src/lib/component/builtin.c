@@ -151,7 +151,7 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (request->has[CT_CLAUSE_BUFSIZE])
-		status = ct_route_set_buffer(target->registry, component.at, component.size, ct_status_granted(request->bufsize));
+		status = ct_channel_set_buffer(target->registry, component.at, component.size, ct_status_granted(request->bufsize));
 	if (status == CTRACE_OK)
 		status = set_writer(component, request);
 	if (status == CTRACE_OK)

@@ -109,7 +109,7 @@ static bool set_buffer(const struct ct_trace *trace, bool follows, const struct 
 		bytes = trace->buffer_before;
 	if (ct_registry_configured(ct_process.registry, trace->component).buffer == bytes)
 		return true;
-	return ct_route_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
+	return ct_channel_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
 }
 
 /* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its head's. */
@@ -275,7 +275,7 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 				     (unsigned)self.asid, self.jobname);
 }
 
-/* A writer that is not there is the classic mistake: nothing is lost by it here, but the data are elsewhere. */
+/* A writer that is not there is the classic error: nothing is lost by it here, but the data are elsewhere. */
 static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	const char *writer = wanted->status->writer;

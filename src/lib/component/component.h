@@ -19,7 +19,7 @@
  *     tbwc.c  cte.c  write_buffer.c     CTRACECS, entries, CTRACEWR
  *
  * A command claims the traces that it is about, works on them under no lock, and gives them back.  The table's lock is held for
- * moments and never while a routine runs.  Lock order: attach, drain, emitter names, table, registry, pool.
+ * moments and never while a routine runs.  Lock order: attach, consumer, emitter names, table, registry, pool.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -79,14 +79,14 @@ struct ct_space {
 	char jobname[CTRACE_MAX_NAME + 1];
 };
 struct ct_space ct_space_self(void);
-/* The folder that our session is in; false while we keep to ourselves. */
+/* The directory that our session is in; false while we keep to ourselves. */
 bool ct_space_run_directory(char out_path[4096]);
 /* Is there a live process with this ASID, or job name, in our run directory?  Several of one job name: ourselves if we are one of them, else
  * the one with the lowest ASID. */
 bool ct_space_find_asid(uint16_t asid, struct ct_space *out);
 bool ct_space_find_jobname(const char *jobname, struct ct_space *out);
 
-/* ---- preset.c: files in the run directory's folder `preset`, named by the trace in upper case */
+/* ---- preset.c: files in the run directory's directory `preset`, named by the trace in upper case */
 /* OK; NOT_FOUND when there is none to read or delete; DENIED, also without a run directory; DAMAGED when it is no single request;
  * NOT_ENOUGH_MEMORY; OS_ERROR; INVALID_COMPONENT_NAME when a file cannot have that name.  name: as the registry has it. */
 enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request *request) CT_MUST_USE;
@@ -312,7 +312,7 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 /* ---- tbwc.c */
 /* FULL to CAPTURE: acquires what its filler put into the buffer.  False when it is not FULL. */
 bool ct_tbwc_capture(struct ctrace_tbwc *tbwc);
-/* CAPTURE to AVAILABLE or FULL, with the same number.  By who captured it only. */
+/* CAPTURE to AVAILABLE or FULL, with the same number.  By who imported it only. */
 void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state);
 
 /* ---- cte.c: the entries of a buffer, which its owner may change while we read: nothing is read twice and believed twice */

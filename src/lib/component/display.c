@@ -155,7 +155,7 @@ static void show_own(struct ctrace_display *shown, const struct ct_configured *o
 
 static void show_tracer(struct ctrace_display *shown, uint32_t component)
 {
-	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->gate.level, __ATOMIC_RELAXED);
+	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->level_word.level, __ATOMIC_RELAXED);
 	struct ct_configured own = ct_registry_configured(ct_process.registry, component);
 	uint32_t writer = own.writer;
 

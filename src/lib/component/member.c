@@ -9,27 +9,27 @@
 
 #define STORAGE (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
 
-struct first_mistake {
+struct first_diagnostic {
 	const char *member;
 	struct ctrace_outcome *out;
 	bool is_known;
 };
 
-static void note_first(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static void note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
-	struct first_mistake *first = user;
+	struct first_diagnostic *first = user;
 
 	if (first->is_known)
 		return;
 	first->is_known = true;
-	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member, complaint->line,
-			     complaint->column, complaint->message, complaint->expected[0] != '\0' ? "; expected " : "",
-			     complaint->expected);
+	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member, diagnostic->line,
+			     diagnostic->column, diagnostic->message, diagnostic->expected[0] != '\0' ? "; expected " : "",
+			     diagnostic->expected);
 }
 
 static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
 {
-	struct first_mistake first = { .member = member, .out = out };
+	struct first_diagnostic first = { .member = member, .out = out };
 	uint32_t reason = ct_parmlib_parse(text->data, text->size, out_parmlib, note_first, &first);
 
 	if (reason == 0)
@@ -43,19 +43,19 @@ static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_p
 /* Where it was looked for is what people need to know. */
 static uint32_t refuse(const char *member, uint32_t reason, const char *path, struct ctrace_outcome *out)
 {
-	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 
 	if (reason == CTRACE_RSN_MEMBER_NAME)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
 				      "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $", member);
 	if (reason == CTRACE_RSN_MEMBER_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no folder of CTRACE_PARMLIB=%s", member,
-				      folders);
-	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && folders == NULL)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no directory of CTRACE_PARMLIB=%s", member,
+				      directories);
+	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && directories == NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: CTRACE_PARMLIB is not set", member);
 	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && path[0] == '\0')
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no folder can be used of CTRACE_PARMLIB=%s", member,
-				      folders);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no directory can be used of CTRACE_PARMLIB=%s", member,
+				      directories);
 	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
 }
 

@@ -78,12 +78,12 @@ uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_pa
 	struct ct_sub_path parsed = { .count = 0 };
 
 	if (sub != NULL && sub[0] != '\0') {
-		struct ct_complaint complaint = { .line = 0 };
-		uint32_t reason = ct_sub_parse(sub, strlen(sub), &parsed, &complaint);
+		struct ct_diagnostic diagnostic = { .line = 0 };
+		uint32_t reason = ct_sub_parse(sub, strlen(sub), &parsed, &diagnostic);
 
 		if (reason != 0)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "SUB, column %u: %s; expected %s", complaint.column,
-					      complaint.message, complaint.expected);
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "SUB, column %u: %s; expected %s", diagnostic.column,
+					      diagnostic.message, diagnostic.expected);
 	}
 	ct_path_build(name, &parsed, out_path);
 	return CTRACE_RC_OK;

@@ -4,7 +4,7 @@
  *     <run directory>/preset/APPXYZ.ASID(0005)     a member's text, named by the trace in upper case
  *
  * Called by TRACE CT and DEFINE, on the thread that gives the command, attached, under no lock.  A preset gets its name when it is
- * complete, so that nobody reads half of one, and of two writers the later one counts.  What is in the way of a file or of the folder,
+ * complete, so that nobody reads half of one, and of two writers the later one counts.  What is in the way of a file or of the directory,
  * a link or another user's, is refused and left alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLDER "preset"
+#define DIRECTORY "preset"
 
 static enum ctrace_status status_of_errno(void)
 {
@@ -26,7 +26,7 @@ static enum ctrace_status status_of_errno(void)
 
 /* ---- places ---- */
 
-/* Of the trace `name`.  Names that the registry has for other faces may hold what would lead out of the folder. */
+/* Of the trace `name`.  Names that the registry has for other faces may hold what would lead out of the directory. */
 static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 {
 	size_t size = strnlen(name, CT_TRACE_NAME_SIZE);
@@ -46,14 +46,14 @@ static bool is_private(int fd)
 	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 022) == 0;
 }
 
-static enum ctrace_status open_folder(bool make, int *out_fd)
+static enum ctrace_status open_directory(bool make, int *out_fd)
 {
-	char path[4096 + sizeof "/" FOLDER];
+	char path[4096 + sizeof "/" DIRECTORY];
 	int fd;
 
 	if (!ct_space_run_directory(path))
 		return make ? CTRACE_DENIED : CTRACE_NOT_FOUND;
-	memcpy(path + strlen(path), "/" FOLDER, sizeof "/" FOLDER);
+	memcpy(path + strlen(path), "/" DIRECTORY, sizeof "/" DIRECTORY);
 	/* Each DEFINE comes here and mostly finds nothing: that takes no descriptor. */
 	if (!make && access(path, F_OK) != 0 && errno == ENOENT)
 		return CTRACE_NOT_FOUND;
@@ -73,22 +73,22 @@ static enum ctrace_status open_folder(bool make, int *out_fd)
 	return CTRACE_OK;
 }
 
-/* The folder, and what a trace's preset is called in it. */
-static enum ctrace_status open_place(const char *name, bool make, char out_file_name[CT_TRACE_NAME_SIZE], int *out_folder_fd)
+/* The directory, and what a trace's preset is called in it. */
+static enum ctrace_status open_place(const char *name, bool make, char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
 {
 	if (!find_file_name(name, out_file_name))
 		return CTRACE_INVALID_COMPONENT_NAME;
-	return open_folder(make, out_folder_fd);
+	return open_directory(make, out_directory_fd);
 }
 
 /* ---- putting ---- */
 
-static enum ctrace_status write_file(int folder_fd, const char *name, const struct ct_buf *text)
+static enum ctrace_status write_file(int directory_fd, const char *name, const struct ct_buf *text)
 {
 	enum ctrace_status status;
 	int fd;
 
-	status = ct_os_open_file(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL, &fd);
+	status = ct_os_open_file(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	status = ct_os_write_at(fd, text->data, text->size, 0);
@@ -97,30 +97,30 @@ static enum ctrace_status write_file(int folder_fd, const char *name, const stru
 }
 
 /* A link or another user's file stays as it is. */
-static enum ctrace_status check_ours(int folder_fd, const char *name)
+static enum ctrace_status check_ours(int directory_fd, const char *name)
 {
 	int fd;
-	enum ctrace_status status = ct_os_open_file(folder_fd, name, O_RDONLY, &fd);
+	enum ctrace_status status = ct_os_open_file(directory_fd, name, O_RDONLY, &fd);
 
 	if (status == CTRACE_OK)
 		ct_os_close(&fd);
 	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
 }
 
-static enum ctrace_status put_file(int folder_fd, const char *name, const struct ct_buf *text)
+static enum ctrace_status put_file(int directory_fd, const char *name, const struct ct_buf *text)
 {
 	char temporary[64];
-	enum ctrace_status status = check_ours(folder_fd, name);
+	enum ctrace_status status = check_ours(directory_fd, name);
 
 	if (status != CTRACE_OK)
 		return status;
 	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)ct_os_thread_id(),
 		       (unsigned long long)ct_clock_mono_ns());
-	status = write_file(folder_fd, temporary, text);
-	if (status == CTRACE_OK && renameat(folder_fd, temporary, folder_fd, name) != 0)
+	status = write_file(directory_fd, temporary, text);
+	if (status == CTRACE_OK && renameat(directory_fd, temporary, directory_fd, name) != 0)
 		status = status_of_errno();
 	if (status != CTRACE_OK)
-		(void)unlinkat(folder_fd, temporary, 0);
+		(void)unlinkat(directory_fd, temporary, 0);
 	return status;
 }
 
@@ -129,28 +129,28 @@ enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request
 	char file_name[CT_TRACE_NAME_SIZE];
 	enum ctrace_status status;
 	struct ct_buf text;
-	int folder_fd;
+	int directory_fd;
 
-	status = open_place(name, true, file_name, &folder_fd);
+	status = open_place(name, true, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
 	ct_parmlib_print(request, &text);
-	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : put_file(folder_fd, file_name, &text);
+	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : put_file(directory_fd, file_name, &text);
 	ct_buf_fini(&text);
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	return status;
 }
 
 /* ---- getting ---- */
 
-static enum ctrace_status read_file(int folder_fd, const char *name, struct ct_buf *out)
+static enum ctrace_status read_file(int directory_fd, const char *name, struct ct_buf *out)
 {
 	enum ctrace_status status;
 	size_t size;
 	int fd;
 
-	status = ct_os_open_file(folder_fd, name, O_RDONLY, &fd);
+	status = ct_os_open_file(directory_fd, name, O_RDONLY, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	if (!ct_buf_reserve(out, CT_PARMLIB_LIMIT + 1u))
@@ -182,17 +182,17 @@ enum ctrace_status ct_preset_get(const char *name, struct ct_trace_request *out)
 	char file_name[CT_TRACE_NAME_SIZE];
 	enum ctrace_status status;
 	struct ct_buf text;
-	int folder_fd;
+	int directory_fd;
 
-	status = open_place(name, false, file_name, &folder_fd);
+	status = open_place(name, false, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
-	status = read_file(folder_fd, file_name, &text);
+	status = read_file(directory_fd, file_name, &text);
 	if (status == CTRACE_OK)
 		status = parse(&text, out);
 	ct_buf_fini(&text);
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	return status;
 }
 
@@ -202,14 +202,14 @@ enum ctrace_status ct_preset_delete(const char *name)
 {
 	char file_name[CT_TRACE_NAME_SIZE];
 	enum ctrace_status status;
-	int folder_fd;
+	int directory_fd;
 
-	status = open_place(name, false, file_name, &folder_fd);
+	status = open_place(name, false, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
-	status = check_ours(folder_fd, file_name);
-	if (status == CTRACE_OK && unlinkat(folder_fd, file_name, 0) != 0)
+	status = check_ours(directory_fd, file_name);
+	if (status == CTRACE_OK && unlinkat(directory_fd, file_name, 0) != 0)
 		status = status_of_errno();
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	return status;
 }

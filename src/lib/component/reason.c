@@ -55,16 +55,16 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(NOT_A_HEAD, "the trace above the sublevel is defined, but not as a head",
 		"It was defined with HEAD=NO, which is the default.",
 		"Define it with HEAD=YES: delete it, define it again, then its sublevels."),
-	REFUSED(MEMBER_NOT_FOUND, "no parmlib folder has the member",
-		"CTRACE_PARMLIB names the folders that are searched, with colons between; a member is a file in one of them with exactly the "
+	REFUSED(MEMBER_NOT_FOUND, "no parmlib directory has the member",
+		"CTRACE_PARMLIB names the directories that are searched, with colons between; a member is a file in one of them with exactly the "
 		"member's name, in upper case. None of them has that file.",
 		"Look at the spelling and case of the file's name, and at CTRACE_PARMLIB as the traced process has it."),
 	REFUSED(MEMBER_IO, "the member was found, but reading it failed",
 		"The file system reported an error after the file had been opened: a bad disk, a lost network mount.",
 		"Read the file with cat(1) as the same user; what that says is what is wrong. The kernel's log may say more."),
-	REFUSED(MEMBER_SYNTAX, "the member has a mistake",
+	REFUSED(MEMBER_SYNTAX, "the member has an error",
 		"Its text is not what the grammar of TRACEOPTS allows. The message says line, column, and what was expected there.",
-		"`ctrace parmlib check` names every mistake of a member. A member is read anew by each command that names it."),
+		"`ctrace parmlib check` names every error of a member. A member is read anew by each command that names it."),
 	REFUSED(LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES, but there is no head whose options could be taken over",
 		"The trace above was defined with HEADOPTS=NO, which is the default, and so has no options, attributes and state to share; or "
 		"LIKEHEAD=YES was coded without SUB.",
@@ -134,10 +134,10 @@ static const struct ct_reason_row rows[] = {
 		"All three are given in bytes. Without BUFMAX the limit is 2147483647, and no BUFMAX is greater.",
 		"Code a BUFDFLT of at most BUFMAX, or a greater BUFMAX."),
 	REFUSED(ROUTINE_NOT_LOADED, "the start/stop routine was not found",
-		"The program did not make it known with ctrace_routine_register(), no COBOL ENTRY has that name, and NAME.so in the folders of "
+		"The program did not make it known with ctrace_routine_register(), no COBOL ENTRY has that name, and NAME.so in the directories of "
 		"CTRACE_LINKLIST is missing, cannot be loaded, or has neither a function NAME nor ctrace_exit_routine. A set-uid program does not "
 		"look at CTRACE_LINKLIST.",
-		"Register the routine before DEFINE, or set CTRACE_LINKLIST to the folders of NAME.so, with colons between. `ldd NAME.so` shows "
+		"Register the routine before DEFINE, or set CTRACE_LINKLIST to the directories of NAME.so, with colons between. `ldd NAME.so` shows "
 		"which libraries it lacks."),
 	REFUSED(SUB_NAME, "SUB is not a valid path of sublevel names",
 		"It has more than five names, an empty one, one of more than 18 characters, or one that begins with a digit or is not made of A-Z, "
@@ -156,12 +156,12 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(MEMBER_TOO_LARGE, "the member is too large", "A member has at most 65536 bytes, comments included.",
 		"Shorten it, or divide its transactions among several members. Make sure that CTRACE_PARMLIB leads to the file that you mean."),
 	REFUSED(MEMBER_NOT_READABLE, "the member is there, but may not be read, or everybody may write to it",
-		"The traced process's user has no permission to read the file, or it is no regular file, or everybody may write to it or to its folder: then it is not known who has written it.",
+		"The traced process's user has no permission to read the file, or it is no regular file, or everybody may write to it or to its directory: then it is not known who has written it.",
 		"Give that user permission to read it, put a regular file in its place, or take the others' permission to write away."),
-	REFUSED(MEMBER_ALLOCATION, "the parmlib folders could not be opened",
-		"CTRACE_PARMLIB is not set, or none of what it names is a folder, or the process has no memory or file descriptor left for the member. "
+	REFUSED(MEMBER_ALLOCATION, "the parmlib directories could not be opened",
+		"CTRACE_PARMLIB is not set, or none of what it names is a directory, or the process has no memory or file descriptor left for the member. "
 		"A set-uid program does not look at CTRACE_PARMLIB.",
-		"Set CTRACE_PARMLIB in the environment of the traced process to folders that are there, with colons between."),
+		"Set CTRACE_PARMLIB in the environment of the traced process to directories that are there, with colons between."),
 	REFUSED(ASID_TOO_LONG, "an ASID has more than four characters", "ASIDs go from 1 to FFFF, hexadecimal.",
 		"Write it as `ctrace list` shows it. It is not the process id."),
 	REFUSED(ASID_ZERO, "an ASID is zero", "ASIDs go from 1 to FFFF; no process has 0.",

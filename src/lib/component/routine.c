@@ -93,17 +93,17 @@ enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *rou
 /* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C, hence ctrace_exit_routine. */
 static bool load(const char *name, struct ct_routine *out, char *message, size_t size)
 {
-	const char *folders = ct_os_environment("CTRACE_LINKLIST");
+	const char *directories = ct_os_environment("CTRACE_LINKLIST");
 	char file_name[CT_NAME_SIZE + 3];
 	void *module;
 
 	(void)snprintf(file_name, sizeof file_name, "%s.so", name);
-	module = ct_module_open_in(folders, file_name);
+	module = ct_module_open_in(directories, file_name);
 	if (module == NULL) {
 		(void)snprintf(
 			message, size,
 			"%s is not registered in this program (ctrace_routine_register() or CBL_CTRACE_ROUTINE comes first), and %s is not to be loaded from CTRACE_LINKLIST%s",
-			name, file_name, folders == NULL ? ", which is not set" : "");
+			name, file_name, directories == NULL ? ", which is not set" : "");
 		return false;
 	}
 	out->code = dlsym(module, name);

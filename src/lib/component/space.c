@@ -38,7 +38,7 @@ static bool is_wanted(const struct search *search, const struct ct_space *space)
 	return space->asid != 0 && strcmp(space->jobname, search->jobname) == 0;
 }
 
-static void look_at(const struct ct_folder_entry *entry, void *user)
+static void look_at(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct ct_space space = { 0 };
@@ -73,7 +73,7 @@ static bool find(struct search *search, struct ct_space *out)
 	search->found = ct_space_self();
 	search->has_found = is_wanted(search, &search->found);
 	if (!search->has_found && ct_space_run_directory(path))
-		ct_folder_each(path, look_at, search);
+		ct_directory_each(path, look_at, search);
 	if (search->has_found)
 		*out = search->found;
 	return search->has_found;

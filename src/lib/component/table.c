@@ -386,9 +386,9 @@ void ct_trace_restore_ring(const struct ct_trace *trace)
 	const char *name = ct_registry_name(ct_process.registry, trace->component);
 
 	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
-		(void)!ct_route_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
+		(void)!ct_channel_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
 	if (ct_registry_configured(ct_process.registry, trace->component).writer != trace->writer_before)
-		(void)!ct_route_set_writer(ct_process.registry, name, strlen(name), trace->writer_before);
+		(void)!ct_channel_set_writer(ct_process.registry, name, strlen(name), trace->writer_before);
 }
 
 /* ---- tokens ---- */

@@ -1,7 +1,7 @@
 /*
  * write_buffer.c - CTRACEWR: what an application has put into a buffer of its own becomes events.
  *
- * Any thread, not in a signal handler.  The entries go into the calling thread's ring for captured entries, under the policy of the
+ * Any thread, not in a signal handler.  The entries go into the calling thread's ring for imported entries, under the policy of the
  * component, and from there the way of every event; so they outlive the process from the moment this returns.  Nothing in the buffer
  * is believed; what is in it is taken whole or refused whole.  errno is kept.
  *
@@ -53,7 +53,7 @@ static void write_entry(struct capture *capture, const struct ct_cte *entry)
 	uint64_t ticks = ticks_of(capture, entry->time);
 	struct ct_reservation reservation;
 	enum ctrace_status status =
-		ct_trace_reserve_captured(capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
+		ct_trace_reserve_imported(capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
 
 	if (status != CTRACE_OK) {
 		capture->lost++;
@@ -96,15 +96,15 @@ static struct ctrace_write_outcome tell(const struct capture *capture)
 
 /* ---- the buffer ---- */
 
-/* Pairs with the release stores in ct_level_publish(): the route that is loaded later is at least
+/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is at least
  * as new. */
 static bool is_off(uint32_t component)
 {
-	return __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE) > CTRACE_INFO;
+	return __atomic_load_n(&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE) > CTRACE_INFO;
 }
 
 /* The buffer is ours: nobody who keeps the rules changes it, or its TBWC. */
-static struct ctrace_write_outcome write_captured(const struct ctrace_write *request, const struct ct_token *token)
+static struct ctrace_write_outcome write_imported(const struct ctrace_write *request, const struct ct_token *token)
 {
 	const struct ctrace_tbwc *tbwc = request->tbwc;
 	struct ctrace_write_outcome outcome = answer(CTRACE_WR_REFUSED, CTRACE_WR_MALFORMED);
@@ -135,7 +135,7 @@ static struct ctrace_write_outcome write_buffer(const struct ctrace_write *reque
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NO_WTR);
 	if (request->tbwc == NULL || !ct_tbwc_capture(request->tbwc))
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
-	outcome = write_captured(request, &token);
+	outcome = write_imported(request, &token);
 	/* Before we wait for the output: the entries are in the ring, and the application may fill the buffer again. */
 	ct_tbwc_release(request->tbwc, outcome.rc == CTRACE_WR_REFUSED ? CTRACE_TBWC_FULL : CTRACE_TBWC_AVAILABLE);
 	if (request->synch == CTRACE_YES && (outcome.rc == CTRACE_RC_OK || outcome.rc == CTRACE_WR_LOST) &&

@@ -2,11 +2,11 @@
  * writer_link.c - a traced process's side of its external writers.
  *
  * Commands come here on any thread, never in a signal handler; what a writer says, or its end, is heard on the server's thread.  A component is
- * connected by its route: rings of that route are the writer's as soon as the agent has let go of them (lib/consumer/consumer.c).  A writer that
- * dies is noticed when its socket closes and its lock on the session is gone; then the agent finishes what it had, and the traces go on to
+ * connected by its channel: rings of that channel are the writer's as soon as the consumer thread has let go of them (lib/consumer/consumer.c).  A writer that
+ * dies is noticed when its socket closes and its lock on the session is gone; then the consumer thread finishes what it had, and the traces go on to
  * their own destinations until the writer is there again.
  *
- * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its folder), NUMBER (of the writer in the session) and LEVEL
+ * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its directory), NUMBER (of the writer in the session) and LEVEL
  * (how many destinations it has for it); the writer answers with NUMBER (how many it uses).  When it is to end, the writer
  * sends CT_VERB_WRITER_STOP, the process takes its wishes back and answers; then the writer gives the rings back and closes.
  *
@@ -90,9 +90,9 @@ static uint32_t mask_of(uint32_t slots)
 static uint32_t writer_of(const struct ct_ring_head *head, void *user)
 {
 	(void)user;
-	if (head->is_side || head->is_flight || head->route == 0)
+	if (head->is_side || head->is_flight || head->channel == 0)
 		return 0;
-	return ct_route_at(ct_process.registry, head->route).writer;
+	return ct_channel_at(ct_process.registry, head->channel).writer;
 }
 
 static void assign(void)
@@ -100,7 +100,7 @@ static void assign(void)
 	ct_ring_pool_assign(ct_process.pool, writer_of, NULL);
 	/* It may have to let go of rings, and to open what a writer wrote until now. */
 	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
-	ct_process_wake_agent();
+	ct_process_wake_consumer_thread();
 }
 
 /* ---- connecting ---- */
@@ -113,7 +113,7 @@ static uint32_t slots_in_use(void)
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
 		used |= mask_of(slots_of(i)) | mask_of(links[i].left);
 	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++)
-		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->consumer, __ATOMIC_ACQUIRE) % CT_DEST_LIMIT;
+		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->held_by, __ATOMIC_ACQUIRE) % CT_DEST_LIMIT;
 	return used;
 }
 
@@ -153,21 +153,21 @@ static bool send_all(int fd, const char *at, size_t size)
 	return true;
 }
 
-/* The request, with the folder's descriptor at its first byte. */
-static bool send_with_folder(int fd, const struct ct_buf *request)
+/* The request, with the directory's descriptor at its first byte. */
+static bool send_with_directory(int fd, const struct ct_buf *request)
 {
-	int folder = ct_session_folder(&ct_process.session);
-	char control[CMSG_SPACE(sizeof folder)] = { 0 };
+	int directory = ct_session_directory(&ct_process.session);
+	char control[CMSG_SPACE(sizeof directory)] = { 0 };
 	struct iovec part = { request->data, 1 };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
-	if (folder < 0)
+	if (directory < 0)
 		return false;
 	head->cmsg_level = SOL_SOCKET;
 	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof folder);
-	memcpy(CMSG_DATA(head), &folder, sizeof folder);
+	head->cmsg_len = CMSG_LEN(sizeof directory);
+	memcpy(CMSG_DATA(head), &directory, sizeof directory);
 	return sendmsg(fd, &message, MSG_NOSIGNAL) == 1 && send_all(fd, request->data + 1, request->size - 1);
 }
 
@@ -202,11 +202,11 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 
 	ct_buf_init(&bytes);
 	start = ct_message_start(&bytes, CT_VERB_WRITER_CONNECT, 0);
-	ct_message_add_text(&bytes, CT_FIELD_COMPONENT, ct_process.session.folder);
+	ct_message_add_text(&bytes, CT_FIELD_COMPONENT, ct_process.session.directory);
 	ct_message_add_number(&bytes, CT_FIELD_NUMBER, number);
 	ct_message_add_number(&bytes, CT_FIELD_VALUE, slots & 0xFF);
 	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
-	if (ct_message_end(&bytes, start) == CTRACE_OK && send_with_folder(fd, &bytes)) {
+	if (ct_message_end(&bytes, start) == CTRACE_OK && send_with_directory(fd, &bytes)) {
 		ct_buf_clear(&bytes);
 		if (receive(fd, &bytes, &answer) && ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
 			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
@@ -263,7 +263,7 @@ static void begin_destination(uint32_t index)
 static bool connect_to(uint32_t number)
 {
 	struct link *link = &links[number];
-	char folder[4096];
+	char directory[4096];
 	uint32_t slots = free_slots();
 	uint32_t count;
 	char *slash;
@@ -271,12 +271,12 @@ static bool connect_to(uint32_t number)
 
 	if (link->fd >= 0 || link->left != 0 || slots == 0 || ct_process.session.path[0] == '\0')
 		return link->fd >= 0;
-	memcpy(folder, ct_process.session.path, sizeof folder);
-	slash = strrchr(folder, '/');
-	if (slash == NULL || (size_t)(slash - folder) + sizeof "/" CT_WRITER_FOLDER > sizeof folder)
+	memcpy(directory, ct_process.session.path, sizeof directory);
+	slash = strrchr(directory, '/');
+	if (slash == NULL || (size_t)(slash - directory) + sizeof "/" CT_WRITER_DIRECTORY > sizeof directory)
 		return false;
-	memcpy(slash, "/" CT_WRITER_FOLDER, sizeof "/" CT_WRITER_FOLDER);
-	if (ct_client_connect(folder, writer_at(number)->name, &fd) != CTRACE_OK)
+	memcpy(slash, "/" CT_WRITER_DIRECTORY, sizeof "/" CT_WRITER_DIRECTORY);
+	if (ct_client_connect(directory, writer_at(number)->name, &fd) != CTRACE_OK)
 		return false;
 	count = introduce(fd, number, slots);
 	/* It must hold its lock, or nobody would notice its death. */
@@ -308,7 +308,7 @@ static void adopt(void *user)
 	} else if (link->left != 0) {
 		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left), __ATOMIC_ACQ_REL);
 		link->left = 0;
-		ct_process_wake_agent();
+		ct_process_wake_consumer_thread();
 		/* If it was not the writer that ended. */
 		look_again(number, LOOK_AGAIN_MS);
 	}
@@ -383,10 +383,10 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 			leave();
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		}
-		/* Before its route is in force: its first event finds the ring that it should. */
+		/* Before its channel is in force: its first event finds the ring that it should. */
 		(void)connect_to(number);
 	}
-	status = ct_route_set_writer(ct_process.registry, component, size, number);
+	status = ct_channel_set_writer(ct_process.registry, component, size, number);
 	if (status == CTRACE_OK && writer_at(1)->name[0] != '\0')
 		assign();
 	leave();
@@ -395,7 +395,7 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 
 void ct_writer_forget(const char *component, size_t size)
 {
-	(void)!ct_route_set_writer(ct_process.registry, component, size, CT_WRITER_UNSET);
+	(void)!ct_channel_set_writer(ct_process.registry, component, size, CT_WRITER_UNSET);
 }
 
 bool ct_writer_is_connected(const char *writer)

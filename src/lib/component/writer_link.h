@@ -13,7 +13,7 @@
 #define CT_WRITERS_SHARE 12u      /* destinations that the first writer of a process gets at most: others may come */
 
 /* Connects a component to a writer (1 to 7 characters), or disconnects it when writer is "".  OK also while the writer does not run: then its
- * events go to its destinations, and it is connected when the writer comes.  NOT_ENOUGH_MEMORY: too many writers or routes. */
+ * events go to its destinations, and it is connected when the writer comes.  NOT_ENOUGH_MEMORY: too many writers or channels. */
 enum ctrace_status ct_writer_set(const char *component, size_t size, const char *writer) CT_MUST_USE;
 /* The component has no writer of its own any more; it has its parent's. */
 void ct_writer_forget(const char *component, size_t size);

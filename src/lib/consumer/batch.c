@@ -1,7 +1,7 @@
 /*
  * batch.c - the events of rings for one destination that takes them decoded, merged by time.
  *
- * Runs under the drain's lock.  Reads rings, never changes them: an iterator is a position of its own.  Events of overwrite rings are
+ * Runs under the consumer's lock.  Reads rings, never changes them: an iterator is a position of its own.  Events of overwrite rings are
  * copied, since their producer may come round again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 /*
  * consumer.c - the consumer's side of the rings: gather a batch for each destination, write it, commit, free the rings.
  *
- * Runs under the drain's lock, which is released while an emitter's method runs: on the agent thread of a traced process, or in a
+ * Runs under the consumer's lock, which is released while an emitter's method runs: on consumer thread of a traced process, or in a
  * recoverer.  Never waits for a producer.  An event leaves its ring only after it is in every destination that its component has, or is
  * counted as lost for it (pass_over.c).
  *
@@ -26,77 +26,77 @@ static struct ct_batch *make_batch(struct ct_session *session)
 	return NULL;
 }
 
-enum ctrace_status ct_drain_create(const struct ct_drain_source *source, struct ct_drain **out_drain)
+enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source, struct ct_consumer **out_consumer)
 {
-	struct ct_drain *drain = calloc(1, sizeof *drain);
+	struct ct_consumer *consumer = calloc(1, sizeof *consumer);
 	enum ctrace_status status;
 
-	if (drain == NULL)
+	if (consumer == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = source->recovering ? ct_custody_forget_prepared(source, UINT32_MAX) : CTRACE_OK;
+	status = source->recovering ? ct_ownership_forget_prepared(source, UINT32_MAX) : CTRACE_OK;
 	if (status == CTRACE_OK)
-		status = ct_batch_init(&drain->scan, source->session);
+		status = ct_batch_init(&consumer->scan, source->session);
 	if (status == CTRACE_OK) {
-		drain->spare = make_batch(source->session);
-		if (drain->spare == NULL) {
-			ct_batch_fini(&drain->scan);
+		consumer->spare = make_batch(source->session);
+		if (consumer->spare == NULL) {
+			ct_batch_fini(&consumer->scan);
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 		}
 	}
 	if (status != CTRACE_OK) {
-		free(drain);
+		free(consumer);
 		return status;
 	}
-	drain->source = *source;
+	consumer->source = *source;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		ct_destination_init(&drain->destinations[i], &drain->places[i], source->session, i, source->recovering);
-		drain->destinations[i].source = &drain->source;
-		if (i == source->consumer && i != 0)
-			drain->destinations[i].emitter = source->emitter;
+		ct_destination_init(&consumer->destinations[i], &consumer->places[i], source->session, i, source->recovering);
+		consumer->destinations[i].source = &consumer->source;
+		if (i == source->held_by && i != 0)
+			consumer->destinations[i].emitter = source->emitter;
 		/* A dead process's cursors stand as it left them. */
 		if (source->recovering && source->session->head->dest[i].active != 0)
-			drain->seen |= 1u << i;
+			consumer->seen |= 1u << i;
 	}
-	*out_drain = drain;
+	*out_consumer = consumer;
 	return CTRACE_OK;
 }
 
-void ct_drain_destroy(struct ct_drain *drain)
+void ct_consumer_destroy(struct ct_consumer *consumer)
 {
 	bool is_used = false;
 
-	if (drain == NULL)
+	if (consumer == NULL)
 		return;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		is_used |= ct_destination_is_busy(&drain->destinations[i]);
-		ct_destination_fini(&drain->destinations[i]);
+		is_used |= ct_destination_is_busy(&consumer->destinations[i]);
+		ct_destination_fini(&consumer->destinations[i]);
 	}
-	ct_batch_fini(&drain->scan);
-	if (drain->spare != NULL)
-		ct_batch_fini(drain->spare);
-	free(drain->spare);
+	ct_batch_fini(&consumer->scan);
+	if (consumer->spare != NULL)
+		ct_batch_fini(consumer->spare);
+	free(consumer->spare);
 	if (!is_used)
-		free(drain);
+		free(consumer);
 }
 
 /* ---- who delivers ---- */
 
 /* A destination's first event: nothing before the tails was for it. */
-static void start_destination(struct ct_drain *drain, uint32_t dest)
+static void start_destination(struct ct_consumer *consumer, uint32_t dest)
 {
-	struct ct_dest *state = ct_drain_dest(drain, dest);
+	struct ct_dest *state = ct_consumer_dest(consumer, dest);
 
-	for (uint32_t i = 0; i < drain->ring_count; i++)
-		ct_custody_start_cursor(drain, i, dest);
+	for (uint32_t i = 0; i < consumer->ring_count; i++)
+		ct_ownership_start_cursor(consumer, i, dest);
 	__atomic_store_n(&state->active, 1, __ATOMIC_RELEASE);
 	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only when they are said to count. */
-	(void)!ct_session_persist(drain->source.session, &state->active, sizeof state->active);
-	drain->seen |= 1u << dest;
+	(void)!ct_session_persist(consumer->source.session, &state->active, sizeof state->active);
+	consumer->seen |= 1u << dest;
 }
 
-struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
 {
-	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_drain_dest(drain, dest)->sequence);
+	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_consumer_dest(consumer, dest)->sequence);
 	bool is_there = place.position >= ring->head->tail && place.position <= ct_ring_head_position(ring);
 
 	return is_there ? place : ct_place_at_tail(ring, place);
@@ -109,12 +109,12 @@ struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct
  * overwritten events belongs to its position: with the count of a faster destination, the events
  * behind it that are overwritten already would count twice.
  */
-static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const struct ct_ring *ring)
+static struct ct_cursor_place slowest_place(const struct ct_consumer *consumer, const struct ct_ring *ring)
 {
 	struct ct_cursor_place slowest = { .position = UINT64_MAX };
 
-	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1) {
-		struct ct_cursor_place place = ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen));
+	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
+		struct ct_cursor_place place = ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen));
 
 		if (place.position < slowest.position)
 			slowest = place;
@@ -128,12 +128,12 @@ static struct ct_cursor_place slowest_place(const struct ct_drain *drain, const 
 	return slowest;
 }
 
-void ct_drain_free_ring(struct ct_drain *drain, struct ct_ring *ring)
+void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring)
 {
-	struct ct_cursor_place place = slowest_place(drain, ring);
+	struct ct_cursor_place place = slowest_place(consumer, ring);
 
-	drain->delivered += place.count - ring->head->consumed;
-	drain->gone += place.overwritten - ring->head->overwritten;
+	consumer->delivered += place.count - ring->head->consumed;
+	consumer->gone += place.overwritten - ring->head->overwritten;
 	ct_ring_consume(ring, &place);
 	if (!ring->is_mapped)
 		(void)!ct_ring_persist(ring, &ring->head->tail,
@@ -141,41 +141,41 @@ void ct_drain_free_ring(struct ct_drain *drain, struct ct_ring *ring)
 }
 
 /* Another thread may have handed some of them on while a method ran. */
-static void free_rings_of(struct ct_drain *drain, const struct ct_batch *batch)
+static void free_rings_of(struct ct_consumer *consumer, const struct ct_batch *batch)
 {
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		struct ct_ring *ring = batch->iterators[i].ring;
 
-		if (ct_drain_ring(drain, ring->index) == ring)
-			ct_drain_free_ring(drain, ring);
+		if (ct_consumer_ring(consumer, ring->index) == ring)
+			ct_consumer_free_ring(consumer, ring);
 	}
 }
 
 /* At the end of a pass: nothing more is coming. */
-static void free_active_rings(struct ct_drain *drain)
+static void free_active_rings(struct ct_consumer *consumer)
 {
-	for (uint32_t i = 0; i < drain->active_count; i++) {
-		uint32_t index = drain->active[i];
-		struct ct_ring *ring = ct_drain_ring(drain, index);
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		uint32_t index = consumer->active[i];
+		struct ct_ring *ring = ct_consumer_ring(consumer, index);
 
 		if (ring == NULL)
 			continue;
-		ct_drain_free_ring(drain, ring);
+		ct_consumer_free_ring(consumer, ring);
 		ct_ring_wake(ring);
-		drain->idle_at[index] = ring->head->tail == drain->limits[index] ? drain->limits[index] : UINT64_MAX;
+		consumer->idle_at[index] = ring->head->tail == consumer->limits[index] ? consumer->limits[index] : UINT64_MAX;
 	}
 }
 
 /* ---- one destination ---- */
 
-static void count_damage(struct ct_drain *drain, struct ct_iterator *iterator)
+static void count_damage(struct ct_consumer *consumer, struct ct_iterator *iterator)
 {
 	struct ct_ring_head *head = iterator->ring->head;
 	uint32_t index = iterator->ring->index;
 
-	if (iterator->damaged != 0 && drain->damaged_to[index] < iterator->place.position) {
-		drain->damaged += iterator->damaged;
-		drain->damaged_to[index] = iterator->place.position;
+	if (iterator->damaged != 0 && consumer->damaged_to[index] < iterator->place.position) {
+		consumer->damaged += iterator->damaged;
+		consumer->damaged_to[index] = iterator->place.position;
 		__atomic_store_n(&head->undelivered, head->undelivered + iterator->damaged_events, __ATOMIC_RELAXED);
 	}
 	iterator->damaged = iterator->damaged_events = 0;
@@ -191,7 +191,7 @@ static void count_component(const struct ct_session *session, uint32_t component
 	(void)__atomic_fetch_add(&entry->bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* What each component has delivered; several drains may count for one. */
+/* What each component has delivered; several consumes may count for one. */
 static void count_components(const struct ct_batch *batch)
 {
 	if (batch->wants_runs) {
@@ -213,11 +213,11 @@ static void count_components(const struct ct_batch *batch)
 	}
 }
 
-static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
+static enum ctrace_status commit(struct ct_consumer *consumer, uint32_t dest)
 {
-	struct ct_batch *batch = drain->destinations[dest].batch;
-	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
-	bool is_dropped = drain->source.is_dropped != NULL && *drain->source.is_dropped;
+	struct ct_batch *batch = consumer->destinations[dest].batch;
+	uint64_t sequence = ct_consumer_dest(consumer, dest)->sequence;
+	bool is_dropped = consumer->source.is_dropped != NULL && *consumer->source.is_dropped;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < batch->iterator_count && status == CTRACE_OK; i++) {
@@ -235,22 +235,22 @@ static enum ctrace_status commit(struct ct_drain *drain, uint32_t dest)
 		status = ct_ring_persist(iterator->ring, cursor, sizeof *cursor);
 	}
 	if (status == CTRACE_OK)
-		status = ct_destination_commit(&drain->destinations[dest], is_dropped ? 0 : batch->event_count);
+		status = ct_destination_commit(&consumer->destinations[dest], is_dropped ? 0 : batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
-	if (!drain->source.recovering && !is_dropped)
+	if (!consumer->source.recovering && !is_dropped)
 		count_components(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		batch->iterators[i].moved = false;
-		count_damage(drain, &batch->iterators[i]);
+		count_damage(consumer, &batch->iterators[i]);
 	}
 	return CTRACE_OK;
 }
 
 /* The batch is in the destination, or nowhere. */
-static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, bool flush)
+static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
-	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_destination *destination = &consumer->destinations[dest];
 	const struct ct_batch *batch = destination->batch;
 	struct ctrace_batch out = {
 		.size = sizeof out,
@@ -279,13 +279,13 @@ static enum ctrace_status write_batch(struct ct_drain *drain, uint32_t dest, boo
 		bool gone = destination->recovering && (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
 
 		if (gone)
-			drain->undeliverable += batch->event_count;
+			consumer->undeliverable += batch->event_count;
 		return CTRACE_OK;
 	}
-	ct_losses_report(drain, destination, batch);
+	ct_losses_report(consumer, destination, batch);
 	status = ct_destination_write(destination, &out);
 	if (status == CTRACE_OK)
-		drain->written += batch->event_count;
+		consumer->written += batch->event_count;
 	return status;
 }
 
@@ -312,30 +312,30 @@ static bool holds_back(const struct ct_destination *destination)
 }
 
 /* Whose events are behind where the destination is; NULL: behind the tails. */
-static void add_rings(struct ct_drain *drain, struct ct_batch *batch, const struct ct_destination *destination)
+static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch, const struct ct_destination *destination)
 {
-	for (uint32_t i = 0; i < drain->active_count; i++) {
-		uint32_t index = drain->active[i];
-		struct ct_ring *ring = ct_drain_ring(drain, index);
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		uint32_t index = consumer->active[i];
+		struct ct_ring *ring = ct_consumer_ring(consumer, index);
 		struct ct_cursor_place place = { 0 };
 
 		if (ring == NULL)
 			continue;
-		place = destination != NULL ? ct_drain_place(drain, ring, destination->index) : ct_place_at_tail(ring, place);
-		if (place.position < drain->limits[index])
-			ct_batch_add_ring(batch, ring, &place, drain->limits[index], ct_custody_only(drain, ring));
+		place = destination != NULL ? ct_consumer_place(consumer, ring, destination->index) : ct_place_at_tail(ring, place);
+		if (place.position < consumer->limits[index])
+			ct_batch_add_ring(batch, ring, &place, consumer->limits[index], ct_ownership_only(consumer, ring));
 	}
 }
 
 /* Its batch, at the beginning of a walk. */
-static bool start_batch(struct ct_drain *drain, struct ct_destination *destination)
+static bool start_batch(struct ct_consumer *consumer, struct ct_destination *destination)
 {
 	if (destination->batch == NULL) {
-		destination->batch = drain->spare != NULL ? drain->spare : make_batch(destination->session);
-		drain->spare = NULL;
+		destination->batch = consumer->spare != NULL ? consumer->spare : make_batch(destination->session);
+		consumer->spare = NULL;
 	}
 	if (destination->batch != NULL &&
-	    ct_batch_start(destination->batch, destination->index, drain->active_count, drain->source.sync) == CTRACE_OK)
+	    ct_batch_start(destination->batch, destination->index, consumer->active_count, consumer->source.sync) == CTRACE_OK)
 		return true;
 	errno = ENOMEM;
 	ct_destination_failed(destination);
@@ -343,68 +343,68 @@ static bool start_batch(struct ct_drain *drain, struct ct_destination *destinati
 }
 
 /* The lock is released in write_batch().  Everything that other threads may have changed is read again after it. */
-static void deliver_batches(struct ct_drain *drain, uint32_t dest, bool flush)
+static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
-	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_destination *destination = &consumer->destinations[dest];
 	struct ct_batch *batch;
 
 	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
 		return;
-	if (!start_batch(drain, destination))
+	if (!start_batch(consumer, destination))
 		return;
 	batch = destination->batch;
 	batch->seen = 0;
 	batch->wants_runs = ct_destination_wants_runs(destination);
 	batch->least_level = destination->least_level;
 	batch->most_bytes = destination->is_limited ? RUN_BYTES : RUNS_BYTES;
-	add_rings(drain, batch, destination);
+	add_rings(consumer, batch, destination);
 	if (batch->iterator_count == 0)
 		ct_destination_has_all(destination);
 	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
 		return;
-	destination->overwritten = ct_losses_overwritten(drain, dest);
+	destination->overwritten = ct_losses_overwritten(consumer, dest);
 	do {
 		if (batch->wants_runs)
 			ct_batch_fill_runs(batch);
 		else
 			ct_batch_fill(batch);
-		if (batch->event_count > 0 && write_batch(drain, dest, flush) != CTRACE_OK)
+		if (batch->event_count > 0 && write_batch(consumer, dest, flush) != CTRACE_OK)
 			return;
-		if (commit(drain, dest) != CTRACE_OK) {
+		if (commit(consumer, dest) != CTRACE_OK) {
 			ct_destination_failed(destination);
 			return;
 		}
 		/* A producer may be waiting.  Not while there are events for a destination that has no cursors yet. */
-		if ((batch->seen & ~drain->seen) == 0)
-			free_rings_of(drain, batch);
+		if ((batch->seen & ~consumer->seen) == 0)
+			free_rings_of(consumer, batch);
 	} while (batch->event_count > 0);
 }
 
-/* False: another thread has gone on with this drain meanwhile. */
-static bool deliver(struct ct_drain *drain, uint32_t dest, bool flush)
+/* False: another thread has gone on with this consumer meanwhile. */
+static bool deliver(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
-	struct ct_destination *destination = &drain->destinations[dest];
-	uint32_t turn = drain->turn;
+	struct ct_destination *destination = &consumer->destinations[dest];
+	uint32_t turn = consumer->turn;
 
 	if (ct_destination_is_busy(destination))
 		return true;
 	ct_destination_close_if_wanted(destination);
-	if (drain->turn != turn)
+	if (consumer->turn != turn)
 		return false;
-	deliver_batches(drain, dest, flush);
+	deliver_batches(consumer, dest, flush);
 	if (destination->batch != NULL)
-		drain->noticed |= destination->batch->seen;
-	return drain->turn == turn;
+		consumer->noticed |= destination->batch->seen;
+	return consumer->turn == turn;
 }
 
 /* ---- the pass ---- */
 
 /* For readers: a destination whose method does not return fails. */
-static void note_stuck(struct ct_drain *drain)
+static void note_stuck(struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
-		struct ct_dest *state = ct_drain_dest(drain, dest);
+		struct ct_destination *destination = &consumer->destinations[dest];
+		struct ct_dest *state = ct_consumer_dest(consumer, dest);
 		uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
 
 		if (!ct_destination_is_stuck(destination) || state->stuck_since_ns != 0)
@@ -418,21 +418,21 @@ static void note_stuck(struct ct_drain *drain)
 
 /* How far this pass goes in each ring, and which rings have something: the only look that it has at all of them.  False: a thread went on
  * in another ring meanwhile. */
-static bool look_at_heads(struct ct_drain *drain)
+static bool look_at_heads(struct ct_consumer *consumer)
 {
-	const uint32_t *moves = &drain->source.session->head->ring_moves;
+	const uint32_t *moves = &consumer->source.session->head->ring_moves;
 	/* Pairs with the release in ct_ring_note_move(). */
 	uint32_t before = __atomic_load_n(moves, __ATOMIC_ACQUIRE);
 
-	drain->active_count = 0;
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
+	consumer->active_count = 0;
+	for (uint32_t i = 0; i < consumer->ring_count; i++) {
+		const struct ct_ring *ring = ct_consumer_ring(consumer, i);
 
-		drain->limits[i] = ring != NULL ? ct_ring_head_position(ring) : drain->idle_at[i];
-		if (drain->limits[i] != drain->idle_at[i])
-			drain->active[drain->active_count++] = i;
+		consumer->limits[i] = ring != NULL ? ct_ring_head_position(ring) : consumer->idle_at[i];
+		if (consumer->limits[i] != consumer->idle_at[i])
+			consumer->active[consumer->active_count++] = i;
 		if (i == 0)
-			ct_point("drain.looked");
+			ct_point("consumer.looked");
 	}
 	return __atomic_load_n(moves, __ATOMIC_ACQUIRE) == before;
 }
@@ -441,74 +441,74 @@ static bool look_at_heads(struct ct_drain *drain)
  * With an event of a thread's larger ring a pass has all of its smaller one.  A thread commits its last event in the smaller ring, notes the
  * move, and then commits in the larger: whoever sees the latter finds the number changed, and looks again.
  */
-static void take_limits(struct ct_drain *drain)
+static void take_limits(struct ct_consumer *consumer)
 {
 	for (unsigned looks = 0; looks < LOOKS; looks++)
-		if (look_at_heads(drain))
+		if (look_at_heads(consumer))
 			return;
-	if (drain->source.hold_moves == NULL)
+	if (consumer->source.hold_moves == NULL)
 		return;
-	drain->source.hold_moves(drain->source.user);
-	(void)look_at_heads(drain);
-	drain->source.allow_moves(drain->source.user);
+	consumer->source.hold_moves(consumer->source.user);
+	(void)look_at_heads(consumer);
+	consumer->source.allow_moves(consumer->source.user);
 }
 
 /* Without a trigger the rings of the flight recorder keep what they have. */
-static void leave_flight_rings(struct ct_drain *drain)
+static void leave_flight_rings(struct ct_consumer *consumer)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < drain->active_count; i++)
-		if (!ct_drain_ring(drain, drain->active[i])->is_flight)
-			drain->active[kept++] = drain->active[i];
-	drain->active_count = kept;
+	for (uint32_t i = 0; i < consumer->active_count; i++)
+		if (!ct_consumer_ring(consumer, consumer->active[i])->is_flight)
+			consumer->active[kept++] = consumer->active[i];
+	consumer->active_count = kept;
 }
 
 /*
  * Walks what no destination has walked.  Only needed while there is no destination, or when one fails and so does not see what is behind:
  * otherwise each delivery notes what other destinations its events have.
  */
-static void look_for_destinations(struct ct_drain *drain)
+static void look_for_destinations(struct ct_consumer *consumer)
 {
-	struct ct_batch *batch = &drain->scan;
+	struct ct_batch *batch = &consumer->scan;
 
 	batch->seen = 0;
-	if (ct_batch_start(batch, 0, drain->active_count, drain->source.sync) != CTRACE_OK)
+	if (ct_batch_start(batch, 0, consumer->active_count, consumer->source.sync) != CTRACE_OK)
 		return;
 	batch->dest_bit = 0;
-	add_rings(drain, batch, NULL);
+	add_rings(consumer, batch, NULL);
 	if (batch->iterator_count > 0)
 		ct_batch_fill(batch);
-	drain->noticed |= batch->seen;
+	consumer->noticed |= batch->seen;
 }
 
-static bool deliver_to(struct ct_drain *drain, uint32_t dests, bool flush)
+static bool deliver_to(struct ct_consumer *consumer, uint32_t dests, bool flush)
 {
 	for (; dests != 0; dests &= dests - 1)
-		if (!deliver(drain, (uint32_t)__builtin_ctz(dests), flush))
+		if (!deliver(consumer, (uint32_t)__builtin_ctz(dests), flush))
 			return false;
 	return true;
 }
 
-static bool deliver_new(struct ct_drain *drain, bool flush)
+static bool deliver_new(struct ct_consumer *consumer, bool flush)
 {
 	uint32_t found;
 
-	if (drain->seen == 0 || ct_drain_stuck(drain) != 0 || ct_drain_is_busy(drain))
-		look_for_destinations(drain);
-	found = drain->noticed & ~drain->seen;
+	if (consumer->seen == 0 || ct_consumer_stuck(consumer) != 0 || ct_consumer_is_busy(consumer))
+		look_for_destinations(consumer);
+	found = consumer->noticed & ~consumer->seen;
 	/* All at once: a ring must not be freed for the first of them before the others have a cursor in it. */
 	for (uint32_t left = found; left != 0; left &= left - 1)
-		start_destination(drain, (uint32_t)__builtin_ctz(left));
-	return deliver_to(drain, found, flush);
+		start_destination(consumer, (uint32_t)__builtin_ctz(left));
+	return deliver_to(consumer, found, flush);
 }
 
-static uint64_t count_pending(struct ct_drain *drain)
+static uint64_t count_pending(struct ct_consumer *consumer)
 {
 	uint64_t pending = 0;
 
-	for (uint32_t i = 0; i < drain->active_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, drain->active[i]);
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		const struct ct_ring *ring = ct_consumer_ring(consumer, consumer->active[i]);
 
 		if (ring != NULL && !ring->is_flight)
 			pending += ct_ring_head_position(ring) - ring->head->tail;
@@ -516,49 +516,49 @@ static uint64_t count_pending(struct ct_drain *drain)
 	return pending;
 }
 
-void ct_drain_pass(struct ct_drain *drain, bool flush, struct ct_drain_result *out_result)
+void ct_consumer_pass(struct ct_consumer *consumer, bool flush, struct ct_consumer_result *out_result)
 {
-	struct ct_drain_result result = { 0 };
-	uint64_t before = drain->delivered, gone_before = drain->gone;
+	struct ct_consumer_result result = { 0 };
+	uint64_t before = consumer->delivered, gone_before = consumer->gone;
 	uint32_t wanted;
 	bool flight;
 
-	if (drain->source.sync != NULL)
-		ct_sync_update(drain->source.sync);
-	else if (!drain->source.recovering)
-		ct_shared_sync_update(&drain->source.session->head->sync);
-	ct_custody_take(drain);
-	ct_custody_give_to_writers(drain);
-	take_limits(drain);
+	if (consumer->source.sync != NULL)
+		ct_sync_update(consumer->source.sync);
+	else if (!consumer->source.recovering)
+		ct_shared_sync_update(&consumer->source.session->head->sync);
+	ct_ownership_take(consumer);
+	ct_ownership_give_to_writers(consumer);
+	take_limits(consumer);
 	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
-	wanted = __atomic_load_n(drain->source.flight_wanted, __ATOMIC_ACQUIRE);
+	wanted = __atomic_load_n(consumer->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
 	if (!flight)
-		leave_flight_rings(drain);
-	drain->noticed = 0;
-	if (!deliver_to(drain, drain->seen, flush) || !deliver_new(drain, flush)) {
-		*out_result = (struct ct_drain_result){ .is_superseded = true };
+		leave_flight_rings(consumer);
+	consumer->noticed = 0;
+	if (!deliver_to(consumer, consumer->seen, flush) || !deliver_new(consumer, flush)) {
+		*out_result = (struct ct_consumer_result){ .is_superseded = true };
 		return;
 	}
-	note_stuck(drain);
-	ct_drain_pass_over_stuck(drain);
-	free_active_rings(drain);
-	ct_custody_give_back(drain);
-	ct_custody_end_adopted(drain);
-	result.delivered = drain->delivered - before;
-	result.gone = drain->gone - gone_before;
-	result.pending = count_pending(drain);
-	result.failing = ct_drain_stuck(drain);
+	note_stuck(consumer);
+	ct_consumer_pass_over_stuck(consumer);
+	free_active_rings(consumer);
+	ct_ownership_give_back(consumer);
+	ct_ownership_end_adopted(consumer);
+	result.delivered = consumer->delivered - before;
+	result.gone = consumer->gone - gone_before;
+	result.pending = count_pending(consumer);
+	result.failing = ct_consumer_stuck(consumer);
 	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */
 	if (flight && result.failing == 0)
-		(void)__atomic_compare_exchange_n(drain->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-	result.damaged = drain->damaged;
-	result.undeliverable = drain->undeliverable;
-	result.written = drain->written;
+		(void)__atomic_compare_exchange_n(consumer->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	result.damaged = consumer->damaged;
+	result.undeliverable = consumer->undeliverable;
+	result.written = consumer->written;
 	*out_result = result;
 }
 
-void ct_drain_supersede(struct ct_drain *drain)
+void ct_consumer_supersede(struct ct_consumer *consumer)
 {
-	drain->turn++;
+	consumer->turn++;
 }

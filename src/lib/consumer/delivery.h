@@ -1,10 +1,10 @@
 /*
- * lib/consumer/delivery.h - what the files of the drain share.
+ * lib/consumer/delivery.h - what the files of the consumer share.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_DRAIN_DELIVERY_H
-#define CT_DRAIN_DELIVERY_H
+#ifndef CT_CONSUMER_DELIVERY_H
+#define CT_CONSUMER_DELIVERY_H
 
 #include "lib/consumer/consumer.h"
 
@@ -36,7 +36,7 @@ struct ct_destination {
 	uint64_t retry_at_ns;                 /* monotonic; 0: works */
 	uint64_t failing_since_ns;            /* monotonic; 0: works */
 	uint64_t announced;                   /* losses of all kinds that the emitter's lost() was called for */
-	const struct ct_drain_source *source; /* of the drain, whose lock is released while a method runs; NULL: no lock */
+	const struct ct_consumer_source *source; /* of the consumer, whose lock is released while a method runs; NULL: no lock */
 	struct ct_passed *passed;             /* by ring: where it was passed over last.  NULL: it never was */
 	struct ct_batch *batch;               /* what the method that runs reads; NULL until the first delivery */
 	uint64_t overwritten;                 /* events that it lacks because they were overwritten, when the present walk began */
@@ -46,7 +46,7 @@ struct ct_destination {
 	bool has_failed_at;  /* the running method, or the last one, has named what it failed at */
 	bool has_moved;      /* the last commit has another path, whose directory is not noted yet */
 	struct ct_buf value; /* the last property asked for */
-	struct ct_buf command_line, working_folder, log_folder;
+	struct ct_buf command_line, working_directory, log_directory;
 };
 /* place: the caller's memory for where its output is, which outlives the destination. */
 void ct_destination_init(struct ct_destination *destination, struct ctrace_place *place, struct ct_session *session, uint32_t index,
@@ -69,7 +69,7 @@ static inline bool ct_destination_is_busy(const struct ct_destination *destinati
 {
 	return __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED) != 0;
 }
-/* Has a method of it been running for longer than its drain waits? */
+/* Has a method of it been running for longer than its consumer waits? */
 bool ct_destination_is_stuck(const struct ct_destination *destination);
 /* Writes a batch; OUTPUT_ERROR when nothing of it counts. */
 enum ctrace_status ct_destination_write(struct ct_destination *destination, const struct ctrace_batch *batch) CT_MUST_USE;
@@ -206,13 +206,13 @@ static inline void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t b
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 
 /* ---- consumer.c */
-struct ct_drain {
-	struct ct_drain_source source;
+struct ct_consumer {
+	struct ct_consumer_source source;
 	struct ct_destination destinations[CT_DEST_LIMIT];
 	struct ctrace_place places[CT_DEST_LIMIT]; /* theirs: a page each, which is touched when the destination is opened */
-	struct ct_batch *spare;                    /* for the first destination, so that a drain can always serve one */
+	struct ct_batch *spare;                    /* for the first destination, so that a consumer can always serve one */
 	struct ct_batch scan;                      /* for looking at events only; each destination has a batch of its own */
-	uint32_t turn;                             /* raised when another thread goes on with this drain */
+	uint32_t turn;                             /* raised when another thread goes on with this consumer */
 	uint32_t noticed;                          /* destinations of the events that this pass has walked over */
 	uint32_t seen;                             /* destinations that some event was for; each has a cursor in every ring */
 	uint32_t adopted;                          /* of these, were external writers' that have died */
@@ -238,14 +238,14 @@ struct ct_drain {
 	uint64_t damaged_to[CT_RING_LIMIT];  /* damage before this position is counted: each destination finds it */
 };
 
-static inline struct ct_ring *ct_drain_ring(const struct ct_drain *drain, uint32_t index)
+static inline struct ct_ring *ct_consumer_ring(const struct ct_consumer *consumer, uint32_t index)
 {
-	return drain->rings[index];
+	return consumer->rings[index];
 }
 
-static inline struct ct_dest *ct_drain_dest(const struct ct_drain *drain, uint32_t index)
+static inline struct ct_dest *ct_consumer_dest(const struct ct_consumer *consumer, uint32_t index)
 {
-	return &drain->source.session->head->dest[index];
+	return &consumer->source.session->head->dest[index];
 }
 
 /* At the tail; where the emitter stands in its stream stays. */
@@ -260,50 +260,50 @@ static inline struct ct_cursor_place ct_place_at_tail(const struct ct_ring *ring
 
 /* Where a destination is in a ring.  A cursor that cannot be was never started, or is damaged:
  * it stands at the tail, and at worst what is between the two comes again. */
-struct ct_cursor_place ct_drain_place(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest);
+struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest);
 
 /* The bytes of a ring before the earliest place of all destinations may be written again.  A producer that waits wakes when it has a quarter
  * of the ring, or when nothing more is to come. */
-void ct_drain_free_ring(struct ct_drain *drain, struct ct_ring *ring);
+void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring);
 
 /* ---- pass_over.c: what a destination that makes no progress costs */
 /* The mask of destinations that fail, or whose method does not return. */
-uint32_t ct_drain_stuck(const struct ct_drain *drain);
+uint32_t ct_consumer_stuck(const struct ct_consumer *consumer);
 /* In rings that run full: counts as lost for a destination without progress what the other destinations have had. */
-void ct_drain_pass_over_stuck(struct ct_drain *drain);
+void ct_consumer_pass_over_stuck(struct ct_consumer *consumer);
 /* The same for a ring that an external writer is to have, whether it runs full or not, and for destinations without hope. */
-void ct_drain_pass_over_hopeless(struct ct_drain *drain, struct ct_ring *ring);
+void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring *ring);
 
 /* ---- losses.c: what destinations have lost */
-/* Events that were overwritten before the destination had them, in the rings of this drain. */
-uint64_t ct_losses_overwritten(const struct ct_drain *drain, uint32_t dest);
-/* What a destination has lost, by reason: in the rings of this drain, and before there was a
+/* Events that were overwritten before the destination had them, in the rings of this consumer. */
+uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest);
+/* What a destination has lost, by reason: in the rings of this consumer, and before there was a
  * ring.  batch: its batch that is about to be written, or NULL: then what its last commit says. */
-void ct_losses_sum(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
+void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination, const struct ct_batch *batch,
 		   uint64_t out_totals[CTRACE_LOSS_COUNT]);
 /* Losses of an external writer that has no output, because it died before it had written anything: the destinations that get the events of
  * these rings report them. */
-void ct_losses_take_over(struct ct_drain *drain, uint32_t dest);
+void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest);
 /* Announces it to the destination, if its output does not report all of it yet. */
-void ct_losses_report(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch);
+void ct_losses_report(struct ct_consumer *consumer, struct ct_destination *destination, const struct ct_batch *batch);
 /* Reports losses to a destination whose output, as it was committed last, does not report all of them. */
-void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest);
+void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest);
 
-/* ---- custody.c: whose a ring is */
+/* ---- ownership.c: whose a ring is */
 /* Puts a destination's cursor at the tail of a ring; one that is not ours is left alone. */
-void ct_custody_start_cursor(struct ct_drain *drain, uint32_t ring_index, uint32_t dest);
-/* What a dead drain had prepared for these destinations, but not published, is forgotten. */
-enum ctrace_status ct_custody_forget_prepared(const struct ct_drain_source *source, uint32_t dests) CT_MUST_USE;
+void ct_ownership_start_cursor(struct ct_consumer *consumer, uint32_t ring_index, uint32_t dest);
+/* What a dead consumer had prepared for these destinations, but not published, is forgotten. */
+enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source, uint32_t dests) CT_MUST_USE;
 /* The steps of a pass: which rings it works on; those that writers may have now; those to be given back; adopted destinations that are done with. */
-void ct_custody_take(struct ct_drain *drain);
-void ct_custody_give_to_writers(struct ct_drain *drain);
-void ct_custody_give_back(struct ct_drain *drain);
-void ct_custody_end_adopted(struct ct_drain *drain);
+void ct_ownership_take(struct ct_consumer *consumer);
+void ct_ownership_give_to_writers(struct ct_consumer *consumer);
+void ct_ownership_give_back(struct ct_consumer *consumer);
+void ct_ownership_end_adopted(struct ct_consumer *consumer);
 /* Reports what threads have lost for adopted destinations that are done with, and that no writer has since: a thread may have seen that its
  * ring was the writer's, and count the event later. */
-void ct_custody_report_late(struct ct_drain *drain);
+void ct_ownership_report_late(struct ct_consumer *consumer);
 /* The destination of everything in an external writer's ring, as a mask.  0, each event's own, also for that of one that died before it had
  * written anything. */
-uint32_t ct_custody_only(const struct ct_drain *drain, const struct ct_ring *ring);
+uint32_t ct_ownership_only(const struct ct_consumer *consumer, const struct ct_ring *ring);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * destination.c - one destination of a session: opens its emitter, keeps its place, notes its failures.
  *
- * Runs under the drain's lock, on the agent thread or in a recoverer.  The emitter's methods are called here and nowhere else, and
+ * Runs under the consumer's lock, on consumer thread or in a recoverer.  The emitter's methods are called here and nowhere else, and
  * without the lock: call_since_ns marks the destination as busy meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -79,13 +79,13 @@ static uint64_t context_number(const struct ctrace_emitter_context *context, con
 
 /* ---- round each method ---- */
 
-static void unlock_drain(const struct ct_destination *destination)
+static void unlock_consumer(const struct ct_destination *destination)
 {
 	if (destination->source != NULL && destination->source->before_method != NULL)
 		destination->source->before_method(destination->source->lock_user);
 }
 
-static void lock_drain(const struct ct_destination *destination)
+static void lock_consumer(const struct ct_destination *destination)
 {
 	if (destination->source != NULL && destination->source->after_method != NULL)
 		destination->source->after_method(destination->source->lock_user);
@@ -95,7 +95,7 @@ static void method_begin(struct ct_destination *destination)
 {
 	__atomic_store_n(&destination->call_since_ns, ct_clock_mono_ns(), __ATOMIC_RELAXED);
 	destination->has_failed_at = false;
-	unlock_drain(destination);
+	unlock_consumer(destination);
 	errno = 0;
 }
 
@@ -103,7 +103,7 @@ static void method_end(struct ct_destination *destination)
 {
 	int kept = errno;
 
-	lock_drain(destination);
+	lock_consumer(destination);
 	__atomic_store_n(&destination->call_since_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&dest_of(destination)->stuck_since_ns, 0, __ATOMIC_RELAXED);
 	errno = kept;
@@ -115,9 +115,9 @@ static enum ctrace_status context_commit(const struct ctrace_emitter_context *co
 	struct ct_destination *destination = destination_of(context);
 	enum ctrace_status status;
 
-	lock_drain(destination);
+	lock_consumer(destination);
 	status = ct_destination_commit(destination, 0);
-	unlock_drain(destination);
+	unlock_consumer(destination);
 	return status;
 }
 
@@ -177,8 +177,8 @@ static void fill_context(struct ct_destination *destination)
 		.host = head->host,
 		.system = head->system,
 		.command_line = copy_text(&destination->command_line, session, head->command_line),
-		.working_folder = copy_text(&destination->working_folder, session, head->working_folder),
-		.folder = copy_text(&destination->log_folder, session, head->log_folder),
+		.working_directory = copy_text(&destination->working_directory, session, head->working_directory),
+		.directory = copy_text(&destination->log_directory, session, head->log_directory),
 		.start_ns = head->start_ns,
 		.recovering = destination->recovering,
 		.place = destination->place,
@@ -227,8 +227,8 @@ void ct_destination_fini(struct ct_destination *destination)
 	destination->passed = NULL;
 	ct_buf_fini(&destination->value);
 	ct_buf_fini(&destination->command_line);
-	ct_buf_fini(&destination->working_folder);
-	ct_buf_fini(&destination->log_folder);
+	ct_buf_fini(&destination->working_directory);
+	ct_buf_fini(&destination->log_directory);
 }
 
 static enum ctrace_status find_by_name(const struct ct_destination *destination, const char *name, uint32_t *out_index)

@@ -1,9 +1,9 @@
 /*
- * destinations.c - what is done to all destinations of a drain at once: opened, rotated, made
+ * destinations.c - what is done to all destinations of a consumer at once: opened, rotated, made
  * durable, ended.
  *
- * Runs under the drain's lock, which is released while an emitter's method runs.  Then another
- * thread may go on with the drain: `turn` says so.
+ * Runs under the consumer's lock, which is released while an emitter's method runs.  Then another
+ * thread may go on with the consumer: `turn` says so.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,38 +17,38 @@ static bool has_writer(const struct ct_session *session, const struct ct_compone
 	return writer != 0 && __atomic_load_n(&session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) != 0;
 }
 
-uint32_t ct_drain_open(struct ct_drain *drain)
+uint32_t ct_consumer_open(struct ct_consumer *consumer)
 {
-	const struct ct_session *session = drain->source.session;
+	const struct ct_session *session = consumer->source.session;
 	uint32_t count = __atomic_load_n(&session->head->component_count, __ATOMIC_ACQUIRE);
-	uint32_t turn = drain->turn;
+	uint32_t turn = consumer->turn;
 	uint32_t wanted = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ct_component_entry *entry = &session->components[i];
 
 		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0 &&
-		    __atomic_load_n(&entry->gate.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
+		    __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
 			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
+		struct ct_destination *destination = &consumer->destinations[dest];
 
 		if ((wanted & 1u << dest) == 0 || ct_destination_is_busy(destination))
 			continue;
 		ct_destination_close_if_wanted(destination);
-		if (drain->turn == turn)
+		if (consumer->turn == turn)
 			(void)ct_destination_open(destination, false);
-		if (drain->turn != turn)
+		if (consumer->turn != turn)
 			break;
 	}
-	return ct_drain_stuck(drain);
+	return ct_consumer_stuck(consumer);
 }
 
-void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
+void ct_consumer_reopen(struct ct_consumer *consumer, uint32_t mask)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
+		struct ct_destination *destination = &consumer->destinations[dest];
 
 		if ((mask & 1u << dest) == 0)
 			continue;
@@ -58,41 +58,41 @@ void ct_drain_reopen(struct ct_drain *drain, uint32_t mask)
 	}
 }
 
-bool ct_drain_is_busy(const struct ct_drain *drain)
+bool ct_consumer_is_busy(const struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if (ct_destination_is_busy(&drain->destinations[dest]))
+		if (ct_destination_is_busy(&consumer->destinations[dest]))
 			return true;
 	return false;
 }
 
-enum ctrace_status ct_drain_sync(struct ct_drain *drain)
+enum ctrace_status ct_consumer_sync(struct ct_consumer *consumer)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && status == CTRACE_OK; dest++)
-		status = ct_destination_sync(&drain->destinations[dest]);
+		status = ct_destination_sync(&consumer->destinations[dest]);
 	return status;
 }
 
-void ct_drain_close(struct ct_drain *drain)
+void ct_consumer_close(struct ct_consumer *consumer)
 {
 	uint32_t turn;
 
-	ct_custody_report_late(drain);
-	turn = drain->turn;
-	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && drain->turn == turn; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
+	ct_ownership_report_late(consumer);
+	turn = consumer->turn;
+	for (uint32_t dest = 0; dest < CT_DEST_LIMIT && consumer->turn == turn; dest++) {
+		struct ct_destination *destination = &consumer->destinations[dest];
 
 		if (ct_destination_is_busy(destination))
 			continue;
 		/* What was lost after its last event. */
-		ct_losses_report(drain, destination, NULL);
+		ct_losses_report(consumer, destination, NULL);
 		ct_destination_end(destination);
 	}
 }
 
-enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32_t *out_done)
+enum ctrace_status ct_consumer_rotate(struct ct_consumer *consumer, uint32_t mask, uint32_t *out_done)
 {
 	enum ctrace_status worst = CTRACE_NOT_FOUND;
 	bool has_failed = false;
@@ -102,8 +102,8 @@ enum ctrace_status ct_drain_rotate(struct ct_drain *drain, uint32_t mask, uint32
 		enum ctrace_status status = CTRACE_NOT_FOUND;
 
 		if ((mask & 1u << dest) != 0)
-			status = ct_destination_is_busy(&drain->destinations[dest]) ? CTRACE_TIMED_OUT
-										    : ct_destination_rotate(&drain->destinations[dest]);
+			status = ct_destination_is_busy(&consumer->destinations[dest]) ? CTRACE_TIMED_OUT
+										    : ct_destination_rotate(&consumer->destinations[dest]);
 		if (status == CTRACE_OK)
 			done |= 1u << dest;
 		else if (status != CTRACE_NOT_FOUND && !has_failed)

@@ -1,7 +1,7 @@
 /*
  * losses.c - what destinations have lost, and which output reports it.
  *
- * Runs under the drain's lock, in the agent, an external writer's worker or a recoverer.  Losses
+ * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a recoverer.  Losses
  * are counted by producers (lib/trace/trace.c), by pass_over.c, and by rings that were overwritten.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -12,15 +12,15 @@
  * What was overwritten before the destination had it, by its own places and not by the tail: what
  * the producer overwrites now may be in the batch.
  */
-uint64_t ct_losses_overwritten(const struct ct_drain *drain, uint32_t dest)
+uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest)
 {
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < drain->overwriting_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, drain->overwriting[i]);
+	for (uint32_t i = 0; i < consumer->overwriting_count; i++) {
+		const struct ct_ring *ring = ct_consumer_ring(consumer, consumer->overwriting[i]);
 
-		if (ring != NULL && (dest < CT_WRITER_SLOT || ring->head->consumer == dest))
-			total += ct_drain_place(drain, ring, dest).overwritten;
+		if (ring != NULL && (dest < CT_WRITER_SLOT || ring->head->held_by == dest))
+			total += ct_consumer_place(consumer, ring, dest).overwritten;
 	}
 	return total;
 }
@@ -36,33 +36,33 @@ static uint64_t sum_overwritten_in(const struct ct_destination *destination, con
 }
 
 /* What a ring has lost for a writer's present output: its cursor says what it had lost before that. */
-static uint64_t lost_in_ring(struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+static uint64_t lost_in_ring(struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
 {
-	uint64_t sequence = ct_drain_dest(drain, dest)->sequence;
+	uint64_t sequence = ct_consumer_dest(consumer, dest)->sequence;
 
 	return __atomic_load_n(&ring->head->lost_to[dest], __ATOMIC_RELAXED) +
 	       (dest < CT_WRITER_SLOT ? 0 : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
 }
 
 /* A thread that was killed after it had counted a loss in its ring, and before it had counted it for the destination. */
-static uint64_t count_unfinished(struct ct_drain *drain, uint32_t dest, const uint64_t totals[CTRACE_LOSS_COUNT])
+static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
 	uint64_t counted = totals[CTRACE_LOSS_DISCARDED] + totals[CTRACE_LOSS_STALLED] + totals[CTRACE_LOSS_TOO_LARGE];
 	uint64_t in_rings = 0;
 
-	for (uint32_t i = 0; i < drain->source.ring_count(drain->source.user); i++) {
-		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
+	for (uint32_t i = 0; i < consumer->source.ring_count(consumer->source.user); i++) {
+		const struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, i);
 
-		in_rings += ring != NULL ? lost_in_ring(drain, ring, dest) : 0;
+		in_rings += ring != NULL ? lost_in_ring(consumer, ring, dest) : 0;
 	}
 	return in_rings > counted ? in_rings - counted : 0;
 }
 
-void ct_losses_sum(struct ct_drain *drain, const struct ct_destination *destination, const struct ct_batch *batch,
+void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination, const struct ct_batch *batch,
 		   uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
-	struct ct_dest *dest = ct_drain_dest(drain, destination->index);
-	const struct ct_session_head *head = drain->source.session->head;
+	struct ct_dest *dest = ct_consumer_dest(consumer, destination->index);
+	const struct ct_session_head *head = consumer->source.session->head;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		out_totals[reason] = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
@@ -70,37 +70,37 @@ void ct_losses_sum(struct ct_drain *drain, const struct ct_destination *destinat
 		if (destination->index < CT_WRITER_SLOT)
 			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
 	}
-	if (drain->source.recovering || drain->release != CT_RELEASE_AS_WANTED)
-		out_totals[CTRACE_LOSS_DISCARDED] += count_unfinished(drain, destination->index, out_totals);
+	if (consumer->source.recovering || consumer->release != CT_RELEASE_AS_WANTED)
+		out_totals[CTRACE_LOSS_DISCARDED] += count_unfinished(consumer, destination->index, out_totals);
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
 	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
-		batch != NULL ? sum_overwritten_in(destination, batch) : ct_losses_overwritten(drain, destination->index);
+		batch != NULL ? sum_overwritten_in(destination, batch) : ct_losses_overwritten(consumer, destination->index);
 }
 
-void ct_losses_report(struct ct_drain *drain, struct ct_destination *destination, const struct ct_batch *batch)
+void ct_losses_report(struct ct_consumer *consumer, struct ct_destination *destination, const struct ct_batch *batch)
 {
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
-	ct_losses_sum(drain, destination, batch, totals);
+	ct_losses_sum(consumer, destination, batch, totals);
 	ct_destination_announce(destination, totals);
 }
 
-void ct_losses_take_over(struct ct_drain *drain, uint32_t dest)
+void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest)
 {
 	const uint32_t own = (1u << CT_WRITER_SLOT) - 1;
-	struct ct_dest *state = ct_drain_dest(drain, dest);
+	struct ct_dest *state = ct_consumer_dest(consumer, dest);
 	uint64_t announced = ct_dest_current(state)->announced, sum = 0, due;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		sum += __atomic_load_n(&state->lost[reason], __ATOMIC_RELAXED);
 	due = sum - announced;
-	if (sum <= announced || ct_dest_path(drain->source.session, dest)[0] != '\0')
+	if (sum <= announced || ct_dest_path(consumer->source.session, dest)[0] != '\0')
 		return;
-	/* Rings that this drain has just given back count, too.  A ring that it has not walked yet is done when the process ends. */
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = drain->source.ring_at(drain->source.user, i);
+	/* Rings that this consumer has just given back count, too.  A ring that it has not walked yet is done when the process ends. */
+	for (uint32_t i = 0; i < consumer->ring_count; i++) {
+		const struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, i);
 		uint32_t left = ring != NULL ? ring->bound & own : 0;
-		uint64_t lost = left != 0 ? lost_in_ring(drain, ring, dest) : 0;
+		uint64_t lost = left != 0 ? lost_in_ring(consumer, ring, dest) : 0;
 		enum ctrace_loss reason = CTRACE_LOSS_DISCARDED;
 
 		lost = lost < due ? lost : due; /* all, unless this was done before */
@@ -108,23 +108,23 @@ void ct_losses_take_over(struct ct_drain *drain, uint32_t dest)
 		if (lost != 0 && ring->overflow != CT_OVERFLOW_DISCARD)
 			reason = CTRACE_LOSS_STALLED;
 		for (; lost != 0 && left != 0; left &= left - 1)
-			(void)__atomic_fetch_add(&ct_drain_dest(drain, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
+			(void)__atomic_fetch_add(&ct_consumer_dest(consumer, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
 						 __ATOMIC_RELAXED);
 	}
-	drain->destinations[dest].place->lost = drain->destinations[dest].announced = sum - due;
-	(void)!ct_destination_commit(&drain->destinations[dest], 0);
+	consumer->destinations[dest].place->lost = consumer->destinations[dest].announced = sum - due;
+	(void)!ct_destination_commit(&consumer->destinations[dest], 0);
 }
 
 /* Has it lost more than its output tells of? */
-static bool owes_losses(struct ct_drain *drain, struct ct_destination *destination, uint64_t told,
+static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *destination, uint64_t told,
 			uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
-	const struct ct_dest *state = ct_drain_dest(drain, destination->index);
+	const struct ct_dest *state = ct_consumer_dest(consumer, destination->index);
 	uint64_t sum = 0, own = state->active;
 
 	if (state->emitter[0] == '\0')
 		return false;
-	ct_losses_sum(drain, destination, NULL, out_totals);
+	ct_losses_sum(consumer, destination, NULL, out_totals);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		sum += out_totals[reason];
 		own += state->lost[reason];
@@ -132,41 +132,41 @@ static bool owes_losses(struct ct_drain *drain, struct ct_destination *destinati
 	return own != 0 && sum > told;
 }
 
-void ct_drain_announce_to(struct ct_drain *drain, uint32_t dest)
+void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest)
 {
-	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_destination *destination = &consumer->destinations[dest];
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
 	/* Where a writer has no output, the process's destinations report them. */
-	if ((dest >= CT_WRITER_SLOT && ct_dest_path(drain->source.session, dest)[0] == '\0') ||
-	    !owes_losses(drain, destination, ct_dest_current(ct_drain_dest(drain, dest))->announced, totals))
+	if ((dest >= CT_WRITER_SLOT && ct_dest_path(consumer->source.session, dest)[0] == '\0') ||
+	    !owes_losses(consumer, destination, ct_dest_current(ct_consumer_dest(consumer, dest))->announced, totals))
 		return;
 	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
 		ct_destination_announce(destination, totals);
 }
 
-void ct_drain_announce(struct ct_drain *drain)
+void ct_consumer_announce(struct ct_consumer *consumer)
 {
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
-		ct_losses_take_over(drain, dest);
+		ct_losses_take_over(consumer, dest);
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		ct_drain_announce_to(drain, dest);
+		ct_consumer_announce_to(consumer, dest);
 }
 
-bool ct_drain_owes_losses(struct ct_drain *drain)
+bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		struct ct_destination *destination = &drain->destinations[dest];
+		struct ct_destination *destination = &consumer->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
 		/* What a failing one was told of last is not in its output. */
 		uint64_t told =
-			destination->retry_at_ns != 0 ? ct_dest_current(ct_drain_dest(drain, dest))->announced : destination->announced;
+			destination->retry_at_ns != 0 ? ct_dest_current(ct_consumer_dest(consumer, dest))->announced : destination->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
 		/* A recoverer can tell of them where the emitter can, and where there is an output without the process. */
 		if (emitter != NULL && emitter->lost != NULL &&
 		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
-		    owes_losses(drain, destination, told, totals))
+		    owes_losses(consumer, destination, told, totals))
 			return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 /*
  * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
  *
- * Runs under the drain's lock at the end of a pass, and at the end of the process.  The events of a
+ * Runs under the consumer's lock at the end of a pass, and at the end of the process.  The events of a
  * destination that fails, or whose method does not return, wait in the rings while there is room.
  * When a ring runs full and holds events for a destination that works, the cursor of the
  * destination that does not work is moved to where the other one is, and the events in between are
@@ -21,12 +21,12 @@
 #define STUCK_WITHOUT_WAIT_NS 100000000u /* where nobody waits for room */
 #define HOPELESS_NS 1000000000u          /* a destination that fails for so long does not keep a ring from an external writer */
 
-static uint64_t block_timeout_ns(const struct ct_drain_source *source)
+static uint64_t block_timeout_ns(const struct ct_consumer_source *source)
 {
 	return source->block_timeout_ns != NULL ? __atomic_load_n(source->block_timeout_ns, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
-uint64_t ct_drain_stuck_ns(uint64_t block_timeout_ns)
+uint64_t ct_consumer_stuck_ns(uint64_t block_timeout_ns)
 {
 	uint64_t half = block_timeout_ns / 2;
 
@@ -40,12 +40,12 @@ static uint64_t allowed_ns(const struct ct_destination *destination)
 	return bytes > BATCH_BYTES ? bytes * LARGE_NS_PER_BYTE : 0;
 }
 
-uint64_t ct_drain_allowed_ns(const struct ct_drain *drain)
+uint64_t ct_consumer_allowed_ns(const struct ct_consumer *consumer)
 {
 	uint64_t most = 0;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		const struct ct_destination *destination = &drain->destinations[dest];
+		const struct ct_destination *destination = &consumer->destinations[dest];
 		uint64_t allowed = ct_destination_is_busy(destination) ? allowed_ns(destination) : 0;
 
 		most = allowed > most ? allowed : most;
@@ -55,19 +55,19 @@ uint64_t ct_drain_allowed_ns(const struct ct_drain *drain)
 
 bool ct_destination_is_stuck(const struct ct_destination *destination)
 {
-	const struct ct_drain_source *source = destination->source;
+	const struct ct_consumer_source *source = destination->source;
 	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
 
 	return since != 0 && source != NULL && source->block_timeout_ns != NULL &&
-	       ct_clock_mono_ns() - since >= ct_drain_stuck_ns(block_timeout_ns(source)) + allowed_ns(destination);
+	       ct_clock_mono_ns() - since >= ct_consumer_stuck_ns(block_timeout_ns(source)) + allowed_ns(destination);
 }
 
-uint32_t ct_drain_stuck(const struct ct_drain *drain)
+uint32_t ct_consumer_stuck(const struct ct_consumer *consumer)
 {
 	uint32_t mask = 0;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if (drain->destinations[dest].retry_at_ns != 0 || ct_destination_is_stuck(&drain->destinations[dest]))
+		if (consumer->destinations[dest].retry_at_ns != 0 || ct_destination_is_stuck(&consumer->destinations[dest]))
 			mask |= 1u << dest;
 	return mask;
 }
@@ -83,15 +83,15 @@ static bool runs_full(const struct ct_ring *ring)
 }
 
 /* A method may only be slow.  Producers that wait anyway wait for it for half of their time. */
-static bool is_waited_for(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t dest)
+static bool is_waited_for(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
 {
-	uint64_t since = __atomic_load_n(&drain->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
+	uint64_t since = __atomic_load_n(&consumer->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
 
-	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < block_timeout_ns(&drain->source) / 2;
+	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < block_timeout_ns(&consumer->source) / 2;
 }
 
 /* Which destinations that work have events in this ring, or had one turned away for want of room? */
-static uint32_t find_held_up(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t stuck)
+static uint32_t find_held_up(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t stuck)
 {
 	uint32_t mask = (ring->bound | __atomic_load_n(&ring->head->turned_away, __ATOMIC_RELAXED)) & ~stuck;
 	uint32_t held_up = 0;
@@ -99,17 +99,17 @@ static uint32_t find_held_up(const struct ct_drain *drain, const struct ct_ring 
 	for (; mask != 0; mask &= mask - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(mask);
 
-		if (drain->destinations[dest].emitter == NULL || ct_destination_writes(&drain->destinations[dest]))
+		if (consumer->destinations[dest].emitter == NULL || ct_destination_writes(&consumer->destinations[dest]))
 			held_up |= 1u << dest;
 	}
 	return held_up;
 }
 
 /* The position up to which each destination that works has had this ring's events. */
-static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
+static uint64_t find_target(const struct ct_consumer *consumer, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
 {
-	for (uint32_t seen = drain->seen & ~stuck; seen != 0; seen &= seen - 1) {
-		uint64_t position = ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen)).position;
+	for (uint32_t seen = consumer->seen & ~stuck; seen != 0; seen &= seen - 1) {
+		uint64_t position = ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position;
 
 		if (position < limit)
 			limit = position;
@@ -118,9 +118,9 @@ static uint64_t find_target(const struct ct_drain *drain, const struct ct_ring *
 }
 
 /* Where a destination was passed over last, by ring.  NULL: memory is short. */
-static struct ct_passed *passed_of(struct ct_drain *drain, uint32_t dest, const struct ct_ring *ring)
+static struct ct_passed *passed_of(struct ct_consumer *consumer, uint32_t dest, const struct ct_ring *ring)
 {
-	struct ct_destination *destination = &drain->destinations[dest];
+	struct ct_destination *destination = &consumer->destinations[dest];
 
 	if (destination->passed == NULL)
 		destination->passed = calloc(CT_RING_LIMIT, sizeof *destination->passed);
@@ -128,10 +128,10 @@ static struct ct_passed *passed_of(struct ct_drain *drain, uint32_t dest, const 
 }
 
 /* Has another of these destinations lost the event, so that it counts as lost already? */
-static bool is_counted(const struct ct_drain *drain, const struct ct_ring *ring, uint32_t others, uint64_t position)
+static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t others, uint64_t position)
 {
 	for (; others != 0; others &= others - 1) {
-		const struct ct_passed *passed = drain->destinations[__builtin_ctz(others)].passed;
+		const struct ct_passed *passed = consumer->destinations[__builtin_ctz(others)].passed;
 
 		if (passed == NULL)
 			continue;
@@ -144,14 +144,14 @@ static bool is_counted(const struct ct_drain *drain, const struct ct_ring *ring,
 
 /* Moves the cursor of one destination to target.  Returns how many events that destination
  * loses; those that no other has lost before count as lost for the process. */
-static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t target)
+static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest, uint64_t target)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
-	struct ct_cursor_place place = ct_drain_place(drain, ring, dest);
-	uint32_t components = __atomic_load_n(&drain->source.session->head->component_count, __ATOMIC_ACQUIRE);
+	struct ct_cursor_place place = ct_consumer_place(consumer, ring, dest);
+	uint32_t components = __atomic_load_n(&consumer->source.session->head->component_count, __ATOMIC_ACQUIRE);
 	uint64_t from = place.position, lost = 0, counted = 0;
-	struct ct_passed *passed = passed_of(drain, dest, ring);
-	struct ct_class_view classes = ct_session_classes(drain->source.session);
+	struct ct_passed *passed = passed_of(consumer, dest, ring);
+	struct ct_class_view classes = ct_session_classes(consumer->source.session);
 	struct ct_buf scratch;
 
 	ct_buf_init(&scratch);
@@ -174,11 +174,11 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 		ct_ring_pass(&place, &event);
 		if (event.is_mark)
 			continue;
-		dests = __atomic_load_n(&drain->source.session->components[event.head.component].dests, __ATOMIC_RELAXED);
+		dests = __atomic_load_n(&consumer->source.session->components[event.head.component].dests, __ATOMIC_RELAXED);
 		if ((dests & 1u << dest) == 0)
 			continue;
 		lost++;
-		counted += is_counted(drain, ring, dests & ~(1u << dest), position);
+		counted += is_counted(consumer, ring, dests & ~(1u << dest), position);
 	}
 	ct_buf_fini(&scratch);
 	if (passed != NULL) {
@@ -186,53 +186,53 @@ static uint64_t pass_over(struct ct_drain *drain, struct ct_ring *ring, uint32_t
 		passed->to = place.position;
 	}
 	place.lost += lost;
-	ct_cursor_prepare(cursor, ct_drain_dest(drain, dest)->sequence, &place);
+	ct_cursor_prepare(cursor, ct_consumer_dest(consumer, dest)->sequence, &place);
 	__atomic_store_n(&ring->head->passed_over, ring->head->passed_over + lost - counted, __ATOMIC_RELAXED);
-	if (ct_destination_is_busy(&drain->destinations[dest]))
-		drain->destinations[dest].is_passed_over = true;
+	if (ct_destination_is_busy(&consumer->destinations[dest]))
+		consumer->destinations[dest].is_passed_over = true;
 	return lost;
 }
 
 static bool is_own(const struct ct_ring *ring)
 {
-	return ring->overflow != CT_OVERFLOW_OVERWRITE && __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) == 0;
+	return ring->overflow != CT_OVERFLOW_OVERWRITE && __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) == 0;
 }
 
 /* In one ring, up to `limit` at most.  False: the destination has what the others have. */
-static bool pass_over_in(struct ct_drain *drain, struct ct_ring *ring, uint32_t dest, uint64_t limit, uint32_t stuck, uint64_t *lost)
+static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest, uint64_t limit, uint32_t stuck, uint64_t *lost)
 {
-	uint64_t target = find_target(drain, ring, limit, stuck);
+	uint64_t target = find_target(consumer, ring, limit, stuck);
 
-	if (ct_drain_place(drain, ring, dest).position >= target)
+	if (ct_consumer_place(consumer, ring, dest).position >= target)
 		return false;
-	*lost += pass_over(drain, ring, dest, target);
+	*lost += pass_over(consumer, ring, dest, target);
 	return true;
 }
 
-static void pass_over_full(struct ct_drain *drain, uint32_t dest, uint32_t stuck)
+static void pass_over_full(struct ct_consumer *consumer, uint32_t dest, uint32_t stuck)
 {
 	uint64_t lost = 0;
 	bool is_moved = false;
 
-	for (uint32_t i = 0; i < drain->active_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, drain->active[i]);
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		struct ct_ring *ring = ct_consumer_ring(consumer, consumer->active[i]);
 
-		if (ring != NULL && is_own(ring) && runs_full(ring) && !is_waited_for(drain, ring, dest) &&
-		    find_held_up(drain, ring, stuck) != 0)
-			is_moved |= pass_over_in(drain, ring, dest, drain->limits[drain->active[i]], stuck, &lost);
+		if (ring != NULL && is_own(ring) && runs_full(ring) && !is_waited_for(consumer, ring, dest) &&
+		    find_held_up(consumer, ring, stuck) != 0)
+			is_moved |= pass_over_in(consumer, ring, dest, consumer->limits[consumer->active[i]], stuck, &lost);
 	}
 	if (is_moved)
-		(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
+		(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
 }
 
 /* Those of the mask that have not worked for HOPELESS_NS, or whose method runs. */
-static uint32_t find_hopeless(const struct ct_drain *drain, uint32_t stuck)
+static uint32_t find_hopeless(const struct ct_consumer *consumer, uint32_t stuck)
 {
 	uint64_t now = ct_clock_mono_ns();
 	uint32_t mask = 0;
 
 	for (; stuck != 0; stuck &= stuck - 1) {
-		const struct ct_destination *destination = &drain->destinations[__builtin_ctz(stuck)];
+		const struct ct_destination *destination = &consumer->destinations[__builtin_ctz(stuck)];
 
 		if (ct_destination_is_busy(destination) ||
 		    (destination->failing_since_ns != 0 && now - destination->failing_since_ns >= HOPELESS_NS))
@@ -241,83 +241,83 @@ static uint32_t find_hopeless(const struct ct_drain *drain, uint32_t stuck)
 	return mask;
 }
 
-void ct_drain_pass_over_stuck(struct ct_drain *drain)
+void ct_consumer_pass_over_stuck(struct ct_consumer *consumer)
 {
-	uint32_t stuck = ct_drain_stuck(drain) & drain->seen;
+	uint32_t stuck = ct_consumer_stuck(consumer) & consumer->seen;
 
-	for (uint32_t left = drain->source.recovering ? 0 : stuck; left != 0; left &= left - 1)
-		pass_over_full(drain, (uint32_t)__builtin_ctz(left), stuck);
+	for (uint32_t left = consumer->source.recovering ? 0 : stuck; left != 0; left &= left - 1)
+		pass_over_full(consumer, (uint32_t)__builtin_ctz(left), stuck);
 }
 
-void ct_drain_pass_over_hopeless(struct ct_drain *drain, struct ct_ring *ring)
+void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring *ring)
 {
-	uint32_t stuck = find_hopeless(drain, ct_drain_stuck(drain) & drain->seen);
+	uint32_t stuck = find_hopeless(consumer, ct_consumer_stuck(consumer) & consumer->seen);
 
 	for (uint32_t left = is_own(ring) ? stuck : 0; left != 0; left &= left - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(left);
 		uint64_t lost = 0;
 
-		if ((drain->seen & ~stuck) == 0 && !ct_destination_is_busy(&drain->destinations[dest]))
+		if ((consumer->seen & ~stuck) == 0 && !ct_destination_is_busy(&consumer->destinations[dest]))
 			continue; /* no destination has begun with it: it is handed over as it is */
-		if (pass_over_in(drain, ring, dest, ct_ring_head_position(ring), stuck, &lost))
-			(void)!ct_destination_pass_over(&drain->destinations[dest], lost);
+		if (pass_over_in(consumer, ring, dest, ct_ring_head_position(ring), stuck, &lost))
+			(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
 	}
 }
 
 /* ---- the end of the process ---- */
 
 /* Of the destinations, those that do not have all of the ring. */
-static uint32_t find_behind(const struct ct_drain *drain, const struct ct_ring *ring)
+static uint32_t find_behind(const struct ct_consumer *consumer, const struct ct_ring *ring)
 {
 	uint32_t mask = 0;
 
-	for (uint32_t seen = drain->seen; seen != 0; seen &= seen - 1)
-		if (ct_drain_place(drain, ring, (uint32_t)__builtin_ctz(seen)).position < ct_ring_head_position(ring))
+	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1)
+		if (ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position < ct_ring_head_position(ring))
 			mask |= seen & -seen;
 	return mask;
 }
 
 /* All that was in these rings is counted, and nobody writes to them any more: a recovery does not report them as gone. */
-static void settle_private_rings(const struct ct_drain *drain)
+static void settle_private_rings(const struct ct_consumer *consumer)
 {
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		const struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < consumer->ring_count; i++) {
+		const struct ct_ring *ring = ct_consumer_ring(consumer, i);
 		uint32_t owner = ring != NULL ? ct_ring_owner(ring) : 0;
 
 		if (ring != NULL && ring->place == CT_RING_PRIVATE &&
 		    (owner == 0 || owner == ct_os_thread_id() || !ct_os_thread_exists(owner)))
-			__atomic_store_n(&drain->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
+			__atomic_store_n(&consumer->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
 	}
 }
 
-void ct_drain_give_up(struct ct_drain *drain)
+void ct_consumer_give_up(struct ct_consumer *consumer)
 {
 	uint64_t lost[CT_DEST_LIMIT] = { 0 };
 	uint32_t moved = 0;
 	bool is_counted = true;
 
-	for (uint32_t i = 0; i < drain->ring_count; i++) {
-		struct ct_ring *ring = ct_drain_ring(drain, i);
+	for (uint32_t i = 0; i < consumer->ring_count; i++) {
+		struct ct_ring *ring = ct_consumer_ring(consumer, i);
 		uint32_t behind;
 
 		if (ring == NULL || ring->place != CT_RING_PRIVATE)
 			continue;
-		behind = ring->is_flight ? 0 : find_behind(drain, ring);
+		behind = ring->is_flight ? 0 : find_behind(consumer, ring);
 		moved |= behind;
 		for (; behind != 0; behind &= behind - 1) {
 			uint32_t dest = (uint32_t)__builtin_ctz(behind);
 
-			lost[dest] += pass_over(drain, ring, dest, ct_ring_head_position(ring));
+			lost[dest] += pass_over(consumer, ring, dest, ct_ring_head_position(ring));
 		}
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((moved & 1u << dest) != 0)
-			is_counted &= ct_destination_pass_over(&drain->destinations[dest], lost[dest]) == CTRACE_OK;
+			is_counted &= ct_destination_pass_over(&consumer->destinations[dest], lost[dest]) == CTRACE_OK;
 	if (is_counted)
-		settle_private_rings(drain);
-	for (uint32_t i = 0; i < drain->ring_count; i++)
-		if (ct_drain_ring(drain, i) != NULL) {
-			ct_drain_free_ring(drain, ct_drain_ring(drain, i));
-			ct_ring_wake(ct_drain_ring(drain, i));
+		settle_private_rings(consumer);
+	for (uint32_t i = 0; i < consumer->ring_count; i++)
+		if (ct_consumer_ring(consumer, i) != NULL) {
+			ct_consumer_free_ring(consumer, ct_consumer_ring(consumer, i));
+			ct_ring_wake(ct_consumer_ring(consumer, i));
 		}
 }

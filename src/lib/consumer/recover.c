@@ -1,5 +1,5 @@
 /*
- * recover.c - delivers what dead processes left in their rings, and removes their folders.
+ * recover.c - delivers what dead processes left in their rings, and removes their directories.
  *
  * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that nothing waits for.  The dead process's
  * session lock is held meanwhile, so two recoverers never meet.  Everything that is read may be hostile.
@@ -30,11 +30,11 @@ struct orphan {
 	struct ct_buf elsewhere;
 };
 
-/* One folder's, for the methods of its emitters. */
+/* One directory's, for the methods of its emitters. */
 struct delivery {
 	const struct ct_recover_options *options;
-	const struct ct_folder_entry *entry;
-	struct ct_drain *drain;
+	const struct ct_directory_entry *entry;
+	struct ct_consumer *consumer;
 };
 
 struct walk {
@@ -104,10 +104,10 @@ static bool is_beside(const char *path, uint32_t pid)
 	return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
 }
 
-static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
+static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
-		const char *path = drain->places[dest].path;
+		const char *path = consumer->places[dest].path;
 
 		if (path[0] == '\0' || (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
 								     : !is_beside(path, orphan->session.head->pid)))
@@ -117,15 +117,15 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_drain *drain)
 	}
 }
 
-/* Reports where the delivery is: in its folder, and in the emitter whose method runs now. */
+/* Reports where the delivery is: in its directory, and in the emitter whose method runs now. */
 static void note_step(const struct delivery *delivery, bool in_method)
 {
-	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory, .folder = delivery->entry->name };
+	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory, .directory = delivery->entry->name };
 
 	if (delivery->options->on_step == NULL)
 		return;
-	for (uint32_t dest = 0; in_method && delivery->drain != NULL && dest < CT_DEST_LIMIT; dest++) {
-		const struct ct_destination *destination = &delivery->drain->destinations[dest];
+	for (uint32_t dest = 0; in_method && delivery->consumer != NULL && dest < CT_DEST_LIMIT; dest++) {
+		const struct ct_destination *destination = &delivery->consumer->destinations[dest];
 
 		if (destination->emitter == NULL || !ct_destination_is_busy(destination))
 			continue;
@@ -158,7 +158,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 {
 	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
 	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
-	struct ct_drain_source source = {
+	struct ct_consumer_source source = {
 		.session = &orphan->session,
 		.ring_count = orphan_count,
 		.ring_at = orphan_ring,
@@ -170,24 +170,24 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		.after_method = after_method,
 		.lock_user = delivery,
 	};
-	struct ct_drain_result result = { 0 };
-	struct ct_drain *drain;
+	struct ct_consumer_result result = { 0 };
+	struct ct_consumer *consumer;
 	uint64_t reached;
 	bool durable;
 
 	note_places(orphan);
 	orphan->is_left = true;
-	if (ct_drain_create(&source, &drain) != CTRACE_OK)
+	if (ct_consumer_create(&source, &consumer) != CTRACE_OK)
 		return false;
-	delivery->drain = drain;
-	ct_drain_pass(drain, true, &result);
+	delivery->consumer = consumer;
+	ct_consumer_pass(consumer, true, &result);
 	if (result.pending == 0 && result.failing == 0)
-		ct_drain_announce(drain);
+		ct_consumer_announce(consumer);
 	/* The rings go next: what came from them must not be lost with the machine. */
-	durable = ct_drain_sync(drain) == CTRACE_OK;
-	ct_drain_close(drain);
-	note_elsewhere(orphan, drain);
-	ct_drain_destroy(drain);
+	durable = ct_consumer_sync(consumer) == CTRACE_OK;
+	ct_consumer_close(consumer);
+	note_elsewhere(orphan, consumer);
+	ct_consumer_destroy(consumer);
 	/* What was consumed, but neither what was overwritten nor what only a destination that is gone would have had. */
 	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
 	*out_delivered = result.undeliverable == 0 || result.written > reached ? reached : result.written;
@@ -197,7 +197,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	return !orphan->is_left;
 }
 
-static void report(const struct walk *walk, const struct ct_folder_entry *entry, bool ok, uint64_t delivered, const char *message,
+static void report(const struct walk *walk, const struct ct_directory_entry *entry, bool ok, uint64_t delivered, const char *message,
 		   struct orphan *orphan)
 {
 	walk->total->recovered += ok;
@@ -220,12 +220,12 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 }
 
 /* A ring that is kept: what is wrong with its file, if that can be seen from outside. */
-static const char *explain_ring(const struct ct_folder_entry *entry, char buffer[OUTCOME_SIZE])
+static const char *explain_ring(const struct ct_directory_entry *entry, char buffer[OUTCOME_SIZE])
 {
-	char why[CT_FOLDER_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE];
 
-	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the folder is kept",
-		       ct_folder_explain(entry->run_directory, entry->name, CTRACE_OK, why) == why ? why : "a ring is damaged");
+	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the directory is kept",
+		       ct_directory_explain(entry->run_directory, entry->name, CTRACE_OK, why) == why ? why : "a ring is damaged");
 	return buffer;
 }
 
@@ -254,7 +254,7 @@ static uint64_t count_lost(const struct orphan *orphan)
 /* A process that died before it had opened its output: what waits in its rings may be for that path. */
 static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
 {
-	static const struct ct_drain_source source = { .loads_nothing = true };
+	static const struct ct_consumer_source source = { .loads_nothing = true };
 	struct ct_destination destination;
 	struct ctrace_place place;
 	bool wants;
@@ -327,13 +327,13 @@ static bool is_given_up(const struct ct_session_head *head)
 	return until != 0 && head->recover_first_ns <= now && until <= now;
 }
 
-/* Delivers what a loaded folder has, and removes the folder when nothing is left. */
-static void recover_loaded(const struct walk *walk, const struct ct_folder_entry *entry, struct orphan *orphan)
+/* Delivers what a loaded directory has, and removes the directory when nothing is left. */
+static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry, struct orphan *orphan)
 {
 	struct delivery delivery = { .options = walk->options, .entry = entry };
 	enum ctrace_status status;
 	uint64_t delivered = 0;
-	char buffer[OUTCOME_SIZE], why[CT_FOLDER_WHY_SIZE];
+	char buffer[OUTCOME_SIZE], why[CT_DIRECTORY_WHY_SIZE];
 
 	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
 		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
@@ -341,9 +341,9 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 	}
 	status = load_rings(orphan);
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), orphan);
+		report(walk, entry, false, 0, ct_directory_explain(entry->run_directory, entry->name, status, why), orphan);
 	} else if (!deliver_all(orphan, &delivery, &delivered) && is_given_up(orphan->session.head)) {
-		ct_folder_remove(entry->run_directory, entry->name);
+		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
 		report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
 		walk->total->kept--;
@@ -355,7 +355,7 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 		report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
 	} else {
 		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
-		ct_folder_remove(entry->run_directory, entry->name);
+		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
 		report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
 		walk->total->lost += count_lost(orphan);
@@ -365,11 +365,11 @@ static void recover_loaded(const struct walk *walk, const struct ct_folder_entry
 	walk->total->gone += orphan->gone;
 }
 
-static void recover_one(const struct ct_folder_entry *entry, void *user)
+static void recover_one(const struct ct_directory_entry *entry, void *user)
 {
 	const struct walk *walk = user;
 	struct orphan orphan = { 0 };
-	char why[CT_FOLDER_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE];
 	enum ctrace_status status;
 
 	if (entry->is_alive || entry->uid != (uint32_t)geteuid())
@@ -382,21 +382,21 @@ static void recover_one(const struct ct_folder_entry *entry, void *user)
 		ct_session_close(&orphan.session, false);
 		return;
 	}
-	walk->total->folders++;
+	walk->total->directories++;
 	if (status == CTRACE_OK)
 		recover_loaded(walk, entry, &orphan);
 	else
-		report(walk, entry, false, 0, ct_folder_explain(entry->run_directory, entry->name, status, why), &orphan);
+		report(walk, entry, false, 0, ct_directory_explain(entry->run_directory, entry->name, status, why), &orphan);
 	close_orphan(&orphan);
 	if (status == CTRACE_OK)
 		ct_session_close(&orphan.session, false);
 }
 
 void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,
-		ct_recover_report *report_folder, void *user)
+		ct_recover_report *report_directory, void *user)
 {
 	static const struct ct_recover_options all = { .is_guest = false };
-	struct walk walk = { .options = options != NULL ? options : &all, .total = total, .report = report_folder, .user = user };
+	struct walk walk = { .options = options != NULL ? options : &all, .total = total, .report = report_directory, .user = user };
 
-	ct_folder_each(run_directory, recover_one, &walk);
+	ct_directory_each(run_directory, recover_one, &walk);
 }

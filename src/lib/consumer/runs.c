@@ -1,7 +1,7 @@
 /*
  * runs.c - walks the rings for a destination that takes events as they are, and gives their bytes in runs.
  *
- * Runs under the drain's lock.  The walk loads each event's head and looks at its class, which says how long it is, and whether it is for this
+ * Runs under the consumer's lock.  The walk loads each event's head and looks at its class, which says how long it is, and whether it is for this
  * destination.  It copies nothing, except events of overwrite rings, whose producer may come round again.  A ring's walk ends at damage:
  * what follows cannot be found, as each event ends where the next begins.
  *

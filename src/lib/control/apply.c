@@ -1,10 +1,10 @@
 /*
  * apply.c - the one place where commands take effect, and the table of what commands there are.
  *
- * Two kinds take effect in folders above this one: TRACE CT in lib/component/command.c; FLUSH, ROTATE and
+ * Two kinds take effect in directories above this one: TRACE CT in lib/component/command.c; FLUSH, ROTATE and
  * RELOAD in lib/start/operate.c.
  *
- * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's properties holds the drain
+ * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's properties holds the consumer
  * still, so that events committed before it still go by the old settings.  Changes are told to the program only after every
  * lock is given back, because a callback may make changes itself.
  *
@@ -37,7 +37,7 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 	return first;
 }
 
-/* What the emitter will need and cannot load on the thread that drains. */
+/* What the emitter will need and cannot load on the thread that consumes. */
 static void prepare(const struct ct_command *command, uint32_t emitter)
 {
 	enum ct_encoding encoding;
@@ -212,7 +212,7 @@ static enum ctrace_status apply_application(const struct ct_target *target, cons
 static enum ctrace_status apply_buffer(const struct ct_target *target, const struct ct_command *command)
 {
 	if (command->component.size != 0)
-		return ct_route_set_buffer(target->registry, command->component.at, command->component.size, command->number);
+		return ct_channel_set_buffer(target->registry, command->component.at, command->component.size, command->number);
 	__atomic_store_n(&target->settings->buffer, command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
@@ -220,7 +220,7 @@ static enum ctrace_status apply_buffer(const struct ct_target *target, const str
 static enum ctrace_status apply_overflow(const struct ct_target *target, const struct ct_command *command)
 {
 	if (command->component.size != 0)
-		return ct_route_set_overflow(target->registry, command->component.at, command->component.size,
+		return ct_channel_set_overflow(target->registry, command->component.at, command->component.size,
 					     (uint32_t)command->number);
 	__atomic_store_n(&target->settings->overflow, (uint32_t)command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
@@ -234,7 +234,7 @@ static enum ctrace_status apply_block_timeout(const struct ct_target *target, co
 
 static enum ctrace_status apply_flight_level(const struct ct_target *target, const struct ct_command *command)
 {
-	return ct_route_set_flight(target->registry, command->component.at, command->component.size, command->level, target->changed,
+	return ct_channel_set_flight(target->registry, command->component.at, command->component.size, command->level, target->changed,
 				   target->changed_user);
 }
 

@@ -2,7 +2,7 @@
  * config.c - the grammar of the configuration file, one line at a time.
  *
  * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes nothing but what it is given: a
- * line becomes a command or a complaint, whatever its bytes are.  The texts of a command are parts of the line.
+ * line becomes a command or a diagnostic, whatever its bytes are.  The texts of a command are parts of the line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 struct parser {
 	const char *line;
 	struct ct_command *command;
-	struct ct_complaint *complaint; /* or NULL */
+	struct ct_diagnostic *diagnostic; /* or NULL */
 };
 
 /* ---- spans ---- */
@@ -47,19 +47,19 @@ static const char *find_blank(struct ct_span span)
 	return at;
 }
 
-/* ---- complaints ---- */
+/* ---- diagnostics ---- */
 
 /* `what "word" (did you mean suggestion?)`; word.at NULL and suggestion NULL leave theirs out. */
-static enum ctrace_status complain(const struct parser *parser, const char *at, const char *what, struct ct_span word,
+static enum ctrace_status diagnose(const struct parser *parser, const char *at, const char *what, struct ct_span word,
 				   const char *suggestion, const char *expected)
 {
-	struct ct_complaint *complaint = parser->complaint;
+	struct ct_diagnostic *diagnostic = parser->diagnostic;
 	struct ct_buf text;
 
-	if (complaint == NULL)
+	if (diagnostic == NULL)
 		return CTRACE_SYNTAX_ERROR;
-	complaint->line = 0;
-	complaint->column = (unsigned)(at - parser->line) + 1;
+	diagnostic->line = 0;
+	diagnostic->column = (unsigned)(at - parser->line) + 1;
 	ct_buf_init(&text);
 	ct_buf_add_text(&text, what);
 	if (word.at != NULL) {
@@ -68,8 +68,8 @@ static enum ctrace_status complain(const struct parser *parser, const char *at, 
 	}
 	if (suggestion != NULL)
 		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
-	(void)snprintf(complaint->message, sizeof complaint->message, "%s", ct_buf_text(&text));
-	(void)snprintf(complaint->expected, sizeof complaint->expected, "%s", expected);
+	(void)snprintf(diagnostic->message, sizeof diagnostic->message, "%s", ct_buf_text(&text));
+	(void)snprintf(diagnostic->expected, sizeof diagnostic->expected, "%s", expected);
 	ct_buf_fini(&text);
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -113,14 +113,14 @@ static enum ctrace_status parse_word(const struct parser *parser, struct ct_span
 			return CTRACE_OK;
 		}
 	}
-	return complain(parser, value.at, "unknown value", value, ct_suggest(value, list, count), expected);
+	return diagnose(parser, value.at, "unknown value", value, ct_suggest(value, list, count), expected);
 }
 
 static enum ctrace_status parse_level(const struct parser *parser, struct ct_span value)
 {
 	if (ct_level_parse(value.at, value.size, &parser->command->level))
 		return CTRACE_OK;
-	return complain(parser, value.at, "unknown level", value, ct_suggest_level(value, true),
+	return diagnose(parser, value.at, "unknown level", value, ct_suggest_level(value, true),
 			"none, debug, info, warn, error or fatal");
 }
 
@@ -146,15 +146,15 @@ static enum ctrace_status parse_size(const struct parser *parser, struct ct_span
 	struct ct_span unit;
 
 	if (!parse_digits(value, &size, &unit))
-		return complain(parser, value.at, "not a size:", value, NULL, expected);
+		return diagnose(parser, value.at, "not a size:", value, NULL, expected);
 	if (ct_name_is(unit.at, unit.size, "k"))
 		size = size <= CT_RING_MAX ? size << 10 : size;
 	else if (ct_name_is(unit.at, unit.size, "m"))
 		size = size <= CT_RING_MAX ? size << 20 : size;
 	else if (unit.size != 0)
-		return complain(parser, unit.at, "unknown unit", unit, NULL, expected);
+		return diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (size == 0 || size > CT_RING_MAX)
-		return complain(parser, value.at, size == 0 ? "too small:" : "too large:", value, NULL, expected);
+		return diagnose(parser, value.at, size == 0 ? "too small:" : "too large:", value, NULL, expected);
 	parser->command->number = ct_ring_capacity(size);
 	return CTRACE_OK;
 }
@@ -167,13 +167,13 @@ static enum ctrace_status parse_time(const struct parser *parser, struct ct_span
 	struct ct_span unit;
 
 	if (!parse_digits(value, &number, &unit))
-		return complain(parser, value.at, "not a time:", value, NULL, expected);
+		return diagnose(parser, value.at, "not a time:", value, NULL, expected);
 	if (ct_name_is(unit.at, unit.size, "s"))
 		scale = 1000u * 1000u * 1000u;
 	else if (unit.size != 0 && !ct_name_is(unit.at, unit.size, "ms"))
-		return complain(parser, unit.at, "unknown unit", unit, NULL, expected);
+		return diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (number > MOST_SECONDS * (uint64_t)1000u * 1000u * 1000u / scale)
-		return complain(parser, value.at, "too long:", value, NULL, expected);
+		return diagnose(parser, value.at, "too long:", value, NULL, expected);
 	parser->command->number = number * scale;
 	return CTRACE_OK;
 }
@@ -185,13 +185,13 @@ static enum ctrace_status parse_age(const struct parser *parser, struct ct_span 
 	struct ct_span unit;
 
 	if (!parse_digits(value, &number, &unit))
-		return complain(parser, value.at, "not a time:", value, NULL, expected);
+		return diagnose(parser, value.at, "not a time:", value, NULL, expected);
 	if (unit.size != 1 || strchr("sShHdD", unit.at[0]) == NULL)
-		return complain(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit", unit.size == 0 ? value : unit,
+		return diagnose(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit", unit.size == 0 ? value : unit,
 				NULL, expected);
 	seconds = (unit.at[0] | 0x20) == 'd' ? 86400u : (unit.at[0] | 0x20) == 'h' ? 3600u : 1u;
 	if (number > (uint64_t)MOST_DAYS * 86400u / seconds)
-		return complain(parser, value.at, "too long:", value, NULL, expected);
+		return diagnose(parser, value.at, "too long:", value, NULL, expected);
 	parser->command->number = number * seconds * 1000000000u;
 	return CTRACE_OK;
 }
@@ -235,16 +235,16 @@ static enum ctrace_status parse_dests(const struct parser *parser, struct ct_spa
 	size_t count = 0;
 
 	if (!parse_parentheses(value, &parser->command->list, &parser->command->no_inherit))
-		return complain(parser, value.at, "only one parenthesis round", value, NULL, expected);
+		return diagnose(parser, value.at, "only one parenthesis round", value, NULL, expected);
 	names = parser->command->list;
 	for (; ct_config_next_word(&names, &name); count++) {
 		if (name.size > CTRACE_MAX_EMITTER)
-			return complain(parser, name.at, "too long for an emitter name:", name, NULL, "at most 31 bytes");
+			return diagnose(parser, name.at, "too long for an emitter name:", name, NULL, "at most 31 bytes");
 		if (memchr(name.at, '(', name.size) != NULL || memchr(name.at, ')', name.size) != NULL)
-			return complain(parser, name.at, "misplaced parenthesis in", name, NULL, expected);
+			return diagnose(parser, name.at, "misplaced parenthesis in", name, NULL, expected);
 	}
 	if (count == 0)
-		return complain(parser, value.at, "no destination", no_word, NULL, expected);
+		return diagnose(parser, value.at, "no destination", no_word, NULL, expected);
 	return CTRACE_OK;
 }
 
@@ -255,16 +255,16 @@ static enum ctrace_status parse_application(const struct parser *parser, struct 
 	bool has_them;
 
 	if (!parse_parentheses(value, &inner, &has_them))
-		return complain(parser, value.at, "only one parenthesis round", value, NULL, expected);
+		return diagnose(parser, value.at, "only one parenthesis round", value, NULL, expected);
 	if (inner.size == 0)
-		return complain(parser, value.at, "no name", no_word, NULL, expected);
+		return diagnose(parser, value.at, "no name", no_word, NULL, expected);
 	return CTRACE_OK;
 }
 
 static enum ctrace_status parse_path(const struct parser *parser, struct ct_span value)
 {
 	if (value.size == 0 || value.at[0] != '/' || value.size >= PATH_SIZE)
-		return complain(parser, value.at, "not an absolute path:", value, NULL, "a folder's path that begins with /");
+		return diagnose(parser, value.at, "not an absolute path:", value, NULL, "a directory's path that begins with /");
 	return CTRACE_OK;
 }
 
@@ -274,7 +274,7 @@ static enum ctrace_status parse_encoding(const struct parser *parser, struct ct_
 
 	if (ct_encoding_parse(value.at, value.size, &encoding))
 		return CTRACE_OK;
-	return complain(parser, value.at, "unknown encoding", value, NULL, CT_ENCODING_NAMES);
+	return diagnose(parser, value.at, "unknown encoding", value, NULL, CT_ENCODING_NAMES);
 }
 
 bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out)
@@ -304,7 +304,7 @@ static const struct ctrace_property *find_property(const struct ct_command *comm
 	return ct_emitter_property(ct_emitter_at(index), command->property.at, command->property.size);
 }
 
-enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_complaint *out)
+enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_diagnostic *out)
 {
 	const struct ctrace_property *row = find_property(command);
 
@@ -313,13 +313,13 @@ enum ct_property_finding ct_config_check_property(const struct ct_command *comma
 
 static enum ctrace_status parse_property(const struct parser *parser, struct ct_span value)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
-	if (ct_config_check_property(parser->command, &complaint) != CT_PROPERTY_WRONG)
+	if (ct_config_check_property(parser->command, &diagnostic) != CT_PROPERTY_WRONG)
 		return CTRACE_OK;
-	if (parser->complaint != NULL) {
-		*parser->complaint = complaint;
-		parser->complaint->column += (unsigned)(value.at - parser->line);
+	if (parser->diagnostic != NULL) {
+		*parser->diagnostic = diagnostic;
+		parser->diagnostic->column += (unsigned)(value.at - parser->line);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -386,7 +386,7 @@ static enum ctrace_status parse_component(const struct parser *parser, struct ct
 	static const char expected[] = "a dotted name of 1 to 255 bytes: no blank, no empty part";
 
 	if (ct_component_check_name(name.at, name.size) != CTRACE_OK || find_blank(name) != span_end(name))
-		return complain(parser, name.at, "not a component name:", name, NULL, expected);
+		return diagnose(parser, name.at, "not a component name:", name, NULL, expected);
 	parser->command->component = name;
 	return CTRACE_OK;
 }
@@ -394,7 +394,7 @@ static enum ctrace_status parse_component(const struct parser *parser, struct ct
 static enum ctrace_status parse_emitter(const struct parser *parser, struct ct_span name)
 {
 	if (name.size == 0 || name.size > CTRACE_MAX_EMITTER || find_blank(name) != span_end(name))
-		return complain(parser, name.at, "not an emitter name:", name, NULL, "1 to 31 bytes without a blank");
+		return diagnose(parser, name.at, "not an emitter name:", name, NULL, "1 to 31 bytes without a blank");
 	parser->command->emitter = name;
 	return CTRACE_OK;
 }
@@ -416,7 +416,7 @@ static enum ctrace_status parse_subject(const struct parser *parser, enum ct_sub
 	if (status != CTRACE_OK)
 		return status;
 	if (property.size == 0 || property.size > CTRACE_MAX_PROPERTY)
-		return complain(parser, property.at, "not a property name:", property, NULL, "1 to 255 bytes after the #");
+		return diagnose(parser, property.at, "not a property name:", property, NULL, "1 to 255 bytes after the #");
 	parser->command->property = property;
 	return CTRACE_OK;
 }
@@ -444,7 +444,7 @@ static struct ct_span key_front(struct ct_span key, const char *keyword)
 	return ct_span_of(key.at, end);
 }
 
-static enum ctrace_status complain_unknown_key(const struct parser *parser, struct ct_span key)
+static enum ctrace_status diagnose_unknown_key(const struct parser *parser, struct ct_span key)
 {
 	bool is_ours = key.size >= 7 && ct_name_is(key.at, 7, "ctrace.");
 	const struct ct_verb_row *row;
@@ -453,23 +453,23 @@ static enum ctrace_status complain_unknown_key(const struct parser *parser, stru
 	for (size_t i = 0; suggestion == NULL && (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
 			suggestion = ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
-	return complain(
+	return diagnose(
 		parser, key.at, "unknown key", key, suggestion,
 		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
 
-static enum ctrace_status complain_form(const struct parser *parser, const struct ct_verb_row *row, struct ct_span key,
+static enum ctrace_status diagnose_form(const struct parser *parser, const struct ct_verb_row *row, struct ct_span key,
 					struct ct_span rest)
 {
-	char expected[sizeof parser->complaint->expected];
+	char expected[sizeof parser->diagnostic->expected];
 
 	(void)snprintf(expected, sizeof expected, "%s%s%s", row->key, row->subject_grammar,
 		       row->subject == CT_SUBJECT_ANY_COMPONENT && span_find(rest, '#') != span_end(rest)
 			       ? "; properties are set by mftrace.comp.COMPONENT#PROPERTY"
 			       : "");
-	return complain(parser, rest.at, "wrong form of key", key, NULL, expected);
+	return diagnose(parser, rest.at, "wrong form of key", key, NULL, expected);
 }
 
 static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span key, struct ct_span value)
@@ -491,7 +491,7 @@ static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span
 		parser->command->verb = row->verb;
 		return parse_value(parser, row->value, value);
 	}
-	return nearest != NULL ? complain_form(parser, nearest, key, rest) : complain_unknown_key(parser, key);
+	return nearest != NULL ? diagnose_form(parser, nearest, key, rest) : diagnose_unknown_key(parser, key);
 }
 
 /* ---- lines ---- */
@@ -504,24 +504,24 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 	struct ct_span key = ct_span_trim(ct_span_of(text.at, equals));
 
 	if (line.size > CT_CONFIG_LINE_MAX)
-		return complain(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word, NULL, "at most 65536 bytes");
+		return diagnose(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word, NULL, "at most 65536 bytes");
 	if (text.size == 0 || text.at[0] == '#')
 		return CTRACE_OK;
 	if (nul != span_end(text))
-		return complain(parser, nul, "NUL byte", no_word, NULL, "text");
+		return diagnose(parser, nul, "NUL byte", no_word, NULL, "text");
 	if (span_find(text, '\n') != span_end(text))
-		return complain(parser, span_find(text, '\n'), "more than one line", no_word, NULL, "one line at a time");
+		return diagnose(parser, span_find(text, '\n'), "more than one line", no_word, NULL, "one line at a time");
 	if (equals == span_end(text))
-		return complain(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
+		return diagnose(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
 	if (key.size == 0)
-		return complain(parser, equals, "no key before \"=\"", no_word, NULL, "KEY = VALUE");
+		return diagnose(parser, equals, "no key before \"=\"", no_word, NULL, "KEY = VALUE");
 	return parse_pair(parser, key, ct_span_trim(ct_span_of(equals + 1, span_end(text))));
 }
 
-enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_complaint *complaint)
+enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_diagnostic *diagnostic)
 {
 	struct ct_command command = { .verb = CT_VERB_NONE };
-	struct parser parser = { line, &command, complaint };
+	struct parser parser = { line, &command, diagnostic };
 	enum ctrace_status status = parse_line(&parser, (struct ct_span){ line, size });
 
 	if (status == CTRACE_OK)
@@ -619,13 +619,13 @@ static void give(const struct ct_command *command, unsigned number, const struct
 /* False when the rest of the file is not for this program. */
 static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program, const struct ct_config_reader *reader)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_command command;
 
-	if (ct_config_parse_line(line.at, line.size, &command, reader->complain != NULL ? &complaint : NULL) != CTRACE_OK) {
-		if (reader->complain != NULL) {
-			complaint.line = number;
-			reader->complain(&complaint, reader->user);
+	if (ct_config_parse_line(line.at, line.size, &command, reader->diagnose != NULL ? &diagnostic : NULL) != CTRACE_OK) {
+		if (reader->diagnose != NULL) {
+			diagnostic.line = number;
+			reader->diagnose(&diagnostic, reader->user);
 		}
 		return true;
 	}

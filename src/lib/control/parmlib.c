@@ -1,7 +1,7 @@
 /*
  * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, one for each trace that it speaks of.
  *
- * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is complained
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is reported
  * about where it stands, and reading goes on with the next clause.  Each byte is looked at a fixed number of times, and nothing calls
  * itself.
  *
@@ -71,7 +71,7 @@ static const char *keyword_suggest(struct ct_span word)
 	return ct_suggest(word, names, CT_COUNT(names));
 }
 
-/* ---- the next clause after a mistake ---- */
+/* ---- the next clause after an error ---- */
 
 /* Whether a clause begins with the word that the parser has just passed.  In parentheses that were never closed, only one that has some
  * of its own is believed, and not where a value may stand. */
@@ -133,7 +133,7 @@ static bool trace_add(struct ct_parser *parser, const char *at)
 	struct ct_parmlib *out = parser->out;
 
 	if (out->count == MOST_TRACES) {
-		ct_complain_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many", "at most 1024 in a member");
+		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many", "at most 1024 in a member");
 		return false;
 	}
 	if ((out->count & (out->count - 1)) == 0) { /* there is room for the next power of two, and it is used up */
@@ -161,7 +161,7 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 	}
 	trace = ct_parser_trace(parser);
 	if (trace->has[clause])
-		ct_complain_syntax(parser, word, "is there already for this trace", "each clause once for a trace");
+		ct_diagnose_syntax(parser, word, "is there already for this trace", "each clause once for a trace");
 	trace->has[clause] = true;
 	ct_scan_place(parser, word.at, &trace->place[clause].line, &trace->place[clause].column);
 	return true;
@@ -173,7 +173,7 @@ static void parse_parentheses(struct ct_parser *parser, const struct keyword *ke
 {
 	(void)ct_scan_accept(parser, '=');
 	if (!ct_scan_accept(parser, '(')) {
-		ct_complain_found(parser, "\"(\"");
+		ct_diagnose_found(parser, "\"(\"");
 		skip_to_clause(parser, 0);
 	} else if (!keyword->read(parser)) {
 		skip_to_clause(parser, 1);
@@ -193,7 +193,7 @@ static void parse_clause(struct ct_parser *parser, const struct keyword *keyword
 static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
 {
 	if (parser->out->wtrstart[0] != '\0')
-		ct_complain_syntax(parser, word, "is there already", "one WTRSTART in a member");
+		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTART in a member");
 	parse_parentheses(parser, keyword);
 	parser->out->nowrap = ct_scan_accept_word(parser, "NOWRAP");
 	if (!parser->out->nowrap)
@@ -203,19 +203,19 @@ static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keywo
 static void parse_wtrstop(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
 {
 	if (parser->out->wtrstop[0] != '\0')
-		ct_complain_syntax(parser, word, "is there already", "one WTRSTOP in a member");
+		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTOP in a member");
 	parse_parentheses(parser, keyword);
 }
 
 static void refuse_keyword(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
 {
-	ct_complain_syntax(parser, word, keyword->refusal, keyword->expected);
+	ct_diagnose_syntax(parser, word, keyword->refusal, keyword->expected);
 }
 
 /* A word that is no keyword, and what it has in parentheses. */
 static void refuse_word(struct ct_parser *parser, struct ct_span word)
 {
-	ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword", keyword_suggest(word),
+	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword", keyword_suggest(word),
 						  clauses_expected });
 	(void)ct_scan_accept(parser, '=');
 	if (ct_scan_accept(parser, '('))
@@ -234,7 +234,7 @@ static void parse_next(struct ct_parser *parser)
 	} else if (word.size != 0) {
 		refuse_word(parser, word);
 	} else {
-		ct_complain_found(parser, clauses_expected);
+		ct_diagnose_found(parser, clauses_expected);
 		skip_to_clause(parser, 0);
 	}
 }
@@ -251,7 +251,7 @@ static bool parse_head(struct ct_parser *parser)
 		return true;
 	if (parser->at == parser->end) {
 		if (parser->open_comment == NULL)
-			ct_complain_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty", "TRACEOPTS");
+			ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty", "TRACEOPTS");
 		return false;
 	}
 	word = ct_scan_word(parser);
@@ -260,7 +260,7 @@ static bool parse_head(struct ct_parser *parser)
 	if (is_clause)
 		parser->at = word.at;
 	word.size += word.size == 0; /* a mark */
-	ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_PARMLIB, word, "stands where TRACEOPTS begins a member", suggestion,
+	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_PARMLIB, word, "stands where TRACEOPTS begins a member", suggestion,
 						  "TRACEOPTS" });
 	return is_clause || suggestion != NULL;
 }
@@ -273,20 +273,20 @@ static void parse_member(struct ct_parser *parser)
 		for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser))
 			parse_next(parser);
 	if (parser->open_comment != NULL)
-		ct_complain_syntax(parser, (struct ct_span){ parser->open_comment, 2 }, "is not closed", "\"*/\"");
+		ct_diagnose_syntax(parser, (struct ct_span){ parser->open_comment, 2 }, "is not closed", "\"*/\"");
 	else if (parser->reason == 0 && out->count == 0 && out->wtrstart[0] == '\0' && out->wtrstop[0] == '\0')
-		ct_complain_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing", clauses_expected);
+		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing", clauses_expected);
 }
 
-uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_complain *complain, void *user)
+uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_diagnose *diagnose, void *user)
 {
-	struct ct_parser parser = { .out = out, .complain = complain, .user = user, .placed = text, .line_start = text, .line = 1 };
+	struct ct_parser parser = { .out = out, .diagnose = diagnose, .user = user, .placed = text, .line_start = text, .line = 1 };
 	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put in front of UTF-8 */
 	char *copy;
 
 	*out = (struct ct_parmlib){ 0 };
 	if (size > CT_PARMLIB_LIMIT) {
-		ct_complain_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT, "the member is too large",
+		ct_diagnose_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT, "the member is too large",
 				  "at most 65536 bytes, comments included");
 		return parser.reason;
 	}

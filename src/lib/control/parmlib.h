@@ -1,9 +1,9 @@
 /*
  * lib/control/parmlib.h - what the files that read a member of CTRACE_PARMLIB share.  Each calls only those below it:
  *
- *     parmlib.c           the grammar: keywords, traces, and where reading goes on after a mistake
+ *     parmlib.c           the grammar: keywords, traces, and where reading goes on after an error
  *     parmlib_values.c    what stands in a keyword's parentheses
- *     parmlib_complain.c  what is wrong, in words
+ *     parmlib_diagnose.c  what is wrong, in words
  *     parmlib_scan.c      blanks, comments, words, quotations; lines and columns
  *
  * Printing a member (parmlib_print.c) and finding one (parmlib_file.c) need none of this.
@@ -19,13 +19,13 @@
 struct ct_parser {
 	const char *at; /* what is to be read next */
 	const char *end;
-	const char *whole;        /* what the text is, for a complaint; NULL: "the member" */
+	const char *whole;        /* what the text is, for a diagnostic; NULL: "the member" */
 	const char *open_comment; /* one without an end, and then the text ends there; or NULL */
 	const char *placed;       /* so far lines are counted; places are asked for in the order of the text */
 	const char *line_start;
 	unsigned line;
-	uint32_t reason; /* the first mistake's; 0: none yet */
-	ct_parmlib_complain *complain;
+	uint32_t reason; /* the first error's; 0: none yet */
+	ct_parmlib_diagnose *diagnose;
 	void *user;
 	struct ct_parmlib *out;
 };
@@ -49,26 +49,26 @@ struct ct_span ct_scan_value(struct ct_parser *parser); /* up to a blank or one 
  * costs only its line: false, and the parser stands at the line's end. */
 bool ct_scan_quotation(struct ct_parser *parser);
 
-/* ---- parmlib_complain.c */
-struct ct_mistake {
+/* ---- parmlib_diagnose.c */
+struct ct_diagnostic_parts {
 	uint32_t reason;
 	struct ct_span word; /* shown, also when it is empty */
 	const char *what;
 	const char *suggestion; /* or NULL */
 	const char *expected;
 };
-void ct_complain(struct ct_parser *parser, const struct ct_mistake *mistake); /* `"word" what (did you mean suggestion?)` */
-void ct_complain_word(struct ct_parser *parser, uint32_t reason, struct ct_span word, const char *what, const char *expected);
-void ct_complain_syntax(struct ct_parser *parser, struct ct_span word, const char *what, const char *expected); /* reason 06 */
-void ct_complain_found(struct ct_parser *parser, const char *expected); /* about what stands at the parser's place */
-void ct_complain_place(struct ct_parser *parser, uint32_t reason, const char *at, const char *what, const char *expected);
+void ct_diagnose(struct ct_parser *parser, const struct ct_diagnostic_parts *diagnostic); /* `"word" what (did you mean suggestion?)` */
+void ct_diagnose_word(struct ct_parser *parser, uint32_t reason, struct ct_span word, const char *what, const char *expected);
+void ct_diagnose_syntax(struct ct_parser *parser, struct ct_span word, const char *what, const char *expected); /* reason 06 */
+void ct_diagnose_found(struct ct_parser *parser, const char *expected); /* about what stands at the parser's place */
+void ct_diagnose_place(struct ct_parser *parser, uint32_t reason, const char *at, const char *what, const char *expected);
 /* The words are there already; line and column are filled in. */
-void ct_complain_filled(struct ct_parser *parser, uint32_t reason, const char *at, struct ct_complaint *complaint);
+void ct_diagnose_filled(struct ct_parser *parser, uint32_t reason, const char *at, struct ct_diagnostic *diagnostic);
 /* reason: trace_name.c's, of the value; 0 is fine. */
-void ct_complain_value(struct ct_parser *parser, struct ct_span value, uint32_t reason);
+void ct_diagnose_value(struct ct_parser *parser, struct ct_span value, uint32_t reason);
 
 /* ---- parmlib_values.c: what stands behind the opening parenthesis.  False: neither what goes on nor what closes it is at the parser's
- * place, and that is complained about.  A value that is none is complained about, and read. */
+ * place, and that is reported about.  A value that is none is reported about, and read. */
 bool ct_read_preset(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_sub(struct ct_parser *parser) CT_MUST_USE;
 bool ct_read_asid(struct ct_parser *parser) CT_MUST_USE;

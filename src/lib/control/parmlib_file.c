@@ -1,8 +1,8 @@
 /*
- * parmlib_file.c - finds a member in the folders of CTRACE_PARMLIB.
+ * parmlib_file.c - finds a member in the directories of CTRACE_PARMLIB.
  *
  * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A name becomes a path only when it is a member's, so none
- * leads out of the folders; what is there under the name and no regular file is not waited for, nor what everybody may write to read; trouble in one folder is not passed
+ * leads out of the directories; what is there under the name and no regular file is not waited for, nor what everybody may write to read; trouble in one directory is not passed
  * over for the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 #define PATH_SIZE 4096u
 
-/* The reason for a status of ct_os_read_file() and its errno; CTRACE_RSN_MEMBER_NOT_FOUND: look in the next folder. */
+/* The reason for a status of ct_os_read_file() and its errno; CTRACE_RSN_MEMBER_NOT_FOUND: look in the next directory. */
 static uint32_t read_reason(enum ctrace_status status)
 {
 	switch (status) {
@@ -38,63 +38,63 @@ static uint32_t read_reason(enum ctrace_status status)
 	return errno == EMFILE || errno == ENFILE ? CTRACE_RSN_MEMBER_ALLOCATION : CTRACE_RSN_MEMBER_IO;
 }
 
-static bool is_folder(struct ct_span folder)
+static bool is_directory(struct ct_span directory)
 {
 	char path[PATH_SIZE];
 	struct stat info;
 
-	(void)snprintf(path, sizeof path, "%.*s", (int)folder.size, folder.at);
+	(void)snprintf(path, sizeof path, "%.*s", (int)directory.size, directory.at);
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Of a colon-separated list; empty ones, which elsewhere mean the current folder, are passed over.  False at its end. */
-static bool next_folder(const char **list, struct ct_span *out_folder)
+/* Of a colon-separated list; empty ones, which elsewhere mean the current directory, are passed over.  False at its end. */
+static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
 
 	*list += strspn(*list, ":");
 	size = strcspn(*list, ":");
-	*out_folder = (struct ct_span){ *list, size };
+	*out_directory = (struct ct_span){ *list, size };
 	*list += size;
 	return size != 0;
 }
 
 /* Reads the first that is there, leaving its path in `path`. */
-static uint32_t read_member(const char *member, const char *folders, struct ct_buf *out_text, char path[PATH_SIZE])
+static uint32_t read_member(const char *member, const char *directories, struct ct_buf *out_text, char path[PATH_SIZE])
 {
-	bool has_folder = false;
-	struct ct_span folder;
+	bool has_directory = false;
+	struct ct_span directory;
 	char place[PATH_SIZE];
 
-	while (next_folder(&folders, &folder)) {
+	while (next_directory(&directories, &directory)) {
 		uint32_t reason;
 
-		if (folder.size + 1 + strlen(member) >= PATH_SIZE)
+		if (directory.size + 1 + strlen(member) >= PATH_SIZE)
 			continue;
-		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)folder.size, folder.at, member);
-		(void)snprintf(place, sizeof place, "%.*s", (int)folder.size, folder.at);
+		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at, member);
+		(void)snprintf(place, sizeof place, "%.*s", (int)directory.size, directory.at);
 		reason = read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED, CT_PARMLIB_LIMIT + 1, out_text));
 		if (reason != CTRACE_RSN_MEMBER_NOT_FOUND)
 			return reason;
-		has_folder = has_folder || is_folder(folder);
+		has_directory = has_directory || is_directory(directory);
 	}
 	path[0] = '\0';
-	return has_folder ? CTRACE_RSN_MEMBER_NOT_FOUND : CTRACE_RSN_MEMBER_ALLOCATION;
+	return has_directory ? CTRACE_RSN_MEMBER_NOT_FOUND : CTRACE_RSN_MEMBER_ALLOCATION;
 }
 
 uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[PATH_SIZE])
 {
-	const char *folders = ct_os_environment("CTRACE_PARMLIB");
+	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 	struct ct_buf text;
 	uint32_t reason;
 
 	out_path[0] = '\0';
 	if (!ct_trace_name_is_valid(member, strlen(member)) || strncmp(member, "CT", 2) != 0)
 		return CTRACE_RSN_MEMBER_NAME;
-	if (folders == NULL)
+	if (directories == NULL)
 		return CTRACE_RSN_MEMBER_ALLOCATION;
 	ct_buf_init(&text);
-	reason = read_member(member, folders, &text, out_path);
+	reason = read_member(member, directories, &text, out_path);
 	if (reason == 0)
 		ct_buf_add(out_text, text.data, text.size);
 	ct_buf_fini(&text);

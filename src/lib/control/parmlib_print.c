@@ -1,7 +1,7 @@
 /*
  * parmlib_print.c - the other way: what a trace is to become, as a member's text.
  *
- * Called for presets and by `ctrace parmlib print`, on any thread.  What was read without a mistake is read as the same again when it
+ * Called for presets and by `ctrace parmlib print`, on any thread.  What was read without an error is read as the same again when it
  * is printed; nothing else can go wrong than that memory is short, which the buffer remembers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

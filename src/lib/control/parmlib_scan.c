@@ -2,7 +2,7 @@
  * parmlib_scan.c - a member's text as words: blanks, comments, quotations, lines and columns.
  *
  * Called by the other files that read a member, on the thread that asked for it.  The text is a copy of whatever bytes somebody had; a
- * NUL among them is a character of a word.  Nothing is read past the end, and nothing here knows the grammar or complains.
+ * NUL among them is a character of a word.  Nothing is read past the end, and nothing here knows the grammar or reports.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ void ct_scan_start(struct ct_parser *parser, char *text, const char *end)
 	parser->line = 1;
 }
 
-/* Goes on from the last place that was asked for, so that the text is counted once, however many mistakes are in it. */
+/* Goes on from the last place that was asked for, so that the text is counted once, however many errors are in it. */
 void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line, unsigned *out_column)
 {
 	for (; parser->placed < at; parser->placed++)

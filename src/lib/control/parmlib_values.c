@@ -12,14 +12,14 @@
 
 static bool refuse_found(struct ct_parser *parser, const char *expected)
 {
-	ct_complain_found(parser, expected);
+	ct_diagnose_found(parser, expected);
 	return false;
 }
 
 /* The parser stands where the line ends. */
 static bool refuse_quotation(struct ct_parser *parser, const char *open)
 {
-	ct_complain_syntax(parser, ct_span_of(open, parser->at), "has no closing quotation mark on its line", "\"'\"");
+	ct_diagnose_syntax(parser, ct_span_of(open, parser->at), "has no closing quotation mark on its line", "\"'\"");
 	return false;
 }
 
@@ -53,7 +53,7 @@ static bool read_list(struct ct_parser *parser, const struct list *list)
 		if (count < list->most)
 			list->take(parser, value);
 		else if (count == list->most)
-			ct_complain_word(parser, list->too_many, value, "is one too many", list->expected);
+			ct_diagnose_word(parser, list->too_many, value, "is one too many", list->expected);
 		count++;
 	} while (ct_scan_accept(parser, ','));
 	return close_list(parser);
@@ -72,7 +72,7 @@ void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	ct_complain_value(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
+	ct_diagnose_value(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
 }
 
 bool ct_read_asid(struct ct_parser *parser)
@@ -85,7 +85,7 @@ void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
+	ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
 }
 
 bool ct_read_jobname(struct ct_parser *parser)
@@ -105,7 +105,7 @@ static void take_preset(struct ct_parser *parser, struct ct_span value)
 	else if (ct_name_is(value.at, value.size, "DELETE"))
 		trace->state = CTRACE_CT_PRESET_DELETE;
 	else
-		ct_complain(parser, &(struct ct_mistake){ CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
+		ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
 							  ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });
 }
 
@@ -116,7 +116,7 @@ bool ct_read_preset(struct ct_parser *parser)
 
 static void take_bufsize(struct ct_parser *parser, struct ct_span value)
 {
-	ct_complain_value(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
+	ct_diagnose_value(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
 }
 
 bool ct_read_bufsize(struct ct_parser *parser)
@@ -130,7 +130,7 @@ void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
 
 	trace->disconnect = ct_name_is(value.at, value.size, "DISCONNECT");
 	if (!trace->disconnect)
-		ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
+		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
 }
 
 bool ct_read_wtr(struct ct_parser *parser)
@@ -140,7 +140,7 @@ bool ct_read_wtr(struct ct_parser *parser)
 
 static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
 {
-	ct_complain_value(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
+	ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
 }
 
 bool ct_read_wtrstart(struct ct_parser *parser)
@@ -150,7 +150,7 @@ bool ct_read_wtrstart(struct ct_parser *parser)
 
 static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
 {
-	ct_complain_value(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
+	ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
 }
 
 bool ct_read_wtrstop(struct ct_parser *parser)
@@ -180,7 +180,7 @@ static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 	}
 	if (depth != 0) {
 		parser->at = start;
-		ct_complain_syntax(parser, ct_span_of(start - 1, start), "is not closed", "SUB(path)");
+		ct_diagnose_syntax(parser, ct_span_of(start - 1, start), "is not closed", "SUB(path)");
 		return false;
 	}
 	*out_path = ct_span_of(start, parser->at - 1);
@@ -189,15 +189,15 @@ static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 
 bool ct_read_sub(struct ct_parser *parser)
 {
-	struct ct_complaint complaint = { .line = 0 };
+	struct ct_diagnostic diagnostic = { .line = 0 };
 	struct ct_span path;
 	uint32_t reason;
 
 	if (!read_path(parser, &path))
 		return false;
-	reason = ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &complaint);
+	reason = ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &diagnostic);
 	if (reason != 0)
-		ct_complain_filled(parser, reason, path.at + complaint.column - 1, &complaint);
+		ct_diagnose_filled(parser, reason, path.at + diagnostic.column - 1, &diagnostic);
 	return true;
 }
 
@@ -283,10 +283,10 @@ bool ct_read_option(struct ct_parser *parser)
 		return false;
 	option = ct_span_of(start, parser->at);
 	if (size_before <= CTRACE_MAX_OPTIONS && trace->options_size > CTRACE_MAX_OPTIONS)
-		ct_complain_word(parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
+		ct_diagnose_word(parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
 				 "at most 1024 characters in all strings, with a comma between two");
 	if (have_control(trace, size_before))
-		ct_complain_syntax(parser, option, "has a control character", "text");
+		ct_diagnose_syntax(parser, option, "has a control character", "text");
 	return true;
 }
 

@@ -10,7 +10,7 @@
  */
 #include "lib/control/server.h"
 #include "session/connection.h"
-#include "lib/control/errand.h"
+#include "lib/control/task.h"
 #include "session/socket.h"
 
 #include <sys/resource.h>
@@ -63,17 +63,17 @@ static void unlock(void)
 
 /* ---- the socket ---- */
 
-/* The session's folder, also when the program has closed it.  *out_opened: to be closed by the caller, or -1. */
-static int find_folder(int *out_opened)
+/* The session's directory, also when the program has closed it.  *out_opened: to be closed by the caller, or -1. */
+static int find_directory(int *out_opened)
 {
 	const struct ct_session *session = server.options.session;
 	int fd;
 
 	*out_opened = -1;
-	if (ct_os_is_file(session->folder_fd, &session->folder_id))
-		return session->folder_fd;
+	if (ct_os_is_file(session->directory_fd, &session->directory_id))
+		return session->directory_fd;
 	fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	if (fd >= 0 && !ct_os_is_file(fd, &session->folder_id))
+	if (fd >= 0 && !ct_os_is_file(fd, &session->directory_id))
 		ct_os_close(&fd);
 	*out_opened = fd;
 	return fd;
@@ -82,10 +82,10 @@ static int find_folder(int *out_opened)
 static int make_listener(void)
 {
 	int opened;
-	int folder = find_folder(&opened);
+	int directory = find_directory(&opened);
 	int fd = -1;
 
-	if (folder >= 0 && ct_socket_listen(folder, server.options.session->path, "control", &fd) != CTRACE_OK)
+	if (directory >= 0 && ct_socket_listen(directory, server.options.session->path, "control", &fd) != CTRACE_OK)
 		fd = -1;
 	ct_os_close(&opened);
 	return fd;
@@ -117,7 +117,7 @@ static bool wake_is_ours(void)
 	       ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]);
 }
 
-/* Each time longer: it may be for ever that no descriptor is free, or that the folder has gone. */
+/* Each time longer: it may be for ever that no descriptor is free, or that the directory has gone. */
 static void pause_listening(void)
 {
 	server.pause_ns = server.pause_ns == 0 ? PAUSE_NS : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2 : server.pause_ns;
@@ -421,7 +421,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	enum ctrace_status status;
 	int wake[2];
 
-	if (options->session->folder_fd < 0 || server.is_running || has_few_descriptors())
+	if (options->session->directory_fd < 0 || server.is_running || has_few_descriptors())
 		return CTRACE_OK;
 	forget_connections();
 	server.options = *options;
@@ -450,10 +450,10 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 static void remove_socket(void)
 {
 	int opened;
-	int folder = find_folder(&opened);
+	int directory = find_directory(&opened);
 
-	if (folder >= 0)
-		(void)unlinkat(folder, "control", 0);
+	if (directory >= 0)
+		(void)unlinkat(directory, "control", 0);
 	ct_os_close(&opened);
 }
 
@@ -465,7 +465,7 @@ static void close_all(void)
 	for (int i = 0; i < 2; i++)
 		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
 	ct_os_close_file(&server.listener, &server.listener_id);
-	ct_errand_forget();
+	ct_task_forget();
 }
 
 /* Ends the thread.  A thread that sleeps ends by itself when it wakes, so nobody waits for it. */
@@ -507,7 +507,7 @@ void ct_server_forget(void)
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
 	forget_connections();
-	ct_errand_part();
+	ct_task_part();
 	close_all();
 	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
 	server.is_running = false;

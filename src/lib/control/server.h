@@ -1,7 +1,7 @@
 /*
  * lib/control/server.h - the thread of a traced process that answers operators.
  *
- * One a process that has a run folder, with all signals blocked.  It listens at `control` in the folder and sleeps in poll() until
+ * One a process that has a process directory, with all signals blocked.  It listens at `control` in the directory and sleeps in poll() until
  * somebody connects.  The program's threads never wait for it.  A process that has closed its descriptors gets a new socket when
  * ct_server_check() next looks.
  *
@@ -22,7 +22,7 @@ typedef bool ct_server_ready(int fd, void *user);
 
 /* Does the thread run? */
 bool ct_server_runs(void);
-/* Starts the thread of this process.  Nothing happens for a session without a folder, nor where RLIMIT_NOFILE is under 32. */
+/* Starts the thread of this process.  Nothing happens for a session without a directory, nor where RLIMIT_NOFILE is under 32. */
 enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_MUST_USE;
 /* Ends it, as far as it ends in time; removes the socket. */
 void ct_server_stop(void);

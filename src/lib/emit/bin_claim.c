@@ -1,7 +1,7 @@
 /*
- * bin_claim.c - whose a BINFILE folder is: begun, gone on with, replaced, renamed or left alone.
+ * bin_claim.c - whose a BINFILE directory is: begun, gone on with, replaced, renamed or left alone.
  *
- * Called by emit_bin.c on the thread that drains.  Folders that another process has open are never
+ * Called by emit_bin.c on the thread that consumes.  Directories that another process has open are never
  * touched (bin_lock.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@
 
 #define CREATE_TRIES 5u
 
-static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const struct ct_bin_stream *from)
+static enum ctrace_status inherit_stream(struct ct_bin_directory *directory, const struct ct_bin_stream *from)
 {
 	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
 	struct ct_bin_stream *stream;
@@ -25,123 +25,123 @@ static enum ctrace_status inherit_stream(struct ct_bin_folder *folder, const str
 
 	if (from == NULL)
 		return CTRACE_OK;
-	status = ct_bin_stream_get(folder, from->id, &stream);
+	status = ct_bin_stream_get(directory, from->id, &stream);
 	if (status != CTRACE_OK)
 		return status;
 	stream->is_loaded = true;
 	stream->lost = stream->lost_base = lost;
 	stream->last_ns = from->last_ns;
-	ct_bin_mark_add(&folder->text, from->id, &(struct ct_bin_mark){ .value = lost });
+	ct_bin_mark_add(&directory->text, from->id, &(struct ct_bin_mark){ .value = lost });
 	return CTRACE_OK;
 }
 
-/* Notes what the streams of the former folder had lost.  Nobody writes to the former folder
+/* Notes what the streams of the former directory had lost.  Nobody writes to the former directory
  * again, so what does not count is cut off there. */
-static enum ctrace_status inherit(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+static enum ctrace_status inherit(struct ct_bin_directory *directory, struct ct_bin_directory *from)
 {
-	enum ct_bin_presence presence = ct_bin_folder_look(from);
+	enum ct_bin_presence presence = ct_bin_directory_look(from);
 	enum ctrace_status status = presence == CT_BIN_HERE   ? ct_bin_settle(from, true)
 				    : presence == CT_BIN_GONE ? CTRACE_OK
 							      : CTRACE_OS_ERROR;
 
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_LOST);
+	ct_buf_add_text(&directory->text, CT_BIN_MARK_LOST);
 	if (status == CTRACE_OK)
-		status = inherit_stream(folder, from->lost);
+		status = inherit_stream(directory, from->lost);
 	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
-		status = inherit_stream(folder, from->streams[id]);
-	ct_buf_add_text(&folder->text, CT_BIN_MARK_END);
-	folder->lost_told = from->lost_told;
-	ct_bin_clock_inherit(&folder->clock, &from->clock, &folder->text);
+		status = inherit_stream(directory, from->streams[id]);
+	ct_buf_add_text(&directory->text, CT_BIN_MARK_END);
+	directory->lost_told = from->lost_told;
+	ct_bin_clock_inherit(&directory->clock, &from->clock, &directory->text);
 	return status;
 }
 
-static enum ctrace_status print_beginning(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+static enum ctrace_status print_beginning(struct ct_bin_directory *directory, struct ct_bin_directory *from)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	ct_trace_make_uuid(folder->info.uuid);
-	ct_buf_clear(&folder->text);
-	ct_schema_print_trace(&folder->text, &folder->info);
+	ct_trace_make_uuid(directory->info.uuid);
+	ct_buf_clear(&directory->text);
+	ct_schema_print_trace(&directory->text, &directory->info);
 	if (from != NULL)
-		status = inherit(folder, from);
-	return status == CTRACE_OK && folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
+		status = inherit(directory, from);
+	return status == CTRACE_OK && directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }
 
 /* Begins the trace anew.  metadata_fd, when it is open, is what is replaced. */
-static enum ctrace_status begin(struct ct_bin_folder *folder, struct ct_bin_folder *from)
+static enum ctrace_status begin(struct ct_bin_directory *directory, struct ct_bin_directory *from)
 {
-	enum ctrace_status status = ct_schema_create(&folder->schema);
+	enum ctrace_status status = ct_schema_create(&directory->schema);
 
 	if (status == CTRACE_OK)
-		status = print_beginning(folder, from);
+		status = print_beginning(directory, from);
 	if (status == CTRACE_OK)
-		status = ct_bin_metadata_put(folder, &folder->text, true);
+		status = ct_bin_metadata_put(directory, &directory->text, true);
 	if (status != CTRACE_OK) {
 		int error = errno;
 
-		(void)rmdir(folder->path); /* if there is nothing in it */
+		(void)rmdir(directory->path); /* if there is nothing in it */
 		errno = error;
 		return status;
 	}
-	folder->metadata_size = folder->size = folder->text.size;
-	ct_bin_folder_find_clock(folder, &folder->text);
+	directory->metadata_size = directory->size = directory->text.size;
+	ct_bin_directory_find_clock(directory, &directory->text);
 	return CTRACE_OK;
 }
 
 /*
  * Notes the numbers of the classes that are in the metadata: those classes are not printed again.  As a rule the numbers are those of the
- * process's table, and which class has one never changes.  A folder with numbers of its own says so, and new ones come behind those.
+ * process's table, and which class has one never changes.  A directory with numbers of its own says so, and new ones come behind those.
  */
-static void note_classes(struct ct_bin_folder *folder, const char *text, size_t size)
+static void note_classes(struct ct_bin_directory *directory, const char *text, size_t size)
 {
 	static const char line[] = "\n\tid = "; /* no string holds a line end */
 	const char *at = text;
 	size_t end;
 
-	folder->has_own_numbers = folder->converts = ct_bin_mark_find(text, size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL;
+	directory->has_own_numbers = directory->converts = ct_bin_mark_find(text, size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL;
 	while ((at = memmem(at, size - (size_t)(at - text), line, sizeof line - 1)) != NULL) {
 		unsigned long number = strtoul(at + sizeof line - 1, NULL, 10);
 
 		at += sizeof line - 1;
 		if (number >= CT_CLASS_FIRST && number < CT_CLASS_NUMBERS) {
-			folder->found[number / 8] |= (unsigned char)(1u << number % 8);
-			ct_schema_skip(folder->schema, (uint32_t)number);
+			directory->found[number / 8] |= (unsigned char)(1u << number % 8);
+			ct_schema_skip(directory->schema, (uint32_t)number);
 		}
 	}
 }
 
 /* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.  found: what those metadata say. */
-static enum ctrace_status restore(struct ct_bin_folder *folder, const struct ct_buf *text, size_t size,
+static enum ctrace_status restore(struct ct_bin_directory *directory, const struct ct_buf *text, size_t size,
 				  const struct ct_trace_info *found)
 {
-	enum ctrace_status status = ct_schema_create(&folder->schema);
+	enum ctrace_status status = ct_schema_create(&directory->schema);
 
-	if (status == CTRACE_OK && (folder->found = calloc(1, CT_CLASS_NUMBERS / 8)) == NULL)
+	if (status == CTRACE_OK && (directory->found = calloc(1, CT_CLASS_NUMBERS / 8)) == NULL)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (status == CTRACE_OK)
-		status = ct_bin_marks_take(folder, text->data, text->size);
+		status = ct_bin_marks_take(directory, text->data, text->size);
 	if (status == CTRACE_OK)
-		status = ct_os_truncate(folder->metadata_fd, size);
+		status = ct_os_truncate(directory->metadata_fd, size);
 	if (status != CTRACE_OK)
 		return status;
-	folder->info = *found;
-	note_classes(folder, text->data, size);
-	ct_bin_clock_take(&folder->clock, text->data, size);
-	ct_bin_folder_find_clock(folder, text);
-	folder->metadata_size = folder->size = size;
-	folder->metadata_sync_due = true;
+	directory->info = *found;
+	note_classes(directory, text->data, size);
+	ct_bin_clock_take(&directory->clock, text->data, size);
+	ct_bin_directory_find_clock(directory, text);
+	directory->metadata_size = directory->size = size;
+	directory->metadata_sync_due = true;
 	return CTRACE_OK;
 }
 
 /* Without a place only what the mark lists counts: everything else was written by somebody who died before it was committed. */
-static void cut_to_mark(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+static void cut_to_mark(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
-	struct ct_bin_stream *stream = ct_bin_stream_at(folder, id);
+	struct ct_bin_stream *stream = ct_bin_stream_at(directory, id);
 
 	if (stream == NULL)
-		ct_bin_stream_remove(folder, name, id, user);
+		ct_bin_stream_remove(directory, name, id, user);
 	else
-		(void)!ct_bin_stream_cut(folder, stream); /* otherwise before its next write */
+		(void)!ct_bin_stream_cut(directory, stream); /* otherwise before its next write */
 }
 
 static bool is_same_process(const struct ct_trace_info *a, const struct ct_trace_info *b)
@@ -149,28 +149,28 @@ static bool is_same_process(const struct ct_trace_info *a, const struct ct_trace
 	return a->pid == b->pid && a->start_ns == b->start_ns;
 }
 
-static void compare_with_mark(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+static void compare_with_mark(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	bool *is_as_marked = user;
-	struct ct_bin_stream *stream = ct_bin_stream_at(folder, id);
+	struct ct_bin_stream *stream = ct_bin_stream_at(directory, id);
 	struct stat info;
 
-	if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || stream == NULL || (uint64_t)info.st_size != stream->offset)
+	if (fstatat(directory->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || stream == NULL || (uint64_t)info.st_size != stream->offset)
 		*is_as_marked = false;
 }
 
 /* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the streams are as long as that says. */
-static bool is_closed(struct ct_bin_folder *folder, const struct ct_buf *text)
+static bool is_closed(struct ct_bin_directory *directory, const struct ct_buf *text)
 {
 	bool is_as_marked = true;
 	size_t end;
 
 	if (ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) == NULL || end != text->size)
 		return false;
-	if (ct_bin_marks_take(folder, text->data, text->size) != CTRACE_OK ||
-	    !ct_bin_folder_each_stream(folder, compare_with_mark, &is_as_marked))
+	if (ct_bin_marks_take(directory, text->data, text->size) != CTRACE_OK ||
+	    !ct_bin_directory_each_stream(directory, compare_with_mark, &is_as_marked))
 		is_as_marked = false;
-	ct_bin_streams_free(folder);
+	ct_bin_streams_free(directory);
 	return is_as_marked;
 }
 
@@ -186,19 +186,19 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char ou
 }
 
 /*
- * Renames the folder of a process that did not end in order to `<name>.<process>`.  The folder is locked, so nobody writes to it.
+ * Renames the directory of a process that did not end in order to `<name>.<process>`.  The directory is locked, so nobody writes to it.
  * NOT_FOUND: it has been renamed, and its former name is free.
  */
-static enum ctrace_status keep_beside(const struct ct_bin_folder *folder, uint32_t pid)
+static enum ctrace_status keep_beside(const struct ct_bin_directory *directory, uint32_t pid)
 {
 	char beside[CTRACE_EMITTER_PATH_SIZE];
 
-	if (!ct_bin_folder_is_in_place(folder))
+	if (!ct_bin_directory_is_in_place(directory))
 		return CTRACE_NOT_FOUND;
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT; i++) {
-		if (!ct_bin_name_beside(folder->path, pid, i, beside))
+		if (!ct_bin_name_beside(directory->path, pid, i, beside))
 			break;
-		if (ct_os_rename_aside(folder->path, beside) == CTRACE_OK)
+		if (ct_os_rename_aside(directory->path, beside) == CTRACE_OK)
 			return CTRACE_NOT_FOUND;
 		if (errno != EEXIST && errno != ENOTEMPTY)
 			break;
@@ -207,8 +207,8 @@ static enum ctrace_status keep_beside(const struct ct_bin_folder *folder, uint32
 }
 
 /* There are metadata already.  This process goes on with them, replaces them, renames their
- * folder (NOT_FOUND), or leaves them alone. */
-static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct ct_bin_claim *claim, const struct ct_buf *text)
+ * directory (NOT_FOUND), or leaves them alone. */
+static enum ctrace_status take_over(struct ct_bin_directory *directory, const struct ct_bin_claim *claim, const struct ct_buf *text)
 {
 	struct ct_trace_info info;
 	enum ctrace_status status;
@@ -219,105 +219,105 @@ static enum ctrace_status take_over(struct ct_bin_folder *folder, const struct c
 	if (!is_same_process(&info, claim->info)) {
 		if (!claim->may_replace_others)
 			return CTRACE_TIMED_OUT;
-		if (!is_closed(folder, text))
-			return keep_beside(folder, info.pid);
-	} else if (claim->may_continue && ct_bin_folder_is_packed(folder)) {
+		if (!is_closed(directory, text))
+			return keep_beside(directory, info.pid);
+	} else if (claim->may_continue && ct_bin_directory_is_packed(directory)) {
 		return CTRACE_TIMED_OUT;
 	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
-		status = restore(folder, text, end, &info);
-		if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, cut_to_mark, NULL))
+		status = restore(directory, text, end, &info);
+		if (status == CTRACE_OK && !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
 	} else if (!claim->may_continue && !claim->may_replace_own) {
 		return CTRACE_TIMED_OUT;
-	} else if (claim->is_beside && !is_closed(folder, text)) {
+	} else if (claim->is_beside && !is_closed(directory, text)) {
 		return CTRACE_TIMED_OUT; /* it was put there because its name was wanted */
 	}
-	return begin(folder, claim->from);
+	return begin(directory, claim->from);
 }
 
-static enum ctrace_status begin_in_empty(struct ct_bin_folder *folder, const struct ct_bin_claim *claim)
+static enum ctrace_status begin_in_empty(struct ct_bin_directory *directory, const struct ct_bin_claim *claim)
 {
 	bool has_streams = false;
 
-	if (!ct_bin_folder_each_stream(folder, ct_bin_stream_note, &has_streams))
+	if (!ct_bin_directory_each_stream(directory, ct_bin_stream_note, &has_streams))
 		return CTRACE_OS_ERROR;
 	/* Without metadata they are somebody's files with names like ours. */
-	return has_streams ? CTRACE_TIMED_OUT : begin(folder, claim->from);
+	return has_streams ? CTRACE_TIMED_OUT : begin(directory, claim->from);
 }
 
-/* NOT_FOUND: to be tried again; the folder that was at path has been renamed, or its descriptor was closed behind our back. */
-static enum ctrace_status folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
+/* NOT_FOUND: to be tried again; the directory that was at path has been renamed, or its descriptor was closed behind our back. */
+static enum ctrace_status directory_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_directory **out_directory)
 {
-	struct ct_bin_folder *folder;
-	enum ctrace_status status = ct_bin_folder_new(path, claim->info, &folder);
+	struct ct_bin_directory *directory;
+	enum ctrace_status status = ct_bin_directory_new(path, claim->info, &directory);
 	struct ct_buf text;
 
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
-	folder->access = claim->access;
-	status = ct_os_make_folder(path);
+	directory->access = claim->access;
+	status = ct_os_make_directory(path);
 	if (status == CTRACE_OK)
-		status = ct_bin_folder_open(folder);
+		status = ct_bin_directory_open(directory);
 	if (status == CTRACE_OK) {
-		ct_file_access_give(folder->fd, &folder->access);
-		status = ct_bin_metadata_open(folder, &text);
+		ct_file_access_give(directory->fd, &directory->access);
+		status = ct_bin_metadata_open(directory, &text);
 		if (status == CTRACE_OK && text.size > 0)
-			status = take_over(folder, claim, &text);
+			status = take_over(directory, claim, &text);
 		else if (status == CTRACE_OK || status == CTRACE_NOT_FOUND)
-			status = begin_in_empty(folder, claim);
+			status = begin_in_empty(directory, claim);
 	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
 		/* The program closed our descriptors meanwhile: what was begun is gone on with. */
-		if (folder->fd >= 0 && !ct_os_is_file(folder->fd, &folder->folder_id))
+		if (directory->fd >= 0 && !ct_os_is_file(directory->fd, &directory->directory_id))
 			status = CTRACE_NOT_FOUND;
-		ct_bin_folder_free(folder);
+		ct_bin_directory_free(directory);
 		return status;
 	}
-	*out_folder = folder;
+	*out_directory = directory;
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_bin_folder_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_folder **out_folder)
+enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_directory **out_directory)
 {
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 
 	for (unsigned i = 0; i < CREATE_TRIES && status == CTRACE_NOT_FOUND; i++)
-		status = folder_create(path, claim, out_folder);
+		status = directory_create(path, claim, out_directory);
 	return status;
 }
 
-static void add_size(struct ct_bin_folder *folder)
+static void add_size(struct ct_bin_directory *directory)
 {
-	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		folder->size += folder->streams[id] != NULL ? folder->streams[id]->offset : 0;
-	folder->size += folder->lost != NULL ? folder->lost->offset : 0;
+	for (uint32_t id = 0; id < directory->stream_capacity; id++)
+		directory->size += directory->streams[id] != NULL ? directory->streams[id]->offset : 0;
+	directory->size += directory->lost != NULL ? directory->lost->offset : 0;
 }
 
-static void count_bytes(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+static void count_bytes(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	struct stat info;
 
 	(void)id;
 	(void)user;
-	if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
-		folder->size += (uint64_t)info.st_size;
+	if (fstatat(directory->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+		directory->size += (uint64_t)info.st_size;
 }
 
 /* What was written behind the place does not count, but for a closing mark: it says how long the streams were. */
-static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrace_place *place, const struct ct_trace_info *info)
+static enum ctrace_status go_on(struct ct_bin_directory *directory, const struct ctrace_place *place, const struct ct_trace_info *info)
 {
 	struct ct_trace_info found;
 	struct ct_buf text;
 	size_t at;
-	enum ctrace_status status = ct_bin_folder_open(folder);
+	enum ctrace_status status = ct_bin_directory_open(directory);
 
 	ct_buf_init(&text);
 	if (status == CTRACE_OK)
-		status = ct_bin_metadata_open(folder, &text);
-	if (status == CTRACE_OK && (text.size < place->offset || ct_bin_folder_is_packed(folder)))
+		status = ct_bin_metadata_open(directory, &text);
+	if (status == CTRACE_OK && (text.size < place->offset || ct_bin_directory_is_packed(directory)))
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		status = ct_schema_parse_trace(text.data, text.size, &found, &at);
@@ -326,52 +326,52 @@ static enum ctrace_status go_on(struct ct_bin_folder *folder, const struct ctrac
 	if (status == CTRACE_OK) {
 		const char *mark = ct_bin_mark_find(text.data, text.size, CT_BIN_MARK_CLOSED, &at);
 
-		folder->was_closed = mark == text.data + place->offset && at == text.size;
-		if (!folder->was_closed)
+		directory->was_closed = mark == text.data + place->offset && at == text.size;
+		if (!directory->was_closed)
 			text.size = place->offset;
-		status = restore(folder, &text, place->offset, &found);
+		status = restore(directory, &text, place->offset, &found);
 	}
 	ct_buf_fini(&text);
-	if (status == CTRACE_OK && folder->was_closed)
-		add_size(folder);
-	else if (status == CTRACE_OK && !ct_bin_folder_each_stream(folder, count_bytes, NULL))
+	if (status == CTRACE_OK && directory->was_closed)
+		add_size(directory);
+	else if (status == CTRACE_OK && !ct_bin_directory_each_stream(directory, count_bytes, NULL))
 		status = CTRACE_OS_ERROR;
 	return status;
 }
 
 static enum ctrace_status resume_at(const char *path, const struct ctrace_place *place, const struct ct_trace_info *info,
-				    struct ct_bin_folder **out_folder)
+				    struct ct_bin_directory **out_directory)
 {
-	struct ct_bin_folder *folder;
-	enum ctrace_status status = ct_bin_folder_new(path, info, &folder);
+	struct ct_bin_directory *directory;
+	enum ctrace_status status = ct_bin_directory_new(path, info, &directory);
 
 	if (status != CTRACE_OK)
 		return status;
-	status = go_on(folder, place, info);
+	status = go_on(directory, place, info);
 	if (status != CTRACE_OK) {
-		ct_bin_folder_free(folder);
+		ct_bin_directory_free(directory);
 		return status;
 	}
-	folder->lost_told = place->lost;
-	*out_folder = folder;
+	directory->lost_told = place->lost;
+	*out_directory = directory;
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_bin_folder_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
-					struct ct_bin_folder **out_folder)
+enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
+					struct ct_bin_directory **out_directory)
 {
 	enum ctrace_status status, found = CTRACE_NOT_FOUND;
 	char beside[CTRACE_EMITTER_PATH_SIZE];
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
-	status = resume_at(place->path, place, info, out_folder);
+	status = resume_at(place->path, place, info, out_directory);
 	/* Another process may have put it out of its way. */
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && found == CTRACE_NOT_FOUND; i++) {
 		if ((status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT) ||
 		    !ct_bin_name_beside(place->path, info->pid, i, beside))
 			break;
-		found = resume_at(beside, place, info, out_folder);
+		found = resume_at(beside, place, info, out_directory);
 	}
 	return found == CTRACE_OK ? CTRACE_OK : status;
 }

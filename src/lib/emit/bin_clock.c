@@ -2,7 +2,7 @@
  * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets
  * the wall clock.
  *
- * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that drains, and by the readers.
+ * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that consumes, and by the readers.
  * Viewers refuse a stream in which time goes back.  So times run on at their usual speed when the
  * clock is set back: they are ahead of it by that much, until it is set forward again.  Each step
  * is a comment in the metadata, with by how much times are ahead of the clock from there on:
@@ -44,30 +44,30 @@ void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_c
 		(void)take_clock(info, context);
 }
 
-void ct_bin_folder_find_clock(struct ct_bin_folder *folder, const struct ct_buf *text)
+void ct_bin_directory_find_clock(struct ct_bin_directory *directory, const struct ct_buf *text)
 {
 	static const char beginning[] = "\nclock {\n\tname = trace;\n";
 	const char *found = memmem(text->data, text->size, beginning, sizeof beginning - 1);
 	size_t at = found != NULL ? (size_t)(found - text->data) + sizeof beginning - 1 : 0;
 
-	folder->clock_at = found != NULL && text->size - at > CT_TRACE_CLOCK && text->data[at + CT_TRACE_CLOCK - 1] == '\n' ? at : 0;
+	directory->clock_at = found != NULL && text->size - at > CT_TRACE_CLOCK && text->data[at + CT_TRACE_CLOCK - 1] == '\n' ? at : 0;
 }
 
-void ct_bin_folder_set_clock(struct ct_bin_folder *folder, const struct ctrace_emitter_context *context, uint64_t now_ns)
+void ct_bin_directory_set_clock(struct ct_bin_directory *directory, const struct ctrace_emitter_context *context, uint64_t now_ns)
 {
-	uint64_t since_ns = folder->info.start_ns;
+	uint64_t since_ns = directory->info.start_ns;
 	char lines[CT_TRACE_CLOCK + 1];
 	int error = errno;
 
 	/* Events that are written anew have ticks by what the clock was said to be. */
-	if (folder->converts || folder->clock_at == 0 || folder->info.frequency == 0 || context->counter == NULL || now_ns < since_ns ||
-	    now_ns - since_ns < 2 * folder->clock_span_ns)
+	if (directory->converts || directory->clock_at == 0 || directory->info.frequency == 0 || context->counter == NULL || now_ns < since_ns ||
+	    now_ns - since_ns < 2 * directory->clock_span_ns)
 		return;
-	now_ns = take_clock(&folder->info, context);
-	folder->clock_span_ns = now_ns > since_ns ? now_ns - since_ns : 0;
-	ct_trace_clock_print(lines, &folder->info);
-	if (ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
-		(void)!ct_os_write_at(folder->metadata_fd, lines, CT_TRACE_CLOCK, folder->clock_at);
+	now_ns = take_clock(&directory->info, context);
+	directory->clock_span_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+	ct_trace_clock_print(lines, &directory->info);
+	if (ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
+		(void)!ct_os_write_at(directory->metadata_fd, lines, CT_TRACE_CLOCK, directory->clock_at);
 	errno = error;
 }
 /* ---- steps ---- */
@@ -95,7 +95,7 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 	mark = (struct ct_bin_clock_mark){ .at_ns = event->time_ns + now->set_back_ns - clock->base_ns,
 					   .ahead_ns = now->set_back_ns > clock->base_ns ? now->set_back_ns - clock->base_ns : 0,
 					   .base_ns = clock->base_ns };
-	/* In a folder that was opened again the steps of the meantime are not known, only by how much they moved the times. */
+	/* In a directory that was opened again the steps of the meantime are not known, only by how much they moved the times. */
 	if (clock->steps == CT_BIN_CLOCK_UNKNOWN)
 		mark.by_ns = (int64_t)(clock->ahead_ns - mark.ahead_ns);
 	else

@@ -2,7 +2,7 @@
  * bin_convert.c - events of a BINFILE that are written anew, because the bytes of the ring cannot
  * be those of the file.
  *
- * Called by bin_stream.c on the thread that drains: for a folder whose ENCODING is set, and for one
+ * Called by bin_stream.c on the thread that consumes: for a directory whose ENCODING is set, and for one
  * that has other classes by the numbers of the process's.  Viewers know no EBCDIC, and a trace is
  * read on other machines than it was made on: so the trace has characters, and says UTF-8 of them.
  *
@@ -71,41 +71,41 @@ void ct_bin_text_fini(struct ct_bin_text *text)
 	*text = (struct ct_bin_text){ 0 };
 }
 
-static void add_event(struct ct_bin_folder *folder, const struct ctrace_event *event)
+static void add_event(struct ct_bin_directory *directory, const struct ctrace_event *event)
 {
-	struct ctrace_event moved = *ct_bin_text_convert(folder->texts, event);
+	struct ctrace_event moved = *ct_bin_text_convert(directory->texts, event);
 
-	moved.time_ns = ct_bin_clock_time(&folder->clock, event, &folder->text);
-	ct_packet_write(&folder->bound[event->stream]->writer, ct_schema_class(folder->schema, &moved), &moved);
+	moved.time_ns = ct_bin_clock_time(&directory->clock, event, &directory->text);
+	ct_packet_write(&directory->bound[event->stream]->writer, ct_schema_class(directory->schema, &moved), &moved);
 }
 
 /* False without memory. */
-static bool convert_run(struct ct_bin_folder *folder, const struct ctrace_run *run)
+static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_run *run)
 {
 	const struct ct_packet_head head = { .tid = run->tid,
 					     .begin_ticks = run->begin_ticks,
 					     .end_ticks = run->end_ticks,
 					     .begin_ns = run->begin_ns,
 					     .end_ns = run->end_ns };
-	const struct ct_class_view classes = ct_schema_view(folder->source);
+	const struct ct_class_view classes = ct_schema_view(directory->source);
 	struct ct_packet_clock clock = ct_packet_clock_start(&head);
-	struct ctrace_event_item *items = folder->items;
+	struct ctrace_event_item *items = directory->items;
 	struct ct_event event;
 
-	ct_buf_clear(&folder->scratch);
+	ct_buf_clear(&directory->scratch);
 	for (uint32_t i = 0; i < run->piece_count; i++)
-		ct_buf_add(&folder->scratch, run->pieces[i].data, run->pieces[i].size);
-	if (folder->scratch.failed)
+		ct_buf_add(&directory->scratch, run->pieces[i].data, run->pieces[i].size);
+	if (directory->scratch.failed)
 		return false;
-	for (size_t at = 0; at < folder->scratch.size; at += event.size) {
+	for (size_t at = 0; at < directory->scratch.size; at += event.size) {
 		const struct ct_class *class;
-		struct ctrace_event out = { .pid = folder->info.pid, .tid = run->tid, .stream = run->stream, .clock = run->clock };
+		struct ctrace_event out = { .pid = directory->info.pid, .tid = run->tid, .stream = run->stream, .clock = run->clock };
 
 		/* Who owns the ring may have written there since it was looked at. */
-		if (ct_event_decode(&classes, (const unsigned char *)folder->scratch.data + at, folder->scratch.size - at, &clock.state,
+		if (ct_event_decode(&classes, (const unsigned char *)directory->scratch.data + at, directory->scratch.size - at, &clock.state,
 				    &event) != CTRACE_OK)
 			break;
-		class = ct_schema_find(folder->source, event.number);
+		class = ct_schema_find(directory->source, event.number);
 		if (event.is_mark || class == NULL)
 			break;
 		out.component = event.number == CT_CLASS_ANY ? event.component : class->component;
@@ -116,29 +116,29 @@ static bool convert_run(struct ct_bin_folder *folder, const struct ctrace_run *r
 		out.items = items;
 		out.item_count = event.item_count;
 		ct_event_items(&event, items);
-		add_event(folder, &out);
+		add_event(directory, &out);
 	}
 	return true;
 }
 
-enum ctrace_status ct_bin_convert(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+enum ctrace_status ct_bin_convert(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	if (folder->items == NULL)
-		folder->items = calloc(CTRACE_MAX_ITEMS, sizeof *folder->items);
-	if (folder->items == NULL)
+	if (directory->items == NULL)
+		directory->items = calloc(CTRACE_MAX_ITEMS, sizeof *directory->items);
+	if (directory->items == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (folder->source == NULL)
-		status = ct_schema_create(&folder->source);
+	if (directory->source == NULL)
+		status = ct_schema_create(&directory->source);
 	/* Events of a class that is none cannot be read; all others can. */
 	if (status == CTRACE_OK)
-		status = ct_bin_take_classes(folder->source, batch, true);
+		status = ct_bin_take_classes(directory->source, batch, true);
 	for (uint32_t i = 0; i < batch->run_count && status == CTRACE_OK; i++)
-		if (!convert_run(folder, &batch->runs[i]))
+		if (!convert_run(directory, &batch->runs[i]))
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++) {
-		struct ct_bin_stream *stream = folder->bound[i];
+		struct ct_bin_stream *stream = directory->bound[i];
 
 		ct_packet_end(&stream->writer);
 		stream->pending = stream->writer.packets.size;

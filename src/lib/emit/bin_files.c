@@ -1,7 +1,7 @@
 /*
- * bin_files.c - the stream files of a BINFILE folder: which there are, and where each goes on.
+ * bin_files.c - the stream files of a BINFILE directory: which there are, and where each goes on.
  *
- * Called on the thread that drains.  Descriptors may be closed behind our back, so each use begins
+ * Called on the thread that consumes.  Descriptors may be closed behind our back, so each use begins
  * with a look whether it still is the file.  Bytes behind what counts are cut off before the next
  * write.
  *
@@ -63,11 +63,11 @@ static unsigned file_kind(const char *name, uint32_t *out_id)
 	return 0;
 }
 
-static bool each_file(struct ct_bin_folder *folder, unsigned kinds, ct_bin_each_stream *each, void *user)
+static bool each_file(struct ct_bin_directory *directory, unsigned kinds, ct_bin_each_stream *each, void *user)
 {
-	int fd = ct_os_high(openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	/* The number of a folder that was closed behind our back may be another folder's of ours. */
-	DIR *stream = ct_os_is_file(fd, &folder->folder_id) ? fdopendir(fd) : NULL;
+	int fd = ct_os_high(openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	/* The number of a directory that was closed behind our back may be another directory's of ours. */
+	DIR *stream = ct_os_is_file(fd, &directory->directory_id) ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 	uint32_t id;
 
@@ -77,78 +77,78 @@ static bool each_file(struct ct_bin_folder *folder, unsigned kinds, ct_bin_each_
 	}
 	while ((entry = readdir(stream)) != NULL)
 		if ((file_kind(entry->d_name, &id) & kinds) != 0)
-			each(folder, entry->d_name, id, user);
-	if (!ct_os_is_file(dirfd(stream), &folder->folder_id))
+			each(directory, entry->d_name, id, user);
+	if (!ct_os_is_file(dirfd(stream), &directory->directory_id))
 		return false; /* closed behind our back: the number is not ours to close */
 	(void)closedir(stream);
 	return true;
 }
 
-bool ct_bin_folder_each_stream(struct ct_bin_folder *folder, ct_bin_each_stream *each, void *user)
+bool ct_bin_directory_each_stream(struct ct_bin_directory *directory, ct_bin_each_stream *each, void *user)
 {
-	return each_file(folder, FILE_STREAM, each, user);
+	return each_file(directory, FILE_STREAM, each, user);
 }
 
-void ct_bin_stream_note(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+void ct_bin_stream_note(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	bool *found = user;
 
-	(void)folder;
+	(void)directory;
 	(void)name;
 	(void)id;
 	*found = true;
 }
 
-void ct_bin_stream_remove(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+void ct_bin_stream_remove(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	(void)id;
 	(void)user;
-	if (ct_os_is_file(folder->fd, &folder->folder_id))
-		(void)unlinkat(folder->fd, name, 0);
+	if (ct_os_is_file(directory->fd, &directory->directory_id))
+		(void)unlinkat(directory->fd, name, 0);
 }
 
-bool ct_bin_folder_remove_streams(struct ct_bin_folder *folder)
+bool ct_bin_directory_remove_streams(struct ct_bin_directory *directory)
 {
-	return each_file(folder, FILE_STREAM | FILE_PACKED | FILE_UNFINISHED, ct_bin_stream_remove, NULL);
+	return each_file(directory, FILE_STREAM | FILE_PACKED | FILE_UNFINISHED, ct_bin_stream_remove, NULL);
 }
 
-/* Nobody goes on in such a folder. */
-bool ct_bin_folder_is_packed(struct ct_bin_folder *folder)
+/* Nobody goes on in such a directory. */
+bool ct_bin_directory_is_packed(struct ct_bin_directory *directory)
 {
 	bool found = false;
 
-	return each_file(folder, FILE_PACKED, ct_bin_stream_note, &found) && found;
+	return each_file(directory, FILE_PACKED, ct_bin_stream_note, &found) && found;
 }
 
 /* ---- streams ---- */
 
-static bool make_room(struct ct_bin_folder *folder, uint32_t id)
+static bool make_room(struct ct_bin_directory *directory, uint32_t id)
 {
-	uint32_t capacity = folder->stream_capacity != 0 ? folder->stream_capacity : 16;
+	uint32_t capacity = directory->stream_capacity != 0 ? directory->stream_capacity : 16;
 	struct ct_bin_stream **streams;
 
-	if (id < folder->stream_capacity)
+	if (id < directory->stream_capacity)
 		return true;
 	while (capacity <= id)
 		capacity *= 2;
-	streams = reallocarray(folder->streams, capacity, sizeof(struct ct_bin_stream *));
+	streams = reallocarray(directory->streams, capacity, sizeof(struct ct_bin_stream *));
 	if (streams == NULL)
 		return false;
-	for (uint32_t i = folder->stream_capacity; i < capacity; i++)
+	for (uint32_t i = directory->stream_capacity; i < capacity; i++)
 		streams[i] = NULL;
-	folder->streams = streams;
-	folder->stream_capacity = capacity;
+	directory->streams = streams;
+	directory->stream_capacity = capacity;
 	return true;
 }
 
-enum ctrace_status ct_bin_stream_get(struct ct_bin_folder *folder, uint32_t id, struct ct_bin_stream **out_stream)
+enum ctrace_status ct_bin_stream_get(struct ct_bin_directory *directory, uint32_t id, struct ct_bin_stream **out_stream)
 {
-	struct ct_bin_stream **place = &folder->lost;
+	struct ct_bin_stream **place = &directory->lost;
 
 	if (id != CT_BIN_LOST) {
-		if (id >= CT_BIN_STREAM_LIMIT || !make_room(folder, id))
+		if (id >= CT_BIN_STREAM_LIMIT || !make_room(directory, id))
 			return CTRACE_NOT_ENOUGH_MEMORY;
-		place = &folder->streams[id];
+		place = &directory->streams[id];
 	}
 	if (*place == NULL) {
 		*place = calloc(1, sizeof **place);
@@ -172,25 +172,25 @@ static void stream_free(struct ct_bin_stream *stream)
 	free(stream);
 }
 
-void ct_bin_streams_free(struct ct_bin_folder *folder)
+void ct_bin_streams_free(struct ct_bin_directory *directory)
 {
-	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		stream_free(folder->streams[id]);
-	stream_free(folder->lost);
-	free(folder->streams);
-	free(folder->bound);
-	folder->streams = folder->bound = NULL;
-	folder->stream_capacity = folder->bound_capacity = folder->open_count = 0;
-	folder->lost = NULL;
+	for (uint32_t id = 0; id < directory->stream_capacity; id++)
+		stream_free(directory->streams[id]);
+	stream_free(directory->lost);
+	free(directory->streams);
+	free(directory->bound);
+	directory->streams = directory->bound = NULL;
+	directory->stream_capacity = directory->bound_capacity = directory->open_count = 0;
+	directory->lost = NULL;
 }
 
 /* Closes the file of the stream that was not used for longest. */
-static void close_oldest(struct ct_bin_folder *folder)
+static void close_oldest(struct ct_bin_directory *directory)
 {
 	struct ct_bin_stream *oldest = NULL;
 
-	for (uint32_t id = 0; id < folder->stream_capacity; id++) {
-		struct ct_bin_stream *stream = folder->streams[id];
+	for (uint32_t id = 0; id < directory->stream_capacity; id++) {
+		struct ct_bin_stream *stream = directory->streams[id];
 
 		if (stream != NULL && stream->fd >= 0 && (oldest == NULL || stream->used < oldest->used))
 			oldest = stream;
@@ -200,7 +200,7 @@ static void close_oldest(struct ct_bin_folder *folder)
 	ct_os_close_file(&oldest->fd, &oldest->file_id);
 	if (oldest->writer.packets.size == 0)
 		ct_buf_fini(&oldest->writer.packets);
-	folder->open_count--;
+	directory->open_count--;
 }
 
 static void stream_name(char out[24], uint32_t id)
@@ -212,7 +212,7 @@ static void stream_name(char out[24], uint32_t id)
 }
 
 /* Opens the stream's file unless its descriptor still is that file: to be called before each use. */
-enum ctrace_status ct_bin_stream_open(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	enum ct_os_identity identity = ct_os_identify(stream->fd, &stream->file_id);
 	enum ctrace_status status;
@@ -222,29 +222,29 @@ enum ctrace_status ct_bin_stream_open(struct ct_bin_folder *folder, struct ct_bi
 		return identity == CT_OS_SAME ? CTRACE_OK : CTRACE_OS_ERROR;
 	if (stream->fd >= 0) {
 		stream->fd = -1; /* closed behind our back; not ours any more */
-		folder->open_count -= stream->id != CT_BIN_LOST;
+		directory->open_count -= stream->id != CT_BIN_LOST;
 	}
-	if (folder->open_count >= CT_BIN_OPEN_LIMIT)
-		close_oldest(folder);
+	if (directory->open_count >= CT_BIN_OPEN_LIMIT)
+		close_oldest(directory);
 	stream_name(name, stream->id);
-	status = ct_os_open_known(folder->fd, name, O_RDWR | O_CREAT, &stream->fd, &stream->file_id);
-	if (status == CTRACE_OK && !ct_os_is_file(folder->fd, &folder->folder_id)) {
-		/* The folder was closed behind our back: it may be another folder's stream. */
+	status = ct_os_open_known(directory->fd, name, O_RDWR | O_CREAT, &stream->fd, &stream->file_id);
+	if (status == CTRACE_OK && !ct_os_is_file(directory->fd, &directory->directory_id)) {
+		/* The directory was closed behind our back: it may be another directory's stream. */
 		ct_os_close_file(&stream->fd, &stream->file_id);
 		status = CTRACE_OS_ERROR;
 	}
 	if (status != CTRACE_OK)
 		stream->fd = -1;
 	else if (stream->id != CT_BIN_LOST)
-		folder->open_count++;
+		directory->open_count++;
 	if (status == CTRACE_OK)
-		ct_file_access_give(stream->fd, &folder->access);
+		ct_file_access_give(stream->fd, &directory->access);
 	return status;
 }
 
-enum ctrace_status ct_bin_stream_cut(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+enum ctrace_status ct_bin_stream_cut(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
-	enum ctrace_status status = ct_bin_stream_open(folder, stream);
+	enum ctrace_status status = ct_bin_stream_open(directory, stream);
 
 	if (status == CTRACE_OK)
 		status = ct_os_truncate(stream->fd, stream->offset);
@@ -264,7 +264,7 @@ static void take_head(struct ct_bin_stream *stream, const struct ct_packet_head 
 
 /* Reads the head of the last packet, which says what the next one has to follow.  False when at
  * last_at there is no packet of this stream that ends at offset. */
-static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+static bool read_last_packet(const struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	unsigned char bytes[CT_PACKET_HEAD];
 	struct ct_packet_head head;
@@ -273,7 +273,7 @@ static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_s
 	if (stream->last_at >= stream->offset || ct_os_read_at(stream->fd, bytes, sizeof bytes, stream->last_at, &got) != CTRACE_OK ||
 	    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK)
 		return false;
-	if (memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) != 0 || head.stream_instance != stream->id ||
+	if (memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) != 0 || head.stream_instance != stream->id ||
 	    head.packet_bits / 8 != stream->offset - stream->last_at)
 		return false;
 	take_head(stream, &head, stream->last_at);
@@ -284,7 +284,7 @@ static bool read_last_packet(const struct ct_bin_folder *folder, struct ct_bin_s
  * Finds the last packet in the last bytes of what counts: packets that follow each other up to offset, or to one that was cut short.
  * Anything else may be a text that looks like a packet.
  */
-static bool find_last_packet(const struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+static bool find_last_packet(const struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	uint64_t from = stream->offset > TAIL_SIZE ? stream->offset - TAIL_SIZE : 0;
 	size_t size = (size_t)(stream->offset - from), at = 0, got = 0;
@@ -297,7 +297,7 @@ static bool find_last_packet(const struct ct_bin_folder *folder, struct ct_bin_s
 	while (at < size) {
 		struct ct_packet_head head;
 		bool is_head = ct_packet_decode_head(bytes + at, size - at, &head) == CTRACE_OK &&
-			       memcmp(head.uuid, folder->info.uuid, sizeof head.uuid) == 0 && head.stream_instance == stream->id;
+			       memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) == 0 && head.stream_instance == stream->id;
 
 		if (is_head && head.packet_bits / 8 <= size - at) {
 			take_head(stream, &head, from + at);
@@ -340,20 +340,20 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 }
 
 /* offset: bytes that count; last_at: where the last packet of these begins, if that is known. */
-enum ctrace_status ct_bin_stream_load(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t offset, uint64_t last_at)
+enum ctrace_status ct_bin_stream_load(struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t offset, uint64_t last_at)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
 
 	stream->last_at = last_at;
 	if (offset > 0) {
-		status = ct_bin_stream_open(folder, stream);
+		status = ct_bin_stream_open(directory, stream);
 		if (status == CTRACE_OK)
 			status = ct_os_stat(stream->fd, &info);
 		if (status != CTRACE_OK)
 			return status;
 		stream->offset = offset < (uint64_t)info.st_size ? offset : (uint64_t)info.st_size;
-		if (!read_last_packet(folder, stream) && !find_last_packet(folder, stream))
+		if (!read_last_packet(directory, stream) && !find_last_packet(directory, stream))
 			status = walk_packets(stream);
 		if (status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id))
 			status = CTRACE_OS_ERROR; /* closed behind our back: what was read may be of another file */
@@ -371,57 +371,57 @@ struct settling {
 	enum ctrace_status status;
 };
 
-/* For a stream that had no events since the folder was opened.  The closing mark says how much
+/* For a stream that had no events since the directory was opened.  The closing mark says how much
  * of it counts.  Without a mark all whole packets count: events that were not committed would
  * have come again by now. */
-static void settle_stream(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+static void settle_stream(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	struct settling *settling = user;
 	struct ct_bin_stream *stream;
-	enum ctrace_status status = ct_bin_stream_get(folder, id, &stream);
+	enum ctrace_status status = ct_bin_stream_get(directory, id, &stream);
 
 	(void)name;
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = ct_bin_stream_load(folder, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
+		status = ct_bin_stream_load(directory, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
 	if (status == CTRACE_OK && settling->cuts && stream->cut_due)
-		status = ct_bin_stream_cut(folder, stream);
+		status = ct_bin_stream_cut(directory, stream);
 	if (status != CTRACE_OK)
 		settling->status = status;
 }
 
-enum ctrace_status ct_bin_settle(struct ct_bin_folder *folder, bool cuts)
+enum ctrace_status ct_bin_settle(struct ct_bin_directory *directory, bool cuts)
 {
 	struct settling settling = { cuts, CTRACE_OK };
 
-	if (!ct_bin_folder_each_stream(folder, settle_stream, &settling))
+	if (!ct_bin_directory_each_stream(directory, settle_stream, &settling))
 		return CTRACE_OS_ERROR;
-	return settling.status == CTRACE_OK && cuts ? ct_bin_metadata_cut(folder) : settling.status;
+	return settling.status == CTRACE_OK && cuts ? ct_bin_metadata_cut(directory) : settling.status;
 }
 
 /* ---- durability ---- */
 
-static enum ctrace_status sync_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+static enum ctrace_status sync_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	enum ctrace_status status;
 
 	if (stream == NULL || !stream->sync_due)
 		return CTRACE_OK;
-	status = ct_bin_stream_open(folder, stream);
+	status = ct_bin_stream_open(directory, stream);
 	if (status == CTRACE_OK)
 		status = ct_os_sync(stream->fd);
 	stream->sync_due = status != CTRACE_OK;
 	return status;
 }
 
-enum ctrace_status ct_bin_sync(struct ct_bin_folder *folder)
+enum ctrace_status ct_bin_sync(struct ct_bin_directory *directory)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	if (folder->metadata_sync_due) {
-		status = ct_os_sync(folder->metadata_fd);
-		folder->metadata_sync_due = status != CTRACE_OK;
+	if (directory->metadata_sync_due) {
+		status = ct_os_sync(directory->metadata_fd);
+		directory->metadata_sync_due = status != CTRACE_OK;
 	}
-	for (uint32_t id = 0; id < folder->stream_capacity && status == CTRACE_OK; id++)
-		status = sync_stream(folder, folder->streams[id]);
+	for (uint32_t id = 0; id < directory->stream_capacity && status == CTRACE_OK; id++)
+		status = sync_stream(directory, directory->streams[id]);
 	return status;
 }

@@ -1,7 +1,7 @@
 /*
- * bin_lock.c - the lock of a BINFILE folder: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
+ * bin_lock.c - the lock of a BINFILE directory: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
  *
- * Called by bin_folder.c on the threads that drain or recover.  Such a lock does not hold off the
+ * Called by bin_directory.c on the threads that consume or recover.  Such a lock does not hold off the
  * process that has it, and closing any descriptor of the file drops it.  So the files that this
  * process has locked are noted here, and none of them is opened twice.  A name is noted, too, while
  * a thread opens it: the file is known only when it is open.
@@ -30,11 +30,11 @@ static uint64_t held_key(const struct ct_file_id *id)
 	return key | 1;
 }
 
-/* Of a name in a folder. */
-static uint64_t name_key(int folder_fd, const char *name)
+/* Of a name in a directory. */
+static uint64_t name_key(int directory_fd, const char *name)
 {
-	struct ct_file_id folder = ct_os_file_id(folder_fd);
-	uint64_t key = held_key(&folder);
+	struct ct_file_id directory = ct_os_file_id(directory_fd);
+	uint64_t key = held_key(&directory);
 
 	for (; *name != '\0'; name++)
 		key = (key ^ (unsigned char)*name) * 0x100000001B3u;
@@ -51,7 +51,7 @@ static unsigned held_count(uint64_t key)
 	return count;
 }
 
-/* Threads that open folders at the same time note them without a lock: one that a fork could leave locked. */
+/* Threads that open directories at the same time note them without a lock: one that a fork could leave locked. */
 static void held_add(uint64_t key)
 {
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
@@ -92,7 +92,7 @@ static bool lock_take(int fd)
 }
 
 /* No other thread of this process opens the name meanwhile. */
-static enum ctrace_status open_alone(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+static enum ctrace_status open_alone(int directory_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ct_file_id id = { 0, 0 };
@@ -100,7 +100,7 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 		struct stat there;
 		int fd;
 
-		status = ct_os_stat_at(folder_fd, name, &there);
+		status = ct_os_stat_at(directory_fd, name, &there);
 		if (status == CTRACE_OK) {
 			id = (struct ct_file_id){ there.st_dev, there.st_ino };
 			if (held_count(held_key(&id)) != 0)
@@ -108,7 +108,7 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 		} else if (status != CTRACE_NOT_FOUND) {
 			return status;
 		}
-		status = ct_os_open_known(folder_fd, name, O_RDWR | flags, &fd, &id);
+		status = ct_os_open_known(directory_fd, name, O_RDWR | flags, &fd, &id);
 		if (status != CTRACE_OK)
 			return status;
 		if (!lock_take(fd)) {
@@ -116,7 +116,7 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 			return CTRACE_TIMED_OUT;
 		}
 		/* The process that had the lock may have put another file in its place: then that file counts. */
-		status = ct_os_stat_at(folder_fd, name, &there);
+		status = ct_os_stat_at(directory_fd, name, &there);
 		if (status == CTRACE_OK && there.st_ino == id.inode && there.st_dev == id.device) {
 			held_add(held_key(&id));
 			*out_fd = fd;
@@ -130,14 +130,14 @@ static enum ctrace_status open_alone(int folder_fd, const char *name, int flags,
 	return CTRACE_TIMED_OUT;
 }
 
-enum ctrace_status ct_bin_lock_open(int folder_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
 {
-	uint64_t key = name_key(folder_fd, name);
+	uint64_t key = name_key(directory_fd, name);
 	enum ctrace_status status;
 
 	if (!held_add_alone(key))
 		return CTRACE_TIMED_OUT;
-	status = open_alone(folder_fd, name, flags, out_fd, out_id);
+	status = open_alone(directory_fd, name, flags, out_fd, out_id);
 	held_remove(key);
 	return status;
 }

@@ -1,7 +1,7 @@
 /*
- * bin_lost.c - stream.lost: losses of a BINFILE folder that no other stream reports.
+ * bin_lost.c - stream.lost: losses of a BINFILE directory that no other stream reports.
  *
- * Called by emit_bin.c and bin_stream.c on the thread that drains.  What a stream's packets report
+ * Called by emit_bin.c and bin_stream.c on the thread that consumes.  What a stream's packets report
  * later is taken back here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -10,45 +10,45 @@
 
 #include <fcntl.h>
 
-/* stream.lost of an earlier end of this folder; NULL when there is none. */
-static enum ctrace_status find_lost(struct ct_bin_folder *folder, struct ct_bin_stream **out_stream)
+/* stream.lost of an earlier end of this directory; NULL when there is none. */
+static enum ctrace_status find_lost(struct ct_bin_directory *directory, struct ct_bin_stream **out_stream)
 {
 	struct ct_bin_stream *stream;
 	enum ctrace_status status;
 	struct stat info;
 
 	*out_stream = NULL;
-	if (folder->lost == NULL && fstatat(folder->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) != 0)
+	if (directory->lost == NULL && fstatat(directory->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) != 0)
 		return CTRACE_OK;
-	status = ct_bin_stream_get(folder, CT_BIN_LOST, &stream);
+	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = ct_bin_stream_load(folder, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
+		status = ct_bin_stream_load(directory, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
 	if (status == CTRACE_OK)
 		*out_stream = stream;
 	return status;
 }
 
-enum ctrace_status ct_bin_settle_lost(struct ct_bin_folder *folder)
+enum ctrace_status ct_bin_settle_lost(struct ct_bin_directory *directory)
 {
 	struct ct_bin_stream *stream;
-	enum ctrace_status status = find_lost(folder, &stream);
+	enum ctrace_status status = find_lost(directory, &stream);
 
-	return stream != NULL && stream->cut_due ? ct_bin_stream_cut(folder, stream) : status;
+	return stream != NULL && stream->cut_due ? ct_bin_stream_cut(directory, stream) : status;
 }
 
-void ct_bin_take_back_lost(struct ct_bin_folder *folder, uint64_t told)
+void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t told)
 {
 	struct ct_bin_stream *stream;
 	uint64_t total;
 
-	if (told == 0 || find_lost(folder, &stream) != CTRACE_OK || stream == NULL || stream->lost <= stream->lost_base)
+	if (told == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL || stream->lost <= stream->lost_base)
 		return;
 	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
 	stream->offset = stream->sequence = 0;
-	folder->lost_told -= stream->lost - stream->lost_base;
+	directory->lost_told -= stream->lost - stream->lost_base;
 	stream->lost = stream->lost_base;
-	if (ct_bin_stream_cut(folder, stream) == CTRACE_OK && total > stream->lost_base)
-		(void)!ct_bin_put_lost(folder, stream, total);
+	if (ct_bin_stream_cut(directory, stream) == CTRACE_OK && total > stream->lost_base)
+		(void)!ct_bin_put_lost(directory, stream, total);
 }
 
 static uint64_t stream_lost(const struct ct_bin_stream *stream)
@@ -58,33 +58,33 @@ static uint64_t stream_lost(const struct ct_bin_stream *stream)
 	return stream->lost > stream->lost_base ? stream->lost : stream->lost_base;
 }
 
-static uint64_t count_lost(const struct ct_bin_folder *folder)
+static uint64_t count_lost(const struct ct_bin_directory *directory)
 {
-	uint64_t total = stream_lost(folder->lost);
+	uint64_t total = stream_lost(directory->lost);
 
-	for (uint32_t id = 0; id < folder->stream_capacity; id++)
-		total += stream_lost(folder->streams[id]);
+	for (uint32_t id = 0; id < directory->stream_capacity; id++)
+		total += stream_lost(directory->streams[id]);
 	return total;
 }
 
-enum ctrace_status ct_bin_write_lost(struct ct_bin_folder *folder, uint64_t total)
+enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory, uint64_t total)
 {
 	struct ct_bin_stream *stream;
 	enum ctrace_status status;
 	uint64_t known;
 
-	(void)!ct_bin_settle(folder, false);
-	known = count_lost(folder);
+	(void)!ct_bin_settle(directory, false);
+	known = count_lost(directory);
 	if (total <= known)
 		return CTRACE_OK;
-	status = ct_bin_stream_get(folder, CT_BIN_LOST, &stream);
+	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = ct_bin_stream_load(folder, stream, 0, 0);
-	return status == CTRACE_OK ? ct_bin_put_lost(folder, stream, stream->lost + (total - known)) : status;
+		status = ct_bin_stream_load(directory, stream, 0, 0);
+	return status == CTRACE_OK ? ct_bin_put_lost(directory, stream, stream->lost + (total - known)) : status;
 }
 
-void ct_bin_report_lost(struct ct_bin_folder *folder, uint64_t total, struct ctrace_place *place)
+void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total, struct ctrace_place *place)
 {
-	if (ct_bin_write_lost(folder, total) == CTRACE_OK && place->lost < total)
+	if (ct_bin_write_lost(directory, total) == CTRACE_OK && place->lost < total)
 		place->lost = total;
 }

@@ -3,7 +3,7 @@
  *
  * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
- * Called by bin_claim.c and bin_folder.c on the thread that drains, and by readers.  No name in the
+ * Called by bin_claim.c and bin_directory.c on the thread that consumes, and by readers.  No name in the
  * metadata can look like one, since a string holds no line end.  The text may be hostile; what it
  * says of a stream is only ever used to cut a file of ours back.
  *
@@ -86,7 +86,7 @@ enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint3
 }
 
 /* Notes what a mark says of each stream, when there is one. */
-static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *text, size_t size, const char *head)
+static enum ctrace_status take_mark(struct ct_bin_directory *directory, const char *text, size_t size, const char *head)
 {
 	size_t end;
 	const char *mark = ct_bin_mark_find(text, size, head, &end), *at;
@@ -100,7 +100,7 @@ static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *te
 		return CTRACE_OK;
 	at = mark + strlen(head);
 	while ((status = ct_bin_mark_next(&at, text + size, &id, &values)) == CTRACE_OK) {
-		status = ct_bin_stream_get(folder, id, &stream);
+		status = ct_bin_stream_get(directory, id, &stream);
 		if (status != CTRACE_OK)
 			return status;
 		if (is_lost) {
@@ -113,9 +113,9 @@ static enum ctrace_status take_mark(struct ct_bin_folder *folder, const char *te
 	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
 }
 
-enum ctrace_status ct_bin_marks_take(struct ct_bin_folder *folder, const char *text, size_t size)
+enum ctrace_status ct_bin_marks_take(struct ct_bin_directory *directory, const char *text, size_t size)
 {
-	enum ctrace_status status = take_mark(folder, text, size, CT_BIN_MARK_CLOSED);
+	enum ctrace_status status = take_mark(directory, text, size, CT_BIN_MARK_CLOSED);
 
-	return status == CTRACE_OK ? take_mark(folder, text, size, CT_BIN_MARK_LOST) : status;
+	return status == CTRACE_OK ? take_mark(directory, text, size, CT_BIN_MARK_LOST) : status;
 }

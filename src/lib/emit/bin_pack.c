@@ -1,13 +1,13 @@
 /*
- * bin_pack.c - compresses the streams of BINFILE folders that are closed for good.
+ * bin_pack.c - compresses the streams of BINFILE directories that are closed for good.
  *
- * The thread that drains hands a folder over and goes on.  Another thread, which blocks all signals, compresses the folders one by one.
+ * The thread that consumes hands a directory over and goes on.  Another thread, which blocks all signals, compresses the directories one by one.
  * It ends when none is left.  It has a table of descriptors of its own, so the program cannot close them.  It also loads the module
  * "zstd", and holds no lock of ours while it waits for the loader.  A fork waits until the module is loaded: the child would get a
  * loader in the middle of its work.
  *
- * The thread opens a folder and locks it: no other process replaces it while it is compressed.  One that was replaced before is left
- * alone.  When the generation comes round this process wants the name: then the folder is let go as it is.  So it is when the module
+ * The thread opens a directory and locks it: no other process replaces it while it is compressed.  One that was replaced before is left
+ * alone.  When the generation comes round this process wants the name: then the directory is let go as it is.  So it is when the module
  * cannot be loaded, the kernel gives no descriptors of one's own, the disk is full, or the process ends first; each stream is
  * compressed or untouched.
  *
@@ -20,24 +20,24 @@
 #include <pthread.h>
 #include <string.h>
 
-#define QUEUE_LIMIT 32u      /* folders that wait; more stay as they are */
-#define LET_GO_NS 400000000u /* how long the thread that drains waits for a folder: less than its producers wait for room */
-#define END_NS 2000000000u   /* how long a process that ends waits for its folders */
+#define QUEUE_LIMIT 32u      /* directories that wait; more stay as they are */
+#define LET_GO_NS 400000000u /* how long the thread that consumes waits for a directory: less than its producers wait for room */
+#define END_NS 2000000000u   /* how long a process that ends waits for its directories */
 #define STOP_NS 100000000u   /* and then for the end of what was begun */
 #define LOAD_NS 1000000000u  /* how long a fork waits for the loader */
-#define NAMES_LIMIT 64u      /* streams of a folder that are looked for at a time */
+#define NAMES_LIMIT 64u      /* streams of a directory that are looked for at a time */
 #define NAME_SIZE sizeof "stream.65535"
 
 /* All under the lock of emitter names, which fork takes; the words that are atomic are slept on or looked at without it. */
 static struct {
-	struct ct_bin_folder *waiting[QUEUE_LIMIT]; /* oldest first */
+	struct ct_bin_directory *waiting[QUEUE_LIMIT]; /* oldest first */
 	uint32_t count;
-	struct ct_bin_folder *current; /* the thread's; its content is not touched by others */
-	struct ct_bin_folder *last;    /* of a process that ends: compressed when nothing can come into it any more */
+	struct ct_bin_directory *current; /* the thread's; its content is not touched by others */
+	struct ct_bin_directory *last;    /* of a process that ends: compressed when nothing can come into it any more */
 	bool runs;
 	uint32_t loading; /* atomic: 1 while the thread loads the module; it is set under the lock */
-	uint32_t done;    /* atomic: raised when it has let go of a folder */
-	uint32_t stop;    /* atomic; not 0: the thread is to let go of its folder */
+	uint32_t done;    /* atomic: raised when it has let go of a directory */
+	uint32_t stop;    /* atomic; not 0: the thread is to let go of its directory */
 } pack;
 
 /* ---- the thread ---- */
@@ -102,33 +102,33 @@ struct names {
 	uint32_t count;
 };
 
-static void note_name(struct ct_bin_folder *folder, const char *name, uint32_t id, void *user)
+static void note_name(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
 {
 	struct names *names = user;
 
-	(void)folder;
+	(void)directory;
 	(void)id;
 	if (names->count < NAMES_LIMIT)
 		memcpy(names->at[names->count++], name, strlen(name) + 1);
 }
 
 /* Files are renamed and removed meanwhile, so names are taken first. */
-static void compress_folder(struct ct_bin_folder *folder, const struct ct_compress_module *module)
+static void compress_directory(struct ct_bin_directory *directory, const struct ct_compress_module *module)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct names names = { .count = NAMES_LIMIT };
 
 	while (status == CTRACE_OK && names.count == NAMES_LIMIT) {
 		names.count = 0;
-		if (ct_bin_folder_look(folder) != CT_BIN_HERE || !ct_bin_folder_each_stream(folder, note_name, &names))
+		if (ct_bin_directory_look(directory) != CT_BIN_HERE || !ct_bin_directory_each_stream(directory, note_name, &names))
 			return;
 		for (uint32_t i = 0; i < names.count && status == CTRACE_OK; i++)
-			status = ct_bin_folder_look(folder) == CT_BIN_HERE ? module->file(folder->fd, names.at[i], &pack.stop)
+			status = ct_bin_directory_look(directory) == CT_BIN_HERE ? module->file(directory->fd, names.at[i], &pack.stop)
 									   : CTRACE_OS_ERROR;
 	}
 }
 
-/* Under the lock: who takes the number under it waits for a folder that comes later.  Pairs with the acquire of who waits: the folder's
+/* Under the lock: who takes the number under it waits for a directory that comes later.  Pairs with the acquire of who waits: the directory's
  * lock is free, and its files are left alone. */
 static void note_done(void)
 {
@@ -136,15 +136,15 @@ static void note_done(void)
 	ct_os_wake(&pack.done);
 }
 
-/* The next folder; NULL: the thread ends. */
-static struct ct_bin_folder *take_next(void)
+/* The next directory; NULL: the thread ends. */
+static struct ct_bin_directory *take_next(void)
 {
-	struct ct_bin_folder *next = NULL;
+	struct ct_bin_directory *next = NULL;
 
 	ct_emitter_lock();
 	if (pack.count > 0) {
 		next = pack.waiting[0];
-		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_folder *));
+		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_directory *));
 	} else {
 		pack.runs = false;
 		note_done();
@@ -159,16 +159,16 @@ static void *run(void *unused)
 {
 	bool has_descriptors = ct_os_thread_own_descriptors();
 	const struct ct_compress_module *module = has_descriptors ? find_module() : NULL;
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 
 	(void)unused;
-	while ((folder = take_next()) != NULL) {
+	while ((directory = take_next()) != NULL) {
 		if (module != NULL)
-			compress_folder(folder, module);
-		/* Under the lock: who sees no current folder finds the lock of its folder free. */
+			compress_directory(directory, module);
+		/* Under the lock: who sees no current directory finds the lock of its directory free. */
 		ct_emitter_lock();
 		pack.current = NULL;
-		ct_bin_folder_close(folder);
+		ct_bin_directory_close(directory);
 		note_done();
 		ct_emitter_unlock();
 	}
@@ -178,13 +178,13 @@ static void *run(void *unused)
 /* ---- who hands over ---- */
 
 /* Under the lock.  False: it stays as it is, and the caller's. */
-static bool add(struct ct_bin_folder *folder)
+static bool add(struct ct_bin_directory *directory)
 {
 	pthread_t thread;
 
 	if (pack.count == QUEUE_LIMIT)
 		return false;
-	pack.waiting[pack.count++] = folder;
+	pack.waiting[pack.count++] = directory;
 	if (pack.runs)
 		return true;
 	pack.runs = ct_os_thread_start(run, NULL, "ctrace-compress", &thread) == CTRACE_OK;
@@ -195,54 +195,54 @@ static bool add(struct ct_bin_folder *folder)
 	return pack.runs;
 }
 
-void ct_bin_pack(struct ct_bin_folder *folder, bool is_last)
+void ct_bin_pack(struct ct_bin_directory *directory, bool is_last)
 {
-	struct ct_bin_folder *left = folder;
+	struct ct_bin_directory *left = directory;
 
-	/* A folder without a closing mark is not compressed. */
-	if (folder->is_ended) {
-		ct_bin_folder_rest(folder);
+	/* A directory without a closing mark is not compressed. */
+	if (directory->is_ended) {
+		ct_bin_directory_rest(directory);
 		ct_emitter_lock();
 		if (is_last) {
 			left = pack.last;
-			pack.last = folder;
-		} else if (add(folder)) {
+			pack.last = directory;
+		} else if (add(directory)) {
 			left = NULL;
 		}
 		ct_emitter_unlock();
 	}
-	ct_bin_folder_close(left);
+	ct_bin_directory_close(left);
 }
 
 /* Removes it from those that wait, or stops the thread.  Under the lock. */
-static struct ct_bin_folder *take_back(const char *path, bool *out_is_current)
+static struct ct_bin_directory *take_back(const char *path, bool *out_is_current)
 {
 	*out_is_current = pack.current != NULL && strcmp(pack.current->path, path) == 0;
 	if (*out_is_current)
 		__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < pack.count; i++) {
-		struct ct_bin_folder *folder = pack.waiting[i];
+		struct ct_bin_directory *directory = pack.waiting[i];
 
-		if (strcmp(folder->path, path) != 0)
+		if (strcmp(directory->path, path) != 0)
 			continue;
-		memmove(pack.waiting + i, pack.waiting + i + 1, (--pack.count - i) * sizeof(struct ct_bin_folder *));
-		return folder;
+		memmove(pack.waiting + i, pack.waiting + i + 1, (--pack.count - i) * sizeof(struct ct_bin_directory *));
+		return directory;
 	}
 	return NULL;
 }
 
 void ct_bin_pack_let_go(const char *path)
 {
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 	bool is_current;
 	uint32_t done;
 
 	ct_emitter_lock();
 	done = __atomic_load_n(&pack.done, __ATOMIC_ACQUIRE);
-	folder = take_back(path, &is_current);
+	directory = take_back(path, &is_current);
 	ct_emitter_unlock();
-	ct_bin_folder_close(folder);
-	/* When that takes longer, the folder is one that somebody has open: ours gets a name beside it. */
+	ct_bin_directory_close(directory);
+	/* When that takes longer, the directory is one that somebody has open: ours gets a name beside it. */
 	if (is_current)
 		(void)ct_os_wait_until(&pack.done, done + 1, LET_GO_NS);
 }
@@ -283,12 +283,12 @@ void ct_bin_pack_end(void)
 	(void)wait_for_end(STOP_NS);
 }
 
-/* The thread is not here, nor are its descriptors; the memory of its folder is left as it was. */
+/* The thread is not here, nor are its descriptors; the memory of its directory is left as it was. */
 void ct_bin_pack_forked(bool is_whole)
 {
 	for (uint32_t i = 0; is_whole && i < pack.count; i++)
-		ct_bin_folder_close(pack.waiting[i]);
+		ct_bin_directory_close(pack.waiting[i]);
 	if (is_whole)
-		ct_bin_folder_close(pack.last);
+		ct_bin_directory_close(pack.last);
 	memset(&pack, 0, sizeof pack);
 }

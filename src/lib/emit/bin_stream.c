@@ -1,8 +1,8 @@
 /*
- * bin_stream.c - a batch in a BINFILE folder: the bytes of the rings, a packet's head before each
+ * bin_stream.c - a batch in a BINFILE directory: the bytes of the rings, a packet's head before each
  * run, and one write a stream.
  *
- * Called by emit_bin.c on the thread that drains.  What goes into a stream is not copied: only
+ * Called by emit_bin.c on the thread that consumes.  What goes into a stream is not copied: only
  * where it stands is put down.  Then the metadata of its new classes are written, so that no packet
  * ever refers to a class that a viewer cannot know, then the packets.  When any of that fails,
  * everything is cut back; what cannot be cut back now is before the next write.
@@ -22,18 +22,18 @@
  * Streams
  */
 
-static uint64_t folder_tag(const struct ct_bin_folder *folder)
+static uint64_t directory_tag(const struct ct_bin_directory *directory)
 {
-	const uint8_t *uuid = folder->info.uuid;
+	const uint8_t *uuid = directory->info.uuid;
 
 	return ((uint64_t)uuid[0] << 16 | (uint64_t)uuid[1] << 8 | uuid[2]) << SEQUENCE_BITS;
 }
 
 /* What comes next is behind what counts; lost: events of the stream by then. */
-static void begin_batch(const struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t lost)
+static void begin_batch(const struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t lost)
 {
 	stream->writer = (struct ct_packet_writer){
-		.info = &folder->info,
+		.info = &directory->info,
 		.stream = stream->id,
 		.sequence = stream->sequence,
 		.lost = lost - stream->lost_base,
@@ -47,35 +47,35 @@ static void begin_batch(const struct ct_bin_folder *folder, struct ct_bin_stream
 }
 
 /* Finds the streams of the batch and where they stand. */
-static enum ctrace_status bind_streams(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+static enum ctrace_status bind_streams(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
-	folder->batch++;
-	if (batch->stream_count > folder->bound_capacity) {
-		struct ct_bin_stream **bound = reallocarray(folder->bound, batch->stream_count, sizeof(struct ct_bin_stream *));
+	directory->batch++;
+	if (batch->stream_count > directory->bound_capacity) {
+		struct ct_bin_stream **bound = reallocarray(directory->bound, batch->stream_count, sizeof(struct ct_bin_stream *));
 
 		if (bound == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
-		folder->bound = bound;
-		folder->bound_capacity = batch->stream_count;
+		directory->bound = bound;
+		directory->bound_capacity = batch->stream_count;
 	}
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		const struct ctrace_stream *given = &batch->streams[i];
 		struct ct_bin_stream *stream;
-		enum ctrace_status status = ct_bin_stream_get(folder, given->id, &stream);
+		enum ctrace_status status = ct_bin_stream_get(directory, given->id, &stream);
 
 		if (status != CTRACE_OK)
 			return status;
 		if (!stream->is_loaded) {
-			bool is_here = (given->sequence & ~SEQUENCE_MASK) == folder_tag(folder);
+			bool is_here = (given->sequence & ~SEQUENCE_MASK) == directory_tag(directory);
 
-			status = is_here ? ct_bin_stream_load(folder, stream, given->offset, given->extra)
-					 : ct_bin_stream_load(folder, stream, stream->offset, stream->last_at);
+			status = is_here ? ct_bin_stream_load(directory, stream, given->offset, given->extra)
+					 : ct_bin_stream_load(directory, stream, stream->offset, stream->last_at);
 			if (status != CTRACE_OK)
 				return status;
 		}
-		stream->used = folder->batch;
-		begin_batch(folder, stream, given->lost > stream->lost ? given->lost : stream->lost);
-		folder->bound[i] = stream;
+		stream->used = directory->batch;
+		begin_batch(directory, stream, given->lost > stream->lost ? given->lost : stream->lost);
+		directory->bound[i] = stream;
 	}
 	return CTRACE_OK;
 }
@@ -100,50 +100,50 @@ enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ct
 }
 
 /* Room for all that the batch can need: two heads for a run, as an empty packet may stand before it. */
-static bool reserve(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+static bool reserve(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
 	size_t heads = 2 * (size_t)batch->run_count, pieces = heads;
 
 	for (uint32_t i = 0; i < batch->run_count; i++)
 		pieces += batch->runs[i].piece_count;
-	ct_buf_clear(&folder->heads);
-	folder->piece_count = 0;
-	if (pieces > folder->piece_capacity) {
-		struct iovec *bigger = reallocarray(folder->pieces, pieces, sizeof *bigger);
+	ct_buf_clear(&directory->heads);
+	directory->piece_count = 0;
+	if (pieces > directory->piece_capacity) {
+		struct iovec *bigger = reallocarray(directory->pieces, pieces, sizeof *bigger);
 
 		if (bigger == NULL)
 			return false;
-		folder->pieces = bigger;
-		folder->piece_capacity = pieces;
+		directory->pieces = bigger;
+		directory->piece_capacity = pieces;
 	}
-	return ct_buf_reserve(&folder->heads, heads * CT_PACKET_HEAD);
+	return ct_buf_reserve(&directory->heads, heads * CT_PACKET_HEAD);
 }
 
-static void add_piece(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const void *data, size_t size)
+static void add_piece(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const void *data, size_t size)
 {
 	if (stream->piece_count == 0)
-		stream->first_piece = folder->piece_count;
-	folder->pieces[folder->piece_count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)data, .iov_len = size };
+		stream->first_piece = directory->piece_count;
+	directory->pieces[directory->piece_count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)data, .iov_len = size };
 	stream->piece_count++;
 	stream->pending += size;
 }
 
-static void add_head(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ct_packet_head *head)
+static void add_head(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const struct ct_packet_head *head)
 {
-	unsigned char *at = (unsigned char *)folder->heads.data + folder->heads.size;
+	unsigned char *at = (unsigned char *)directory->heads.data + directory->heads.size;
 
-	folder->heads.size += CT_PACKET_HEAD;
+	directory->heads.size += CT_PACKET_HEAD;
 	ct_packet_head_put(at, head);
 	stream->writer.packet_at = stream->pending;
-	add_piece(folder, stream, at, CT_PACKET_HEAD);
+	add_piece(directory, stream, at, CT_PACKET_HEAD);
 }
 
 /* In the times of the stream, which run on when the clock is set back. */
-static void date(struct ct_bin_folder *folder, const struct ct_bin_stream *stream, const struct ctrace_run *run,
+static void date(struct ct_bin_directory *directory, const struct ct_bin_stream *stream, const struct ctrace_run *run,
 		 struct ct_packet_head *head)
 {
 	const struct ctrace_event first = { .time_ns = run->begin_ns, .clock = run->clock };
-	uint64_t shift = ct_bin_clock_time(&folder->clock, &first, &folder->text) - run->begin_ns;
+	uint64_t shift = ct_bin_clock_time(&directory->clock, &first, &directory->text) - run->begin_ns;
 
 	head->begin_ticks = run->begin_ticks;
 	head->end_ticks = run->end_ticks;
@@ -151,11 +151,11 @@ static void date(struct ct_bin_folder *folder, const struct ct_bin_stream *strea
 	head->end_ns = ct_packet_time(run->end_ns + shift, head->begin_ns);
 }
 
-static void add_run(struct ct_bin_folder *folder, struct ct_bin_stream *stream, const struct ctrace_run *run)
+static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const struct ctrace_run *run)
 {
-	struct ct_packet_head head = { .pid = folder->info.pid, .tid = run->tid };
+	struct ct_packet_head head = { .pid = directory->info.pid, .tid = run->tid };
 
-	date(folder, stream, run, &head);
+	date(directory, stream, run, &head);
 	head.content_bits = head.packet_bits = 8 * (uint32_t)(CT_PACKET_HEAD + run->size);
 	while (!ct_packet_number(&stream->writer, &head)) {
 		struct ct_packet_head empty = head;
@@ -163,32 +163,32 @@ static void add_run(struct ct_bin_folder *folder, struct ct_bin_stream *stream, 
 		empty.end_ticks = empty.begin_ticks;
 		empty.end_ns = empty.begin_ns;
 		empty.content_bits = empty.packet_bits = 8 * CT_PACKET_HEAD;
-		add_head(folder, stream, &empty);
+		add_head(directory, stream, &empty);
 	}
-	add_head(folder, stream, &head);
+	add_head(directory, stream, &head);
 	for (uint32_t i = 0; i < run->piece_count; i++)
-		add_piece(folder, stream, run->pieces[i].data, run->pieces[i].size);
+		add_piece(directory, stream, run->pieces[i].data, run->pieces[i].size);
 	stream->writer.last_ns = head.end_ns;
 }
 
-/* Written anew when texts are to become UTF-8, or when the folder has other classes by the numbers
+/* Written anew when texts are to become UTF-8, or when the directory has other classes by the numbers
  * of the process's. */
-static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+static enum ctrace_status gather(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	folder->clock_before = folder->clock;
-	ct_buf_clear(&folder->text);
-	folder->converts |= folder->texts != NULL && folder->texts->encoding != CT_ENCODING_ASCII;
-	if (!folder->converts)
-		status = ct_bin_take_classes(folder->schema, batch, false);
-	folder->converts |= status == CTRACE_DAMAGED;
-	if (folder->converts)
-		return ct_bin_convert(folder, batch);
-	if (status != CTRACE_OK || !reserve(folder, batch))
+	directory->clock_before = directory->clock;
+	ct_buf_clear(&directory->text);
+	directory->converts |= directory->texts != NULL && directory->texts->encoding != CT_ENCODING_ASCII;
+	if (!directory->converts)
+		status = ct_bin_take_classes(directory->schema, batch, false);
+	directory->converts |= status == CTRACE_DAMAGED;
+	if (directory->converts)
+		return ct_bin_convert(directory, batch);
+	if (status != CTRACE_OK || !reserve(directory, batch))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	for (uint32_t i = 0; i < batch->run_count; i++)
-		add_run(folder, folder->bound[batch->runs[i].stream], &batch->runs[i]);
+		add_run(directory, directory->bound[batch->runs[i].stream], &batch->runs[i]);
 	return CTRACE_OK;
 }
 
@@ -196,68 +196,68 @@ static enum ctrace_status gather(struct ct_bin_folder *folder, const struct ctra
  * Writing
  */
 
-static enum ctrace_status print_metadata(struct ct_bin_folder *folder)
+static enum ctrace_status print_metadata(struct ct_bin_directory *directory)
 {
-	if (folder->converts && !folder->has_own_numbers)
-		ct_buf_add_text(&folder->text, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
-	for (uint32_t i = folder->printed; i < ct_schema_count(folder->schema); i++) {
-		const struct ct_class *class = ct_schema_at(folder->schema, i);
+	if (directory->converts && !directory->has_own_numbers)
+		ct_buf_add_text(&directory->text, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
+	for (uint32_t i = directory->printed; i < ct_schema_count(directory->schema); i++) {
+		const struct ct_class *class = ct_schema_at(directory->schema, i);
 
-		if (folder->found == NULL || (folder->found[class->number / 8] & 1u << class->number % 8) == 0)
-			ct_schema_print_class(&folder->text, class);
+		if (directory->found == NULL || (directory->found[class->number / 8] & 1u << class->number % 8) == 0)
+			ct_schema_print_class(&directory->text, class);
 	}
-	return folder->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+	return directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-/* A folder that holds no event yet takes at least one batch, however small the limit is. */
-static bool has_room(const struct ct_bin_folder *folder, uint32_t stream_count)
+/* A directory that holds no event yet takes at least one batch, however small the limit is. */
+static bool has_room(const struct ct_bin_directory *directory, uint32_t stream_count)
 {
-	uint64_t size = folder->size + folder->text.size;
+	uint64_t size = directory->size + directory->text.size;
 
 	for (uint32_t i = 0; i < stream_count; i++)
-		size += folder->bound[i]->pending;
-	return folder->size_limit == 0 || size <= folder->size_limit || folder->size <= folder->metadata_size;
+		size += directory->bound[i]->pending;
+	return directory->size_limit == 0 || size <= directory->size_limit || directory->size <= directory->metadata_size;
 }
 
-static enum ctrace_status write_metadata(struct ct_bin_folder *folder)
+static enum ctrace_status write_metadata(struct ct_bin_directory *directory)
 {
-	enum ctrace_status status = ct_bin_metadata_cut(folder);
+	enum ctrace_status status = ct_bin_metadata_cut(directory);
 
-	if (status != CTRACE_OK || folder->text.size == 0)
+	if (status != CTRACE_OK || directory->text.size == 0)
 		return status;
-	if (!ct_os_is_file(folder->metadata_fd, &folder->metadata_id))
+	if (!ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
 		return CTRACE_OS_ERROR;
-	folder->metadata_cut_due = true; /* until the batch is complete */
-	status = ct_os_write_at(folder->metadata_fd, folder->text.data, folder->text.size, folder->metadata_size);
-	return status == CTRACE_OK && !ct_os_is_file(folder->metadata_fd, &folder->metadata_id) ? CTRACE_OS_ERROR : status;
+	directory->metadata_cut_due = true; /* until the batch is complete */
+	status = ct_os_write_at(directory->metadata_fd, directory->text.data, directory->text.size, directory->metadata_size);
+	return status == CTRACE_OK && !ct_os_is_file(directory->metadata_fd, &directory->metadata_id) ? CTRACE_OS_ERROR : status;
 }
 
-static enum ctrace_status write_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+static enum ctrace_status write_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	enum ctrace_status status;
 
 	if (stream->pending == 0)
 		return CTRACE_OK;
-	status = ct_bin_stream_open(folder, stream);
+	status = ct_bin_stream_open(directory, stream);
 	if (status == CTRACE_OK && stream->cut_due)
-		status = ct_bin_stream_cut(folder, stream);
+		status = ct_bin_stream_cut(directory, stream);
 	if (status != CTRACE_OK)
 		return status;
 	stream->is_touched = true;
 	if (stream->piece_count != 0)
-		status = ct_os_write_pieces_at(stream->fd, folder->pieces + stream->first_piece, stream->piece_count, stream->offset);
+		status = ct_os_write_pieces_at(stream->fd, directory->pieces + stream->first_piece, stream->piece_count, stream->offset);
 	else
 		status = ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size, stream->offset);
 	/* The program may have closed it since it was looked at. */
 	return status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id) ? CTRACE_OS_ERROR : status;
 }
 
-static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *stream)
+static void commit_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	if (stream->pending == 0)
 		return;
-	folder->size += stream->pending;
-	folder->lost_told += stream->lost_base + stream->writer.lost - stream->lost;
+	directory->size += stream->pending;
+	directory->lost_told += stream->lost_base + stream->writer.lost - stream->lost;
 	stream->last_at = stream->offset + stream->writer.packet_at;
 	stream->offset += stream->pending;
 	stream->sequence = stream->writer.sequence;
@@ -268,81 +268,81 @@ static void commit_stream(struct ct_bin_folder *folder, struct ct_bin_stream *st
 	ct_buf_trim(&stream->writer.packets, stream->fd >= 0 ? KEPT_MEMORY : 0);
 }
 
-static void commit_metadata(struct ct_bin_folder *folder)
+static void commit_metadata(struct ct_bin_directory *directory)
 {
-	folder->printed = ct_schema_count(folder->schema);
-	if (folder->text.size == 0)
+	directory->printed = ct_schema_count(directory->schema);
+	if (directory->text.size == 0)
 		return;
-	folder->metadata_size += folder->text.size;
-	folder->size += folder->text.size;
-	folder->has_own_numbers = folder->converts;
-	folder->metadata_cut_due = false;
-	folder->metadata_sync_due = true;
+	directory->metadata_size += directory->text.size;
+	directory->size += directory->text.size;
+	directory->has_own_numbers = directory->converts;
+	directory->metadata_cut_due = false;
+	directory->metadata_sync_due = true;
 }
 
 /* The first failure is the one to be told of: errno is kept. */
-static void undo(struct ct_bin_folder *folder, uint32_t stream_count)
+static void undo(struct ct_bin_directory *directory, uint32_t stream_count)
 {
 	int error = errno;
 
-	folder->clock = folder->clock_before;
+	directory->clock = directory->clock_before;
 	for (uint32_t i = 0; i < stream_count; i++) {
-		struct ct_bin_stream *stream = folder->bound[i];
+		struct ct_bin_stream *stream = directory->bound[i];
 
 		if (stream->is_touched)
-			(void)!ct_bin_stream_cut(folder, stream);
+			(void)!ct_bin_stream_cut(directory, stream);
 		ct_buf_fini(&stream->writer.packets);
 	}
-	(void)!ct_bin_metadata_cut(folder);
+	(void)!ct_bin_metadata_cut(directory);
 	errno = error;
 }
 
-enum ctrace_status ct_bin_put_lost(struct ct_bin_folder *folder, struct ct_bin_stream *stream, uint64_t total)
+enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t total)
 {
 	enum ctrace_status status;
 
-	begin_batch(folder, stream, total);
-	ct_packet_begin(&stream->writer, folder->info.pid, 0, ct_clock_wall_ns() + folder->clock.ahead_ns);
+	begin_batch(directory, stream, total);
+	ct_packet_begin(&stream->writer, directory->info.pid, 0, ct_clock_wall_ns() + directory->clock.ahead_ns);
 	ct_packet_end(&stream->writer);
 	stream->pending = stream->writer.packets.size;
-	status = stream->writer.packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(folder, stream);
+	status = stream->writer.packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(directory, stream);
 	if (status == CTRACE_OK)
-		commit_stream(folder, stream);
+		commit_stream(directory, stream);
 	else
-		(void)!ct_bin_stream_cut(folder, stream);
+		(void)!ct_bin_stream_cut(directory, stream);
 	return status;
 }
 
-enum ctrace_status ct_bin_write(struct ct_bin_folder *folder, const struct ctrace_batch *batch)
+enum ctrace_status ct_bin_write(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
-	enum ctrace_status status = bind_streams(folder, batch);
+	enum ctrace_status status = bind_streams(directory, batch);
 	uint64_t told = 0;
 
 	if (status != CTRACE_OK)
 		return status;
-	status = gather(folder, batch);
+	status = gather(directory, batch);
 	if (status == CTRACE_OK)
-		status = print_metadata(folder);
-	if (status == CTRACE_OK && !has_room(folder, batch->stream_count))
+		status = print_metadata(directory);
+	if (status == CTRACE_OK && !has_room(directory, batch->stream_count))
 		status = CTRACE_BUFFER_TOO_SMALL;
 	if (status == CTRACE_OK)
-		status = write_metadata(folder);
+		status = write_metadata(directory);
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++)
-		status = write_stream(folder, folder->bound[i]);
+		status = write_stream(directory, directory->bound[i]);
 	if (status != CTRACE_OK) {
-		undo(folder, batch->stream_count);
+		undo(directory, batch->stream_count);
 		return status;
 	}
-	commit_metadata(folder);
+	commit_metadata(directory);
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
-		struct ct_bin_stream *stream = folder->bound[i];
+		struct ct_bin_stream *stream = directory->bound[i];
 
 		told += stream->pending != 0 ? stream->lost_base + stream->writer.lost - stream->lost : 0;
-		commit_stream(folder, stream);
+		commit_stream(directory, stream);
 		batch->streams[i].offset = stream->offset;
 		batch->streams[i].extra = stream->last_at;
-		batch->streams[i].sequence = folder_tag(folder) | (stream->sequence & SEQUENCE_MASK);
+		batch->streams[i].sequence = directory_tag(directory) | (stream->sequence & SEQUENCE_MASK);
 	}
-	ct_bin_take_back_lost(folder, told);
+	ct_bin_take_back_lost(directory, told);
 	return CTRACE_OK;
 }

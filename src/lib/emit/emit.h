@@ -31,25 +31,25 @@ void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
 /* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0; column in the value, from 1) is set unless it is
- * GOOD; of an ODD one, which is worth a word but no mistake, `expected` says what becomes of it. */
+ * GOOD; of an ODD one, which is worth a word but no error, `expected` says what becomes of it. */
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
-enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out);
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_diagnostic *out);
 /* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
- * thread that drains. */
+ * thread that consumes. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
 /* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one. */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
 /* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
- * by others), then in the module folder.  NULL when there is none. */
+ * by others), then in the module directory.  NULL when there is none. */
 /* out_handle: for dlclose(); may be NULL. */
 const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle);
-/* A module of ctrace's own that is not an emitter ("cobol": modules/cobol_bridge.c), `<name>.so` from the same folders under the same rules;
+/* A module of ctrace's own that is not an emitter ("cobol": modules/cobol_bridge.c), `<name>.so` from the same directories under the same rules;
  * a dlopen() handle that stays open.  NULL when there is none. */
 void *ct_module_open(const char *name);
-/* A file of that name in one of the folders of a list with colons between, by the same rules; NULL when there is none that may be
- * loaded.  folders may be NULL. */
-void *ct_module_open_in(const char *folders, const char *file_name);
+/* A file of that name in one of the directories of a list with colons between, by the same rules; NULL when there is none that may be
+ * loaded.  directories may be NULL. */
+void *ct_module_open_in(const char *directories, const char *file_name);
 
 /* ---- event_names.c: what catalogues call events, for the metadata of BINFILE.  Reading a catalogue takes more than libc, so the module
  * "catalog" does it (modules/catalog_names.c); without the module, or with a catalogue that cannot be read, there are no names. */
@@ -57,7 +57,7 @@ struct ct_class_names; /* format/format.h */
 /* What the module exports as `ct_names_module`.  One thread at a time; never prints, waits for nobody, and reads no environment. */
 struct ct_names_module {
 	size_t size; /* of this struct as the module knows it */
-	/* The catalogue of these files and folders, colons between.  What is wrong with a file leaves that file out; NULL when nothing is left. */
+	/* The catalogue of these files and directories, colons between.  What is wrong with a file leaves that file out; NULL when nothing is left. */
 	void *(*open)(const char *paths);
 	/* The names of an event.  component is not terminated, names belong to the catalogue and stay until it is closed or asked
 	 * again.  False: it has none. */
@@ -68,7 +68,7 @@ struct ct_names_module {
 struct ct_event_names; /* one catalogue */
 struct ct_schema;
 /* Loads the module, unless it is loaded or was not found before.  Does nothing under a lock
- * (ct_thread_locked).  Not on the thread that drains: CONCURRENCY.md. */
+ * (ct_thread_locked).  Not on the thread that consumes: CONCURRENCY.md. */
 void ct_event_names_load(void);
 void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
 /* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL when there is none, or no module
@@ -78,9 +78,9 @@ void ct_event_names_close(struct ct_event_names *names); /* NULL is accepted; af
 /* Its names for the classes that the schema will make; none when names is NULL. */
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
-/* ---- bin_pack.c: compressing BINFILE folders, by the module "zstd" (compress/compress.c) */
+/* ---- bin_pack.c: compressing BINFILE directories, by the module "zstd" (compress/compress.c) */
 bool ct_bin_pack_is_possible(void); /* can the module be loaded?  In a program of ctrace's own */
-/* All of the process's events are in its outputs: its last folder is compressed, and this waits for that, 2 s at most. */
+/* All of the process's events are in its outputs: its last directory is compressed, and this waits for that, 2 s at most. */
 void ct_bin_pack_end(void);
 void ct_bin_pack_lock(void); /* ct_emitter_lock() for a fork: not while the module is being loaded, or after 1 s */
 void ct_bin_pack_forked(
@@ -159,7 +159,7 @@ enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const
 					     const struct ct_line_name *names, size_t name_count) CT_MUST_USE;
 void ct_line_printer_fini(struct ct_line_printer *line);
 void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event); /* with '\n' */
-/* One part of it, by a printer of an event.  Nothing for a variable that is not of this folder. */
+/* One part of it, by a printer of an event.  Nothing for a variable that is not of this directory. */
 ct_line_add_part_of ct_line_add_part;
 void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
 		      const struct ctrace_event *event); /* all items, each behind a delimiter */
@@ -255,20 +255,20 @@ static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *con
 		context->failed_at(context, what);
 }
 
-/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working folder, generations. */
+/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working directory, generations. */
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is.  has_others: the
  * generation is one of several, told apart by its number also when FILE does not do so.  False without memory. */
 bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
 			uint32_t generation, bool has_others);
 /* Is the last part of a path this name, or all of it when the name is absolute? */
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
-/* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working folder in turn, until one does not
- * fail; gives the path that worked.  A FILE that is absolute is tried alone.  Folders that it names are made (0700) when it is within. */
+/* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working directory in turn, until one does not
+ * fail; gives the path that worked.  A FILE that is absolute is tried alone.  Directories that it names are made (0700) when it is within. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
 				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
-/* Is a FILE in the folder for output, LOCATION (or NULL) and those that stand in for it?  Absolute: below LOCATION; else: without "..". */
+/* Is a FILE in the directory for output, LOCATION (or NULL) and those that stand in for it?  Absolute: below LOCATION; else: without "..". */
 bool ct_file_is_within(const char *location, const char *file_name);
 /* "0600" or "0640", also without the first 0. */
 bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode);
@@ -281,7 +281,7 @@ struct ct_file_access {
 /* A group of /etc/group by its name, or any by its number. */
 bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group);
 struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context);
-/* Gives a file, or a folder, of ours that access.  One that cannot be given to the group stays the owner's alone. */
+/* Gives a file, or a directory, of ours that access.  One that cannot be given to the group stays the owner's alone. */
 void ct_file_access_give(int fd, const struct ct_file_access *access);
 #define CT_FILE_ACCESS_PROPERTIES \
 	{ "GROUP", CTRACE_PROPERTY_GROUP, NULL, "The group that may read: a name of /etc/group, or a number." }, \
@@ -294,7 +294,7 @@ uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* M
 /* The generation that a process begins with: the first that does not exist, else the one after
  * the newest.  So the newest generation of other processes is overwritten last. */
 uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter);
-/* The file or folder that open() of TEXTFILE or BINFILE would take over: the process that did
+/* The file or directory that open() of TEXTFILE or BINFILE would take over: the process that did
  * not close it should be recovered first.  False when open() would make a new one, and for other
  * emitters.  Makes LOCATION, and changes nothing else. */
 bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
@@ -303,7 +303,7 @@ bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct c
 /* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
 struct ct_text_file {
 	int fd;               /* -1: none */
-	int parent_fd;        /* of the folder that it is in; -1: none */
+	int parent_fd;        /* of the directory that it is in; -1: none */
 	struct ct_file_id id; /* what fd was opened for */
 	struct ct_file_id parent_id;
 	struct ct_world world; /* in which path holds */
@@ -324,7 +324,7 @@ void ct_text_file_close(struct ct_text_file *file);
 void ct_text_file_forget_lost(struct ct_text_file *file);
 /* Opens the file that the properties name.  A file that another process has is left alone: ours
  * then ends in ".<pid>".  before: the file that it follows, or NULL: a process that has changed
- * its root directory goes on in the same folder. */
+ * its root directory goes on in the same directory. */
 enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
 				       enum ct_text_sharing sharing, const struct ct_text_file *before) CT_MUST_USE;
 /* Continues where context->place says, cutting off what is behind it, unless somebody else wrote that. */

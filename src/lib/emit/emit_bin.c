@@ -1,14 +1,14 @@
 /*
- * emit_bin.c - BINFILE: a folder that is a Common Trace Format 1.8 trace, one stream file a ring.
+ * emit_bin.c - BINFILE: a directory that is a Common Trace Format 1.8 trace, one stream file a ring.
  *
- * Runs on the thread that drains.  Here are the properties, the choice of the folder, and
- * generations: a generation is a folder, the next one begins with the batch for which the
- * present one has no room, and the oldest is replaced.  The new folder is committed as the place before an event
- * goes there, so whenever a process is killed, its recoverer goes on in one folder only.  A
+ * Runs on the thread that consumes.  Here are the properties, the choice of the directory, and
+ * generations: a generation is a directory, the next one begins with the batch for which the
+ * present one has no room, and the oldest is replaced.  The new directory is committed as the place before an event
+ * goes there, so whenever a process is killed, its recoverer goes on in one directory only.  A
  * recoverer begins no generation.  Bytes behind the committed place of a stream do not count, and a
  * recoverer learns that place only when the stream has events.
  *
- * MULTIPROC changes nothing, since every process has a folder of its own: one that another process
+ * MULTIPROC changes nothing, since every process has a directory of its own: one that another process
  * has open is left alone, ours then ends in ".<pid>".  One that another process left without
  * closing it is renamed, and ends in the number of that process.
  *
@@ -33,7 +33,7 @@ struct binfile {
 	uint64_t lost;        /* all reasons, as told */
 	struct ct_file_access access;
 	bool compresses; /* what is closed for good */
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 	struct ct_event_names *names; /* or NULL */
 	struct ct_bin_text texts;
 };
@@ -81,7 +81,7 @@ static void read_properties(struct binfile *bin)
 struct attempt {
 	struct ct_bin_claim claim;
 	uint32_t pid;
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 };
 
 static enum ctrace_status attempt_path(const char *path, void *user)
@@ -91,12 +91,12 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 	enum ctrace_status status;
 
 	ct_bin_pack_let_go(path);
-	status = ct_bin_folder_create(path, &attempt->claim, &attempt->folder);
+	status = ct_bin_directory_create(path, &attempt->claim, &attempt->directory);
 	attempt->claim.is_beside = true;
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
 		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
 			return CTRACE_OS_ERROR;
-		status = ct_bin_folder_create(beside, &attempt->claim, &attempt->folder);
+		status = ct_bin_directory_create(beside, &attempt->claim, &attempt->directory);
 	}
 	attempt->claim.is_beside = false;
 	if (status == CTRACE_TIMED_OUT)
@@ -109,18 +109,18 @@ static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t g
 	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation, bin->generations > 1);
 }
 
-/* What a folder that was made, or is gone on with, has of ours. */
-static void set_up(struct binfile *bin, struct ct_bin_folder *folder)
+/* What a directory that was made, or is gone on with, has of ours. */
+static void set_up(struct binfile *bin, struct ct_bin_directory *directory)
 {
-	ct_event_names_use(bin->names, folder->schema);
-	folder->is_recovered = bin->context->recovering;
-	folder->access = bin->access;
-	folder->texts = &bin->texts;
-	folder->size_limit = bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
+	ct_event_names_use(bin->names, directory->schema);
+	directory->is_recovered = bin->context->recovering;
+	directory->access = bin->access;
+	directory->texts = &bin->texts;
+	directory->size_limit = bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
 }
 
-static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
-					struct ct_bin_folder **out_folder)
+static enum ctrace_status create_directory(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
+					struct ct_bin_directory **out_directory)
 {
 	struct attempt attempt = { .claim = *claim, .pid = bin->context->pid };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -137,26 +137,26 @@ static enum ctrace_status create_folder(struct binfile *bin, uint32_t generation
 		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
 	ct_buf_fini(&name);
 	if (status == CTRACE_OK) {
-		set_up(bin, attempt.folder);
-		*out_folder = attempt.folder;
+		set_up(bin, attempt.directory);
+		*out_directory = attempt.directory;
 	}
 	return status;
 }
 
 /* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later process's by now. */
-static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_folder *from)
+static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_directory *from)
 {
 	const struct ct_bin_claim claim = { .from = from, .may_continue = true, .may_replace_others = !bin->context->recovering };
 
 	bin->generation = ct_file_generation_first(bin->context, &ct_emit_binfile);
-	return create_folder(bin, bin->generation, &claim, &bin->folder);
+	return create_directory(bin, bin->generation, &claim, &bin->directory);
 }
 
-/* FILE names another folder now.  It follows the one of the place, which reports what was lost until now. */
+/* FILE names another directory now.  It follows the one of the place, which reports what was lost until now. */
 static enum ctrace_status create_after(struct binfile *bin)
 {
-	struct ct_bin_folder *before;
-	enum ctrace_status status = ct_bin_folder_resume(bin->context->place, &bin->info, &before);
+	struct ct_bin_directory *before;
+	enum ctrace_status status = ct_bin_directory_resume(bin->context->place, &bin->info, &before);
 	uint64_t told;
 
 	if (status != CTRACE_OK)
@@ -166,11 +166,11 @@ static enum ctrace_status create_after(struct binfile *bin)
 	status = create_first(bin, before);
 	if (status != CTRACE_OK)
 		(void)!ct_bin_write_lost(before, told);
-	ct_bin_folder_close(before);
+	ct_bin_directory_close(before);
 	return status;
 }
 
-/* Does FILE still name the folder of the place? */
+/* Does FILE still name the directory of the place? */
 static bool is_named(const struct binfile *bin, const char *path)
 {
 	struct ct_buf name;
@@ -182,7 +182,7 @@ static bool is_named(const struct binfile *bin, const char *path)
 	return is_same;
 }
 
-static enum ctrace_status open_folder(struct binfile *bin)
+static enum ctrace_status open_directory(struct binfile *bin)
 {
 	const struct ctrace_place *place = bin->context->place;
 	enum ctrace_status status;
@@ -193,16 +193,16 @@ static enum ctrace_status open_folder(struct binfile *bin)
 	/* A live process reopens because a setting changed. */
 	if (!bin->context->recovering && !is_named(bin, place->path))
 		return create_after(bin);
-	status = ct_bin_folder_resume(place, &bin->info, &bin->folder);
+	status = ct_bin_directory_resume(place, &bin->info, &bin->directory);
 	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
-		return create_folder(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->folder);
+		return create_directory(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->directory);
 	if (status != CTRACE_OK)
 		return status;
-	set_up(bin, bin->folder);
-	status = ct_bin_settle_lost(bin->folder);
+	set_up(bin, bin->directory);
+	status = ct_bin_settle_lost(bin->directory);
 	if (status != CTRACE_OK)
-		ct_bin_folder_close(bin->folder);
+		ct_bin_directory_close(bin->directory);
 	return status;
 }
 
@@ -210,11 +210,11 @@ static void note_place(const struct binfile *bin)
 {
 	struct ctrace_place *place = bin->context->place;
 
-	if (strcmp(place->path, bin->folder->path) != 0)
-		memcpy(place->path, bin->folder->path, strlen(bin->folder->path) + 1);
-	place->offset = bin->folder->metadata_size;
+	if (strcmp(place->path, bin->directory->path) != 0)
+		memcpy(place->path, bin->directory->path, strlen(bin->directory->path) + 1);
+	place->offset = bin->directory->metadata_size;
 	place->extra = bin->generation;
-	place->lost = bin->folder->lost_told;
+	place->lost = bin->directory->lost_told;
 }
 
 static enum ctrace_status bin_open(const struct ctrace_emitter_context *context, void **out_self)
@@ -229,7 +229,7 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 	read_properties(bin);
 	/* A recoverer reads its own catalogue, and no file that a dead process names. */
 	bin->names = ct_event_names_open(context->recovering ? NULL : context->property(context, "CATALOG"));
-	status = open_folder(bin);
+	status = open_directory(bin);
 	if (status != CTRACE_OK) {
 		ct_event_names_close(bin->names);
 		free(bin);
@@ -252,51 +252,51 @@ static enum ctrace_status commit_place(const struct binfile *bin)
 }
 
 /* For good. */
-static void close_folder(const struct binfile *bin, struct ct_bin_folder *folder, bool is_last)
+static void close_directory(const struct binfile *bin, struct ct_bin_directory *directory, bool is_last)
 {
 	if (bin->compresses)
-		ct_bin_pack(folder, is_last);
+		ct_bin_pack(directory, is_last);
 	else
-		ct_bin_folder_close(folder);
+		ct_bin_directory_close(directory);
 }
 
 /*
- * Goes over to a folder that was just made.  The old one is ended while the place still is in it, and the place is committed before an
+ * Goes over to a directory that was just made.  The old one is ended while the place still is in it, and the place is committed before an
  * event goes to the new one.
  */
-static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_folder *next, uint32_t generation)
+static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *next, uint32_t generation)
 {
-	struct ct_bin_folder *before = bin->folder;
+	struct ct_bin_directory *before = bin->directory;
 	uint32_t generation_before = bin->generation;
 	enum ctrace_status status;
 
-	ct_bin_folder_set_clock(before, bin->context, CT_BIN_CLOCK_LAST);
-	ct_bin_folder_end(before);
-	bin->folder = next;
+	ct_bin_directory_set_clock(before, bin->context, CT_BIN_CLOCK_LAST);
+	ct_bin_directory_end(before);
+	bin->directory = next;
 	bin->generation = generation;
 	note_place(bin);
 	status = commit_place(bin);
 	if (status != CTRACE_OK) {
-		bin->folder = before;
+		bin->directory = before;
 		bin->generation = generation_before;
 		note_place(bin);
-		ct_bin_folder_reopen(before);
-		ct_bin_folder_discard(next);
+		ct_bin_directory_reopen(before);
+		ct_bin_directory_discard(next);
 		return status;
 	}
-	close_folder(bin, before, false);
+	close_directory(bin, before, false);
 	return CTRACE_OK;
 }
 
-/* A full folder is followed by the next generation; one that was removed, by one in its place. */
+/* A full directory is followed by the next generation; one that was removed, by one in its place. */
 static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 {
-	const struct ct_bin_claim claim = { .from = bin->folder,
+	const struct ct_bin_claim claim = { .from = bin->directory,
 					    .may_replace_own = is_full,
 					    .may_replace_others = !bin->context->recovering };
 	uint32_t generation = is_full ? bin->generation % bin->generations + 1 : bin->generation;
-	struct ct_bin_folder *next;
-	enum ctrace_status status = create_folder(bin, generation, &claim, &next);
+	struct ct_bin_directory *next;
+	enum ctrace_status status = create_directory(bin, generation, &claim, &next);
 
 	return status == CTRACE_OK ? go_over(bin, next, generation) : status;
 }
@@ -304,13 +304,13 @@ static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 /* Does it hold an event? */
 static bool is_begun(const struct binfile *bin)
 {
-	return bin->folder->size > bin->folder->metadata_size;
+	return bin->directory->size > bin->directory->metadata_size;
 }
 
 static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
 {
 	struct binfile *bin = self;
-	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
+	enum ct_bin_presence presence = ct_bin_directory_look(bin->directory);
 	enum ctrace_status status = CTRACE_OK;
 
 	if (presence == CT_BIN_UNCLEAR)
@@ -318,27 +318,27 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (presence == CT_BIN_GONE)
 		status = begin_next(bin, false);
 	if (status == CTRACE_OK)
-		status = ct_bin_write(bin->folder, batch);
+		status = ct_bin_write(bin->directory, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {
 		status = begin_next(bin, true);
 		if (status == CTRACE_OK)
-			status = ct_bin_write(bin->folder, batch);
+			status = ct_bin_write(bin->directory, batch);
 	}
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 	if (batch->run_count > 0)
-		ct_bin_folder_set_clock(bin->folder, bin->context, batch->runs[batch->run_count - 1].end_ns);
+		ct_bin_directory_set_clock(bin->directory, bin->context, batch->runs[batch->run_count - 1].end_ns);
 	note_place(bin);
 	return CTRACE_OK;
 }
 
-/* The new folder is made here and not by the next event, so that the drain commits where it is before anything is in it.  One without an
+/* The new directory is made here and not by the next event, so that the consumer commits where it is before anything is in it.  One without an
  * event has begun already. */
 static enum ctrace_status bin_rotate(void *self)
 {
 	struct binfile *bin = self;
-	enum ct_bin_presence presence = ct_bin_folder_look(bin->folder);
-	bool is_in_place = presence == CT_BIN_HERE && ct_bin_folder_is_in_place(bin->folder);
+	enum ct_bin_presence presence = ct_bin_directory_look(bin->directory);
+	bool is_in_place = presence == CT_BIN_HERE && ct_bin_directory_is_in_place(bin->directory);
 	enum ctrace_status status;
 
 	if (presence == CT_BIN_UNCLEAR)
@@ -364,7 +364,7 @@ static enum ctrace_status bin_flush(void *self)
 {
 	struct binfile *bin = self;
 
-	return ct_bin_sync(bin->folder) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+	return ct_bin_sync(bin->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
 /* Losses that no packet reports (after the last event of a ring, or before there was one) are reported now.  Where that cannot be
@@ -372,21 +372,21 @@ static enum ctrace_status bin_flush(void *self)
 static void bin_close(void *self)
 {
 	struct binfile *bin = self;
-	bool is_owner = bin->folder->owner_pid == (uint32_t)getpid();
+	bool is_owner = bin->directory->owner_pid == (uint32_t)getpid();
 
-	if (is_owner && ct_bin_folder_look(bin->folder) == CT_BIN_HERE) {
+	if (is_owner && ct_bin_directory_look(bin->directory) == CT_BIN_HERE) {
 		if (bin->lost > 0)
-			ct_bin_report_lost(bin->folder, bin->lost, bin->context->place);
-		if (bin->folder->is_recovered)
-			(void)!ct_bin_settle(bin->folder, true);
-		ct_bin_folder_set_clock(bin->folder, bin->context, CT_BIN_CLOCK_LAST);
+			ct_bin_report_lost(bin->directory, bin->lost, bin->context->place);
+		if (bin->directory->is_recovered)
+			(void)!ct_bin_settle(bin->directory, true);
+		ct_bin_directory_set_clock(bin->directory, bin->context, CT_BIN_CLOCK_LAST);
 		if (bin->context->ending && bin->compresses)
-			ct_bin_folder_end(bin->folder);
+			ct_bin_directory_end(bin->directory);
 	}
 	if (is_owner && bin->context->ending)
-		close_folder(bin, bin->folder, true);
+		close_directory(bin, bin->directory, true);
 	else
-		ct_bin_folder_close(bin->folder);
+		ct_bin_directory_close(bin->directory);
 	ct_event_names_close(bin->names);
 	ct_bin_text_fini(&bin->texts);
 	free(bin);
@@ -394,20 +394,20 @@ static void bin_close(void *self)
 
 static const struct ctrace_property properties[] = {
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
-	  "Files and folders, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	  "Files and directories, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
 	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",
-	  "zstd: generations that are full, and the folder of a process that has ended, have compressed streams." },
+	  "zstd: generations that are full, and the directory of a process that has ended, have compressed streams." },
 	CT_ENCODING_PROPERTY,
-	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The folder's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The directory's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
 	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; at most 511 bytes.  Unset: its own." },
 	CT_FILE_ACCESS_PROPERTIES,
 	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
-	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL,
-	  "Where the folder is; made when missing.  Else MFTRACE_LOGS, else the working folder." },
-	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a folder before the next generation; with MAXGENERATION only." },
-	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Folders that are kept; the oldest is overwritten." },
-	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a folder of its own." },
+	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL,
+	  "Where the directory is; made when missing.  Else MFTRACE_LOGS, else the working directory." },
+	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a directory before the next generation; with MAXGENERATION only." },
+	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Directories that are kept; the oldest is overwritten." },
+	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a directory of its own." },
 	{ 0 },
 };
 

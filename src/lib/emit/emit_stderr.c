@@ -1,9 +1,9 @@
 /*
  * emit_stderr.c - STDERR (what IDEDBG is elsewhere): one event is one line of the traced program's standard error.
  *
- * Runs on the agent's thread of the traced process itself, where SIGPIPE is blocked.  Descriptor 2 belongs to the program: its flags
+ * Runs on the consumer thread's thread of the traced process itself, where SIGPIPE is blocked.  Descriptor 2 belongs to the program: its flags
  * are left alone, so it may block.  Never more than PIPE_BUF bytes are written at a time, and only after poll() saw room for
- * them, so that a reader who stopped reading holds the agent up for WAIT_MS, not for ever; lines of others are not split either.
+ * them, so that a reader who stopped reading holds the consumer thread up for WAIT_MS, not for ever; lines of others are not split either.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

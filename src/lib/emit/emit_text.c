@@ -1,7 +1,7 @@
 /*
  * emit_text.c - TEXTFILE: one event is one line of a file.
  *
- * Runs on the thread that drains.  A batch is formatted in memory and written with as few write(2) as possible; when one fails, the
+ * Runs on the thread that consumes.  A batch is formatted in memory and written with as few write(2) as possible; when one fails, the
  * file is cut back to where it stood, also over a change of generations, and the same events come again later.  With MULTIPROC the file
  * belongs to several processes: each holds its lock during a batch, and then everything is as with a file of one's own.
  *
@@ -381,7 +381,7 @@ static enum ctrace_status text_flush(void *self)
 }
 
 /*
- * The new file is begun here and not by the next event: so the drain commits where it is before anything is in it, and a recoverer never
+ * The new file is begun here and not by the next event: so the consumer commits where it is before anything is in it, and a recoverer never
  * finds events in a file that it does not know of.  One without an event has begun already.
  */
 static enum ctrace_status text_rotate(void *self)
@@ -416,7 +416,7 @@ static const struct ctrace_property properties[] = {
 	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).log", "The file's name; _$(GEN) is added with MAXGENERATION." },
 	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
 	CT_FILE_ACCESS_PROPERTIES,
-	{ "LOCATION", CTRACE_PROPERTY_FOLDER, NULL, "The folder; made when missing.  Else MFTRACE_LOGS, else the working folder." },
+	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL, "The directory; made when missing.  Else MFTRACE_LOGS, else the working directory." },
 	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a file before the next generation; with MAXGENERATION only." },
 	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Files that are kept; the oldest is overwritten." },
 	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Several processes share the file; there are no generations then." },

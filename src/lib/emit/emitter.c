@@ -3,7 +3,7 @@
  *
  * Commands and recoverers look names up under a lock, which is never held while a module is loaded:
  * the loader's own lock may be held by a thread that waits for ours.  An emitter keeps its index
- * for the life of the process.  The agent asks for the emitter at an index meanwhile, without a
+ * for the life of the process.  The consumer thread asks for the emitter at an index meanwhile, without a
  * lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -2,8 +2,8 @@
  * event_names.c - what catalogues call events, for the metadata of BINFILE and of the external writer's data sets.
  *
  * A catalogue is read by the module "catalog".  The module is loaded on a thread that gives a command (or by a program of ctrace's own),
- * never on the one that drains: the loader has one lock, and a thread that waits for the drain may hold it, when it runs the constructors
- * of a library.  The catalogue itself is read and asked on the thread that drains.  Nothing here prints; what cannot be had is not
+ * never on the one that consumes: the loader has one lock, and a thread that waits for the consumer may hold it, when it runs the constructors
+ * of a library.  The catalogue itself is read and asked on the thread that consumes.  Nothing here prints; what cannot be had is not
  * there, and traces have numbers as they always had.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
  *
  * Lines are what TEXTFILE and `ctrace show` spend their time with.  So a FORMAT is parsed once, and what is the same for all events of a
  * class - mostly everything between the time and the data - is put together at the class's first event and copied from then on.  Used by
- * the emitters of lines, on the thread that drains, and by the reader's printer.  One thread at a time.
+ * the emitters of lines, on the thread that consumes, and by the reader's printer.  One thread at a time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

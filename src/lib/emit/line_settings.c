@@ -2,7 +2,7 @@
  * line_settings.c - what all emitters of lines have: their properties, and losses that are to be a
  * line.
  *
- * Called on the thread that drains.  A property's text is borrowed only until the next one is asked for, hence the copies.
+ * Called on the thread that consumes.  A property's text is borrowed only until the next one is asked for, hence the copies.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context)
 	return number_within_32_bits(context, "LEVEL");
 }
 
-/* A thread of ours that drains loads nothing: there the command that set the property has done so. */
+/* A thread of ours that consumes loads nothing: there the command that set the property has done so. */
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context)
 {
 	const char *name = context->property(context, "ENCODING");

@@ -53,24 +53,24 @@ static bool print_file_name(char out_name[CTRACE_MAX_EMITTER + 4], const char *u
 	return true;
 }
 
-static int open_trusted(const char *folder, const char *file_name)
+static int open_trusted(const char *directory, const char *file_name)
 {
 	struct stat info;
-	int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = -1;
 
-	if (folder_fd < 0)
+	if (directory_fd < 0)
 		return -1;
-	if (fstat(folder_fd, &info) == 0 && is_trusted(&info))
-		fd = openat(folder_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fstat(directory_fd, &info) == 0 && is_trusted(&info))
+		fd = openat(directory_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(&info)))
 		ct_os_close(&fd);
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	return fd;
 }
 
 /* Loads what the descriptor refers to.  The loader takes two modules with the same path for one, and descriptors are numbered anew, so
- * no two paths are the same: the digits of a running number stand between folder and descriptor, as "/" and "./". */
+ * no two paths are the same: the digits of a running number stand between directory and descriptor, as "/" and "./". */
 static void *load(int fd)
 {
 	static unsigned loads;
@@ -96,19 +96,19 @@ static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_
 struct wanted {
 	char file_name[CTRACE_MAX_EMITTER + 4];
 	const char *emitter; /* upper case; NULL: the module itself */
-	const char *folders; /* where it is looked for; NULL: where modules of ctrace are */
+	const char *directories; /* where it is looked for; NULL: where modules of ctrace are */
 	bool is_found;
 	void *handle;
 	const struct ctrace_emitter *found;
 };
 
-static bool find_in(const char *folder, struct wanted *wanted)
+static bool find_in(const char *directory, struct wanted *wanted)
 {
 	int fd;
 
-	if (folder[0] != '/')
+	if (directory[0] != '/')
 		return false;
-	fd = open_trusted(folder, wanted->file_name);
+	fd = open_trusted(directory, wanted->file_name);
 	if (fd < 0)
 		return false;
 	wanted->handle = load(fd);
@@ -122,26 +122,26 @@ static bool find_in(const char *folder, struct wanted *wanted)
 	return false;
 }
 
-static bool find_in_list(const char *folders, struct wanted *wanted)
+static bool find_in_list(const char *directories, struct wanted *wanted)
 {
-	while (folders != NULL && *folders != '\0') {
-		size_t size = strcspn(folders, ":");
-		char folder[PATH_MAX];
+	while (directories != NULL && *directories != '\0') {
+		size_t size = strcspn(directories, ":");
+		char directory[PATH_MAX];
 
-		if (size < sizeof folder) {
-			memcpy(folder, folders, size);
-			folder[size] = '\0';
-			if (find_in(folder, wanted))
+		if (size < sizeof directory) {
+			memcpy(directory, directories, size);
+			directory[size] = '\0';
+			if (find_in(directory, wanted))
 				return true;
 		}
-		folders += size;
-		folders += *folders == ':';
+		directories += size;
+		directories += *directories == ':';
 	}
 	return false;
 }
 
-/* modules/ beside the file that this code was loaded from: the library in a build folder, or the program. */
-static bool print_own_folder(char out_folder[PATH_MAX])
+/* modules/ beside the file that this code was loaded from: the library in a build directory, or the program. */
+static bool print_own_directory(char out_directory[PATH_MAX])
 {
 	static const char modules[] = "/modules";
 	char program[PATH_MAX];
@@ -161,8 +161,8 @@ static bool print_own_folder(char out_folder[PATH_MAX])
 	slash = strrchr(file, '/');
 	if (slash == NULL || (size_t)(slash - file) + sizeof modules > PATH_MAX)
 		return false;
-	memcpy(out_folder, file, (size_t)(slash - file));
-	memcpy(out_folder + (slash - file), modules, sizeof modules);
+	memcpy(out_directory, file, (size_t)(slash - file));
+	memcpy(out_directory + (slash - file), modules, sizeof modules);
 	return true;
 }
 
@@ -170,17 +170,17 @@ static bool print_own_folder(char out_folder[PATH_MAX])
 static void search(void *argument)
 {
 	struct wanted *wanted = argument;
-	char folder[PATH_MAX];
+	char directory[PATH_MAX];
 
-	if (wanted->folders != NULL) {
-		wanted->is_found = find_in_list(wanted->folders, wanted);
+	if (wanted->directories != NULL) {
+		wanted->is_found = find_in_list(wanted->directories, wanted);
 		return;
 	}
 	wanted->is_found = find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
 	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
 	 * path that it has. */
-	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_folder(folder))
-		wanted->is_found = find_in(folder, wanted);
+	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_directory(directory))
+		wanted->is_found = find_in(directory, wanted);
 	if (!wanted->is_found)
 		wanted->is_found = find_in(CT_MODULE_DIR, wanted);
 }
@@ -204,11 +204,11 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_h
 	return wanted.found;
 }
 
-void *ct_module_open_in(const char *folders, const char *file_name)
+void *ct_module_open_in(const char *directories, const char *file_name)
 {
-	struct wanted wanted = { .folders = folders };
+	struct wanted wanted = { .directories = directories };
 
-	if (folders == NULL || strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
+	if (directories == NULL || strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
 		return NULL;
 	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
 	ct_on_own_stack(search, &wanted);

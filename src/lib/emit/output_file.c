@@ -1,7 +1,7 @@
 /*
- * output_file.c - where an output file goes: the name from FILE, the folder from LOCATION, MFTRACE_LOGS or the working folder.
+ * output_file.c - where an output file goes: the name from FILE, the directory from LOCATION, MFTRACE_LOGS or the working directory.
  *
- * Called by TEXTFILE and BINFILE when they open a file, on the thread that drains.  Nothing is remembered: what fails now may work
+ * Called by TEXTFILE and BINFILE when they open a file, on the thread that consumes.  Nothing is remembered: what fails now may work
  * at the next try.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ static void add_lower(struct ct_buf *out, const char *text)
 		ct_buf_add_char(out, *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text);
 }
 
-/* A program's name is not ours to trust: it names a file in the folder, not another folder. */
+/* A program's name is not ours to trust: it names a file in the directory, not another directory. */
 static void add_name(struct ct_buf *out, const char *text)
 {
 	for (; *text != '\0'; text++)
@@ -166,10 +166,10 @@ uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
 	return generations > 1 && generations <= INT32_MAX ? (uint32_t)generations : 1;
 }
 
-/* folder + "/" + name; what is relative is so to the traced process's working folder. */
-static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *folder, const char *name)
+/* directory + "/" + name; what is relative is so to the traced process's working directory. */
+static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *directory, const char *name)
 {
-	const char *parts[3] = { folder[0] == '/' || name[0] == '/' ? "" : base, folder, name };
+	const char *parts[3] = { directory[0] == '/' || name[0] == '/' ? "" : base, directory, name };
 	size_t size = 0;
 
 	for (size_t i = 0; i < CT_COUNT(parts); i++) {
@@ -211,8 +211,8 @@ bool ct_file_is_within(const char *location, const char *file_name)
 	return size > 0 && location[0] == '/' && strncmp(file_name, location, size) == 0 && file_name[size] == '/';
 }
 
-/* Makes a folder and its missing parents, with the access of the output. */
-static enum ctrace_status make_folder(const char *path, const struct ct_file_access *file_access)
+/* Makes a directory and its missing parents, with the access of the output. */
+static enum ctrace_status make_directory(const char *path, const struct ct_file_access *file_access)
 {
 	char part[CTRACE_EMITTER_PATH_SIZE];
 	size_t size = strlen(path), there = size;
@@ -224,7 +224,7 @@ static enum ctrace_status make_folder(const char *path, const struct ct_file_acc
 			;
 		part[there] = '\0';
 	}
-	status = ct_os_make_folder(path);
+	status = ct_os_make_directory(path);
 	for (size_t i = there + 1; status == CTRACE_OK && there < size && i <= size; i++) {
 		struct ct_file_id id;
 		int fd;
@@ -233,7 +233,7 @@ static enum ctrace_status make_folder(const char *path, const struct ct_file_acc
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (ct_os_open_folder(AT_FDCWD, part, &fd, &id) != CTRACE_OK)
+		if (ct_os_open_directory(AT_FDCWD, part, &fd, &id) != CTRACE_OK)
 			continue;
 		ct_file_access_give(fd, file_access);
 		ct_os_close_file(&fd, &id);
@@ -241,14 +241,14 @@ static enum ctrace_status make_folder(const char *path, const struct ct_file_acc
 	return status;
 }
 
-/* The folder that a path is in.  False: it has none but the root, or the working folder. */
-static bool parent_of(const char *path, char out_folder[CTRACE_EMITTER_PATH_SIZE])
+/* The directory that a path is in.  False: it has none but the root, or the working directory. */
+static bool parent_of(const char *path, char out_directory[CTRACE_EMITTER_PATH_SIZE])
 {
 	char *slash;
 
-	memcpy(out_folder, path, strlen(path) + 1);
-	slash = strrchr(out_folder, '/');
-	if (slash == NULL || slash == out_folder)
+	memcpy(out_directory, path, strlen(path) + 1);
+	slash = strrchr(out_directory, '/');
+	if (slash == NULL || slash == out_directory)
 		return false;
 	*slash = '\0';
 	return true;
@@ -259,39 +259,39 @@ struct attempt {
 	void *user;
 	const struct ctrace_emitter_context *context;
 	const char *file_name;
-	bool makes_below; /* FILE names folders that may be made */
+	bool makes_below; /* FILE names directories that may be made */
 	char *last;       /* CTRACE_EMITTER_PATH_SIZE: what was tried last; NULL: nobody asks */
 	struct ct_file_access access;
 };
 
-static bool attempt_path(const struct attempt *attempt, const char *folder, const char *name, char out_path[CTRACE_EMITTER_PATH_SIZE])
+static bool attempt_path(const struct attempt *attempt, const char *directory, const char *name, char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	bool fits = join(out_path, attempt->context->working_folder, folder, name);
+	bool fits = join(out_path, attempt->context->working_directory, directory, name);
 
 	if (fits && attempt->last != NULL)
 		memcpy(attempt->last, out_path, strlen(out_path) + 1);
 	return fits;
 }
 
-static enum ctrace_status try_folder(const struct attempt *attempt, const char *folder, bool is_to_be_made,
+static enum ctrace_status try_directory(const struct attempt *attempt, const char *directory, bool is_to_be_made,
 				     char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	char path[CTRACE_EMITTER_PATH_SIZE], below[CTRACE_EMITTER_PATH_SIZE];
 	enum ctrace_status status = CTRACE_OK;
 	bool is_there;
 
-	if (!attempt_path(attempt, folder, "", path))
+	if (!attempt_path(attempt, directory, "", path))
 		return CTRACE_OS_ERROR;
 	if (is_to_be_made)
-		status = make_folder(path, &attempt->access);
+		status = make_directory(path, &attempt->access);
 	if (status != CTRACE_OK)
 		return status;
 	is_there = attempt->file_name[0] == '/' || access(path, F_OK) == 0;
-	if (!attempt_path(attempt, folder, attempt->file_name, path))
+	if (!attempt_path(attempt, directory, attempt->file_name, path))
 		return CTRACE_OS_ERROR;
-	/* The folders of a FILE below the folder for output. */
+	/* The directories of a FILE below the directory for output. */
 	if (attempt->makes_below && is_there && parent_of(path, below))
-		status = make_folder(below, &attempt->access);
+		status = make_directory(below, &attempt->access);
 	if (status == CTRACE_OK)
 		status = attempt->body(path, attempt->user);
 	if (status == CTRACE_OK)
@@ -303,22 +303,22 @@ static enum ctrace_status try_all(const struct attempt *attempt, char out_path[C
 {
 	const struct ctrace_emitter_context *context = attempt->context;
 	const char *location = context->property(context, "LOCATION");
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 
 	if (attempt->file_name[0] == '\0') {
 		errno = EINVAL;
 		return CTRACE_OS_ERROR;
 	}
 	if (attempt->file_name[0] == '/')
-		return try_folder(attempt, "", false, out_path);
-	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof folder) {
-		memcpy(folder, location, strlen(location) + 1);
-		if (try_folder(attempt, folder, true, out_path) == CTRACE_OK)
+		return try_directory(attempt, "", false, out_path);
+	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof directory) {
+		memcpy(directory, location, strlen(location) + 1);
+		if (try_directory(attempt, directory, true, out_path) == CTRACE_OK)
 			return CTRACE_OK;
 	}
-	if (context->folder[0] != '\0' && try_folder(attempt, context->folder, false, out_path) == CTRACE_OK)
+	if (context->directory[0] != '\0' && try_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	return try_folder(attempt, context->working_folder, false, out_path);
+	return try_directory(attempt, context->working_directory, false, out_path);
 }
 
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
@@ -342,18 +342,18 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 	return status;
 }
 
-/* A folder that open() could use: the first one decides. */
+/* A directory that open() could use: the first one decides. */
 static enum ctrace_status look_at(const char *path, void *user)
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 
 	(void)user;
-	if (!parent_of(path, folder)) {
+	if (!parent_of(path, directory)) {
 		if (path[0] != '/')
 			return CTRACE_NOT_FOUND;
-		memcpy(folder, "/", 2);
+		memcpy(directory, "/", 2);
 	}
-	return access(path, F_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+	return access(path, F_OK) == 0 || access(directory, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
 }
 
 /* Where open() would put a generation. */

@@ -45,7 +45,7 @@ static bool words_have(struct words words, struct ct_span text)
 }
 
 /* `what "word" (did you mean suggestion?)` */
-static enum ct_property_finding wrong(struct ct_complaint *out, const char *what, struct ct_span word, struct words words,
+static enum ct_property_finding wrong(struct ct_diagnostic *out, const char *what, struct ct_span word, struct words words,
 				      const char *expected)
 {
 	const char *suggestion = words.are_levels ? ct_suggest_level(word, true) : ct_suggest(word, words.items, words.count);
@@ -57,7 +57,7 @@ static enum ct_property_finding wrong(struct ct_complaint *out, const char *what
 	ct_span_quote(&text, word, WORD_SHOWN);
 	if (suggestion != NULL)
 		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
-	*out = (struct ct_complaint){ .column = 1 };
+	*out = (struct ct_diagnostic){ .column = 1 };
 	(void)snprintf(out->message, sizeof out->message, "%s", ct_buf_text(&text));
 	(void)snprintf(out->expected, sizeof out->expected, "%s", expected);
 	ct_buf_fini(&text);
@@ -93,7 +93,7 @@ static enum number number_of(struct ct_span value)
 }
 
 static enum ct_property_finding check_number(struct ct_span value, struct words words, const char *what, const char *expected,
-					     struct ct_complaint *out)
+					     struct ct_diagnostic *out)
 {
 	switch (number_of(value)) {
 	case NUMBER_GOOD:
@@ -106,7 +106,7 @@ static enum ct_property_finding check_number(struct ct_span value, struct words 
 	return words_have(words, value) ? CT_PROPERTY_GOOD : wrong(out, what, value, words, expected);
 }
 
-static enum ct_property_finding check_mode(struct ct_span value, struct ct_complaint *out)
+static enum ct_property_finding check_mode(struct ct_span value, struct ct_diagnostic *out)
 {
 	uint32_t mode;
 
@@ -115,7 +115,7 @@ static enum ct_property_finding check_mode(struct ct_span value, struct ct_compl
 	return wrong(out, "not a mode:", value, NO_WORDS, "0600, or 0640 for the group to read; others never may");
 }
 
-static enum ct_property_finding check_encoding(struct ct_span value, struct ct_complaint *out)
+static enum ct_property_finding check_encoding(struct ct_span value, struct ct_diagnostic *out)
 {
 	enum ct_encoding encoding;
 
@@ -124,15 +124,15 @@ static enum ct_property_finding check_encoding(struct ct_span value, struct ct_c
 	return wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
 }
 
-static enum ct_property_finding check_compression(struct ct_span value, struct ct_complaint *out)
+static enum ct_property_finding check_compression(struct ct_span value, struct ct_diagnostic *out)
 {
 	if (value.size == 0 || words_have(WORDS(compression_words), value))
 		return CT_PROPERTY_GOOD;
 	return wrong(out, "unknown compression", value, WORDS(compression_words), "zstd or no");
 }
 
-/* The program may run on another machine, or the group be made later: worth a word, but no mistake. */
-static enum ct_property_finding check_group(struct ct_span value, struct ct_complaint *out)
+/* The program may run on another machine, or the group be made later: worth a word, but no error. */
+static enum ct_property_finding check_group(struct ct_span value, struct ct_diagnostic *out)
 {
 	uint32_t group;
 
@@ -153,7 +153,7 @@ static bool is_of_windows(struct ct_span path)
 	       (path.size > 0 && memchr(path.at, '\\', path.size) != NULL);
 }
 
-static enum ct_property_finding check_path(struct ct_span value, const char *expected, struct ct_complaint *out)
+static enum ct_property_finding check_path(struct ct_span value, const char *expected, struct ct_diagnostic *out)
 {
 	if (is_of_windows(value))
 		return wrong(out, "a path of Windows:", value, NO_WORDS, expected);
@@ -163,8 +163,8 @@ static enum ct_property_finding check_path(struct ct_span value, const char *exp
 
 /* ---- variables ---- */
 
-/* A name that is no variable stays in the text as it is, so it is worth a word but no mistake: $(RUNUNIT) means something elsewhere. */
-static enum ct_property_finding check_variables(struct ct_span value, struct words words, struct ct_complaint *out)
+/* A name that is no variable stays in the text as it is, so it is worth a word but no error: $(RUNUNIT) means something elsewhere. */
+static enum ct_property_finding check_variables(struct ct_span value, struct words words, struct ct_diagnostic *out)
 {
 	enum ct_variable_fault fault;
 	struct ct_span name;
@@ -185,7 +185,7 @@ static enum ct_property_finding check_variables(struct ct_span value, struct wor
 }
 
 /* Of an emitter that writes no lines: it is kept for readers, which know more variables. */
-static enum ct_property_finding check_reader_format(struct ct_span value, struct ct_complaint *out)
+static enum ct_property_finding check_reader_format(struct ct_span value, struct ct_diagnostic *out)
 {
 	if (value.size < sizeof((struct ct_trace_info *)NULL)->format)
 		return check_variables(value, WORDS(reader_variables), out);
@@ -195,7 +195,7 @@ static enum ct_property_finding check_reader_format(struct ct_span value, struct
 
 /* ---- */
 
-enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_complaint *out)
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_diagnostic *out)
 {
 	enum ct_property_finding finding;
 
@@ -213,10 +213,10 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return row->default_value == NULL ? check_reader_format(value, out)
 						  : check_variables(value, WORDS(line_variables), out);
 	case CTRACE_PROPERTY_FILE:
-		finding = check_path(value, "a name with / between folders, such as logs/$(APPNAME).log", out);
+		finding = check_path(value, "a name with / between directories, such as logs/$(APPNAME).log", out);
 		return finding != CT_PROPERTY_GOOD ? finding : check_variables(value, WORDS(file_variables), out);
-	case CTRACE_PROPERTY_FOLDER:
-		return check_path(value, "a folder's path, such as /var/tmp/traces", out);
+	case CTRACE_PROPERTY_DIRECTORY:
+		return check_path(value, "a directory's path, such as /var/tmp/traces", out);
 	case CTRACE_PROPERTY_MODE:
 		return check_mode(value, out);
 	case CTRACE_PROPERTY_ENCODING:

@@ -1,12 +1,12 @@
 /*
  * text_file.c - the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile.
  *
- * Called by emit_text.c on the thread that drains.  A file is locked (flock) as long as it is open, so that two processes with the
+ * Called by emit_text.c on the thread that consumes.  A file is locked (flock) as long as it is open, so that two processes with the
  * same FILE never write over each other; with MULTIPROC it is locked during a batch only.  An unlock by name would also drop
  * the lock of the process that forked this one, so locks of a whole file's life end by closing it.
  *
  * Whether the path still names the file is looked up by the path, and in a process that has left its root directory or mount name space
- * since by a descriptor of the folder: the path means something else there.
+ * since by a descriptor of the directory: the path means something else there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -84,19 +84,19 @@ static const char *base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Without a descriptor of the folder the file counts as never renamed. */
+/* Without a descriptor of the directory the file counts as never renamed. */
 static void note_parent(struct ct_text_file *file, const char *path, const struct ct_text_file *before)
 {
-	char folder[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE];
 	size_t size = (size_t)(base_name(path) - path);
 
 	if (before != NULL) {
 		file->parent_fd = ct_os_high(fcntl(before->parent_fd, F_DUPFD_CLOEXEC, 3));
 		file->world = before->world;
 	} else {
-		memcpy(folder, path, size);
-		folder[size > 1 ? size - 1 : size] = '\0';
-		file->parent_fd = ct_os_high(open(size > 0 ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+		memcpy(directory, path, size);
+		directory[size > 1 ? size - 1 : size] = '\0';
+		file->parent_fd = ct_os_high(open(size > 0 ? directory : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 		file->world = ct_os_world();
 	}
 	file->parent_id = ct_os_file_id(file->parent_fd);
@@ -327,7 +327,7 @@ static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sha
 	       got == sizeof text && memcmp(text, mark, got) == 0 && !is_header_of(fd, 0, pid);
 }
 
-/* Is `path` what FILE makes of this generation, in whichever folder? */
+/* Is `path` what FILE makes of this generation, in whichever directory? */
 static bool is_named(const char *path, const struct ctrace_emitter_context *context, uint32_t generation, enum ct_text_sharing sharing)
 {
 	size_t size = strlen(path);

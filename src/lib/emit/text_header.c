@@ -1,7 +1,7 @@
 /*
  * text_header.c - the block at the beginning of a text file: whose trace it is, and how to read it.
  *
- * Called on the thread that drains, when the first line of a file is about to be written.
+ * Called on the thread that consumes, when the first line of a file is about to be written.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

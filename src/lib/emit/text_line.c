@@ -1,7 +1,7 @@
 /*
  * text_line.c - an event as one line of text, by a FORMAT with pseudo-variables.
  *
- * Called for every event by the emitters that print, on the agent's thread, and by the readers.  A printer of lines belongs to one thread;
+ * Called for every event by the emitters that print, on the consumer thread's thread, and by the readers.  A printer of lines belongs to one thread;
  * the rest is pure.  What a traced program put into its event can neither end the line nor reach a terminal as anything but text: all of it
  * goes through ct_escape_add(), is found to be printable ASCII, or comes out as digits.
  *

@@ -1,7 +1,7 @@
 /*
  * process.c - one traced process: attaching it at the first need, and the calls that lib/start answers.
  *
- * Called on any thread of the program.  ct_process_wake_agent() and ct_process_open_first() are async-signal-safe.
+ * Called on any thread of the program.  ct_process_wake_consumer_thread() and ct_process_open_first() are async-signal-safe.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ struct ct_process *ct_process_attach(void)
 	return is_attached ? &ct_process : NULL;
 }
 
-void ct_process_wake_agent(void)
+void ct_process_wake_consumer_thread(void)
 {
 	ct_process_steps.wake();
 }

@@ -2,7 +2,7 @@
  * adopt.c - a whole configuration takes the place of another, while the program traces.
  *
  * Called by a reload, on the control thread, under the registry's lock.  Everything that can fail is done before the first thing is in force;
- * then each component is given its settings, everything is resolved, and each gate is stored once: a component that is on before and
+ * then each component is given its settings, everything is resolved, and each level word is stored once: a component that is on before and
  * after is never off in between.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -235,7 +235,7 @@ static void publish_all(struct ct_registry *registry, struct ct_level_changes *c
 	ct_level_resolve(registry, CT_COMPONENT_NONE);
 	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE) {
 		ct_level_resolve(registry, at);
-		ct_level_publish(registry, at, ct_node_at(registry, at)->route, changes);
+		ct_level_publish(registry, at, ct_node_at(registry, at)->channel, changes);
 	}
 }
 
@@ -244,7 +244,7 @@ static enum ctrace_status put_in_force(struct plans *plans, const struct ct_regi
 	struct ct_registry *registry = plans->registry;
 
 	swap_own(plans);
-	if (!ct_route_resolve_all(registry)) {
+	if (!ct_channel_resolve_all(registry)) {
 		swap_own(plans);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}

@@ -3,7 +3,7 @@
  *
  * A component delivers to its own emitters and, unless it says otherwise, to those of its parent; at the top stands the
  * default list, which is never empty.  Commands run here under the registry's lock, not in a signal handler; so does the end
- * of a registration, which only counts.  The drain reads the resolved masks in the session.
+ * of a registration, which only counts.  The consumer reads the resolved masks in the session.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -74,36 +74,36 @@ void ct_level_resolve(struct ct_registry *registry, uint32_t index)
 	__atomic_store_n(&node->level, level, __ATOMIC_RELAXED);
 }
 
-/* What a component of that route records. */
-static uint32_t recorded_level(const struct ct_registry *registry, uint32_t index, uint32_t route)
+/* What a component of that channel records. */
+static uint32_t recorded_level(const struct ct_registry *registry, uint32_t index, uint32_t channel)
 {
-	uint32_t flight = registry->routes[route].flight_level;
+	uint32_t flight = registry->channels[channel].flight_level;
 	uint32_t level = ct_node_at(registry, index)->level;
 
 	return flight < level ? flight : level;
 }
 
-void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes)
+void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel, struct ct_level_changes *changes)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
-	struct ctrace_gate *gate = &entry->gate;
+	struct ctrace_level_word *level_word = &entry->level_word;
 	bool is_hidden = (ct_registry_entry(registry, index)->flags & CT_COMPONENT_HIDDEN) != 0;
 	/* Somebody may still have a tracer of what was deleted. */
-	uint32_t level = is_hidden ? CTRACE_LEVEL_NONE : recorded_level(registry, index, route);
+	uint32_t level = is_hidden ? CTRACE_LEVEL_NONE : recorded_level(registry, index, channel);
 
-	__atomic_store_n(&entry->writer, registry->routes[route].writer, __ATOMIC_RELAXED);
-	if (level != gate->level && ct_node_is_known(registry, index))
+	__atomic_store_n(&entry->writer, registry->channels[channel].writer, __ATOMIC_RELAXED);
+	if (level != level_word->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*
-	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the route too.  So the
-	 * route is stored first when the level falls, and last when it rises.  Release: the route's row is complete.
+	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the channel too.  So the
+	 * channel is stored first when the level falls, and last when it rises.  Release: the channel's row is complete.
 	 */
-	if (level < gate->level) {
-		__atomic_store_n(&gate->lane, ct_route_to_lane(route), __ATOMIC_RELEASE);
-		__atomic_store_n(&gate->level, level, __ATOMIC_RELEASE);
+	if (level < level_word->level) {
+		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel), __ATOMIC_RELEASE);
+		__atomic_store_n(&level_word->level, level, __ATOMIC_RELEASE);
 	} else {
-		__atomic_store_n(&gate->level, level, __ATOMIC_RELEASE);
-		__atomic_store_n(&gate->lane, ct_route_to_lane(route), __ATOMIC_RELEASE);
+		__atomic_store_n(&level_word->level, level, __ATOMIC_RELEASE);
+		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel), __ATOMIC_RELEASE);
 	}
 }
 
@@ -115,7 +115,7 @@ void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct
 	for (uint32_t at = top;;) {
 		ct_level_resolve(registry, at);
 		if (at != CT_COMPONENT_NONE)
-			ct_level_publish(registry, at, ct_node_at(registry, at)->route, changes);
+			ct_level_publish(registry, at, ct_node_at(registry, at)->channel, changes);
 		prune = false;
 		do {
 			at = ct_node_next(registry, top, at, prune);
@@ -156,7 +156,7 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 		ct_level_resolve_tree(registry, index, &changes);
 		/* Component trace goes by what was set, also where its minimum or a filter keeps the threshold as it was. */
 		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE && is_traced_by_component(registry, index))
-			changes_add(&changes, index, ct_registry_entry(registry, index)->gate.level);
+			changes_add(&changes, index, ct_registry_entry(registry, index)->level_word.level);
 	}
 	ct_registry_unlock(registry);
 	return status == CTRACE_OK ? ct_level_changes_report(&changes, changed, user) : status;
@@ -225,7 +225,7 @@ enum ctrace_status ct_level_get(struct ct_registry *registry, const char *compon
 		index = ct_node_find(registry, component, size);
 	}
 	ct_registry_lock(registry);
-	*out_level = recorded_level(registry, index, ct_node_at(registry, index)->route);
+	*out_level = recorded_level(registry, index, ct_node_at(registry, index)->channel);
 	ct_registry_unlock(registry);
 	return CTRACE_OK;
 }

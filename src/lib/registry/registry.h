@@ -1,8 +1,8 @@
 /*
  * lib/registry/registry.h - the components of this process: names, levels, destinations, properties; and what is resolved from them.
  *
- * A command changes what is configured; the registry resolves it through the tree into the gates of the session, so that a trace
- * call loads one word.  Commands hold the registry's lock; ct_registry_find() and ct_registry_gate() take none.
+ * A command changes what is configured; the registry resolves it through the tree into the level words of the session, so that a trace
+ * call loads one word.  Commands hold the registry's lock; ct_registry_find() and ct_registry_level_word() take none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool 
 uint32_t ct_registry_count(const struct ct_registry *registry);
 /* Makes room for more classes of events, when it is short. */
 void ct_registry_add_classes(struct ct_registry *registry);
-/* The gate and tracer of a component; index must be below ct_registry_count().  Lock-free. */
+/* The level word and tracer of a component; index must be below ct_registry_count().  Lock-free. */
 struct ct_component_entry *ct_registry_entry(const struct ct_registry *registry, uint32_t index);
 struct ctrace_tracer *ct_registry_tracer(const struct ct_registry *registry, uint32_t index);
 const char *ct_registry_name(const struct ct_registry *registry, uint32_t index); /* as first registered; terminated */
@@ -131,7 +131,7 @@ enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_
 enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, uint32_t emitter, const char *name, size_t name_size,
 					   struct ct_buf *out_value) CT_MUST_USE;
 void ct_emitter_property_forget_all(struct ct_registry *registry);   /* mftrace.application: all preceding entries are discarded */
-void ct_registry_forget_configuration(struct ct_registry *registry); /* levels, destinations, routes, all properties: as at first */
+void ct_registry_forget_configuration(struct ct_registry *registry); /* levels, destinations, channels, all properties: as at first */
 /* Every property that was set, the name that was set last for the first time first.  Under the
  * lock: the callee must not call the registry. */
 typedef void ct_property_sink(const char *name, size_t name_size, const char *value, size_t value_size, void *user);
@@ -143,8 +143,8 @@ void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter, ct
 typedef void ct_adopt_rule(uint32_t component, const struct ct_configured *now, struct ct_configured *next, void *user);
 struct ct_adoption; /* what others are to be told of */
 /*
- * What is configured in `from` - levels, destinations, routes, all properties - and nothing else is configured here, all or nothing:
- * NOT_ENOUGH_MEMORY.  Of what component trace sets, minimum, excluded and writer stay; of the rest `rule` (may be NULL) decides.  Each gate
+ * What is configured in `from` - levels, destinations, channels, all properties - and nothing else is configured here, all or nothing:
+ * NOT_ENOUGH_MEMORY.  Of what component trace sets, minimum, excluded and writer stay; of the rest `rule` (may be NULL) decides.  Each level word
  * changes by one store: a component that is on before and after is never off in between.  *out_reopen: the emitters whose properties
  * changed.  `from` is the caller's alone.
  */
@@ -153,34 +153,34 @@ enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct 
 /* Tells of the thresholds and component properties that have changed, each once, and frees it.  Under no lock.  changed may be NULL. */
 void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, void *user);
 
-/* ---- route.c: components with a ring policy or size of their own, and the flight recorder.  Route 0 is the common ring. */
-struct ct_route {
+/* ---- channel.c: components with a ring policy or size of their own, and the flight recorder.  Channel 0 is the common ring. */
+struct ct_channel {
 	uint64_t buffer;       /* bytes; 0: the process's */
 	uint32_t overflow;     /* enum ct_overflow of lib/ring/ring.h; CT_OVERFLOW_AUTO: the process's */
 	uint32_t flight_level; /* CTRACE_LEVEL_NONE: no flight recorder */
 	uint32_t writer;       /* number of the external writer in the session; 0: none */
 };
-#define CT_ROUTE_LIMIT 64u /* a number once given never means another route; past the last, settings are refused: NOT_ENOUGH_MEMORY */
+#define CT_CHANNEL_LIMIT 64u /* a number once given never means another channel; past the last, settings are refused: NOT_ENOUGH_MEMORY */
 /* Gives a component (and its descendants that set none) a ring of its own. */
-enum ctrace_status ct_route_set_buffer(struct ct_registry *registry, const char *component, size_t size, uint64_t bytes) CT_MUST_USE;
-enum ctrace_status ct_route_set_overflow(struct ct_registry *registry, const char *component, size_t size,
+enum ctrace_status ct_channel_set_buffer(struct ct_registry *registry, const char *component, size_t size, uint64_t bytes) CT_MUST_USE;
+enum ctrace_status ct_channel_set_overflow(struct ct_registry *registry, const char *component, size_t size,
 					 uint32_t overflow) CT_MUST_USE;
 /* Lowers what is recorded to `level` (CTRACE_LEVEL_NONE: no flight recorder), so it reports as ct_level_set() does. */
-enum ctrace_status ct_route_set_flight(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
+enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
 				       ct_change_sink *changed, void *user) CT_MUST_USE;
 /* Connects it to an external writer by its number in the session; 0: to none; CT_WRITER_UNSET: to its parent's. */
-enum ctrace_status ct_route_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer) CT_MUST_USE;
-/* A gate has its route as the place of a lane. */
-static inline uint32_t ct_route_to_lane(uint32_t route)
+enum ctrace_status ct_channel_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer) CT_MUST_USE;
+/* A level word has its channel as the place of a thread buffer. */
+static inline uint32_t ct_channel_to_thread_buffer(uint32_t channel)
 {
-	return route * (uint32_t)sizeof(struct ctrace_lane);
+	return channel * (uint32_t)sizeof(struct ctrace_thread_buffer);
 }
-static inline uint32_t ct_gate_route(const struct ctrace_gate *gate)
+static inline uint32_t ct_level_word_channel(const struct ctrace_level_word *level_word)
 {
-	return __atomic_load_n(&gate->lane, __ATOMIC_ACQUIRE) / (uint32_t)sizeof(struct ctrace_lane);
+	return __atomic_load_n(&level_word->thread_buffer, __ATOMIC_ACQUIRE) / (uint32_t)sizeof(struct ctrace_thread_buffer);
 }
-struct ct_route ct_route_at(const struct ct_registry *registry, uint32_t route);
+struct ct_channel ct_channel_at(const struct ct_registry *registry, uint32_t channel);
 /* The threshold without the flight recorder: at or above it an event goes to the destinations. */
-uint32_t ct_route_output_level(const struct ct_registry *registry, uint32_t component);
+uint32_t ct_channel_output_level(const struct ct_registry *registry, uint32_t component);
 
 #endif

@@ -61,8 +61,8 @@ enum ctrace_status ct_registry_create(struct ct_session *session, struct ct_regi
 	registry->textfile = 1u << textfile;
 	registry->default_dests = registry->textfile;
 	registry->default_is_implicit = true;
-	registry->route_count = 1;
-	registry->routes[0] = (struct ct_route){ .flight_level = CTRACE_LEVEL_NONE };
+	registry->channel_count = 1;
+	registry->channels[0] = (struct ct_channel){ .flight_level = CTRACE_LEVEL_NONE };
 	*out_registry = registry;
 	return CTRACE_OK;
 
@@ -303,16 +303,16 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	node = ct_node_at(registry, index);
 	entry = ct_registry_entry(registry, index);
 	node_init(node);
-	node->tracer = (struct ctrace_tracer){ .gate = &entry->gate, .name = copy, .component = index, .abi = CTRACE_ABI };
+	node->tracer = (struct ctrace_tracer){ .level_word = &entry->level_word, .name = copy, .component = index, .abi = CTRACE_ABI };
 	node->hash = ct_name_hash(name, size);
 	node->name_size = (uint32_t)size;
 	node->parent = parent;
 	node->next_sibling = ct_node_at(registry, parent)->first_child;
 	/* Nothing of one that was not completed. */
-	*entry = (struct ct_component_entry){ .gate = { .level = CTRACE_LEVEL_NONE }, .parent = parent };
+	*entry = (struct ct_component_entry){ .level_word = { .level = CTRACE_LEVEL_NONE }, .parent = parent };
 	ct_level_resolve(registry, index);
-	node->route = ct_route_inherited(registry, index);
-	ct_level_publish(registry, index, node->route, NULL);
+	node->channel = ct_channel_inherited(registry, index);
+	ct_level_publish(registry, index, node->channel, NULL);
 	ct_dest_resolve(registry, index);
 	__atomic_store_n(&entry->name, text, __ATOMIC_RELEASE);
 	ct_session_commit_component(registry->session, index);
@@ -399,7 +399,7 @@ static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t fla
 		ct_dest_count_known(registry, index, flags != 0);
 	/* Publish: pairs with the acquire load in node_has(). */
 	__atomic_store_n(&entry->flags, flags != 0 ? flags : CT_COMPONENT_HIDDEN, __ATOMIC_RELEASE);
-	ct_level_publish(registry, index, ct_node_at(registry, index)->route, NULL);
+	ct_level_publish(registry, index, ct_node_at(registry, index)->channel, NULL);
 }
 
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
@@ -471,7 +471,7 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 						    .minimum = node->own.minimum };
 		ct_property_forget(registry, &node->properties);
 		node->level = node->own.minimum;
-		node->route = 0;
+		node->channel = 0;
 		ct_level_publish(registry, at, 0, NULL);
 	}
 	registry->root.own.level = CT_LEVEL_UNSET;

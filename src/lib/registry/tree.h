@@ -1,5 +1,5 @@
 /*
- * lib/registry/tree.h - the tree itself, for the files of this folder only.
+ * lib/registry/tree.h - the tree itself, for the files of this directory only.
  *
  * Everything is in an arena and never moves, so readers need no lock: they load a hash slot or a chunk pointer with acquire,
  * and find a complete node behind it.  Only the holder of the lock writes.  Functions here expect the lock to be held.
@@ -35,7 +35,7 @@ struct ct_node {
 	uint32_t first_child;
 	uint32_t next_sibling;
 	uint32_t level; /* resolved, without the flight recorder */
-	uint32_t route; /* the gate's, but while a change is tried */
+	uint32_t channel; /* the level word's, but while a change is tried */
 	struct ct_configured own;
 	struct ct_property *properties;
 };
@@ -72,8 +72,8 @@ struct ct_registry {
 	struct ct_settings_texts settings_texts[CT_EMITTER_LIMIT];
 	struct ct_property *free_blocks[CT_PROPERTY_CLASSES];
 
-	uint32_t route_count;
-	struct ct_route routes[CT_ROUTE_LIMIT]; /* a number in a gate is published after its row */
+	uint32_t channel_count;
+	struct ct_channel channels[CT_CHANNEL_LIMIT]; /* a number in a level word is published after its row */
 };
 
 /* ---- tree.c */
@@ -99,8 +99,8 @@ enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const
 enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user);
 void ct_level_resolve(struct ct_registry *registry, uint32_t index);
 void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct_level_changes *changes);
-/* Puts a node's level, as resolved, and its route, whose flight recorder counts too, into its gate. */
-void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t route, struct ct_level_changes *changes);
+/* Puts a node's level, as resolved, and its channel, whose flight recorder counts too, into its level word. */
+void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel, struct ct_level_changes *changes);
 
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
@@ -124,9 +124,9 @@ enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emit
 /* In force: the session's text of them is stored already. */
 void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text);
 
-/* ---- route.c */
-uint32_t ct_route_inherited(const struct ct_registry *registry, uint32_t index); /* a new node's: its parent's */
-/* Notes in each component the route of its settings; not in the gates.  False, and as it was, when there are not enough routes. */
-bool ct_route_resolve_all(struct ct_registry *registry);
+/* ---- channel.c */
+uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index); /* a new node's: its parent's */
+/* Notes in each component the channel of its settings; not in the level words.  False, and as it was, when there are not enough channels. */
+bool ct_channel_resolve_all(struct ct_registry *registry);
 
 #endif

@@ -71,11 +71,11 @@ struct ct_ring_head {
 	uint32_t version;
 	uint32_t index;     /* its number in the process: ring.<index>, stream id */
 	uint64_t capacity;  /* power of two */
-	uint32_t route;     /* 0: a thread's ring; otherwise that of the components with this route */
-	uint32_t is_flight; /* drained on a trigger only */
+	uint32_t channel;     /* 0: a thread's ring; otherwise that of the components with this channel */
+	uint32_t is_flight; /* consumed on a trigger only */
 	uint32_t is_side;
 	uint32_t overflow;    /* enum ct_overflow, as configured */
-	uint32_t is_captured; /* of entries that ctrace_write_buffer() took: they bring times of their own */
+	uint32_t is_imported; /* of entries that ctrace_write_buffer() took: they bring times of their own */
 	uint8_t pad0[20];
 	/* the producer's */
 	_Alignas(CT_CACHE_LINE) uint64_t head;
@@ -101,8 +101,8 @@ struct ct_ring_head {
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
 	uint32_t tail_word;   /* low bits of tail, to sleep on */
 	uint32_t
-		consumer; /* who has it: 0 the process's agent, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
-				 it hands it on, or the agent for a writer that is dead */
+		held_by; /* who has it: 0 the process's consumer thread, else the destination (CT_WRITER_SLOT ...) of an external writer.  Only who has
+				 it hands it on, or the consumer thread for a writer that is dead */
 	uint32_t wanted;      /* who should have it; the process's */
 	uint64_t passed_over; /* of consumed, not in every destination: one was passed over */
 	uint64_t unwritten;   /* of consumed, not in a writer's data set, which was full (NOWRAP) */
@@ -124,11 +124,11 @@ struct ct_ring {
 	bool is_mapped;
 	uint8_t place;            /* enum ct_ring_place */
 	uint32_t owner_tid;       /* 0: free.  Not in the file: a process that wrote over it there could give two threads one ring */
-	struct ctrace_lane *lane; /* of the owner; the agent closes its window to be woken.  Atomic; the memory stays for ever */
+	struct ctrace_thread_buffer *thread_buffer; /* of the owner; the consumer thread closes its window to be woken.  Atomic; the memory stays for ever */
 	uint32_t bound;           /* destinations that its consumer has found events for */
 	bool owes_wake;           /* its consumer has freed something, and has woken nobody since */
 	bool may_grow;            /* its owner goes on in a larger ring before it loses anything, or has done so.  Atomic */
-	uint64_t last_ticks;      /* is_captured: of its last event; the owner's, handed on under the pool's lock */
+	uint64_t last_ticks;      /* is_imported: of its last event; the owner's, handed on under the pool's lock */
 };
 
 /* Where a position is.  The whole capacity may be read and written from there on, as the data are mapped twice in a row. */
@@ -145,17 +145,17 @@ static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_
 	ring->is_flight = head->is_flight != 0;
 }
 
-/* The consumer of a ring, or who should have it, has changed: drains look at the consumers of all rings again. */
+/* The consumer of a ring, or who should have it, has changed: consumes look at the consumers of all rings again. */
 static inline void ct_ring_note_move(const struct ct_session *of)
 {
-	/* Pairs with the acquire load of a drain: what was stored before it can be seen. */
+	/* Pairs with the acquire load of a consumer: what was stored before it can be seen. */
 	(void)__atomic_fetch_add(&of->head->ring_moves, 1, __ATOMIC_RELEASE);
 }
 
-/* Does an external writer drain it?  Then nobody need wake the agent. */
+/* Does an external writer consumer it?  Then nobody need wake the consumer thread. */
 static inline bool ct_ring_has_writer(const struct ct_ring *ring)
 {
-	return __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- ring_file.c */
@@ -173,10 +173,10 @@ struct ct_ring_size {
 enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session, uint32_t index,
 					const struct ct_ring_size *asked) CT_MUST_USE;
 /* In two steps, for a pool that makes rings while other threads take theirs.  ct_ring_make() makes a file of exactly that capacity, or
- * private memory when there is no folder (-1).  When it fails, ct_ring_create_sized() knows what else may do.  `serial` is used once in a
+ * private memory when there is no directory (-1).  When it fails, ct_ring_create_sized() knows what else may do.  `serial` is used once in a
  * process.  ct_ring_number() gives the ring its number.  False: the file is not as it was made, the ring is closed and its file removed. */
-enum ctrace_status ct_ring_make(struct ct_ring *ring, int folder_fd, uint32_t serial, size_t capacity) CT_MUST_USE;
-bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index) CT_MUST_USE;
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t serial, size_t capacity) CT_MUST_USE;
+bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index) CT_MUST_USE;
 /* Copies the ring of another process's session with pread: its head, and the data that wait.  Everything in the copy is within bounds.
  * NOT_FOUND for a ring without a file; a private ring has none. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index) CT_MUST_USE;
@@ -197,14 +197,14 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
 /* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
-/* Gives the lane a window of at least `size` bytes behind a mark of this thread and, under overwrite, drops the oldest.  False when
+/* Gives the thread buffer a window of at least `size` bytes behind a mark of this thread and, under overwrite, drops the oldest.  False when
  * the consumer has to move first. */
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid,
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer, const struct ct_class_view *classes, uint32_t tid,
 			 size_t size);
-/* Can the lane have such a window, and nothing be overwritten for it? */
-bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_lane *lane, size_t size);
+/* Can the thread buffer have such a window, and nothing be overwritten for it? */
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer, size_t size);
 /* Closes the window, so that the next event comes by the slow path. */
-void ct_ring_close_window(struct ctrace_lane *lane);
+void ct_ring_close_window(struct ctrace_thread_buffer *thread_buffer);
 /* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
 bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns);
 /* dests: the destinations that the event was for. */
@@ -250,14 +250,14 @@ enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_rin
 /* A free ring of that kind, or a new one, now owned by tid.  NULL when none can be had.  Takes the pool's lock, but makes a ring's file under
  * none; does not allocate from malloc.  A ring keeps its policy for life: what is in it was counted by it. */
 struct ct_ring_kind {
-	uint32_t route;
+	uint32_t channel;
 	uint32_t overflow; /* enum ct_overflow */
 	size_t capacity;
 	size_t full;     /* what the owner may grow to; not above capacity: it stays in this ring */
 	uint32_t writer; /* number of the external writer that is to have it, if it is connected; 0: none */
 	bool is_side;
 	bool is_flight;
-	bool is_captured;
+	bool is_imported;
 };
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid);
 /* A larger ring for the owner of `ring`, which goes back to the pool with what is in it.  NULL, and nothing has changed: none can be had, or
@@ -267,11 +267,11 @@ void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /*
 uint32_t ct_ring_owner(const struct ct_ring *ring);                           /* its thread; 0: free.  Lock-free */
 /* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has another owner by now. */
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
-/* Says of each ring who should have it: the writer of its components, if that is connected, else the agent. */
+/* Says of each ring who should have it: the writer of its components, if that is connected, else the consumer thread. */
 void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user);
 /* Makes the files of rings as long as they were, where somebody has cut them: a store beyond the
  * end of its file would kill the program.  The events in the cut part are gone.  Returns how
- * many files were cut.  One system call a ring.  The agent calls it. */
+ * many files were cut.  One system call a ring.  The consumer thread calls it. */
 uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
@@ -279,7 +279,7 @@ struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
 void ct_ring_pool_lock(struct ct_ring_pool *pool);
 void ct_ring_pool_lock_whole(struct ct_ring_pool *pool); /* fork: when no thread is making a ring */
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
-/* Keeps a ring of the least capacity ready, from the second one on that was needed.  The agent calls it. */
+/* Keeps a ring of the least capacity ready, from the second one on that was needed.  The consumer thread calls it. */
 void ct_ring_pool_stock(struct ct_ring_pool *pool);
 /* In a child that was forked in the middle of a trace call, which may yet write there: puts empty private memory in place of the
  * parent's rings. */

@@ -1,7 +1,7 @@
 /*
  * ring_file.c - the file behind a ring: making it, copying somebody else's.
  *
- * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter also on the agent; they never use
+ * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter also on the consumer thread; they never use
  * malloc, so also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
  * _read_* and _count_waiting, for a reader that must not hold as much as a hostile file has.
  *
@@ -27,7 +27,7 @@ static void ring_name(char out[32], uint32_t index)
 	(void)snprintf(out, 32, "ring.%u", index);
 }
 
-/* Of a ring that has no number yet.  It goes with the folder, as all that begins so. */
+/* Of a ring that has no number yet.  It goes with the directory, as all that begins so. */
 static void new_name(char out[32], uint32_t serial)
 {
 	(void)snprintf(out, 32, "ring.new.%u", serial);
@@ -67,7 +67,7 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 }
 
 /* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for. */
-static enum ctrace_status make_file(int folder_fd, const char *name, size_t least, size_t *capacity, void **out_address)
+static enum ctrace_status make_file(int directory_fd, const char *name, size_t least, size_t *capacity, void **out_address)
 {
 	uint64_t limit = ct_os_file_limit();
 	enum ctrace_status status;
@@ -78,7 +78,7 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t leas
 		size >>= 1;
 	if (CT_RING_HEAD_SIZE + size > limit)
 		return CTRACE_OS_ERROR;
-	status = ct_os_open_file(folder_fd, name, O_RDWR | O_CREAT, &fd);
+	status = ct_os_open_file(directory_fd, name, O_RDWR | O_CREAT, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_os_store_in_place(fd);
@@ -92,7 +92,7 @@ static enum ctrace_status make_file(int folder_fd, const char *name, size_t leas
 	if (status == CTRACE_OK)
 		*capacity = size;
 	else
-		(void)unlinkat(folder_fd, name, 0);
+		(void)unlinkat(directory_fd, name, 0);
 	ct_os_close(&fd);
 	return status;
 }
@@ -116,7 +116,7 @@ void ct_ring_write_constants(struct ct_ring *ring)
 	__atomic_store_n(&ring->head->magic, CT_RING_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Has the process become a user who may not write to its folder? */
+/* Has the process become a user who may not write to its directory? */
 static bool needs_annex(const struct ct_session *session)
 {
 	return (errno == EACCES || errno == EPERM || errno == ENOENT || errno == EBADF) && session->head != NULL &&
@@ -127,13 +127,13 @@ static enum ctrace_status make_in_annex(struct ct_session *session, const char *
 					void **out_address, enum ct_ring_place *out_place)
 {
 	uint32_t number = 0;
-	int folder_fd = ct_annex_make(session, &number);
+	int directory_fd = ct_annex_make(session, &number);
 	enum ctrace_status status = CTRACE_DENIED;
 
-	if (folder_fd >= 0)
-		status = make_file(folder_fd, name, least, capacity, out_address);
+	if (directory_fd >= 0)
+		status = make_file(directory_fd, name, least, capacity, out_address);
 	*out_place = (enum ct_ring_place)(CT_RING_IN_ANNEX + number);
-	ct_os_close(&folder_fd);
+	ct_os_close(&directory_fd);
 	return status;
 }
 
@@ -164,14 +164,14 @@ enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session 
 					const struct ct_ring_size *asked)
 {
 	enum ctrace_status status = CTRACE_OS_ERROR;
-	enum ct_ring_place place = CT_RING_IN_FOLDER;
+	enum ct_ring_place place = CT_RING_IN_DIRECTORY;
 	size_t capacity = asked->capacity;
 	void *address = NULL;
 	char name[32];
 
 	ring_name(name, index);
 	if (session->path[0] != '\0')
-		status = make_file(ct_session_folder(session), name, asked->least, &capacity, &address);
+		status = make_file(ct_session_directory(session), name, asked->least, &capacity, &address);
 	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
 		status = make_in_annex(session, name, asked->least, &capacity, &address, &place);
 	if (status != CTRACE_OK && asked->may_be_private) {
@@ -186,38 +186,38 @@ enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session 
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_ring_make(struct ct_ring *ring, int folder_fd, uint32_t serial, size_t capacity)
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t serial, size_t capacity)
 {
 	enum ctrace_status status;
 	void *address = NULL;
 	char name[32];
 
 	new_name(name, serial);
-	status = folder_fd < 0 ? map_ring(-1, capacity, &address) : make_file(folder_fd, name, capacity, &capacity, &address);
+	status = directory_fd < 0 ? map_ring(-1, capacity, &address) : make_file(directory_fd, name, capacity, &capacity, &address);
 	if (status != CTRACE_OK)
 		return status;
-	set_up(ring, address, capacity, folder_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_FOLDER);
+	set_up(ring, address, capacity, directory_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_DIRECTORY);
 	ring->index = serial;
 	return CTRACE_OK;
 }
 
 /* Nobody has cut the file meanwhile, or taken it away. */
-static bool is_whole(const struct ct_ring *ring, int folder_fd, const char *name)
+static bool is_whole(const struct ct_ring *ring, int directory_fd, const char *name)
 {
 	struct stat info;
 
-	return fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
+	return fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
 }
 
-bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index)
+bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
 {
-	bool has_file = ring->place == CT_RING_IN_FOLDER;
+	bool has_file = ring->place == CT_RING_IN_DIRECTORY;
 	char from[32], to[32];
 
 	new_name(from, ring->index);
 	ring_name(to, index);
-	if (has_file && (!is_whole(ring, folder_fd, from) || ct_os_rename(folder_fd, from, to) != CTRACE_OK)) {
-		(void)unlinkat(folder_fd, from, 0);
+	if (has_file && (!is_whole(ring, directory_fd, from) || ct_os_rename(directory_fd, from, to) != CTRACE_OK)) {
+		(void)unlinkat(directory_fd, from, 0);
 		ct_ring_close(ring);
 		return false;
 	}
@@ -228,31 +228,31 @@ bool ct_ring_number(struct ct_ring *ring, int folder_fd, uint32_t index)
 
 /* ---- of another process ---- */
 
-/* Where a ring's file is.  *out_other: a folder that the caller closes, or -1.  NOT_FOUND: it has none. */
-static enum ctrace_status find_folder(const struct ct_session *session, uint32_t index, int *out_folder, int *out_other)
+/* Where a ring's file is.  *out_other: a directory that the caller closes, or -1.  NOT_FOUND: it has none. */
+static enum ctrace_status find_directory(const struct ct_session *session, uint32_t index, int *out_directory, int *out_other)
 {
-	uint32_t ring_place = CT_RING_IN_FOLDER;
+	uint32_t ring_place = CT_RING_IN_DIRECTORY;
 
 	if (session->head != NULL && index < CT_RING_LIMIT)
 		ring_place = __atomic_load_n(&session->head->ring_place[index], __ATOMIC_RELAXED);
-	*out_folder = session->folder_fd;
+	*out_directory = session->directory_fd;
 	*out_other = -1;
-	if (ring_place == CT_RING_IN_FOLDER)
+	if (ring_place == CT_RING_IN_DIRECTORY)
 		return CTRACE_OK;
 	if (ring_place == CT_RING_PRIVATE || ring_place >= CT_RING_IN_ANNEX + CT_ANNEX_LIMIT)
 		return CTRACE_NOT_FOUND;
 	*out_other = ct_annex_open(session->head, ring_place - CT_RING_IN_ANNEX);
-	*out_folder = *out_other;
+	*out_directory = *out_other;
 	return *out_other >= 0 ? CTRACE_OK : errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 }
 
-/* In an annex: the folder's owner may have put anything there. */
+/* In an annex: the directory's owner may have put anything there. */
 static bool is_plain_file(int fd, int annex_fd)
 {
-	struct stat info, folder;
+	struct stat info, directory;
 
-	return annex_fd < 0 || (fstat(fd, &info) == 0 && fstat(annex_fd, &folder) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
-				info.st_uid == folder.st_uid);
+	return annex_fd < 0 || (fstat(fd, &info) == 0 && fstat(annex_fd, &directory) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+				info.st_uid == directory.st_uid);
 }
 
 /* From here on the copy of a head page can be trusted to stay within its ring. */
@@ -276,17 +276,17 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 /* For reading and writing where that is allowed, else for reading.  A recoverer may write also when the mode forbids it. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
 {
-	int folder, other, fd;
-	enum ctrace_status status = find_folder(session, index, &folder, &other);
+	int directory, other, fd;
+	enum ctrace_status status = find_directory(session, index, &directory, &other);
 	char name[32];
 
 	if (status != CTRACE_OK)
 		return status;
 	ring_name(name, index);
-	fd = session->has_lock ? ct_os_open_kept(folder, name)
-			       : ct_os_high(openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	fd = session->has_lock ? ct_os_open_kept(directory, name)
+			       : ct_os_high(openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0)
-		fd = ct_os_high(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+		fd = ct_os_high(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0) {
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	} else if (!is_plain_file(fd, other)) {
@@ -434,12 +434,12 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	char name[32];
 	int fd;
 
-	/* Only those in the folder are ever an external writer's. */
+	/* Only those in the directory are ever an external writer's. */
 	if (session->head != NULL &&
-	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) != CT_RING_IN_FOLDER)
+	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) != CT_RING_IN_DIRECTORY)
 		return CTRACE_NOT_FOUND;
 	ring_name(name, index);
-	fd = ct_os_open_kept(session->folder_fd, name);
+	fd = ct_os_open_kept(session->directory_fd, name);
 	if (fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink > 1)
@@ -462,18 +462,18 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
 {
 	size_t size = CT_RING_HEAD_SIZE + ring->capacity;
 	uint32_t index = ring->index;
-	int folder, other, fd;
+	int directory, other, fd;
 	struct stat info;
 	char name[32];
 
-	if (session->path[0] == '\0' || ct_session_folder(session) < 0 || find_folder(session, index, &folder, &other) != CTRACE_OK)
+	if (session->path[0] == '\0' || ct_session_directory(session) < 0 || find_directory(session, index, &directory, &other) != CTRACE_OK)
 		return false;
 	ring_name(name, index);
-	if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= size) {
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= size) {
 		ct_os_close(&other);
 		return false;
 	}
-	fd = ct_os_open_kept(folder, name);
+	fd = ct_os_open_kept(directory, name);
 	ct_os_close(&other);
 	if (fd < 0 || ct_os_allocate(fd, 0, size) != CTRACE_OK) {
 		ct_os_close(&fd);

@@ -2,7 +2,7 @@
  * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
  *
  * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take, grow and
- * give_back run on traced threads (first event, a full ring, thread end) under the pool's lock; count and at are lock-free, for the agent.
+ * give_back run on traced threads (first event, a full ring, thread end) under the pool's lock; count and at are lock-free, for the consumer thread.
  *
  * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times as long as all else.  It gets its number
  * under the lock.  So rings are numbered in the order in which they can be used, and readers see none that is half made.
@@ -25,7 +25,7 @@ struct ct_ring_pool {
 	uint32_t makers;      /* threads that make one; fork sleeps on it */
 	bool has_waiters;     /* somebody sleeps on makers */
 	uint32_t small;       /* rings of the least capacity that were made */
-	bool wants_spare;     /* atomic: the agent makes one */
+	bool wants_spare;     /* atomic: the consumer thread makes one */
 	struct ct_ring spare; /* a file of the least capacity without a number; head NULL: there is none */
 	struct ct_ring rings[CT_RING_LIMIT];
 	struct ct_ring_kind kinds[CT_RING_LIMIT];
@@ -88,8 +88,8 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 /* But for the capacity.  That is compared as the one that a ring was made for: threads that come and go for want of room would make a ring each. */
 static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
-	return a->route == b->route && a->overflow == b->overflow && a->is_side == b->is_side && a->is_flight == b->is_flight &&
-	       a->is_captured == b->is_captured;
+	return a->channel == b->channel && a->overflow == b->overflow && a->is_side == b->is_side && a->is_flight == b->is_flight &&
+	       a->is_imported == b->is_imported;
 }
 
 /* An empty one, if there is one.  any_size: where no ring of its size can be made. */
@@ -122,7 +122,7 @@ static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index,
 	uint32_t slots =
 		writer != 0 ? __atomic_load_n(&pool->session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) : 0;
 
-	if (pool->rings[index].place != CT_RING_IN_FOLDER)
+	if (pool->rings[index].place != CT_RING_IN_DIRECTORY)
 		return 0;
 	return slots != 0 ? (slots & 0xFF) + index % (slots >> 8) : 0;
 }
@@ -141,29 +141,29 @@ void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const 
 
 static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
 {
-	ring->head->route = kind->route;
+	ring->head->channel = kind->channel;
 	ring->head->overflow = kind->overflow;
 	ring->head->is_side = kind->is_side;
 	ring->head->is_flight = kind->is_flight;
-	ring->head->is_captured = kind->is_captured;
+	ring->head->is_imported = kind->is_imported;
 }
 
-/* Where rings are made: out_fd is -1 in a process without a folder.  False: its folder cannot be reached. */
-static bool find_folder(struct ct_ring_pool *pool, int *out_fd)
+/* Where rings are made: out_fd is -1 in a process without a directory.  False: its directory cannot be reached. */
+static bool find_directory(struct ct_ring_pool *pool, int *out_fd)
 {
-	*out_fd = pool->session->path[0] != '\0' ? ct_session_folder(pool->session) : -1;
+	*out_fd = pool->session->path[0] != '\0' ? ct_session_directory(pool->session) : -1;
 	return *out_fd >= 0 || pool->session->path[0] == '\0';
 }
 
 /* Under the lock, but for the time that it takes to make the ring.  False: there is none, and others may have taken and added rings. */
-static bool make_unnumbered(struct ct_ring_pool *pool, int folder_fd, size_t capacity, struct ct_ring *out)
+static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t capacity, struct ct_ring *out)
 {
 	uint32_t serial = pool->serial++;
 	bool is_made;
 
 	__atomic_store_n(&pool->makers, pool->makers + 1, __ATOMIC_RELAXED);
 	ct_ring_pool_unlock(pool);
-	is_made = ct_ring_make(out, folder_fd, serial, capacity) == CTRACE_OK;
+	is_made = ct_ring_make(out, directory_fd, serial, capacity) == CTRACE_OK;
 	ct_point("pool.made");
 	ct_ring_pool_lock(pool);
 	__atomic_store_n(&pool->makers, pool->makers - 1, __ATOMIC_RELAXED);
@@ -176,17 +176,17 @@ static bool make_unnumbered(struct ct_ring_pool *pool, int folder_fd, size_t cap
 /* The spare one, or one that is made now, with the number `count`.  Under the lock, as make_unnumbered(). */
 static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_ring *out)
 {
-	int folder_fd;
+	int directory_fd;
 
-	if (!find_folder(pool, &folder_fd))
+	if (!find_directory(pool, &directory_fd))
 		return false;
 	if (capacity == CT_RING_MIN && pool->spare.head != NULL) {
 		*out = pool->spare;
 		pool->spare = (struct ct_ring){ 0 };
-		if (ct_ring_number(out, folder_fd, pool->count))
+		if (ct_ring_number(out, directory_fd, pool->count))
 			return true;
 	}
-	return make_unnumbered(pool, folder_fd, capacity, out) && ct_ring_number(out, folder_fd, pool->count);
+	return make_unnumbered(pool, directory_fd, capacity, out) && ct_ring_number(out, directory_fd, pool->count);
 }
 
 static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked)
@@ -205,8 +205,8 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	pool->kinds[index] = *kind;
 	write_kind(ring, kind);
 	ct_ring_take_constants(ring, ring->head);
-	ring->head->consumer = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
-	ring->head->wanted = ring->head->consumer;
+	ring->head->held_by = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
+	ring->head->wanted = ring->head->held_by;
 	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
@@ -219,13 +219,13 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 void ct_ring_pool_stock(struct ct_ring_pool *pool)
 {
 	struct ct_ring made = { 0 };
-	int folder_fd;
+	int directory_fd;
 
 	if (!__atomic_load_n(&pool->wants_spare, __ATOMIC_RELAXED))
 		return;
 	ct_ring_pool_lock(pool);
 	__atomic_store_n(&pool->wants_spare, false, __ATOMIC_RELAXED);
-	if (pool->spare.head == NULL && find_folder(pool, &folder_fd) && make_unnumbered(pool, folder_fd, CT_RING_MIN, &made))
+	if (pool->spare.head == NULL && find_directory(pool, &directory_fd) && make_unnumbered(pool, directory_fd, CT_RING_MIN, &made))
 		pool->spare = made;
 	ct_ring_pool_unlock(pool);
 }

@@ -1,9 +1,9 @@
 /*
  * ring_read.c - the consumer's half of a ring.
  *
- * Runs on the agent thread of the traced process, or in whoever recovers a dead one's rings: one
- * consumer at a time (the drain's lock, or the session's).  Never waits for the producer, who may
- * be dead in the middle of an event, or may write anything into its ring by mistake: a word of
+ * Runs on consumer thread of the traced process, or in whoever recovers a dead one's rings: one
+ * consumer at a time (the consumer's lock, or the session's).  Never waits for the producer, who may
+ * be dead in the middle of an event, or may write anything into its ring by error: a word of
  * the head is read once and checked before it is used, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -11,21 +11,21 @@
 
 #include <string.h>
 
-static uint64_t position_of(const struct ct_ring *ring, const struct ctrace_lane *lane)
+static uint64_t position_of(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer)
 {
-	if (lane->cur == NULL)
-		return ring->head->head; /* a lane that was just given this ring */
-	return (uint64_t)(uintptr_t)lane->cur + lane->bias;
+	if (thread_buffer->cur == NULL)
+		return ring->head->head; /* a thread buffer that was just given this ring */
+	return (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias;
 }
 
-static void set_window(struct ct_ring *ring, struct ctrace_lane *lane, uint64_t position, uint64_t size)
+static void set_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer, uint64_t position, uint64_t size)
 {
 	unsigned char *cur = ct_ring_at(ring, position);
 
-	lane->head = &ring->head->head;
-	lane->bias = position - (uint64_t)(uintptr_t)cur;
-	lane->cur = cur;
-	__atomic_store_n(&lane->end, cur + size, __ATOMIC_RELAXED);
+	thread_buffer->head = &ring->head->head;
+	thread_buffer->bias = position - (uint64_t)(uintptr_t)cur;
+	thread_buffer->cur = cur;
+	__atomic_store_n(&thread_buffer->end, cur + size, __ATOMIC_RELAXED);
 }
 
 /* Counts and passes over old events until everything up to `limit` may be overwritten. */
@@ -80,7 +80,7 @@ static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
 	struct ct_ring_head *head = ring->head;
 	uint64_t ticks = ct_clock_ticks();
 
-	if (head->is_captured)
+	if (head->is_imported)
 		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
 	ct_event_encode_mark(ct_ring_at(ring, position), ticks, tid);
 	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position, __ATOMIC_RELAXED);
@@ -107,18 +107,18 @@ static uint64_t space_to_drop(const struct ct_ring *ring, uint64_t needed)
 	return want < ring->capacity ? want : ring->capacity;
 }
 
-bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_lane *lane, size_t size)
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer, size_t size)
 {
 	uint64_t needed = CT_EVENT_MARK + size;
 
 	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
 		needed = space_to_drop(ring, needed);
-	return size <= ring->capacity / 2 && free_space(ring, position_of(ring, lane)) >= needed;
+	return size <= ring->capacity / 2 && free_space(ring, position_of(ring, thread_buffer)) >= needed;
 }
 
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const struct ct_class_view *classes, uint32_t tid, size_t size)
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer, const struct ct_class_view *classes, uint32_t tid, size_t size)
 {
-	uint64_t position = position_of(ring, lane);
+	uint64_t position = position_of(ring, thread_buffer);
 	uint64_t free;
 
 	if (size > ring->capacity / 2)
@@ -133,13 +133,13 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_lane *lane, const s
 	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	put_mark(ring, position, tid);
-	set_window(ring, lane, position + CT_EVENT_MARK, size);
+	set_window(ring, thread_buffer, position + CT_EVENT_MARK, size);
 	return true;
 }
 
-void ct_ring_close_window(struct ctrace_lane *lane)
+void ct_ring_close_window(struct ctrace_thread_buffer *thread_buffer)
 {
-	__atomic_store_n(&lane->end, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread_buffer->end, NULL, __ATOMIC_RELAXED);
 }
 
 bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns)

@@ -1,7 +1,7 @@
 /*
  * exec.c - delivers what was traced before the process becomes another program.
  *
- * exec ends every thread without a word, the agent too.  These functions stand before the C library's of the same names in a program
+ * exec ends every thread without a word, the consumer thread too.  These functions stand before the C library's of the same names in a program
  * that is linked with ctrace (or preloads it); they flush and go on.  They run on the thread that calls exec, also in a vfork child and
  * in a signal handler: no malloc, no lock.  A program that loads ctrace with dlopen does not come by here; what it had not delivered is
  * recovered by the next ctrace command or traced process.  See docs/decisions/003-exec.md.

@@ -2,7 +2,7 @@
  * fork.c - what a child process may keep of its parent's tracing.
  *
  * A child keeps the registry, and at first its parent's level words: they are in memory that both map.  Until it traces its first event
- * it has no run directory, no ring and no agent, so that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
+ * it has no run directory, no ring and no consumer thread, so that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 static __thread bool prepared;        /* the handlers below hold the locks */
 static __thread bool has_process;     /* and those of the attached process among them */
-static __thread bool agent_is_paused; /* the drain's among these */
+static __thread bool consumer_thread_is_paused; /* the consumer's among these */
 static __thread bool is_in_call;      /* fork was called by a signal handler that interrupted a trace call */
 
 /* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
@@ -24,11 +24,11 @@ static void before_fork(void)
 	ct_attach_lock();
 	prepared = true; /* signals are blocked: a handler that forks clears it */
 	is_in_call = ct_thread_is_in_call();
-	agent_is_paused = false;
+	consumer_thread_is_paused = false;
 	has_process = ct_process.state == CT_PROCESS_ATTACHED;
 	if (!has_process)
 		return;
-	agent_is_paused = ct_agent_pause();
+	consumer_thread_is_paused = ct_consumer_thread_pause();
 	ct_bin_pack_lock();
 	ct_table_lock();
 	ct_registry_lock(ct_process.registry);
@@ -45,14 +45,14 @@ static void after_fork_in_parent(void)
 		ct_registry_unlock(ct_process.registry);
 		ct_table_unlock();
 		ct_emitter_unlock();
-		if (agent_is_paused)
-			ct_agent_resume();
+		if (consumer_thread_is_paused)
+			ct_consumer_thread_resume();
 	}
 	prepared = false;
 	ct_attach_unlock();
 }
 
-void ct_fork_forget_parent(bool agent_was_paused)
+void ct_fork_forget_parent(bool consumer_thread_was_paused)
 {
 	bool has_registry = ct_process.registry != NULL;
 
@@ -69,11 +69,11 @@ void ct_fork_forget_parent(bool agent_was_paused)
 		ct_ring_pool_part(ct_process.pool);
 	ct_thread_forget_all(is_in_call);
 	is_in_call = false;
-	ct_agent_forget(agent_was_paused);
+	ct_consumer_thread_forget(consumer_thread_was_paused);
 	ct_server_forget();
 	ct_session_forget_loaded();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
-	ct_process.failing = ct_process.agent_idle = 0;
+	ct_process.failing = ct_process.consumer_thread_idle = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)
 		__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
 }
@@ -81,9 +81,9 @@ void ct_fork_forget_parent(bool agent_was_paused)
 static void after_fork_in_child(void)
 {
 	bool is_whole = prepared;
-	bool was_paused = is_whole && agent_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
+	bool was_paused = is_whole && consumer_thread_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
 
-	agent_is_paused = false;
+	consumer_thread_is_paused = false;
 	ct_fork_forget_parent(was_paused);
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;

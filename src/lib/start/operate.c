@@ -30,7 +30,7 @@ static void answer_rotation(const struct ct_command *command, uint32_t mask, str
 	const struct ctrace_emitter *emitter;
 	struct ct_answer answer;
 	uint32_t rotated = 0;
-	enum ctrace_status status = ct_agent_rotate(mask, &rotated);
+	enum ctrace_status status = ct_consumer_thread_rotate(mask, &rotated);
 
 	ct_answer_begin(&answer, out, command->verb);
 	/* Nothing that is open has generations: no row, and well. */
@@ -69,7 +69,7 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 	char message[256] = "";
 	struct ct_answer answer;
 	enum ctrace_status status;
-	unsigned mistakes;
+	unsigned diagnostics;
 
 	if (path.size >= sizeof text || (path.size != 0 && (path.at[0] != '/' || memchr(path.at, '\0', path.size) != NULL))) {
 		ct_answer_whole(out, command->verb, CTRACE_SYNTAX_ERROR, "expected the absolute path of a configuration file");
@@ -77,13 +77,13 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 	}
 	if (path.size != 0)
 		memcpy(text, path.at, path.size);
-	status = ct_reload(text, &mistakes, message);
+	status = ct_reload(text, &diagnostics, message);
 	if (status != CTRACE_OK && message[0] == '\0')
 		(void)strncpy(message, ctrace_status_text(status), sizeof message - 1);
 	ct_answer_begin(&answer, out, command->verb);
 	ct_answer_set_status(&answer, status);
 	ct_answer_add(&answer, CT_FIELD_MESSAGE, message, strlen(message));
-	ct_message_add_number(answer.out, CT_FIELD_NUMBER, mistakes);
+	ct_message_add_number(answer.out, CT_FIELD_NUMBER, diagnostics);
 	ct_answer_end(&answer);
 }
 

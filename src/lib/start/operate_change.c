@@ -20,7 +20,7 @@ void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status
 
 /* ---- which components ---- */
 
-static void complain_of_component(struct ct_buf *message, struct ct_span name, enum ctrace_status status)
+static void diagnose_of_component(struct ct_buf *message, struct ct_span name, enum ctrace_status status)
 {
 	if (status == CTRACE_NOT_FOUND) {
 		ct_buf_add_text(message, ct_operate_is_glob(name) ? "no component fits " : "no component ");
@@ -40,7 +40,7 @@ bool ct_operate_find(const struct ct_command *command, struct ct_buf *out, struc
 	if (status == CTRACE_OK)
 		return true;
 	ct_buf_init(&message);
-	complain_of_component(&message, command->component, status);
+	diagnose_of_component(&message, command->component, status);
 	ct_operate_refuse(out, command->verb, status, &message);
 	ct_buf_fini(&message);
 	return false;
@@ -92,7 +92,7 @@ static uint32_t level_of(const struct ct_matches *matches, size_t i)
 	uint32_t level = CTRACE_LEVEL_NONE;
 
 	if (index != CT_COMPONENT_NONE)
-		return ct_route_output_level(ct_process.registry, index);
+		return ct_channel_output_level(ct_process.registry, index);
 	if (ct_level_get(ct_process.registry, matches->name.at, matches->name.size, &level) != CTRACE_OK)
 		return CTRACE_LEVEL_NONE;
 	return level;
@@ -204,7 +204,7 @@ static bool emitters_are_known(const struct ct_command *command, struct ct_buf *
 }
 
 /* Removing from a list what is not in it: with a glob most will not have it, and that is well. */
-static void complain_of_removal(struct ct_buf *message, struct ct_span component, uint32_t dests)
+static void diagnose_of_removal(struct ct_buf *message, struct ct_span component, uint32_t dests)
 {
 	if (component.size == 0)
 		ct_buf_add_text(message, "the default destinations are ");
@@ -245,7 +245,7 @@ static void change_dest(struct dest_change *change, const struct ct_target *quie
 	row.new = ct_buf_text(&new);
 	ct_operate_add_row(change->answer, &row);
 	if (status == CTRACE_EMITTER_NOT_FOUND) {
-		complain_of_removal(&why, row.subject, matches->items[i].old);
+		diagnose_of_removal(&why, row.subject, matches->items[i].old);
 		ct_answer_add(change->answer, CT_FIELD_MESSAGE, ct_buf_text(&why), why.size);
 		change->worst = status;
 	} else if (status != CTRACE_OK) {
@@ -256,7 +256,7 @@ static void change_dest(struct dest_change *change, const struct ct_target *quie
 	ct_buf_fini(&why);
 }
 
-/* The drain is held still once for all of them, and not again for each. */
+/* The consumer is held still once for all of them, and not again for each. */
 static void change_dests(const struct ct_command *command, struct ct_answer *answer, struct ct_matches *matches)
 {
 	const struct ct_target *self = ct_target_self();

@@ -133,7 +133,7 @@ static void list_emitter(struct listing *listing, uint32_t emitter)
 	ct_emitter_property_each(ct_process.registry, emitter, list_other, listing);
 }
 
-static void complain_of_property(struct ct_answer *answer, const struct ct_command *command)
+static void diagnose_of_property(struct ct_answer *answer, const struct ct_command *command)
 {
 	struct ct_buf message;
 
@@ -164,7 +164,7 @@ static void operate_component_property(const struct ct_command *command, struct 
 		if (command->property.size == 0)
 			list_components(&listing, &matches);
 		if (command->property.size == 0 ? listing.count == 0 : !tell_component_property(&answer, command, &matches))
-			complain_of_property(&answer, command);
+			diagnose_of_property(&answer, command);
 	}
 	ct_answer_end(&answer);
 	ct_matches_fini(&matches);
@@ -233,12 +233,12 @@ static void tell_emitter_property(const struct ct_command *command, uint32_t emi
 
 		list_emitter(&listing, emitter);
 		if (listing.count == 0)
-			complain_of_property(&answer, command);
+			diagnose_of_property(&answer, command);
 	} else if (emitter_value(emitter, command->property, &value)) {
 		ct_answer_add(&answer, CT_FIELD_EMITTER, name, strlen(name));
 		ct_answer_add(&answer, CT_FIELD_VALUE, ct_buf_text(&value), value.size);
 	} else {
-		complain_of_property(&answer, command);
+		diagnose_of_property(&answer, command);
 	}
 	ct_answer_end(&answer);
 	ct_buf_fini(&value);
@@ -247,11 +247,11 @@ static void tell_emitter_property(const struct ct_command *command, uint32_t emi
 /* What people write is checked; what programs set is not. */
 static bool is_good_value(const struct ct_command *command, struct ct_buf *message)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
-	if (command->verb != CT_VERB_EMITTER_PROPERTY || ct_config_check_property(command, &complaint) != CT_PROPERTY_WRONG)
+	if (command->verb != CT_VERB_EMITTER_PROPERTY || ct_config_check_property(command, &diagnostic) != CT_PROPERTY_WRONG)
 		return true;
-	ct_buf_add_format(message, "%s; expected %s", complaint.message, complaint.expected);
+	ct_buf_add_format(message, "%s; expected %s", diagnostic.message, diagnostic.expected);
 	return false;
 }
 

@@ -2,7 +2,7 @@
  * reload.c - the configuration file is read again: what it says now is in force, and what it said before is gone.
  *
  * Runs on the control thread, under no lock.  The file is read into a registry of its own, in memory that only this thread knows; nothing
- * of the process has changed then, whatever is wrong with it.  With the drain held still that registry's settings become the process's in
+ * of the process has changed then, whatever is wrong with it.  With the consumer held still that registry's settings become the process's in
  * one go (lib/registry/adopt.c).  What component trace has made of its traces stays, and the program is told of what has changed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -201,10 +201,10 @@ static void say_done(const struct reading *reading, const char *path, const stru
 		ct_buf_add_format(&text, ", and says nothing of this program: mftrace.application in line %u is another's",
 				  reading->result.stopped_at);
 	add_later(&text, remarks);
-	if (reading->result.mistakes != 0)
-		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->result.mistakes,
-				  reading->result.mistakes == 1 ? " was" : "s were",
-				  reading->result.mistakes == 1 ? "line" : "the first is line", reading->result.first_mistake,
+	if (reading->result.diagnostics != 0)
+		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->result.diagnostics,
+				  reading->result.diagnostics == 1 ? " was" : "s were",
+				  reading->result.diagnostics == 1 ? "line" : "the first is line", reading->result.first_diagnostic,
 				  shown(path));
 	(void)snprintf(message, 256, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
@@ -229,7 +229,7 @@ static enum ctrace_status put_in_force(struct reading *reading, const struct ct_
 }
 
 static enum ctrace_status apply_text(const struct ct_buf *text, const char *path, const struct ct_target *target,
-				     unsigned *out_mistakes, char message[256])
+				     unsigned *out_diagnostics, char message[256])
 {
 	struct remarks remarks;
 	struct reading reading;
@@ -243,7 +243,7 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 			say_done(&reading, path, &remarks, message);
 			ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
 		}
-		*out_mistakes = reading.result.mistakes;
+		*out_diagnostics = reading.result.diagnostics;
 		reading_fini(&reading);
 	}
 	if (status != CTRACE_OK)
@@ -251,14 +251,14 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 	return status;
 }
 
-enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char message[256])
+enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics, char message[256])
 {
 	const struct ct_target *target = ct_thread_locked == 0 ? ct_target_self() : NULL;
 	char file[CT_SETUP_PATH_SIZE];
 	enum ctrace_status status;
 	struct ct_buf text;
 
-	*out_mistakes = 0;
+	*out_diagnostics = 0;
 	if (target == NULL) {
 		(void)snprintf(message, 256, "nothing was changed: this process is not traced");
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -271,7 +271,7 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_mistakes, char mess
 	errno = 0;
 	status = ct_setup_read_file(file, &text);
 	if (status == CTRACE_OK)
-		status = apply_text(&text, file, target, out_mistakes, message);
+		status = apply_text(&text, file, target, out_diagnostics, message);
 	else
 		say_unread(file, status, errno, message);
 	ct_buf_fini(&text);

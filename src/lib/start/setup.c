@@ -2,7 +2,7 @@
  * setup.c - the configuration file and the environment, as a process attaches.
  *
  * The modules that the file names are loaded first, under no lock; then the file is applied once,
- * under the attach lock.  A reload uses parts of it on the control thread.  Mistakes in the file
+ * under the attach lock.  A reload uses parts of it on the control thread.  Errors in the file
  * change nothing and stop nothing; `ctrace config check` names them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -48,9 +48,9 @@ static const char *config_path(void)
 	return ct_os_environment("MFTRACE_CONFIG");
 }
 
-bool ct_setup_leaves_folder(void)
+bool ct_setup_leaves_directory(void)
 {
-	return ct_os_environment("CTRACE_LEAVE_FOLDER") != NULL;
+	return ct_os_environment("CTRACE_LEAVE_DIRECTORY") != NULL;
 }
 
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
@@ -97,15 +97,15 @@ static void file_go_through(const struct ct_setup_file *file, const struct ct_co
 bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE])
 {
 	const char *path = asked[0] != '\0' ? asked : config_path();
-	const char *folder = "";
+	const char *directory = "";
 	size_t size = 0;
 	int printed;
 
 	if (path == NULL)
 		return false;
 	if (path[0] != '/')
-		folder = ct_session_text(session, session->head->working_folder, &size);
-	printed = snprintf(out_path, CT_SETUP_PATH_SIZE, "%s%s%s", folder, size != 0 ? "/" : "", path);
+		directory = ct_session_text(session, session->head->working_directory, &size);
+	printed = snprintf(out_path, CT_SETUP_PATH_SIZE, "%s%s%s", directory, size != 0 ? "/" : "", path);
 	return printed > 0 && (unsigned)printed < CT_SETUP_PATH_SIZE;
 }
 
@@ -121,8 +121,8 @@ void ct_setup_publish(struct ct_session *session, const char *path, const struct
 	    ct_session_add_text(session, path, strlen(path), &text) != CTRACE_OK)
 		text = 0;
 	__atomic_store_n(&config->error, (uint32_t)result->error, __ATOMIC_RELAXED);
-	__atomic_store_n(&config->mistakes, result->mistakes, __ATOMIC_RELAXED);
-	__atomic_store_n(&config->first_mistake, result->first_mistake, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->diagnostics, result->diagnostics, __ATOMIC_RELAXED);
+	__atomic_store_n(&config->first_diagnostic, result->first_diagnostic, __ATOMIC_RELAXED);
 	__atomic_store_n(&config->stopped_at, result->stopped_at, __ATOMIC_RELAXED);
 	__atomic_store_n(&config->keep_ns, settings->keep_ns, __ATOMIC_RELAXED);
 	/* Release: who sees the path finds the text. */
@@ -210,10 +210,10 @@ struct applying {
 	struct ct_setup_result *result;
 };
 
-static void note_mistake(struct ct_setup_result *result, unsigned line)
+static void note_diagnostic(struct ct_setup_result *result, unsigned line)
 {
-	if (result->mistakes++ == 0)
-		result->first_mistake = line;
+	if (result->diagnostics++ == 0)
+		result->first_diagnostic = line;
 }
 
 static void apply_command(const struct ct_command *command, unsigned line, void *user)
@@ -224,12 +224,12 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	/* What cannot be applied (an unknown emitter) changes nothing. */
 	applying->result->lacks_memory |= status == CTRACE_NOT_ENOUGH_MEMORY;
 	if (status != CTRACE_OK)
-		note_mistake(applying->result, line);
+		note_diagnostic(applying->result, line);
 }
 
-static void count_mistake(const struct ct_complaint *complaint, void *user)
+static void count_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
-	note_mistake(((const struct applying *)user)->result, complaint->line);
+	note_diagnostic(((const struct applying *)user)->result, diagnostic->line);
 }
 
 /* Everything as it is without a file. */
@@ -247,7 +247,7 @@ void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *pro
 {
 	struct applying applying = { target, result };
 	const struct ct_config_reader reader = {
-		.command = apply_command, .complain = count_mistake, .forget = forget, .user = &applying
+		.command = apply_command, .diagnose = count_diagnostic, .forget = forget, .user = &applying
 	};
 	struct ct_setup_self self;
 	unsigned stopped_at = 0;

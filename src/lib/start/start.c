@@ -56,23 +56,23 @@ static uint64_t block_timeout_ns(void)
 }
 
 /* Events committed so far are delivered with the old settings, as far as the output takes them within the timeout. */
-static void hold_drain(void *user)
+static void hold_consumer(void *user)
 {
 	(void)user;
-	(void)!ct_agent_flush(block_timeout_ns());
-	ct_agent_lock();
+	(void)!ct_consumer_thread_flush(block_timeout_ns());
+	ct_consumer_thread_lock();
 }
 
 /* Returns when the destinations in use are open, or cannot be opened: the next trace call reports that. */
-static void release_drain(void *user, uint32_t reopen)
+static void release_consumer(void *user, uint32_t reopen)
 {
 	(void)user;
-	if (ct_agent_drain() != NULL)
-		ct_drain_reopen(ct_agent_drain(), reopen);
+	if (ct_consumer_thread_consumer() != NULL)
+		ct_consumer_reopen(ct_consumer_thread_consumer(), reopen);
 	note_file_destinations();
-	ct_agent_unlock();
-	ct_agent_ask_open();
-	ct_agent_await_open(block_timeout_ns());
+	ct_consumer_thread_unlock();
+	ct_consumer_thread_ask_open();
+	ct_consumer_thread_await_open(block_timeout_ns());
 }
 
 /* Of what another face or the operator changed, component trace hears first: its routines may refuse. */
@@ -84,8 +84,8 @@ static void tell_change(const struct ct_change *change, void *user)
 
 static struct ct_target target_self = {
 	.settings = &ct_process.settings,
-	.hold = hold_drain,
-	.release = release_drain,
+	.hold = hold_consumer,
+	.release = release_consumer,
 	.user = &ct_process,
 	.changed = tell_change,
 };
@@ -94,13 +94,13 @@ static bool open_first(void)
 {
 	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) == 0 || ct_thread_is_in_handler())
 		return false;
-	ct_agent_ask_open();
+	ct_consumer_thread_ask_open();
 	return true;
 }
 
 static void await_first(void)
 {
-	ct_agent_await_open(block_timeout_ns());
+	ct_consumer_thread_await_open(block_timeout_ns());
 }
 
 /* ---- attaching ---- */
@@ -109,13 +109,13 @@ static void await_first(void)
 static void start_control(struct ct_process *process)
 {
 	const struct ct_server_options options = {
-		.session = &process->session, .answer = ct_operate, .task = ct_agent_settle, .task_delay_ms = CT_AGENT_SETTLE_AFTER_MS
+		.session = &process->session, .answer = ct_operate, .task = ct_consumer_thread_settle, .task_delay_ms = CT_CONSUMER_THREAD_SETTLE_AFTER_MS
 	};
 
 	(void)!ct_server_start(&options);
 }
 
-/* The folder for this process, or NULL to keep to itself. */
+/* The directory for this process, or NULL to keep to itself. */
 static const char *run_directory(char path[4096])
 {
 	const char *configured = ct_process.settings.run_directory;
@@ -123,7 +123,7 @@ static const char *run_directory(char path[4096])
 	path[0] = '\0';
 	if (!ct_process.settings.attach)
 		return NULL;
-	if (ct_folder_run_directory(configured[0] != '\0' ? configured : NULL, path) != CTRACE_OK) {
+	if (ct_directory_run_directory(configured[0] != '\0' ? configured : NULL, path) != CTRACE_OK) {
 		path[0] = '\0';
 		return NULL;
 	}
@@ -144,22 +144,22 @@ static void make_mark(void)
 	ct_process.mark = page;
 }
 
-/* The last step of attaching.  Without room for an agent there is nothing to deliver, and no folder.  The session's memory stays: gates
+/* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and no directory.  The session's memory stays: level words
  * are there that a parent's tracers point to. */
 static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
 {
-	if (!ct_os_has_room(CT_AGENT_ROOM)) {
-		ct_folder_remove_own(&process->session);
+	if (!ct_os_has_room(CT_CONSUMER_THREAD_ROOM)) {
+		ct_directory_remove_own(&process->session);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	process->is_unopened = 1;
 	ct_shared_sync_update(&process->session.head->sync);
-	ct_agent_start(process, run_directory);
+	ct_consumer_thread_start(process, run_directory);
 	start_control(process);
-	/* Without a control thread nobody else looks for orphans, or starts the agent for a signal handler. */
+	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for a signal handler. */
 	if (!ct_server_runs()) {
-		ct_agent_watch();
-		ct_agent_begin();
+		ct_consumer_thread_watch();
+		ct_consumer_thread_begin();
 	}
 	return CTRACE_OK;
 }
@@ -197,7 +197,7 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 	return start_threads(process, path);
 }
 
-/* A child's own session, rings and agent; the registry is a copy of its parent's. */
+/* A child's own session, rings and consumer thread; the registry is a copy of its parent's. */
 static enum ctrace_status attach_forked(struct ct_process *process)
 {
 	enum ctrace_status status;
@@ -265,7 +265,7 @@ static void forget_parent(void)
 const struct ct_process_steps ct_process_steps = {
 	.attach = attach,
 	.forget_parent = forget_parent,
-	.wake = ct_agent_wake,
+	.wake = ct_consumer_thread_wake,
 	.open_first = open_first,
 	.await_first = await_first,
 	.flush = ctrace_flush,
@@ -318,13 +318,13 @@ static void end_on_stack(void *unused)
 		ct_attach_unlock();
 		ct_thread_leave();
 	}
-	if (!ct_agent_stop() || goes_on)
+	if (!ct_consumer_thread_stop() || goes_on)
 		return;
-	ct_agent_lock();
-	is_whole = all_delivered(process->pool) && (ct_agent_drain() == NULL || !ct_drain_owes_losses(ct_agent_drain()));
-	if (is_whole && !ct_setup_leaves_folder())
-		ct_folder_remove_own(&process->session);
-	ct_agent_unlock();
+	ct_consumer_thread_lock();
+	is_whole = all_delivered(process->pool) && (ct_consumer_thread_consumer() == NULL || !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
+	if (is_whole && !ct_setup_leaves_directory())
+		ct_directory_remove_own(&process->session);
+	ct_consumer_thread_unlock();
 	if (is_whole)
 		ct_bin_pack_end();
 }
@@ -373,11 +373,11 @@ static void collect(struct ctrace_stats *stats)
 	stats->rings = ct_ring_pool_count(process->pool);
 	stats->components = ct_registry_count(process->registry);
 	classes = ct_session_classes(&process->session);
-	/* Under the drain's lock no event is between pending and delivered. */
-	ct_agent_lock();
+	/* Under the consumer's lock no event is between pending and delivered. */
+	ct_consumer_thread_lock();
 	for (uint32_t i = 0; i < stats->rings; i++)
 		add_ring(stats, ct_ring_pool_at(process->pool, i), &classes);
-	ct_agent_unlock();
+	ct_consumer_thread_unlock();
 }
 
 void ctrace_stats_get(struct ctrace_stats *stats)

@@ -1,5 +1,5 @@
 /*
- * thread.c - a thread's own state: its lanes.
+ * thread.c - a thread's own state: its thread buffers.
  *
  * Runs on traced threads: at a thread's first event and at its end.  The state lives in pages that a forked child sees zeroed, so that
  * a child, however it was made, can never write into its parent's rings.  No malloc: a signal handler may be the first to trace.
@@ -14,9 +14,9 @@
 #define CHUNK_SIZE ((size_t)256 << 10)
 #define KEYS_WITHOUT_MALLOC 32u /* a thread's first value of a later key is kept in memory that glibc allocates */
 
-/* A handler that interrupts a call of a thread without lanes finds the second half. */
-_Alignas(CT_LANES_ALIGN) struct ctrace_lane ct_no_lanes[2 * CT_ROUTE_LIMIT];
-__thread struct ctrace_lane *ctrace_lanes_self __attribute__((tls_model("initial-exec"))) = ct_no_lanes;
+/* A handler that interrupts a call of a thread without thread buffers finds the second half. */
+_Alignas(CT_THREAD_BUFFERS_ALIGN) struct ctrace_thread_buffer ct_no_thread_buffers[2 * CT_CHANNEL_LIMIT];
+__thread struct ctrace_thread_buffer *ctrace_thread_buffers_self __attribute__((tls_model("initial-exec"))) = ct_no_thread_buffers;
 __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
@@ -71,15 +71,15 @@ static void end_thread(void *state)
 
 	if (thread != ct_thread_current || thread->tid == 0)
 		return; /* a forked child's: its parent's rings are not ours to give back */
-	ctrace_lanes_self = ct_no_lanes;
+	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_thread_current = NULL;
-	ct_lane_give_back(&thread->common);
-	for (size_t i = 0; i < CT_SIDE_LANES; i++)
-		ct_lane_give_back(&thread->side[i]);
-	ct_lane_give_back(&thread->flight);
-	ct_lane_give_back(&thread->captured);
-	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		ct_lane_give_back(&thread->routes[i]);
+	ct_thread_buffer_give_back(&thread->common);
+	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
+		ct_thread_buffer_give_back(&thread->side[i]);
+	ct_thread_buffer_give_back(&thread->flight);
+	ct_thread_buffer_give_back(&thread->imported);
+	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
+		ct_thread_buffer_give_back(&thread->channels[i]);
 	thread->tid = 0;
 	enter();
 	thread->next_free = free_list;
@@ -102,7 +102,7 @@ enum ctrace_status ct_thread_start_up(void)
 }
 
 /* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives
- * its rings back when the agent sees that it is gone. */
+ * its rings back when the consumer thread sees that it is gone. */
 static void ask_for_end(struct ct_thread *thread)
 {
 	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())
@@ -122,19 +122,19 @@ struct ct_thread *ct_thread_self(void)
 		return NULL;
 	thread->tid = ct_os_thread_id();
 	ct_thread_current = thread;
-	ctrace_lanes_self = thread->inlined;
+	ctrace_thread_buffers_self = thread->inlined;
 	ask_for_end(thread);
 	return thread;
 }
 
 /* The call may have been left between any two stores, so that only the ring's own head says where it ends: the next event asks it. */
-static void end_call(struct ct_lane *lane)
+static void end_call(struct ct_thread_buffer *thread_buffer)
 {
-	lane->busy = false;
-	if (lane->lane == NULL)
+	thread_buffer->busy = false;
+	if (thread_buffer->thread_buffer == NULL)
 		return;
-	ct_ring_close_window(lane->lane);
-	lane->lane->cur = NULL;
+	ct_ring_close_window(thread_buffer->thread_buffer);
+	thread_buffer->thread_buffer->cur = NULL;
 }
 
 /* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
@@ -142,13 +142,13 @@ void ct_thread_end_calls(struct ct_thread *thread)
 {
 	end_call(&thread->common);
 	end_call(&thread->flight);
-	end_call(&thread->captured);
-	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+	end_call(&thread->imported);
+	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
 		end_call(&thread->side[i]);
-	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		end_call(&thread->routes[i]);
+	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
+		end_call(&thread->channels[i]);
 	CTRACE_FENCE_();
-	ctrace_lanes_self = thread->inlined;
+	ctrace_thread_buffers_self = thread->inlined;
 }
 
 bool ct_thread_is_in_call(void)
@@ -174,11 +174,11 @@ static struct ct_ring *make_sink(void)
 	return sink.head != NULL ? &sink : NULL;
 }
 
-static void lead_to(struct ct_lane *lane, struct ct_ring *ring)
+static void lead_to(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring)
 {
-	lane->ring = ring;
-	lane->lane = &lane->own;
-	lane->own.head = &ring->head->head;
+	thread_buffer->ring = ring;
+	thread_buffer->thread_buffer = &thread_buffer->own;
+	thread_buffer->own.head = &ring->head->head;
 }
 
 /* A handler that interrupted a trace call and forked may return in the child, into that call: what it still writes goes nowhere. */
@@ -189,12 +189,12 @@ static void lead_nowhere(struct ct_thread *thread)
 	if (sink == NULL)
 		return;
 	lead_to(&thread->common, sink);
-	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
 		lead_to(&thread->side[i], sink);
 	lead_to(&thread->flight, sink);
-	lead_to(&thread->captured, sink);
-	for (size_t i = 0; i < CT_COUNT(thread->routes); i++)
-		lead_to(&thread->routes[i], sink);
+	lead_to(&thread->imported, sink);
+	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
+		lead_to(&thread->channels[i], sink);
 	for (size_t i = 0; i < CT_COUNT(thread->inlined); i++)
 		thread->inlined[i].head = &sink->head->head;
 }
@@ -208,12 +208,12 @@ void ct_thread_forget_all(bool is_in_call)
 	chunk_at = NULL;
 	chunk_left = 0;
 	ct_thread_current = NULL;
-	ctrace_lanes_self = ct_no_lanes;
+	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_guard_forget();
 }
 
 void ct_thread_leave(void)
 {
-	ctrace_lanes_self = ct_no_lanes;
+	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_thread_current = NULL;
 }

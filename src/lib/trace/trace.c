@@ -14,7 +14,7 @@
 
 #define FAR_TICKS ((uint64_t)1 << 46) /* an event that is so far from its mark needs another one: it has 48 bits of its time */
 
-const struct ctrace_gate ctrace_gate_unregistered = { .level = 0 };
+const struct ctrace_level_word ctrace_level_word_unregistered = { .level = 0 };
 
 /* A command may change them at any time. */
 static inline uint32_t dests_of(const struct ct_component_entry *entry)
@@ -49,13 +49,13 @@ static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* Counts an event as lost in a ring: for the external writer that drains the ring, or else for the component's destinations. */
+/* Counts an event as lost in a ring: for the external writer that consumes the ring, or else for the component's destinations. */
 static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
-	uint32_t consumer = __atomic_load_n(&ring->head->consumer, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
+	uint32_t held_by = __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
 
-	if (consumer != 0)
-		dests = 1u << consumer;
+	if (held_by != 0)
+		dests = 1u << held_by;
 	ct_ring_count_lost(ring, reason, dests);
 	count_for(process->session.head, dests, reason);
 	return CTRACE_NOT_ENOUGH_MEMORY;
@@ -63,15 +63,15 @@ static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ri
 
 /* ---- which ring ---- */
 
-static uint32_t overflow_of(const struct ct_process *process, const struct ct_lane *lane, uint32_t dests)
+static uint32_t overflow_of(const struct ct_process *process, const struct ct_thread_buffer *thread_buffer, uint32_t dests)
 {
-	uint32_t overflow = lane->ring->head->overflow;
+	uint32_t overflow = thread_buffer->ring->head->overflow;
 
-	if (lane->ring->head->is_side && overflow != CT_OVERFLOW_OVERWRITE)
+	if (thread_buffer->ring->head->is_side && overflow != CT_OVERFLOW_OVERWRITE)
 		return CT_OVERFLOW_DISCARD;
 	if (overflow != CT_OVERFLOW_AUTO)
 		return overflow;
-	if (ct_ring_has_writer(lane->ring))
+	if (ct_ring_has_writer(thread_buffer->ring))
 		return CT_OVERFLOW_BLOCK; /* a data set is a file */
 	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
 }
@@ -79,19 +79,19 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_la
 /* ---- space ---- */
 
 /* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole timeout, now or when we last tried. */
-static bool wait_for_output(struct ct_process *process, struct ct_lane *lane, uint64_t tail, uint32_t dests)
+static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer *thread_buffer, uint64_t tail, uint32_t dests)
 {
-	if (lane->stalled && lane->tail_at_stall == tail && (dests & ~lane->dests_at_stall) == 0)
+	if (thread_buffer->stalled && thread_buffer->tail_at_stall == tail && (dests & ~thread_buffer->dests_at_stall) == 0)
 		return false;
-	if (!lane->stalled || lane->tail_at_stall != tail)
-		lane->dests_at_stall = 0;
-	lane->stalled = false;
-	ct_process_wake_agent();
-	if (ct_ring_wait_for_space(lane->ring, tail, __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
+	if (!thread_buffer->stalled || thread_buffer->tail_at_stall != tail)
+		thread_buffer->dests_at_stall = 0;
+	thread_buffer->stalled = false;
+	ct_process_wake_consumer_thread();
+	if (ct_ring_wait_for_space(thread_buffer->ring, tail, __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
 		return true;
-	lane->stalled = true;
-	lane->tail_at_stall = tail;
-	lane->dests_at_stall |= dests;
+	thread_buffer->stalled = true;
+	thread_buffer->tail_at_stall = tail;
+	thread_buffer->dests_at_stall |= dests;
 	return false;
 }
 
@@ -105,75 +105,75 @@ static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_
 }
 
 /* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
-static enum ctrace_status make_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
+static enum ctrace_status make_space(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size, uint32_t dests)
 {
 	const struct ct_class_view classes = ct_session_classes(&process->session);
 
-	ct_lane_grow(process, lane, size);
-	if (size > lane->ring->capacity / 2)
-		return lose_in(process, lane->ring, CTRACE_LOSS_TOO_LARGE, dests);
+	ct_thread_buffer_grow(process, thread_buffer, size);
+	if (size > thread_buffer->ring->capacity / 2)
+		return lose_in(process, thread_buffer->ring, CTRACE_LOSS_TOO_LARGE, dests);
 	for (bool has_looked = false;; has_looked = true) {
 		/* Before the try: what the output frees after it must not be waited for a second time. */
-		uint64_t tail = __atomic_load_n(&lane->ring->head->tail, __ATOMIC_ACQUIRE);
+		uint64_t tail = __atomic_load_n(&thread_buffer->ring->head->tail, __ATOMIC_ACQUIRE);
 
-		if (ct_ring_open_window(lane->ring, lane->lane, &classes, ct_thread_current->tid, size)) {
-			lane->opened_at = ct_clock_ticks();
+		if (ct_ring_open_window(thread_buffer->ring, thread_buffer->thread_buffer, &classes, ct_thread_current->tid, size)) {
+			thread_buffer->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
 		}
-		/* For the agent: a destination that makes no progress must not keep these from their events. */
-		(void)__atomic_fetch_or(&lane->ring->head->turned_away, dests, __ATOMIC_RELAXED);
-		if (overflow_of(process, lane, dests) != CT_OVERFLOW_BLOCK)
-			return lose_for_output(process, lane->ring, CTRACE_LOSS_DISCARDED, dests);
+		/* For the consumer thread: a destination that makes no progress must not keep these from their events. */
+		(void)__atomic_fetch_or(&thread_buffer->ring->head->turned_away, dests, __ATOMIC_RELAXED);
+		if (overflow_of(process, thread_buffer, dests) != CT_OVERFLOW_BLOCK)
+			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_DISCARDED, dests);
 		if (!has_looked && ct_thread_is_in_handler())
 			return CTRACE_TIMED_OUT;
-		if (!wait_for_output(process, lane, tail, dests))
-			return lose_for_output(process, lane->ring, CTRACE_LOSS_STALLED, dests);
+		if (!wait_for_output(process, thread_buffer, tail, dests))
+			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_STALLED, dests);
 	}
 }
 
 /* ---- reserve and commit ---- */
 
-/* Was the lane's window opened so long ago that it has to begin again?  The agent closes the windows of lanes that the inline path uses. */
-static inline bool is_old(const struct ct_lane *lane)
+/* Was the thread buffer's window opened so long ago that it has to begin again?  The consumer thread closes the windows of thread buffers that the inline path uses. */
+static inline bool is_old(const struct ct_thread_buffer *thread_buffer)
 {
-	return ct_clock_ticks() - lane->opened_at > FAR_TICKS;
+	return ct_clock_ticks() - thread_buffer->opened_at > FAR_TICKS;
 }
 
-/* Space in a lane that has its ring. */
-static inline enum ctrace_status find_space(struct ct_process *process, struct ct_lane *lane, size_t size, uint32_t dests)
+/* Space in a thread buffer that has its ring. */
+static inline enum ctrace_status find_space(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size, uint32_t dests)
 {
-	if ((uintptr_t)lane->lane->cur + size > (uintptr_t)__atomic_load_n(&lane->lane->end, __ATOMIC_RELAXED) || is_old(lane))
-		return make_space(process, lane, size, dests);
+	if ((uintptr_t)thread_buffer->thread_buffer->cur + size > (uintptr_t)__atomic_load_n(&thread_buffer->thread_buffer->end, __ATOMIC_RELAXED) || is_old(thread_buffer))
+		return make_space(process, thread_buffer, size, dests);
 	return CTRACE_OK;
 }
 
-static inline void fill_reservation(struct ct_reservation *out, struct ct_lane *lane, size_t size)
+static inline void fill_reservation(struct ct_reservation *out, struct ct_thread_buffer *thread_buffer, size_t size)
 {
-	out->at = lane->lane->cur;
+	out->at = thread_buffer->thread_buffer->cur;
 	out->size = size;
-	out->lane = lane;
+	out->thread_buffer = thread_buffer;
 }
 
-/* Space in a lane, which gets its ring if it has none yet.  Between ct_lane_enter() and _leave(), unless it fails. */
-static inline enum ctrace_status enter_lane(struct ct_process *process, struct ct_thread *thread, struct ct_lane *lane, size_t size,
-					    uint32_t component, uint32_t route, bool *out_is_guarded)
+/* Space in a thread buffer, which gets its ring if it has none yet.  Between ct_thread_buffer_enter() and _leave(), unless it fails. */
+static inline enum ctrace_status enter_thread_buffer(struct ct_process *process, struct ct_thread *thread, struct ct_thread_buffer *thread_buffer, size_t size,
+					    uint32_t component, uint32_t channel, bool *out_is_guarded)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	*out_is_guarded = lane->ring == NULL;
-	if (lane->ring == NULL) {
+	*out_is_guarded = thread_buffer->ring == NULL;
+	if (thread_buffer->ring == NULL) {
 		if (ct_thread_locked != 0)
 			return lose(CTRACE_LOSS_NESTED, component);
 		/* Making a ring takes long.  Handlers that interrupted it would make rings of their own. */
 		ct_guard_enter();
 	}
-	ct_lane_enter(lane);
-	if (lane->ring == NULL)
-		status = ct_lane_attach(process, thread, lane, component, route, size);
+	ct_thread_buffer_enter(thread_buffer);
+	if (thread_buffer->ring == NULL)
+		status = ct_thread_buffer_attach(process, thread, thread_buffer, component, channel, size);
 	if (status == CTRACE_OK)
-		status = find_space(process, lane, size, dests_of(&process->session.components[component]));
+		status = find_space(process, thread_buffer, size, dests_of(&process->session.components[component]));
 	if (status != CTRACE_OK) {
-		ct_lane_leave(lane);
+		ct_thread_buffer_leave(thread_buffer);
 		if (*out_is_guarded)
 			ct_guard_leave();
 	}
@@ -186,7 +186,7 @@ static inline bool is_unopened(const struct ct_process *process)
 	return __builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* The process's first event: it reports a file that cannot be written.  The agent opens it while this thread makes its ring. */
+/* The process's first event: it reports a file that cannot be written.  The consumer thread opens it while this thread makes its ring. */
 static __attribute__((noinline)) enum ctrace_status reserve_first(uint32_t component, uint32_t level, size_t size,
 								  struct ct_reservation *out)
 {
@@ -205,8 +205,8 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
 	const struct ct_component_entry *entry;
 	enum ctrace_status status;
-	struct ct_lane *lane;
-	uint32_t route;
+	struct ct_thread_buffer *thread_buffer;
+	uint32_t channel;
 
 	if (process == NULL)
 		return lose(CTRACE_LOSS_CLOSED, component);
@@ -217,31 +217,31 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	if (is_unopened(process))
 		return reserve_first(component, level, size, out);
 	entry = &process->session.components[component];
-	route = ct_gate_route(&entry->gate);
-	lane = ct_lane_choose(process, thread, component, level, route);
-	if (lane == NULL)
+	channel = ct_level_word_channel(&entry->level_word);
+	thread_buffer = ct_thread_buffer_choose(process, thread, component, level, channel);
+	if (thread_buffer == NULL)
 		return lose(CTRACE_LOSS_NESTED, component);
 	out->is_first = false;
-	status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
+	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel, &out->is_guarded);
 	if (status == CTRACE_TIMED_OUT) {
 		/* A handler waits for nobody: it has a ring of its own. */
-		lane = ct_lane_find_side(thread);
-		if (lane == NULL)
+		thread_buffer = ct_thread_buffer_find_side(thread);
+		if (thread_buffer == NULL)
 			return lose(CTRACE_LOSS_NESTED, component);
-		status = enter_lane(process, thread, lane, size, component, route, &out->is_guarded);
+		status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel, &out->is_guarded);
 	}
 	if (status == CTRACE_OK)
-		fill_reservation(out, lane, size);
+		fill_reservation(out, thread_buffer, size);
 	return status;
 }
 
-enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
+enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
 {
 	struct ct_process *process = ct_process_attach();
 	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
 	const struct ct_component_entry *entry;
 	enum ctrace_status status;
-	struct ct_lane *lane;
+	struct ct_thread_buffer *thread_buffer;
 
 	if (process == NULL)
 		return lose(CTRACE_LOSS_CLOSED, component);
@@ -251,30 +251,30 @@ enum ctrace_status ct_trace_reserve_captured(uint32_t component, size_t size, ui
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
 	if (is_unopened(process) && ct_process_open_first())
 		ct_process_await_first();
-	lane = &thread->captured;
+	thread_buffer = &thread->imported;
 	if (ct_thread_is_calling() && !ct_thread_is_in_handler())
 		ct_thread_end_calls(thread);
-	if (lane->busy || ct_thread_is_calling())
+	if (thread_buffer->busy || ct_thread_is_calling())
 		return lose(CTRACE_LOSS_NESTED, component);
 	entry = &process->session.components[component];
-	status = ct_lane_lead_captured(process, thread, component, ct_gate_route(&entry->gate), size);
+	status = ct_thread_buffer_lead_imported(process, thread, component, ct_level_word_channel(&entry->level_word), size);
 	if (status != CTRACE_OK)
 		return status;
-	ct_lane_enter(lane);
+	ct_thread_buffer_enter(thread_buffer);
 	/* Before a window is opened: its mark has this time. */
-	if (*ticks < lane->ring->last_ticks)
-		*ticks = lane->ring->last_ticks;
-	if (*ticks - lane->ring->last_ticks > FAR_TICKS)
-		ct_ring_close_window(lane->lane);
-	lane->ring->last_ticks = *ticks;
-	status = find_space(process, lane, size, dests_of(entry));
+	if (*ticks < thread_buffer->ring->last_ticks)
+		*ticks = thread_buffer->ring->last_ticks;
+	if (*ticks - thread_buffer->ring->last_ticks > FAR_TICKS)
+		ct_ring_close_window(thread_buffer->thread_buffer);
+	thread_buffer->ring->last_ticks = *ticks;
+	status = find_space(process, thread_buffer, size, dests_of(entry));
 	if (status != CTRACE_OK) {
-		ct_lane_leave(lane);
+		ct_thread_buffer_leave(thread_buffer);
 		/* In a handler after all, which does not wait. */
-		return status == CTRACE_TIMED_OUT ? lose_in(process, lane->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
+		return status == CTRACE_TIMED_OUT ? lose_in(process, thread_buffer->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
 	}
 	out->is_guarded = false;
-	fill_reservation(out, lane, size);
+	fill_reservation(out, thread_buffer, size);
 	return CTRACE_OK;
 }
 
@@ -285,7 +285,7 @@ static void pull_trigger(struct ct_process *process, uint32_t level)
 		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
 }
 
-/* The event made its lane's ring. */
+/* The event made its thread buffer's ring. */
 static __attribute__((noinline)) void leave_guard(const struct ct_reservation *reservation)
 {
 	ct_guard_leave();
@@ -296,28 +296,28 @@ static __attribute__((noinline)) void leave_guard(const struct ct_reservation *r
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
 {
 	struct ct_process *process = &ct_process;
-	struct ct_lane *lane = reservation->lane;
+	struct ct_thread_buffer *thread_buffer = reservation->thread_buffer;
 	uint32_t dests = dests_of(&process->session.components[component]);
-	bool is_flight = lane->is_flight;
+	bool is_flight = thread_buffer->is_flight;
 
 	/* Before the event can be seen: the pass that delivers it delivers the history too. */
 	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) < CTRACE_LEVEL_COUNT && !is_flight)
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
-	lane->lane->cur = reservation->at + reservation->size;
+	thread_buffer->thread_buffer->cur = reservation->at + reservation->size;
 	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the event survives SIGKILL. */
-	__atomic_store_n(lane->lane->head, (uint64_t)(uintptr_t)lane->lane->cur + lane->lane->bias, __ATOMIC_RELEASE);
-	ct_lane_leave(lane);
+	__atomic_store_n(thread_buffer->thread_buffer->head, (uint64_t)(uintptr_t)thread_buffer->thread_buffer->cur + thread_buffer->thread_buffer->bias, __ATOMIC_RELEASE);
+	ct_thread_buffer_leave(thread_buffer);
 	if (reservation->is_guarded)
 		leave_guard(reservation);
-	if (__atomic_load_n(&process->agent_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(lane->ring))
-		ct_process_wake_agent();
+	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(thread_buffer->ring))
+		ct_process_wake_consumer_thread();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
 }
 
 /* ---- the native entry ---- */
 
-/* Makes the tracer known.  On OK its gate is the component's. */
+/* Makes the tracer known.  On OK its level word is the component's. */
 static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
@@ -335,8 +335,8 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
 		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED); /* others may be here too, with the same number */
-		/* Pairs with the acquire load in ctrace_gate_(): whoever sees the gate sees the component. */
-		__atomic_store_n(&tracer->gate, &ct_registry_entry(process->registry, component)->gate, __ATOMIC_RELEASE);
+		/* Pairs with the acquire load in ctrace_level_word_(): whoever sees the level word sees the component. */
+		__atomic_store_n(&tracer->level_word, &ct_registry_entry(process->registry, component)->level_word, __ATOMIC_RELEASE);
 	}
 	*out_component = component;
 	return CTRACE_OK;
@@ -344,7 +344,7 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 
 static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t *out_component)
 {
-	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->gate, __ATOMIC_ACQUIRE) == &ctrace_gate_unregistered)
+	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE) == &ctrace_level_word_unregistered)
 		return register_tracer(tracer, out_component);
 	*out_component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED);
 	return CTRACE_OK;
@@ -352,8 +352,8 @@ static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t 
 
 static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 {
-	/* Pairs with the release of the new level: whoever sees it sees the route that goes with it. */
-	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].gate.level, __ATOMIC_ACQUIRE);
+	/* Pairs with the release of the new level: whoever sees it sees the channel that goes with it. */
+	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE);
 
 	if (level >= CTRACE_LEVEL_COUNT)
 		return CTRACE_INVALID_TRACE_LEVEL;
@@ -387,7 +387,7 @@ uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_it
 }
 
 /* Tells the site what class its events have.  One thread does, once; what another event of the site has is looked up. */
-static void teach(struct ctrace_site *site, const struct ctrace_gate *gate, const struct ct_event_head *head, uint32_t number,
+static void teach(struct ctrace_site *site, const struct ctrace_level_word *level_word, const struct ct_event_head *head, uint32_t number,
 		  const struct ctrace_item *items, uint32_t item_count)
 {
 	uint16_t none = 0;
@@ -401,7 +401,7 @@ static void teach(struct ctrace_site *site, const struct ctrace_gate *gate, cons
 		return;
 	__atomic_store_n(&site->event_id, head->event_id, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->level, (uint16_t)head->level, __ATOMIC_RELAXED);
-	__atomic_store_n(&site->gate, gate, __ATOMIC_RELEASE);
+	__atomic_store_n(&site->level_word, level_word, __ATOMIC_RELEASE);
 }
 
 static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
@@ -423,7 +423,7 @@ static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *t
 	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
 	status = ct_trace_commit(&reservation, head.component, level);
 	if (site != NULL && tracer->abi == CTRACE_ABI)
-		teach(site, &ct_process.session.components[head.component].gate, &head, number, items, item_count);
+		teach(site, &ct_process.session.components[head.component].level_word, &head, number, items, item_count);
 	return status;
 }
 

@@ -17,8 +17,8 @@
 
 struct ct_export_options {
 	int fd;             /* of a document; not closed */
-	const char *folder; /* of Common Trace Format: made when it is not there, and must be empty */
-	bool has_one_trace; /* the folder is the trace, instead of having one in it for each process */
+	const char *directory; /* of Common Trace Format: made when it is not there, and must be empty */
+	bool has_one_trace; /* the directory is the trace, instead of having one in it for each process */
 	bool is_lines;      /* json: one object a line instead of an array */
 	/* csv: items and fields of records, commas between, in the place of names and data1 ...; NULL: all items */
 	const char *columns;
@@ -28,7 +28,7 @@ struct ct_export_options {
 
 struct ct_exporter {
 	const char *name; /* as --format has it */
-	bool is_folder;   /* writes a folder, not a document */
+	bool is_directory;   /* writes a directory, not a document */
 	bool is_binary;   /* nothing for a terminal */
 	bool has_pairs;   /* wants durations and spans */
 	enum ctrace_status (*open)(const struct ct_export_options *options, void **out_self);
@@ -36,7 +36,7 @@ struct ct_exporter {
 	void (*add)(void *self, const struct ct_view *view);
 	void (*lost)(void *self, const struct ct_read_note *note); /* events are missing between the last one and the next; or NULL */
 	enum ctrace_status (*end)(void *self);                     /* OS_ERROR: errno says why it could not be written */
-	/* Returns the folder of temporary files when end() failed there; NULL otherwise. */
+	/* Returns the directory of temporary files when end() failed there; NULL otherwise. */
 	const char *(*spool)(const void *self);
 	void (*close)(void *self);
 };
@@ -92,8 +92,8 @@ enum ct_span_way {
 };
 #define CT_TRACK_SPANS ((uint64_t)1 << 29) /* those beyond are CT_SPAN_ALONE: a quarter of a byte each */
 struct ct_track {
-	const struct ct_origin *origin; /* as it was found last: a reader that begins again has others, with the same indexes */
-	uint32_t origin_index;
+	const struct ct_source_process *source_process; /* as it was found last: a reader that begins again has others, with the same indexes */
+	uint32_t source_process_index;
 	uint32_t tid;
 	uint32_t index; /* 0, 1, ... as they were first seen */
 	bool is_told;   /* the exporter's: it has named the track */
@@ -115,9 +115,9 @@ void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const stru
 struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks); /* of spans that are drawn */
 uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks);     /* when the first event was; 0: there was none */
 /* "rts32 on asterix" */
-void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_origin *origin);
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_source_process *source_process);
 /* A process id that no other process of the picture has: its own when it can be. */
-uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin);
+uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process *source_process);
 bool ct_view_begins_span(const struct ct_view *view);
 bool ct_view_ends_span(const struct ct_view *view);
 

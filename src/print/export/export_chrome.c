@@ -90,14 +90,14 @@ static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint
 
 static void tell_track(struct chrome *self, struct ct_track *track)
 {
-	const struct ct_origin *origin = track->origin;
-	uint32_t pid = ct_tracks_pid(self->tracks, origin);
+	const struct ct_source_process *source_process = track->source_process;
+	uint32_t pid = ct_tracks_pid(self->tracks, source_process);
 
 	if (track->is_told)
 		return;
 	track->is_told = true;
 	if (track->is_first) {
-		ct_tracks_add_process(self->tracks, &self->scratch, origin);
+		ct_tracks_add_process(self->tracks, &self->scratch, source_process);
 		add_naming(self, "process_name", pid, 0);
 	}
 	ct_buf_add_format(&self->scratch, "thread %u", track->tid);
@@ -197,7 +197,7 @@ static void chrome_add(void *user, const struct ct_view *view)
 	ct_buf_add_text(text, "{\"ph\":\"");
 	ct_buf_add_char(text, phase);
 	ct_buf_add_text(text, "\",\"pid\":");
-	ct_buf_add_u64(text, ct_tracks_pid(self->tracks, track->origin));
+	ct_buf_add_u64(text, ct_tracks_pid(self->tracks, track->source_process));
 	ct_buf_add_text(text, ",\"tid\":");
 	ct_buf_add_u64(text, track->tid);
 	ct_buf_add_text(text, ",\"ts\":");
@@ -224,10 +224,10 @@ static void chrome_lost(void *user, const struct ct_read_note *note)
 	begin_document(self);
 	begin_element(self);
 	ct_buf_add_format(&self->out.text, "{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
-			  note->origin != NULL ? ct_tracks_pid(self->tracks, note->origin) : 0);
+			  note->source_process != NULL ? ct_tracks_pid(self->tracks, note->source_process) : 0);
 	add_time(self, self->last_ns);
 	ct_buf_add_format(&self->out.text, ",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64 "}}",
-			  note->origin != NULL ? 'p' : 'g', note->events);
+			  note->source_process != NULL ? 'p' : 'g', note->events);
 }
 
 static enum ctrace_status chrome_end(void *user)

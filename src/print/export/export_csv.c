@@ -138,7 +138,7 @@ static void add_text(struct csv *self, const char *text, size_t size)
 }
 
 /* What traced programs and other machines wrote: as it is, unless something in it could harm a line or a terminal; then it is escaped. */
-static void add_foreign(struct csv *self, const char *text, size_t size)
+static void add_third_party(struct csv *self, const char *text, size_t size)
 {
 	size_t marks = 0;
 
@@ -163,7 +163,7 @@ static void add_names(struct csv *self, const struct ct_view *view)
 			ct_buf_add_char(&names, ' ');
 		ct_buf_add_text(&names, ct_view_item_name(view, i, name));
 	}
-	add_foreign(self, names.data, names.size);
+	add_third_party(self, names.data, names.size);
 	self->out.text.failed |= names.failed;
 	ct_buf_fini(&names);
 }
@@ -179,7 +179,7 @@ static void add_value(struct csv *self, const struct ct_view *view, uint32_t ind
 	ct_buf_clear(&self->scratch);
 	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
 	    (argument == NULL || argument->print == CT_PRINT_DEFAULT)) {
-		add_foreign(self, item->data, item->size);
+		add_third_party(self, item->data, item->size);
 		return;
 	}
 	ct_value_add(&self->scratch, &format, item, argument);
@@ -273,7 +273,7 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 	if (copy == NULL)
 		self->out.text.failed = true;
 	else
-		add_foreign(self, copy, strlen(copy));
+		add_third_party(self, copy, strlen(copy));
 	free(copy);
 }
 
@@ -342,17 +342,17 @@ static void csv_add(void *user, const struct ct_view *view)
 	ct_buf_add_char(out, ',');
 	ct_buf_add_u64(out, event->time_ns);
 	ct_buf_add_char(out, ',');
-	add_foreign(self, view->origin->host, strlen(view->origin->host));
+	add_third_party(self, view->source_process->host, strlen(view->source_process->host));
 	ct_buf_add_char(out, ',');
 	ct_buf_add_u64(out, event->pid);
 	ct_buf_add_char(out, ',');
 	ct_buf_add_u64(out, event->tid);
 	ct_buf_add_char(out, ',');
-	add_foreign(self, event->component, event->component_size);
+	add_third_party(self, event->component, event->component_size);
 	ct_buf_add_char(out, ',');
 	ct_buf_add_u64(out, event->event_id);
 	ct_buf_add_char(out, ',');
-	add_foreign(self, mnemonic, strlen(mnemonic));
+	add_third_party(self, mnemonic, strlen(mnemonic));
 	ct_buf_add_char(out, ',');
 	ct_buf_add_text(out, ct_level_name(event->level));
 	ct_buf_add_char(out, ',');

@@ -171,14 +171,14 @@ static void end_track(struct perfetto *self)
 	end_packet(self);
 }
 
-static void tell_process(struct perfetto *self, const struct ct_origin *origin)
+static void tell_process(struct perfetto *self, const struct ct_source_process *source_process)
 {
-	uint32_t pid = ct_tracks_pid(self->tracks, origin);
+	uint32_t pid = ct_tracks_pid(self->tracks, source_process);
 
-	ct_tracks_add_process(self->tracks, &self->text, origin);
+	ct_tracks_add_process(self->tracks, &self->text, source_process);
 	add_number(&self->inner, PROCESS_PID, pid);
 	add_text(&self->inner, PROCESS_NAME, self->text.data, self->text.size);
-	add_number(&self->message, TRACK_UUID, PROCESS_TRACKS + origin->index);
+	add_number(&self->message, TRACK_UUID, PROCESS_TRACKS + source_process->index);
 	add_message(&self->message, TRACK_PROCESS, &self->inner);
 	ct_buf_clear(&self->text);
 	end_track(self);
@@ -190,14 +190,14 @@ static void tell_track(struct perfetto *self, struct ct_track *track)
 		return;
 	track->is_told = true;
 	if (track->is_first)
-		tell_process(self, track->origin);
+		tell_process(self, track->source_process);
 	ct_buf_add_format(&self->text, "thread %u", track->tid);
-	add_number(&self->inner, THREAD_PID, ct_tracks_pid(self->tracks, track->origin));
+	add_number(&self->inner, THREAD_PID, ct_tracks_pid(self->tracks, track->source_process));
 	add_number(&self->inner, THREAD_TID, track->tid);
 	add_text(&self->inner, THREAD_NAME, self->text.data, self->text.size);
 	add_number(&self->message, TRACK_UUID, THREAD_TRACKS + track->index);
 	add_message(&self->message, TRACK_THREAD, &self->inner);
-	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + track->origin_index);
+	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + track->source_process_index);
 	ct_buf_clear(&self->text);
 	end_track(self);
 }
@@ -206,7 +206,7 @@ static void tell_track(struct perfetto *self, struct ct_track *track)
 static void tell_span_track(struct perfetto *self, const struct ct_view *view)
 {
 	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + view->span_id);
-	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + view->origin->index);
+	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + view->source_process->index);
 	add_text(&self->message, TRACK_NAME, self->text.data, self->text.size);
 	end_track(self);
 }

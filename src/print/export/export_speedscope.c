@@ -90,7 +90,7 @@ static void fail(struct speedscope *self, int error)
 
 static bool spool_open(struct speedscope *self)
 {
-	self->spool = ct_temporary_open(ct_temporary_folder("/tmp"));
+	self->spool = ct_temporary_open(ct_temporary_directory("/tmp"));
 	return self->spool >= 0;
 }
 
@@ -98,7 +98,7 @@ static const char *speedscope_spool(const void *user)
 {
 	const struct speedscope *self = user;
 
-	return self->is_spool_bad ? ct_temporary_folder("/tmp") : NULL;
+	return self->is_spool_bad ? ct_temporary_directory("/tmp") : NULL;
 }
 
 static bool spool_write(struct speedscope *self, const char *data, size_t size)
@@ -203,17 +203,17 @@ static struct profile *profile_of_thread(struct speedscope *self, struct ct_trac
 	profile = track->data = profile_add(self);
 	if (profile == NULL)
 		return NULL;
-	ct_tracks_add_process(self->tracks, &profile->name, track->origin);
+	ct_tracks_add_process(self->tracks, &profile->name, track->source_process);
 	ct_buf_add_format(&profile->name, ", thread %u", track->tid);
 	return profile;
 }
 
-static struct profile *profile_of_process(struct speedscope *self, const struct ct_origin *origin)
+static struct profile *profile_of_process(struct speedscope *self, const struct ct_source_process *source_process)
 {
 	struct profile *profile;
 
-	if (origin->index >= self->overlapping_count) {
-		size_t count = 2 * (size_t)origin->index + 8;
+	if (source_process->index >= self->overlapping_count) {
+		size_t count = 2 * (size_t)source_process->index + 8;
 		struct profile **grown = reallocarray(self->overlapping, count, sizeof(struct profile *));
 
 		if (grown == NULL) {
@@ -224,13 +224,13 @@ static struct profile *profile_of_process(struct speedscope *self, const struct 
 		self->overlapping = grown;
 		self->overlapping_count = count;
 	}
-	profile = self->overlapping[origin->index];
+	profile = self->overlapping[source_process->index];
 	if (profile != NULL)
 		return profile;
-	profile = self->overlapping[origin->index] = profile_add(self);
+	profile = self->overlapping[source_process->index] = profile_add(self);
 	if (profile == NULL)
 		return NULL;
-	ct_tracks_add_process(self->tracks, &profile->name, origin);
+	ct_tracks_add_process(self->tracks, &profile->name, source_process);
 	ct_buf_add_text(&profile->name, ", overlapping spans one after another");
 	return profile;
 }
@@ -303,7 +303,7 @@ static void speedscope_add(void *user, const struct ct_view *view)
 	frame = ct_span_names_find(ct_tracks_names(self->tracks), view);
 	if (frame == CT_DISTINCT_NONE || (way == CT_SPAN_CROSSING && !is_end))
 		return;
-	profile = way == CT_SPAN_NESTED ? profile_of_thread(self, track) : profile_of_process(self, view->origin);
+	profile = way == CT_SPAN_NESTED ? profile_of_thread(self, track) : profile_of_process(self, view->source_process);
 	if (profile == NULL)
 		return;
 	at = way == CT_SPAN_NESTED ? self->last_ns - ct_tracks_begin_ns(self->tracks) : profile->end;

@@ -1,10 +1,10 @@
 /*
- * export_trace.c - traces as clean traces of Common Trace Format 1.8: a folder a process, a stream a thread, named event classes.
+ * export_trace.c - traces as clean traces of Common Trace Format 1.8: a directory a process, a stream a thread, named event classes.
  *
  * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed generations, other tracers' traces - comes
  * out as BINFILE writes it, so that ctrace and every viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the
  * names that the catalogue, or the trace itself, has for events and items.  Lost events are counted in the stream in which they are missing.
- * A folder gets its metadata last: until then nobody takes it for a trace.  What cannot be written to its end goes again.
+ * A directory gets its metadata last: until then nobody takes it for a trace.  What cannot be written to its end goes again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@ struct stream {
 
 /* One process's. */
 struct trace {
-	const struct ct_origin *origin;
-	char *folder;
+	const struct ct_source_process *source_process;
+	char *directory;
 	struct ct_trace_info info;
 	struct ct_schema *schema;
 	struct stream **streams;
@@ -43,12 +43,12 @@ struct trace {
 
 struct export
 {
-	char *folder;
+	char *directory;
 	bool has_ended;      /* whatever came of it; otherwise nothing is to be left */
-	bool is_folder_ours; /* it was not there before */
+	bool is_directory_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;
-	struct trace **traces; /* by origin; NULL: nothing of it yet */
+	struct trace **traces; /* by source process; NULL: nothing of it yet */
 	size_t trace_count;
 	struct stream *last; /* that got the last event */
 	uint64_t lost;       /* of nobody known */
@@ -91,7 +91,7 @@ static void append(struct export *self, const struct trace *trace, const char *n
 	char *path;
 	int fd;
 
-	if (text->failed || asprintf(&path, "%s/%s", trace->folder, name) < 0) {
+	if (text->failed || asprintf(&path, "%s/%s", trace->directory, name) < 0) {
 		fail(self, ENOMEM);
 		return;
 	}
@@ -113,39 +113,39 @@ static void add_plain(struct ct_buf *out, const char *text)
 	}
 }
 
-static bool is_taken(const struct export *self, const char *folder)
+static bool is_taken(const struct export *self, const char *directory)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
-		if (self->traces[i] != NULL && strcmp(self->traces[i]->folder, folder) == 0)
+		if (self->traces[i] != NULL && strcmp(self->traces[i]->directory, directory) == 0)
 			return true;
 	return false;
 }
 
 /* "out/host.program.4711"; with "-2" and so on when that is taken. */
-static char *folder_of(const struct export *self, const struct ct_origin *origin)
+static char *directory_of(const struct export *self, const struct ct_source_process *source_process)
 {
 	struct ct_buf path;
-	char *folder = NULL;
+	char *directory = NULL;
 
 	ct_buf_init(&path);
-	for (unsigned i = 1; folder == NULL && !path.failed; i++) {
+	for (unsigned i = 1; directory == NULL && !path.failed; i++) {
 		ct_buf_clear(&path);
-		ct_buf_add_text(&path, self->folder);
+		ct_buf_add_text(&path, self->directory);
 		if (!self->has_one_trace) {
 			ct_buf_add_char(&path, '/');
-			add_plain(&path, origin->host[0] != '\0' ? origin->host : "host");
+			add_plain(&path, source_process->host[0] != '\0' ? source_process->host : "host");
 			ct_buf_add_char(&path, '.');
-			add_plain(&path, origin->program[0] != '\0' ? origin->program : "trace");
-			ct_buf_add_format(&path, ".%u", origin->pid);
+			add_plain(&path, source_process->program[0] != '\0' ? source_process->program : "trace");
+			ct_buf_add_format(&path, ".%u", source_process->pid);
 			if (i > 1)
 				ct_buf_add_format(&path, "-%u", i);
 		}
 		if (!is_taken(self, ct_buf_text(&path)))
-			folder = path.failed ? NULL : strdup(ct_buf_text(&path));
+			directory = path.failed ? NULL : strdup(ct_buf_text(&path));
 		path.failed |= i == UINT16_MAX;
 	}
 	ct_buf_fini(&path);
-	return folder;
+	return directory;
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -224,15 +224,15 @@ static void copy_text(char *to, size_t room, const char *text)
 	to[size] = '\0';
 }
 
-static void info_fill(struct ct_trace_info *info, const struct ct_origin *origin, uint64_t start_ns)
+static void info_fill(struct ct_trace_info *info, const struct ct_source_process *source_process, uint64_t start_ns)
 {
-	*info = (struct ct_trace_info){ .pid = origin->pid, .asid = origin->asid, .start_ns = start_ns };
+	*info = (struct ct_trace_info){ .pid = source_process->pid, .asid = source_process->asid, .start_ns = start_ns };
 	ct_trace_make_uuid(info->uuid);
-	copy_text(info->host, sizeof info->host, origin->host);
-	copy_text(info->program, sizeof info->program, origin->program);
-	copy_text(info->jobname, sizeof info->jobname, origin->jobname);
-	if (origin->format != NULL)
-		copy_text(info->format, sizeof info->format, origin->format);
+	copy_text(info->host, sizeof info->host, source_process->host);
+	copy_text(info->program, sizeof info->program, source_process->program);
+	copy_text(info->jobname, sizeof info->jobname, source_process->jobname);
+	if (source_process->format != NULL)
+		copy_text(info->format, sizeof info->format, source_process->format);
 }
 
 static void trace_destroy(struct trace *trace)
@@ -245,11 +245,11 @@ static void trace_destroy(struct trace *trace)
 	}
 	free(trace->streams);
 	ct_schema_destroy(trace->schema);
-	free(trace->folder);
+	free(trace->directory);
 	free(trace);
 }
 
-static struct trace *trace_create(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+static struct trace *trace_create(struct export *self, const struct ct_source_process *source_process, uint64_t start_ns)
 {
 	struct trace *trace = calloc(1, sizeof *trace);
 
@@ -257,23 +257,23 @@ static struct trace *trace_create(struct export *self, const struct ct_origin *o
 		free(trace);
 		return NULL;
 	}
-	trace->origin = origin;
-	trace->folder = folder_of(self, origin);
-	if (trace->folder == NULL) {
+	trace->source_process = source_process;
+	trace->directory = directory_of(self, source_process);
+	if (trace->directory == NULL) {
 		trace_destroy(trace);
 		return NULL;
 	}
 	ct_schema_set_namer(trace->schema, name_class, self);
-	info_fill(&trace->info, origin, start_ns);
-	if (ct_os_make_folder(trace->folder) != CTRACE_OK)
+	info_fill(&trace->info, source_process, start_ns);
+	if (ct_os_make_directory(trace->directory) != CTRACE_OK)
 		fail(self, errno);
 	return trace;
 }
 
-static struct trace *find_trace(struct export *self, const struct ct_origin *origin, uint64_t start_ns)
+static struct trace *find_trace(struct export *self, const struct ct_source_process *source_process, uint64_t start_ns)
 {
-	if (origin->index >= self->trace_count) {
-		size_t count = 2 * (size_t)origin->index + 8;
+	if (source_process->index >= self->trace_count) {
+		size_t count = 2 * (size_t)source_process->index + 8;
 		struct trace **traces = reallocarray(self->traces, count, sizeof(struct trace *));
 
 		if (traces == NULL)
@@ -282,9 +282,9 @@ static struct trace *find_trace(struct export *self, const struct ct_origin *ori
 		self->traces = traces;
 		self->trace_count = count;
 	}
-	if (self->traces[origin->index] == NULL)
-		self->traces[origin->index] = trace_create(self, origin, start_ns);
-	return self->traces[origin->index];
+	if (self->traces[source_process->index] == NULL)
+		self->traces[source_process->index] = trace_create(self, source_process, start_ns);
+	return self->traces[source_process->index];
 }
 
 /* The number that the stream had where it was read, so that events of one time come in the same order again; else the next free one. */
@@ -331,7 +331,7 @@ static struct stream *find_stream(struct export *self, const struct ct_view *vie
 	if (track == NULL)
 		return NULL;
 	if (track->data == NULL) {
-		trace = find_trace(self, view->origin, view->event.time_ns);
+		trace = find_trace(self, view->source_process, view->event.time_ns);
 		track->data = trace != NULL ? stream_create(trace, view->event.tid, view->event.stream) : NULL;
 	}
 	return track->data;
@@ -342,9 +342,9 @@ static struct stream *find_stream(struct export *self, const struct ct_view *vie
  */
 
 /* True: there is nothing in it, or it is not there. */
-static bool is_empty(const char *folder)
+static bool is_empty(const char *directory)
 {
-	DIR *stream = opendir(folder);
+	DIR *stream = opendir(directory);
 	const struct dirent *entry;
 	bool has_entries = false;
 
@@ -387,15 +387,15 @@ static void trace_lost(void *user, const struct ct_read_note *note)
 	struct export *self = user;
 	struct trace *trace;
 
-	if (note->origin == NULL) {
+	if (note->source_process == NULL) {
 		self->lost += note->events;
 		return;
 	}
-	if (self->last != NULL && self->last->trace->origin == note->origin) {
+	if (self->last != NULL && self->last->trace->source_process == note->source_process) {
 		self->last->writer.lost += note->events;
 		return;
 	}
-	trace = find_trace(self, note->origin, note->from_ns);
+	trace = find_trace(self, note->source_process, note->from_ns);
 	if (trace == NULL)
 		fail(self, ENOMEM);
 	else
@@ -417,7 +417,7 @@ static void tell_last_losses(struct export *self, struct trace *trace)
 		size_t size = writer->packets.size;
 
 		if (writer->lost > writer->told)
-			ct_packet_begin(writer, trace->origin->pid, stream->tid,
+			ct_packet_begin(writer, trace->source_process->pid, stream->tid,
 					writer->last_ns != 0 ? writer->last_ns : trace->info.start_ns);
 		self->buffered += writer->packets.size - size;
 		end_packets(self, stream);
@@ -438,18 +438,18 @@ static void write_metadata(struct export *self, struct trace *trace)
 
 static void discard_trace(const struct trace *trace)
 {
-	int folder = open(trace->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int directory = open(trace->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (folder < 0)
+	if (directory < 0)
 		return;
 	for (uint32_t k = 0; k < trace->stream_count; k++) {
 		char name[32];
 
 		(void)snprintf(name, sizeof name, "stream.%u", trace->streams[k]->writer.stream);
-		(void)unlinkat(folder, name, 0);
+		(void)unlinkat(directory, name, 0);
 	}
-	(void)unlinkat(folder, "metadata", 0);
-	ct_os_close(&folder);
+	(void)unlinkat(directory, "metadata", 0);
+	ct_os_close(&directory);
 }
 
 /* An export that has failed or was given up leaves nothing.  It may have failed for want of memory. */
@@ -462,10 +462,10 @@ static void discard(struct export *self)
 			continue;
 		discard_trace(trace);
 		if (!self->has_one_trace)
-			(void)rmdir(trace->folder);
+			(void)rmdir(trace->directory);
 	}
-	if (self->is_folder_ours)
-		(void)rmdir(self->folder);
+	if (self->is_directory_ours)
+		(void)rmdir(self->directory);
 }
 
 static enum ctrace_status trace_end(void *user)
@@ -506,7 +506,7 @@ static void trace_close(void *user)
 		trace_destroy(self->traces[i]);
 	free(self->traces);
 	ct_tracks_destroy(self->tracks);
-	free(self->folder);
+	free(self->directory);
 	free(self);
 }
 
@@ -514,15 +514,15 @@ static enum ctrace_status trace_open(const struct ct_export_options *options, vo
 {
 	struct export *self;
 
-	if (!is_empty(options->folder))
+	if (!is_empty(options->directory))
 		return CTRACE_OS_ERROR;
 	self = calloc(1, sizeof *self);
 	if (self == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	self->folder = strdup(options->folder);
-	self->is_folder_ours = access(options->folder, F_OK) != 0;
+	self->directory = strdup(options->directory);
+	self->is_directory_ours = access(options->directory, F_OK) != 0;
 	self->has_one_trace = options->has_one_trace;
-	if (self->folder == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
+	if (self->directory == NULL || ct_tracks_create(&self->tracks) != CTRACE_OK) {
 		trace_close(self);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -532,7 +532,7 @@ static enum ctrace_status trace_open(const struct ct_export_options *options, vo
 
 const struct ct_exporter ct_export_trace = {
 	.name = "common-trace-format",
-	.is_folder = true,
+	.is_directory = true,
 	.open = trace_open,
 	.add = trace_add,
 	.lost = trace_lost,

@@ -32,13 +32,13 @@ struct process {
 struct ct_tracks {
 	struct ct_track **tracks;
 	size_t count;
-	struct ct_hash_table table; /* by origin and thread */
+	struct ct_hash_table table; /* by source process and thread */
 	uint8_t *states;            /* four spans a byte */
 	size_t states_size;
 	uint64_t begin_ns;
 	bool has_begun;
 	struct ct_span_names *names;
-	struct process *processes; /* by origin */
+	struct process *processes; /* by source process */
 	size_t process_count;
 };
 
@@ -83,10 +83,10 @@ void ct_tracks_destroy(struct ct_tracks *tracks)
  * Processes
  */
 
-static struct process *find_process(struct ct_tracks *tracks, const struct ct_origin *origin)
+static struct process *find_process(struct ct_tracks *tracks, const struct ct_source_process *source_process)
 {
-	if (origin->index >= tracks->process_count) {
-		size_t count = 2 * (size_t)origin->index + 8;
+	if (source_process->index >= tracks->process_count) {
+		size_t count = 2 * (size_t)source_process->index + 8;
 		struct process *processes = reallocarray(tracks->processes, count, sizeof *processes);
 
 		if (processes == NULL)
@@ -95,7 +95,7 @@ static struct process *find_process(struct ct_tracks *tracks, const struct ct_or
 		tracks->processes = processes;
 		tracks->process_count = count;
 	}
-	return &tracks->processes[origin->index];
+	return &tracks->processes[source_process->index];
 }
 
 static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
@@ -106,15 +106,15 @@ static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
 	return false;
 }
 
-uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin)
+uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process *source_process)
 {
-	struct process *process = find_process(tracks, origin);
-	uint32_t pid = origin->pid;
+	struct process *process = find_process(tracks, source_process);
+	uint32_t pid = source_process->pid;
 
 	if (process != NULL && process->has_pid)
 		return process->pid;
 	if (process == NULL || pid == 0 || pid >= MADE_UP_PID || is_taken(tracks, pid))
-		pid = MADE_UP_PID + origin->index;
+		pid = MADE_UP_PID + source_process->index;
 	if (process != NULL) {
 		process->pid = pid;
 		process->has_pid = true;
@@ -128,7 +128,7 @@ uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_origin *origin)
 
 static uint32_t hash_of(const struct ct_view *view)
 {
-	return (uint32_t)(((uint64_t)view->origin->index << 32 | view->event.tid) * 0x9E3779B97F4A7C15u >> 32);
+	return (uint32_t)(((uint64_t)view->source_process->index << 32 | view->event.tid) * 0x9E3779B97F4A7C15u >> 32);
 }
 
 static bool is_track(const void *items, uint32_t number, const void *key)
@@ -136,19 +136,19 @@ static bool is_track(const void *items, uint32_t number, const void *key)
 	const struct ct_track *track = ((struct ct_track *const *)items)[number];
 	const struct ct_view *view = key;
 
-	return track->origin_index == view->origin->index && track->tid == view->event.tid;
+	return track->source_process_index == view->source_process->index && track->tid == view->event.tid;
 }
 
 struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
 {
-	const struct ct_origin *origin = view->origin;
+	const struct ct_source_process *source_process = view->source_process;
 	uint32_t found = ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
 	struct process *process;
 	struct ct_track **all, *track;
 
 	if (found != CT_HASH_TABLE_NONE) {
 		track = tracks->tracks[found];
-		track->origin = origin;
+		track->source_process = source_process;
 		return track;
 	}
 	all = ct_hash_table_reserve_items(&tracks->table, tracks->tracks, sizeof(struct ct_track *));
@@ -158,9 +158,9 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	track = calloc(1, sizeof *track);
 	if (track == NULL)
 		return NULL;
-	process = find_process(tracks, origin);
+	process = find_process(tracks, source_process);
 	*track = (struct ct_track){
-		.origin = origin, .origin_index = origin->index, .tid = view->event.tid, .index = (uint32_t)tracks->count
+		.source_process = source_process, .source_process_index = source_process->index, .tid = view->event.tid, .index = (uint32_t)tracks->count
 	};
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
@@ -294,13 +294,13 @@ struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks)
 	return tracks->names;
 }
 
-void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_origin *origin)
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_source_process *source_process)
 {
-	ct_buf_add_text(out, origin->program[0] != '\0' ? origin->program : "process");
-	if (origin->pid != 0 && origin->pid != ct_tracks_pid(tracks, origin))
-		ct_buf_add_format(out, " %u", origin->pid);
-	if (origin->host[0] != '\0')
-		ct_buf_add_format(out, " on %s", origin->host);
+	ct_buf_add_text(out, source_process->program[0] != '\0' ? source_process->program : "process");
+	if (source_process->pid != 0 && source_process->pid != ct_tracks_pid(tracks, source_process))
+		ct_buf_add_format(out, " %u", source_process->pid);
+	if (source_process->host[0] != '\0')
+		ct_buf_add_format(out, " on %s", source_process->host);
 }
 
 uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks)

@@ -122,10 +122,10 @@ struct ct_ipcs_command {
 	/* HELP */
 	char topic[32]; /* "" */
 };
-/* Of what is wrong: also a message's id, when the mistake has one.  What was read so far is to be freed in either case.  The text need not be
+/* Of what is wrong: also a message's id, when the error has one.  What was read so far is to be freed in either case.  The text need not be
  * terminated; line and column are those of the text. */
 enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out, enum ct_ipcs_message *out_message,
-				 struct ct_complaint *out_complaint) CT_MUST_USE;
+				 struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
 void ct_ipcs_command_fini(struct ct_ipcs_command *command);
 /* Is a word of a command line a subcommand: does it begin with the name of one? */
 bool ct_ipcs_is_command(const char *word);
@@ -146,24 +146,24 @@ struct ct_ipcs_scan {
 	char *text;       /* the command without comments and continuations; to be freed */
 	uint32_t *places; /* of each of its bytes, and of its end, where it stands in the original */
 	const char *original;
-	bool has_failed; /* something is wrong: complaint and message say what */
+	bool has_failed; /* something is wrong: diagnostic and message say what */
 	enum ct_ipcs_message message;
-	struct ct_complaint *complaint;
+	struct ct_diagnostic *diagnostic;
 };
-/* False: complained about, or no memory.  ct_ipcs_scan_end() in either case. */
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_complaint *complaint);
+/* False: reported about, or no memory.  ct_ipcs_scan_end() in either case. */
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_diagnostic *diagnostic);
 void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
 void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
 bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
 struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
-/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then is behind it.  at NULL: complained about. */
+/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then is behind it.  at NULL: reported about. */
 struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected);
 /* The next value in a group: up to a comma or blank outside of quotation marks and parentheses.  Size 0: there is none left. */
 struct ct_span ct_ipcs_next_value(struct ct_span *group);
 /* Without quotation marks around it, '' in it as one.  NULL without memory. */
 char *ct_ipcs_unquote(struct ct_span value);
-/* Only the first complaint is kept.  word.at is of scan->text; what: "is no number"; word.size 0: what stands alone. */
-void ct_ipcs_complain(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
+/* Only the first diagnostic is kept.  word.at is of scan->text; what: "is no number"; word.size 0: what stands alone. */
+void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
 		      const char *expected);
 
 struct ct_ipcs_moment { /* as it was said: in which time zone is known at the command's end */
@@ -200,7 +200,7 @@ enum ct_ipcs_choice {
 	CT_IPCS_NO_JOBNAME
 };
 enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view);
-bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_origin *origin); /* SYSNAME */
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_source_process *source_process); /* SYSNAME */
 /* The system's name as the column shows it, terminated. */
 void ct_ipcs_sysname(const char *host, char out[9]);
 
@@ -322,7 +322,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_say.c */
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
-	const char *linklist; /* folders of exits; or NULL */
+	const char *linklist; /* directories of exits; or NULL */
 	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said of why: it cannot be known so. */
 	bool is_narrowed;
 	bool (*is_stopped)(void *user);               /* asked for each event: nothing more is to be read; or NULL */
@@ -334,8 +334,8 @@ struct ct_ipcs_output {
 enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
 			       uint64_t *out_shown) CT_MUST_USE;
 
-/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new folder at path: in it a BINFILE trace for each process, and what
- * each holds is in time order.  The folder must not be there, or be empty. */
+/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new directory at path: in it a BINFILE trace for each process, and what
+ * each holds is in time order.  The directory must not be there, or be empty. */
 struct ct_ipcs_copied {
 	uint64_t events;
 	uint32_t processes;

@@ -48,14 +48,14 @@ static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader
 			continue;
 		ct_export_trace.add(exporter, view);
 		copied->events++;
-		copied->processes += is_new(&met, view->origin->index);
+		copied->processes += is_new(&met, view->source_process->index);
 	}
 	ct_buf_fini(&met);
 }
 
 enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out)
 {
-	struct ct_export_options options = { .fd = -1, .folder = path };
+	struct ct_export_options options = { .fd = -1, .directory = path };
 	struct notes notes = { .also = job->also, .also_user = job->also_user };
 	struct ct_ipcs_copied copied = { 0 };
 	enum ctrace_status status;

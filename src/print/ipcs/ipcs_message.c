@@ -20,10 +20,10 @@ static const struct ct_ipcs_message_row rows[CT_ITT_COUNT] = {
 			   "Name a trace with DSNAME, PATH or FILE, by SETDEF, or behind the command.  ACTIVE reads what traced processes have not "
 			   "delivered yet, if there are any." },
 	[CT_ITT10005I] = { "ITT10005I", "The {} exit {} cannot be loaded{}.",
-			   "NAME.so with ctrace_filter_exit has to be in a folder of CTRACE_LINKLIST that nobody else can write to.  Without the "
+			   "NAME.so with ctrace_filter_exit has to be in a directory of CTRACE_LINKLIST that nobody else can write to.  Without the "
 			   "component's own exit entries are shown; without the user's the command ends." },
 	[CT_ITT10006I] = { "ITT10006I", "The formatter {} cannot be loaded: entries are in hexadecimal.",
-			   "The catalogue names it.  NAME.so with ctrace_format_exit has to be in a folder of CTRACE_LINKLIST." },
+			   "The catalogue names it.  NAME.so with ctrace_format_exit has to be in a directory of CTRACE_LINKLIST." },
 	[CT_ITT10007I] = { "ITT10007I", "{} filtering is not supported for {}.",
 			   "EXCEPTION needs marks in the component's catalogue; ASID and JOBNAME need them there when the trace itself does not tell, "
 			   "as those of other tracers do not.  Such entries are not shown." },
@@ -46,7 +46,7 @@ static const struct ct_ipcs_message_row rows[CT_ITT_COUNT] = {
 			   "did not keep up, or an old file was overwritten." },
 	[CT_ITT10017I] = { "ITT10017I", "The options of COPYTRC end too early.",
 			   "A keyword lacks its value, or a parenthesis is missing." },
-	[CT_ITT10018I] = { "ITT10018I", "The options of COPYTRC have a mistake.",
+	[CT_ITT10018I] = { "ITT10018I", "The options of COPYTRC have an error.",
 			   "COMP, SUB, SYSNAME, START, STOP, GMT, LOCAL, EXCEPTION, ENTIDLIST, ALL, ASIDLIST and JOBLIST can stand there." },
 	[CT_ITT10019I] = { "ITT10019I", "{} is not a trace: {}.", "The other inputs are read." },
 };

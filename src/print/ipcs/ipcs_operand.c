@@ -1,7 +1,7 @@
 /*
  * ipcs_operand.c - the operands of CTRACE, COPYTRC and SETDEF: which there are, how far they may be abbreviated, and what each says.
  *
- * Called by ipcs_parse.c, on its thread.  Reading ends with the first mistake; what had been read by then belongs to the command.
+ * Called by ipcs_parse.c, on its thread.  Reading ends with the first error; what had been read by then belongs to the command.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -120,7 +120,7 @@ static void read_exit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand 
 	(void)operand;
 	ct_ipcs_read_words(&parse->scan, group, sizeof parse->out->user_exit - 1, &words);
 	if (!parse->scan.has_failed && (words.count != 1 || strchr(words.at[0], '/') != NULL))
-		ct_ipcs_complain(&parse->scan, CT_ITT_NONE, group, "is no exit's name",
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is no exit's name",
 				 "the name of a module: NAME.so on CTRACE_LINKLIST");
 	else if (!parse->scan.has_failed)
 		memcpy(parse->out->user_exit, words.at[0], strlen(words.at[0]) + 1);
@@ -133,7 +133,7 @@ static void read_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 
 	(void)operand;
 	if (text.size > OPTIONS_MAX) {
-		ct_ipcs_complain(&parse->scan, CT_ITT_NONE, text, "is too long", "options of at most 1024 bytes");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, text, "is too long", "options of at most 1024 bytes");
 		return;
 	}
 	parse->out->options = strndup(text.at, text.size);
@@ -163,7 +163,7 @@ static void read_type(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand 
 {
 	(void)operand;
 	if (!ct_name_is(group.at, group.size, "CTRACE"))
-		ct_ipcs_complain(&parse->scan, CT_ITT_NONE, group, "is no type of trace that there is", "CTRACE");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is no type of trace that there is", "CTRACE");
 }
 
 static void read_out(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
@@ -171,7 +171,7 @@ static void read_out(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *
 	parse->out->out_kind = (enum ct_ipcs_source)operand->number;
 	ct_ipcs_read_words(&parse->scan, group, WORD_MAX, &parse->out->out);
 	if (!parse->scan.has_failed && parse->out->out.count != 1)
-		ct_ipcs_complain(&parse->scan, CT_ITT_NONE, group, "is more than one", "one data set");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is more than one", "one data set");
 }
 
 static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group);
@@ -275,7 +275,7 @@ static void refuse_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_ope
 		(void)snprintf(what, sizeof what, "%s (did you mean %s?)", table->refusal, suggestion);
 	else
 		(void)snprintf(what, sizeof what, "%s", table->refusal);
-	ct_ipcs_complain(&parse->scan, CT_ITT_NONE, word, what, count == 0 ? "nothing more" : "one of its operands: HELP lists them");
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, count == 0 ? "nothing more" : "one of its operands: HELP lists them");
 }
 
 /* "is short for STOP, START and STORAGE" */
@@ -295,7 +295,7 @@ static void refuse_ambiguous(struct ct_ipcs_parse *parse, const struct ct_ipcs_o
 		ct_buf_add_text(&what, table->rows[i].name);
 		ct_buf_add_text(&what, left > 1 ? ", " : left == 1 ? " and " : "");
 	}
-	ct_ipcs_complain(&parse->scan, CT_ITT_NONE, word, ct_buf_text(&what), "more letters of one of them");
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, ct_buf_text(&what), "more letters of one of them");
 	ct_buf_fini(&what);
 }
 
@@ -331,7 +331,7 @@ static void refuse_again(struct ct_ipcs_parse *parse, struct ct_span word, struc
 	char what[60];
 
 	(void)snprintf(what, sizeof what, "contradicts or repeats %.*s", (int)(before.size < 20 ? before.size : 20), before.at);
-	ct_ipcs_complain(&parse->scan, CT_ITT_NONE, word, what, "each operand once");
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, "each operand once");
 }
 
 static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table)
@@ -342,7 +342,7 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 	const struct ct_ipcs_operand *operand;
 
 	if (word.size == 0) {
-		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ scan->at, 1 }, "is not expected here", "an operand");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->at, 1 }, "is not expected here", "an operand");
 		return;
 	}
 	operand = find_operand(parse, table, word);
@@ -361,7 +361,7 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 			return;
 		}
 	} else if (operand->value == HAS_VALUE) {
-		ct_ipcs_complain(scan, parse->incomplete, word, "has no value", "\"(\" and a value behind it");
+		ct_ipcs_diagnose(scan, parse->incomplete, word, "has no value", "\"(\" and a value behind it");
 		return;
 	}
 	operand->read(parse, operand, group);

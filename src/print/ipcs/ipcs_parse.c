@@ -2,7 +2,7 @@
  * ipcs_parse.c - subcommands: CTRACE, MERGE, COPYTRC, SETDEF and the rest, and what must hold of all their operands together.
  *
  * Called by ctrace ipcs for every command, on its only thread.  Keywords may be abbreviated as far as they stay unambiguous.  A command ends
- * with its first mistake; what had been read by then is freed with it.
+ * with its first error; what had been read by then is freed with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,11 +22,11 @@ static void check_times(struct ct_ipcs_parse *parse)
 	out->has_start = parse->start.is_said;
 	out->has_stop = parse->stop.is_said;
 	if (out->has_start && !ct_ipcs_moment_us(&parse->start, out->is_local, &out->start_us))
-		ct_ipcs_complain(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
 	else if (out->has_stop && !ct_ipcs_moment_us(&parse->stop, out->is_local, &out->stop_us))
-		ct_ipcs_complain(scan, CT_ITT_NONE, parse->stop.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->stop.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
 	else if (out->has_start && out->has_stop && out->start_us > out->stop_us)
-		ct_ipcs_complain(scan, CT_ITT10011I, parse->stop.word, "is before START", "a later time");
+		ct_ipcs_diagnose(scan, CT_ITT10011I, parse->stop.word, "is before START", "a later time");
 }
 
 static void check_names(struct ct_ipcs_parse *parse)
@@ -36,9 +36,9 @@ static void check_names(struct ct_ipcs_parse *parse)
 	struct ct_ipcs_scan *scan = &parse->scan;
 
 	if (out->sub[0] != '\0' && out->component[0] == '\0')
-		ct_ipcs_complain(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component", "COMP(name) with it");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component", "COMP(name) with it");
 	else if (strlen(out->component) + strlen(out->sub) >= CTRACE_MAX_COMPONENT && out->sub[0] != '\0')
-		ct_ipcs_complain(scan, CT_ITT10014I, said[CT_IPCS_GROUP_SUB], "makes a name of more than 255 characters",
+		ct_ipcs_diagnose(scan, CT_ITT10014I, said[CT_IPCS_GROUP_SUB], "makes a name of more than 255 characters",
 				 "shorter names");
 }
 
@@ -51,12 +51,12 @@ static void parse_ctrace(struct ct_ipcs_parse *parse)
 	if (scan->has_failed)
 		return;
 	if (said[CT_IPCS_GROUP_QUERY].at != NULL && said[CT_IPCS_GROUP_COMP].at != NULL)
-		ct_ipcs_complain(scan, CT_ITT10001I,
+		ct_ipcs_diagnose(scan, CT_ITT10001I,
 				 said[CT_IPCS_GROUP_QUERY].at > said[CT_IPCS_GROUP_COMP].at ? said[CT_IPCS_GROUP_QUERY]
 											    : said[CT_IPCS_GROUP_COMP],
 				 "cannot stand with the other", "QUERY or COMP");
 	else if (said[CT_IPCS_GROUP_QUERY].at == NULL && said[CT_IPCS_GROUP_COMP].at == NULL)
-		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "COMP(name) or QUERY");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "COMP(name) or QUERY");
 	check_names(parse);
 	check_times(parse);
 }
@@ -67,7 +67,7 @@ static void parse_copytrc(struct ct_ipcs_parse *parse)
 
 	ct_ipcs_read_operands(parse, &ct_ipcs_copytrc_operands);
 	if (!scan->has_failed && parse->out->out.count == 0)
-		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here",
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here",
 				 "OUTDATASET(path) or OUTFILE(ddname)");
 	check_names(parse);
 	check_times(parse);
@@ -163,7 +163,7 @@ static void refuse_verb(struct ct_ipcs_parse *parse, struct ct_span word)
 		(void)snprintf(what, sizeof what, "is no subcommand (did you mean %s?)", suggestion);
 	else
 		(void)snprintf(what, sizeof what, "is no subcommand");
-	ct_ipcs_complain(&parse->scan, CT_ITT_NONE, word, what, expected);
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, expected);
 }
 
 static void parse_command(struct ct_ipcs_parse *parse)
@@ -182,14 +182,14 @@ static void parse_command(struct ct_ipcs_parse *parse)
 }
 
 enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out, enum ct_ipcs_message *out_message,
-				 struct ct_complaint *out_complaint)
+				 struct ct_diagnostic *out_diagnostic)
 {
 	struct ct_ipcs_parse parse = { .out = out };
 	enum ctrace_status status = CTRACE_OK;
 
 	memset(out, 0, sizeof *out);
-	*out_complaint = (struct ct_complaint){ 0 };
-	if (ct_ipcs_scan_start(&parse.scan, text, size, out_complaint))
+	*out_diagnostic = (struct ct_diagnostic){ 0 };
+	if (ct_ipcs_scan_start(&parse.scan, text, size, out_diagnostic))
 		parse_command(&parse);
 	if (parse.scan.has_failed)
 		status = CTRACE_SYNTAX_ERROR;

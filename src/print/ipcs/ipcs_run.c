@@ -246,11 +246,11 @@ static void run_query(struct ct_ipcs_lister *lister)
 /* Is there more than one system in what is read? */
 static bool has_systems(const struct ct_reader *reader)
 {
-	const struct ct_origin *first = ct_reader_origin(reader, 0);
-	const struct ct_origin *origin;
+	const struct ct_source_process *first = ct_reader_source_process(reader, 0);
+	const struct ct_source_process *source_process;
 
-	for (size_t i = 1; (origin = ct_reader_origin(reader, i)) != NULL; i++)
-		if (strcmp(origin->host, first->host) != 0)
+	for (size_t i = 1; (source_process = ct_reader_source_process(reader, i)) != NULL; i++)
+		if (strcmp(source_process->host, first->host) != 0)
 			return true;
 	return false;
 }

@@ -52,7 +52,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 		job->also(note, job->also_user);
 	if (note->trouble != CT_TROUBLE_MISSING && note->trouble != CT_TROUBLE_LOST)
 		return;
-	if (note->origin != NULL && !ct_ipcs_is_of_system(job->command, note->origin))
+	if (note->source_process != NULL && !ct_ipcs_is_of_system(job->command, note->source_process))
 		return;
 	if (job->gap_count != 0 && is_same_gap(&job->gaps[job->gap_count - 1], note)) {
 		gap = &job->gaps[job->gap_count - 1];

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- complaints ---- */
+/* ---- diagnostics ---- */
 
 /* Line and column of a byte of the original. */
-static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_complaint *out)
+static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_diagnostic *out)
 {
 	size_t start = 0;
 
@@ -29,7 +29,7 @@ static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_comp
 	out->column = (unsigned)(offset - start) + 1;
 }
 
-void ct_ipcs_complain(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
+void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
 		      const char *expected)
 {
 	struct ct_buf text;
@@ -44,19 +44,19 @@ void ct_ipcs_complain(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, s
 		ct_buf_add_char(&text, ' ');
 	}
 	ct_buf_add_text(&text, what);
-	place(scan, scan->places[word.at - scan->text], scan->complaint);
-	(void)snprintf(scan->complaint->message, sizeof scan->complaint->message, "%s", ct_buf_text(&text));
-	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected);
+	place(scan, scan->places[word.at - scan->text], scan->diagnostic);
+	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", ct_buf_text(&text));
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
 	ct_buf_fini(&text);
 }
 
-/* Before there is a scan that could be complained of. */
+/* Before there is a scan that could be reported of. */
 static bool refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, const char *expected)
 {
 	scan->has_failed = true;
-	place(scan, offset, scan->complaint);
-	(void)snprintf(scan->complaint->message, sizeof scan->complaint->message, "%s", what);
-	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected);
+	place(scan, offset, scan->diagnostic);
+	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", what);
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
 	return false;
 }
 
@@ -168,11 +168,11 @@ static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, s
 	return true;
 }
 
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_complaint *complaint)
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_diagnostic *diagnostic)
 {
 	size_t copied = 0;
 
-	*scan = (struct ct_ipcs_scan){ .original = text, .complaint = complaint };
+	*scan = (struct ct_ipcs_scan){ .original = text, .diagnostic = diagnostic };
 	while (size > 0 && ct_is_blank(text[size - 1]))
 		size--;
 	if (size > CT_IPCS_LINE)
@@ -261,12 +261,12 @@ struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expecte
 		at++;
 	}
 	if (at == scan->end) {
-		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "\")\"");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "\")\"");
 		return (struct ct_span){ NULL, 0 };
 	}
 	scan->at = at + 1;
 	if (ct_span_trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
-		ct_ipcs_complain(scan, CT_ITT_NONE, (struct ct_span){ at, 0 }, "nothing stands between the parentheses", expected);
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ at, 0 }, "nothing stands between the parentheses", expected);
 		return (struct ct_span){ NULL, 0 };
 	}
 	return ct_span_trim(ct_span_of(start, at));

@@ -139,14 +139,14 @@ static enum ct_ipcs_choice select_exception(const struct ct_view *view)
 	return view->component == NULL || !view->component->has_exception ? CT_IPCS_NO_EXCEPTIONS : CT_IPCS_OTHER;
 }
 
-bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_origin *origin)
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_source_process *source_process)
 {
 	char name[SYSNAME_MAX + 1];
 
 	if (command->sysname[0] == '\0')
 		return true;
-	ct_ipcs_sysname(origin->host, name);
-	return ct_name_is(name, strlen(name), command->sysname) || ct_name_is(origin->host, strlen(origin->host), command->sysname);
+	ct_ipcs_sysname(source_process->host, name);
+	return ct_name_is(name, strlen(name), command->sysname) || ct_name_is(source_process->host, strlen(source_process->host), command->sysname);
 }
 
 enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view)
@@ -156,7 +156,7 @@ enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const 
 	if (command->component[0] != '\0' &&
 	    !ct_ipcs_names(command->component, command->sub, view->event.component, view->event.component_size))
 		return CT_IPCS_OTHER_TRACE;
-	if (!ct_ipcs_is_of_system(command, view->origin))
+	if (!ct_ipcs_is_of_system(command, view->source_process))
 		return CT_IPCS_OTHER;
 	if ((command->has_start && time_us < command->start_us) || (command->has_stop && time_us > command->stop_us))
 		return CT_IPCS_OTHER_TIME;

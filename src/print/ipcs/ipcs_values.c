@@ -1,7 +1,7 @@
 /*
  * ipcs_values.c - what stands in an operand's parentheses: times, numbers and ranges, names.
  *
- * Called by ipcs_parse.c, on the thread that asked.  A value that is none is complained about; what was stored by then is freed with the
+ * Called by ipcs_parse.c, on the thread that asked.  A value that is none is reported about; what was stored by then is freed with the
  * command.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -91,7 +91,7 @@ void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group, struct
 		is_time = is_time && take_clock(&at, end, &moment);
 	}
 	if (!is_time || at != end)
-		ct_ipcs_complain(scan, CT_ITT_NONE, group, "is no time", moment_expected);
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no time", moment_expected);
 	else
 		*out = moment;
 }
@@ -184,11 +184,11 @@ void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32
 		struct ct_ipcs_range range;
 
 		if (!parse_range(word, &range) || range.first < least || range.last > most)
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is none of the numbers", expected);
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is none of the numbers", expected);
 		else if (range.first > range.last)
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is a range that descends", expected);
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is a range that descends", expected);
 		else if (out->count == CT_IPCS_LISTED)
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
 		if (scan->has_failed)
 			return;
 		out->at[out->count++] = range;
@@ -205,7 +205,7 @@ void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_
 		value = value * 10 + (uint32_t)(group.at[i] - '0');
 	}
 	if (!is_number)
-		ct_ipcs_complain(scan, CT_ITT_NONE, group, "is no limit", "a decimal number of at most 8 digits");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no limit", "a decimal number of at most 8 digits");
 	else
 		*out = value; /* LIMIT(0): as if it were not said */
 }
@@ -241,13 +241,13 @@ void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t 
 	group = ct_ipcs_inner(group);
 	while ((word = ct_ipcs_next_value(&group)).size != 0 && !scan->has_failed) {
 		if (out->count == CT_IPCS_LISTED)
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
 		else if (!add_word(out, word))
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "finds no memory", "more of it");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "finds no memory", "more of it");
 		else if (out->at[out->count - 1][0] == '\0')
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is empty", "a name");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is empty", "a name");
 		else if (strlen(out->at[out->count - 1]) > longest)
-			ct_ipcs_complain(scan, CT_ITT_NONE, word, "is too long",
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is too long",
 					 longest == CTRACE_MAX_COMPONENT ? "at most 255 bytes" : "a shorter one");
 	}
 }
@@ -261,11 +261,11 @@ static void read_name(struct ct_ipcs_scan *scan, struct ct_span value, enum ct_i
 	size_t size = name != NULL ? strlen(name) : 0;
 
 	if (name == NULL)
-		ct_ipcs_complain(scan, CT_ITT_NONE, value, "finds no memory", "more of it");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "finds no memory", "more of it");
 	else if (size > CTRACE_MAX_COMPONENT)
-		ct_ipcs_complain(scan, too_long, value, "is longer than 255 characters", "a shorter name");
+		ct_ipcs_diagnose(scan, too_long, value, "is longer than 255 characters", "a shorter name");
 	else if (size == 0)
-		ct_ipcs_complain(scan, CT_ITT_NONE, value, "is no name", "a name");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "is no name", "a name");
 	else
 		memcpy(out, name, size + 1);
 	free(name);
@@ -277,7 +277,7 @@ void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group, cha
 	struct ct_span value = ct_ipcs_next_value(&rest);
 
 	if (ct_ipcs_next_value(&rest).size != 0)
-		ct_ipcs_complain(scan, CT_ITT_NONE, group, "is more than one name", "one name");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is more than one name", "one name");
 	else
 		read_name(scan, value, CT_ITT_NONE, out);
 }
@@ -311,7 +311,7 @@ void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[
 	unsigned count;
 
 	if (value.size == 0 || ct_ipcs_next_value(&rest).size != 0) {
-		ct_ipcs_complain(scan, CT_ITT_NONE, inner, value.size == 0 ? "is no sublevel" : "is more than one sublevel",
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, inner, value.size == 0 ? "is no sublevel" : "is more than one sublevel",
 				 "names with dots between: SUB((name.name))");
 		return;
 	}
@@ -320,7 +320,7 @@ void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[
 		return;
 	count = count_names(out);
 	if (count == 0)
-		ct_ipcs_complain(scan, CT_ITT_NONE, value, "has an empty name", "names with dots between: SUB((name.name))");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "has an empty name", "names with dots between: SUB((name.name))");
 	else if (count > CT_IPCS_SUBNAMES)
-		ct_ipcs_complain(scan, CT_ITT10014I, value, "is more than 5 names", "at most 5 names");
+		ct_ipcs_diagnose(scan, CT_ITT10014I, value, "is more than 5 names", "at most 5 names");
 }

@@ -211,7 +211,7 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 		add_blanks(out, layout->indent);
 	ct_buf_add_char(out, ' ');
 	if (layout->has_sysname) {
-		ct_ipcs_sysname(view->origin->host, sysname);
+		ct_ipcs_sysname(view->source_process->host, sysname);
 		add_blanks(out, 10 - add_escaped_cut(out, sysname, MNEMONIC_SHOWN));
 	}
 	add_blanks(out, MNEMONIC_SHOWN + 2 - add_mnemonic(out, view));

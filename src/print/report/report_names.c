@@ -9,8 +9,8 @@
  *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
  *     "encodings":  {"ebcdic-037": its 256 characters, ...}
  *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
- *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid", "is_foreign"}]
- *     "threads":    [[origin, process id, thread id], ...]
+ *     "source processes":    [{"path", "host", "program", "jobname", "pid", "asid", "is_third_party"}]
+ *     "threads":    [[source process, process id, thread id], ...]
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,9 +33,9 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names)
 	names->type_list = json_array();
 	names->named_list = json_array();
 	names->thread_list = json_array();
-	names->origin_list = json_array();
+	names->source_process_list = json_array();
 	return names->class_list != NULL && names->component_list != NULL && names->type_list != NULL && names->named_list != NULL &&
-			       names->thread_list != NULL && names->origin_list != NULL
+			       names->thread_list != NULL && names->source_process_list != NULL
 		       ? CTRACE_OK
 		       : CTRACE_NOT_ENOUGH_MEMORY;
 }
@@ -47,13 +47,13 @@ void ct_report_names_fini(struct ct_report_names *names)
 	ct_distinct_fini(&names->types);
 	ct_distinct_fini(&names->named);
 	ct_distinct_fini(&names->threads);
-	ct_distinct_fini(&names->origins);
+	ct_distinct_fini(&names->source_processes);
 	json_decref(names->class_list);
 	json_decref(names->component_list);
 	json_decref(names->type_list);
 	json_decref(names->named_list);
 	json_decref(names->thread_list);
-	json_decref(names->origin_list);
+	json_decref(names->source_process_list);
 }
 
 /* The place of a thing that is new is the one that the table gave it. */
@@ -213,32 +213,32 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 
 /* ---- threads */
 
-uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin)
+uint32_t ct_report_source_process(struct ct_report_names *names, const struct ct_source_process *source_process)
 {
 	bool is_new;
-	uint32_t index = ct_distinct_find(&names->origins, &origin, sizeof(const void *), &is_new);
+	uint32_t index = ct_distinct_find(&names->source_processes, &source_process, sizeof(const void *), &is_new);
 
 	if (is_new)
-		append(names, names->origin_list,
-		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(origin->path), "host",
-				 ct_json_string(origin->host), "program", ct_json_string(origin->program), "jobname",
-				 ct_json_string(origin->jobname), "pid", (json_int_t)origin->pid, "asid", (json_int_t)origin->asid,
-				 "is_foreign", origin->is_foreign));
+		append(names, names->source_process_list,
+		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(source_process->path), "host",
+				 ct_json_string(source_process->host), "program", ct_json_string(source_process->program), "jobname",
+				 ct_json_string(source_process->jobname), "pid", (json_int_t)source_process->pid, "asid", (json_int_t)source_process->asid,
+				 "is_third_party", source_process->is_third_party));
 	return index;
 }
 
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view)
 {
 	struct {
-		const struct ct_origin *origin;
+		const struct ct_source_process *source_process;
 		uint32_t pid, tid;
-	} key = { .origin = view->origin, .pid = view->event.pid, .tid = view->event.tid };
+	} key = { .source_process = view->source_process, .pid = view->event.pid, .tid = view->event.tid };
 	bool is_new;
 	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
 		append(names, names->thread_list,
-		       json_pack("[I,I,I]", (json_int_t)ct_report_origin(names, view->origin), (json_int_t)key.pid,
+		       json_pack("[I,I,I]", (json_int_t)ct_report_source_process(names, view->source_process), (json_int_t)key.pid,
 				 (json_int_t)key.tid));
 	return index;
 }
@@ -292,6 +292,6 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 	       json_object_set(object, "components", names->component_list) == 0 &&
 	       json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0 &&
 	       json_object_set(object, "threads", names->thread_list) == 0 &&
-	       json_object_set(object, "origins", names->origin_list) == 0 &&
+	       json_object_set(object, "source processes", names->source_process_list) == 0 &&
 	       json_object_set_new(object, "encodings", pack_encodings()) == 0;
 }

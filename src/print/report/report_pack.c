@@ -232,19 +232,19 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 		[CT_TROUBLE_DAMAGE] = "damage",   [CT_TROUBLE_UNREAD] = "unknown",  [CT_TROUBLE_LOST] = "lost",
 		[CT_TROUBLE_MISSING] = "missing", [CT_TROUBLE_UNKNOWN] = "unknown", [CT_TROUBLE_CLOCK] = "clock"
 	};
-	uint32_t origin = CT_DISTINCT_NONE;
+	uint32_t source_process = CT_DISTINCT_NONE;
 	json_t *json;
 
 	if (json_array_size(report->notes) == CT_REPORT_NOTES) {
 		report->notes_left_out++;
 		return;
 	}
-	if (note->origin != NULL)
-		origin = ct_report_origin(&report->names, note->origin);
+	if (note->source_process != NULL)
+		source_process = ct_report_source_process(&report->names, note->source_process);
 	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message",
 			 ct_json_string(note->message), "path", ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes",
 			 (json_int_t)note->bytes, "events", (json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
-			 pack_time(note->to_ns), "origin", origin == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)origin);
+			 pack_time(note->to_ns), "source process", source_process == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)source_process);
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }
 

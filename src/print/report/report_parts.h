@@ -33,15 +33,15 @@ size_t ct_number_put(unsigned char out[10], uint64_t value);
 
 /* ---- report_names.c: who and what the events are: each thing once, as JSON. */
 struct ct_report_names {
-	struct ct_distinct classes, components, types, named, threads, origins;
-	json_t *class_list, *component_list, *type_list, *named_list, *thread_list, *origin_list;
+	struct ct_distinct classes, components, types, named, threads, source_processes;
+	json_t *class_list, *component_list, *type_list, *named_list, *thread_list, *source_process_list;
 	bool failed;
 };
 enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_USE;
 void ct_report_names_fini(struct ct_report_names *names);
 uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view); /* or CT_DISTINCT_NONE; so the next */
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
-uint32_t ct_report_origin(struct ct_report_names *names, const struct ct_origin *origin);
+uint32_t ct_report_source_process(struct ct_report_names *names, const struct ct_source_process *source_process);
 /* Sets members of the object: "classes", "components", ... */
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
 

@@ -13,7 +13,7 @@
 #include "lib/emit/emit.h"
 
 /* ---- who made an event: one process's trace, or one stream of somebody else's */
-struct ct_origin {
+struct ct_source_process {
 	uint32_t index; /* 0, 1, ... in the order in which they were added: distinct for each process */
 	const char *path;
 	const char *host; /* "" when it is not known; so all of these */
@@ -22,10 +22,10 @@ struct ct_origin {
 	const char *format; /* what its lines are to be: BINFILE's FORMAT */
 	uint32_t pid;
 	uint32_t asid;
-	bool is_foreign; /* another tracer made it */
+	bool is_third_party; /* another tracer made it */
 };
 
-/* What the trace itself calls an event and its items: a foreign trace, or a BINFILE that was written with a catalogue. */
+/* What the trace itself calls an event and its items: a third-party trace, or a BINFILE that was written with a catalogue. */
 struct ct_event_names {
 	const char *mnemonic;     /* NULL: none */
 	const char *const *items; /* NULL: none */
@@ -37,7 +37,7 @@ struct ct_event_names {
 #define CT_NO_DURATION UINT64_MAX
 struct ct_view {
 	struct ctrace_event event;
-	const struct ct_origin *origin;
+	const struct ct_source_process *source_process;
 	const struct ct_event_names *names;           /* or NULL */
 	const struct ct_catalog_component *component; /* what the catalogue says of it, or NULL */
 	const struct ct_event_type *type;             /* or NULL */

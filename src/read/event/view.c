@@ -45,13 +45,13 @@ uint32_t ct_view_asid(const struct ct_view *view)
 {
 	const struct ctrace_event_item *item = marked_item(view, true);
 
-	return item != NULL ? (uint32_t)(item->value & 0xFFFF) : view->origin->asid;
+	return item != NULL ? (uint32_t)(item->value & 0xFFFF) : view->source_process->asid;
 }
 
 void ct_view_jobname(const struct ct_view *view, char out[17])
 {
 	const struct ctrace_event_item *item = marked_item(view, false);
-	const char *text = item != NULL ? item->data : view->origin->jobname;
+	const char *text = item != NULL ? item->data : view->source_process->jobname;
 	size_t size = item != NULL ? item->size : strlen(text);
 
 	if (size > 16)

@@ -112,9 +112,9 @@ static bool holds(const struct ct_filter *filter, const struct ct_filter_test *t
 	case CT_FILTER_ASID:
 		return number_holds(test, ct_view_asid(view));
 	case CT_FILTER_HOST:
-		return text_holds(test, view->origin->host);
+		return text_holds(test, view->source_process->host);
 	case CT_FILTER_PROGRAM:
-		return text_holds(test, view->origin->program);
+		return text_holds(test, view->source_process->program);
 	case CT_FILTER_SEQUENCE:
 		return number_holds(test, view->sequence);
 	case CT_FILTER_SIZE:
@@ -142,7 +142,7 @@ bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *vie
  * All events of a class: which ways can be gone at all
  */
 
-static enum ct_verdict judge(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+static enum ct_filter_result judge(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
 {
 	bool has_end = view->type != NULL && view->type->pairing == CT_PAIR_EXIT;
 
@@ -151,13 +151,13 @@ static enum ct_verdict judge(const struct ct_filter *filter, const struct ct_fil
 	case CT_FILTER_LEVEL:
 	case CT_FILTER_EVENT:
 	case CT_FILTER_MNEMONIC:
-		return holds(filter, test, view) ? CT_VERDICT_ALWAYS : CT_VERDICT_NEVER;
+		return holds(filter, test, view) ? CT_FILTER_RESULT_ALWAYS : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DURATION:
-		return has_end ? CT_VERDICT_MAYBE : CT_VERDICT_NEVER;
+		return has_end ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DATA:
-		return ct_filter_item_is_unknown(test, view) ? CT_VERDICT_NEVER : CT_VERDICT_MAYBE;
+		return ct_filter_item_is_unknown(test, view) ? CT_FILTER_RESULT_NEVER : CT_FILTER_RESULT_MAYBE;
 	default:
-		return CT_VERDICT_MAYBE;
+		return CT_FILTER_RESULT_MAYBE;
 	}
 }
 
@@ -177,30 +177,30 @@ static void reach(uint32_t way, bool *is_reached, struct ends *ends)
 
 #define TESTS_ON_STACK 256u
 
-enum ct_verdict ct_filter_class(const struct ct_filter *filter, const struct ct_view *view)
+enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const struct ct_view *view)
 {
 	bool few[TESTS_ON_STACK] = { false }, *is_reached = few;
 	struct ends ends = { false, false };
 
 	if (filter == NULL)
-		return CT_VERDICT_ALWAYS;
+		return CT_FILTER_RESULT_ALWAYS;
 	if (filter->count > TESTS_ON_STACK)
 		is_reached = calloc(filter->count, sizeof *is_reached);
 	if (is_reached == NULL)
-		return CT_VERDICT_MAYBE;
+		return CT_FILTER_RESULT_MAYBE;
 	is_reached[0] = true;
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct ct_filter_test *test = &filter->tests[i];
-		enum ct_verdict verdict = is_reached[i] ? judge(filter, test, view) : CT_VERDICT_MAYBE;
+		enum ct_filter_result filter_result = is_reached[i] ? judge(filter, test, view) : CT_FILTER_RESULT_MAYBE;
 
-		if (is_reached[i] && verdict != CT_VERDICT_ALWAYS)
+		if (is_reached[i] && filter_result != CT_FILTER_RESULT_ALWAYS)
 			reach(test->next[0], is_reached, &ends);
-		if (is_reached[i] && verdict != CT_VERDICT_NEVER)
+		if (is_reached[i] && filter_result != CT_FILTER_RESULT_NEVER)
 			reach(test->next[1], is_reached, &ends);
 	}
 	if (is_reached != few)
 		free(is_reached);
-	return !ends.is_accepted ? CT_VERDICT_NEVER : ends.is_rejected ? CT_VERDICT_MAYBE : CT_VERDICT_ALWAYS;
+	return !ends.is_accepted ? CT_FILTER_RESULT_NEVER : ends.is_rejected ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_ALWAYS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ static bool refuse_field(struct parser *parser, struct ct_span word)
 
 	for (size_t i = 0; i < CT_COUNT(fields); i++)
 		names[i] = fields[i].name;
-	return ct_filter_complain(&parser->scan, &(struct ct_filter_mistake){ .word = word,
+	return ct_filter_diagnose(&parser->scan, &(struct ct_filter_diagnostic){ .word = word,
 									      .what = "is no field of an event",
 									      .meant = ct_suggest(word, names, CT_COUNT(fields)),
 									      .expected = FIELD_NAMES });
@@ -124,7 +124,7 @@ static const struct ct_filter_subject *read_field(struct parser *parser)
 		return NULL;
 	}
 	scan->at = start;
-	(void)ct_filter_complain_next(scan, "a field, ! or (");
+	(void)ct_filter_diagnose_next(scan, "a field, ! or (");
 	return NULL;
 }
 
@@ -166,8 +166,8 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 		 literal.floor < CTRACE_MAX_ITEMS)
 		*test = (struct ct_filter_test){ .field = CT_FILTER_DATA, .index = (uint32_t)literal.floor };
 	else
-		return ct_filter_complain_word(scan, literal.span, "is no item", expected);
-	return ct_filter_scan_mark(scan, "]") || ct_filter_complain_next(scan, "]");
+		return ct_filter_diagnose_word(scan, literal.span, "is no item", expected);
+	return ct_filter_scan_mark(scan, "]") || ct_filter_diagnose_next(scan, "]");
 }
 
 static bool add_field_name(struct parser *parser, struct ct_filter_test *test, struct ct_span name)
@@ -203,10 +203,10 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 		scan->at++;
 		name = ct_filter_scan_name(scan);
 		if (name.size == 0)
-			return ct_filter_complain_next(scan,
+			return ct_filter_diagnose_next(scan,
 						       test->is_any ? "the name of an item" : "the name of a field of the record");
 		if (test->path_count == PATH_LIMIT)
-			return ct_filter_complain_word(scan, name, "is one name too many", "at most 49 of a record's fields");
+			return ct_filter_diagnose_word(scan, name, "is one name too many", "at most 49 of a record's fields");
 		if (!keep_name(parser, &name))
 			return false;
 		if (test->is_any)
@@ -250,7 +250,7 @@ static const char *operators_of(const struct ct_filter_subject *field)
 	}
 }
 
-/* False without a complaint when there is none. */
+/* False without a diagnostic when there is none. */
 static bool find_operator(struct ct_filter_scan *scan, struct operator* out, struct ct_span *out_word)
 {
 	const char *start;
@@ -287,7 +287,7 @@ static bool check_operator(struct parser *parser, const struct ct_filter_subject
 	if (field->type == CT_SUBJECT_NAME ? operator->relation == CT_IS_LIKE : is_order(operator->relation))
 		return true;
 	(void)snprintf(what, sizeof what, "does not go with %s", field->name);
-	return ct_filter_complain_word(&parser->scan, word, what, operators_of(field));
+	return ct_filter_diagnose_word(&parser->scan, word, what, operators_of(field));
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ static bool read_comparison(struct parser *parser, struct part *out)
 	} else if (field->type == CT_SUBJECT_DATA || field->type == CT_SUBJECT_DURATION) {
 		test.is_there = true;
 	} else {
-		return ct_filter_complain_next(scan, operators_of(field));
+		return ct_filter_diagnose_next(scan, operators_of(field));
 	}
 	return add_test(parser, &test, out);
 }
@@ -386,7 +386,7 @@ static bool read_group(struct parser *parser, struct part *out)
 	if (!ct_filter_scan_mark(scan, ")")) {
 		(void)snprintf(expected, sizeof expected, "&&, ||, or ) for the ( in column %u",
 			       (unsigned)(scan->open.at - scan->text) + 1);
-		return ct_filter_complain_next(scan, expected);
+		return ct_filter_diagnose_next(scan, expected);
 	}
 	scan->open = outer;
 	return true;
@@ -404,7 +404,7 @@ static bool read_one(struct parser *parser, struct part *out)
 	if (!is_negation && !ct_filter_scan_mark(scan, "("))
 		return read_comparison(parser, out);
 	if (parser->depth++ == CT_FILTER_DEPTH)
-		return ct_filter_complain_word(scan, ct_span_of(start, scan->at), "is too deep", "at most 64 of ( and ! in each other");
+		return ct_filter_diagnose_word(scan, ct_span_of(start, scan->at), "is too deep", "at most 64 of ( and ! in each other");
 	is_done = is_negation ? read_one(parser, out) : read_group(parser, out);
 	parser->depth--;
 	if (is_negation && is_done)
@@ -457,23 +457,23 @@ static bool read_all(struct parser *parser)
 		return false;
 	ct_filter_scan_blanks(&parser->scan);
 	if (parser->scan.at < parser->scan.end)
-		return ct_filter_complain_next(&parser->scan, "&&, || or the end");
+		return ct_filter_diagnose_next(&parser->scan, "&&, || or the end");
 	lead_to(parser, whole.ways[0], CT_FILTER_REJECT);
 	lead_to(parser, whole.ways[1], CT_FILTER_ACCEPT);
 	return true;
 }
 
-enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter, struct ct_complaint *out_complaint)
+enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter, struct ct_diagnostic *out_diagnostic)
 {
 	struct ct_filter *filter = calloc(1, sizeof *filter);
 	struct parser parser = { .filter = filter };
 	bool is_done;
 
-	*out_complaint = (struct ct_complaint){ .column = 1 };
+	*out_diagnostic = (struct ct_diagnostic){ .column = 1 };
 	if (filter == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	filter->scratch = calloc(1, sizeof *filter->scratch);
-	is_done = ct_filter_scan_start(&parser.scan, text, now_ns, filter, out_complaint) && read_all(&parser);
+	is_done = ct_filter_scan_start(&parser.scan, text, now_ns, filter, out_diagnostic) && read_all(&parser);
 	if (is_done && filter->scratch == NULL)
 		is_done = ct_filter_no_memory(&parser.scan);
 	if (!is_done) {

@@ -120,7 +120,7 @@ bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value);
 /* ---- filter_scan.c */
 struct ct_filter_scan {
 	const char *text, *at, *end;
-	struct ct_complaint *complaint;
+	struct ct_diagnostic *diagnostic;
 	enum ctrace_status status; /* of the first thing that was wrong: later ones change nothing */
 	struct ct_filter *filter;  /* owns the texts of strings */
 	struct ct_span open;       /* the innermost parenthesis that is open; at NULL: none */
@@ -135,7 +135,7 @@ struct ct_literal {
 	struct ct_decimal decimal; /* NUMBER */
 };
 bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
-			  struct ct_complaint *complaint);
+			  struct ct_diagnostic *diagnostic);
 void ct_filter_scan_blanks(struct ct_filter_scan *scan);
 /* Passes the mark, or the word (in any case of letters), if it is what comes next. */
 bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark);
@@ -146,16 +146,16 @@ bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out)
 /* Digits without a mark are hexadecimal ones. */
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
 /* `"word" what (did you mean meant?)`; expected may be NULL.  All return false. */
-struct ct_filter_mistake {
+struct ct_filter_diagnostic {
 	struct ct_span word; /* its quotation marks, if it has any, are not shown */
 	const char *what;
 	const char *meant; /* or NULL */
 	const char *expected;
 };
-bool ct_filter_complain(struct ct_filter_scan *scan, const struct ct_filter_mistake *mistake);
-bool ct_filter_complain_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected);
-bool ct_filter_complain_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected);
-bool ct_filter_complain_next(struct ct_filter_scan *scan, const char *expected); /* of what comes next */
+bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diagnostic *diagnostic);
+bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected);
+bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected);
+bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected); /* of what comes next */
 bool ct_filter_no_memory(struct ct_filter_scan *scan);
 
 /* ---- filter_value.c */

@@ -2,7 +2,7 @@
  * filter_scan.c - the text of a filter: its words, marks and literals, and what is wrong with it first.
  *
  * Called by the grammar, on one thread.  The text may be any bytes up to its terminator.  Each byte is looked at a fixed number of times,
- * and what is quoted in a complaint is escaped.
+ * and what is quoted in a diagnostic is escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,40 +12,40 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------
- * Complaints: the first one is kept, what follows it may only be its consequence
+ * Diagnostics: the first one is kept, what follows it may only be its consequence
  */
 
-bool ct_filter_complain_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected)
+bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected)
 {
 	if (scan->status != CTRACE_OK)
 		return false;
 	scan->status = CTRACE_SYNTAX_ERROR;
-	*scan->complaint = (struct ct_complaint){ .column = (unsigned)(at - scan->text) + 1 };
-	(void)snprintf(scan->complaint->message, sizeof scan->complaint->message, "%s", message);
-	(void)snprintf(scan->complaint->expected, sizeof scan->complaint->expected, "%s", expected != NULL ? expected : "");
+	*scan->diagnostic = (struct ct_diagnostic){ .column = (unsigned)(at - scan->text) + 1 };
+	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", message);
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected != NULL ? expected : "");
 	return false;
 }
 
-bool ct_filter_complain(struct ct_filter_scan *scan, const struct ct_filter_mistake *mistake)
+bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diagnostic *diagnostic)
 {
-	struct ct_span word = mistake->word;
+	struct ct_span word = diagnostic->word;
 	struct ct_buf message;
 
 	if (word.size > 2 && (word.at[0] == '"' || word.at[0] == '\'') && word.at[0] == word.at[word.size - 1])
 		word = (struct ct_span){ word.at + 1, word.size - 2 };
 	ct_buf_init(&message);
 	ct_span_quote(&message, word, CT_WORD_SHOWN);
-	ct_buf_add_format(&message, " %s", mistake->what);
-	if (mistake->meant != NULL)
-		ct_buf_add_format(&message, " (did you mean %s?)", mistake->meant);
-	(void)ct_filter_complain_at(scan, mistake->word.at, ct_buf_text(&message), mistake->expected);
+	ct_buf_add_format(&message, " %s", diagnostic->what);
+	if (diagnostic->meant != NULL)
+		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->meant);
+	(void)ct_filter_diagnose_at(scan, diagnostic->word.at, ct_buf_text(&message), diagnostic->expected);
 	ct_buf_fini(&message);
 	return false;
 }
 
-bool ct_filter_complain_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected)
+bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected)
 {
-	return ct_filter_complain(scan, &(struct ct_filter_mistake){ .word = word, .what = what, .expected = expected });
+	return ct_filter_diagnose(scan, &(struct ct_filter_diagnostic){ .word = word, .what = what, .expected = expected });
 }
 
 /* What a message shows of the text at the place: a word, or one mark. */
@@ -61,17 +61,17 @@ static struct ct_span next_span(const struct ct_filter_scan *scan)
 	return span;
 }
 
-bool ct_filter_complain_next(struct ct_filter_scan *scan, const char *expected)
+bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected)
 {
 	ct_filter_scan_blanks(scan);
 	if (scan->at < scan->end)
-		return ct_filter_complain_word(scan, next_span(scan), "is not expected here", expected);
-	return ct_filter_complain_at(scan, scan->end, "the expression ends here", expected);
+		return ct_filter_diagnose_word(scan, next_span(scan), "is not expected here", expected);
+	return ct_filter_diagnose_at(scan, scan->end, "the expression ends here", expected);
 }
 
 bool ct_filter_no_memory(struct ct_filter_scan *scan)
 {
-	(void)ct_filter_complain_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), "");
+	(void)ct_filter_diagnose_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), "");
 	scan->status = CTRACE_NOT_ENOUGH_MEMORY;
 	return false;
 }
@@ -81,15 +81,15 @@ bool ct_filter_no_memory(struct ct_filter_scan *scan)
  */
 
 bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
-			  struct ct_complaint *complaint)
+			  struct ct_diagnostic *diagnostic)
 {
 	size_t size = strnlen(text, CT_FILTER_LENGTH + 1);
 
 	*scan = (struct ct_filter_scan){
-		.text = text, .at = text, .end = text + size, .complaint = complaint, .filter = filter, .now_ns = now_ns
+		.text = text, .at = text, .end = text + size, .diagnostic = diagnostic, .filter = filter, .now_ns = now_ns
 	};
 	if (size > CT_FILTER_LENGTH)
-		return ct_filter_complain_at(scan, text + CT_FILTER_LENGTH, "the expression is too long", "at most 65536 bytes");
+		return ct_filter_diagnose_at(scan, text + CT_FILTER_LENGTH, "the expression is too long", "at most 65536 bytes");
 	return true;
 }
 
@@ -196,7 +196,7 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 	char *text;
 
 	if (end == NULL)
-		return ct_filter_complain_at(scan, start, "the text has no end", *start == '"' ? "another \"" : "another '");
+		return ct_filter_diagnose_at(scan, start, "the text has no end", *start == '"' ? "another \"" : "another '");
 	text = ct_filter_keep(scan->filter, (size_t)(end - start));
 	if (text == NULL)
 		return ct_filter_no_memory(scan);
@@ -207,7 +207,7 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 		if (*scan->at == '\\')
 			taken = take_escape(scan->at, end, &text[size]);
 		if (taken == 0)
-			return ct_filter_complain_word(scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
+			return ct_filter_diagnose_word(scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
 						       "stands for nothing", "\\\\, \\\", \\', \\n, \\r, \\t or \\x and two digits");
 		scan->at += taken;
 	}
@@ -281,7 +281,7 @@ static bool scan_unit(struct ct_filter_scan *scan, struct ct_literal *out, ct_wi
 		out->kind = CT_LITERAL_DURATION;
 		return true;
 	}
-	return ct_filter_complain_word(scan, unit, "is no unit of time", "ns, us, ms, s, m or h");
+	return ct_filter_diagnose_word(scan, unit, "is no unit of time", "ns, us, ms, s, m or h");
 }
 
 static bool scan_decimal(struct ct_filter_scan *scan, struct ct_literal *out, bool is_negative)
@@ -311,7 +311,7 @@ static bool scan_hexadecimal(struct ct_filter_scan *scan, struct ct_literal *out
 	for (scan->at = digits; scan->at < scan->end && hex_of(*scan->at) < 16; scan->at++)
 		add_digit(&value, 16, hex_of(*scan->at));
 	if (scan->at == digits)
-		return ct_filter_complain_next(scan, "hexadecimal digits");
+		return ct_filter_diagnose_next(scan, "hexadecimal digits");
 	out->kind = CT_LITERAL_NUMBER;
 	set_bounds(out, value, false, is_negative);
 	ct_decimal_set(&out->decimal, value > (ct_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value, is_negative);
@@ -331,13 +331,13 @@ static bool scan_number(struct ct_filter_scan *scan, struct ct_literal *out)
 	scan->at += *start == '-' || *start == '+';
 	if (scan->at == scan->end || !is_decimal(*scan->at)) {
 		scan->at = start;
-		return ct_filter_complain_next(scan, "a value");
+		return ct_filter_diagnose_next(scan, "a value");
 	}
 	if (has_hex_mark(scan) ? !scan_hexadecimal(scan, out, scan->at + 2, is_negative) : !scan_decimal(scan, out, is_negative))
 		return false;
 	out->span = ct_span_of(start, scan->at);
 	if (scan->at < scan->end && (is_letter(*scan->at) || (unsigned char)*scan->at >= 0x80))
-		return ct_filter_complain_next(scan, "a number to end here");
+		return ct_filter_diagnose_next(scan, "a number to end here");
 	return true;
 }
 
@@ -346,14 +346,14 @@ bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out)
 	out->kind = CT_LITERAL_NONE;
 	ct_filter_scan_blanks(scan);
 	if (scan->at == scan->end)
-		return ct_filter_complain_next(scan, "a value");
+		return ct_filter_diagnose_next(scan, "a value");
 	if (*scan->at == '"' || *scan->at == '\'')
 		return scan_string(scan, out);
 	if (is_decimal(*scan->at) || *scan->at == '-' || *scan->at == '+')
 		return scan_number(scan, out);
 	out->span = out->text = ct_filter_scan_word(scan);
 	out->kind = CT_LITERAL_WORD;
-	return out->span.size != 0 || ct_filter_complain_next(scan, "a value");
+	return out->span.size != 0 || ct_filter_diagnose_next(scan, "a value");
 }
 
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out)
@@ -367,6 +367,6 @@ bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out)
 		return false;
 	out->span = ct_span_of(start, scan->at);
 	if (scan->at < scan->end && is_letter(*scan->at))
-		return ct_filter_complain_next(scan, "hexadecimal digits");
+		return ct_filter_diagnose_next(scan, "hexadecimal digits");
 	return true;
 }

@@ -1,7 +1,7 @@
 /*
  * filter_value.c - what a field is compared with: values of its type, as ranges of numbers, of decimal numbers and of texts.
  *
- * Called by the grammar, on one thread.  What does not fit the field's type is complained about here; what is left cannot fail when events
+ * Called by the grammar, on one thread.  What does not fit the field's type is reported about here; what is left cannot fail when events
  * are compared with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -38,7 +38,7 @@ static bool check_level(struct values *values, struct ct_literal *literal)
 		set_whole(literal, level);
 		return true;
 	}
-	return ct_filter_complain(values->scan, &(struct ct_filter_mistake){ .word = literal->span,
+	return ct_filter_diagnose(values->scan, &(struct ct_filter_diagnostic){ .word = literal->span,
 									     .what = "is no level",
 									     .meant = ct_suggest_level(text, false),
 									     .expected = "debug, info, warn, error, fatal or 0 to 4" });
@@ -49,15 +49,15 @@ static bool check_number(struct values *values, const struct ct_filter_subject *
 	char expected[80];
 
 	if (literal->kind == CT_LITERAL_STRING && subject->field == CT_FILTER_EVENT)
-		return ct_filter_complain_word(values->scan, literal->span, "is no number",
+		return ct_filter_diagnose_word(values->scan, literal->span, "is no number",
 					       "a number; names of events are compared with mnemonic");
 	(void)snprintf(expected, sizeof expected, "a number from 0 to %llu", (unsigned long long)subject->limit);
 	if (literal->kind != CT_LITERAL_NUMBER)
-		return ct_filter_complain_word(values->scan, literal->span, "is no number", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is no number", expected);
 	if (literal->floor != literal->ceil)
-		return ct_filter_complain_word(values->scan, literal->span, "is no whole number", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is no whole number", expected);
 	if (literal->floor < 0 || literal->floor > (ct_wide)subject->limit)
-		return ct_filter_complain_word(values->scan, literal->span, "is out of range", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is out of range", expected);
 	return true;
 }
 
@@ -70,7 +70,7 @@ static bool check_time(struct values *values, struct ct_literal *literal)
 		set_whole(literal, ns);
 		return true;
 	}
-	return ct_filter_complain_word(values->scan, literal->span, "is no time",
+	return ct_filter_diagnose_word(values->scan, literal->span, "is no time",
 				       "in quotes: 2026-01-31 15:12:27.5, 2026-01-31, 15:12:27, -5m or @1700000000");
 }
 
@@ -79,16 +79,16 @@ static bool check_duration(struct values *values, struct ct_literal *literal)
 	if (literal->kind == CT_LITERAL_NUMBER && literal->floor == 0 && literal->ceil == 0)
 		return true;
 	if (literal->kind == CT_LITERAL_NUMBER)
-		return ct_filter_complain_word(values->scan, literal->span, "has no unit of time", "one like 2ms, 1.5s, 10us or 3m");
+		return ct_filter_diagnose_word(values->scan, literal->span, "has no unit of time", "one like 2ms, 1.5s, 10us or 3m");
 	return literal->kind == CT_LITERAL_DURATION ||
-	       ct_filter_complain_word(values->scan, literal->span, "is no duration", "one like 2ms, 1.5s, 10us or 3m");
+	       ct_filter_diagnose_word(values->scan, literal->span, "is no duration", "one like 2ms, 1.5s, 10us or 3m");
 }
 
 static bool check_data(struct values *values, struct ct_literal *literal)
 {
 	if (literal->kind == CT_LITERAL_NUMBER || literal->kind == CT_LITERAL_STRING)
 		return true;
-	return ct_filter_complain_word(values->scan, literal->span,
+	return ct_filter_diagnose_word(values->scan, literal->span,
 				       literal->kind == CT_LITERAL_DURATION ? "is a duration" : "is not in quotes",
 				       "a number, or a text in quotes");
 }
@@ -97,7 +97,7 @@ static bool check_asid(struct values *values, struct ct_literal *literal)
 {
 	if (literal->floor <= 0xFFFF)
 		return true;
-	return ct_filter_complain_word(values->scan, literal->span, "is out of range", "1 to 4 hexadecimal digits");
+	return ct_filter_diagnose_word(values->scan, literal->span, "is out of range", "1 to 4 hexadecimal digits");
 }
 
 /* Without quotation marks the digits are hexadecimal, within them too. */
@@ -108,7 +108,7 @@ static bool read_asid(struct values *values, struct ct_literal *out)
 
 	if (!ct_filter_scan_hex(scan, out))
 		return false;
-	return mark == NULL || ct_filter_scan_mark(scan, mark) || ct_filter_complain_next(scan, mark);
+	return mark == NULL || ct_filter_scan_mark(scan, mark) || ct_filter_diagnose_next(scan, mark);
 }
 
 static bool read_value(struct values *values, const struct ct_filter_subject *subject, struct ct_literal *out)
@@ -118,7 +118,7 @@ static bool read_value(struct values *values, const struct ct_filter_subject *su
 	switch (subject->type) {
 	case CT_SUBJECT_NAME:
 		return out->kind == CT_LITERAL_STRING ||
-		       ct_filter_complain_word(values->scan, out->span, "is not in quotes", "a text in quotes");
+		       ct_filter_diagnose_word(values->scan, out->span, "is not in quotes", "a text in quotes");
 	case CT_SUBJECT_LEVEL:
 		return check_level(values, out);
 	case CT_SUBJECT_NUMBER:
@@ -218,14 +218,14 @@ static bool read_range(struct values *values, const struct ct_filter_subject *su
 		return true;
 	}
 	if (subject->type == CT_SUBJECT_NAME)
-		return ct_filter_complain_word(scan, ct_span_of(scan->at - 2, scan->at), "does not go with names", ", or )");
+		return ct_filter_diagnose_word(scan, ct_span_of(scan->at - 2, scan->at), "does not go with names", ", or )");
 	if (!read_value(values, subject, &high))
 		return false;
 	if ((low.kind == CT_LITERAL_STRING) != (high.kind == CT_LITERAL_STRING))
-		return ct_filter_complain_word(scan, high.span, "is of another kind than the beginning of its range",
+		return ct_filter_diagnose_word(scan, high.span, "is of another kind than the beginning of its range",
 					       "two numbers, or two texts");
 	if (!is_in_order(subject, &low, &high))
-		return ct_filter_complain_word(scan, high.span, "is less than the beginning of its range", "the lesser one first");
+		return ct_filter_diagnose_word(scan, high.span, "is less than the beginning of its range", "the lesser one first");
 	add_values(values, subject, CT_IS_EQUAL, &low, &high);
 	return true;
 }
@@ -235,14 +235,14 @@ static bool read_list(struct values *values, const struct ct_filter_subject *sub
 	struct ct_filter_scan *scan = values->scan;
 
 	if (!ct_filter_scan_mark(scan, "("))
-		return ct_filter_complain_next(scan, "( and a list of values");
+		return ct_filter_diagnose_next(scan, "( and a list of values");
 	do {
 		if (!read_range(values, subject))
 			return false;
 	} while (ct_filter_scan_mark(scan, ","));
 	if (ct_filter_scan_mark(scan, ")"))
 		return true;
-	return ct_filter_complain_next(scan, subject->type == CT_SUBJECT_NAME ? ", or )" : ", .. or )");
+	return ct_filter_diagnose_next(scan, subject->type == CT_SUBJECT_NAME ? ", or )" : ", .. or )");
 }
 
 static bool read_compared(struct values *values, const struct ct_filter_subject *subject, enum ct_filter_relation relation)
@@ -254,7 +254,7 @@ static bool read_compared(struct values *values, const struct ct_filter_subject 
 	if (!read_value(values, subject, &value))
 		return false;
 	if (relation == CT_IS_LIKE && value.kind != CT_LITERAL_STRING)
-		return ct_filter_complain_word(values->scan, value.span, "is no pattern", "a text in quotes, with * and ?");
+		return ct_filter_diagnose_word(values->scan, value.span, "is no pattern", "a text in quotes, with * and ?");
 	add_values(values, subject, relation, &value, &value);
 	return true;
 }

@@ -28,7 +28,7 @@ struct list_counters {
 
 /* One process while it is printed. */
 struct list_process {
-	const struct ct_folder_entry *entry;
+	const struct ct_directory_entry *entry;
 	struct ct_session session;
 	uint32_t *order; /* indexes of the components to show, by name */
 	uint32_t count;
@@ -62,7 +62,7 @@ bool ct_list_print_failure(FILE *to, const char *separator, const struct list_fa
 const char *ct_list_level(uint32_t level);
 /* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
 void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
-const char *ct_list_state(const struct ct_folder_entry *entry);
+const char *ct_list_state(const struct ct_directory_entry *entry);
 
 /* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
 enum list_names { LIST_NO_NAMES, LIST_COMPONENTS, LIST_DESTINATIONS, LIST_JOBS, LIST_PIDS };

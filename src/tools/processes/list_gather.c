@@ -1,5 +1,5 @@
 /*
- * list_gather.c - what a traced process keeps in its run folder, for the verbs that show it.
+ * list_gather.c - what a traced process keeps in its process directory, for the verbs that show it.
  *
  * Part of ctrace list and ctrace stats.  Everything is a copy, taken with pread and without a lock, and within bounds: the process is
  * not disturbed, and may go on or end meanwhile.
@@ -184,7 +184,7 @@ const char *ct_list_level(uint32_t level)
 	return ct_level_name(level);
 }
 
-const char *ct_list_state(const struct ct_folder_entry *entry)
+const char *ct_list_state(const struct ct_directory_entry *entry)
 {
 	return entry->is_alive ? "running" : "ended";
 }
@@ -205,9 +205,9 @@ void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 		ct_buf_add_format(out, ": not read: %s", ct_config_unread((int)config->error, unread));
 	else if (config->stopped_at != 0)
 		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u", config->stopped_at);
-	else if (config->mistakes == 0)
+	else if (config->diagnostics == 0)
 		ct_buf_add_text(out, ": read");
-	if (config->mistakes != 0)
-		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->mistakes, config->mistakes == 1 ? "" : "s",
-				  config->mistakes == 1 ? "line" : "the first is line", config->first_mistake);
+	if (config->diagnostics != 0)
+		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->diagnostics, config->diagnostics == 1 ? "" : "s",
+				  config->diagnostics == 1 ? "line" : "the first is line", config->first_diagnostic);
 }

@@ -36,7 +36,7 @@ static json_t *json_components(const struct list_process *process)
 				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
 		}
 		json_object_set_new(component, "component", ct_json_text(name, size));
-		json_object_set_new(component, "level", json_string(ct_list_level(entry->gate.level)));
+		json_object_set_new(component, "level", json_string(ct_list_level(entry->level_word.level)));
 		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_KNOWN));
 		json_object_set_new(component, "destinations", destinations);
 		json_array_append_new(components, component);
@@ -112,8 +112,8 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	json_object_set_new(object, "read", json_boolean(config->error == 0));
 	json_object_set_new(object, "error",
 			    config->error != 0 ? json_string(ct_config_unread((int)config->error, unread)) : json_null());
-	json_object_set_new(object, "mistakes", json_integer(config->mistakes));
-	json_object_set_new(object, "first_mistake", config->mistakes != 0 ? json_integer(config->first_mistake) : json_null());
+	json_object_set_new(object, "diagnostics", json_integer(config->diagnostics));
+	json_object_set_new(object, "first_diagnostic", config->diagnostics != 0 ? json_integer(config->first_diagnostic) : json_null());
 	json_object_set_new(object, "other_program_line", config->stopped_at != 0 ? json_integer(config->stopped_at) : json_null());
 	return object;
 }
@@ -129,7 +129,7 @@ static void add_process(json_t *object, const struct list_process *process)
 	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
 	json_object_set_new(object, "job", json_field(head->jobname, sizeof(head->jobname)));
 	json_object_set_new(object, "asid", ct_json_asid(head->asid));
-	json_object_set_new(object, "folder", json_field(process->session.path, sizeof(process->session.path)));
+	json_object_set_new(object, "directory", json_field(process->session.path, sizeof(process->session.path)));
 	json_object_set_new(object, "configuration", ct_list_json_config(&process->session));
 	json_object_set_new(object, "components", json_components(process));
 	json_object_set_new(object, "destinations", json_destinations(&process->session));

@@ -1,7 +1,7 @@
 /*
  * tools/processes/stats.h - the numbers of everything that is traced, at one moment, for the two printers of ctrace stats.
  *
- *     stats_gather.c  what the processes keep in their run folders, and what external writers answer
+ *     stats_gather.c  what the processes keep in their process directorys, and what external writers answer
  *     stats_print.c   for people
  *     stats_json.c    for programs
  *
@@ -34,7 +34,7 @@ struct stats_dest {
 	uint64_t failures;
 };
 struct stats_process {
-	char path[4096]; /* of its folder */
+	char path[4096]; /* of its directory */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;

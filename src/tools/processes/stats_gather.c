@@ -34,11 +34,11 @@ static void take_component(struct stats_component *component, struct ct_session 
 	const char *name = ct_list_name(session, index, &size);
 
 	take_text(component->name, sizeof(component->name), name, size);
-	component->level = entry->gate.level;
+	component->level = entry->level_word.level;
 	component->delivered = entry->delivered;
 	component->bytes = entry->bytes;
 	component->dests = entry->dests;
-	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT && entry->gate.level != CTRACE_LEVEL_NONE) {
+	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT && entry->level_word.level != CTRACE_LEVEL_NONE) {
 		const struct ct_session_writer *writer = &session->head->writer[entry->writer];
 
 		take_text(component->writer, sizeof(component->writer), writer->name, strnlen(writer->name, sizeof(writer->name)));
@@ -116,14 +116,14 @@ static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_sessi
 	       ct_glob_match(filter->jobname, strlen(filter->jobname), head->jobname, strnlen(head->jobname, sizeof(head->jobname)));
 }
 
-static void complain(struct stats *stats, const struct ct_folder_entry *entry, enum ctrace_status status)
+static void diagnose(struct stats *stats, const struct ct_directory_entry *entry, enum ctrace_status status)
 {
-	char why[CT_FOLDER_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE];
 
 	stats->has_failed = true;
 	fputs("ctrace stats: ", stderr);
 	ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-	fprintf(stderr, "/%s: %s\n", entry->name, ct_folder_explain(entry->run_directory, entry->name, status, why));
+	fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry->run_directory, entry->name, status, why));
 }
 
 static enum ctrace_status add_process(struct stats *stats, struct list_process *list)
@@ -137,7 +137,7 @@ static enum ctrace_status add_process(struct stats *stats, struct list_process *
 	return take_process(&processes[stats->process_count++], list) ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static void see_process(const struct ct_folder_entry *entry, void *user)
+static void see_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct list_process list = { .entry = entry };
@@ -152,12 +152,12 @@ static void see_process(const struct ct_folder_entry *entry, void *user)
 		ct_session_close(&list.session, false);
 	}
 	if (status != CTRACE_OK)
-		complain(search->stats, entry, status);
+		diagnose(search->stats, entry, status);
 }
 
 static void see_run_directory(const char *path, void *user)
 {
-	ct_folder_each(path, see_process, user);
+	ct_directory_each(path, see_process, user);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -175,7 +175,7 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 
 	*stats = (struct stats){ .taken_ns = ct_clock_mono_ns(), .wall_ns = ct_clock_wall_ns() };
 	ct_display_init(&stats->writers, stats->wall_ns);
-	ct_folder_each_run_directory(see_run_directory, &search);
+	ct_directory_each_run_directory(see_run_directory, &search);
 	if (stats->process_count > 1)
 		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), by_pid);
 	/* A writer is no process that is asked for. */

@@ -1,5 +1,5 @@
 /*
- * thread_files.c - lines of events in a file for each thread, in a folder.
+ * thread_files.c - lines of events in a file for each thread, in a directory.
  *
  * Part of ctrace show --split=thread.  There may be more threads than a process may have open files: lines are gathered in memory, and a file
  * is open only while its lines are appended.
@@ -23,15 +23,15 @@
 #define ALL_WAITING ((size_t)64 << 20)
 #define NAME_LIMIT 80u /* of a host or a program, in the name of a file */
 
-bool thread_files_open(struct thread_files *files, const char *folder, const char *suffix)
+bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix)
 {
-	*files = (struct thread_files){ .folder = folder, .suffix = suffix, .fd = -1 };
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+	*files = (struct thread_files){ .directory = directory, .suffix = suffix, .fd = -1 };
+	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
 		return false;
-	files->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	files->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->fd < 0)
 		return false;
-	if (ct_tool_is_empty_folder(folder))
+	if (ct_tool_is_empty_directory(directory))
 		return true;
 	(void)close(files->fd);
 	files->fd = -1;
@@ -70,10 +70,10 @@ static struct thread_file *file_find(struct thread_files *files, const struct ct
 	bool is_new = false;
 
 	ct_buf_init(&name);
-	if (files->has_host && view->origin->host[0] != '\0')
-		name_add(&name, view->origin->host);
-	if (view->origin->program[0] != '\0')
-		name_add(&name, view->origin->program);
+	if (files->has_host && view->source_process->host[0] != '\0')
+		name_add(&name, view->source_process->host);
+	if (view->source_process->program[0] != '\0')
+		name_add(&name, view->source_process->program);
 	ct_buf_add_format(&name, "%u.%u.%s", view->event.pid, view->event.tid, files->suffix);
 	if (!name.failed && (files->names.count < files->capacity || items_grow(files)))
 		index = ct_distinct_find(&files->names, name.data, name.size, &is_new);
@@ -163,7 +163,7 @@ bool thread_files_end(struct thread_files *files, const char *verb)
 	if (files->error == 0)
 		return true;
 	fprintf(stderr, "%s: ", verb);
-	ct_tool_print(stderr, files->folder, strlen(files->folder));
+	ct_tool_print(stderr, files->directory, strlen(files->directory));
 	fprintf(stderr, ": %s\n", strerror(files->error));
 	return false;
 }

@@ -73,7 +73,7 @@ struct top_screen {
 	char message[256];     /* shown until the next key */
 	double interval;       /* seconds, to be shown */
 };
-/* False, complained about: this is no terminal that can be drawn on. */
+/* False, reported about: this is no terminal that can be drawn on. */
 bool ct_top_screen_open(struct top_screen *screen);
 void ct_top_screen_close(void);
 void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows);

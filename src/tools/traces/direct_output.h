@@ -24,7 +24,7 @@ static inline void direct_output_step(struct direct_output *output)
 	if (output->text.size >= DIRECT_OUTPUT_SIZE || output->text.failed)
 		direct_output_flush(output);
 }
-/* Flushes; false when something could not be written, complained about. */
+/* Flushes; false when something could not be written, reported about. */
 bool direct_output_end(struct direct_output *output);
 
 #endif

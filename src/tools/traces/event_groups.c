@@ -65,16 +65,16 @@ static bool line_next(const char **at, uint32_t *number, struct line *out, uint3
 
 static bool expression_check(const char *path, const struct line *line, const char *expression, struct ct_buf *out_message)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
-	enum ctrace_status status = ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &complaint);
+	enum ctrace_status status = ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &diagnostic);
 
 	ct_filter_destroy(filter);
 	if (status == CTRACE_OK)
 		return true;
 	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s", path, line->number,
-			  (int)line->name_size, line->name, complaint.column, complaint.message,
-			  complaint.expected[0] != '\0' ? "; expected " : "", complaint.expected);
+			  (int)line->name_size, line->name, diagnostic.column, diagnostic.message,
+			  diagnostic.expected[0] != '\0' ? "; expected " : "", diagnostic.expected);
 	return false;
 }
 

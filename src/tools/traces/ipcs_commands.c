@@ -1,5 +1,5 @@
 /*
- * ipcs_commands.c - the commands of ctrace ipcs, one after the other: MERGE gathers, SETDEF is remembered, mistakes are shown with their place.
+ * ipcs_commands.c - the commands of ctrace ipcs, one after the other: MERGE gathers, SETDEF is remembered, errors are shown with their place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 
 #include "cli/cli.h"
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
-/* The line that has the mistake. */
+/* The line that has the error. */
 static struct ct_span line_of(const char *text, size_t size, unsigned line)
 {
 	const char *end = text + size;
@@ -29,20 +29,20 @@ static struct ct_span line_of(const char *text, size_t size, unsigned line)
 	return ct_span_of(at, to != NULL ? to : end);
 }
 
-static void complain(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
-		     const struct ct_complaint *complaint)
+static void diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
+		     const struct ct_diagnostic *diagnostic)
 {
-	struct ct_span line = line_of(text, size, complaint->line);
-	size_t before = complaint->column > 0 ? complaint->column - 1 : 0;
+	struct ct_span line = line_of(text, size, diagnostic->line);
+	size_t before = diagnostic->column > 0 ? diagnostic->column - 1 : 0;
 
 	ct_ipcs_fail(ipcs, CMD_USAGE);
 	(void)fflush(stdout);
 	if (message != CT_ITT_NONE)
 		fprintf(stderr, "%s %s\n", ct_ipcs_message_row(message)->id, ct_ipcs_message_row(message)->text);
 	fputs("ctrace ipcs: ", stderr);
-	if (complaint->line > 1 || ipcs->is_file)
-		fprintf(stderr, "line %u, ", complaint->line + (ipcs->is_file ? ipcs->line : 0));
-	fprintf(stderr, "column %u: %s; expected %s\n    ", complaint->column, complaint->message, complaint->expected);
+	if (diagnostic->line > 1 || ipcs->is_file)
+		fprintf(stderr, "line %u, ", diagnostic->line + (ipcs->is_file ? ipcs->line : 0));
+	fprintf(stderr, "column %u: %s; expected %s\n    ", diagnostic->column, diagnostic->message, diagnostic->expected);
 	(void)ct_tool_print(stderr, line.at, line.size);
 	fprintf(stderr, "\n    %*s^\n", ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
 }
@@ -82,7 +82,7 @@ static void run_merge(struct ipcs *ipcs)
 	if (ipcs->merged == NULL)
 		refuse(ipcs, "MERGEEND without MERGE");
 	else if (ipcs->is_merge_bad)
-		refuse(ipcs, "nothing is merged: one of the subcommands has a mistake");
+		refuse(ipcs, "nothing is merged: one of the subcommands has an error");
 	else if (ipcs->merged_count == 0)
 		refuse(ipcs, "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
 	else
@@ -177,15 +177,15 @@ static void execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 static void run_command(struct ipcs *ipcs, const char *text, size_t size)
 {
 	struct ct_ipcs_command command;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	enum ct_ipcs_message message;
 
 	ipcs->commands++;
-	if (ct_ipcs_parse(text, size, &command, &message, &complaint) == CTRACE_OK) {
+	if (ct_ipcs_parse(text, size, &command, &message, &diagnostic) == CTRACE_OK) {
 		execute(ipcs, &command);
 		return;
 	}
-	complain(ipcs, text, size, message, &complaint);
+	diagnose(ipcs, text, size, message, &diagnostic);
 	ipcs->is_merge_bad |= ipcs->merged != NULL;
 	ct_ipcs_command_fini(&command);
 }

@@ -14,10 +14,10 @@ struct ipcs {
 	struct ct_ipcs_command defaults; /* SETDEF: where the trace is */
 	struct ct_ipcs_command *merged;  /* between MERGE and MERGEEND; NULL: not there */
 	uint32_t merged_count;
-	bool is_merge_bad; /* one of its commands has a mistake */
+	bool is_merge_bad; /* one of its commands has an error */
 	bool has_ended;    /* END */
 	int status;        /* the worst so far */
-	bool is_file;      /* commands are lines of a file: mistakes tell the line */
+	bool is_file;      /* commands are lines of a file: errors tell the line */
 	unsigned line;     /* lines of it before the command */
 	uint64_t commands; /* that were given */
 	uint64_t reports;  /* lines about damage so far */

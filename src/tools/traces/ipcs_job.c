@@ -82,7 +82,7 @@ static void add_path(struct job *job, const char *path)
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
 	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
 	const char *reason = what != NULL                   ? what
-			     : status == CTRACE_NOT_FOUND   ? "there is no trace, run folder or traced process of that name"
+			     : status == CTRACE_NOT_FOUND   ? "there is no trace, process directory or traced process of that name"
 			     : status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
 							    : ctrace_status_text(status);
 
@@ -95,7 +95,7 @@ static void add_path(struct job *job, const char *path)
 	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
 }
 
-static void add_process(const struct ct_folder_entry *entry, void *user)
+static void add_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct job *job = user;
 	char *path;
@@ -110,7 +110,7 @@ static void add_process(const struct ct_folder_entry *entry, void *user)
 
 static void add_run_directory(const char *path, void *user)
 {
-	ct_folder_each(path, add_process, user);
+	ct_directory_each(path, add_process, user);
 }
 
 /* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs; else the name itself. */
@@ -155,7 +155,7 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 		return;
 	}
 	job->defined.is_of_all = true;
-	ct_folder_each_run_directory(add_run_directory, job);
+	ct_directory_each_run_directory(add_run_directory, job);
 	if (job->added == 0)
 		say(CT_ITT10004I, (const char *[]){ from->is_active ? "no process is being traced"
 								    : "none is named, and no process is being traced" });
@@ -164,7 +164,7 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 /* What START and STOP say, for readers, which need not read the rest of a long trace. */
 static struct ct_filter *times_of(const struct ct_ipcs_command *command)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter = NULL;
 	char text[120] = "";
 	size_t size = 0;
@@ -175,7 +175,7 @@ static struct ct_filter *times_of(const struct ct_ipcs_command *command)
 	if (command->has_stop)
 		(void)snprintf(text + size, sizeof text - size, "%stime <= \"@%" PRIu64 ".%06u999\"", size != 0 ? " && " : "",
 			       command->stop_us / US_PER_SECOND, (unsigned)(command->stop_us % US_PER_SECOND));
-	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &complaint) == CTRACE_OK ? filter : NULL;
+	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &diagnostic) == CTRACE_OK ? filter : NULL;
 }
 
 static void close_job(struct job *job)

@@ -22,7 +22,7 @@ struct line_options {
 /* --format, --json, --color, --records, --sequence: a child parser; its input is a struct line_options, which it first fills with
  * what holds without options. */
 extern const struct argp ct_line_argp;
-/* Once the options are known.  False without memory, complained about. */
+/* Once the options are known.  False without memory, reported about. */
 bool line_options_open(struct line_options *options, const char *verb);
 void line_options_close(struct line_options *options);
 /* The reader has to pair for what the lines show. */

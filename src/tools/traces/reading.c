@@ -43,15 +43,15 @@ static void say(const struct reading *reading)
  * Catalogues
  */
 
-static void complain_catalog(const char *path, const struct ct_complaint *complaint, void *user)
+static void diagnose_catalog(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct reading *reading = user;
 
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
-	if (complaint->line != 0)
-		fprintf(stderr, ":%u:%u", complaint->line, complaint->column);
-	fprintf(stderr, ": %s%s%s\n", complaint->message, complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+	if (diagnostic->line != 0)
+		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
+	fprintf(stderr, ": %s%s%s\n", diagnostic->message, diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 }
 
 static bool need_catalog(struct reading *reading)
@@ -89,7 +89,7 @@ static void add_annotation(const char *path, void *user)
 		ct_tool_print(stderr, path, strlen(path));
 		fprintf(stderr, ": %s\n", result.message);
 		reading->lacks_catalog |= result.is_unread;
-	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, complain_catalog, reading) ==
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, diagnose_catalog, reading) ==
 		   CTRACE_NOT_ENOUGH_MEMORY) {
 		lack_memory(reading);
 	}
@@ -101,7 +101,7 @@ static void lack_catalog(struct reading *reading, const char *path)
 	reading->lacks_catalog = true;
 	say(reading);
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": no catalogue: there is no such file or folder\n");
+	fprintf(stderr, ": no catalogue: there is no such file or directory\n");
 }
 
 bool reading_lacks_catalog(const struct reading *reading)
@@ -109,7 +109,7 @@ bool reading_lacks_catalog(const struct reading *reading)
 	return reading->lacks_catalog || (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
 }
 
-/* Annotations are in an XML file or in a folder. */
+/* Annotations are in an XML file or in a directory. */
 static bool may_have_annotations(const char *path)
 {
 	struct stat info;
@@ -117,7 +117,7 @@ static bool may_have_annotations(const char *path)
 	return annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* A mistake in a catalogue costs its names, not the trace: it is told, and reading goes on. */
+/* An error in a catalogue costs its names, not the trace: it is told, and reading goes on. */
 static void add_catalog(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -127,8 +127,8 @@ static void add_catalog(struct reading *reading, const char *path)
 		return;
 	}
 	if (!annotation_is_name(path))
-		status = ct_catalog_add(reading->catalog, path, complain_catalog, reading);
-	/* A folder that cannot be read has been reported. */
+		status = ct_catalog_add(reading->catalog, path, diagnose_catalog, reading);
+	/* A directory that cannot be read has been reported. */
 	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) && status == CTRACE_OK)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
@@ -142,26 +142,26 @@ static void add_catalog(struct reading *reading, const char *path)
  */
 
 /* The expression, and a mark under the column. */
-static void complain_filter(const struct reading *reading, const char *expression, const struct ct_complaint *complaint)
+static void diagnose_filter(const struct reading *reading, const char *expression, const struct ct_diagnostic *diagnostic)
 {
 	int column = 0;
 
 	say(reading);
-	fprintf(stderr, "filter, column %u: %s%s%s\n    ", complaint->column, complaint->message,
-		complaint->expected[0] != '\0' ? "; expected " : "", complaint->expected);
+	fprintf(stderr, "filter, column %u: %s%s%s\n    ", diagnostic->column, diagnostic->message,
+		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 	(void)ct_tool_print(stderr, expression, strlen(expression));
-	if (complaint->column > 0 && complaint->column - 1 <= strlen(expression))
-		column = ct_tool_print(NULL, expression, complaint->column - 1);
+	if (diagnostic->column > 0 && diagnostic->column - 1 <= strlen(expression))
+		column = ct_tool_print(NULL, expression, diagnostic->column - 1);
 	fprintf(stderr, "\n    %*s^\n", column, "");
 }
 
 bool reading_filter(struct reading *reading, const char *expression)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
 
-	if (ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &complaint) != CTRACE_OK) {
-		complain_filter(reading, expression, &complaint);
+	if (ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &diagnostic) != CTRACE_OK) {
+		diagnose_filter(reading, expression, &diagnostic);
 		return false;
 	}
 	reading->filter = ct_filter_and(reading->filter, filter);
@@ -205,19 +205,19 @@ static void add_event_list(struct ct_buf *out, const char *list)
 static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *wrong,
 		       const char *argument)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (!expression->failed)
-		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &complaint);
+		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &diagnostic);
 	ct_buf_fini(expression);
 	if (status != CTRACE_OK)
 		argp_error(state, wrong, argument);
 	reading->filter = ct_filter_and(reading->filter, filter);
 }
 
-static void complain_level(struct argp_state *state, const char *word)
+static void diagnose_level(struct argp_state *state, const char *word)
 {
 	const char *meant = ct_suggest_level((struct ct_span){ word, strlen(word) }, false);
 
@@ -240,7 +240,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 		break;
 	case 'l':
 		if (!ct_level_parse(argument, strlen(argument), &level) || level >= CTRACE_LEVEL_COUNT)
-			complain_level(state, argument);
+			diagnose_level(state, argument);
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
 	case 'p':
@@ -362,7 +362,7 @@ static const struct argp_option rows[] = {
 	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
 	{ "utc", OPTION_UTC, NULL, 0, "Times are shown and meant in universal time, not in local time", 2 },
 	{ "options", OPTION_OPTIONS, "FILE", 0, "Words of the command line that stand in a file; # begins a comment", 2 },
-	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a folder of them; before what CTRACE_CATALOG names", 2 },
+	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a directory of them; before what CTRACE_CATALOG names", 2 },
 	{ 0 },
 };
 const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
@@ -422,9 +422,9 @@ bool reading_is_process(const char *word)
 /* A word of the filter language stands where a path is expected: the shell has cut an expression into pieces. */
 static bool is_filter_word(const char *word)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
-	bool is_one = ct_filter_parse(word, ct_clock_wall_ns(), &filter, &complaint) == CTRACE_OK;
+	bool is_one = ct_filter_parse(word, ct_clock_wall_ns(), &filter, &diagnostic) == CTRACE_OK;
 	uint32_t level;
 
 	ct_filter_destroy(filter);
@@ -441,8 +441,8 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 	if (status == CTRACE_NOT_FOUND && reading_is_process(path))
 		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
 	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
-		return "no trace, run folder or traced process of that name; an expression stands in quotes, as 'level >= warn'";
-	return status == CTRACE_NOT_FOUND     ? "no trace, run folder or traced process of that name"
+		return "no trace, process directory or traced process of that name; an expression stands in quotes, as 'level >= warn'";
+	return status == CTRACE_NOT_FOUND     ? "no trace, process directory or traced process of that name"
 	       : status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
 					      : ctrace_status_text(status);
 }
@@ -463,7 +463,7 @@ static void add_path(struct reading *reading, const char *path)
 	fprintf(stderr, ": %s\n", reason_of(path, status));
 }
 
-static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
+static void add_directory_entry(const struct ct_directory_entry *entry, void *user)
 {
 	struct reading *reading = user;
 	char *path;
@@ -483,7 +483,7 @@ static void add_folder_entry(const struct ct_folder_entry *entry, void *user)
 
 static void add_run_directory(const char *path, void *user)
 {
-	ct_folder_each(path, add_folder_entry, user);
+	ct_directory_each(path, add_directory_entry, user);
 }
 
 static bool step(void *user)
@@ -518,13 +518,13 @@ bool reading_open_empty(struct reading *reading)
 
 static void add_annotations(struct reading *reading)
 {
-	const char *folder = ct_os_environment("MFTRACE_ANNOTATIONS");
+	const char *directory = ct_os_environment("MFTRACE_ANNOTATIONS");
 
-	if (folder == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
+	if (directory == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
 		return;
 	/* What is no name of an XML file has been looked for before. */
-	if (may_have_annotations(folder) && !annotation_each(folder, add_annotation, reading) && annotation_is_name(folder))
-		lack_catalog(reading, folder);
+	if (may_have_annotations(directory) && !annotation_each(directory, add_annotation, reading) && annotation_is_name(directory))
+		lack_catalog(reading, directory);
 }
 
 bool reading_catalog(struct reading *reading)
@@ -533,7 +533,7 @@ bool reading_catalog(struct reading *reading)
 		return false;
 	/* What is wrong with a catalogue has been said. */
 	if (!reading->has_environment &&
-	    ct_catalog_add_environment(reading->catalog, complain_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+	    ct_catalog_add_environment(reading->catalog, diagnose_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
 	if (!reading->has_environment)
 		add_annotations(reading);
@@ -547,7 +547,7 @@ bool reading_open(struct reading *reading)
 		return false;
 	progress_start(reading->verb);
 	if (reading->path_count == 0) {
-		ct_folder_each_run_directory(add_run_directory, reading);
+		ct_directory_each_run_directory(add_run_directory, reading);
 		if (reading->path_count == 0 && ct_recovery_report_refused(reading->verb) != 0)
 			reading->is_missing = reading->has_failed = true;
 		return !reading->is_missing;

@@ -49,7 +49,7 @@ struct reading {
 };
 
 /* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --since --until: a child parser; its input is a struct reading, which the verb has
- * initialised in its own ARGP_KEY_INIT.  Mistakes end the tool with CMD_USAGE, an expression's with a mark under the place. */
+ * initialised in its own ARGP_KEY_INIT.  Errors end the tool with CMD_USAGE, an expression's with a mark under the place. */
 extern const struct argp ct_reading_argp;
 /* --pid, for verbs that have no such option of their own; the same input. */
 extern const struct argp ct_reading_pid_argp;
@@ -59,22 +59,22 @@ bool reading_is_process(const char *word);
 /* Notes the words as paths or process ids (borrowed). */
 void reading_paths(struct reading *reading, char **words, size_t count);
 /* The same for all words that options left over: expressions among them, wherever they stand, count as given to --filter.  The words are
- * sorted.  A mistake in an expression ends the tool with CMD_USAGE. */
+ * sorted.  An error in an expression ends the tool with CMD_USAGE. */
 void reading_words(struct reading *reading, char **words, size_t count);
-/* Takes the expression too, as if it had been given to --filter.  False, complained about: it is none. */
+/* Takes the expression too, as if it had been given to --filter.  False, reported about: it is none. */
 bool reading_filter(struct reading *reading, const char *expression);
-/* Takes the word if it is an expression rather than a path: no file of that name, and an operator in it.  Mistakes as above. */
+/* Takes the word if it is an expression rather than a path: no file of that name, and an operator in it.  Errors as above. */
 bool reading_take_expression(struct reading *reading, const char *word);
-/* The catalogue is complete with what the environment names; reading_open() does it too.  False, complained about: there is no memory. */
+/* The catalogue is complete with what the environment names; reading_open() does it too.  False, reported about: there is no memory. */
 bool reading_catalog(struct reading *reading);
-/* Makes the reader and adds the paths; without any, what live and dead processes of this user have not delivered yet.  False, complained about,
+/* Makes the reader and adds the paths; without any, what live and dead processes of this user have not delivered yet.  False, reported about,
  * when a path is not there or no trace, whatever the others are: a number or a list that lacks it would be wrong. */
 bool reading_open(struct reading *reading);
 /* The same without any path: for events that come from elsewhere (ct_reader_take()). */
 bool reading_open_empty(struct reading *reading);
 /* What is read from here on is read again: notes of it are withheld. */
 void reading_look(struct reading *reading);
-/* Begins again, from events of since_ns on; 0: from the first.  False, complained about: what was open cannot be opened again. */
+/* Begins again, from events of since_ns on; 0: from the first.  False, reported about: what was open cannot be opened again. */
 bool reading_again(struct reading *reading, uint64_t since_ns);
 /* Was a catalogue that was named not read?  It is reported, the traces are read without its names, and the status is CMD_UNREAD. */
 bool reading_lacks_catalog(const struct reading *reading);

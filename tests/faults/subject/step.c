@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "lanes.h"
+#include "thread_buffers.h"
 
 #include <ctrace/ctrace.h>
 #include <dlfcn.h>
@@ -35,27 +35,27 @@ static void require(bool truth, int line)
 }
 #define REQUIRE(truth) require((truth), __LINE__)
 
-static void inline_trace(unsigned lane)
+static void inline_trace(unsigned thread_buffer)
 {
-	char text[LANE_TEXT_LIMIT];
-	uint64_t number = tally->begun[lane] + 1;
-	unsigned size = lane_text(text, lane, number);
+	char text[THREAD_BUFFER_TEXT_LIMIT];
+	uint64_t number = tally->begun[thread_buffer] + 1;
+	unsigned size = thread_buffer_text(text, thread_buffer, number);
 
-	__atomic_store_n(&tally->begun[lane], number, __ATOMIC_RELEASE);
-	CTRACE(&tracer, CTRACE_INFO, lane, CTRACE_U32(lane), CTRACE_U64(number), CTRACE_TEXT(text, size));
-	__atomic_store_n(&tally->returned[lane], number, __ATOMIC_RELEASE);
+	__atomic_store_n(&tally->begun[thread_buffer], number, __ATOMIC_RELEASE);
+	CTRACE(&tracer, CTRACE_INFO, thread_buffer, CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size));
+	__atomic_store_n(&tally->returned[thread_buffer], number, __ATOMIC_RELEASE);
 }
 
-static void outline_trace(unsigned lane)
+static void outline_trace(unsigned thread_buffer)
 {
-	char text[LANE_TEXT_LIMIT];
-	uint64_t number = tally->begun[lane] + 1;
-	unsigned size = lane_text(text, lane, number);
-	struct ctrace_item items[3] = { CTRACE_U32(lane), CTRACE_U64(number), CTRACE_TEXT(text, size) };
+	char text[THREAD_BUFFER_TEXT_LIMIT];
+	uint64_t number = tally->begun[thread_buffer] + 1;
+	unsigned size = thread_buffer_text(text, thread_buffer, number);
+	struct ctrace_item items[3] = { CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size) };
 
-	__atomic_store_n(&tally->begun[lane], number, __ATOMIC_RELEASE);
-	(void)ctrace_emit(&tracer, CTRACE_INFO, lane, items, 3);
-	__atomic_store_n(&tally->returned[lane], number, __ATOMIC_RELEASE);
+	__atomic_store_n(&tally->begun[thread_buffer], number, __ATOMIC_RELEASE);
+	(void)ctrace_emit(&tracer, CTRACE_INFO, thread_buffer, items, 3);
+	__atomic_store_n(&tally->returned[thread_buffer], number, __ATOMIC_RELEASE);
 }
 
 static void stepped(void (*trace)(unsigned))

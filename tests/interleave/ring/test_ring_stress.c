@@ -22,7 +22,7 @@
 #define NEVER 60000000000u /* ns: a lost wake-up would show as a wait that ends by time */
 
 static struct ct_ring ring;
-static struct ctrace_lane lane;
+static struct ctrace_thread_buffer thread_buffer;
 static uint32_t finished; /* atomic: the producer has written all */
 
 struct tally {
@@ -84,7 +84,7 @@ static bool is_whole(const struct ct_event *event)
 
 static bool has_room(size_t size)
 {
-	return (uintptr_t)lane.cur + size <= (uintptr_t)__atomic_load_n(&lane.end, __ATOMIC_RELAXED);
+	return (uintptr_t)thread_buffer.cur + size <= (uintptr_t)__atomic_load_n(&thread_buffer.end, __ATOMIC_RELAXED);
 }
 
 /* One event under the ring's policy, as lib/trace/trace.c does it. */
@@ -93,7 +93,7 @@ static void emit(size_t size, uint64_t number)
 	while (!has_room(size)) {
 		uint64_t tail = __atomic_load_n(&ring.head->tail, __ATOMIC_ACQUIRE);
 
-		if (ct_ring_open_window(&ring, &lane, &classes, 5, size))
+		if (ct_ring_open_window(&ring, &thread_buffer, &classes, 5, size))
 			break;
 		if (ring.head->overflow == CT_OVERFLOW_DISCARD) {
 			ct_ring_count_lost(&ring, CTRACE_LOSS_DISCARDED, 0);
@@ -102,9 +102,9 @@ static void emit(size_t size, uint64_t number)
 		}
 		tally.timeouts += !ct_ring_wait_for_space(&ring, tail, NEVER);
 	}
-	fill(lane.cur, size, number);
-	lane.cur += size;
-	__atomic_store_n(lane.head, (uint64_t)(uintptr_t)lane.cur + lane.bias, __ATOMIC_RELEASE);
+	fill(thread_buffer.cur, size, number);
+	thread_buffer.cur += size;
+	__atomic_store_n(thread_buffer.head, (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias, __ATOMIC_RELEASE);
 }
 
 static void *produce(void *argument)
@@ -148,7 +148,7 @@ static void take_up_to(uint64_t limit, uint64_t *last)
 	}
 }
 
-/* Consumes in bulk, as the agent does; now and then it closes the producer's window under its feet. */
+/* Consumes in bulk, as the consumer thread does; now and then it closes the producer's window under its feet. */
 static void consume(void)
 {
 	uint64_t last = 0, seed = 362436069;
@@ -161,22 +161,22 @@ static void consume(void)
 		if (is_last || tally.damaged != 0)
 			return;
 		if (next_random(&seed) % 8 == 0)
-			ct_ring_close_window(&lane);
+			ct_ring_close_window(&thread_buffer);
 	}
 }
 
 static void run(uint32_t overflow)
 {
-	struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
+	struct ct_session private = { .directory_fd = -1, .file_fd = -1 };
 	pthread_t producer;
 
 	memset(&tally, 0, sizeof tally);
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&ring, 0, sizeof ring);
 	finished = 0;
 	assert_int_equal(ct_ring_create(&ring, &private, 0, CAPACITY), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
-	ring.head->is_captured = 1; /* the times are numbers */
+	ring.head->is_imported = 1; /* the times are numbers */
 	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);
 	consume();
 	assert_int_equal(pthread_join(producer, NULL), 0);

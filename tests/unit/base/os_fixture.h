@@ -1,5 +1,5 @@
 /*
- * os_fixture.h - a folder of its own for each test of the door to the operating system.
+ * os_fixture.h - a directory of its own for each test of the door to the operating system.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,9 +27,9 @@ static char room[64];
 
 static UNUSED int set_up(void **state)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *directory = getenv("TMPDIR");
 
-	(void)snprintf(room, sizeof room, "%s/os-XXXXXX", folder != NULL && strlen(folder) < 40 ? folder : "/tmp");
+	(void)snprintf(room, sizeof room, "%s/os-XXXXXX", directory != NULL && strlen(directory) < 40 ? directory : "/tmp");
 	(void)state;
 	return mkdtemp(room) == NULL || chdir(room) != 0;
 }

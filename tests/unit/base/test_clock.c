@@ -54,14 +54,14 @@ static void a_reading_is_of_one_moment(void **state)
 
 /* ---- what ticks are made of ---- */
 
-static char folder[] = "clocksource-XXXXXX";
+static char directory[] = "clocksource-XXXXXX";
 
 static void file_write(const char *name, const char *text)
 {
 	char path[64];
 	int fd;
 
-	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	(void)snprintf(path, sizeof path, "%s/%s", directory, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -72,17 +72,17 @@ static enum ct_clock_source choose(const char *current, const char *available)
 {
 	file_write("current_clocksource", current);
 	file_write("available_clocksource", available);
-	return ct_clock_source_choose(true, folder);
+	return ct_clock_source_choose(true, directory);
 }
 
 static void the_tsc_is_used_where_the_kernel_trusts_it(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(folder));
-	assert_int_equal(ct_clock_source_choose(true, folder), CT_CLOCK_TSC); /* no kernel is heard */
-	assert_int_equal(ct_clock_source_choose(false, folder), CT_CLOCK_MONOTONIC);
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(ct_clock_source_choose(true, directory), CT_CLOCK_TSC); /* no kernel is heard */
+	assert_int_equal(ct_clock_source_choose(false, directory), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("tsc\n", "tsc hpet acpi_pm \n"), CT_CLOCK_TSC);
-	assert_int_equal(ct_clock_source_choose(false, folder), CT_CLOCK_MONOTONIC);
+	assert_int_equal(ct_clock_source_choose(false, directory), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("hpet\n", "tsc hpet acpi_pm \n"), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("hpet\n", "hpet acpi_pm \n"), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("acpi_pm\n", "acpi_pm \n"), CT_CLOCK_MONOTONIC);

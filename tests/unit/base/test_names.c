@@ -60,7 +60,7 @@ static void hash_follows_equality(void **state)
 	assert_int_not_equal(ct_name_hash("a", 1), ct_name_hash("a\0", 2));
 }
 
-/* Names as programs number them must not pile up in a table of a power of two. */
+/* Names as programs number them must not spool up in a table of a power of two. */
 static void hash_spreads(void **state)
 {
 	enum { NAMES = 65536, SLOTS = 65536 };

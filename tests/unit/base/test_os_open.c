@@ -68,12 +68,12 @@ static void what_is_no_regular_file_is_refused_without_waiting(void **state)
 {
 	(void)state;
 	assert_int_equal(mkfifo("pipe", 0600), 0);
-	assert_int_equal(mkdir("folder", 0700), 0);
+	assert_int_equal(mkdir("directory", 0700), 0);
 	assert_int_equal(try_open("pipe", O_RDONLY), CTRACE_DENIED);
 	assert_int_equal(try_open("pipe", O_WRONLY), CTRACE_DENIED);
 	assert_int_equal(try_open("pipe", O_RDWR), CTRACE_DENIED);
-	assert_int_equal(try_open("folder", O_RDONLY), CTRACE_DENIED);
-	assert_int_equal(try_open("folder", O_RDWR), CTRACE_DENIED);
+	assert_int_equal(try_open("directory", O_RDONLY), CTRACE_DENIED);
+	assert_int_equal(try_open("directory", O_RDWR), CTRACE_DENIED);
 	assert_int_equal(try_open("/dev/null", O_RDWR), CTRACE_DENIED);
 }
 
@@ -97,25 +97,25 @@ static void what_is_not_there_is_not_found(void **state)
 	assert_int_equal(try_open("file/below", O_RDWR | O_CREAT), CTRACE_NOT_FOUND);
 }
 
-static void a_folder_is_made_with_its_parents_for_us_alone(void **state)
+static void a_directory_is_made_with_its_parents_for_us_alone(void **state)
 {
 	mode_t before = umask(0);
 
 	(void)state;
-	assert_int_equal(ct_os_make_folder("a/b//c/"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("a/b//c/"), CTRACE_OK);
 	(void)umask(0777);
-	assert_int_equal(ct_os_make_folder("d/e"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("d/e"), CTRACE_OK);
 	(void)umask(before);
 	assert_int_equal(mode_of("a"), 0700);
 	assert_int_equal(mode_of("a/b/c"), 0700);
 	assert_int_equal(mode_of("d"), 0700);
 	assert_int_equal(mode_of("d/e"), 0700);
 	assert_int_equal(chmod("a", 0755), 0);
-	assert_int_equal(ct_os_make_folder("a/b"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("a/b"), CTRACE_OK);
 	assert_int_equal(mode_of("a"), 0755); /* what was there stays as it was */
 }
 
-static void a_folder_that_cannot_be_made_says_so(void **state)
+static void a_directory_that_cannot_be_made_says_so(void **state)
 {
 	char *long_path = malloc(5001);
 
@@ -125,15 +125,15 @@ static void a_folder_that_cannot_be_made_says_so(void **state)
 	long_path[5000] = '\0';
 	put("file", "x");
 	assert_int_equal(symlink("nowhere", "dangling"), 0);
-	assert_int_not_equal(ct_os_make_folder(""), CTRACE_OK);
-	assert_int_not_equal(ct_os_make_folder(long_path), CTRACE_OK);
-	assert_int_not_equal(ct_os_make_folder("file"), CTRACE_OK);
-	assert_int_not_equal(ct_os_make_folder("file/below"), CTRACE_OK);
-	assert_int_not_equal(ct_os_make_folder("dangling"), CTRACE_OK);
+	assert_int_not_equal(ct_os_make_directory(""), CTRACE_OK);
+	assert_int_not_equal(ct_os_make_directory(long_path), CTRACE_OK);
+	assert_int_not_equal(ct_os_make_directory("file"), CTRACE_OK);
+	assert_int_not_equal(ct_os_make_directory("file/below"), CTRACE_OK);
+	assert_int_not_equal(ct_os_make_directory("dangling"), CTRACE_OK);
 	ct_os_fail(CT_OS_MKDIR, 1, 1, ENOSPC);
-	assert_int_equal(ct_os_make_folder("p/q"), CTRACE_OS_ERROR);
+	assert_int_equal(ct_os_make_directory("p/q"), CTRACE_OS_ERROR);
 	assert_int_equal(errno, ENOSPC);
-	assert_int_equal(ct_os_make_folder("p/q"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("p/q"), CTRACE_OK);
 	free(long_path);
 }
 
@@ -151,9 +151,9 @@ static void a_whole_file_is_read_up_to_the_limit(void **state)
 	ct_buf_clear(&buf);
 	assert_int_equal(ct_os_read_file("/proc/self/cmdline", 100000, &buf), CTRACE_OK); /* a file of no size */
 	assert_true(buf.size > 0);
-	assert_int_equal(mkdir("folder", 0700), 0);
+	assert_int_equal(mkdir("directory", 0700), 0);
 	assert_int_equal(mkfifo("pipe", 0600), 0);
-	assert_int_equal(ct_os_read_file("folder", 100, &buf), CTRACE_DENIED);
+	assert_int_equal(ct_os_read_file("directory", 100, &buf), CTRACE_DENIED);
 	assert_int_equal(ct_os_read_file("pipe", 100, &buf), CTRACE_DENIED);
 	assert_int_equal(ct_os_read_file("missing", 100, &buf), CTRACE_NOT_FOUND);
 	ct_buf_fini(&buf);
@@ -259,12 +259,12 @@ static void a_descriptor_is_known_by_its_file(void **state)
 	assert_int_equal(fcntl(other, F_GETFD), -1);
 }
 
-static void a_folder_made_by_somebody_else_meanwhile_keeps_its_mode(void **state)
+static void a_directory_made_by_somebody_else_meanwhile_keeps_its_mode(void **state)
 {
 	(void)state;
 	assert_int_equal(mkdir("theirs", 0755), 0);
 	ct_os_fail(CT_OS_MKDIR, 0, 1, EEXIST);
-	assert_int_equal(ct_os_make_folder("theirs"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("theirs"), CTRACE_OK);
 	assert_int_equal(mode_of("theirs"), 0755);
 	ct_os_fail(CT_OS_MKDIR, 0, 0, 0);
 }
@@ -385,21 +385,21 @@ static void a_file_that_cannot_be_looked_at_is_not_another_one(void **state)
 	ct_os_close(&fd);
 }
 
-static void a_folder_is_opened_by_its_own_name(void **state)
+static void a_directory_is_opened_by_its_own_name(void **state)
 {
 	struct ct_file_id id;
 	struct stat info;
 	int fd;
 
 	(void)state;
-	assert_int_equal(system("mkdir folder; ln -s folder link"), 0);
-	assert_int_equal(ct_os_open_folder(AT_FDCWD, "folder", &fd, &id), CTRACE_OK);
+	assert_int_equal(system("mkdir directory; ln -s directory link"), 0);
+	assert_int_equal(ct_os_open_directory(AT_FDCWD, "directory", &fd, &id), CTRACE_OK);
 	assert_true(fd >= 96);
 	assert_int_equal(ct_os_stat(fd, &info), CTRACE_OK);
 	assert_true(S_ISDIR(info.st_mode));
 	assert_true(id.inode == info.st_ino && id.device == info.st_dev);
 	ct_os_close(&fd);
-	assert_int_not_equal(ct_os_open_folder(AT_FDCWD, "link", &fd, &id), CTRACE_OK);
+	assert_int_not_equal(ct_os_open_directory(AT_FDCWD, "link", &fd, &id), CTRACE_OK);
 	assert_int_equal(ct_os_stat_at(AT_FDCWD, "link", &info), CTRACE_OK);
 	assert_true(S_ISLNK(info.st_mode));
 	assert_int_equal(ct_os_stat_at(AT_FDCWD, "none", &info), CTRACE_NOT_FOUND);
@@ -447,18 +447,18 @@ int main(void)
 		TEST(what_is_no_regular_file_is_refused_without_waiting),
 		TEST(another_users_file_is_refused),
 		TEST(what_is_not_there_is_not_found),
-		TEST(a_folder_is_made_with_its_parents_for_us_alone),
-		TEST(a_folder_that_cannot_be_made_says_so),
+		TEST(a_directory_is_made_with_its_parents_for_us_alone),
+		TEST(a_directory_that_cannot_be_made_says_so),
 		TEST(a_whole_file_is_read_up_to_the_limit),
 		TEST(what_others_may_write_is_not_trusted),
 		TEST(closing_keeps_errno),
 		TEST(a_descriptor_of_ours_is_never_one_of_the_first_three),
 		TEST(a_descriptor_is_known_by_its_file),
-		TEST(a_folder_made_by_somebody_else_meanwhile_keeps_its_mode),
+		TEST(a_directory_made_by_somebody_else_meanwhile_keeps_its_mode),
 		TEST(a_descriptor_of_ours_has_a_high_number),
 		TEST(a_file_is_compared_with_its_name_before_it_is_touched),
 		TEST(a_file_that_cannot_be_looked_at_is_not_another_one),
-		TEST(a_folder_is_opened_by_its_own_name),
+		TEST(a_directory_is_opened_by_its_own_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

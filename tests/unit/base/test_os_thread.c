@@ -71,25 +71,25 @@ static void our_threads_take_no_signals_and_leave_the_callers_mask_alone(void **
 	assert_int_equal(ct_os_thread_start(tell_facts, &facts, "ctrace-test", &thread), CTRACE_OS_ERROR);
 }
 
-struct origins {
+struct source_processes {
 	sigset_t mask;
 	bool is_own, has_mask;
 	bool child_is_own;
 	int policy, cpus;
 };
 
-static void *look_at_origins(void *argument)
+static void *look_at_source_processes(void *argument)
 {
-	struct origins *origins = argument;
+	struct source_processes *source_processes = argument;
 	cpu_set_t cpus;
 	int status;
 	pid_t pid;
 
-	origins->is_own = ct_os_thread_is_own();
-	origins->has_mask = ct_os_thread_mask(&origins->mask);
-	origins->policy = sched_getscheduler(0);
+	source_processes->is_own = ct_os_thread_is_own();
+	source_processes->has_mask = ct_os_thread_mask(&source_processes->mask);
+	source_processes->policy = sched_getscheduler(0);
 	(void)sched_getaffinity(0, sizeof cpus, &cpus);
-	origins->cpus = CPU_COUNT(&cpus);
+	source_processes->cpus = CPU_COUNT(&cpus);
 	pid = fork();
 	if (pid == 0) {
 		sigset_t mask;
@@ -97,11 +97,11 @@ static void *look_at_origins(void *argument)
 		ct_os_thread_child();
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
 		for (int signal = 1; signal <= 31; signal++)
-			if (sigismember(&mask, signal) != sigismember(&origins->mask, signal))
+			if (sigismember(&mask, signal) != sigismember(&source_processes->mask, signal))
 				_exit(1);
 		_exit(ct_os_thread_is_own() ? 2 : 0);
 	}
-	origins->child_is_own = waitpid(pid, &status, 0) != pid || status != 0;
+	source_processes->child_is_own = waitpid(pid, &status, 0) != pid || status != 0;
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ static void *look_at_origins(void *argument)
 static void our_threads_are_ordinary_and_know_the_programs_mask(void **state)
 {
 	const struct sched_param none = { .sched_priority = 0 };
-	struct origins origins = { .policy = -1 };
+	struct source_processes source_processes = { .policy = -1 };
 	cpu_set_t all, one;
 	sigset_t mask;
 	pthread_t thread;
@@ -124,15 +124,15 @@ static void our_threads_are_ordinary_and_know_the_programs_mask(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
 	ct_guard_enter();
-	assert_int_equal(ct_os_thread_start(look_at_origins, &origins, "ctrace-test", &thread), CTRACE_OK);
+	assert_int_equal(ct_os_thread_start(look_at_source_processes, &source_processes, "ctrace-test", &thread), CTRACE_OK);
 	ct_guard_leave();
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
-	assert_true(origins.is_own && origins.has_mask && !origins.child_is_own);
-	assert_int_equal(origins.policy, SCHED_OTHER);
-	assert_int_equal(origins.cpus, CPU_COUNT(&all));
-	assert_int_equal(sigismember(&origins.mask, SIGTERM), 0);
+	assert_true(source_processes.is_own && source_processes.has_mask && !source_processes.child_is_own);
+	assert_int_equal(source_processes.policy, SCHED_OTHER);
+	assert_int_equal(source_processes.cpus, CPU_COUNT(&all));
+	assert_int_equal(sigismember(&source_processes.mask, SIGTERM), 0);
 }
 
 /* As much as the stack of one of our threads has: it is taken from there, in each thread of this program. */

@@ -65,7 +65,7 @@ static void a_record_is_dated_within_a_microsecond(void **state)
 		pass_ms(1);
 		read_both(&ticks[i], &wall[i]);
 		ct_sync_update(&sync);
-		/* As the agent does: at once after it took another point. */
+		/* As the consumer thread does: at once after it took another point. */
 		off += distance(ct_sync_wall_ns(&sync, ticks[i]), wall[i]) > 1000;
 	}
 	/* And all of them later, when points were stored. */
@@ -133,7 +133,7 @@ static void machine_update(struct machine *m)
 	ct_sync_add(&m->sync, &now);
 }
 
-/* The agent at work for `ns`, in rounds of about a millisecond. */
+/* The consumer thread at work for `ns`, in rounds of about a millisecond. */
 static void machine_run(struct machine *m, uint64_t ns)
 {
 	for (uint64_t end = m->now + ns; m->now < end;) {
@@ -182,7 +182,7 @@ static const struct ctrace_clock *clock_at(const struct machine *m, struct momen
 
 /* ---- the wall clock is set ---- */
 
-/* Events before, at once after and long after a step, the agent having slept before it. */
+/* Events before, at once after and long after a step, the consumer thread having slept before it. */
 static void check_step(int64_t by_ns, uint64_t asleep_ns)
 {
 	struct machine *m = machine_start();
@@ -195,7 +195,7 @@ static void check_step(int64_t by_ns, uint64_t asleep_ns)
 	m->now += 10000;
 	before = machine_event(m);
 	m->now += 20000;
-	machine_update(m); /* the agent has seen it, and sleeps */
+	machine_update(m); /* the consumer thread has seen it, and sleeps */
 	m->now += asleep_ns;
 	m->wall_ns += (uint64_t)by_ns;
 	m->now += 1000;
@@ -336,7 +336,7 @@ static void check_jump(uint64_t by, uint64_t asleep_ns)
 
 	machine_run(m, 10 * MS);
 	m->now += 10000;
-	before = machine_event(m); /* not seen by the agent yet */
+	before = machine_event(m); /* not seen by the consumer thread yet */
 	m->ticks += by;
 	m->boot_ns += asleep_ns;
 	m->wall_ns += asleep_ns;

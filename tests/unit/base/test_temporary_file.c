@@ -1,5 +1,5 @@
 /*
- * test_temporary_file.c - a file in the folder that TMPDIR names, of which no name is left.
+ * test_temporary_file.c - a file in the directory that TMPDIR names, of which no name is left.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void the_folder(void **state)
+static void the_directory(void **state)
 {
 	(void)state;
 	assert_int_equal(setenv("TMPDIR", "/some/where", 1), 0);
-	assert_string_equal(ct_temporary_folder("/tmp"), "/some/where");
+	assert_string_equal(ct_temporary_directory("/tmp"), "/some/where");
 	assert_int_equal(setenv("TMPDIR", "", 1), 0);
-	assert_string_equal(ct_temporary_folder("/tmp"), "/tmp");
+	assert_string_equal(ct_temporary_directory("/tmp"), "/tmp");
 	assert_int_equal(unsetenv("TMPDIR"), 0);
-	assert_string_equal(ct_temporary_folder("/var/tmp"), "/var/tmp");
+	assert_string_equal(ct_temporary_directory("/var/tmp"), "/var/tmp");
 }
 
 static void check_file(void)
@@ -73,7 +73,7 @@ static void a_file_whose_name_is_removed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_folder), cmocka_unit_test(a_file_without_a_name),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_directory), cmocka_unit_test(a_file_without_a_name),
 					    cmocka_unit_test(a_file_whose_name_is_removed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * catalog_fixture.h - what the tests of catalogues share: one that is empty before each test, and what was complained about.
+ * catalog_fixture.h - what the tests of catalogues share: one that is empty before each test, and what was reported about.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,16 +25,16 @@ static struct ct_catalog *catalog;
 static struct seen {
 	unsigned count; /* also of those that there is no room for */
 	char path[24][64];
-	struct ct_complaint complaint[24];
+	struct ct_diagnostic diagnostic[24];
 } seen;
 
-static UNUSED void see(const char *path, const struct ct_complaint *complaint, void *user)
+static UNUSED void see(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct seen *to = user;
 
-	if (to->count < CT_COUNT(to->complaint)) {
+	if (to->count < CT_COUNT(to->diagnostic)) {
 		(void)snprintf(to->path[to->count], sizeof to->path[0], "%s", path);
-		to->complaint[to->count] = *complaint;
+		to->diagnostic[to->count] = *diagnostic;
 	}
 	to->count++;
 }
@@ -58,9 +58,9 @@ static UNUSED int catalog_teardown(void **state)
 
 static UNUSED void show_seen(void)
 {
-	for (unsigned i = 0; i < seen.count && i < CT_COUNT(seen.complaint); i++)
-		print_message("# %s:%u:%u: %s; expected %s\n", seen.path[i], seen.complaint[i].line, seen.complaint[i].column,
-			      seen.complaint[i].message, seen.complaint[i].expected);
+	for (unsigned i = 0; i < seen.count && i < CT_COUNT(seen.diagnostic); i++)
+		print_message("# %s:%u:%u: %s; expected %s\n", seen.path[i], seen.diagnostic[i].line, seen.diagnostic[i].column,
+			      seen.diagnostic[i].message, seen.diagnostic[i].expected);
 }
 
 static UNUSED enum ctrace_status parse_sized(const char *text, size_t size)
@@ -69,7 +69,7 @@ static UNUSED enum ctrace_status parse_sized(const char *text, size_t size)
 	return ct_catalog_parse(catalog, "test.yaml", text, size, see, &seen);
 }
 
-/* A catalogue without mistakes. */
+/* A catalogue without errors. */
 static UNUSED void parse(const char *text)
 {
 	enum ctrace_status status = parse_sized(text, strlen(text));
@@ -79,7 +79,7 @@ static UNUSED void parse(const char *text)
 	assert_int_equal(seen.count, 0);
 }
 
-/* One with mistakes, which adds nothing. */
+/* One with errors, which adds nothing. */
 static UNUSED void parse_bad(const char *text)
 {
 	struct ct_catalog *saved = catalog;
@@ -94,14 +94,14 @@ static UNUSED void parse_bad(const char *text)
 static UNUSED void assert_seen(unsigned index, unsigned line, unsigned column, const char *message)
 {
 	assert_true(index < seen.count);
-	assert_string_equal(seen.complaint[index].message, message);
-	assert_int_equal(seen.complaint[index].line, line);
-	assert_int_equal(seen.complaint[index].column, column);
-	assert_true(seen.complaint[index].expected[0] != '\0');
+	assert_string_equal(seen.diagnostic[index].message, message);
+	assert_int_equal(seen.diagnostic[index].line, line);
+	assert_int_equal(seen.diagnostic[index].column, column);
+	assert_true(seen.diagnostic[index].expected[0] != '\0');
 }
 
-/* The one mistake of a catalogue. */
-static UNUSED void assert_mistake(const char *text, unsigned line, unsigned column, const char *message, const char *expected)
+/* The one error of a catalogue. */
+static UNUSED void assert_diagnostic(const char *text, unsigned line, unsigned column, const char *message, const char *expected)
 {
 	parse_bad(text);
 	if (seen.count != 1)
@@ -109,10 +109,10 @@ static UNUSED void assert_mistake(const char *text, unsigned line, unsigned colu
 	assert_int_equal(seen.count, 1);
 	assert_seen(0, line, column, message);
 	if (expected != NULL)
-		assert_string_equal(seen.complaint[0].expected, expected);
+		assert_string_equal(seen.diagnostic[0].expected, expected);
 }
 
-/* The one mistake of a catalogue, at the place of the @ in the text, which is not in what is read. */
+/* The one error of a catalogue, at the place of the @ in the text, which is not in what is read. */
 static UNUSED void assert_marked(const char *marked, const char *message)
 {
 	static char text[4096];
@@ -128,7 +128,7 @@ static UNUSED void assert_marked(const char *marked, const char *message)
 		column = *at == '\n' ? 1 : column + 1;
 		line += *at == '\n';
 	}
-	assert_mistake(text, line, column, message, NULL);
+	assert_diagnostic(text, line, column, message, NULL);
 }
 
 static UNUSED const struct ct_catalog_component *component(const char *name)

@@ -83,23 +83,23 @@ static void many_components(void **state)
 
 /* ---- files ---- */
 
-static void a_folder(void **state)
+static void a_directory(void **state)
 {
 	(void)state;
-	assert_int_equal(mkdir("folder", 0700), 0);
-	write_file("folder/b.yaml", "component: B\nevents: {1: FIRST}\n");
-	write_file("folder/a.yml", "component: A\n");
-	write_file("folder/c.yaml", "component: b\nevents: {1: SECOND}\n");
-	write_file("folder/.hidden.yaml", "component: H\n");
-	write_file("folder/x.txt", "component: X\n");
-	write_file("folder/yaml", "component: Y\n");
-	assert_int_equal(ct_catalog_add(catalog, "folder", see, &seen), CTRACE_DAMAGED);
+	assert_int_equal(mkdir("directory", 0700), 0);
+	write_file("directory/b.yaml", "component: B\nevents: {1: FIRST}\n");
+	write_file("directory/a.yml", "component: A\n");
+	write_file("directory/c.yaml", "component: b\nevents: {1: SECOND}\n");
+	write_file("directory/.hidden.yaml", "component: H\n");
+	write_file("directory/x.txt", "component: X\n");
+	write_file("directory/yaml", "component: Y\n");
+	assert_int_equal(ct_catalog_add(catalog, "directory", see, &seen), CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 1); /* the first one stays */
-	assert_string_equal(seen.path[0], "folder/c.yaml");
+	assert_string_equal(seen.path[0], "directory/c.yaml");
 	assert_seen(0, 1, 12, "\"b\" is described already, by another file");
 	assert_string_equal(ct_catalog_at(catalog, 0)->name, "A");
 	assert_string_equal(ct_catalog_at(catalog, 1)->name, "B");
-	assert_string_equal(ct_catalog_at(catalog, 1)->path, "folder/b.yaml");
+	assert_string_equal(ct_catalog_at(catalog, 1)->path, "directory/b.yaml");
 	assert_null(ct_catalog_at(catalog, 2));
 	assert_string_equal(event("B", 1)->mnemonic, "FIRST");
 }
@@ -110,12 +110,12 @@ static void what_cannot_be_read(void **state)
 	assert_int_equal(ct_catalog_add(catalog, "nothing.yaml", see, &seen), CTRACE_NOT_FOUND);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(mkdir("bad", 0700), 0);
-	assert_int_equal(mkdir("bad/folder.yaml", 0700), 0);
+	assert_int_equal(mkdir("bad/directory.yaml", 0700), 0);
 	write_file("bad/good.yaml", "component: GOOD\n");
 	write_file("bad/wrong.yaml", "component: WRONG\nevent: {}\n");
 	assert_int_equal(ct_catalog_add(catalog, "bad", see, &seen), CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 2);
-	assert_string_equal(seen.path[0], "bad/folder.yaml");
+	assert_string_equal(seen.path[0], "bad/directory.yaml");
 	assert_seen(0, 0, 0, "it is no regular file");
 	assert_seen(1, 2, 1, "\"event\" is no key of a catalogue (did you mean events?)");
 	assert_string_equal(component("GOOD")->name, "GOOD");
@@ -144,7 +144,7 @@ static void a_list(void **state)
 	assert_int_equal(ct_catalog_add_list(catalog, "nix:list/a.yaml", see, &seen), CTRACE_NOT_FOUND);
 	assert_int_equal(seen.count, 2);
 	assert_string_equal(seen.path[0], "nix");
-	assert_seen(0, 0, 0, "there is no such file or folder");
+	assert_seen(0, 0, 0, "there is no such file or directory");
 	assert_seen(1, 1, 12, "\"A\" is described already, by another file");
 }
 
@@ -185,7 +185,7 @@ static void counts(void **state)
 	assert_int_equal(sum.components, 3);
 	assert_int_equal(sum.events, 7);
 	assert_int_equal(sum.good_events, 5);
-	assert_int_equal(sum.mistakes, 2);
+	assert_int_equal(sum.diagnostics, 2);
 }
 
 static void a_file_that_is_too_large(void **state)
@@ -220,7 +220,7 @@ static void a_guest_takes_less(void **state)
 		ct_buf_add_format(&text, "  %u: {mnemonic: E%u, arguments: *a}\n", i, i);
 	assert_int_equal(parse_sized(ct_buf_text(&text), text.size), CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 1);
-	assert_string_equal(seen.complaint[0].message, "with this there is too much in the catalogue");
+	assert_string_equal(seen.diagnostic[0].message, "with this there is too much in the catalogue");
 	assert_null(ct_catalog_component(catalog, "B", 1));
 	ct_catalog_destroy(catalog);
 	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
@@ -243,7 +243,7 @@ int main(void)
 		CATALOG_TEST(finds_nothing_in_nothing),
 		CATALOG_TEST(finds_events),
 		CATALOG_TEST(many_components),
-		CATALOG_TEST(a_folder),
+		CATALOG_TEST(a_directory),
 		CATALOG_TEST(what_cannot_be_read),
 		CATALOG_TEST(without_who_is_told),
 		CATALOG_TEST(a_list),

@@ -95,7 +95,7 @@ static void the_component_s_encoding(void **state)
 	assert_int_equal(event("B", 1)->arguments[0].encoding, CT_ENCODING_ASCII); /* only its own */
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "- @{}", "an argument without a name" },
@@ -155,7 +155,7 @@ static void too_many(void **state)
 	parse(ct_buf_text(&all));
 	assert_int_equal(event("A", 1)->argument_count, CTRACE_MAX_ITEMS);
 	ct_buf_add_text(&all, "      - more\n");
-	assert_mistake(ct_buf_text(&all), 6, 7, "there are too many arguments", "at most 4,096 items in an event");
+	assert_diagnostic(ct_buf_text(&all), 6, 7, "there are too many arguments", "at most 4,096 items in an event");
 	ct_buf_fini(&all);
 }
 
@@ -180,7 +180,7 @@ int main(void)
 		CATALOG_TEST(marks),
 		CATALOG_TEST(the_component_s_encoding),
 		CATALOG_TEST(an_unknown_encoding_costs_only_itself),
-		CATALOG_TEST(mistakes),
+		CATALOG_TEST(diagnostics),
 		CATALOG_TEST(too_many),
 	};
 

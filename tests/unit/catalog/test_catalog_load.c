@@ -1,5 +1,5 @@
 /*
- * test_catalog_load.c - components and events: every key, every mistake with its place, all of them at once.
+ * test_catalog_load.c - components and events: every key, every error with its place, all of them at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -107,9 +107,9 @@ static void aliases(void **state)
 	assert_true(event("A", 2)->arguments[0].is_key);
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
-static void mistakes_of_components(void **state)
+static void diagnostics_of_components(void **state)
 {
 	static const struct {
 		const char *text;
@@ -138,9 +138,9 @@ static void mistakes_of_components(void **state)
 		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9, "\"a2345678901234567890...\" is too long", NULL },
 		{ "component: A\ndialect: cobol85\n", 2, 10, "\"cobol85\" is none of these words", "default, gnucobol, mf or ibm" },
 		{ "component: A\nodoslide: 1\n", 2, 11, "\"1\" is none of these words", "true or false" },
-		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no folder's name", NULL },
+		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no directory's name", NULL },
 		{ "component: A\ncopybooks: {a: b}\n", 2, 12, "this is a map", NULL },
-		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12, "there are too many folders",
+		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12, "there are too many directories",
 		  "at most 16" },
 		{ "component: A\ndescription: \"a\\0b\"\n", 2, 14, "there is a NUL in this text", NULL },
 		{ "component: A\nevents: [X]\n", 2, 9, "events are keys and values", NULL },
@@ -149,10 +149,10 @@ static void mistakes_of_components(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(cases); i++)
-		assert_mistake(cases[i].text, cases[i].line, cases[i].column, cases[i].message, cases[i].expected);
+		assert_diagnostic(cases[i].text, cases[i].line, cases[i].column, cases[i].message, cases[i].expected);
 }
 
-static void mistakes_of_events(void **state)
+static void diagnostics_of_events(void **state)
 {
 	static const struct {
 		const char *text; /* of the map of events */
@@ -193,7 +193,7 @@ static void mistakes_of_events(void **state)
 		assert_int_equal(seen.count, 1);
 		assert_seen(0, 3, cases[i].column, cases[i].message);
 		if (cases[i].expected != NULL)
-			assert_string_equal(seen.complaint[0].expected, cases[i].expected);
+			assert_string_equal(seen.diagnostic[0].expected, cases[i].expected);
 	}
 }
 
@@ -206,7 +206,7 @@ static void a_key_that_is_none(void **state)
 	assert_seen(1, 2, 10, "this is an event without a mnemonic");
 }
 
-static void all_mistakes_in_their_order(void **state)
+static void all_diagnostics_in_their_order(void **state)
 {
 	(void)state;
 	parse_bad("events:\n"
@@ -225,11 +225,11 @@ static void all_mistakes_in_their_order(void **state)
 	assert_seen(3, 3, 30, "\"x\" is none of these words");
 	assert_seen(4, 4, 1, "\"componet\" is no key of a catalogue (did you mean component?)");
 	assert_seen(5, 7, 13, "\"?\" has a character that may not be there");
-	assert_int_equal(seen.complaint[6].line, 10); /* what is before a mistake of YAML is looked at too */
+	assert_int_equal(seen.diagnostic[6].line, 10); /* what is before an error of YAML is looked at too */
 }
 
-/* An alias's mistakes are told where what it stands for is, and the alias itself where it is used. */
-static void mistakes_behind_aliases(void **state)
+/* An alias's errors are told where what it stands for is, and the alias itself where it is used. */
+static void diagnostics_behind_aliases(void **state)
 {
 	(void)state;
 	parse_bad("component: A\n"
@@ -259,7 +259,7 @@ static void arguments_that_are_repeated_are_read_once(void **state)
 	assert_int_equal(event("A", 4)->arguments[1].label_count, 1);
 }
 
-static void mistakes_in_arguments_that_are_repeated_are_told_once(void **state)
+static void diagnostics_in_arguments_that_are_repeated_are_told_once(void **state)
 {
 	(void)state;
 	parse_bad("component: A\n"
@@ -269,10 +269,10 @@ static void mistakes_in_arguments_that_are_repeated_are_told_once(void **state)
 		  "  3: {mnemonic: Z, arguments: *a}\n"
 		  "  4: {mnemonic: V, arguments: [{name: n, values: &v {v: 1, w: 1}}, {name: m, values: *v}]}\n");
 	assert_int_equal(seen.count, 6);
-	assert_seen(2, 4, 31, "there are mistakes in the arguments that this repeats");
-	assert_seen(3, 5, 31, "there are mistakes in the arguments that this repeats");
+	assert_seen(2, 4, 31, "there are errors in the arguments that this repeats");
+	assert_seen(3, 5, 31, "there are errors in the arguments that this repeats");
 	assert_seen(4, 6, 60, "\"w\" has the value of another, on line 6");
-	assert_seen(5, 6, 86, "there are mistakes in the values that this repeats");
+	assert_seen(5, 6, 86, "there are errors in the values that this repeats");
 	assert_int_equal(ct_catalog_counts(catalog).good_events, 0);
 }
 
@@ -294,7 +294,7 @@ static void aliases_that_explode(void **state)
 	parse_bad(ct_buf_text(&text));
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 1);
-	assert_string_equal(seen.complaint[0].message, "with this there is too much in the catalogue");
+	assert_string_equal(seen.diagnostic[0].message, "with this there is too much in the catalogue");
 }
 
 int main(void)
@@ -306,13 +306,13 @@ int main(void)
 		CATALOG_TEST(several_components),
 		CATALOG_TEST(marks_of_the_component),
 		CATALOG_TEST(aliases),
-		CATALOG_TEST(mistakes_of_components),
-		CATALOG_TEST(mistakes_of_events),
-		CATALOG_TEST(all_mistakes_in_their_order),
-		CATALOG_TEST(mistakes_behind_aliases),
+		CATALOG_TEST(diagnostics_of_components),
+		CATALOG_TEST(diagnostics_of_events),
+		CATALOG_TEST(all_diagnostics_in_their_order),
+		CATALOG_TEST(diagnostics_behind_aliases),
 		CATALOG_TEST(a_key_that_is_none),
 		CATALOG_TEST(arguments_that_are_repeated_are_read_once),
-		CATALOG_TEST(mistakes_in_arguments_that_are_repeated_are_told_once),
+		CATALOG_TEST(diagnostics_in_arguments_that_are_repeated_are_told_once),
 		CATALOG_TEST(aliases_that_explode),
 	};
 

@@ -33,7 +33,7 @@ static void a_match(void **state)
 	assert_int_equal(event("A", 4)->match, 1);
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "1: {mnemonic: A, exit: @9}", "\"9\" is no event of this component" },
@@ -77,7 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CATALOG_TEST(a_pair),
 		CATALOG_TEST(a_match),
-		CATALOG_TEST(mistakes),
+		CATALOG_TEST(diagnostics),
 		CATALOG_TEST(they_count_as_bad),
 	};
 

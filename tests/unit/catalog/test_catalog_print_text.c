@@ -81,9 +81,9 @@ static void bits_have_no_sign(void **state)
 	assert_string_equal(ct_labels_word(&values), "Values");
 }
 
-static void a_files_name_is_without_its_folder(void **state)
+static void a_files_name_is_without_its_directory(void **state)
 {
-	struct ct_catalog_component of = { .path = "folder/of/app.yaml" };
+	struct ct_catalog_component of = { .path = "directory/of/app.yaml" };
 
 	(void)state;
 	assert_string_equal(ct_component_file_name(&of), "app.yaml");
@@ -98,7 +98,7 @@ int main(void)
 		PRINT_TEST(a_sentence_has_one_full_stop),
 		PRINT_TEST(what_is_said_of_an_event),
 		PRINT_TEST(bits_have_no_sign),
-		PRINT_TEST(a_files_name_is_without_its_folder),
+		PRINT_TEST(a_files_name_is_without_its_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_catalog_record.c - copybooks that a catalogue names: where they are looked for, that each is read once, and mistakes in both.
+ * test_catalog_record.c - copybooks that a catalogue names: where they are looked for, that each is read once, and errors in both.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -91,18 +91,18 @@ static void a_table_that_slides(void **state)
 	assert_ptr_not_equal(item(0)->copybook, item(1)->copybook);
 }
 
-static void in_its_folders(void **state)
+static void in_its_directories(void **state)
 {
 	(void)state;
 	assert_int_equal(read_items("copybooks: [sub, ../other]\n", "  - {name: a, copybook: B.cpy}\n"
 								    "  - {name: b, copybook: A.cpy}\n"),
 			 CTRACE_OK);
-	assert_int_equal(ct_copybook_size(item(0)->copybook), 3); /* what it copies is in another of the folders */
+	assert_int_equal(ct_copybook_size(item(0)->copybook), 3); /* what it copies is in another of the directories */
 	assert_int_equal(ct_copybook_size(item(1)->copybook), 5);
 }
 
-/* The same name in two components of a file, which have other folders. */
-static void folders_of_each_component(void **state)
+/* The same name in two components of a file, which have other directories. */
+static void directories_of_each_component(void **state)
 {
 	(void)state;
 	write_copybooks();
@@ -119,11 +119,11 @@ static void folders_of_each_component(void **state)
 static void by_its_path(void **state)
 {
 	char text[5000];
-	char folder[4096];
+	char directory[4096];
 
 	(void)state;
-	assert_non_null(getcwd(folder, sizeof folder));
-	(void)snprintf(text, sizeof text, "  - {name: a, copybook: %s/own/A.cpy}\n", folder);
+	assert_non_null(getcwd(directory, sizeof directory));
+	(void)snprintf(text, sizeof text, "  - {name: a, copybook: %s/own/A.cpy}\n", directory);
 	assert_int_equal(read_items("", text), CTRACE_OK);
 	assert_int_equal(ct_copybook_size(item(0)->copybook), 5);
 }
@@ -137,22 +137,22 @@ static void what_is_not_there(void **state)
 			 CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 3);
 	assert_seen(0, 6, 25, "\"C.cpy\" is not there");
-	assert_seen(1, 7, 25, "\"sub\" is not there"); /* it is a folder */
+	assert_seen(1, 7, 25, "\"sub\" is not there"); /* it is a directory */
 	assert_seen(2, 8, 25, "\"/nowhere/C.cpy\" is not there");
 	assert_string_equal(seen.path[0], "own/c.yaml");
 }
 
-static void mistakes_in_copybooks(void **state)
+static void diagnostics_in_copybooks(void **state)
 {
 	(void)state;
 	assert_int_equal(read_items("", "  - {name: a, copybook: BAD.cpy}\n"
 					"  - {name: b, copybook: BAD.cpy}\n"),
 			 CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 3);
-	assert_seen(0, 6, 25, "\"BAD.cpy\" has a mistake on line 2");
+	assert_seen(0, 6, 25, "\"BAD.cpy\" has an error on line 2");
 	assert_string_equal(seen.path[1], "own/BAD.cpy");
-	assert_int_equal(seen.complaint[1].line, 2);
-	assert_seen(2, 7, 25, "\"BAD.cpy\" has a mistake, as was said before");
+	assert_int_equal(seen.diagnostic[1].line, 2);
+	assert_seen(2, 7, 25, "\"BAD.cpy\" has an error, as was said before");
 }
 
 static void a_record_that_is_not_there(void **state)
@@ -161,8 +161,8 @@ static void a_record_that_is_not_there(void **state)
 	assert_int_equal(read_items("", "  - {name: a, copybook: A.cpy, record: rec-z}\n"), CTRACE_DAMAGED);
 	assert_true(seen.count >= 1);
 	assert_string_equal(seen.path[0], "own/c.yaml");
-	assert_int_equal(seen.complaint[0].line, 6);
-	assert_int_equal(seen.complaint[0].column, 25);
+	assert_int_equal(seen.diagnostic[0].line, 6);
+	assert_int_equal(seen.diagnostic[0].column, 25);
 }
 
 static void too_many(void **state)
@@ -180,7 +180,7 @@ static void too_many(void **state)
 	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 1);
-	assert_non_null(strstr(seen.complaint[0].message, "is one record too many"));
+	assert_non_null(strstr(seen.diagnostic[0].message, "is one record too many"));
 }
 
 /* What could be made of many large copybooks is bounded, also when each of them is in the bounds of its own. */
@@ -205,7 +205,7 @@ static void too_many_fields(void **state)
 	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 40 - CT_CATALOG_FIELDS / 8001);
-	assert_non_null(strstr(seen.complaint[0].message, "is too much, with the copybooks before it"));
+	assert_non_null(strstr(seen.diagnostic[0].message, "is too much, with the copybooks before it"));
 }
 
 int main(void)
@@ -215,11 +215,11 @@ int main(void)
 		CATALOG_TEST(each_is_read_once),
 		CATALOG_TEST(as_its_compiler_has_it),
 		CATALOG_TEST(a_table_that_slides),
-		CATALOG_TEST(in_its_folders),
-		CATALOG_TEST(folders_of_each_component),
+		CATALOG_TEST(in_its_directories),
+		CATALOG_TEST(directories_of_each_component),
 		CATALOG_TEST(by_its_path),
 		CATALOG_TEST(what_is_not_there),
-		CATALOG_TEST(mistakes_in_copybooks),
+		CATALOG_TEST(diagnostics_in_copybooks),
 		CATALOG_TEST(a_record_that_is_not_there),
 		CATALOG_TEST(too_many),
 		CATALOG_TEST(too_many_fields),

@@ -6,7 +6,7 @@
 #include "catalog_fixture.h"
 
 static struct ct_catalog_file file;
-static struct ct_mistakes mistakes;
+static struct ct_catalog_diagnostics diagnostics;
 static struct ct_catalog_budget budget;
 static struct ct_load load;
 
@@ -14,17 +14,17 @@ static int load_setup(void **state)
 {
 	(void)state;
 	memset(&file, 0, sizeof file);
-	memset(&mistakes, 0, sizeof mistakes);
+	memset(&diagnostics, 0, sizeof diagnostics);
 	memset(&seen, 0, sizeof seen);
 	budget = (struct ct_catalog_budget){ 100, 100, 100, true };
-	load = (struct ct_load){ .file = &file, .mistakes = &mistakes, .budget = &budget };
+	load = (struct ct_load){ .file = &file, .diagnostics = &diagnostics, .budget = &budget };
 	return 0;
 }
 
 static int load_teardown(void **state)
 {
 	(void)state;
-	ct_mistakes_fini(&mistakes);
+	ct_catalog_diagnostics_fini(&diagnostics);
 	ct_arena_fini(&file.arena);
 	ct_arena_fini(&load.nodes);
 	free(load.entries);
@@ -41,14 +41,14 @@ static const struct ct_yaml *yaml(const char *text)
 	return documents;
 }
 
-/* What the one mistake so far is, and then there is none. */
+/* What the one error so far is, and then there is none. */
 static void assert_one(const char *message)
 {
 	memset(&seen, 0, sizeof seen);
-	assert_int_equal(mistakes.total, 1);
-	ct_mistakes_tell(&mistakes, "x", "", 0, see, &seen);
-	assert_string_equal(seen.complaint[0].message, message);
-	ct_mistakes_fini(&mistakes);
+	assert_int_equal(diagnostics.total, 1);
+	ct_catalog_diagnostics_tell(&diagnostics, "x", "", 0, see, &seen);
+	assert_string_equal(seen.diagnostic[0].message, message);
+	ct_catalog_diagnostics_fini(&diagnostics);
 }
 
 static void nothing(void **state)
@@ -75,7 +75,7 @@ static void maps(void **state)
 	assert_null(values[1]);
 	assert_string_equal(values[2]->text, "3");
 	assert_int_equal(budget.reads, 96);
-	assert_int_equal(mistakes.total, 0);
+	assert_int_equal(diagnostics.total, 0);
 	assert_true(ct_load_map(&load, yaml("{One: 1, two: 2}"), &keys, values)); /* upper case is another */
 	assert_null(values[0]);
 	assert_string_equal(values[1]->text, "2");
@@ -107,7 +107,7 @@ static void what_is_not_there(void **state)
 	assert_false(ct_load_word(&load, NULL, words, 1, "x", &word));
 	assert_false(ct_load_flag(&load, NULL, &flag));
 	assert_false(ct_load_encoding(&load, NULL, &encoding));
-	assert_int_equal(mistakes.total, 0);
+	assert_int_equal(diagnostics.total, 0);
 	assert_int_equal(number, 7);
 	assert_int_equal(word, 7);
 	assert_true(flag);
@@ -141,7 +141,7 @@ static void names(void **state)
 	assert_string_equal(ct_load_name(&load, yaml("aZ_-9"), &some), "aZ_-9");
 	assert_string_equal(ct_load_name(&load, yaml("'\xC3\xA4#$'"), &printable), "\xC3\xA4#$");
 	assert_string_equal(ct_load_name(&load, yaml("'a b'"), &blanks), "a b");
-	assert_int_equal(mistakes.total, 0);
+	assert_int_equal(diagnostics.total, 0);
 	assert_null(ct_load_name(&load, yaml("'a b'"), &printable));
 	assert_one("\"a b\" has a character that may not be there");
 	assert_null(ct_load_name(&load, yaml("\"\\x7F\""), &blanks));
@@ -164,7 +164,7 @@ static void numbers(void **state)
 	assert_true(ct_load_number(&load, yaml("18446744073709551615"), false, &number) && number == UINT64_MAX);
 	assert_true(ct_load_number(&load, yaml("-0x10"), true, &number) && number == (uint64_t)-16);
 	assert_true(ct_load_id(&load, yaml("0xFFFFFFFF"), &id) && id == UINT32_MAX);
-	assert_int_equal(mistakes.total, 0);
+	assert_int_equal(diagnostics.total, 0);
 	assert_false(ct_load_number(&load, yaml("'- 1'"), true, &number));
 	assert_one("\"- 1\" is no number");
 	assert_false(ct_load_number(&load, yaml("'-'"), true, &number));
@@ -203,10 +203,10 @@ static void twice(void **state)
 	for (const struct ct_yaml *node = list->first; node != NULL; node = node->next, i++)
 		entries[i] = (struct ct_load_entry){ .name = node->text, .node = node, .is_bad = &is_bad[i] };
 	ct_load_unique(&load, 6, "is the name", "x");
-	assert_int_equal(mistakes.total, 3);
+	assert_int_equal(diagnostics.total, 3);
 	assert_true(!is_bad[0] && !is_bad[1] && is_bad[2] && is_bad[3] && !is_bad[4] && is_bad[5]);
 	ct_load_unique(&load, 0, "is the name", "x");
-	assert_int_equal(mistakes.total, 3);
+	assert_int_equal(diagnostics.total, 3);
 }
 
 #define LOAD_TEST(name) cmocka_unit_test_setup_teardown(name, load_setup, load_teardown)

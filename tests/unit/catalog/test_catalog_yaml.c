@@ -72,7 +72,7 @@ static void documents(void **state)
 	assert_int_equal(document->next->next->kind, CT_YAML_MAP);
 	assert_null(document->next->next->next);
 	assert_null(parse_yaml("", CTRACE_OK));
-	document = parse_yaml("a: b\n---\nc: [\n", CTRACE_DAMAGED); /* what is before a mistake is there */
+	document = parse_yaml("a: b\n---\nc: [\n", CTRACE_DAMAGED); /* what is before an error is there */
 	assert_int_equal(document->kind, CT_YAML_MAP);
 	assert_null(document->next);
 }
@@ -109,7 +109,7 @@ static void aliases_that_are_none(void **state)
 	assert_error("&a {&b x: [*b, *a]}\n", 0, 15, "\"a\" is no anchor's name");
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	(void)state;
 	assert_error("a:\n\tc: d\n", 1, 0, "this is not YAML: found character that cannot start any token");
@@ -193,7 +193,7 @@ int main(void)
 		cmocka_unit_test_teardown(documents, arenas_free),
 		cmocka_unit_test_teardown(aliases, arenas_free),
 		cmocka_unit_test_teardown(aliases_that_are_none, arenas_free),
-		cmocka_unit_test_teardown(mistakes, arenas_free),
+		cmocka_unit_test_teardown(diagnostics, arenas_free),
 		cmocka_unit_test_teardown(depth, arenas_free),
 		cmocka_unit_test_teardown(nodes_and_anchors, arenas_free),
 		cmocka_unit_test_teardown(breaks, arenas_free),

@@ -175,7 +175,7 @@ static void level_takes_a_name_for_a_handle(void **state)
 	assert_int_equal(level_of("mf.rts"), CTF_LEVEL_NONE);
 }
 
-static void name_for_a_handle_may_be_short_or_foreign(void **state)
+static void name_for_a_handle_may_be_short_or_third_party(void **state)
 {
 	const cobuns8_t *names[] = {
 		at_page_end("A   ", 4), at_page_end("Q ", 2), at_page_end("xy", 3), /* NUL */
@@ -313,7 +313,7 @@ int main(void)
 		cmocka_unit_test(level_refuses),
 		cmocka_unit_test(level_get_takes_a_name_for_a_handle),
 		cmocka_unit_test(level_takes_a_name_for_a_handle),
-		cmocka_unit_test(name_for_a_handle_may_be_short_or_foreign),
+		cmocka_unit_test(name_for_a_handle_may_be_short_or_third_party),
 		cmocka_unit_test(number_is_no_name),
 		cmocka_unit_test(dest_adds_removes_and_cuts_off),
 		cmocka_unit_test(default_list_is_never_empty),

@@ -1,5 +1,5 @@
 /*
- * test_cbl_ctrace.c - CBL_CTRACE_*: each field of each group, each keyword, and a routine on its own and on a foreign thread.
+ * test_cbl_ctrace.c - CBL_CTRACE_*: each field of each group, each keyword, and a routine on its own and on a third-party thread.
  *
  * The routines here are C functions, called as COBOL's are; tests/process/cobol.sh has COBOL's own.
  *

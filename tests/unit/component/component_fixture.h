@@ -104,7 +104,7 @@ static UNUSED struct ct_trace *trace_of(const char *name)
 
 static UNUSED uint32_t threshold_of(const char *name)
 {
-	return __atomic_load_n(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->gate.level, __ATOMIC_RELAXED);
+	return __atomic_load_n(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->level_word.level, __ATOMIC_RELAXED);
 }
 
 /* ---- the routine ---- */

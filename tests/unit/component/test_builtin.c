@@ -25,7 +25,7 @@ static uint32_t command(const char *options)
 
 static uint32_t threshold(void)
 {
-	return __atomic_load_n(&unit->gate->level, __ATOMIC_RELAXED);
+	return __atomic_load_n(&unit->level_word->level, __ATOMIC_RELAXED);
 }
 
 static uint32_t destinations(void)
@@ -106,7 +106,7 @@ static void a_buffer_size_gives_it_a_ring_of_its_own(void)
 	request.bufsize = 100000;
 	CHILD_CHECK(command("") == CTRACE_RC_OK);
 	CHILD_CHECK(ct_registry_configured(ct_process.registry, unit->component).buffer == 128u << 10 &&
-		    ct_gate_route(unit->gate) != 0);
+		    ct_level_word_channel(unit->level_word) != 0);
 }
 
 static void what_only_a_defined_trace_has_is_refused(void)

@@ -40,9 +40,9 @@ static uint32_t change(const char *name)
 
 static uint64_t ring_of(const char *name)
 {
-	uint32_t route = ct_gate_route(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->gate);
+	uint32_t channel = ct_level_word_channel(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->level_word);
 
-	return ct_route_at(ct_process.registry, route).buffer;
+	return ct_channel_at(ct_process.registry, channel).buffer;
 }
 
 static bool is_off(const char *name)
@@ -188,10 +188,10 @@ static void a_size_that_there_is_no_ring_for_changes_nothing(void)
 
 	plant();
 	/* As many sizes as there can be. */
-	for (unsigned i = 1; i < CT_ROUTE_LIMIT; i++, bytes += CT_RING_MIN) {
+	for (unsigned i = 1; i < CT_CHANNEL_LIMIT; i++, bytes += CT_RING_MIN) {
 		int size = snprintf(name, sizeof name, "OTHER%u", i);
 
-		CHILD_CHECK(ct_route_set_buffer(ct_process.registry, name, (size_t)size, bytes) == CTRACE_OK);
+		CHILD_CHECK(ct_channel_set_buffer(ct_process.registry, name, (size_t)size, bytes) == CTRACE_OK);
 	}
 	status.buffer_asked = status.buffer_rounded = 1u << 29;
 	CHILD_CHECK(change("TREE") == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_STORAGE && call_count == 0);

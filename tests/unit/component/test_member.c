@@ -1,5 +1,5 @@
 /*
- * test_member.c - a member is read as a whole, or its first mistake is said with its place.
+ * test_member.c - a member is read as a whole, or its first error is said with its place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static void all_of_a_member_is_read(void)
 	ct_parmlib_fini(&parmlib);
 }
 
-static void the_first_mistake_is_said_with_its_place(void)
+static void the_first_diagnostic_is_said_with_its_place(void)
 {
 	write_member("CTBAD", "TRACEOPTS\n  ON\n  ASID(0) BUFSIZE(1X)\n  NONSENSE(1)\n");
 	CHILD_CHECK(is_refused("CTBAD", CTRACE_RSN_ASID_ZERO, "CTBAD:3:8: \"0\" is zero; expected 1 to 4 hexadecimal digits"));
@@ -46,7 +46,7 @@ static void the_first_mistake_is_said_with_its_place(void)
 	CHILD_CHECK(is_refused("CTBAD3", CTRACE_RSN_MEMBER_SYNTAX, "CTBAD3:1:"));
 }
 
-static void a_mistake_of_many_bytes_is_still_one_line(void)
+static void a_diagnostic_of_many_bytes_is_still_one_line(void)
 {
 	static char text[60000];
 
@@ -88,8 +88,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(all_of_a_member_is_read),
-		IN_CHILD(the_first_mistake_is_said_with_its_place),
-		IN_CHILD(a_mistake_of_many_bytes_is_still_one_line),
+		IN_CHILD(the_first_diagnostic_is_said_with_its_place),
+		IN_CHILD(a_diagnostic_of_many_bytes_is_still_one_line),
 		IN_CHILD(a_member_that_cannot_be_read_is_named_with_its_place),
 		IN_CHILD(a_member_that_is_too_large_is_refused),
 	};

@@ -75,7 +75,7 @@ static void one_that_nobody_is_keeps_what_was_said(void)
 	CHILD_CHECK(parse("APPXYZ", "ASID(FFF0).JOBNAME(OURJOB)") && !path.is_active);
 }
 
-static void what_is_no_path_is_complained_about_where_it_is(void)
+static void what_is_no_path_is_diagnosed_about_where_it_is(void)
 {
 	static const struct {
 		const char *sub;
@@ -122,7 +122,7 @@ int main(void)
 		IN_CHILD(the_longest_path_has_room),
 		IN_CHILD(our_address_space_has_one_name),
 		IN_CHILD(one_that_nobody_is_keeps_what_was_said),
-		IN_CHILD(what_is_no_path_is_complained_about_where_it_is),
+		IN_CHILD(what_is_no_path_is_diagnosed_about_where_it_is),
 		IN_CHILD(a_ctss_has_the_names_padded_with_blanks),
 	};
 

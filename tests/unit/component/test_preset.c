@@ -58,14 +58,14 @@ static void attach(void)
 
 static unsigned count_files(void)
 {
-	DIR *folder = opendir("run/preset");
+	DIR *directory = opendir("run/preset");
 	struct dirent *entry;
 	unsigned count = 0;
 
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	return count;
 }
 
@@ -155,7 +155,7 @@ static void look_where_nothing_is(void)
 	CHILD_CHECK(ct_preset_delete(TRACE) == CTRACE_NOT_FOUND);
 }
 
-static void looking_makes_no_folder(void **state)
+static void looking_makes_no_directory(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(look_where_nothing_is), 0);
@@ -213,7 +213,7 @@ static void another_users_file_is_neither_read_nor_replaced(void **state)
 	assert_int_equal(count_files(), 1);
 }
 
-static void a_folder_that_is_not_ours_alone_is_not_used(void **state)
+static void a_directory_that_is_not_ours_alone_is_not_used(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(put_it), 0);
@@ -253,7 +253,7 @@ static void use_strange_names(void)
 	CHILD_CHECK(ct_preset_get(long_name, &got) == CTRACE_OK && is_the_request(&got));
 }
 
-static void no_name_leads_out_of_the_folder(void **state)
+static void no_name_leads_out_of_the_directory(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(use_strange_names), 0);
@@ -308,7 +308,7 @@ static void a_full_disk_leaves_the_old_one_and_nothing_else(void **state)
 
 /* ---- the run directory's other uses ---- */
 
-static void count_entry(const struct ct_folder_entry *entry, void *user)
+static void count_entry(const struct ct_directory_entry *entry, void *user)
 {
 	unsigned *count = user;
 
@@ -322,15 +322,15 @@ static void recovery_and_removal_leave_presets_alone(void **state)
 
 	(void)state;
 	assert_int_equal(run_traced(put_it), 0);
-	ct_folder_each(run_dir, count_entry, &count);
+	ct_directory_each(run_dir, count_entry, &count);
 	assert_int_equal(count, 0);
-	assert_int_equal(recover().folders, 0);
+	assert_int_equal(recover().directories, 0);
 	assert_int_equal(run_traced(get_it), 0);
 	assert_int_equal(mkdir("run/7.0", 0700), 0); /* of a dead process */
 	put_file("run/7.0/session", "s", 1);
-	ct_folder_each(run_dir, count_entry, &count);
+	ct_directory_each(run_dir, count_entry, &count);
 	assert_int_equal(count, 1);
-	ct_folder_remove(run_dir, "7.0");
+	ct_directory_remove(run_dir, "7.0");
 	assert_int_equal(run_traced(get_it), 0);
 }
 
@@ -341,12 +341,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(case_does_not_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_later_one_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_deleted_is_not_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(looking_makes_no_folder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looking_makes_no_directory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_run_directory_there_are_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_link_is_neither_followed_nor_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_users_file_is_neither_read_nor_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_folder_that_is_not_ours_alone_is_not_used, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_name_leads_out_of_the_folder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_directory_that_is_not_ours_alone_is_not_used, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_name_leads_out_of_the_directory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_preset_is_damaged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_one_and_nothing_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(recovery_and_removal_leave_presets_alone, set_up, tear_down),

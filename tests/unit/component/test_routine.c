@@ -88,14 +88,14 @@ static void who_is_nowhere_is_named(void)
 
 /* ---- of modules ---- */
 
-/* room/folder/module.so, in which `code` stands. */
-static void build(const char *folder, const char *module, const char *code)
+/* room/directory/module.so, in which `code` stands. */
+static void build(const char *directory, const char *module, const char *code)
 {
 	char command[2000];
 
 	put_file("module.c", code, strlen(code));
-	(void)snprintf(command, sizeof command, "umask 022 && mkdir -p %s && cc -shared -fPIC -w -o '%s/%s.so' module.c", folder,
-		       folder, module);
+	(void)snprintf(command, sizeof command, "umask 022 && mkdir -p %s && cc -shared -fPIC -w -o '%s/%s.so' module.c", directory,
+		       directory, module);
 	CHILD_CHECK(system(command) == 0);
 }
 

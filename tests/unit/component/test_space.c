@@ -180,7 +180,7 @@ static void look_before_and_after_its_end(void)
 	CHILD_CHECK(!ct_space_find_jobname("MORTAL", &found));
 }
 
-static void who_has_ended_is_not_found_although_its_folder_is_there(void **state)
+static void who_has_ended_is_not_found_although_its_directory_is_there(void **state)
 {
 	(void)state;
 	peers[0] = start_peer("mortal");
@@ -218,7 +218,7 @@ static void look_for_our_own_name(void)
 	CHILD_CHECK(ct_space_find_jobname("MANY", &found) && found.asid == ct_space_self().asid);
 }
 
-/* The lowest is the last, the second and the first of three: in whatever order a folder is read, it is not always at the same place. */
+/* The lowest is the last, the second and the first of three: in whatever order a directory is read, it is not always at the same place. */
 static void of_several_with_one_name_it_is_ourselves_or_the_lowest(void **state)
 {
 	(void)state;
@@ -270,7 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_without_a_session_is_none, fixture_setup, tear_down),
 		cmocka_unit_test_setup_teardown(others_are_found_by_asid_and_by_job_name, fixture_setup, tear_down),
 		cmocka_unit_test_setup_teardown(who_is_not_there_is_not_found, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(who_has_ended_is_not_found_although_its_folder_is_there, fixture_setup, tear_down),
+		cmocka_unit_test_setup_teardown(who_has_ended_is_not_found_although_its_directory_is_there, fixture_setup, tear_down),
 		cmocka_unit_test_setup_teardown(another_run_directory_is_another_world, fixture_setup, tear_down),
 		cmocka_unit_test_setup_teardown(of_several_with_one_name_it_is_ourselves_or_the_lowest, fixture_setup, tear_down),
 		cmocka_unit_test_setup_teardown(looking_does_not_drop_the_lock_that_shows_that_we_live, fixture_setup, tear_down),

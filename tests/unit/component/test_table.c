@@ -131,7 +131,7 @@ static const char *claimed_traces(const struct ct_claim *claim)
 	return claim->count != 0 ? text : "";
 }
 
-static void *find_foreign(void *trace)
+static void *find_third_party(void *trace)
 {
 	CHILD_CHECK(!ct_claim_is_mine(trace));
 	return NULL;
@@ -146,7 +146,7 @@ static void a_thread_does_not_wait_for_itself(void)
 	ct_claim_init(&first);
 	ct_claim_init(&second);
 	CHILD_CHECK(!ct_claim_is_mine(trace) && claim_one(&first, trace) == CT_CLAIMED && ct_claim_is_mine(trace));
-	CHILD_CHECK(pthread_create(&thread, NULL, find_foreign, trace) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, find_third_party, trace) == 0 && pthread_join(thread, NULL) == 0);
 	/* As from the routine that it is called for. */
 	CHILD_CHECK(claim_one(&second, trace) == CT_CLAIM_REFUSED && claim_tree(&second, trace, false) == CT_CLAIM_REFUSED);
 	ct_claim_release(&second);

@@ -226,7 +226,7 @@ static void without_leave_to_lock_it_is_denied(void **state)
 static struct ctrace_tbwc storm[BUFFERS];
 static uint64_t contents[BUFFERS][8];
 static uint32_t next_number;
-static uint8_t captured[NUMBERS];
+static uint8_t imported[NUMBERS];
 static uint32_t bad;
 
 /* As an application: FILLING, the bytes, FULL with a number that nobody else has. */
@@ -263,7 +263,7 @@ static void capture_all(void)
 			if (contents[i][at] != number)
 				(void)__atomic_fetch_add(&bad, 1, __ATOMIC_RELAXED);
 		if (number < NUMBERS)
-			(void)__atomic_fetch_add(&captured[number], 1, __ATOMIC_RELAXED);
+			(void)__atomic_fetch_add(&imported[number], 1, __ATOMIC_RELAXED);
 		ct_tbwc_release(&storm[i], CTRACE_TBWC_AVAILABLE);
 	}
 }
@@ -292,7 +292,7 @@ static void *fill_and_capture(void *argument)
 	return NULL;
 }
 
-static void each_number_is_captured_once(void **state)
+static void each_number_is_imported_once(void **state)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 	struct itimerval interval = { { 0, 30 }, { 0, 30 } }, none = { { 0, 0 }, { 0, 0 } };
@@ -312,8 +312,8 @@ static void each_number_is_captured_once(void **state)
 	capture_all();
 	assert_int_equal(bad, 0);
 	for (uint32_t i = 0; i < NUMBERS; i++)
-		if (captured[i] != (i < next_number ? 1 : 0))
-			fail_msg("%u was captured %u times", i, captured[i]);
+		if (imported[i] != (i < next_number ? 1 : 0))
+			fail_msg("%u was imported %u times", i, imported[i]);
 }
 
 int main(void)
@@ -326,7 +326,7 @@ int main(void)
 		cmocka_unit_test(a_capture_takes_a_full_one_only_and_gives_it_back_with_its_number),
 		cmocka_unit_test(dref_and_fixed_lock_the_pages),
 		cmocka_unit_test(without_leave_to_lock_it_is_denied),
-		cmocka_unit_test(each_number_is_captured_once),
+		cmocka_unit_test(each_number_is_imported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

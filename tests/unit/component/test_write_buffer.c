@@ -246,12 +246,12 @@ static void write_into_a_full_ring(void)
 
 	define_usual();
 	CHILD_CHECK(write_it(fill(0, 1, 10), CTRACE_YES) == CTRACE_RC_OK); /* the ring, and the destination, are there */
-	hold_agent();
+	hold_consumer_thread();
 	CHILD_CHECK(write_it(fill(1, 501, 1000), CTRACE_NO) == CTRACE_WR_LOST);
 	CHILD_CHECK(CTRACE_REASON(outcome.rsncode) == CTRACE_WR_NO_SPACE);
 	CHILD_CHECK(outcome.written > 10 && outcome.written + outcome.lost == 500);
 	CHILD_CHECK(ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE);
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == outcome.lost);
 	CHILD_CHECK(is_balanced(501));
 	kept = outcome.written;
@@ -300,10 +300,10 @@ static void *spoil_the_last(void *argument)
 	/* The writer waits: it has seen all of the buffer once, and has not come to its end. */
 	while (ring == NULL || __atomic_load_n(&ring->head->waiting, __ATOMIC_ACQUIRE) == 0)
 		for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++)
-			if (ct_ring_pool_at(ct_process.pool, i)->head->is_captured == 1)
+			if (ct_ring_pool_at(ct_process.pool, i)->head->is_imported == 1)
 				ring = ct_ring_pool_at(ct_process.pool, i);
 	memset(buffer + (uintptr_t)argument, 0xFF, 1018);
-	release_agent();
+	release_consumer_thread();
 	return NULL;
 }
 
@@ -315,7 +315,7 @@ static void write_while_the_buffer_is_spoilt(void)
 	define_usual();
 	CHILD_CHECK(write_it(fill(0, 1, 10), CTRACE_YES) == CTRACE_RC_OK);
 	used = fill(1, 501, 1000);
-	hold_agent();
+	hold_consumer_thread();
 	CHILD_CHECK(pthread_create(&thread, NULL, spoil_the_last, (void *)(used - 1018)) == 0);
 	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_WR_LOST && is_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE, 499, 1));
 	CHILD_CHECK(pthread_join(thread, NULL) == 0);
@@ -374,7 +374,7 @@ static void write_odd_times(void)
 		memcpy(buffer + i * CTRACE_CTE_OVERHEAD + 8, &times[i], 8);
 	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_RC_OK);
 	now = ct_clock_ticks();
-	ring = ct_thread_self()->captured.ring;
+	ring = ct_thread_self()->imported.ring;
 	classes = ct_session_classes(&ct_process.session);
 	for (size_t i = 0, at = 0; i < CT_COUNT(times);) {
 		struct ct_event event;

@@ -1,7 +1,7 @@
 /*
  * test_link.c - a traced process's side of an external writer: connecting, being asked for its rings, losing the writer.
  *
- * The process is this one, with its agent and control thread; the writer is a thread of the test that speaks the protocol, and holds the lock
+ * The process is this one, with its consumer thread and control thread; the writer is a thread of the test that speaks the protocol, and holds the lock
  * on the session by which a writer shows that it lives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -69,35 +69,35 @@ static void *welcome(void *unused)
 	struct ct_message message;
 	char bytes[4096];
 	size_t size = 0, whole;
-	int folder = -1;
+	int directory = -1;
 
 	(void)unused;
 	if (poll(&wait, 1, 60000) != 1)
 		return NULL;
 	writer_end = accept(listener, NULL, NULL);
 	while (ct_message_parse(bytes, size, &message, &whole) == CTRACE_NOT_FOUND)
-		size += receive(bytes + size, sizeof bytes - size, &folder);
+		size += receive(bytes + size, sizeof bytes - size, &directory);
 	assert_int_equal(message.verb, CT_VERB_WRITER_CONNECT);
-	assert_true(folder >= 0);
+	assert_true(directory >= 0);
 	assert_int_equal(
 		ct_message_number(&message, CT_FIELD_VALUE, 0) + ct_message_number(&message, CT_FIELD_LEVEL, 0) <= CT_DEST_LIMIT, 1);
 	if (locks)
-		assert_int_equal(ct_session_map(&mapped, folder, (uint32_t)ct_message_number(&message, CT_FIELD_NUMBER, 0)), CTRACE_OK);
+		assert_int_equal(ct_session_map(&mapped, directory, (uint32_t)ct_message_number(&message, CT_FIELD_NUMBER, 0)), CTRACE_OK);
 	else
-		(void)close(folder);
+		(void)close(directory);
 	reply(share != 0 ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY, share);
 	return NULL;
 }
 
 static void open_writer(const char *name)
 {
-	char folder[200];
+	char directory[200];
 	int fd;
 
-	(void)snprintf(folder, sizeof folder, "%s/" CT_WRITER_FOLDER, run_dir);
-	(void)mkdir(folder, 0700);
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(ct_socket_listen(fd, folder, name, &listener), CTRACE_OK);
+	(void)snprintf(directory, sizeof directory, "%s/" CT_WRITER_DIRECTORY, run_dir);
+	(void)mkdir(directory, 0700);
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(ct_socket_listen(fd, directory, name, &listener), CTRACE_OK);
 	(void)close(fd);
 	assert_int_equal(pthread_create(&thread, NULL, welcome, NULL), 0);
 }
@@ -161,7 +161,7 @@ static void without_a_writer_it_is_noted(void **state)
 	assert_true(ct_writer_number("NOBODY") != 0);
 	assert_false(ct_writer_is_connected("NOBODY"));
 	trace(10);
-	assert_int_equal(newest_ring()->head->consumer, 0);
+	assert_int_equal(newest_ring()->head->held_by, 0);
 	assert_int_equal(ctrace_flush(60000), CTRACE_OK);
 	assert_true(ct_ring_is_empty(newest_ring()));
 	ct_writer_forget("link.test", 9);
@@ -190,8 +190,8 @@ static void connected_its_rings_are_the_writers(void **state)
 	slots = entry("WR1")->slots;
 	assert_true((slots & 0xFF) >= CT_WRITER_SLOT && slots >> 8 == 2);
 	trace(5);
-	assert_in_range(newest_ring()->head->consumer, slots & 0xFF, (slots & 0xFF) + 1);
-	assert_int_equal(pending(newest_ring()), 5); /* nobody but the writer drains it */
+	assert_in_range(newest_ring()->head->held_by, slots & 0xFF, (slots & 0xFF) + 1);
+	assert_int_equal(pending(newest_ring()), 5); /* nobody but the writer consumes it */
 	/* Where its predecessor wrote is nothing to it, nor to whoever adopts from it. */
 	for (uint32_t i = slots & 0xFF; i < (slots & 0xFF) + 2; i++)
 		assert_string_equal(ct_dest_path(&ct_process.session, i), "");
@@ -219,11 +219,11 @@ static void asked_for_its_rings_it_wants_them_back(void **state)
 	assert_int_equal(message.flags, CT_MESSAGE_ANSWER);
 	assert_int_equal(entry("WR1")->slots, 0);
 	assert_int_equal(ring->head->wanted, 0);
-	assert_int_not_equal(ring->head->consumer, 0); /* until the writer gives it */
-	__atomic_store_n(&ring->head->consumer, 0, __ATOMIC_RELEASE);
+	assert_int_not_equal(ring->head->held_by, 0); /* until the writer gives it */
+	__atomic_store_n(&ring->head->held_by, 0, __ATOMIC_RELEASE);
 	close_writer();
 	unlock();
-	UNTIL(ct_ring_is_empty(ring)); /* the agent has it */
+	UNTIL(ct_ring_is_empty(ring)); /* the consumer thread has it */
 	UNTIL(__atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE) == 0);
 }
 
@@ -242,7 +242,7 @@ static void a_writer_that_is_gone_is_gone_only_when_its_lock_is_free(void **stat
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	UNTIL(ct_writer_is_connected("WR1"));
 	ring = newest_ring();
-	UNTIL(__atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) != 0);
+	UNTIL(__atomic_load_n(&ring->head->held_by, __ATOMIC_ACQUIRE) != 0);
 	trace(7);
 	close_writer();
 	UNTIL(!ct_writer_is_connected("WR1"));
@@ -257,7 +257,7 @@ static void a_writer_that_is_gone_is_gone_only_when_its_lock_is_free(void **stat
 	assert_int_equal(ct_server_later(0, do_nothing, NULL), CTRACE_OK);
 	unlock();
 	UNTIL(ct_ring_is_empty(ring));
-	UNTIL(__atomic_load_n(&ring->head->consumer, __ATOMIC_ACQUIRE) == 0);
+	UNTIL(__atomic_load_n(&ring->head->held_by, __ATOMIC_ACQUIRE) == 0);
 }
 
 static void a_writer_without_a_lock_is_none(void **state)

@@ -13,7 +13,7 @@
 #define SIZE (2 * FRAME + 700000)
 
 static unsigned char data[SIZE];
-static int folder = -1;
+static int directory = -1;
 static const uint32_t goes_on;
 
 static int set_up(void **state)
@@ -22,14 +22,14 @@ static int set_up(void **state)
 	enter_room();
 	for (size_t i = 0; i < SIZE; i++)
 		data[i] = (unsigned char)(i * i >> 7);
-	folder = open("run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return folder >= 0 ? 0 : -1;
+	directory = open("run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return directory >= 0 ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	ct_os_close(&folder);
+	ct_os_close(&directory);
 	leave_room();
 	return 0;
 }
@@ -62,7 +62,7 @@ static void a_smaller_file(void **state)
 		put_file("run/stream.3", data, sizes[i]);
 		assert_int_equal(chmod("run/stream.3", i % 2 == 0 ? 0600 : 0640), 0);
 		put_file("run/.stream.3.new", "left behind", 11);
-		assert_int_equal(ct_compress_file(folder, "stream.3", &goes_on), CTRACE_OK);
+		assert_int_equal(ct_compress_file(directory, "stream.3", &goes_on), CTRACE_OK);
 		assert_holds("run/stream.3.zst", sizes[i]);
 		assert_false(exists("run/stream.3"));
 		assert_false(exists("run/.stream.3.new"));
@@ -77,15 +77,15 @@ static void what_is_no_file_of_ours(void **state)
 	char name[80];
 
 	(void)state;
-	assert_int_equal(ct_compress_file(folder, "stream.3", &goes_on), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_compress_file(directory, "stream.3", &goes_on), CTRACE_NOT_FOUND);
 	put_file("other", data, 10);
 	assert_int_equal(symlink("../other", "run/stream.3"), 0);
-	assert_int_equal(ct_compress_file(folder, "stream.3", &goes_on), CTRACE_DENIED);
+	assert_int_equal(ct_compress_file(directory, "stream.3", &goes_on), CTRACE_DENIED);
 	assert_true(exists("other"));
 	assert_false(exists("run/stream.3.zst"));
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	assert_int_equal(ct_compress_file(folder, name, &goes_on), CTRACE_DENIED);
+	assert_int_equal(ct_compress_file(directory, name, &goes_on), CTRACE_DENIED);
 }
 
 static void whatever_fails_the_file_stays(void **state)
@@ -97,14 +97,14 @@ static void whatever_fails_the_file_stays(void **state)
 	put_file("run/stream.3", data, SIZE);
 	for (size_t i = 0; i < CT_COUNT(calls); i++) {
 		ct_os_fail(calls[i], 0, 1, EIO);
-		assert_int_not_equal(ct_compress_file(folder, "stream.3", &goes_on), CTRACE_OK);
+		assert_int_not_equal(ct_compress_file(directory, "stream.3", &goes_on), CTRACE_OK);
 		ct_os_fail(calls[i], 0, 0, 0);
 		assert_int_equal(stat("run/stream.3", &info), 0);
 		assert_int_equal(info.st_size, SIZE);
 		assert_false(exists("run/stream.3.zst"));
 		assert_false(exists("run/.stream.3.new"));
 	}
-	assert_int_equal(ct_compress_file(folder, "stream.3", &goes_on), CTRACE_OK);
+	assert_int_equal(ct_compress_file(directory, "stream.3", &goes_on), CTRACE_OK);
 	assert_holds("run/stream.3.zst", SIZE);
 }
 
@@ -114,7 +114,7 @@ static void somebody_stops_it(void **state)
 
 	(void)state;
 	put_file("run/stream.3", data, SIZE);
-	assert_int_equal(ct_compress_file(folder, "stream.3", &let_go), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_compress_file(directory, "stream.3", &let_go), CTRACE_TIMED_OUT);
 	assert_true(exists("run/stream.3"));
 	assert_false(exists("run/stream.3.zst"));
 	assert_false(exists("run/.stream.3.new"));

@@ -4,7 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../../sanitizer.h"
-#include "drain_fixture.h"
+#include "consumer_fixture.h"
 
 #include <sys/resource.h>
 
@@ -196,7 +196,7 @@ static void large_events_of_overwrite_rings_make_it_full_too(void **state)
 		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)2 << 20), CTRACE_OK);
 		rings[i]->head->overflow = rings[i]->overflow = CT_OVERFLOW_OVERWRITE;
 	}
-	memset(lanes, 0, sizeof lanes);
+	memset(thread_buffers, 0, sizeof thread_buffers);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_true(produce_sized(i % 4, COMPONENT_A, CTRACE_MAX_ITEM_SIZE));
 	start(output_a.index);

@@ -1,5 +1,5 @@
 /*
- * test_drain.c - passes: everything committed reaches its destinations, all or nothing, once, and then leaves its ring.
+ * test_consumer.c - passes: everything committed reaches its destinations, all or nothing, once, and then leaves its ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -211,21 +211,21 @@ static void idle_rings_are_not_worked_on(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		assert_true(produce(i, COMPONENT_A));
 	pass(false);
-	assert_int_equal(drain->active_count, 4);
+	assert_int_equal(consumer->active_count, 4);
 	assert_true(produce(2, COMPONENT_BOTH));
 	pass(false);
-	assert_int_equal(drain->active_count, 1);
-	assert_int_equal(drain->active[0], 2);
+	assert_int_equal(consumer->active_count, 1);
+	assert_int_equal(consumer->active[0], 2);
 	assert_int_equal(result.delivered, 1);
 	/* What a destination could not take stays on the list, and comes when it works again. */
 	output_b.fail_writes = 2;
 	assert_true(produce(3, COMPONENT_BOTH));
 	pass(true);
 	pass(true);
-	assert_int_equal(drain->active_count, 1);
+	assert_int_equal(consumer->active_count, 1);
 	pass(true);
 	pass(true);
-	assert_int_equal(drain->active_count, 0);
+	assert_int_equal(consumer->active_count, 0);
 	assert_exactly(&output_a, 6);
 	assert_int_equal(count_output(&output_b), 2);
 	stop();
@@ -237,7 +237,7 @@ static unsigned holds;
 
 static void move_on(const char *name)
 {
-	if (strcmp(name, "drain.looked") != 0 || moves_left == 0)
+	if (strcmp(name, "consumer.looked") != 0 || moves_left == 0)
 		return;
 	moves_left--;
 	assert_true(produce(0, COMPONENT_A));
@@ -260,12 +260,12 @@ static void allow_moves(void *user)
 
 static void pass_while_it_moves(unsigned moves)
 {
-	struct ct_drain_source source = live_source();
+	struct ct_consumer_source source = live_source();
 
 	make_process(4, CT_OVERFLOW_DISCARD);
 	source.hold_moves = hold_moves;
 	source.allow_moves = allow_moves;
-	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+	assert_int_equal(ct_consumer_create(&source, &consumer), CTRACE_OK);
 	moves_left = moves;
 	holds = 0;
 	ct_point_set(move_on);
@@ -304,7 +304,7 @@ static void flushevery_holds_events_back_until_there_are_enough(void **state)
 	(void)state;
 	start(2, CT_OVERFLOW_DISCARD);
 	flush_every("FLUSHEVERY=10\n");
-	(void)ct_drain_open(drain);
+	(void)ct_consumer_open(consumer);
 	for (uint32_t i = 0; i < 9; i++)
 		assert_true(produce(i % 2, COMPONENT_A));
 	pass(false);
@@ -326,7 +326,7 @@ static void flushevery_0_waits_for_the_buffer_and_not_for_ever(void **state)
 	(void)state;
 	start(1, CT_OVERFLOW_DISCARD);
 	flush_every("FLUSHEVERY=0\n");
-	(void)ct_drain_open(drain);
+	(void)ct_consumer_open(consumer);
 	while (produce(0, COMPONENT_A) && result.delivered == 0)
 		pass(false);
 	assert_true(next_number > 100);
@@ -341,7 +341,7 @@ static void flushevery_counts_from_the_full_size_of_a_ring(void **state)
 	(void)state;
 	start(1, CT_OVERFLOW_BLOCK);
 	flush_every("FLUSHEVERY=100000\n");
-	(void)ct_drain_open(drain);
+	(void)ct_consumer_open(consumer);
 	rings[0]->may_grow = true;
 	while (produce(0, COMPONENT_A))
 		;
@@ -358,7 +358,7 @@ static void flushevery_gives_way_to_a_producer_that_waits_for_space(void **state
 	(void)state;
 	start(1, CT_OVERFLOW_BLOCK);
 	flush_every("FLUSHEVERY=100000\n");
-	(void)ct_drain_open(drain);
+	(void)ct_consumer_open(consumer);
 	/* Little waits, but a large event finds no room beside it. */
 	assert_true(produce_sized(0, COMPONENT_A, 30000));
 	pass(true);
@@ -382,7 +382,7 @@ static void settings_reach_the_emitter_also_after_a_change(void **state)
 	pass(false);
 	assert_string_equal(output_a.property, "grey"); /* its default */
 	flush_every("OTHER=1\ncolour=bl\\nue\\\\\n");
-	ct_drain_reopen(drain, 1u << output_a.index);
+	ct_consumer_reopen(consumer, 1u << output_a.index);
 	assert_true(produce(0, COMPONENT_A));
 	pass(false);
 	assert_int_equal(output_a.closes, 1);
@@ -490,17 +490,17 @@ static void an_event_of_no_component_is_damage(void **state)
 	stop();
 }
 
-static void short_memory_makes_no_drain_and_loses_nothing(void **state)
+static void short_memory_makes_no_consumer_and_loses_nothing(void **state)
 {
 	(void)state;
-	ct_drain_destroy(NULL);
+	ct_consumer_destroy(NULL);
 	start(1, CT_OVERFLOW_DISCARD);
 	assert_true(produce(0, COMPONENT_A));
-	ct_drain_destroy(drain);
+	ct_consumer_destroy(consumer);
 	{
-		struct ct_drain_source source = live_source();
+		struct ct_consumer_source source = live_source();
 
-		assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+		assert_int_equal(ct_consumer_create(&source, &consumer), CTRACE_OK);
 	}
 	pass(false);
 	assert_exactly(&output_a, 1);
@@ -542,7 +542,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_that_move_on_and_on_wait_for_a_moment, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_event_of_no_component_is_damage, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(short_memory_makes_no_drain_and_loses_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(short_memory_makes_no_consumer_and_loses_nothing, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

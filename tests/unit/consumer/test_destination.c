@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain_fixture.h"
+#include "consumer_fixture.h"
 
 static struct ct_destination destination;
 static struct ctrace_place place;
@@ -76,7 +76,7 @@ static void the_emitter_is_told_whose_events_it_gets(void **state)
 
 	(void)state;
 	begin(false);
-	set_text(&session.head->log_folder, "/logs");
+	set_text(&session.head->log_directory, "/logs");
 	set_text(&session.head->command_line, "payroll -x");
 	assert_true(ct_destination_open(&destination, false));
 	assert_int_equal(context->size, sizeof *context);
@@ -84,9 +84,9 @@ static void the_emitter_is_told_whose_events_it_gets(void **state)
 	assert_int_equal(context->asid, session.head->asid);
 	assert_string_equal(context->program, session.head->program);
 	assert_string_equal(context->host, session.head->host);
-	assert_string_equal(context->folder, "/logs");
+	assert_string_equal(context->directory, "/logs");
 	assert_string_equal(context->command_line, "payroll -x");
-	assert_int_equal(context->working_folder[0], '/');
+	assert_int_equal(context->working_directory[0], '/');
 	assert_int_equal(context->start_ns, session.head->start_ns);
 	assert_false(context->recovering);
 	assert_ptr_equal(context->place, destination.place);

@@ -1,5 +1,5 @@
 /*
- * test_destinations.c - all destinations of a drain at once: opened before the first event, made
+ * test_destinations.c - all destinations of a consumer at once: opened before the first event, made
  * durable.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -10,15 +10,15 @@ static void destinations_open_before_the_first_event_when_asked(void **state)
 {
 	(void)state;
 	start(1, CT_OVERFLOW_DISCARD);
-	session.components[COMPONENT_A].gate.level = CTRACE_LEVEL_NONE;
-	session.components[COMPONENT_BOTH].gate.level = CTRACE_LEVEL_NONE;
+	session.components[COMPONENT_A].level_word.level = CTRACE_LEVEL_NONE;
+	session.components[COMPONENT_BOTH].level_word.level = CTRACE_LEVEL_NONE;
 	output_b.fail_opens = 1;
-	assert_int_equal(ct_drain_open(drain), 1u << output_b.index);
+	assert_int_equal(ct_consumer_open(consumer), 1u << output_b.index);
 	assert_int_equal(output_a.opens, 0);
-	ct_drain_reopen(drain, 1u << output_b.index); /* a command: not to be kept waiting */
-	assert_int_equal(ct_drain_open(drain), 0);
+	ct_consumer_reopen(consumer, 1u << output_b.index); /* a command: not to be kept waiting */
+	assert_int_equal(ct_consumer_open(consumer), 0);
 	assert_int_equal(output_b.opens, 2);
-	assert_int_equal(ct_drain_open(drain), 0);
+	assert_int_equal(ct_consumer_open(consumer), 0);
 	assert_int_equal(output_b.opens, 2);
 	stop();
 }
@@ -29,10 +29,10 @@ static void syncing_asks_every_open_destination(void **state)
 	start(1, CT_OVERFLOW_DISCARD);
 	assert_true(produce(0, COMPONENT_BOTH));
 	pass(false);
-	assert_int_equal(ct_drain_sync(drain), CTRACE_OK);
+	assert_int_equal(ct_consumer_sync(consumer), CTRACE_OK);
 	assert_int_equal(output_a.flushes + output_b.flushes, 2);
 	output_a.fail_flush = true;
-	assert_int_not_equal(ct_drain_sync(drain), CTRACE_OK);
+	assert_int_not_equal(ct_consumer_sync(consumer), CTRACE_OK);
 	stop();
 }
 

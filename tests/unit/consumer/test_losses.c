@@ -37,13 +37,13 @@ static void note_most_told(void)
 /* The producer comes round while the first batch is on its way: opening is between reading the events and telling of losses. */
 static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
 {
-	struct ct_drain_source source = live_source();
+	struct ct_consumer_source source = live_source();
 
 	(void)state;
 	make_process(1, CT_OVERFLOW_OVERWRITE);
 	source.before_method = overwrite_before_method;
 	source.after_method = after_method;
-	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+	assert_int_equal(ct_consumer_create(&source, &consumer), CTRACE_OK);
 	bursts = 1;
 	most_told = 0;
 	output_a.before_write = note_most_told;
@@ -51,11 +51,11 @@ static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
 		assert_true(produce(0, COMPONENT_BOTH));
 	for (unsigned i = 0; i < 3; i++)
 		pass(true);
-	ct_drain_close(drain);
+	ct_consumer_close(consumer);
 	note_most_told();
 	assert_true(most_told > 0);
 	assert_int_equal(most_told + count_output(&output_a), next_number);
-	ct_drain_destroy(drain);
+	ct_consumer_destroy(consumer);
 	drop_process();
 }
 

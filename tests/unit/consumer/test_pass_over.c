@@ -3,12 +3,12 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain_fixture.h"
+#include "consumer_fixture.h"
 
 #define FOR_EVER 1000000u
 
-static struct ct_drain *drain;
-static struct ct_drain_result result;
+static struct ct_consumer *consumer;
+static struct ct_consumer_result result;
 static unsigned unlocked; /* how many methods run without the lock */
 
 static void release_lock(void *user)
@@ -29,7 +29,7 @@ static uint64_t timeout_ns;
 
 static void start_with(enum ct_overflow overflow)
 {
-	struct ct_drain_source source = live_source();
+	struct ct_consumer_source source = live_source();
 
 	source.before_method = release_lock;
 	source.after_method = take_lock;
@@ -38,7 +38,7 @@ static void start_with(enum ct_overflow overflow)
 	memset(&result, 0, sizeof result);
 	unlocked = 0;
 	make_process(1, overflow);
-	assert_int_equal(ct_drain_create(&source, &drain), CTRACE_OK);
+	assert_int_equal(ct_consumer_create(&source, &consumer), CTRACE_OK);
 }
 
 static void start(void)
@@ -49,14 +49,14 @@ static void start(void)
 static void stop(void)
 {
 	assert_int_equal(unlocked, 0);
-	ct_drain_close(drain);
-	ct_drain_destroy(drain);
+	ct_consumer_close(consumer);
+	ct_consumer_destroy(consumer);
 	drop_process();
 }
 
 static void pass(bool flush)
 {
-	ct_drain_pass(drain, flush, &result);
+	ct_consumer_pass(consumer, flush, &result);
 }
 
 static uint64_t lost_of(const struct output *output)
@@ -188,7 +188,7 @@ static void go_on_without_it(void)
 {
 	output_a.before_open = output_a.before_write = NULL;
 	assert_int_equal(unlocked, 1);
-	ct_drain_supersede(drain);
+	ct_consumer_supersede(consumer);
 	for (uint32_t i = 0; i < 30; i++) {
 		for (uint32_t k = 0; k < 100; k++)
 			assert_true(produce(0, COMPONENT_BOTH));
@@ -209,7 +209,7 @@ static void go_on_without_it(void)
 static void shorten_while_it_runs(void)
 {
 	output_a.before_open = output_a.before_write = NULL;
-	ct_drain_supersede(drain);
+	ct_consumer_supersede(consumer);
 	(void)fill_ring(COMPONENT_BOTH);
 	for (int i = 0; i < 3; i++)
 		pass(true);
@@ -234,16 +234,16 @@ static void a_timeout_that_is_changed_holds_for_a_method_that_runs(void **state)
 static void the_limit_of_a_method_is_half_of_the_timeout(void **state)
 {
 	(void)state;
-	assert_int_equal(ct_drain_stuck_ns(40000000u), 20000000u);
-	assert_int_equal(ct_drain_stuck_ns(1000000000u), 500000000u);
-	assert_int_equal(ct_drain_stuck_ns(UINT64_MAX), 1000000000u);
-	assert_int_equal(ct_drain_stuck_ns(0), 100000000u);
+	assert_int_equal(ct_consumer_stuck_ns(40000000u), 20000000u);
+	assert_int_equal(ct_consumer_stuck_ns(1000000000u), 500000000u);
+	assert_int_equal(ct_consumer_stuck_ns(UINT64_MAX), 1000000000u);
+	assert_int_equal(ct_consumer_stuck_ns(0), 100000000u);
 }
 
 /* While the method runs, and has for five seconds. */
 static void compare_batches(void)
 {
-	struct ct_destination *destination = &drain->destinations[output_a.index];
+	struct ct_destination *destination = &consumer->destinations[output_a.index];
 	size_t bytes = destination->batch->bytes;
 
 	output_a.before_write = NULL;
@@ -251,10 +251,10 @@ static void compare_batches(void)
 	assert_true(ct_destination_is_stuck(destination));
 	destination->batch->bytes = BATCH_BYTES;
 	assert_true(ct_destination_is_stuck(destination));
-	assert_int_equal(ct_drain_allowed_ns(drain), 0);
+	assert_int_equal(ct_consumer_allowed_ns(consumer), 0);
 	destination->batch->bytes = (size_t)1 << 30;
 	assert_false(ct_destination_is_stuck(destination));
-	assert_int_equal(ct_drain_allowed_ns(drain), 107374182400u);
+	assert_int_equal(ct_consumer_allowed_ns(consumer), 107374182400u);
 	destination->batch->bytes = bytes;
 }
 
@@ -267,13 +267,13 @@ static void a_large_event_takes_its_time(void **state)
 	assert_true(produce(0, COMPONENT_BOTH));
 	pass(true);
 	assert_null(output_a.before_write);
-	assert_int_equal(ct_drain_allowed_ns(drain), 0);
+	assert_int_equal(ct_consumer_allowed_ns(consumer), 0);
 	stop();
 }
 
 static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 {
-	struct ct_drain_result outer;
+	struct ct_consumer_result outer;
 	struct numbers numbers;
 	uint64_t lost;
 
@@ -287,7 +287,7 @@ static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 	output_a.before_write = go_on_without_it;
 	for (uint32_t i = 0; i < 50; i++)
 		assert_true(produce(0, COMPONENT_BOTH));
-	ct_drain_pass(drain, true, &outer);
+	ct_consumer_pass(consumer, true, &outer);
 	assert_true(outer.is_superseded);
 	/* It has returned. */
 	assert_int_equal(session.head->dest[output_a.index].stuck_since_ns, 0);
@@ -311,7 +311,7 @@ static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 /* The events that it is opened for are lost before it is open: their bytes in the ring are others' by now. */
 static void one_that_is_passed_over_while_it_opens_writes_nothing_of_that(void **state)
 {
-	struct ct_drain_result outer;
+	struct ct_consumer_result outer;
 	uint64_t lost;
 
 	(void)state;
@@ -319,7 +319,7 @@ static void one_that_is_passed_over_while_it_opens_writes_nothing_of_that(void *
 	output_a.before_open = go_on_without_it;
 	for (uint32_t i = 0; i < 50; i++)
 		assert_true(produce(0, COMPONENT_BOTH));
-	ct_drain_pass(drain, true, &outer);
+	ct_consumer_pass(consumer, true, &outer);
 	assert_true(outer.is_superseded);
 	assert_int_equal(count_output(&output_a), 0);
 	lost = lost_of(&output_a);
@@ -363,7 +363,7 @@ static void give_up(enum ct_ring_place place)
 {
 	for (uint32_t i = 0; i < ring_count; i++)
 		rings[i]->place = (uint8_t)place;
-	ct_drain_give_up(drain);
+	ct_consumer_give_up(consumer);
 }
 
 /* What both have is delivered; of the rest, each loses its own. */
@@ -378,7 +378,7 @@ static void what_has_no_file_is_counted_at_the_end(void **state)
 		assert_true(produce(0, i < 4 ? COMPONENT_BOTH : COMPONENT_A));
 	pass(true);
 	assert_int_equal(lost_of(&output_a), 0);
-	assert_false(ct_drain_owes_losses(drain));
+	assert_false(ct_consumer_owes_losses(consumer));
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(session.head->ring_place[0], CT_RING_SETTLED);
 	assert_true(ct_ring_is_empty(rings[0]));
@@ -386,7 +386,7 @@ static void what_has_no_file_is_counted_at_the_end(void **state)
 	assert_int_equal(lost_of(&output_b), 0);
 	assert_exactly(&output_b, 5);
 	assert_int_equal(rings[0]->head->passed_over, 10); /* that some destination lacks */
-	assert_true(ct_drain_owes_losses(drain));
+	assert_true(ct_consumer_owes_losses(consumer));
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(lost_of(&output_a), 10); /* once */
 	stop();
@@ -417,7 +417,7 @@ static void what_has_a_file_waits_there(void **state)
 	output_a.fail_writes = FOR_EVER;
 	assert_true(produce(0, COMPONENT_A));
 	pass(true);
-	give_up(CT_RING_IN_FOLDER);
+	give_up(CT_RING_IN_DIRECTORY);
 	assert_int_equal(lost_of(&output_a), 0);
 	assert_false(ct_ring_is_empty(rings[0]));
 	stop();

@@ -3,14 +3,14 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain_fixture.h"
+#include "consumer_fixture.h"
 
 static struct ct_recovery total;
 static unsigned reports;
 static char last_message[200];
 static bool last_ok;
 
-static void note(const char *run_directory, const char *folder, bool ok, uint64_t delivered, const char *message, const char *elsewhere,
+static void note(const char *run_directory, const char *directory, bool ok, uint64_t delivered, const char *message, const char *elsewhere,
 		 void *user)
 {
 	(void)user;
@@ -18,7 +18,7 @@ static void note(const char *run_directory, const char *folder, bool ok, uint64_
 	(void)delivered;
 	(void)elsewhere;
 	assert_string_equal(run_directory, run_dir);
-	assert_true(strlen(folder) > 0);
+	assert_true(strlen(directory) > 0);
 	reports++;
 	last_ok = ok;
 	(void)snprintf(last_message, sizeof last_message, "%s", message);
@@ -31,7 +31,7 @@ static void recover(void)
 	ct_recover(run_dir, NULL, &total, note, NULL);
 }
 
-static unsigned count_folders(void)
+static unsigned count_directories(void)
 {
 	char command[200];
 	unsigned count = 0;
@@ -53,19 +53,19 @@ static void (*dying_end)(void);
 /* Writes its events, and delivers some of them in passes of its own. */
 static void live_and_die(void)
 {
-	struct ct_drain_source source;
-	struct ct_drain *drain;
-	struct ct_drain_result result;
+	struct ct_consumer_source source;
+	struct ct_consumer *consumer;
+	struct ct_consumer_result result;
 
 	make_process(dying_rings, dying_overflow);
 	source = live_source();
-	if (ct_drain_create(&source, &drain) != CTRACE_OK)
+	if (ct_consumer_create(&source, &consumer) != CTRACE_OK)
 		_exit(1);
 	for (uint32_t i = 0; i < dying_events; i++) {
 		if (!produce(i % dying_rings, COMPONENT_BOTH))
 			_exit(1);
 		if (dying_passes > 0 && i % (dying_events / (dying_passes + 1)) == 0)
-			ct_drain_pass(drain, true, &result);
+			ct_consumer_pass(consumer, true, &result);
 	}
 	if (dying_end != NULL)
 		dying_end();
@@ -85,19 +85,19 @@ static void nobody_dead_is_nothing_to_do(void **state)
 {
 	(void)state;
 	recover();
-	assert_int_equal(total.folders, 0);
+	assert_int_equal(total.directories, 0);
 	assert_int_equal(reports, 0);
 	memset(&total, 0, sizeof total);
 	ct_recover("/nonexistent", NULL, &total, NULL, NULL);
-	assert_int_equal(total.folders, 0);
+	assert_int_equal(total.directories, 0);
 }
 
-static void what_was_never_delivered_is_delivered_and_the_folder_goes(void **state)
+static void what_was_never_delivered_is_delivered_and_the_directory_goes(void **state)
 {
 	(void)state;
 	let_die(3, CT_OVERFLOW_BLOCK, 1500, 0, NULL);
 	recover();
-	assert_int_equal(total.folders, 1);
+	assert_int_equal(total.directories, 1);
 	assert_int_equal(total.recovered, 1);
 	assert_int_equal(total.kept, 0);
 	assert_int_equal(total.delivered, 1500);
@@ -109,9 +109,9 @@ static void what_was_never_delivered_is_delivered_and_the_folder_goes(void **sta
 	assert_true(output_a.was_recovering);
 	assert_int_equal(output_a.flushes, 1); /* durable before the rings go */
 	assert_int_equal(output_a.closes, output_a.opens);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 	recover();
-	assert_int_equal(total.folders, 0);
+	assert_int_equal(total.directories, 0);
 	assert_exactly(&output_a, 1500);
 }
 
@@ -122,7 +122,7 @@ static void what_was_delivered_before_the_death_does_not_come_again(void **state
 	recover();
 	assert_exactly(&output_a, 1500);
 	assert_exactly(&output_b, 1500);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 static void a_live_process_is_left_alone(void **state)
@@ -144,8 +144,8 @@ static void a_live_process_is_left_alone(void **state)
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	recover();
-	assert_int_equal(total.folders, 0);
-	assert_int_equal(count_folders(), 1);
+	assert_int_equal(total.directories, 0);
+	assert_int_equal(count_directories(), 1);
 	assert_int_equal(write(done[1], "d", 1), 1);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	recover();
@@ -161,7 +161,7 @@ static void several_dead_ones_are_recovered_in_one_go(void **state)
 	recover();
 	assert_int_equal(total.recovered, 5);
 	assert_int_equal(reports, 5);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 static void one_that_traced_nothing_is_just_removed(void **state)
@@ -171,7 +171,7 @@ static void one_that_traced_nothing_is_just_removed(void **state)
 	recover();
 	assert_int_equal(total.recovered, 1);
 	assert_int_equal(output_a.opens, 0);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 /* ---- killed at the worst moment ---- */
@@ -181,16 +181,16 @@ static void die(void)
 	(void)raise(SIGKILL);
 }
 
-/* In the drain: the output is being written, nothing is committed. */
+/* In the consumer: the output is being written, nothing is committed. */
 static void die_in_write(void)
 {
-	struct ct_drain_source source = live_source();
-	struct ct_drain *drain;
-	struct ct_drain_result result;
+	struct ct_consumer_source source = live_source();
+	struct ct_consumer *consumer;
+	struct ct_consumer_result result;
 
 	output_b.before_write = die;
-	if (ct_drain_create(&source, &drain) == CTRACE_OK)
-		ct_drain_pass(drain, true, &result);
+	if (ct_consumer_create(&source, &consumer) == CTRACE_OK)
+		ct_consumer_pass(consumer, true, &result);
 }
 
 static void death_between_two_destinations_repeats_nothing(void **state)
@@ -202,7 +202,7 @@ static void death_between_two_destinations_repeats_nothing(void **state)
 	recover();
 	assert_exactly(&output_a, 600);
 	assert_exactly(&output_b, 600);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 /* The output has a batch more than what was committed: killed between the two. */
@@ -284,7 +284,7 @@ static void what_was_prepared_and_not_published_is_delivered(void **state)
 		recover();
 		assert_exactly(&output_a, 2000);
 		assert_exactly(&output_b, 2000);
-		assert_int_equal(count_folders(), 0);
+		assert_int_equal(count_directories(), 0);
 		assert_int_equal(unlink(output_a.path), 0);
 		assert_int_equal(unlink(output_b.path), 0);
 	}
@@ -292,7 +292,7 @@ static void what_was_prepared_and_not_published_is_delivered(void **state)
 
 static void damage_ring_words(void)
 {
-	/* Registered late: the destination is in use, but no drain ever gave it a cursor; and the ring has been used before. */
+	/* Registered late: the destination is in use, but no consumer ever gave it a cursor; and the ring has been used before. */
 	session.head->dest[output_a.index].active = 1;
 	memset(&rings[0]->head->cursor[output_a.index], 0, sizeof(struct ct_cursor));
 }
@@ -343,7 +343,7 @@ static void a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles(void **st
 		recover();
 		assert_exactly(&output_a, 2000);
 		assert_exactly(&output_b, 2000);
-		assert_int_equal(count_folders(), 0);
+		assert_int_equal(count_directories(), 0);
 		assert_int_equal(unlink(output_a.path), 0);
 		assert_int_equal(unlink(output_b.path), 0);
 	}
@@ -351,7 +351,7 @@ static void a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles(void **st
 
 /* ---- when something does not work ---- */
 
-static void a_destination_that_fails_keeps_the_folder_for_another_try(void **state)
+static void a_destination_that_fails_keeps_the_directory_for_another_try(void **state)
 {
 	(void)state;
 	let_die(2, CT_OVERFLOW_BLOCK, 300, 0, NULL);
@@ -359,7 +359,7 @@ static void a_destination_that_fails_keeps_the_folder_for_another_try(void **sta
 	recover();
 	assert_int_equal(total.kept, 1);
 	assert_false(last_ok);
-	assert_int_equal(count_folders(), 1);
+	assert_int_equal(count_directories(), 1);
 	assert_exactly(&output_b, 300);
 	output_a.fail_opens = 1;
 	recover();
@@ -368,24 +368,24 @@ static void a_destination_that_fails_keeps_the_folder_for_another_try(void **sta
 	assert_int_equal(total.recovered, 1);
 	assert_exactly(&output_a, 300);
 	assert_exactly(&output_b, 300);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
-static void output_that_could_not_be_made_durable_keeps_the_folder(void **state)
+static void output_that_could_not_be_made_durable_keeps_the_directory(void **state)
 {
 	(void)state;
 	let_die(2, CT_OVERFLOW_BLOCK, 300, 0, NULL);
 	output_a.fail_flush = true;
 	recover();
 	assert_int_equal(total.kept, 1);
-	assert_int_equal(count_folders(), 1);
+	assert_int_equal(count_directories(), 1);
 	output_a.fail_flush = false;
 	recover();
 	assert_exactly(&output_a, 300);
 	assert_exactly(&output_b, 300);
 }
 
-static void any_write_to_the_folder_may_fail_without_a_loss_or_a_double(void **state)
+static void any_write_to_the_directory_may_fail_without_a_loss_or_a_double(void **state)
 {
 	(void)state;
 	for (unsigned skip = 0; skip < 24; skip++) {
@@ -396,13 +396,13 @@ static void any_write_to_the_folder_may_fail_without_a_loss_or_a_double(void **s
 		recover();
 		assert_exactly(&output_a, 1500);
 		assert_exactly(&output_b, 1500);
-		assert_int_equal(count_folders(), 0);
+		assert_int_equal(count_directories(), 0);
 		assert_int_equal(unlink(output_a.path), 0);
 		assert_int_equal(unlink(output_b.path), 0);
 	}
 }
 
-static void any_read_of_the_folder_may_fail_without_a_loss_or_a_double(void **state)
+static void any_read_of_the_directory_may_fail_without_a_loss_or_a_double(void **state)
 {
 	(void)state;
 	for (unsigned skip = 0; skip < 10; skip++) {
@@ -429,7 +429,7 @@ static void an_emitter_that_is_not_there_keeps_its_events(void **state)
 	let_die(1, CT_OVERFLOW_BLOCK, 100, 0, unknown_emitter);
 	recover();
 	assert_int_equal(total.kept, 1);
-	assert_int_equal(count_folders(), 1);
+	assert_int_equal(count_directories(), 1);
 	assert_exactly(&output_b, 100);
 }
 
@@ -448,7 +448,7 @@ static void a_ring_that_cannot_be_read_does_not_cost_the_others(void **state)
 	recover();
 	assert_int_equal(total.kept, 1);
 	assert_int_equal(count_output(&output_a), 200);
-	assert_int_equal(count_folders(), 1);
+	assert_int_equal(count_directories(), 1);
 	recover();
 	assert_int_equal(count_output(&output_a), 200);
 }
@@ -478,7 +478,7 @@ static void a_ring_whose_process_counted_what_it_held_is_not_gone(void **state)
 	assert_int_equal(total.kept, 0);
 	assert_int_equal(total.gone, 0);
 	assert_string_equal(last_message, "delivered");
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
@@ -491,7 +491,7 @@ static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
 	assert_int_equal(total.gone, 1);
 	assert_string_equal(last_message, "1 ring had no file: what waited there is gone");
 	assert_int_equal(count_output(&output_a), 200);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 /* The 51st of 100, behind the window's mark. */
@@ -509,7 +509,7 @@ static void damage_inside_a_ring_is_told_and_the_rest_delivered(void **state)
 	assert_true(total.damaged > 0);
 	assert_true(strstr(last_message, "damaged") != NULL);
 	assert_int_equal(count_output(&output_a), 150);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 static void a_session_that_is_no_session_is_kept_and_reported(void **state)
@@ -518,13 +518,13 @@ static void a_session_that_is_no_session_is_kept_and_reported(void **state)
 	assert_int_equal(mkdir("run/4000000.0", 0700), 0);
 	put_file("run/4000000.0/session", "nonsense", 8);
 	recover();
-	assert_int_equal(total.folders, 1);
+	assert_int_equal(total.directories, 1);
 	assert_int_equal(total.kept, 1);
 	assert_false(last_ok);
 	assert_true(exists("run/4000000.0/session"));
 }
 
-static void another_users_folder_is_not_touched(void **state)
+static void another_users_directory_is_not_touched(void **state)
 {
 	char path[200];
 	pid_t pid;
@@ -541,7 +541,7 @@ static void another_users_folder_is_not_touched(void **state)
 	(void)snprintf(path, sizeof path, "run/%d.0", (int)pid);
 	assert_int_equal(chown(path, 12345, 12345), 0);
 	recover();
-	assert_int_equal(total.folders, 0);
+	assert_int_equal(total.directories, 0);
 	assert_true(exists(path));
 	assert_int_equal(output_a.opens, 0);
 }
@@ -563,12 +563,12 @@ static void the_flight_recorder_is_delivered_when_that_was_asked_for(void **stat
 	let_die(2, CT_OVERFLOW_OVERWRITE, 100, 0, wants_no_flight);
 	recover();
 	assert_int_equal(count_output(&output_a), 50);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 	assert_int_equal(unlink(output_a.path), 0);
 	let_die(2, CT_OVERFLOW_OVERWRITE, 100, 0, wants_flight);
 	recover();
 	assert_exactly(&output_a, 100);
-	assert_int_equal(count_folders(), 0);
+	assert_int_equal(count_directories(), 0);
 }
 
 static void an_overwrite_ring_gives_its_newest_and_counts_the_rest(void **state)
@@ -622,7 +622,7 @@ static void hostile_bytes_never_stop_the_recoverer(void **state)
 		}
 		assert_int_equal(close(fd), 0);
 		recover();
-		assert_int_equal(total.folders, 1);
+		assert_int_equal(total.directories, 1);
 		(void)snprintf(path, sizeof path, "rm -rf run/%d.0", (int)pid);
 		assert_int_equal(system(path), 0);
 	}
@@ -632,7 +632,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_dead_is_nothing_to_do, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_was_never_delivered_is_delivered_and_the_folder_goes, fixture_setup,
+		cmocka_unit_test_setup_teardown(what_was_never_delivered_is_delivered_and_the_directory_goes, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_was_delivered_before_the_death_does_not_come_again, fixture_setup,
 						fixture_teardown),
@@ -648,13 +648,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_recoverer_that_is_killed_is_recovered_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_fails_keeps_the_folder_for_another_try, fixture_setup,
+		cmocka_unit_test_setup_teardown(a_destination_that_fails_keeps_the_directory_for_another_try, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(output_that_could_not_be_made_durable_keeps_the_folder, fixture_setup,
+		cmocka_unit_test_setup_teardown(output_that_could_not_be_made_durable_keeps_the_directory, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(any_write_to_the_folder_may_fail_without_a_loss_or_a_double, fixture_setup,
+		cmocka_unit_test_setup_teardown(any_write_to_the_directory_may_fail_without_a_loss_or_a_double, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(any_read_of_the_folder_may_fail_without_a_loss_or_a_double, fixture_setup,
+		cmocka_unit_test_setup_teardown(any_read_of_the_directory_may_fail_without_a_loss_or_a_double, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_emitter_that_is_not_there_keeps_its_events, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others, fixture_setup, fixture_teardown),
@@ -662,7 +662,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ring_whose_process_counted_what_it_held_is_not_gone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(another_users_folder_is_not_touched, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(another_users_directory_is_not_touched, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_flight_recorder_is_delivered_when_that_was_asked_for, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_overwrite_ring_gives_its_newest_and_counts_the_rest, fixture_setup,

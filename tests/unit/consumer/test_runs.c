@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "drain_fixture.h"
+#include "consumer_fixture.h"
 
 static struct ct_batch batch;
 static const struct ct_cursor_place beginning;

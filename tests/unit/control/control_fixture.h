@@ -133,13 +133,13 @@ static UNUSED bool is_ended(int fd)
 
 static UNUSED unsigned count_descriptors(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *directory = opendir("/proc/self/fd");
 	unsigned count = 0;
 
-	while (folder != NULL && readdir(folder) != NULL)
+	while (directory != NULL && readdir(directory) != NULL)
 		count++;
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	return count;
 }
 

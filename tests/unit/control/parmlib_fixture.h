@@ -1,5 +1,5 @@
 /*
- * parmlib_fixture.h - what the tests of members share: the one that was read last, and the one mistake of another.
+ * parmlib_fixture.h - what the tests of members share: the one that was read last, and the one error of another.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ static UNUSED int member_free(void **state)
 	return 0;
 }
 
-/* The member has no mistake. */
+/* The member has no error. */
 static UNUSED void parse_bytes(const char *text, size_t size)
 {
 	ct_parmlib_fini(&member);
@@ -47,25 +47,25 @@ static UNUSED const struct ct_trace_request *request(uint32_t index)
 	return &member.requests[index];
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 struct seen {
 	unsigned count;
 	uint32_t reason[32];
-	struct ct_complaint complaint[32];
+	struct ct_diagnostic diagnostic[32];
 };
 
-static UNUSED void see(uint32_t reason, const struct ct_complaint *complaint, void *user)
+static UNUSED void see(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct seen *seen = user;
 
 	assert_true(seen->count < CT_COUNT(seen->reason));
 	seen->reason[seen->count] = reason;
-	seen->complaint[seen->count++] = *complaint;
+	seen->diagnostic[seen->count++] = *diagnostic;
 }
 
-/* One mistake, at the place, with the words. */
-static UNUSED void assert_mistake(const char *text, uint32_t reason, unsigned line, unsigned column, const char *message,
+/* One error, at the place, with the words. */
+static UNUSED void assert_diagnostic(const char *text, uint32_t reason, unsigned line, unsigned column, const char *message,
 				  const char *expected)
 {
 	struct seen seen = { 0 };
@@ -73,10 +73,10 @@ static UNUSED void assert_mistake(const char *text, uint32_t reason, unsigned li
 
 	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen), reason);
 	ct_parmlib_fini(&bad);
-	assert_string_equal(seen.complaint[0].message, message);
-	assert_string_equal(seen.complaint[0].expected, expected);
-	assert_int_equal(seen.complaint[0].line, line);
-	assert_int_equal(seen.complaint[0].column, column);
+	assert_string_equal(seen.diagnostic[0].message, message);
+	assert_string_equal(seen.diagnostic[0].expected, expected);
+	assert_int_equal(seen.diagnostic[0].line, line);
+	assert_int_equal(seen.diagnostic[0].column, column);
 	assert_int_equal(seen.reason[0], reason);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, NULL, NULL), reason);

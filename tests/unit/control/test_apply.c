@@ -1,5 +1,5 @@
 /*
- * test_apply.c - every verb takes effect, the drain is held where it must be, and the documentation has every row.
+ * test_apply.c - every verb takes effect, the consumer is held where it must be, and the documentation has every row.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -107,9 +107,9 @@ static void levels(void **state)
 	(void)state;
 	add("a.b");
 	assert_int_equal(apply("mftrace.level = error"), CTRACE_OK);
-	assert_int_equal(entry("a.b")->gate.level, CTRACE_ERROR);
+	assert_int_equal(entry("a.b")->level_word.level, CTRACE_ERROR);
 	assert_int_equal(apply("mftrace.level.a = debug"), CTRACE_OK);
-	assert_int_equal(entry("a.b")->gate.level, CTRACE_DEBUG);
+	assert_int_equal(entry("a.b")->level_word.level, CTRACE_DEBUG);
 	assert_int_equal(changes, 2);
 	assert_int_equal(holds, 0);
 }
@@ -229,19 +229,19 @@ static void settings_of_the_process(void **state)
 	assert_int_equal(apply("# nothing"), CTRACE_OK);
 }
 
-static void routes(void **state)
+static void channels(void **state)
 {
-	struct ct_route route;
+	struct ct_channel channel;
 
 	(void)state;
 	add("r.s");
 	assert_int_equal(apply("ctrace.buffer.r = 256K"), CTRACE_OK);
 	assert_int_equal(apply("ctrace.overflow.r = overwrite"), CTRACE_OK);
 	assert_int_equal(apply("ctrace.flight.level.r = debug"), CTRACE_OK);
-	route = ct_route_at(target.registry, ct_gate_route(&entry("r.s")->gate));
-	assert_int_equal(route.buffer, 256u << 10);
-	assert_int_equal(route.overflow, CT_OVERFLOW_OVERWRITE);
-	assert_int_equal(route.flight_level, CTRACE_DEBUG);
+	channel = ct_channel_at(target.registry, ct_level_word_channel(&entry("r.s")->level_word));
+	assert_int_equal(channel.buffer, 256u << 10);
+	assert_int_equal(channel.overflow, CT_OVERFLOW_OVERWRITE);
+	assert_int_equal(channel.flight_level, CTRACE_DEBUG);
 	assert_int_equal(changes, 1);
 	assert_int_equal(settings.buffer, CT_RING_DEFAULT);
 }
@@ -257,7 +257,7 @@ static void a_target_that_does_not_run_yet(void **state)
 	assert_int_equal(apply("mftrace.emitter.ES#x = y"), CTRACE_OK);
 	assert_int_equal(apply("mftrace.level = debug"), CTRACE_OK);
 	assert_int_equal(apply("mftrace.comp.n#x = y"), CTRACE_OK);
-	assert_int_equal(entry("n")->gate.level, CTRACE_DEBUG);
+	assert_int_equal(entry("n")->level_word.level, CTRACE_DEBUG);
 }
 
 static void an_unknown_verb_is_refused(void **state)
@@ -344,7 +344,7 @@ int main(void)
 		WITH(component_properties),
 		WITH(emitter_properties),
 		WITH(settings_of_the_process),
-		WITH(routes),
+		WITH(channels),
 		WITH(a_target_that_does_not_run_yet),
 		WITH(an_unknown_verb_is_refused),
 		WITH(the_lock_survives_a_fork),

@@ -1,5 +1,5 @@
 /*
- * test_config.c - the grammar of the configuration file: each form of line, each mistake with its place, whole files.
+ * test_config.c - the grammar of the configuration file: each form of line, each error with its place, whole files.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,12 @@
 #include "lib/control/control.h"
 
 static struct ct_command command;
-static struct ct_complaint complaint;
+static struct ct_diagnostic diagnostic;
 
 static bool parse(const char *line)
 {
 	memset(&command, 0x55, sizeof command);
-	return ct_config_parse_line(line, strlen(line), &command, &complaint) == CTRACE_OK;
+	return ct_config_parse_line(line, strlen(line), &command, &diagnostic) == CTRACE_OK;
 }
 
 static void assert_span(struct ct_span span, const char *text)
@@ -31,13 +31,13 @@ static void assert_span(struct ct_span span, const char *text)
 }
 
 /* The line is refused at `column` with exactly these words. */
-static void assert_complaint(const char *line, unsigned column, const char *message, const char *expected)
+static void assert_diagnostic(const char *line, unsigned column, const char *message, const char *expected)
 {
-	memset(&complaint, 0, sizeof complaint);
+	memset(&diagnostic, 0, sizeof diagnostic);
 	assert_false(parse(line));
-	assert_string_equal(complaint.message, message);
-	assert_string_equal(complaint.expected, expected);
-	assert_int_equal(complaint.column, column);
+	assert_string_equal(diagnostic.message, message);
+	assert_string_equal(diagnostic.expected, expected);
+	assert_int_equal(diagnostic.column, column);
 	assert_int_equal(ct_config_parse_line(line, strlen(line), &command, NULL), CTRACE_SYNTAX_ERROR);
 }
 
@@ -214,68 +214,68 @@ static void words(void **state)
 #define SIZE "a size up to 1024M: bytes, or a number with K or M"
 #define TIME "a time up to 1000000s: a number of milliseconds, or one with ms or s"
 
-static void mistakes_in_lines_and_keys(void **state)
+static void diagnostics_in_lines_and_keys(void **state)
 {
 	(void)state;
-	assert_complaint("mftrace.level", 14, "no \"=\" after \"mftrace.level\"", "KEY = VALUE");
-	assert_complaint("  hello", 8, "no \"=\" after \"hello\"", "KEY = VALUE");
-	assert_complaint(" = info", 2, "no key before \"=\"", "KEY = VALUE");
-	assert_complaint("level = info", 1, "unknown key \"level\"", KEYS);
-	assert_complaint("mftrace.levle = info", 1, "unknown key \"mftrace.levle\" (did you mean mftrace.level?)", KEYS);
-	assert_complaint("  mftrce.level.MF.RTS = info", 3, "unknown key \"mftrce.level.MF.RTS\" (did you mean mftrace.level?)", KEYS);
-	assert_complaint("mftrace.comps.MF#x = 1", 1, "unknown key \"mftrace.comps.MF#x\" (did you mean mftrace.comp?)", KEYS);
-	assert_complaint("ctrace.flight.lvel.a = debug", 1, "unknown key \"ctrace.flight.lvel.a\" (did you mean ctrace.flight.level?)",
+	assert_diagnostic("mftrace.level", 14, "no \"=\" after \"mftrace.level\"", "KEY = VALUE");
+	assert_diagnostic("  hello", 8, "no \"=\" after \"hello\"", "KEY = VALUE");
+	assert_diagnostic(" = info", 2, "no key before \"=\"", "KEY = VALUE");
+	assert_diagnostic("level = info", 1, "unknown key \"level\"", KEYS);
+	assert_diagnostic("mftrace.levle = info", 1, "unknown key \"mftrace.levle\" (did you mean mftrace.level?)", KEYS);
+	assert_diagnostic("  mftrce.level.MF.RTS = info", 3, "unknown key \"mftrce.level.MF.RTS\" (did you mean mftrace.level?)", KEYS);
+	assert_diagnostic("mftrace.comps.MF#x = 1", 1, "unknown key \"mftrace.comps.MF#x\" (did you mean mftrace.comp?)", KEYS);
+	assert_diagnostic("ctrace.flight.lvel.a = debug", 1, "unknown key \"ctrace.flight.lvel.a\" (did you mean ctrace.flight.level?)",
 			 OUR_KEYS);
-	assert_complaint("ctrace.ring = 1M", 1, "unknown key \"ctrace.ring\"", OUR_KEYS);
-	assert_complaint("mftrace.levels.x = info", 1, "unknown key \"mftrace.levels.x\" (did you mean mftrace.level?)", KEYS);
-	assert_complaint("mftrace.level.MF.DEBUGCOMMS#ALL = TRUE", 14, "wrong form of key \"mftrace.level.MF.DEBUGCOMMS#ALL\"",
+	assert_diagnostic("ctrace.ring = 1M", 1, "unknown key \"ctrace.ring\"", OUR_KEYS);
+	assert_diagnostic("mftrace.levels.x = info", 1, "unknown key \"mftrace.levels.x\" (did you mean mftrace.level?)", KEYS);
+	assert_diagnostic("mftrace.level.MF.DEBUGCOMMS#ALL = TRUE", 14, "wrong form of key \"mftrace.level.MF.DEBUGCOMMS#ALL\"",
 			 "mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY");
-	assert_complaint("mftrace.comp.MF = 1", 13, "wrong form of key \"mftrace.comp.MF\"", "mftrace.comp.COMPONENT#PROPERTY");
-	assert_complaint("mftrace.comp = 1", 13, "wrong form of key \"mftrace.comp\"", "mftrace.comp.COMPONENT#PROPERTY");
-	assert_complaint("ctrace.attach.x = on", 14, "wrong form of key \"ctrace.attach.x\"", "ctrace.attach");
-	assert_complaint("ctrace.flight.level = debug", 20, "wrong form of key \"ctrace.flight.level\"",
+	assert_diagnostic("mftrace.comp.MF = 1", 13, "wrong form of key \"mftrace.comp.MF\"", "mftrace.comp.COMPONENT#PROPERTY");
+	assert_diagnostic("mftrace.comp = 1", 13, "wrong form of key \"mftrace.comp\"", "mftrace.comp.COMPONENT#PROPERTY");
+	assert_diagnostic("ctrace.attach.x = on", 14, "wrong form of key \"ctrace.attach.x\"", "ctrace.attach");
+	assert_diagnostic("ctrace.flight.level = debug", 20, "wrong form of key \"ctrace.flight.level\"",
 			 "ctrace.flight.level.COMPONENT");
-	assert_complaint("mftrace.level.a..b = info", 15, "not a component name: \"a..b\"", NAME);
-	assert_complaint("mftrace.level. = info", 15, "not a component name: \"\"", NAME);
-	assert_complaint("mftrace.level.my comp = info", 15, "not a component name: \"my comp\"", NAME);
-	assert_complaint("mftrace.emitter.#x = 1", 17, "not an emitter name: \"\"", "1 to 31 bytes without a blank");
-	assert_complaint("mftrace.emitter.a b#x = 1", 17, "not an emitter name: \"a b\"", "1 to 31 bytes without a blank");
-	assert_complaint("mftrace.comp.a# = 1", 16, "not a property name: \"\"", "1 to 255 bytes after the #");
-	assert_complaint("mftrace.level = info\nmftrace.dest = ES", 21, "more than one line", "one line at a time");
+	assert_diagnostic("mftrace.level.a..b = info", 15, "not a component name: \"a..b\"", NAME);
+	assert_diagnostic("mftrace.level. = info", 15, "not a component name: \"\"", NAME);
+	assert_diagnostic("mftrace.level.my comp = info", 15, "not a component name: \"my comp\"", NAME);
+	assert_diagnostic("mftrace.emitter.#x = 1", 17, "not an emitter name: \"\"", "1 to 31 bytes without a blank");
+	assert_diagnostic("mftrace.emitter.a b#x = 1", 17, "not an emitter name: \"a b\"", "1 to 31 bytes without a blank");
+	assert_diagnostic("mftrace.comp.a# = 1", 16, "not a property name: \"\"", "1 to 255 bytes after the #");
+	assert_diagnostic("mftrace.level = info\nmftrace.dest = ES", 21, "more than one line", "one line at a time");
 }
 
-static void mistakes_in_values(void **state)
+static void diagnostics_in_values(void **state)
 {
 	(void)state;
-	assert_complaint("mftrace.level = inof", 17, "unknown level \"inof\" (did you mean info?)", LEVELS);
-	assert_complaint("mftrace.level =", 16, "unknown level \"\"", LEVELS);
-	assert_complaint("mftrace.level = 5", 17, "unknown level \"5\" (did you mean none?)", LEVELS);
-	assert_complaint("mftrace.dest =", 15, "no destination", LIST);
-	assert_complaint("mftrace.dest = ()", 16, "no destination", LIST);
-	assert_complaint("mftrace.dest = (", 16, "only one parenthesis round \"(\"", LIST);
-	assert_complaint("mftrace.dest.a = (BINFILE", 18, "only one parenthesis round \"(BINFILE\"", LIST);
-	assert_complaint("mftrace.dest.a = (A)(B)", 19, "misplaced parenthesis in \"A)(B\"", LIST);
-	assert_complaint("mftrace.dest = a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 19,
+	assert_diagnostic("mftrace.level = inof", 17, "unknown level \"inof\" (did you mean info?)", LEVELS);
+	assert_diagnostic("mftrace.level =", 16, "unknown level \"\"", LEVELS);
+	assert_diagnostic("mftrace.level = 5", 17, "unknown level \"5\" (did you mean none?)", LEVELS);
+	assert_diagnostic("mftrace.dest =", 15, "no destination", LIST);
+	assert_diagnostic("mftrace.dest = ()", 16, "no destination", LIST);
+	assert_diagnostic("mftrace.dest = (", 16, "only one parenthesis round \"(\"", LIST);
+	assert_diagnostic("mftrace.dest.a = (BINFILE", 18, "only one parenthesis round \"(BINFILE\"", LIST);
+	assert_diagnostic("mftrace.dest.a = (A)(B)", 19, "misplaced parenthesis in \"A)(B\"", LIST);
+	assert_diagnostic("mftrace.dest = a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 19,
 			 "too long for an emitter name: \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"", "at most 31 bytes");
-	assert_complaint("ctrace.buffer = big", 17, "not a size: \"big\"", SIZE);
-	assert_complaint("ctrace.buffer = 1G", 18, "unknown unit \"G\"", SIZE);
-	assert_complaint("ctrace.buffer = 1025M", 17, "too large: \"1025M\"", SIZE);
-	assert_complaint("ctrace.buffer = 0", 17, "too small: \"0\"", SIZE);
-	assert_complaint("ctrace.buffer = 18446744073709551616", 17, "not a size: \"18446744073709551616\"", SIZE);
-	assert_complaint("ctrace.buffer = 18014398509481985K", 17, "too large: \"18014398509481985K\"", SIZE);
-	assert_complaint("ctrace.buffer = -1", 17, "not a size: \"-1\"", SIZE);
-	assert_complaint("ctrace.block.timeout = 1h", 25, "unknown unit \"h\"", TIME);
-	assert_complaint("ctrace.block.timeout = 1000001s", 24, "too long: \"1000001s\"", TIME);
-	assert_complaint("ctrace.block.timeout = s", 24, "not a time: \"s\"", TIME);
-	assert_complaint("ctrace.overflow = blokc", 19, "unknown value \"blokc\" (did you mean block?)",
+	assert_diagnostic("ctrace.buffer = big", 17, "not a size: \"big\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 1G", 18, "unknown unit \"G\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 1025M", 17, "too large: \"1025M\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 0", 17, "too small: \"0\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 18446744073709551616", 17, "not a size: \"18446744073709551616\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 18014398509481985K", 17, "too large: \"18014398509481985K\"", SIZE);
+	assert_diagnostic("ctrace.buffer = -1", 17, "not a size: \"-1\"", SIZE);
+	assert_diagnostic("ctrace.block.timeout = 1h", 25, "unknown unit \"h\"", TIME);
+	assert_diagnostic("ctrace.block.timeout = 1000001s", 24, "too long: \"1000001s\"", TIME);
+	assert_diagnostic("ctrace.block.timeout = s", 24, "not a time: \"s\"", TIME);
+	assert_diagnostic("ctrace.overflow = blokc", 19, "unknown value \"blokc\" (did you mean block?)",
 			 "block, discard, overwrite or auto");
-	assert_complaint("ctrace.attach = maybe", 17, "unknown value \"maybe\"", "on or off");
-	assert_complaint("ctrace.flight.trigger = none", 25, "unknown value \"none\"",
+	assert_diagnostic("ctrace.attach = maybe", 17, "unknown value \"maybe\"", "on or off");
+	assert_diagnostic("ctrace.flight.trigger = none", 25, "unknown value \"none\"",
 			 "debug, info, warn, error, fatal, signal or off");
-	assert_complaint("ctrace.run.directory = run", 24, "not an absolute path: \"run\"", "a folder's path that begins with /");
-	assert_complaint("mftrace.application = (x", 23, "only one parenthesis round \"(x\"",
+	assert_diagnostic("ctrace.run.directory = run", 24, "not an absolute path: \"run\"", "a directory's path that begins with /");
+	assert_diagnostic("mftrace.application = (x", 23, "only one parenthesis round \"(x\"",
 			 "a program's name or path, or that of what a trigger runs in parentheses");
-	assert_complaint("mftrace.application = ( )", 23, "no name",
+	assert_diagnostic("mftrace.application = ( )", 23, "no name",
 			 "a program's name or path, or that of what a trigger runs in parentheses");
 }
 
@@ -284,16 +284,16 @@ static void hostile_text_is_made_harmless(void **state)
 	char line[400];
 
 	(void)state;
-	assert_complaint("\x1b[2J\"\xff = x", 1, "unknown key \"\\u{1B}[2J\\\"\\xFF\"", KEYS);
+	assert_diagnostic("\x1b[2J\"\xff = x", 1, "unknown key \"\\u{1B}[2J\\\"\\xFF\"", KEYS);
 	memset(line, 'y', sizeof line);
 	memcpy(line, "mftrace.level = ", 16);
 	line[sizeof line - 1] = '\0';
 	assert_false(parse(line));
-	assert_memory_equal(complaint.message, "unknown level \"yyyy", 19);
-	assert_memory_equal(complaint.message + strlen(complaint.message) - 4, "...\"", 4);
+	assert_memory_equal(diagnostic.message, "unknown level \"yyyy", 19);
+	assert_memory_equal(diagnostic.message + strlen(diagnostic.message) - 4, "...\"", 4);
 	memset(line + 16, 0x1b, sizeof line - 17);
 	assert_false(parse(line));
-	assert_true(strlen(complaint.message) < sizeof complaint.message);
+	assert_true(strlen(diagnostic.message) < sizeof diagnostic.message);
 }
 
 static void nul_and_length(void **state)
@@ -303,16 +303,16 @@ static void nul_and_length(void **state)
 
 	(void)state;
 	assert_non_null(line);
-	assert_int_equal(ct_config_parse_line("mftrace\0.level = info", 21, &command, &complaint), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "NUL byte");
-	assert_int_equal(complaint.column, 8);
+	assert_int_equal(ct_config_parse_line("mftrace\0.level = info", 21, &command, &diagnostic), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "NUL byte");
+	assert_int_equal(diagnostic.column, 8);
 	memset(line, ' ', size + 1);
 	memcpy(line, "mftrace.emitter.TEXTFILE#FORMAT = x", 35);
 	line[size - 1] = 'y';
-	assert_int_equal(ct_config_parse_line(line, size, &command, &complaint), CTRACE_OK);
+	assert_int_equal(ct_config_parse_line(line, size, &command, &diagnostic), CTRACE_OK);
 	assert_int_equal(command.value.size, size - 34);
-	assert_int_equal(ct_config_parse_line(line, size + 1, &command, &complaint), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "line too long");
+	assert_int_equal(ct_config_parse_line(line, size + 1, &command, &diagnostic), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "line too long");
 	free(line);
 }
 
@@ -336,7 +336,7 @@ static void hear_command(const struct ct_command *given, unsigned line, void *us
 	hear("%u:verb %d;", line, (int)given->verb);
 }
 
-static void hear_complaint(const struct ct_complaint *given, void *user)
+static void hear_diagnostic(const struct ct_diagnostic *given, void *user)
 {
 	assert_ptr_equal(user, heard);
 	hear("%u:%u:%s;", given->line, given->column, given->message);
@@ -348,7 +348,7 @@ static void hear_forget(void *user)
 	hear("forget;");
 }
 
-static const struct ct_config_reader reader = { hear_command, hear_complaint, hear_forget, heard };
+static const struct ct_config_reader reader = { hear_command, hear_diagnostic, hear_forget, heard };
 static const struct ct_program program = { "myprog", "/opt/bin/myprog.exe", "/x/batch.int" };
 
 static unsigned read_text(const char *text, size_t size)
@@ -479,8 +479,8 @@ int main(void)
 		cmocka_unit_test(applications),
 		cmocka_unit_test(sizes_and_times),
 		cmocka_unit_test(words),
-		cmocka_unit_test(mistakes_in_lines_and_keys),
-		cmocka_unit_test(mistakes_in_values),
+		cmocka_unit_test(diagnostics_in_lines_and_keys),
+		cmocka_unit_test(diagnostics_in_values),
 		cmocka_unit_test(hostile_text_is_made_harmless),
 		cmocka_unit_test(nul_and_length),
 		cmocka_unit_test(a_file_is_read_to_its_end),

@@ -30,12 +30,12 @@ static void write_file(const char *path, const char *text, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-static uint32_t read_member(const char *name, const char *folders)
+static uint32_t read_member(const char *name, const char *directories)
 {
-	if (folders == NULL)
+	if (directories == NULL)
 		assert_int_equal(unsetenv("CTRACE_PARMLIB"), 0);
 	else
-		assert_int_equal(setenv("CTRACE_PARMLIB", folders, 1), 0);
+		assert_int_equal(setenv("CTRACE_PARMLIB", directories, 1), 0);
 	memset(found_at, 'x', sizeof found_at);
 	ct_buf_clear(&read_text);
 	ct_buf_add_text(&read_text, "before:");
@@ -62,13 +62,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void first_folder_counts(void **state)
+static void first_directory_counts(void **state)
 {
 	(void)state;
 	assert_int_equal(read_member("CTAPP00", "one:two"), 0);
 	assert_string_equal(ct_buf_text(&read_text), "before:first");
 	assert_string_equal(found_at, "one/CTAPP00");
-	assert_int_equal(read_member("CTAPP00", "/nonexistent::one/CTAPP00:two/:one:"), 0); /* a file is no folder */
+	assert_int_equal(read_member("CTAPP00", "/nonexistent::one/CTAPP00:two/:one:"), 0); /* a file is no directory */
 	assert_string_equal(ct_buf_text(&read_text), "before:second");
 	assert_string_equal(found_at, "two//CTAPP00");
 	assert_int_equal(read_member("CTAPP01", "one:two"), 0);
@@ -94,16 +94,16 @@ static void member_names(void **state)
 	assert_int_equal(read_member("CT@#$012", "one"), CTRACE_RSN_MEMBER_NOT_FOUND);
 }
 
-static void assert_unread(const char *name, const char *folders, uint32_t reason, const char *place)
+static void assert_unread(const char *name, const char *directories, uint32_t reason, const char *place)
 {
-	assert_int_equal(read_member(name, folders), reason);
+	assert_int_equal(read_member(name, directories), reason);
 	assert_string_equal(found_at, place);
 	assert_string_equal(ct_buf_text(&read_text), "before:");
 }
 
-static void folders_without_it(void **state)
+static void directories_without_it(void **state)
 {
-	char long_folder[5000];
+	char long_directory[5000];
 
 	(void)state;
 	assert_unread("CTNONE", "one:two", CTRACE_RSN_MEMBER_NOT_FOUND, "");
@@ -112,13 +112,13 @@ static void folders_without_it(void **state)
 	assert_unread("CTAPP00", "", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "::", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "/nonexistent:one/CTAPP00", CTRACE_RSN_MEMBER_ALLOCATION, "");
-	for (size_t i = 0; i < sizeof long_folder; i++) /* what fits into a path is a folder */
-		long_folder[i] = i % 2 == 0 ? '.' : '/';
-	long_folder[sizeof long_folder - 1] = '\0';
-	assert_unread("CTAPP00", long_folder, CTRACE_RSN_MEMBER_ALLOCATION, "");
-	memset(long_folder, 'x', sizeof long_folder);
-	long_folder[300] = '\0'; /* longer than a file's name may be */
-	assert_unread("CTAPP00", long_folder, CTRACE_RSN_MEMBER_ALLOCATION, "");
+	for (size_t i = 0; i < sizeof long_directory; i++) /* what fits into a path is a directory */
+		long_directory[i] = i % 2 == 0 ? '.' : '/';
+	long_directory[sizeof long_directory - 1] = '\0';
+	assert_unread("CTAPP00", long_directory, CTRACE_RSN_MEMBER_ALLOCATION, "");
+	memset(long_directory, 'x', sizeof long_directory);
+	long_directory[300] = '\0'; /* longer than a file's name may be */
+	assert_unread("CTAPP00", long_directory, CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_int_equal(symlink("CTNONE", "one/CTLOST"), 0);
 	assert_unread("CTLOST", "one", CTRACE_RSN_MEMBER_NOT_FOUND, "");
 }
@@ -134,7 +134,7 @@ static void no_regular_files(void **state)
 	assert_unread("CTROUND", "one:two", CTRACE_RSN_MEMBER_NOT_READABLE, "one/CTROUND");
 }
 
-/* Whoever may write there could switch our traces: the next folder does not count then. */
+/* Whoever may write there could switch our traces: the next directory does not count then. */
 static void what_everybody_may_write(void **state)
 {
 	(void)state;
@@ -171,7 +171,7 @@ static void large_files(void **state)
 	free(text);
 }
 
-/* The second folder has the member too: trouble in the first is not passed over. */
+/* The second directory has the member too: trouble in the first is not passed over. */
 static void trouble(void **state)
 {
 	static const struct {
@@ -195,7 +195,7 @@ static void trouble(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_folder_counts),      cmocka_unit_test(member_names), cmocka_unit_test(folders_without_it),
+		cmocka_unit_test(first_directory_counts),      cmocka_unit_test(member_names), cmocka_unit_test(directories_without_it),
 		cmocka_unit_test(no_regular_files),         cmocka_unit_test(large_files),  cmocka_unit_test(trouble),
 		cmocka_unit_test(what_everybody_may_write),
 	};

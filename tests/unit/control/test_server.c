@@ -9,22 +9,22 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-/* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the gate */
+/* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the level word */
 
-static uint32_t gate;         /* 1: closed */
+static uint32_t level_word;         /* 1: closed */
 static uint32_t served;       /* requests that have come */
 static uint32_t order[10000]; /* atomic */
 
-static void wait_at_gate(void)
+static void wait_at_level_word(void)
 {
-	while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) != 0)
-		ct_os_wait(&gate, 1, UINT64_MAX);
+	while (__atomic_load_n(&level_word, __ATOMIC_ACQUIRE) != 0)
+		ct_os_wait(&level_word, 1, UINT64_MAX);
 }
 
-static void set_gate(uint32_t value)
+static void set_level_word(uint32_t value)
 {
-	__atomic_store_n(&gate, value, __ATOMIC_RELEASE);
-	ct_os_wake(&gate);
+	__atomic_store_n(&level_word, value, __ATOMIC_RELEASE);
+	ct_os_wake(&level_word);
 }
 
 static void wait_for_served(uint32_t count)
@@ -41,7 +41,7 @@ static void answer(const struct ct_message *request, struct ct_buf *out, void *u
 	struct ct_answer made;
 
 	assert_ptr_equal(user, &served);
-	wait_at_gate();
+	wait_at_level_word();
 	if (place < CT_COUNT(order))
 		__atomic_store_n(&order[place], (uint32_t)number, __ATOMIC_RELAXED);
 	ct_answer_begin(&made, out, request->verb);
@@ -56,7 +56,7 @@ static void start(void)
 {
 	const struct ct_server_options options = { .session = &session, .answer = answer, .user = &served };
 
-	gate = served = 0;
+	level_word = served = 0;
 	assert_int_equal(ct_server_start(&options), CTRACE_OK);
 }
 
@@ -72,7 +72,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	set_gate(0);
+	set_level_word(0);
 	ct_server_stop();
 	ct_session_close(&session, true);
 	leave_room();
@@ -180,7 +180,7 @@ static void the_socket_is_the_users_alone_whatever_the_umask_is(void **state)
 	}
 }
 
-static void a_folder_with_a_long_path_has_a_socket_too(void **state)
+static void a_directory_with_a_long_path_has_a_socket_too(void **state)
 {
 	char name[256], longest[4096];
 	int fd;
@@ -280,11 +280,11 @@ static void who_asks_much_does_not_keep_others_waiting(void **state)
 	for (unsigned i = 0; i < 2000; i++)
 		ct_command_encode(&flood, &command);
 	assert_true(is_answered(other)); /* both are accepted */
-	set_gate(1);
+	set_level_word(1);
 	assert_true(send_all(flooder, flood.data, flood.size));
 	wait_for_served(2);
 	assert_true(send_request(other, CT_VERB_FLUSH, 8));
-	set_gate(0);
+	set_level_word(0);
 	assert_int_equal(receive_status(other), CTRACE_OK);
 	for (unsigned i = 0; i < 2000; i++)
 		assert_int_equal(receive_status(flooder), CTRACE_OK);
@@ -601,7 +601,7 @@ static void stop_with_a_clock_that_is_set(void)
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	start();
 	fd = connect_to_us();
-	set_gate(1);
+	set_level_word(1);
 	CHILD_CHECK(fd >= 0 && send_request(fd, CT_VERB_FLUSH, 1));
 	wait_for_served(1);
 	__atomic_store_n(&ahead_s, 3600, __ATOMIC_RELAXED);
@@ -615,7 +615,7 @@ static void a_thread_that_does_not_end_is_waited_for_briefly_whatever_the_clock_
 	run_child(stop_with_a_clock_that_is_set);
 }
 
-static void a_session_without_a_folder_has_none(void **state)
+static void a_session_without_a_directory_has_none(void **state)
 {
 	struct ct_session private;
 	struct ct_server_options options = { .session = &private, .answer = answer };
@@ -650,7 +650,7 @@ static void close_everything(void)
 	int mine[40];
 
 	ct_server_forget();
-	gate = 0;
+	level_word = 0;
 	(void)ct_session_close(&session, false);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	start();
@@ -762,7 +762,7 @@ int main(void)
 		TEST(a_thread_that_sleeps_ends_by_itself),
 		TEST(its_first_task_is_done_when_it_is_due),
 		TEST(the_socket_is_the_users_alone_whatever_the_umask_is),
-		TEST(a_folder_with_a_long_path_has_a_socket_too),
+		TEST(a_directory_with_a_long_path_has_a_socket_too),
 		TEST(requests_come_in_pieces),
 		TEST(what_is_no_request_is_answered_and_ends_it),
 		TEST(another_version_is_told_and_the_connection_goes_on),
@@ -779,7 +779,7 @@ int main(void)
 		TEST(an_idle_thread_sleeps),
 		TEST(it_stops_and_starts_again),
 		TEST(a_thread_that_does_not_end_is_waited_for_briefly_whatever_the_clock_says),
-		TEST(a_session_without_a_folder_has_none),
+		TEST(a_session_without_a_directory_has_none),
 		TEST(what_the_program_closes_is_made_anew_and_nothing_else_is_touched),
 		TEST(without_a_free_descriptor_the_silent_one_makes_room),
 		TEST(a_forked_child_keeps_nothing_and_the_parent_goes_on),

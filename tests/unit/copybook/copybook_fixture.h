@@ -78,12 +78,12 @@ static inline const struct ct_field_visitor *line_visitor(struct lines *lines)
 static inline struct ct_copybook *parse(const char *text, const struct ct_copybook_options *options)
 {
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
-	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &complaint, &path) != CTRACE_OK)
-		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), complaint.line, complaint.column, complaint.message,
-			 complaint.expected);
+	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &diagnostic, &path) != CTRACE_OK)
+		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), diagnostic.line, diagnostic.column, diagnostic.message,
+			 diagnostic.expected);
 	ct_buf_fini(&path);
 	return copybook;
 }
@@ -116,18 +116,18 @@ static inline void assert_field(const char *entry, const void *bytes, size_t siz
 	assert_fields(text, bytes, size, line);
 }
 
-/* A mistake: its place and what is said. */
-static inline void assert_complaint(const char *text, unsigned line, unsigned column, const char *message)
+/* An error: its place and what is said. */
+static inline void assert_diagnostic(const char *text, unsigned line, unsigned column, const char *message)
 {
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
-	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &complaint, &path), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, message);
-	assert_int_equal(complaint.line, line);
-	assert_int_equal(complaint.column, column);
-	assert_true(complaint.expected[0] != '\0');
+	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &diagnostic, &path), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, message);
+	assert_int_equal(diagnostic.line, line);
+	assert_int_equal(diagnostic.column, column);
+	assert_true(diagnostic.expected[0] != '\0');
 	ct_buf_fini(&path);
 }
 

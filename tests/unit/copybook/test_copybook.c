@@ -21,12 +21,12 @@ static void write_file(const char *path, const char *text)
 	fclose(file);
 }
 
-static enum ctrace_status open_as(const char *path, const char *record, struct ct_complaint *complaint, uint32_t *out_size)
+static enum ctrace_status open_as(const char *path, const char *record, struct ct_diagnostic *diagnostic, uint32_t *out_size)
 {
 	struct ct_copybook_options options = { .record = record };
 	struct ct_copybook *copybook = NULL;
 	struct ct_buf wrong = { 0 };
-	enum ctrace_status status = ct_copybook_open(path, &options, &copybook, complaint, &wrong);
+	enum ctrace_status status = ct_copybook_open(path, &options, &copybook, diagnostic, &wrong);
 
 	if (status == CTRACE_OK) {
 		*out_size = ct_copybook_size(copybook);
@@ -42,75 +42,75 @@ static enum ctrace_status open_as(const char *path, const char *record, struct c
 
 static void the_record_is_the_first_or_the_one_with_the_name(void **state)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	uint32_t size = 0;
 
 	(void)state;
 	write_file("records.cpy",
 		   "01 T TYPEDEF. 05 A PIC X(9).\n01 A PIC X.\n01 B. 05 C PIC X(2).\n77 D PIC X(3).\n01 E REDEFINES A PIC X(4).\n");
-	assert_int_equal(open_as("records.cpy", NULL, &complaint, &size), CTRACE_OK);
+	assert_int_equal(open_as("records.cpy", NULL, &diagnostic, &size), CTRACE_OK);
 	assert_int_equal(size, 1);
-	assert_int_equal(open_as("records.cpy", "b", &complaint, &size), CTRACE_OK);
+	assert_int_equal(open_as("records.cpy", "b", &diagnostic, &size), CTRACE_OK);
 	assert_int_equal(size, 2);
-	assert_int_equal(open_as("records.cpy", "D", &complaint, &size), CTRACE_OK);
+	assert_int_equal(open_as("records.cpy", "D", &diagnostic, &size), CTRACE_OK);
 	assert_int_equal(size, 3);
-	assert_int_equal(open_as("records.cpy", "E", &complaint, &size), CTRACE_OK);
+	assert_int_equal(open_as("records.cpy", "E", &diagnostic, &size), CTRACE_OK);
 	assert_int_equal(size, 4);
-	assert_int_equal(open_as("records.cpy", "C", &complaint, &size), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "the copybook has no record \"C\"");
+	assert_int_equal(open_as("records.cpy", "C", &diagnostic, &size), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "the copybook has no record \"C\"");
 }
 
 static void a_file_that_is_not_there_is_said_to_be_so(void **state)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	uint32_t size;
 
 	(void)state;
-	assert_int_equal(open_as("missing.cpy", NULL, &complaint, &size), CTRACE_NOT_FOUND);
-	assert_int_equal(complaint.line, 0);
-	assert_int_equal(strncmp(complaint.message, "cannot be read: ", 16), 0);
+	assert_int_equal(open_as("missing.cpy", NULL, &diagnostic, &size), CTRACE_NOT_FOUND);
+	assert_int_equal(diagnostic.line, 0);
+	assert_int_equal(strncmp(diagnostic.message, "cannot be read: ", 16), 0);
 	write_file("empty.cpy", "");
-	assert_int_equal(open_as("empty.cpy", NULL, &complaint, &size), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(open_as("empty.cpy", NULL, &diagnostic, &size), CTRACE_SYNTAX_ERROR);
 }
 
-/* A mistake in one record does not matter to the others, when it is only about sizes. */
+/* An error in one record does not matter to the others, when it is only about sizes. */
 static void only_the_record_itself_is_laid_out(void **state)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	uint32_t size = 0;
 
 	(void)state;
 	write_file("two.cpy", "01 A PIC X.\n01 B. 05 C.\n");
-	assert_int_equal(open_as("two.cpy", "A", &complaint, &size), CTRACE_OK);
-	assert_int_equal(open_as("two.cpy", "B", &complaint, &size), CTRACE_SYNTAX_ERROR);
-	assert_int_equal(complaint.line, 2);
+	assert_int_equal(open_as("two.cpy", "A", &diagnostic, &size), CTRACE_OK);
+	assert_int_equal(open_as("two.cpy", "B", &diagnostic, &size), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(diagnostic.line, 2);
 }
 
 static void a_copybook_is_at_most_a_mebibyte(void **state)
 {
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	char *text = test_malloc(CT_COPYBOOK_LIMIT + 1);
 
 	(void)state;
 	memset(text, ' ', CT_COPYBOOK_LIMIT + 1);
 	memcpy(text, "01 R PIC X.", 11);
-	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT, NULL, &copybook, &complaint, NULL), CTRACE_OK);
+	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT, NULL, &copybook, &diagnostic, NULL), CTRACE_OK);
 	ct_copybook_destroy(copybook);
-	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT + 1, NULL, &copybook, &complaint, NULL), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "the copybook is too long");
+	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT + 1, NULL, &copybook, &diagnostic, NULL), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "the copybook is too long");
 	test_free(text);
 }
 
 /* The project's own copybook makes its types from REPLACE. */
 static void types_of_mfctf_cpy_are_read(void **state)
 {
-	struct ct_copybook_options options = { .folders = NULL };
-	char folder[4096];
+	struct ct_copybook_options options = { .directories = NULL };
+	char directory[4096];
 
 	(void)state;
-	snprintf(folder, sizeof folder, "%s/copy", getenv("CTRACE_SOURCE"));
-	options.folders = folder;
+	snprintf(directory, sizeof directory, "%s/copy", getenv("CTRACE_SOURCE"));
+	options.directories = directory;
 	assert_places_with(
 		&options, "       copy \"mfctf.cpy\".\n       01  e  cblt-trc-event.\n",
 		"e@0+44 cblte-trcevt-version@0+4 cblte-trcevt-flags@4+4 cblte-trcevt-event-id@8+4 cblte-trcevt-level@12+4 "

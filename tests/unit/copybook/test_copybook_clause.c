@@ -1,5 +1,5 @@
 /*
- * test_copybook_clause.c - clauses in any order, words that may be left out, and mistakes in them.
+ * test_copybook_clause.c - clauses in any order, words that may be left out, and errors in them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,20 +33,20 @@ static void air_is_passed(void **state)
 		"-121+3", 6, "A=-12\nB=1+\nC=+3\n");
 }
 
-static void mistakes_have_their_place(void **state)
+static void diagnostics_have_their_place(void **state)
 {
 	(void)state;
-	assert_complaint("01 R.\n   05 A PIX X.\n", 2, 9, "unknown clause \"PIX\"");
-	assert_complaint("01 R. 05 A PIC X", 1, 16, "the last entry does not end");
-	assert_complaint("01 R. 05 A PIC XQ.", 1, 17, "the picture has a symbol that is not known");
-	assert_complaint("01 R. 05 A PIC.", 1, 15, "PICTURE without a picture");
-	assert_complaint("01 R. 05 A PIC X OCCURS 0.", 1, 25, "OCCURS \"0\"");
-	assert_complaint("01 R. 05 A PIC X OCCURS 5 TO 3 DEPENDING ON B.", 1, 30, "OCCURS at most \"3\"");
-	assert_complaint("01 R. 05 A SIGN HERE PIC S9.", 1, 17, "SIGN \"HERE\"");
-	assert_complaint("01 R PIC X VALUE.", 1, 17, "VALUE without a value");
-	assert_complaint("01 R. 05 A REDEFINES.", 1, 21, "REDEFINES \".\"");
-	assert_complaint("01 R. 05 A PIC X OCCURS 2 DEPENDING ON.", 1, 39, "DEPENDING ON \".\"");
-	assert_complaint("01 R. 05 A TYPE 'x'.", 1, 17, "TYPE \"x\"");
+	assert_diagnostic("01 R.\n   05 A PIX X.\n", 2, 9, "unknown clause \"PIX\"");
+	assert_diagnostic("01 R. 05 A PIC X", 1, 16, "the last entry does not end");
+	assert_diagnostic("01 R. 05 A PIC XQ.", 1, 17, "the picture has a symbol that is not known");
+	assert_diagnostic("01 R. 05 A PIC.", 1, 15, "PICTURE without a picture");
+	assert_diagnostic("01 R. 05 A PIC X OCCURS 0.", 1, 25, "OCCURS \"0\"");
+	assert_diagnostic("01 R. 05 A PIC X OCCURS 5 TO 3 DEPENDING ON B.", 1, 30, "OCCURS at most \"3\"");
+	assert_diagnostic("01 R. 05 A SIGN HERE PIC S9.", 1, 17, "SIGN \"HERE\"");
+	assert_diagnostic("01 R PIC X VALUE.", 1, 17, "VALUE without a value");
+	assert_diagnostic("01 R. 05 A REDEFINES.", 1, 21, "REDEFINES \".\"");
+	assert_diagnostic("01 R. 05 A PIC X OCCURS 2 DEPENDING ON.", 1, 39, "DEPENDING ON \".\"");
+	assert_diagnostic("01 R. 05 A TYPE 'x'.", 1, 17, "TYPE \"x\"");
 }
 
 static void the_nearest_word_is_suggested(void **state)
@@ -60,11 +60,11 @@ static void the_nearest_word_is_suggested(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_copybook *copybook;
-		struct ct_complaint complaint;
+		struct ct_diagnostic diagnostic;
 
-		assert_int_equal(ct_copybook_parse("t", rows[i].text, strlen(rows[i].text), NULL, &copybook, &complaint, NULL),
+		assert_int_equal(ct_copybook_parse("t", rows[i].text, strlen(rows[i].text), NULL, &copybook, &diagnostic, NULL),
 				 CTRACE_SYNTAX_ERROR);
-		assert_string_equal(complaint.expected, rows[i].expected);
+		assert_string_equal(diagnostic.expected, rows[i].expected);
 	}
 }
 
@@ -73,7 +73,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clauses_come_in_any_order),
 		cmocka_unit_test(air_is_passed),
-		cmocka_unit_test(mistakes_have_their_place),
+		cmocka_unit_test(diagnostics_have_their_place),
 		cmocka_unit_test(the_nearest_word_is_suggested),
 	};
 

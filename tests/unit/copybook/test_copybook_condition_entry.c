@@ -1,5 +1,5 @@
 /*
- * test_copybook_condition_entry.c - levels 88: several values and ranges, to which field they belong, and mistakes.
+ * test_copybook_condition_entry.c - levels 88: several values and ranges, to which field they belong, and errors.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,13 +32,13 @@ static void a_condition_belongs_to_the_field_before_it(void **state)
 		      "G IS GG\nA=a\nA IS AA\nB=b\nB IS BB\n");
 }
 
-static void mistakes_have_their_place(void **state)
+static void diagnostics_have_their_place(void **state)
 {
 	(void)state;
-	assert_complaint("88 A VALUE 1.", 1, 4, "level 88 \"A\" belongs to nothing");
-	assert_complaint("01 R PIC X. 88 A.", 1, 17, "a level 88 without a name or VALUE");
-	assert_complaint("01 R PIC X. 88 VALUE 1.", 1, 16, "a level 88 without a name or VALUE");
-	assert_complaint("01 R PIC 9. 88 A VALUE 1 THRU.", 1, 30, "\".\" is no value");
+	assert_diagnostic("88 A VALUE 1.", 1, 4, "level 88 \"A\" belongs to nothing");
+	assert_diagnostic("01 R PIC X. 88 A.", 1, 17, "a level 88 without a name or VALUE");
+	assert_diagnostic("01 R PIC X. 88 VALUE 1.", 1, 16, "a level 88 without a name or VALUE");
+	assert_diagnostic("01 R PIC 9. 88 A VALUE 1 THRU.", 1, 30, "\".\" is no value");
 }
 
 int main(void)
@@ -46,7 +46,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_values_and_ranges),
 		cmocka_unit_test(a_condition_belongs_to_the_field_before_it),
-		cmocka_unit_test(mistakes_have_their_place),
+		cmocka_unit_test(diagnostics_have_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_copybook_copy.c - COPY: by which names a file is found, where mistakes are, and how deep and how often.
+ * test_copybook_copy.c - COPY: by which names a file is found, where errors are, and how deep and how often.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static void write_file(const char *path, const char *text)
 
 static void copy_takes_files_by_any_of_their_names(void **state)
 {
-	struct ct_copybook_options options = { .folders = "nowhere:lib" };
+	struct ct_copybook_options options = { .directories = "nowhere:lib" };
 
 	(void)state;
 	assert_int_equal(system("mkdir -p lib/sub"), 0);
@@ -38,26 +38,26 @@ static void copy_takes_files_by_any_of_their_names(void **state)
 static void what_is_not_there_cannot_be_copied(void **state)
 {
 	(void)state;
-	assert_complaint("01 R.\n  COPY nowhere.\n", 2, 3, "there is no copybook \"nowhere\"");
-	assert_complaint("01 R.\n  COPY .\n", 2, 3, "COPY without the name of a file");
-	assert_complaint("01 R.\n  COPY\n", 2, 3, "COPY without the name of a file");
-	assert_complaint("01 R. COPY a b.\n", 1, 14, "COPY does not end");
+	assert_diagnostic("01 R.\n  COPY nowhere.\n", 2, 3, "there is no copybook \"nowhere\"");
+	assert_diagnostic("01 R.\n  COPY .\n", 2, 3, "COPY without the name of a file");
+	assert_diagnostic("01 R.\n  COPY\n", 2, 3, "COPY without the name of a file");
+	assert_diagnostic("01 R. COPY a b.\n", 1, 14, "COPY does not end");
 }
 
-static void a_mistake_is_in_the_file_that_has_it(void **state)
+static void a_diagnostic_is_in_the_file_that_has_it(void **state)
 {
 	static const char text[] = "01 R.\n COPY wrong.\n";
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
 	(void)state;
 	write_file("wrong.cpy", "\n05 A\n   PICK X.\n");
-	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &complaint, &path), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &diagnostic, &path), CTRACE_SYNTAX_ERROR);
 	assert_string_equal(ct_buf_text(&path), "wrong.cpy");
-	assert_int_equal(complaint.line, 3);
-	assert_int_equal(complaint.column, 4);
-	assert_string_equal(complaint.expected, "PIC?");
+	assert_int_equal(diagnostic.line, 3);
+	assert_int_equal(diagnostic.column, 4);
+	assert_string_equal(diagnostic.expected, "PIC?");
 	ct_buf_fini(&path);
 }
 
@@ -66,7 +66,7 @@ static void a_copybook_does_not_copy_itself(void **state)
 	(void)state;
 	write_file("ring1.cpy", "COPY ring2.\n");
 	write_file("ring2.cpy", "COPY ring1.\n");
-	assert_complaint("01 R. COPY ring1.\n", 1, 1, "the copybook copies itself");
+	assert_diagnostic("01 R. COPY ring1.\n", 1, 1, "the copybook copies itself");
 }
 
 static void copies_are_at_most_16_deep(void **state)
@@ -79,7 +79,7 @@ static void copies_are_at_most_16_deep(void **state)
 		snprintf(text, sizeof text, i < 17 ? "COPY deep%d.\n" : "05 X PIC X.\n", i + 1);
 		write_file(path, text);
 	}
-	assert_complaint("01 R. COPY deep1.\n", 1, 1, "too many copybooks copy each other");
+	assert_diagnostic("01 R. COPY deep1.\n", 1, 1, "too many copybooks copy each other");
 	assert_fields("01 R. COPY deep2.\n", "x", 1, "X=x\n");
 }
 
@@ -94,7 +94,7 @@ static void what_is_copied_counts(void **state)
 		snprintf(text, sizeof text, i < 15 ? "COPY twice%d. COPY twice%d.\n" : "05 PIC X.\n", i + 1, i + 1);
 		write_file(path, text);
 	}
-	assert_complaint("01 R. COPY twice1.\n", 1, 1, "too many copybooks copy each other");
+	assert_diagnostic("01 R. COPY twice1.\n", 1, 1, "too many copybooks copy each other");
 }
 
 int main(void)
@@ -102,7 +102,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copy_takes_files_by_any_of_their_names),
 		cmocka_unit_test(what_is_not_there_cannot_be_copied),
-		cmocka_unit_test(a_mistake_is_in_the_file_that_has_it),
+		cmocka_unit_test(a_diagnostic_is_in_the_file_that_has_it),
 		cmocka_unit_test(a_copybook_does_not_copy_itself),
 		cmocka_unit_test(copies_are_at_most_16_deep),
 		cmocka_unit_test(what_is_copied_counts),

@@ -1,5 +1,5 @@
 /*
- * test_copybook_cursor.c - the words of entries, one after the other: passing them, the end, and complaints.
+ * test_copybook_cursor.c - the words of entries, one after the other: passing them, the end, and diagnostics.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,26 +68,26 @@ static void the_end_is_never_passed(void **state)
 	test_free(parser);
 }
 
-static void complaints_name_the_word(void **state)
+static void diagnostics_name_the_word(void **state)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_scan *scan = test_calloc(1, sizeof *scan);
 	struct ct_entry_parser *parser = test_calloc(1, sizeof *parser);
 	struct ct_token place = word("B");
 
 	(void)state;
-	scan->complaint = &complaint;
+	scan->diagnostic = &diagnostic;
 	parser->scan = scan;
 	place.column = 22;
 	assert_int_equal(ct_entry_fail(parser, &place, "a name", "REDEFINES %s, which is not there"), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "REDEFINES \"B\", which is not there");
-	assert_string_equal(complaint.expected, "a name");
-	assert_int_equal(complaint.column, 22);
+	assert_string_equal(diagnostic.message, "REDEFINES \"B\", which is not there");
+	assert_string_equal(diagnostic.expected, "a name");
+	assert_int_equal(diagnostic.column, 22);
 	place.kind = CT_TOKEN_END;
 	assert_int_equal(ct_entry_fail(parser, &place, "a name", "REDEFINES %s"), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "REDEFINES the end");
+	assert_string_equal(diagnostic.message, "REDEFINES the end");
 	assert_int_equal(ct_entry_fail(parser, &place, "a name", "nothing"), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "nothing");
+	assert_string_equal(diagnostic.message, "nothing");
 	test_free(parser);
 	test_free(scan);
 }
@@ -98,7 +98,7 @@ int main(void)
 		cmocka_unit_test(words_are_passed_one_by_one),
 		cmocka_unit_test(at_most_one_of_several_is_passed),
 		cmocka_unit_test(the_end_is_never_passed),
-		cmocka_unit_test(complaints_name_the_word),
+		cmocka_unit_test(diagnostics_name_the_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

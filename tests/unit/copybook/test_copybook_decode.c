@@ -14,10 +14,10 @@
 
 #include "copybook_fixture.h"
 
-static int complain(const char *path, const struct ct_complaint *complaint)
+static int diagnose(const char *path, const struct ct_diagnostic *diagnostic)
 {
-	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, complaint->line, complaint->column, complaint->message,
-		complaint->expected);
+	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, diagnostic->line, diagnostic->column, diagnostic->message,
+		diagnostic->expected);
 	return 1;
 }
 
@@ -39,15 +39,15 @@ static int run_tool(int argc, char **argv)
 {
 	struct ct_copybook_options options = { 0 };
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 }, records = { 0 };
 	int status = 0;
 
 	for (int i = 3; i < argc; i++) {
 		if (strncmp(argv[i], "record=", 7) == 0)
 			options.record = argv[i] + 7;
-		else if (strncmp(argv[i], "folders=", 8) == 0)
-			options.folders = argv[i] + 8;
+		else if (strncmp(argv[i], "directories=", 8) == 0)
+			options.directories = argv[i] + 8;
 		else if (strcmp(argv[i], "slide") == 0)
 			options.is_sliding = true;
 		else if (!ct_dialect_parse(argv[i], strlen(argv[i]), &options.dialect) &&
@@ -56,8 +56,8 @@ static int run_tool(int argc, char **argv)
 	}
 	if (argc < 3 || ct_os_read_file(argv[2], (size_t)1 << 28, &records) != CTRACE_OK)
 		return 2;
-	if (ct_copybook_open(argv[1], &options, &copybook, &complaint, &path) != CTRACE_OK) {
-		status = complain(ct_buf_text(&path), &complaint);
+	if (ct_copybook_open(argv[1], &options, &copybook, &diagnostic, &path) != CTRACE_OK) {
+		status = diagnose(ct_buf_text(&path), &diagnostic);
 	} else {
 		print_records(copybook, &records);
 		ct_copybook_destroy(copybook);

@@ -28,13 +28,13 @@ static void levels_say_what_an_entry_is(void **state)
 	assert_places("01 R. 05 A PIC X. 77 F PIC X.", "R@0+1 A@0+1 ");
 }
 
-static void mistakes_have_their_place(void **state)
+static void diagnostics_have_their_place(void **state)
 {
 	(void)state;
-	assert_complaint("50 R PIC X.", 1, 1, "\"50\" begins no entry");
-	assert_complaint("01 R.\n hello.", 2, 2, "\"hello\" begins no entry");
-	assert_complaint("", 1, 1, "the copybook describes no record");
-	assert_complaint("78 N 5. 01 R PIC X.", 1, 6, "a level 78 without a name or VALUE");
+	assert_diagnostic("50 R PIC X.", 1, 1, "\"50\" begins no entry");
+	assert_diagnostic("01 R.\n hello.", 2, 2, "\"hello\" begins no entry");
+	assert_diagnostic("", 1, 1, "the copybook describes no record");
+	assert_diagnostic("78 N 5. 01 R PIC X.", 1, 6, "a level 78 without a name or VALUE");
 }
 
 int main(void)
@@ -42,7 +42,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_may_be_missing),
 		cmocka_unit_test(levels_say_what_an_entry_is),
-		cmocka_unit_test(mistakes_have_their_place),
+		cmocka_unit_test(diagnostics_have_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

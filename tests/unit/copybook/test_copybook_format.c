@@ -90,7 +90,7 @@ static void a_tab_goes_to_the_next_eighth_column(void **state)
 static void conditional_text_is_not_guessed(void **state)
 {
 	(void)state;
-	assert_complaint("01 R.\n>>IF A DEFINED\n05 A PIC X.\n>>END-IF\n", 2, 1, "conditional compilation is not supported");
+	assert_diagnostic("01 R.\n>>IF A DEFINED\n05 A PIC X.\n>>END-IF\n", 2, 1, "conditional compilation is not supported");
 }
 
 int main(void)

@@ -93,26 +93,26 @@ static void a_redefinition_may_be_larger(void **state)
 static void tables_depend_on_numbers_before_them(void **state)
 {
 	(void)state;
-	assert_complaint("01 R. 05 N PIC X. 05 T PIC X OCCURS 1 TO 3 DEPENDING ON N.", 1, 57,
+	assert_diagnostic("01 R. 05 N PIC X. 05 T PIC X OCCURS 1 TO 3 DEPENDING ON N.", 1, 57,
 			 "\"N\" cannot say how often a field occurs");
-	assert_complaint("01 R. 05 N PIC 9V9. 05 T PIC X OCCURS 1 TO 3 DEPENDING ON N.", 1, 59,
+	assert_diagnostic("01 R. 05 N PIC 9V9. 05 T PIC X OCCURS 1 TO 3 DEPENDING ON N.", 1, 59,
 			 "\"N\" cannot say how often a field occurs");
-	assert_complaint("01 R. 05 T PIC X DEPENDING ON N.", 1, 10, "\"T\" has DEPENDING ON and does not occur");
+	assert_diagnostic("01 R. 05 T PIC X DEPENDING ON N.", 1, 10, "\"T\" has DEPENDING ON and does not occur");
 	assert_fields("01 R. 03 G. 05 N PIC 9. 03 H. 05 N PIC 9. 03 T PIC X OCCURS 1 TO 3 DEPENDING ON N OF G.", "12abc", 5,
 		      "N=1\nN=2\nT(1)=a\n");
 }
 
-static void what_has_no_size_is_complained_about(void **state)
+static void what_has_no_size_is_diagnosed_about(void **state)
 {
 	(void)state;
-	assert_complaint("01 R. 05 A.", 1, 10, "\"A\" has no picture");
-	assert_complaint("01 R. 05 A COMP.", 1, 10, "\"A\" has no picture");
-	assert_complaint("01 R. 05 A PIC X. 10 B PIC X.", 1, 10, "the group \"A\" has a picture");
-	assert_complaint("01 R. 05 A PIC X COMP.", 1, 10, "the picture of \"A\" does not go with its usage");
-	assert_complaint("01 R. 05 A PIC X(9) COMP-X.", 1, 10, "\"A\" is binary and too long");
-	assert_complaint("01 R. 05 A PIC 9(19) COMP.", 1, 10, "\"A\" is binary and has too many digits");
-	assert_complaint("01 R. 05 A PIC S9 COMP-6.", 1, 10, "\"A\" is COMP-6, which has no sign");
-	assert_complaint("01 R. 05 A OCCURS 20000. 10 B PIC X(20000).", 1, 10, "the record is too large at \"A\"");
+	assert_diagnostic("01 R. 05 A.", 1, 10, "\"A\" has no picture");
+	assert_diagnostic("01 R. 05 A COMP.", 1, 10, "\"A\" has no picture");
+	assert_diagnostic("01 R. 05 A PIC X. 10 B PIC X.", 1, 10, "the group \"A\" has a picture");
+	assert_diagnostic("01 R. 05 A PIC X COMP.", 1, 10, "the picture of \"A\" does not go with its usage");
+	assert_diagnostic("01 R. 05 A PIC X(9) COMP-X.", 1, 10, "\"A\" is binary and too long");
+	assert_diagnostic("01 R. 05 A PIC 9(19) COMP.", 1, 10, "\"A\" is binary and has too many digits");
+	assert_diagnostic("01 R. 05 A PIC S9 COMP-6.", 1, 10, "\"A\" is COMP-6, which has no sign");
+	assert_diagnostic("01 R. 05 A OCCURS 20000. 10 B PIC X(20000).", 1, 10, "the record is too large at \"A\"");
 }
 
 int main(void)
@@ -124,7 +124,7 @@ int main(void)
 		cmocka_unit_test(aligned_items_stand_where_gnucobol_puts_them),
 		cmocka_unit_test(a_redefinition_may_be_larger),
 		cmocka_unit_test(tables_depend_on_numbers_before_them),
-		cmocka_unit_test(what_has_no_size_is_complained_about),
+		cmocka_unit_test(what_has_no_size_is_diagnosed_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,13 +60,13 @@ static void figurative_constants_have_several_spellings(void **state)
 	assert_fields("01 R. 05 A PIC X(2). 88 Q1 VALUE QUOTE. 88 Q2 VALUE QUOTES.", "\"\"", 2, "A=\"\"\nA IS Q1\nA IS Q2\n");
 }
 
-static void what_is_no_value_is_complained_about(void **state)
+static void what_is_no_value_is_diagnosed_about(void **state)
 {
 	(void)state;
-	assert_complaint("01 R PIC X. 88 A VALUE B.", 1, 24, "\"B\" is no value");
-	assert_complaint("01 R PIC X. 88 A VALUE X'0'.", 1, 25, "the literal \"0\" has half a byte");
-	assert_complaint("01 R PIC X. 88 A VALUE X'0G'.", 1, 25, "the literal \"0G\" has no hexadecimal digits");
-	assert_complaint("01 R PIC X. 88 A VALUE B'12'.", 1, 25, "the literal \"12\" is no number");
+	assert_diagnostic("01 R PIC X. 88 A VALUE B.", 1, 24, "\"B\" is no value");
+	assert_diagnostic("01 R PIC X. 88 A VALUE X'0'.", 1, 25, "the literal \"0\" has half a byte");
+	assert_diagnostic("01 R PIC X. 88 A VALUE X'0G'.", 1, 25, "the literal \"0G\" has no hexadecimal digits");
+	assert_diagnostic("01 R PIC X. 88 A VALUE B'12'.", 1, 25, "the literal \"12\" is no number");
 }
 
 int main(void)
@@ -76,7 +76,7 @@ int main(void)
 		cmocka_unit_test(letters_before_it_say_what_a_literal_is),
 		cmocka_unit_test(all_repeats_its_literal),
 		cmocka_unit_test(figurative_constants_have_several_spellings),
-		cmocka_unit_test(what_is_no_value_is_complained_about),
+		cmocka_unit_test(what_is_no_value_is_diagnosed_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

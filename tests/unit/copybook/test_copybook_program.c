@@ -26,7 +26,7 @@ static void both_ways_to_name_the_currency(void **state)
 {
 	(void)state;
 	assert_fields("SPECIAL-NAMES. CURRENCY SIGN IS 'EUR' WITH PICTURE SYMBOL '#'. 01 R. 05 A PIC ##9.", " #5", 3, "A= #5\n");
-	assert_complaint("01 R. 05 A PIC ##9.", 1, 16, "the picture has a symbol that is not known");
+	assert_diagnostic("01 R. 05 A PIC ##9.", 1, 16, "the picture has a symbol that is not known");
 }
 
 static void records_of_a_file_have_an_fd(void **state)

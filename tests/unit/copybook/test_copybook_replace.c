@@ -78,24 +78,24 @@ static void replace_holds_until_it_is_off(void **state)
 	assert_fields("REPLACE ==T1== BY ==. 10 A PIC X. 10 B PIC X==. 01 R. 05 G T1. 05 H PIC X.", "xyz", 3, "A=x\nB=y\nH=z\n");
 }
 
-static void what_is_not_complete_is_complained_about(void **state)
+static void what_is_not_complete_is_diagnosed_about(void **state)
 {
 	(void)state;
-	assert_complaint("REPLACE ==A== BY.\n", 1, 17, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE ==A== ==B==.\n", 1, 15, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE ==A== BY ==B==\n", 1, 22, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE ==== BY ==B==.\n", 1, 9, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE LEADING ==A B== BY ==C==.\n", 1, 17, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE OFF x\n", 1, 13, "REPLACING or REPLACE is not complete");
-	assert_complaint("REPLACE\n", 1, 1, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE ==A== BY.\n", 1, 17, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE ==A== ==B==.\n", 1, 15, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE ==A== BY ==B==\n", 1, 22, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE ==== BY ==B==.\n", 1, 9, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE LEADING ==A B== BY ==C==.\n", 1, 17, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE OFF x\n", 1, 13, "REPLACING or REPLACE is not complete");
+	assert_diagnostic("REPLACE\n", 1, 1, "REPLACING or REPLACE is not complete");
 }
 
-/* A thousand nearly fitting patterns over a hundred thousand words end in a complaint. */
+/* A thousand nearly fitting patterns over a hundred thousand words end in a diagnostic. */
 static void comparing_is_limited(void **state)
 {
 	struct ct_buf text = { 0 };
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	(void)state;
 	ct_buf_add_text(&text, "REPLACE");
@@ -104,8 +104,8 @@ static void comparing_is_limited(void **state)
 	ct_buf_add_text(&text, ".\n");
 	for (int i = 0; i < 100000; i++)
 		ct_buf_add_text(&text, "A ");
-	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &complaint, NULL), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "replacing takes too long");
+	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &diagnostic, NULL), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "replacing takes too long");
 	ct_buf_fini(&text);
 }
 
@@ -114,7 +114,7 @@ static void what_is_put_in_is_limited(void **state)
 {
 	struct ct_buf text = { 0 };
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	(void)state;
 	ct_buf_add_text(&text, "REPLACE LEADING ==A== BY ==");
@@ -123,8 +123,8 @@ static void what_is_put_in_is_limited(void **state)
 	ct_buf_add_text(&text, "==.\n");
 	for (int i = 0; i < 100000; i++)
 		ct_buf_add_text(&text, "AB ");
-	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &complaint, NULL), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_true(complaint.message[0] != '\0');
+	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &diagnostic, NULL), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_true(diagnostic.message[0] != '\0');
 	ct_buf_fini(&text);
 }
 
@@ -137,7 +137,7 @@ int main(void)
 		cmocka_unit_test(ends_of_names_are_replaced),
 		cmocka_unit_test(what_was_put_in_is_not_replaced_again),
 		cmocka_unit_test(replace_holds_until_it_is_off),
-		cmocka_unit_test(what_is_not_complete_is_complained_about),
+		cmocka_unit_test(what_is_not_complete_is_diagnosed_about),
 		cmocka_unit_test(comparing_is_limited),
 		cmocka_unit_test(what_is_put_in_is_limited),
 	};

@@ -57,15 +57,15 @@ static void words_and_literals_go_on_on_the_next_line(void **state)
 static void a_literal_ends_on_its_line(void **state)
 {
 	(void)state;
-	assert_complaint("01 R.\n05 A PIC X VALUE 'a.\n05 B PIC X.\n", 2, 18, "the literal is not closed on its line");
-	assert_complaint("       01  R.\n           05  A PIC X VALUE \"a.\n           05  B PIC X.\n", 2, 30,
+	assert_diagnostic("01 R.\n05 A PIC X VALUE 'a.\n05 B PIC X.\n", 2, 18, "the literal is not closed on its line");
+	assert_diagnostic("       01  R.\n           05  A PIC X VALUE \"a.\n           05  B PIC X.\n", 2, 30,
 			 "the literal is not closed on its line");
 }
 
-static void other_marks_in_column_7_are_complained_about(void **state)
+static void other_marks_in_column_7_are_diagnosed_about(void **state)
 {
 	(void)state;
-	assert_complaint("000100 01 R.\n000200*\n000300*\n000400?   05 A PIC X.\n", 4, 7, "column 7 has no mark that is known");
+	assert_diagnostic("000100 01 R.\n000200*\n000300*\n000400?   05 A PIC X.\n", 4, 7, "column 7 has no mark that is known");
 }
 
 int main(void)
@@ -73,7 +73,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_format_has_its_text_in_columns_8_to_72), cmocka_unit_test(free_format_has_it_anywhere),
 		cmocka_unit_test(words_and_literals_go_on_on_the_next_line),    cmocka_unit_test(a_literal_ends_on_its_line),
-		cmocka_unit_test(other_marks_in_column_7_are_complained_about),
+		cmocka_unit_test(other_marks_in_column_7_are_diagnosed_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

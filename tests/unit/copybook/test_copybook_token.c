@@ -48,13 +48,13 @@ static void texts_are_kept_until_there_is_no_room(void **state)
 
 static void tokens_are_counted_over_all_lists(void **state)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_scan *scan = test_calloc(1, sizeof *scan);
 	struct ct_tokens first = { 0 }, second = { 0 };
 	struct ct_token token = { .at = "A", .size = 1, .line = 7, .column = 3 };
 
 	(void)state;
-	scan->complaint = &complaint;
+	scan->diagnostic = &diagnostic;
 	for (int i = 0; i < 300; i++)
 		assert_int_equal(ct_tokens_add(scan, &first, &token), CTRACE_OK);
 	assert_int_equal(first.count, 300);
@@ -63,31 +63,31 @@ static void tokens_are_counted_over_all_lists(void **state)
 	assert_int_equal(ct_tokens_add(scan, &second, &token), CTRACE_OK);
 	assert_int_equal(ct_tokens_add(scan, &first, &token), CTRACE_SYNTAX_ERROR);
 	assert_int_equal(first.count, 300);
-	assert_string_equal(complaint.message, "the copybook is too long");
+	assert_string_equal(diagnostic.message, "the copybook is too long");
 	ct_tokens_fini(&first);
 	ct_tokens_fini(&second);
 	assert_null(first.at);
 	test_free(scan);
 }
 
-static void complaints_have_a_place_in_a_file(void **state)
+static void diagnostics_have_a_place_in_a_file(void **state)
 {
-	struct ct_complaint complaint = { 0 };
+	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_buf path = { 0 };
 	struct ct_scan *scan = test_calloc(1, sizeof *scan);
 	struct ct_token place = { .line = 12, .column = 34, .file = 1 };
 
 	(void)state;
-	scan->complaint = &complaint;
+	scan->diagnostic = &diagnostic;
 	scan->files[0] = "first.cpy";
 	scan->files[1] = "second.cpy";
-	ct_scan_complain(scan, &place, "a word", "%d words", 2);
-	assert_string_equal(complaint.message, "2 words");
-	assert_string_equal(complaint.expected, "a word");
-	assert_int_equal(complaint.line, 12);
-	assert_int_equal(complaint.column, 34);
-	scan->complaint_path = &path;
-	ct_scan_complain(scan, &place, "a word", "%s", "x");
+	ct_scan_diagnose(scan, &place, "a word", "%d words", 2);
+	assert_string_equal(diagnostic.message, "2 words");
+	assert_string_equal(diagnostic.expected, "a word");
+	assert_int_equal(diagnostic.line, 12);
+	assert_int_equal(diagnostic.column, 34);
+	scan->diagnostic_path = &path;
+	ct_scan_diagnose(scan, &place, "a word", "%s", "x");
 	assert_string_equal(ct_buf_text(&path), "second.cpy");
 	ct_buf_fini(&path);
 	test_free(scan);
@@ -99,7 +99,7 @@ int main(void)
 		cmocka_unit_test(words_are_the_same_in_any_case),
 		cmocka_unit_test(texts_are_kept_until_there_is_no_room),
 		cmocka_unit_test(tokens_are_counted_over_all_lists),
-		cmocka_unit_test(complaints_have_a_place_in_a_file),
+		cmocka_unit_test(diagnostics_have_a_place_in_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,31 +35,31 @@ static void what_is_redefined_is_of_the_same_group(void **state)
 {
 	(void)state;
 	assert_places("01 R. 05 A. 10 B PIC XX. 05 C REDEFINES A PIC XX. 05 D REDEFINES c PIC X.", "R@0+2 A@0+2 B@0+2 C@0+2 D@0+1 ");
-	assert_complaint("01 R. 05 A. 10 B PIC XX. 05 C REDEFINES B PIC XX.", 1, 41, "REDEFINES \"B\", which is not there");
+	assert_diagnostic("01 R. 05 A. 10 B PIC XX. 05 C REDEFINES B PIC XX.", 1, 41, "REDEFINES \"B\", which is not there");
 }
 
 static void what_is_not_there_is_not_redefined(void **state)
 {
 	(void)state;
-	assert_complaint("01 R. 05 A REDEFINES B PIC X.", 1, 22, "REDEFINES \"B\", which is not there");
+	assert_diagnostic("01 R. 05 A REDEFINES B PIC X.", 1, 22, "REDEFINES \"B\", which is not there");
 }
 
 static void there_are_at_most_8192_fields(void **state)
 {
 	struct ct_buf text = { 0 };
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	(void)state;
 	ct_buf_add_text(&text, "01 R.\n");
 	for (unsigned i = 0; i < CT_COPYBOOK_FIELDS - 1; i++)
 		ct_buf_add_text(&text, "02 PIC X.\n");
-	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &complaint, NULL), CTRACE_OK);
+	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &diagnostic, NULL), CTRACE_OK);
 	assert_int_equal(ct_copybook_size(copybook), CT_COPYBOOK_FIELDS - 1);
 	ct_copybook_destroy(copybook);
 	ct_buf_add_text(&text, "02 PIC X.\n");
-	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &complaint, NULL), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "the copybook has too many fields");
+	assert_int_equal(ct_copybook_parse("t", text.data, text.size, NULL, &copybook, &diagnostic, NULL), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "the copybook has too many fields");
 	ct_buf_fini(&text);
 }
 

@@ -18,8 +18,8 @@ static void types_are_what_they_stand_for(void **state)
 	assert_fields("01 T TYPEDEF. 05 A PIC X. 05 B PIC X OCCURS 2. 01 N IS TYPEDEF PIC 99. 88 NONE VALUE 0.\n"
 		      "01 R. 05 P USAGE T. 05 Q N. 05 S TYPE TO N OCCURS 2. 05 Z PIC X.",
 		      "abc000123z", 10, "A=a\nB(1)=b\nB(2)=c\nQ=00\nQ IS NONE\nS(1)=01\nS(2)=23\nZ=z\n");
-	assert_complaint("01 R. 05 A USAGE NONE.", 1, 18, "no type \"NONE\"");
-	assert_complaint("01 R TYPEDEF. 05 A USAGE R.", 1, 26, "no type \"R\"");
+	assert_diagnostic("01 R. 05 A USAGE NONE.", 1, 18, "no type \"NONE\"");
+	assert_diagnostic("01 R TYPEDEF. 05 A USAGE R.", 1, 26, "no type \"R\"");
 }
 
 static void what_the_field_says_itself_stays(void **state)
@@ -40,14 +40,14 @@ static void types_of_types_are_limited(void **state)
 {
 	struct ct_buf text = { 0 };
 	struct ct_copybook *copybook;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	(void)state;
 	ct_buf_add_text(&text, "01 T0 TYPEDEF. 05 A PIC X.\n");
 	for (unsigned i = 1; i < 16; i++)
 		ct_buf_add_format(&text, "01 T%u TYPEDEF. 05 A TYPE T%u. 05 B TYPE T%u.\n", i, i - 1, i - 1);
-	assert_int_equal(ct_copybook_parse("t", ct_buf_text(&text), text.size, NULL, &copybook, &complaint, NULL), CTRACE_SYNTAX_ERROR);
-	assert_string_equal(complaint.message, "the copybook has too many fields");
+	assert_int_equal(ct_copybook_parse("t", ct_buf_text(&text), text.size, NULL, &copybook, &diagnostic, NULL), CTRACE_SYNTAX_ERROR);
+	assert_string_equal(diagnostic.message, "the copybook has too many fields");
 	ct_buf_fini(&text);
 }
 

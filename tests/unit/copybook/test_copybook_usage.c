@@ -79,9 +79,9 @@ static void every_word_of_the_table_is_one(void **state)
 static void usage_has_a_word(void **state)
 {
 	(void)state;
-	assert_complaint("01 R. 05 A USAGE 'x'.", 1, 18, "USAGE \"x\"");
-	assert_complaint("01 R. 05 A USAGE", 1, 12, "USAGE the end");
-	assert_complaint("01 R. 05 A PIC 9 COMP-33.", 1, 18, "unknown clause \"COMP-33\"");
+	assert_diagnostic("01 R. 05 A USAGE 'x'.", 1, 18, "USAGE \"x\"");
+	assert_diagnostic("01 R. 05 A USAGE", 1, 12, "USAGE the end");
+	assert_diagnostic("01 R. 05 A PIC 9 COMP-33.", 1, 18, "unknown clause \"COMP-33\"");
 }
 
 int main(void)

@@ -24,13 +24,13 @@ static struct ct_token token(const char *text, bool is_spaced, enum ct_token_kin
 static void assert_words(const struct ct_token *at, size_t count, const char *expected)
 {
 	struct ct_arena arena = { 0 };
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_scan *scan = test_calloc(1, sizeof *scan);
 	struct ct_tokens tokens = { (struct ct_token *)(uintptr_t)at, count, count }, words = { 0 };
 	struct ct_buf text = { 0 };
 
 	scan->arena = &arena;
-	scan->complaint = &complaint;
+	scan->diagnostic = &diagnostic;
 	assert_int_equal(ct_words_make(scan, &tokens, &words), CTRACE_OK);
 	for (size_t i = 0; i < words.count; i++) {
 		ct_buf_add_char(&text, "W?L.E"[words.at[i].kind]);

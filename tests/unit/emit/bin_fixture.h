@@ -1,7 +1,7 @@
 /*
  * bin_fixture.h - what the BINFILE tests share: an emitter's context, events to give it, and babeltrace2 to read the result.
  *
- * Every test works in a new folder that is the current one.
+ * Every test works in a new directory that is the current one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@
 #define START_NS 1700000000000000000u /* 2023-11-14 22:13:20 UTC */
 
 struct fixture {
-	char folder[64];
+	char directory[64];
 	char before[4096];
 	char properties[512]; /* "NAME=value\n" */
 	char value[256];
@@ -77,8 +77,8 @@ static UNUSED int fixture_setup(void **state)
 	struct fixture *f = calloc(1, sizeof *f);
 
 	run_begin();
-	strcpy(f->folder, "/tmp/ctrace-bin.XXXXXX");
-	if (getcwd(f->before, sizeof f->before) == NULL || mkdtemp(f->folder) == NULL || chdir(f->folder) != 0)
+	strcpy(f->directory, "/tmp/ctrace-bin.XXXXXX");
+	if (getcwd(f->before, sizeof f->before) == NULL || mkdtemp(f->directory) == NULL || chdir(f->directory) != 0)
 		return -1;
 	setenv("TZ", "UTC", 1);
 	f->context = (struct ctrace_emitter_context){
@@ -92,8 +92,8 @@ static UNUSED int fixture_setup(void **state)
 		.command_line = "prog --x",
 		.host = "host1",
 		.system = "Linux 6.1",
-		.folder = "",
-		.working_folder = f->folder,
+		.directory = "",
+		.working_directory = f->directory,
 		.start_ns = START_NS,
 		.place = &f->place,
 	};
@@ -114,7 +114,7 @@ static UNUSED int fixture_teardown(void **state)
 		ct_emit_binfile.close(f->self);
 	if (chdir(f->before) != 0)
 		return -1;
-	(void)snprintf(command, sizeof command, "rm -rf %s", f->folder);
+	(void)snprintf(command, sizeof command, "rm -rf %s", f->directory);
 	free(f);
 	return system(command);
 }

@@ -1,5 +1,5 @@
 /*
- * emit_fixture.h - what an emitter is told and given when a test drives it, in the place of the drain.
+ * emit_fixture.h - what an emitter is told and given when a test drives it, in the place of the consumer.
  *
  * The test's program: the context is a real one, with properties that come from the emitter's own table until fixture_set()
  * says otherwise; events are built one at a time, a sequence number in each.
@@ -28,7 +28,7 @@ struct fixture {
 	} settings[FIXTURE_SETTINGS];
 	size_t setting_count;
 	struct ctrace_place place;
-	char folder[256];
+	char directory[256];
 	void *self;
 	struct ctrace_event events[FIXTURE_EVENTS];
 	struct ctrace_event_item items[FIXTURE_EVENTS];
@@ -67,15 +67,15 @@ static inline void fixture_set(struct fixture *fixture, const char *name, const 
 	fixture->settings[fixture->setting_count++].value = value;
 }
 
-/* A fixture in a new empty folder, which is the traced program's working folder. */
+/* A fixture in a new empty directory, which is the traced program's working directory. */
 static inline struct fixture *fixture_create(const struct ctrace_emitter *emitter)
 {
 	struct fixture *fixture = calloc(1, sizeof *fixture);
 	const char *parent = getenv("TMPDIR");
 
 	assert_non_null(fixture);
-	(void)snprintf(fixture->folder, sizeof fixture->folder, "%s/emit.XXXXXX", parent != NULL ? parent : "/tmp");
-	assert_non_null(mkdtemp(fixture->folder));
+	(void)snprintf(fixture->directory, sizeof fixture->directory, "%s/emit.XXXXXX", parent != NULL ? parent : "/tmp");
+	assert_non_null(mkdtemp(fixture->directory));
 	fixture->emitter = emitter;
 	fixture->context = (struct ctrace_emitter_context){
 		.size = sizeof fixture->context,
@@ -88,19 +88,19 @@ static inline struct fixture *fixture_create(const struct ctrace_emitter *emitte
 		.command_line = "mymain",
 		.host = "asterix",
 		.system = "AIX 5.1",
-		.folder = "",
-		.working_folder = fixture->folder,
+		.directory = "",
+		.working_directory = fixture->directory,
 		.start_ns = FIXTURE_TIME,
 		.place = &fixture->place,
 	};
 	return fixture;
 }
 
-static inline void fixture_remove_folder(const char *folder)
+static inline void fixture_remove_directory(const char *directory)
 {
 	char command[4200];
 
-	(void)snprintf(command, sizeof command, "chmod -R u+rwX '%s' && rm -rf '%s'", folder, folder);
+	(void)snprintf(command, sizeof command, "chmod -R u+rwX '%s' && rm -rf '%s'", directory, directory);
 	assert_int_equal(system(command), 0);
 }
 
@@ -119,7 +119,7 @@ static inline void fixture_close(struct fixture *fixture)
 static inline void fixture_destroy(struct fixture *fixture)
 {
 	fixture_close(fixture);
-	fixture_remove_folder(fixture->folder);
+	fixture_remove_directory(fixture->directory);
 	free(fixture);
 }
 
@@ -153,13 +153,13 @@ static inline enum ctrace_status fixture_write(struct fixture *fixture, uint32_t
 	return fixture->emitter->write(fixture->self, &batch);
 }
 
-/* The text of a file of the fixture's folder (or of an absolute path); "" when there is none.  Freed by the caller. */
+/* The text of a file of the fixture's directory (or of an absolute path); "" when there is none.  Freed by the caller. */
 static inline char *fixture_read(const struct fixture *fixture, const char *name)
 {
 	char path[8192];
 	struct ct_buf text;
 
-	(void)snprintf(path, sizeof path, "%s/%s", name[0] == '/' ? "" : fixture->folder, name);
+	(void)snprintf(path, sizeof path, "%s/%s", name[0] == '/' ? "" : fixture->directory, name);
 	ct_buf_init(&text);
 	if (access(path, F_OK) == 0)
 		assert_int_equal(ct_os_read_file(path, SIZE_MAX, &text), CTRACE_OK);
@@ -172,7 +172,7 @@ static inline void fixture_put(const struct fixture *fixture, const char *name, 
 	char path[8192];
 	FILE *file;
 
-	(void)snprintf(path, sizeof path, "%s/%s", fixture->folder, name);
+	(void)snprintf(path, sizeof path, "%s/%s", fixture->directory, name);
 	file = fopen(path, "we");
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));

@@ -1,5 +1,5 @@
 /*
- * tests/unit/emit/run_fixture.h - events for an emitter that takes runs: what the drain would have found in rings.
+ * tests/unit/emit/run_fixture.h - events for an emitter that takes runs: what the consumer would have found in rings.
  *
  *     status = write_as_runs(&ct_emit_binfile, self, &batch);     batch has events, of streams
  *
@@ -130,7 +130,7 @@ static inline void run_gather(struct run_gathering *g, const struct ctrace_batch
 
 		if (event->stream != stream)
 			continue;
-		/* As the drain gives them: never back.  A batch whose times are set back is as far apart as it says. */
+		/* As the consumer gives them: never back.  A batch whose times are set back is as far apart as it says. */
 		if (ticks < *last && run == NULL) {
 			shift = *last + 1 - ticks;
 			ticks += shift;

@@ -1,5 +1,5 @@
 /*
- * test_bin_claim.c - whose a BINFILE folder is: continued, replaced or left alone; and what a crash
+ * test_bin_claim.c - whose a BINFILE directory is: continued, replaced or left alone; and what a crash
  * leaves of it.
  *
  * A dead process is a real one: a child that opens the emitter, writes, and is gone without closing.
@@ -180,7 +180,7 @@ static void what_was_closed_counts_whatever_comes_after(void **state)
 	assert_numbers("t.ctb", 0, 25);
 }
 
-static void reopen_continues_in_the_same_folder(void **state)
+static void reopen_continues_in_the_same_directory(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0, .lost = 3 };
@@ -202,7 +202,7 @@ static void reopen_continues_in_the_same_folder(void **state)
 	free(errors);
 }
 
-/* The classes that are in the metadata are not printed again.  A folder in which events were written anew has other numbers than the process,
+/* The classes that are in the metadata are not printed again.  A directory in which events were written anew has other numbers than the process,
  * whatever was set since: 16 is one class here and another one there. */
 static void classes_are_printed_once(void **state)
 {
@@ -236,7 +236,7 @@ static void classes_are_printed_once(void **state)
 			 0);
 }
 
-/* After a failure the drain closes and opens again at its place. */
+/* After a failure the consumer closes and opens again at its place. */
 static void reopen_at_a_place(void **state)
 {
 	struct fixture *f = *state;
@@ -306,7 +306,7 @@ static void hold_open(struct fixture *f, int ready, int go)
 	_exit(0);
 }
 
-static void folder_that_another_process_has_is_left_alone(void **state)
+static void directory_that_another_process_has_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -335,7 +335,7 @@ static void folder_that_another_process_has_is_left_alone(void **state)
 	assert_numbers("t.ctb.4711", 0, 10);
 }
 
-static void folder_of_a_process_that_ended_is_replaced(void **state)
+static void directory_of_a_process_that_ended_is_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -404,7 +404,7 @@ static void recovery_replaces_nobody_on_new_paths(void **state)
 	assert_numbers("t.ctb_1", 0, 10);
 }
 
-static void foreign_things_are_left_alone(void **state)
+static void third_party_things_are_left_alone(void **state)
 {
 	static const char *const made[] = {
 		"mkdir t.ctb; echo not ours > t.ctb/metadata; echo x > t.ctb/stream.0",
@@ -452,7 +452,7 @@ static void write_and_die(struct fixture *f, struct left *left)
 }
 
 /* Another process wants the name before anybody has recovered: nothing of the dead one's is lost, and its recovery finds it. */
-static void folder_of_a_crash_is_kept_for_its_recovery(void **state)
+static void directory_of_a_crash_is_kept_for_its_recovery(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -475,7 +475,7 @@ static void folder_of_a_crash_is_kept_for_its_recovery(void **state)
 }
 
 /* Recovered is not closed in order: the next process keeps it all the same, as often as that happens. */
-static void folder_of_a_crash_is_kept_when_it_was_recovered(void **state)
+static void directory_of_a_crash_is_kept_when_it_was_recovered(void **state)
 {
 	struct fixture *f = *state;
 	struct left left;
@@ -492,7 +492,7 @@ static void folder_of_a_crash_is_kept_when_it_was_recovered(void **state)
 	}
 	assert_numbers("t.ctb.4711", 0, 10);
 	assert_numbers("t.ctb.4711.2", 0, 10);
-	/* A folder that was closed in order is replaced. */
+	/* A directory that was closed in order is replaced. */
 	f->context.recovering = false;
 	memset(&f->place, 0, sizeof f->place);
 	f->context.start_ns = START_NS + 9;
@@ -532,7 +532,7 @@ static void fill_uncommitted(struct fixture *f, struct left *left)
 	f->place = committed;
 }
 
-/* What was not committed does not fill a folder: the recoverer cuts it and goes on there. */
+/* What was not committed does not fill a directory: the recoverer cuts it and goes on there. */
 static void recovery_begins_no_generation(void **state)
 {
 	struct fixture *f = *state;
@@ -565,7 +565,7 @@ static void turn_uncommitted(struct fixture *f, struct left *left)
 	f->place = committed; /* what write() committed, and nothing behind it */
 }
 
-/* The new folder is committed before the first event is in it: the recoverer goes on there. */
+/* The new directory is committed before the first event is in it: the recoverer goes on there. */
 static void new_generation_is_committed_before_its_first_event(void **state)
 {
 	struct fixture *f = *state;
@@ -619,18 +619,18 @@ int main(void)
 		TEST(what_was_not_committed_comes_once),
 		TEST(without_a_place_nothing_counts),
 		TEST(what_was_closed_counts_whatever_comes_after),
-		TEST(reopen_continues_in_the_same_folder),
+		TEST(reopen_continues_in_the_same_directory),
 		TEST(classes_are_printed_once),
 		TEST(reopen_at_a_place),
 		TEST(recovery_knows_what_earlier_generations_told),
-		TEST(folder_that_another_process_has_is_left_alone),
-		TEST(folder_of_a_process_that_ended_is_replaced),
+		TEST(directory_that_another_process_has_is_left_alone),
+		TEST(directory_of_a_process_that_ended_is_replaced),
 		TEST(recovery_replaces_nobody),
 		TEST(recovery_replaces_nobody_on_new_paths),
-		TEST(foreign_things_are_left_alone),
+		TEST(third_party_things_are_left_alone),
 		TEST(damaged_metadata_are_not_continued),
-		TEST(folder_of_a_crash_is_kept_for_its_recovery),
-		TEST(folder_of_a_crash_is_kept_when_it_was_recovered),
+		TEST(directory_of_a_crash_is_kept_for_its_recovery),
+		TEST(directory_of_a_crash_is_kept_when_it_was_recovered),
 		TEST(recovery_begins_no_generation),
 		TEST(new_generation_is_committed_before_its_first_event),
 		TEST(refused_commit_leaves_the_old_generation),

@@ -154,7 +154,7 @@ static void marks_are_found_and_damaged_ones_passed_over(void **state)
 }
 
 /* A generation that is full, a process that is recovered: babeltrace2 reads them all. */
-static void folders_stay_in_order(void **state)
+static void directories_stay_in_order(void **state)
 {
 	struct fixture *f = *state;
 	const struct ctrace_clock before = { 0 }, after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR };
@@ -201,7 +201,7 @@ int main(void)
 		WITH(what_is_gone_on_with_goes_on_with_its_times),
 		WITH(the_next_generation_goes_on_with_its_times),
 		WITH(marks_are_found_and_damaged_ones_passed_over),
-		cmocka_unit_test_setup_teardown(folders_stay_in_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(directories_stay_in_order, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * test_bin_convert.c - events are written anew where the bytes of the ring cannot be those of the
- * file: texts become UTF-8, numbers the folder's own.
+ * file: texts become UTF-8, numbers the directory's own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,7 @@ static void what_would_be_too_long_stays(void **state)
 	free(bytes);
 }
 
-/* A folder that has other classes by the numbers of the process's: what comes is written by numbers of the folder's own. */
+/* A directory that has other classes by the numbers of the process's: what comes is written by numbers of the directory's own. */
 static void a_number_that_is_taken_costs_no_event(void **state)
 {
 	struct fixture *f = *state;

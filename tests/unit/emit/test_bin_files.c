@@ -1,5 +1,5 @@
 /*
- * test_bin_files.c - the stream files of a BINFILE folder: their names, and where each goes on.
+ * test_bin_files.c - the stream files of a BINFILE directory: their names, and where each goes on.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -111,7 +111,7 @@ static void stream_names(void **state)
 		assert_false(ct_bin_stream_name_parse(wrong[i], strlen(wrong[i]), &id));
 }
 
-static void place_in_another_folder_is_known_for_what_it_is(void **state)
+static void place_in_another_directory_is_known_for_what_it_is(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -120,7 +120,7 @@ static void place_in_another_folder_is_known_for_what_it_is(void **state)
 	assert_int_equal(write_numbered(f, &stream, 0, 100), CTRACE_OK);
 	fixture_close(f);
 	memset(&f->place, 0, sizeof f->place);
-	/* FILE was set; the cursor still says where the stream stood in the folder before. */
+	/* FILE was set; the cursor still says where the stream stood in the directory before. */
 	fixture_open(f, "FILE=b.ctb\n");
 	assert_int_equal(write_numbered(f, &stream, 100, 10), CTRACE_OK);
 	fixture_close(f);
@@ -136,7 +136,7 @@ int main(void)
 		TEST(flush_reaches_the_disk_or_says_so),
 		TEST(stream_is_continued_by_one_read),
 		TEST(stream_links_are_not_followed),
-		TEST(place_in_another_folder_is_known_for_what_it_is),
+		TEST(place_in_another_directory_is_known_for_what_it_is),
 		cmocka_unit_test(stream_names),
 	};
 

@@ -1,5 +1,5 @@
 /*
- * test_bin_lock.c - a file of a folder is locked once, by one process, and under the name that leads to it.
+ * test_bin_lock.c - a file of a directory is locked once, by one process, and under the name that leads to it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -7,11 +7,11 @@
 
 #include <pthread.h>
 
-static int folder_fd;
+static int directory_fd;
 
 static enum ctrace_status lock_open(int *fd, struct ct_file_id *id)
 {
-	return ct_bin_lock_open(folder_fd, "metadata", O_CREAT, fd, id);
+	return ct_bin_lock_open(directory_fd, "metadata", O_CREAT, fd, id);
 }
 
 /* What another process finds. */
@@ -113,7 +113,7 @@ static void let_another_thread_try(const char *name)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* The agent and the recovery thread may want one folder at the same time.  The one that comes second must not even open the file: closing
+/* The consumer thread and the recovery thread may want one directory at the same time.  The one that comes second must not even open the file: closing
  * it would drop the lock of the first. */
 static void two_threads_do_not_lock_one_file(void **state)
 {
@@ -139,14 +139,14 @@ static int setup(void **state)
 {
 	if (fixture_setup(state) != 0)
 		return -1;
-	folder_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return folder_fd >= 0 ? 0 : -1;
+	directory_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return directory_fd >= 0 ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	ct_point_set(NULL);
-	(void)close(folder_fd);
+	(void)close(directory_fd);
 	return fixture_teardown(state);
 }
 

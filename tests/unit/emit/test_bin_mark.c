@@ -18,15 +18,15 @@ static void the_last_mark_counts(void **state)
 	assert_null(ct_bin_mark_find("", 0, CT_BIN_MARK_CLOSED, &end));
 }
 
-static enum ctrace_status take(const char *text, struct ct_bin_folder *folder)
+static enum ctrace_status take(const char *text, struct ct_bin_directory *directory)
 {
-	memset(folder, 0, sizeof *folder);
-	return ct_bin_marks_take(folder, text, strlen(text));
+	memset(directory, 0, sizeof *directory);
+	return ct_bin_marks_take(directory, text, strlen(text));
 }
 
 static void what_is_added_is_taken(void **state)
 {
-	static struct ct_bin_folder folder;
+	static struct ct_bin_directory directory;
 	struct ct_buf text = { 0 };
 
 	(void)state;
@@ -37,13 +37,13 @@ static void what_is_added_is_taken(void **state)
 	ct_bin_mark_add(&text, 3, &(struct ct_bin_mark){ .value = 1234567890123u, .last_at = 1234567000000u });
 	ct_bin_mark_add(&text, CT_BIN_LOST, &(struct ct_bin_mark){ .value = 66 });
 	ct_buf_add_text(&text, CT_BIN_MARK_END);
-	assert_int_equal(take(ct_buf_text(&text), &folder), CTRACE_OK);
-	assert_int_equal(folder.streams[3]->offset, 1234567890123u);
-	assert_int_equal(folder.streams[3]->last_at, 1234567000000u);
-	assert_int_equal(folder.streams[3]->lost_base, 17);
-	assert_null(folder.streams[4]);
-	assert_int_equal(folder.lost->offset, 66);
-	ct_bin_streams_free(&folder);
+	assert_int_equal(take(ct_buf_text(&text), &directory), CTRACE_OK);
+	assert_int_equal(directory.streams[3]->offset, 1234567890123u);
+	assert_int_equal(directory.streams[3]->last_at, 1234567000000u);
+	assert_int_equal(directory.streams[3]->lost_base, 17);
+	assert_null(directory.streams[4]);
+	assert_int_equal(directory.lost->offset, 66);
+	ct_bin_streams_free(&directory);
 	ct_buf_fini(&text);
 }
 
@@ -56,12 +56,12 @@ static void damaged_marks_are_refused(void **state)
 		"/* closed\nstream.1 1 */\n",      "/* closed\nstream.1 1 \n*/\n",
 		"/* closed\nstream.1 1 x\n*/\n",   "/* closed\nstream.1 1 2 3\n*/\n",
 	};
-	static struct ct_bin_folder folder;
+	static struct ct_bin_directory directory;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(marks); i++) {
-		assert_int_equal(take(marks[i], &folder), CTRACE_DAMAGED);
-		ct_bin_streams_free(&folder);
+		assert_int_equal(take(marks[i], &directory), CTRACE_DAMAGED);
+		ct_bin_streams_free(&directory);
 	}
 }
 

@@ -1,5 +1,5 @@
 /*
- * test_bin_pack.c - folders that are closed for good are compressed, and let go when they are wanted.
+ * test_bin_pack.c - directories that are closed for good are compressed, and let go when they are wanted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,12 +9,12 @@
 
 static int set_up(void **state)
 {
-	char folder[4096];
+	char directory[4096];
 	const char *build = getenv("CTRACE_BUILD");
 
 	assert_non_null(build);
-	(void)snprintf(folder, sizeof folder, "%s/modules", build);
-	assert_int_equal(setenv("CTRACE_EMITTERS", folder, 1), 0);
+	(void)snprintf(directory, sizeof directory, "%s/modules", build);
+	assert_int_equal(setenv("CTRACE_EMITTERS", directory, 1), 0);
 	return fixture_setup(state);
 }
 
@@ -74,7 +74,7 @@ static void it_comes_round(void **state)
 	assert_numbers("t.ctb_1", next - 10, 10);
 }
 
-static void the_last_folder_of_a_process(void **state)
+static void the_last_directory_of_a_process(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -108,48 +108,48 @@ static void nobody_asks_for_it(void **state)
 	assert_numbers("t.ctb", 0, 100);
 }
 
-static struct ct_bin_folder *make_folder(struct fixture *f, const char *path, const struct ct_trace_info *info)
+static struct ct_bin_directory *make_directory(struct fixture *f, const char *path, const struct ct_trace_info *info)
 {
 	const struct ct_bin_claim claim = { .info = info, .may_replace_own = true };
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 
 	(void)f;
-	assert_int_equal(ct_bin_folder_create(path, &claim, &folder), CTRACE_OK);
-	return folder;
+	assert_int_equal(ct_bin_directory_create(path, &claim, &directory), CTRACE_OK);
+	return directory;
 }
 
 /* Whatever the thread is at, the name can be had. */
 static void one_that_is_wanted_is_let_go(void **state)
 {
 	struct fixture *f = *state;
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 	struct ct_trace_info info;
 
 	ct_bin_info_fill(&info, &f->context);
 	for (unsigned turn = 0; turn < 100; turn++) {
 		ct_bin_pack_let_go("t.ctb");
-		folder = make_folder(f, "t.ctb", &info);
-		ct_bin_folder_end(folder);
-		ct_bin_pack(folder, false);
+		directory = make_directory(f, "t.ctb", &info);
+		ct_bin_directory_end(directory);
+		ct_bin_pack(directory, false);
 	}
 	ct_bin_pack_end();
-	folder = make_folder(f, "t.ctb", &info);
-	ct_bin_pack(folder, false); /* without its closing mark it is closed, and that is all */
-	ct_bin_folder_close(make_folder(f, "t.ctb", &info));
+	directory = make_directory(f, "t.ctb", &info);
+	ct_bin_pack(directory, false); /* without its closing mark it is closed, and that is all */
+	ct_bin_directory_close(make_directory(f, "t.ctb", &info));
 }
 
 static void a_child_has_none(void **state)
 {
 	struct fixture *f = *state;
-	struct ct_bin_folder *folder;
+	struct ct_bin_directory *directory;
 	struct ct_trace_info info;
 	pid_t child;
 	int how;
 
 	ct_bin_info_fill(&info, &f->context);
-	folder = make_folder(f, "t.ctb", &info);
-	ct_bin_folder_end(folder);
-	ct_bin_pack(folder, true);
+	directory = make_directory(f, "t.ctb", &info);
+	ct_bin_directory_end(directory);
+	ct_bin_pack(directory, true);
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
@@ -160,7 +160,7 @@ static void a_child_has_none(void **state)
 	assert_int_equal(waitpid(child, &how, 0), child);
 	assert_int_equal(how, 0);
 	ct_bin_pack_end();
-	ct_bin_folder_close(make_folder(f, "t.ctb", &info));
+	ct_bin_directory_close(make_directory(f, "t.ctb", &info));
 }
 
 static void the_module_can_be_had(void **state)
@@ -174,7 +174,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_generation_that_is_full),    TEST(it_comes_round),
-		TEST(the_last_folder_of_a_process), TEST(nobody_asks_for_it),
+		TEST(the_last_directory_of_a_process), TEST(nobody_asks_for_it),
 		TEST(one_that_is_wanted_is_let_go), TEST(a_child_has_none),
 		TEST(the_module_can_be_had),
 	};

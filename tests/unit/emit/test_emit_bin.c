@@ -83,7 +83,7 @@ static void viewer_sees_names_levels_and_types(void **state)
 	free(text);
 }
 
-/* Everything that is legal but rare, in one trace, without a word of complaint from the viewer. */
+/* Everything that is legal but rare, in one trace, without a word of diagnostic from the viewer. */
 static void viewer_reads_extremes(void **state)
 {
 	static unsigned char big[65536];
@@ -202,7 +202,7 @@ static void generations_turn_and_overwrite(void **state)
 	assert_numbers("t.ctb_3 t.ctb_1 t.ctb_2", first_of[1], next - first_of[1]);
 }
 
-/* However large its batches are: a folder has more than its limit only when it has one batch. */
+/* However large its batches are: a directory has more than its limit only when it has one batch. */
 static void generation_keeps_to_its_size(void **state)
 {
 	struct fixture *f = *state;
@@ -286,7 +286,7 @@ static void an_empty_file_is_the_default(void **state)
 	fixture_close(f);
 }
 
-static void location_then_logs_then_working_folder(void **state)
+static void location_then_logs_then_working_directory(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -296,7 +296,7 @@ static void location_then_logs_then_working_folder(void **state)
 	fixture_close(f);
 	assert_numbers("new/deep/t.ctb", 0, 1);
 	memset(&f->place, 0, sizeof f->place);
-	f->context.folder = "/proc/nowhere";
+	f->context.directory = "/proc/nowhere";
 	fixture_open(f, "FILE=t.ctb\nLOCATION=/proc/nowhere\n");
 	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
 	assert_numbers("t.ctb", 0, 1);
@@ -399,7 +399,7 @@ static void failed_generation_leaves_the_old_one(void **state)
 	assert_numbers("t.ctb_2", 2, 1);
 }
 
-static void removed_folder_is_made_again(void **state)
+static void removed_directory_is_made_again(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -412,7 +412,7 @@ static void removed_folder_is_made_again(void **state)
 	assert_numbers("t.ctb", 10, 20);
 }
 
-/* ---- rotate: an operator wants a new folder ---- */
+/* ---- rotate: an operator wants a new directory ---- */
 
 static void rotating_turns_generations(void **state)
 {
@@ -436,7 +436,7 @@ static void rotating_turns_generations(void **state)
 	assert_numbers("t.ctb_3 t.ctb_1 t.ctb_2", 20, 25);
 }
 
-static void rotating_a_single_folder_goes_by_its_name(void **state)
+static void rotating_a_single_directory_goes_by_its_name(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -477,8 +477,8 @@ static void what_cannot_be_rotated_goes_on(void **state)
 	assert_numbers("t.ctb_1", 0, 20);
 }
 
-/* Killed when the new folder has events that are not committed: its place is, so they are found and cut; the ring's place still speaks of the
- * old folder. */
+/* Killed when the new directory has events that are not committed: its place is, so they are found and cut; the ring's place still speaks of the
+ * old directory. */
 static void recovery_after_rotating(void **state)
 {
 	struct fixture *f = *state;
@@ -508,7 +508,7 @@ static void recovery_after_rotating(void **state)
 
 static const char *wanted_point;
 static unsigned points_to_pass;
-static bool numbers_are_taken; /* by a folder of ours, as when another of our threads opens its files again */
+static bool numbers_are_taken; /* by a directory of ours, as when another of our threads opens its files again */
 
 static void program_takes_all_descriptors(void)
 {
@@ -589,7 +589,7 @@ static void programs_files_are_never_ours(void **state)
 				fixture_close(f);
 				assert_numbers(generations != 0 ? "t.ctb_*" : "t.ctb", 0, 20);
 				assert_int_equal(close_range(3, ~0u, 0), 0);
-				/* An empty file may be left in the folder that has the number; nothing of it is changed or gone. */
+				/* An empty file may be left in the directory that has the number; nothing of it is changed or gone. */
 				assert_int_equal(system("rm -f other/.metadata.new other/stream.[1-9]; test ! -s other/stream.0"), 0);
 				assert_int_equal(system("test $(ls -A other | wc -l) = 2 && rm -rf t.ctb* program.*"), 0);
 				f->context.start_ns++;
@@ -615,13 +615,13 @@ int main(void)
 		TEST(a_generation_is_no_larger_than_it_may_be),
 		TEST(the_group_may_read_all_of_it),
 		TEST(an_empty_file_is_the_default),
-		TEST(location_then_logs_then_working_folder),
+		TEST(location_then_logs_then_working_directory),
 		TEST(failed_write_is_as_if_it_had_not_been),
 		TEST(failed_cut_is_made_up_for),
 		TEST(failed_generation_leaves_the_old_one),
-		TEST(removed_folder_is_made_again),
+		TEST(removed_directory_is_made_again),
 		TEST(rotating_turns_generations),
-		TEST(rotating_a_single_folder_goes_by_its_name),
+		TEST(rotating_a_single_directory_goes_by_its_name),
 		TEST(what_cannot_be_rotated_goes_on),
 		TEST(recovery_after_rotating),
 		TEST(programs_files_are_never_ours),

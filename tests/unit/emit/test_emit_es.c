@@ -23,7 +23,7 @@ static void accepts_and_writes_nothing(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
 	ct_emit_es.close(fixture->self);
-	(void)snprintf(command, sizeof command, "test -z \"$(ls -A '%s')\"", fixture->folder);
+	(void)snprintf(command, sizeof command, "test -z \"$(ls -A '%s')\"", fixture->directory);
 	assert_int_equal(system(command), 0);
 	fixture_destroy(fixture);
 }

@@ -52,7 +52,7 @@ static int open_file(const struct fixture *fixture)
 	char path[1024];
 	int fd;
 
-	(void)snprintf(path, sizeof path, "%s/err", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/err", fixture->directory);
 	fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	return fd;
@@ -224,7 +224,7 @@ static void closed_and_broken(void **state)
 
 	(void)sigemptyset(&sigpipe);
 	(void)sigaddset(&sigpipe, SIGPIPE);
-	assert_int_equal(sigprocmask(SIG_BLOCK, &sigpipe, NULL), 0); /* as on the agent's thread */
+	assert_int_equal(sigprocmask(SIG_BLOCK, &sigpipe, NULL), 0); /* as on the consumer thread's thread */
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	close(STDERR_FILENO);
 	closed = fixture_write(fixture, 0, 2);

@@ -1,5 +1,5 @@
 /*
- * test_emit_text.c - TEXTFILE driven as the drain drives it: exact files, generations, failures, recovery, MULTIPROC.
+ * test_emit_text.c - TEXTFILE driven as the consumer drives it: exact files, generations, failures, recovery, MULTIPROC.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static void assert_place(const struct fixture *fixture, const char *name, uint32
 {
 	char path[1024];
 
-	(void)snprintf(path, sizeof path, "%s/%s", fixture->folder, name);
+	(void)snprintf(path, sizeof path, "%s/%s", fixture->directory, name);
 	assert_string_equal(fixture->place.path, path);
 	assert_int_equal(fixture->place.offset, size_of(fixture, name));
 	assert_int_equal((uint32_t)fixture->place.extra, generation);
@@ -80,7 +80,7 @@ static void whole_file_byte_for_byte(void **state)
 	free(text);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 	assert_place(fixture, LOG, 1);
-	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->directory);
 	assert_int_equal(stat(path, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0600);
 }
@@ -146,7 +146,7 @@ static void hostile_paths_are_refused(void **state)
 	for (unsigned kind = 0; kind < 4; kind++) {
 		static const char *const make[] = { "ln -s victim", "ln victim", "mkfifo", "mkdir" };
 
-		(void)snprintf(command, sizeof command, "cd '%s' && rm -rf %s && %s %s", fixture->folder, LOG, make[kind], LOG);
+		(void)snprintf(command, sizeof command, "cd '%s' && rm -rf %s && %s %s", fixture->directory, LOG, make[kind], LOG);
 		assert_int_equal(system(command), 0);
 		assert_int_not_equal(fixture_open(fixture), CTRACE_OK);
 		assert_null(fixture->self);
@@ -369,13 +369,13 @@ static void removed_and_replaced_files(void **state)
 
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 2), CTRACE_OK);
-	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->folder, LOG);
+	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->directory, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 2, 2), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, LOG, 2), 4);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 
-	(void)snprintf(command, sizeof command, "cd '%s' && mv %s old && echo '# new' > %s", fixture->folder, LOG, LOG);
+	(void)snprintf(command, sizeof command, "cd '%s' && mv %s old && echo '# new' > %s", fixture->directory, LOG, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 4, 2), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, "old", 2), 4);
@@ -383,21 +383,21 @@ static void removed_and_replaced_files(void **state)
 	assert_int_equal(fixture_count(fixture, LOG, "# new\n" MARK), 1);
 
 	/* Emptied in place: no hole. */
-	(void)snprintf(command, sizeof command, ": > '%s/%s'", fixture->folder, LOG);
+	(void)snprintf(command, sizeof command, ": > '%s/%s'", fixture->directory, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 6, 2), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, LOG, 6), 8);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 
 	/* Added to by hand: not overwritten. */
-	(void)snprintf(command, sizeof command, "echo '# note' >> '%s/%s'", fixture->folder, LOG);
+	(void)snprintf(command, sizeof command, "echo '# note' >> '%s/%s'", fixture->directory, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 8, 1), CTRACE_OK);
 	assert_int_equal(fixture_count(fixture, LOG, "# note\n"), 1);
 	assert_int_equal(fixture_check_events(fixture, LOG, 6), 9);
 }
 
-static void works_again_when_the_folder_is_back(void **state)
+static void works_again_when_the_directory_is_back(void **state)
 {
 	struct fixture *fixture = *state;
 	char command[8192], name[64];
@@ -406,7 +406,7 @@ static void works_again_when_the_folder_is_back(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
 	ct_os_fail(CT_OS_OPEN, 0, 1000, EMFILE);
-	(void)snprintf(command, sizeof command, "rm -r '%s/logs'", fixture->folder);
+	(void)snprintf(command, sizeof command, "rm -r '%s/logs'", fixture->directory);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OUTPUT_ERROR);
 	assert_int_equal(errno, EMFILE);
@@ -513,8 +513,8 @@ static void rename_to(const struct fixture *fixture, const char *name, const cha
 {
 	char from[512], to[512];
 
-	(void)snprintf(from, sizeof from, "%s/%s", fixture->folder, name);
-	(void)snprintf(to, sizeof to, "%s/%s", fixture->folder, other);
+	(void)snprintf(from, sizeof from, "%s/%s", fixture->directory, name);
+	(void)snprintf(to, sizeof to, "%s/%s", fixture->directory, other);
 	assert_int_equal(rename(from, to), 0);
 }
 
@@ -638,7 +638,7 @@ static void recovery_spares_what_others_wrote(void **state)
 		char path[1024];
 		struct ctrace_place committed;
 
-		(void)snprintf(path, sizeof path, "%s/shared%u.log", fixture->folder, only_opened);
+		(void)snprintf(path, sizeof path, "%s/shared%u.log", fixture->directory, only_opened);
 		fixture_set(fixture, "FILE", path);
 		memset(&fixture->place, 0, sizeof fixture->place);
 		fixture->context.recovering = false;
@@ -680,7 +680,7 @@ static void recovery_when_the_file_is_shorter_or_gone(void **state)
 	assert_int_equal(fixture_write(fixture, 3, 1), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, LOG, 3), 4);
 	fixture_close(fixture);
-	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->folder, LOG);
+	(void)snprintf(command, sizeof command, "rm '%s/%s'", fixture->directory, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 4, 1), CTRACE_OK);
@@ -752,7 +752,7 @@ static void a_busy_file_is_left_alone(void **state)
 	struct fixture *other = fixture_create(&ct_emit_textfile);
 	char path[1024];
 
-	(void)snprintf(path, sizeof path, "%s/same.log", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/same.log", fixture->directory);
 	fixture_set(fixture, "FILE", path);
 	fixture_set(other, "FILE", path);
 	other->context.pid = 4711;
@@ -807,7 +807,7 @@ static void closing_in_a_forked_child(void **state)
 	int status;
 	pid_t child;
 
-	(void)snprintf(path, sizeof path, "%s/same.log", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/same.log", fixture->directory);
 	fixture_set(fixture, "FILE", path);
 	fixture_set(other, "FILE", path);
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
@@ -891,7 +891,7 @@ static void shared_file_failures(void **state)
 	struct fixture *other = fixture_create(&ct_emit_textfile);
 	char path[1024], command[16384];
 
-	(void)snprintf(path, sizeof path, "%s/shared.log", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/shared.log", fixture->directory);
 	fixture_set(fixture, "FILE", path);
 	fixture_set(other, "FILE", path);
 	fixture_set(fixture, "MULTIPROC", "1");
@@ -1013,7 +1013,7 @@ static void programs_files_are_never_ours(void **state)
 				struct fixture *fixture = fixture_create(&ct_emit_textfile);
 				enum ctrace_status status;
 
-				assert_int_equal(chdir(fixture->folder), 0);
+				assert_int_equal(chdir(fixture->directory), 0);
 				fixture_set(fixture, "FILE", "t$(GEN)");
 				fixture_set(fixture, "MAXGENERATION", generations != 0 ? "9" : "1");
 				fixture_set(fixture, "MAXFILESIZE", "1");
@@ -1047,7 +1047,7 @@ static void programs_files_are_never_ours(void **state)
 }
 
 /* The path leads nowhere, or elsewhere, in the new root directory.  The descriptor is good, and is written to; and when somebody
- * outside renames the file, the new one is in the same folder. */
+ * outside renames the file, the new one is in the same directory. */
 static void leaving_the_root_directory_changes_nothing(void **state)
 {
 	struct fixture *fixture = *state;
@@ -1059,8 +1059,8 @@ static void leaving_the_root_directory_changes_nothing(void **state)
 		skip();
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
-	(void)snprintf(jail, sizeof jail, "%s/jail", fixture->folder);
-	(void)snprintf(inside, sizeof inside, "mkdir -p %s%s && echo theirs > %s%s/" LOG, jail, fixture->folder, jail, fixture->folder);
+	(void)snprintf(jail, sizeof jail, "%s/jail", fixture->directory);
+	(void)snprintf(inside, sizeof inside, "mkdir -p %s%s && echo theirs > %s%s/" LOG, jail, fixture->directory, jail, fixture->directory);
 	assert_int_equal(system(inside), 0);
 	(void)fflush(NULL);
 	child = fork();
@@ -1084,7 +1084,7 @@ static void leaving_the_root_directory_changes_nothing(void **state)
 	assert_int_equal(waitpid(child, &how, 0), child);
 	assert_int_equal(how, 0);
 	assert_int_equal(fixture_check_events(fixture, LOG, 10), 15);
-	(void)snprintf(inside, sizeof inside, "grep -qx theirs %s%s/" LOG, jail, fixture->folder);
+	(void)snprintf(inside, sizeof inside, "grep -qx theirs %s%s/" LOG, jail, fixture->directory);
 	assert_int_equal(system(inside), 0);
 }
 
@@ -1101,7 +1101,7 @@ static void leave_uncommitted(struct fixture *fixture, struct ctrace_place *out_
 	*out_committed = fixture->place;
 	assert_int_equal(fixture_write(fixture, 4, 6), CTRACE_OK);
 	fixture_close(fixture);
-	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/" LOG, fixture->directory);
 	fd = open(path, O_WRONLY | O_APPEND);
 	assert_int_equal(write(fd, "15:12:27.99", 11), 11);
 	(void)close(fd);
@@ -1148,7 +1148,7 @@ static void another_process_first_and_recovery_later(void **state)
 		if (is_open)
 			ct_emit_textfile.close(other);
 		fixture->self = NULL;
-		(void)snprintf(command, sizeof command, "rm -f %s/" LOG "*", fixture->folder);
+		(void)snprintf(command, sizeof command, "rm -f %s/" LOG "*", fixture->directory);
 		assert_int_equal(system(command), 0);
 	}
 }
@@ -1168,7 +1168,7 @@ int main(void)
 		WITH_FIXTURE(every_failure_is_taken_back),
 		WITH_FIXTURE(cutting_back_later),
 		WITH_FIXTURE(removed_and_replaced_files),
-		WITH_FIXTURE(works_again_when_the_folder_is_back),
+		WITH_FIXTURE(works_again_when_the_directory_is_back),
 		WITH_FIXTURE(recovery_cuts_and_continues),
 		WITH_FIXTURE(recovery_from_the_opening),
 		WITH_FIXTURE(recovery_over_a_turn_of_generations),

@@ -142,20 +142,20 @@ static void documented_defaults(void **state)
 static void as_many_as_there_is_room_for(void **state)
 {
 	const char *parent = getenv("TMPDIR"), *root = getenv("CTRACE_SOURCE");
-	char folder[256], command[4096], name[32];
+	char directory[256], command[4096], name[32];
 	uint32_t index = 0, count = 4;
 
 	(void)state;
 	(void)umask(022);
-	(void)snprintf(folder, sizeof folder, "%s/emitter.XXXXXX", parent != NULL ? parent : "/tmp");
-	assert_non_null(mkdtemp(folder));
+	(void)snprintf(directory, sizeof directory, "%s/emitter.XXXXXX", parent != NULL ? parent : "/tmp");
+	assert_non_null(mkdtemp(directory));
 	(void)snprintf(
 		command, sizeof command,
 		"cd '%s' && sed 's/\"COUNT\"/NAME/' '%s/examples/emitter-count/count.c' > m.c && "
 		"for i in $(seq 10 40); do cc -shared -fPIC -w -I'%s/include' \"-DNAME=\\\"M$i\\\"\" -o m$i.so m.c || exit 1; done",
-		folder, root != NULL ? root : ".", root != NULL ? root : ".");
+		directory, root != NULL ? root : ".", root != NULL ? root : ".");
 	assert_int_equal(system(command), 0);
-	assert_int_equal(setenv("CTRACE_EMITTERS", folder, 1), 0);
+	assert_int_equal(setenv("CTRACE_EMITTERS", directory, 1), 0);
 	/* Not by who may not load, and not under a lock. */
 	assert_int_equal(ct_emitter_find_known("m10", 3, &index), CTRACE_EMITTER_NOT_FOUND);
 	ct_guard_enter();
@@ -175,7 +175,7 @@ static void as_many_as_there_is_room_for(void **state)
 	}
 	assert_int_equal(count, CT_EMITTER_LIMIT);
 	/* Known ones are still found, without their file. */
-	fixture_remove_folder(folder);
+	fixture_remove_directory(directory);
 	assert_int_equal(ct_emitter_find_known("M12", 3, &index), CTRACE_OK);
 	assert_int_equal(index, 6);
 	assert_ptr_equal(found("textfile"), &ct_emit_textfile);

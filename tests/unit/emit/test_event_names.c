@@ -108,14 +108,14 @@ static void a_path_goes_before_the_environment(void **state)
 int main(void)
 {
 	const char *build = getenv("CTRACE_BUILD");
-	char folder[4096];
+	char directory[4096];
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_asks_and_nothing_is_loaded),
 		cmocka_unit_test(the_environment_asks),
 		cmocka_unit_test(a_path_goes_before_the_environment),
 	};
 
-	(void)snprintf(folder, sizeof folder, "%s/modules", build != NULL ? build : "build");
-	(void)setenv("CTRACE_EMITTERS", folder, 1);
+	(void)snprintf(directory, sizeof directory, "%s/modules", build != NULL ? build : "build");
+	(void)setenv("CTRACE_EMITTERS", directory, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,28 +37,28 @@ static const char source[] =
 	"const struct ctrace_emitter SYMBOL = { .size = sizeof(struct ctrace_emitter) SIZE, .name = NAME,\n"
 	"	.open = o, .write = WRITE, .close = c };\n";
 
-/* folder/file.so, an emitter that calls itself `name`; its folder is ours alone. */
-static void build(const char *folder, const char *file, const char *name, const char *more)
+/* directory/file.so, an emitter that calls itself `name`; its directory is ours alone. */
+static void build(const char *directory, const char *file, const char *name, const char *more)
 {
 	const char *root = getenv("CTRACE_SOURCE");
 
 	run("cd '%s' && mkdir -p -m 755 %s && cc -shared -fPIC -w -I'%s/include' '-DNAME=\"%s\"' %s -o %s/%s.so module.c && "
 	    "chmod 755 %s/%s.so",
-	    top, folder, root != NULL ? root : ".", name, more, folder, file, folder, file);
+	    top, directory, root != NULL ? root : ".", name, more, directory, file, directory, file);
 }
 
 #define GOOD "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=w"
 
-static void search(const char *folders)
+static void search(const char *directories)
 {
-	assert_int_equal(setenv("CTRACE_EMITTERS", folders, 1), 0);
+	assert_int_equal(setenv("CTRACE_EMITTERS", directories, 1), 0);
 }
 
-static void search_in(const char *folder)
+static void search_in(const char *directory)
 {
 	char path[512];
 
-	(void)snprintf(path, sizeof path, "%s/%s", top, folder);
+	(void)snprintf(path, sizeof path, "%s/%s", top, directory);
 	search(path);
 }
 
@@ -83,7 +83,7 @@ static int init_all(void **state)
 static int fini_all(void **state)
 {
 	(void)state;
-	fixture_remove_folder(top);
+	fixture_remove_directory(top);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static void names_that_are_no_names(void **state)
 	assert_null(ct_module_find("A234567890123456789012345678901234567890", NULL));
 }
 
-static void lists_of_folders(void **state)
+static void lists_of_directories(void **state)
 {
 	char list[8192], longest[5000];
 
@@ -148,7 +148,7 @@ static void lists_of_folders(void **state)
 	assert_null(ct_module_find("HERE", NULL));
 }
 
-static void only_absolute_folders(void **state)
+static void only_absolute_directories(void **state)
 {
 	char before[4096];
 
@@ -191,19 +191,19 @@ static void places_others_can_write_to(void **state)
 	}
 }
 
-static void files_and_folders_of_others(void **state)
+static void files_and_directories_of_others(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
 		skip(); /* only root can give files away */
-	build("owner", "foreign", "FOREIGN", GOOD);
+	build("owner", "third-party", "THIRD_PARTY", GOOD);
 	search_in("owner");
-	run("chown 65534 '%s/owner/foreign.so'", top);
-	assert_null(ct_module_find("FOREIGN", NULL));
-	run("chown 0 '%s/owner/foreign.so' && chown 65534 '%s/owner'", top, top);
-	assert_null(ct_module_find("FOREIGN", NULL));
+	run("chown 65534 '%s/owner/third-party.so'", top);
+	assert_null(ct_module_find("THIRD_PARTY", NULL));
+	run("chown 0 '%s/owner/third-party.so' && chown 65534 '%s/owner'", top, top);
+	assert_null(ct_module_find("THIRD_PARTY", NULL));
 	run("chown 0 '%s/owner'", top);
-	assert_non_null(ct_module_find("FOREIGN", NULL));
+	assert_non_null(ct_module_find("THIRD_PARTY", NULL));
 }
 
 static void modules_that_break_the_contract(void **state)
@@ -229,13 +229,13 @@ static void modules_that_break_the_contract(void **state)
 
 /* ---- a file of any name: exits ---- */
 
-/* ct_module_open_in() of the folder, and is it a module that can be used? */
-static bool opens(const char *folder, const char *file_name)
+/* ct_module_open_in() of the directory, and is it a module that can be used? */
+static bool opens(const char *directory, const char *file_name)
 {
 	char list[600];
 	void *module;
 
-	(void)snprintf(list, sizeof list, "/nonexistent:%s/%s:relative", top, folder);
+	(void)snprintf(list, sizeof list, "/nonexistent:%s/%s:relative", top, directory);
 	module = ct_module_open_in(list, file_name);
 	return module != NULL && dlsym(module, "something") != NULL;
 }
@@ -310,10 +310,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_name),
 		cmocka_unit_test(names_that_are_no_names),
-		cmocka_unit_test(lists_of_folders),
-		cmocka_unit_test(only_absolute_folders),
+		cmocka_unit_test(lists_of_directories),
+		cmocka_unit_test(only_absolute_directories),
 		cmocka_unit_test(places_others_can_write_to),
-		cmocka_unit_test(files_and_folders_of_others),
+		cmocka_unit_test(files_and_directories_of_others),
 		cmocka_unit_test(modules_that_break_the_contract),
 		cmocka_unit_test(a_file_is_found_by_its_name),
 		cmocka_unit_test(a_path_is_no_name_of_a_file),

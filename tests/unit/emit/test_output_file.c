@@ -1,5 +1,5 @@
 /*
- * test_output_file.c - names from FILE, folders from LOCATION, MFTRACE_LOGS and the working folder.
+ * test_output_file.c - names from FILE, directories from LOCATION, MFTRACE_LOGS and the working directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_FOLDER, NULL, "" },
+static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL, "" },
 						     CT_FILE_ACCESS_PROPERTIES,
 						     { 0 } };
 static const struct ctrace_emitter emitter = { .size = sizeof emitter, .name = "TEST", .properties = properties };
@@ -87,10 +87,10 @@ static void location_is_made_with_0700(void **state)
 	struct stat info;
 	mode_t before = umask(0);
 
-	(void)snprintf(location, sizeof location, "%s/a/b", fixture->folder);
-	(void)snprintf(expected, sizeof expected, "%s/a/b/x.log", fixture->folder);
+	(void)snprintf(location, sizeof location, "%s/a/b", fixture->directory);
+	(void)snprintf(expected, sizeof expected, "%s/a/b/x.log", fixture->directory);
 	fixture_set(fixture, "LOCATION", location);
-	fixture->context.folder = "/nowhere";
+	fixture->context.directory = "/nowhere";
 	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
 	(void)umask(before);
 	assert_string_equal(path, expected);
@@ -112,31 +112,31 @@ static mode_t mode_of(const char *format, ...)
 	return stat(path, &info) == 0 ? info.st_mode & 07777 : 0;
 }
 
-static void folders_that_file_names_are_made_within_the_output(void **state)
+static void directories_that_file_names_are_made_within_the_output(void **state)
 {
 	struct fixture *fixture = *state;
 	struct attempts attempts = { 0 };
 	char path[4096], name[512], location[400];
 
 	assert_int_equal(place(fixture, "a/b/f.log", &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/a", fixture->folder), 0700);
-	assert_int_equal(mode_of("%s/a/b", fixture->folder), 0700);
+	assert_int_equal(mode_of("%s/a", fixture->directory), 0700);
+	assert_int_equal(mode_of("%s/a/b", fixture->directory), 0700);
 	/* MFTRACE_LOGS itself is not made, and nothing in it. */
-	(void)snprintf(name, sizeof name, "%s/logs", fixture->folder);
-	fixture->context.folder = name;
+	(void)snprintf(name, sizeof name, "%s/logs", fixture->directory);
+	fixture->context.directory = name;
 	assert_int_equal(place(fixture, "c/f.log", &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/logs", fixture->folder), 0);
-	fixture->context.folder = "";
+	assert_int_equal(mode_of("%s/logs", fixture->directory), 0);
+	fixture->context.directory = "";
 	assert_int_equal(place(fixture, "x/../y/f.log", &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/x", fixture->folder), 0);
+	assert_int_equal(mode_of("%s/x", fixture->directory), 0);
 	/* An absolute one: only below LOCATION. */
-	(void)snprintf(name, sizeof name, "%s/loc/d/f.log", fixture->folder);
+	(void)snprintf(name, sizeof name, "%s/loc/d/f.log", fixture->directory);
 	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/loc", fixture->folder), 0);
-	(void)snprintf(location, sizeof location, "%s/loc/", fixture->folder);
+	assert_int_equal(mode_of("%s/loc", fixture->directory), 0);
+	(void)snprintf(location, sizeof location, "%s/loc/", fixture->directory);
 	fixture_set(fixture, "LOCATION", location);
 	assert_int_equal(place(fixture, name, &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/loc/d", fixture->folder), 0700);
+	assert_int_equal(mode_of("%s/loc/d", fixture->directory), 0700);
 }
 
 static void what_is_within_the_output(void **state)
@@ -159,7 +159,7 @@ static void the_group_may_read(void **state)
 	struct fixture *fixture = *state;
 	struct ct_file_access access;
 	char number[16];
-	int fd = openat(AT_FDCWD, fixture->folder, O_TMPFILE | O_RDWR, 0600);
+	int fd = openat(AT_FDCWD, fixture->directory, O_TMPFILE | O_RDWR, 0600);
 	struct stat info;
 
 	access = ct_file_access_read(&fixture->context);
@@ -200,7 +200,7 @@ static void the_group_may_read(void **state)
 	close(fd);
 }
 
-static void folders_are_open_to_the_group_too(void **state)
+static void directories_are_open_to_the_group_too(void **state)
 {
 	struct fixture *fixture = *state;
 	struct attempts attempts = { 0 };
@@ -209,25 +209,25 @@ static void folders_are_open_to_the_group_too(void **state)
 	fixture_set(fixture, "LOCATION", "up/loc");
 	fixture_set(fixture, "MODE", "0640");
 	assert_int_equal(place(fixture, "sub/f", &attempts, path), CTRACE_OK);
-	assert_int_equal(mode_of("%s/up", fixture->folder), 0750);
-	assert_int_equal(mode_of("%s/up/loc", fixture->folder), 0750);
-	assert_int_equal(mode_of("%s/up/loc/sub", fixture->folder), 0750);
-	assert_int_equal(mode_of("%s", fixture->folder), 0700); /* was there */
+	assert_int_equal(mode_of("%s/up", fixture->directory), 0750);
+	assert_int_equal(mode_of("%s/up/loc", fixture->directory), 0750);
+	assert_int_equal(mode_of("%s/up/loc/sub", fixture->directory), 0750);
+	assert_int_equal(mode_of("%s", fixture->directory), 0700); /* was there */
 }
 
-static void relative_folders_are_the_programs(void **state)
+static void relative_directories_are_the_programs(void **state)
 {
 	struct fixture *fixture = *state;
 	struct attempts attempts = { 0 };
 	char path[CTRACE_EMITTER_PATH_SIZE], expected[8192];
 
 	fixture_set(fixture, "LOCATION", "logs/");
-	(void)snprintf(expected, sizeof expected, "%s/logs/x.log", fixture->folder);
+	(void)snprintf(expected, sizeof expected, "%s/logs/x.log", fixture->directory);
 	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
 	assert_string_equal(path, expected);
 }
 
-static void each_folder_is_the_fallback_of_the_one_before(void **state)
+static void each_directory_is_the_fallback_of_the_one_before(void **state)
 {
 	struct fixture *fixture = *state;
 	struct attempts attempts = { 0 };
@@ -235,18 +235,18 @@ static void each_folder_is_the_fallback_of_the_one_before(void **state)
 
 	/* A LOCATION that cannot be made is not tried; MFTRACE_LOGS is. */
 	fixture_set(fixture, "LOCATION", "/proc/no/such");
-	fixture->context.folder = "/logs";
+	fixture->context.directory = "/logs";
 	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
 	assert_string_equal(path, "/logs/x.log");
 	assert_int_equal(attempts.count, 1);
 
 	attempts = (struct attempts){ .refuse = "/logs" };
-	(void)snprintf(expected, sizeof expected, "%s/x.log", fixture->folder);
+	(void)snprintf(expected, sizeof expected, "%s/x.log", fixture->directory);
 	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
 	assert_string_equal(path, expected);
 	assert_int_equal(attempts.count, 2);
 
-	fixture->context.folder = "";
+	fixture->context.directory = "";
 	fixture_set(fixture, "LOCATION", "");
 	attempts = (struct attempts){ 0 };
 	assert_int_equal(place(fixture, "x.log", &attempts, path), CTRACE_OK);
@@ -308,7 +308,7 @@ static void path_that_open_would_take_over(void **state)
 	assert_false(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
 	fixture_put(fixture, "t", "x");
 	assert_true(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
-	(void)snprintf(wanted, sizeof wanted, "%s/t", fixture->folder);
+	(void)snprintf(wanted, sizeof wanted, "%s/t", fixture->directory);
 	assert_string_equal(path, wanted);
 	assert_false(ct_emitter_output_path(&ct_emit_stderr, &fixture->context, path));
 	fixture_set(fixture, "MAXGENERATION", "2");
@@ -316,7 +316,7 @@ static void path_that_open_would_take_over(void **state)
 	assert_false(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
 	fixture_put(fixture, "t_2", "x");
 	assert_true(ct_emitter_output_path(&ct_emit_textfile, &fixture->context, path));
-	(void)snprintf(wanted, sizeof wanted, "%s/t_1", fixture->folder);
+	(void)snprintf(wanted, sizeof wanted, "%s/t_1", fixture->directory);
 	assert_string_equal(path, wanted);
 	fixture_destroy(fixture);
 }
@@ -336,10 +336,10 @@ static void generation_to_begin_with(void **state)
 	fixture_put(fixture, "t3", "x");
 	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 2);
 	fixture_put(fixture, "t2", "x");
-	(void)snprintf(command, sizeof command, "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3", fixture->folder);
+	(void)snprintf(command, sizeof command, "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3", fixture->directory);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 3);
-	(void)snprintf(command, sizeof command, "touch -d @6 %s/t3", fixture->folder);
+	(void)snprintf(command, sizeof command, "touch -d @6 %s/t3", fixture->directory);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 1);
 	fixture_destroy(fixture);
@@ -350,12 +350,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
 		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
-		cmocka_unit_test_setup_teardown(folders_that_file_names_are_made_within_the_output, init, fini),
+		cmocka_unit_test_setup_teardown(directories_that_file_names_are_made_within_the_output, init, fini),
 		cmocka_unit_test(what_is_within_the_output),
 		cmocka_unit_test_setup_teardown(the_group_may_read, init, fini),
-		cmocka_unit_test_setup_teardown(folders_are_open_to_the_group_too, init, fini),
-		cmocka_unit_test_setup_teardown(relative_folders_are_the_programs, init, fini),
-		cmocka_unit_test_setup_teardown(each_folder_is_the_fallback_of_the_one_before, init, fini),
+		cmocka_unit_test_setup_teardown(directories_are_open_to_the_group_too, init, fini),
+		cmocka_unit_test_setup_teardown(relative_directories_are_the_programs, init, fini),
+		cmocka_unit_test_setup_teardown(each_directory_is_the_fallback_of_the_one_before, init, fini),
 		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),
 		cmocka_unit_test_setup_teardown(paths_too_long_are_refused, init, fini),
 		cmocka_unit_test(path_that_open_would_take_over),

@@ -13,14 +13,14 @@
 
 #include "lib/emit/emit.h"
 
-static struct ct_complaint complaint;
+static struct ct_diagnostic diagnostic;
 
 static enum ct_property_finding check(enum ctrace_property_kind kind, const char *value)
 {
 	const struct ctrace_property row = { .name = "X", .kind = kind };
 
-	memset(&complaint, 0, sizeof complaint);
-	return ct_property_check(&row, (struct ct_span){ value, strlen(value) }, &complaint);
+	memset(&diagnostic, 0, sizeof diagnostic);
+	return ct_property_check(&row, (struct ct_span){ value, strlen(value) }, &diagnostic);
 }
 
 static void numbers(void **state)
@@ -34,9 +34,9 @@ static void numbers(void **state)
 		assert_int_equal(check(CTRACE_PROPERTY_NUMBER, good[i]), CT_PROPERTY_GOOD);
 	for (size_t i = 0; i < CT_COUNT(wrong); i++)
 		assert_int_equal(check(CTRACE_PROPERTY_NUMBER, wrong[i]), CT_PROPERTY_WRONG);
-	assert_string_equal(complaint.message, "too large: \"99999999999999999999\"");
-	assert_string_equal(complaint.expected, "a number up to 4294967295, of 32 bits");
-	assert_int_equal(complaint.column, 1);
+	assert_string_equal(diagnostic.message, "too large: \"99999999999999999999\"");
+	assert_string_equal(diagnostic.expected, "a number up to 4294967295, of 32 bits");
+	assert_int_equal(diagnostic.column, 1);
 }
 
 static void switches_and_levels(void **state)
@@ -45,7 +45,7 @@ static void switches_and_levels(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "disabled"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "1"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "treu"), CT_PROPERTY_WRONG);
-	assert_string_equal(complaint.message, "neither on nor off: \"treu\" (did you mean TRUE?)");
+	assert_string_equal(diagnostic.message, "neither on nor off: \"treu\" (did you mean TRUE?)");
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "Warn"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "9999"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "on"), CT_PROPERTY_WRONG);
@@ -72,7 +72,7 @@ static void encodings(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_ENCODING, "latin-1"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_ENCODING, ""), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_ENCODING, "klingon"), CT_PROPERTY_WRONG);
-	assert_string_equal(complaint.message, "unknown encoding \"klingon\"");
+	assert_string_equal(diagnostic.message, "unknown encoding \"klingon\"");
 }
 
 static void paths(void **state)
@@ -80,11 +80,11 @@ static void paths(void **state)
 	static const char *const wrong[] = { "C:\\CTF\\TXT", "c:", "d:/traces", "\\\\server\\share", "logs\\txt" };
 
 	(void)state;
-	assert_int_equal(check(CTRACE_PROPERTY_FOLDER, "/var/tmp"), CT_PROPERTY_GOOD);
-	assert_int_equal(check(CTRACE_PROPERTY_FOLDER, ""), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, "/var/tmp"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, ""), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "a:b.log"), CT_PROPERTY_GOOD);
 	for (size_t i = 0; i < CT_COUNT(wrong); i++) {
-		assert_int_equal(check(CTRACE_PROPERTY_FOLDER, wrong[i]), CT_PROPERTY_WRONG);
+		assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, wrong[i]), CT_PROPERTY_WRONG);
 		assert_int_equal(check(CTRACE_PROPERTY_FILE, wrong[i]), CT_PROPERTY_WRONG);
 	}
 }
@@ -96,7 +96,7 @@ static void compressions(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, "no"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, ""), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_COMPRESS, "gzip"), CT_PROPERTY_WRONG);
-	assert_string_equal(complaint.message, "unknown compression \"gzip\"");
+	assert_string_equal(diagnostic.message, "unknown compression \"gzip\"");
 }
 
 static void groups(void **state)
@@ -106,7 +106,7 @@ static void groups(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "4711"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_GROUP, ""), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "roo"), CT_PROPERTY_ODD);
-	assert_string_equal(complaint.message, "no such group: \"roo\"");
+	assert_string_equal(diagnostic.message, "no such group: \"roo\"");
 	assert_int_equal(check(CTRACE_PROPERTY_GROUP, "99999999999"), CT_PROPERTY_ODD);
 }
 
@@ -114,15 +114,15 @@ static void variables(void **state)
 {
 	(void)state;
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(Time) $(PID) $ $( \\"), CT_PROPERTY_ODD);
-	assert_int_equal(complaint.column, 18);
+	assert_int_equal(diagnostic.column, 18);
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME)$(THREAD) $(data)$(APPNAME)"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME) $(RUNUNIT)"), CT_PROPERTY_ODD);
-	assert_int_equal(complaint.column, 9);
-	assert_string_equal(complaint.message, "no such variable: \"RUNUNIT\"");
-	assert_string_equal(complaint.expected, "it stays in the text as it is");
+	assert_int_equal(diagnostic.column, 9);
+	assert_string_equal(diagnostic.message, "no such variable: \"RUNUNIT\"");
+	assert_string_equal(diagnostic.expected, "it stays in the text as it is");
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(DATA $(TIME)"), CT_PROPERTY_ODD);
-	assert_int_equal(complaint.column, 1);
-	assert_string_equal(complaint.message, "no \")\" after \"DATA\"");
+	assert_int_equal(diagnostic.column, 1);
+	assert_string_equal(diagnostic.message, "no \")\" after \"DATA\"");
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID)_$(GEN)$(PLATFORM)"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(TIME).log"), CT_PROPERTY_ODD);
 	assert_int_equal(check(CTRACE_PROPERTY_TEXT, "$(X) C:\\"), CT_PROPERTY_GOOD);

@@ -96,7 +96,7 @@ static void failures_leak_nothing(void **state)
 		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, CT_TEXT_GENERATION, NULL), CTRACE_OS_ERROR);
 		assert_int_equal(file.fd, -1);
 		ct_os_fail(CT_OS_TRUNCATE, 0, 0, 0);
-		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/x_1", fixture->folder);
+		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/x_1", fixture->directory);
 		fixture_put(fixture, "x_1", "tail\n");
 		fixture->place.offset = 0;
 		ct_os_fail(CT_OS_TRUNCATE, 0, 9, EIO);
@@ -146,7 +146,7 @@ static void what_resuming_cuts(void **state)
 
 		fixture_put(fixture, "t", tails[i].text);
 		memset(&fixture->place, 0, sizeof fixture->place);
-		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->folder);
+		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->directory);
 		fixture->place.offset = 6;
 		fixture->place.extra = 3 | (tails[i].header_due ? 1ull << 63 : 0);
 		ct_text_file_init(&file);
@@ -174,7 +174,7 @@ static void headers_of_long_commands(void **state)
 	memcpy(text, head, sizeof head - 1);
 	fixture_put(fixture, "t", text);
 	fixture->context.recovering = true;
-	(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->folder);
+	(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->directory);
 	fixture->place.offset = 6;
 	fixture->place.extra = 1 | 1ull << 63;
 	ct_text_file_init(&file);
@@ -195,7 +195,7 @@ static void headers_at_every_offset(void **state)
 	const char mark[] = "\n# -MFTRACE Text Emitter-\n";
 
 	fixture->context.recovering = true;
-	(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->folder);
+	(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->directory);
 	fixture->place.offset = 6;
 	fixture->place.extra = 1;
 	for (size_t at = 16384 - 40; at < 16384 + 20; at++) {
@@ -221,7 +221,7 @@ static void resuming_what_another_process_has(void **state)
 
 	fixture->context.recovering = true;
 	fixture_put(fixture, "t", "start\nbehind\n");
-	(void)snprintf(path, sizeof path, "%s/t", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/t", fixture->directory);
 	memcpy(fixture->place.path, path, strlen(path) + 1);
 	fixture->place.offset = 6;
 	other = open(path, O_RDWR | O_CLOEXEC);

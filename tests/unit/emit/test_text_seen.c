@@ -21,7 +21,7 @@ static void load(struct ct_text_seen *seen, const char *text, uint64_t from)
 	char path[4200];
 
 	fixture_put(fixture, "t", text);
-	(void)snprintf(path, sizeof path, "%s/t", fixture->folder);
+	(void)snprintf(path, sizeof path, "%s/t", fixture->directory);
 	ct_text_seen_load(seen, path, from, 17356);
 }
 

@@ -87,29 +87,29 @@ static const char copybook[] = "01 CUSTREC.\n"
 			       "   05 SALDO PIC S9(3)V99 COMP-3.\n"
 			       "   05 MARKS OCCURS 2 PIC 9.\n";
 
-static struct ct_catalog *catalog_with_copybook(char folder[32])
+static struct ct_catalog *catalog_with_copybook(char directory[32])
 {
 	char path[64];
 	FILE *file;
 
-	strcpy(folder, "/tmp/ctrace-value.XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	(void)snprintf(path, sizeof path, "%s/CUSTREC.cpy", folder);
+	strcpy(directory, "/tmp/ctrace-value.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	(void)snprintf(path, sizeof path, "%s/CUSTREC.cpy", directory);
 	file = fopen(path, "w");
 	assert_non_null(file);
 	fputs(copybook, file);
 	assert_int_equal(fclose(file), 0);
-	(void)snprintf(path, sizeof path, "%s/rts.yaml", folder);
+	(void)snprintf(path, sizeof path, "%s/rts.yaml", directory);
 	return view_catalog(path, record_catalog);
 }
 
-static void remove_folder(const char *folder)
+static void remove_directory(const char *directory)
 {
 	char path[64];
 
-	(void)snprintf(path, sizeof path, "%s/CUSTREC.cpy", folder);
+	(void)snprintf(path, sizeof path, "%s/CUSTREC.cpy", directory);
 	assert_int_equal(remove(path), 0);
-	assert_int_equal(remove(folder), 0);
+	assert_int_equal(remove(directory), 0);
 }
 
 static void a_record_prints_its_fields(void **state)
@@ -119,10 +119,10 @@ static void a_record_prints_its_fields(void **state)
 						    16);
 	struct ct_view view = view_of(&item, 1);
 	struct ct_catalog *catalog;
-	char folder[32];
+	char directory[32];
 
 	(void)state;
-	catalog = catalog_with_copybook(folder);
+	catalog = catalog_with_copybook(directory);
 	view_describe(&view, catalog);
 	assert_string_equal(show(item, &view.type->arguments[0]),
 			    "{CUST-ID=0012 CUST-NAME=\"ADA\" CUST-STATE=\"A\" (IS-ACTIVE) SALDO=-001.50 MARKS(1)=7 MARKS(2)=8}");
@@ -136,7 +136,7 @@ static void a_record_prints_its_fields(void **state)
 					       "      MARKS(1)                        7\n"
 					       "      MARKS(2)                        8\n");
 	ct_catalog_destroy(catalog);
-	remove_folder(folder);
+	remove_directory(directory);
 }
 
 static void a_number_is_no_record(void **state)
@@ -146,17 +146,17 @@ static void a_number_is_no_record(void **state)
 	struct ctrace_event_item text = text_item("0012ADA");
 	struct ct_view view = view_of(&item, 1);
 	struct ct_catalog *catalog;
-	char folder[32];
+	char directory[32];
 
 	(void)state;
-	catalog = catalog_with_copybook(folder);
+	catalog = catalog_with_copybook(directory);
 	view_describe(&view, catalog);
 	assert_string_equal(show(item, &view.type->arguments[0]), "-5");
 	assert_string_equal(show(address, &view.type->arguments[0]), "0x1F");
 	assert_true(ct_value_is_record(&text, &view.type->arguments[0]));
 	assert_false(ct_value_is_record(&item, &view.type->arguments[0]) || ct_value_is_record(&text, NULL));
 	ct_catalog_destroy(catalog);
-	remove_folder(folder);
+	remove_directory(directory);
 }
 
 static void what_does_not_fit_is_marked(void **state)
@@ -166,17 +166,17 @@ static void what_does_not_fit_is_marked(void **state)
 						    20);
 	struct ct_view view = view_of(&item, 1);
 	struct ct_catalog *catalog;
-	char folder[32];
+	char directory[32];
 
 	(void)state;
-	catalog = catalog_with_copybook(folder);
+	catalog = catalog_with_copybook(directory);
 	view_describe(&view, catalog);
 	ct_buf_clear(&out);
 	ct_value_add_record(&out, &item, &view.type->arguments[0], 0);
 	assert_non_null(strstr(ct_buf_text(&out), "  CUST-ID                         X'30307832' (bad)\n"));
 	assert_non_null(strstr(ct_buf_text(&out), "\n4 bytes more than the record has\n"));
 	ct_catalog_destroy(catalog);
-	remove_folder(folder);
+	remove_directory(directory);
 }
 
 static int in_utc(void **state)

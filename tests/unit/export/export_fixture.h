@@ -14,7 +14,7 @@
 
 #define EXPORT_VIEWS 32
 
-static UNUSED const struct ct_origin other_origin = {
+static UNUSED const struct ct_source_process other_source_process = {
 	.index = 1, .path = "/traces/b", .host = "", .program = "", .jobname = "", .pid = 4711
 };
 

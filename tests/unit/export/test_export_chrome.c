@@ -130,7 +130,7 @@ static void nothing_is_a_document_too(void **state)
 
 static void losses_are_instants(void **state)
 {
-	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST, .events = 12, .origin = &view_origin };
+	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST, .events = 12, .source_process = &view_source_process };
 	FILE *file = tmpfile();
 	struct ct_export_options options = { .fd = fileno(file) };
 	struct ct_view view = view_at(0, 9, NULL, 0);

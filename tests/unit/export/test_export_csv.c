@@ -77,7 +77,7 @@ static void formulas(void **state)
 	assert_string_equal(cell_of("=1+1", 4, true), "=1+1");
 }
 
-static void names_are_foreign_too(void **state)
+static void names_are_third_party_too(void **state)
 {
 	struct ct_view view = view_at(0, 9, NULL, 0);
 
@@ -94,7 +94,7 @@ int main(void)
 		cmocka_unit_test(rows),
 		cmocka_unit_test(quoting),
 		cmocka_unit_test(formulas),
-		cmocka_unit_test(names_are_foreign_too),
+		cmocka_unit_test(names_are_third_party_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void tracks(void **state)
 	uint64_t uuid;
 
 	(void)state;
-	views[3].origin = &other_origin;
+	views[3].source_process = &other_source_process;
 	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, views, 4);
 	assert_int_equal(packets_with(60, found, 8), 5); /* two processes, three threads */
 	assert_true(find_field(&found[0], 3, &process));

@@ -118,7 +118,7 @@ static void a_spool_that_cannot_be_is_told(void **state)
 		views[2 * n] = span_begin(2 * n, 1, n + 1);
 		views[2 * n + 1] = span_end(2 * n + 1, 1, n + 1);
 	}
-	assert_int_equal(setenv("TMPDIR", "/nosuch/folder", 1), 0);
+	assert_int_equal(setenv("TMPDIR", "/nosuch/directory", 1), 0);
 	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views, CT_COUNT(views));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 	assert_int_equal(exported.status, CTRACE_OS_ERROR);

@@ -38,11 +38,11 @@ static void open_back(struct back *back, const char *path)
 	assert_int_equal(ct_reader_add(back->reader, path), CTRACE_OK);
 }
 
-static void write_trace(const char *folder, bool has_one_trace, const struct ct_view *views, size_t count)
+static void write_trace(const char *directory, bool has_one_trace, const struct ct_view *views, size_t count)
 {
 	struct exported exported;
 
-	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .folder = folder, .has_one_trace = has_one_trace }, views,
+	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .directory = directory, .has_one_trace = has_one_trace }, views,
 		     count);
 	assert_int_equal(exported.status, CTRACE_OK);
 }
@@ -73,10 +73,10 @@ static void events_come_back(void **state)
 		assert_int_equal(view->event.event_id, 255);
 		assert_string_equal(view->event.component, "MF.RTS");
 		assert_int_equal(view->event.item_count, views[i].event.item_count);
-		assert_string_equal(view->origin->host, "asterix");
-		assert_string_equal(view->origin->program, "rts32");
-		assert_string_equal(view->origin->jobname, "RTS32");
-		assert_int_equal(view->origin->asid, 0x1A);
+		assert_string_equal(view->source_process->host, "asterix");
+		assert_string_equal(view->source_process->program, "rts32");
+		assert_string_equal(view->source_process->jobname, "RTS32");
+		assert_int_equal(view->source_process->asid, 0x1A);
 		if (i != 0)
 			continue;
 		assert_string_equal(ct_view_mnemonic(view, scratch), "OPEN");
@@ -87,16 +87,16 @@ static void events_come_back(void **state)
 	}
 	assert_null(ct_reader_next(back.reader));
 	assert_int_equal(back.damages, 0);
-	assert_null(ct_reader_origin(back.reader, 1));
+	assert_null(ct_reader_source_process(back.reader, 1));
 	ct_reader_destroy(back.reader);
 	assert_int_equal(access("out/stream.0", F_OK), 0);
 	assert_int_equal(access("out/stream.3", F_OK), 0);
 }
 
-static void a_folder_a_process(void **state)
+static void a_directory_a_process(void **state)
 {
-	const struct ct_origin hostile = { .index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1 };
-	const struct ct_origin twin = {
+	const struct ct_source_process hostile = { .index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1 };
+	const struct ct_source_process twin = {
 		.index = 3, .host = "asterix", .program = "rts32", .jobname = "RTS32", .path = "", .pid = 4711
 	};
 	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
@@ -104,9 +104,9 @@ static void a_folder_a_process(void **state)
 	unsigned count = 0;
 
 	(void)state;
-	views[1].origin = &other_origin;
-	views[2].origin = &hostile;
-	views[3].origin = &twin;
+	views[1].source_process = &other_source_process;
+	views[2].source_process = &hostile;
+	views[3].source_process = &twin;
 	write_trace("many", false, views, 4);
 	assert_int_equal(access("many/asterix.rts32.4711/metadata", F_OK), 0);
 	assert_int_equal(access("many/asterix.rts32.4711-2/metadata", F_OK), 0);
@@ -143,7 +143,7 @@ static void packets_are_bounded_and_merge_again(void **state)
 {
 	static char text[3000];
 	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
-	struct ct_export_options options = { .folder = "big", .has_one_trace = true };
+	struct ct_export_options options = { .directory = "big", .has_one_trace = true };
 	struct ct_view view = view_at(0, 1, &item, 1);
 	const struct ct_view *read;
 	struct back back;
@@ -172,10 +172,10 @@ static void packets_are_bounded_and_merge_again(void **state)
 	ct_reader_destroy(back.reader);
 }
 
-static void lose_events(void *self, const struct ct_origin *origin, uint64_t events)
+static void lose_events(void *self, const struct ct_source_process *source_process, uint64_t events)
 {
 	const struct ct_read_note lost = {
-		.trouble = CT_TROUBLE_LOST, .events = events, .origin = origin, .from_ns = 1700000000000000000u
+		.trouble = CT_TROUBLE_LOST, .events = events, .source_process = source_process, .from_ns = 1700000000000000000u
 	};
 
 	ct_export_trace.lost(self, &lost);
@@ -183,7 +183,7 @@ static void lose_events(void *self, const struct ct_origin *origin, uint64_t eve
 
 static void losses_are_carried(void **state)
 {
-	struct ct_export_options options = { .folder = "lossy" };
+	struct ct_export_options options = { .directory = "lossy" };
 	struct ct_view view = view_at(0, 1, NULL, 0);
 	struct back back;
 	unsigned count = 0;
@@ -191,17 +191,17 @@ static void losses_are_carried(void **state)
 
 	(void)state;
 	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
-	lose_events(self, &view_origin, 1); /* before the first event */
+	lose_events(self, &view_source_process, 1); /* before the first event */
 	ct_export_trace.add(self, &view);
-	lose_events(self, &view_origin, 20);
+	lose_events(self, &view_source_process, 20);
 	view.event.time_ns++;
 	view.event.tid = 2;
 	ct_export_trace.add(self, &view);
 	lose_events(self, NULL, 300); /* nobody knows whose */
 	view.event.time_ns++;
 	ct_export_trace.add(self, &view);
-	lose_events(self, &view_origin, 4000);   /* behind the last one */
-	lose_events(self, &other_origin, 50000); /* of a process without an event */
+	lose_events(self, &view_source_process, 4000);   /* behind the last one */
+	lose_events(self, &other_source_process, 50000); /* of a process without an event */
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
 	ct_export_trace.close(self);
 	open_back(&back, "lossy");
@@ -213,9 +213,9 @@ static void losses_are_carried(void **state)
 	ct_reader_destroy(back.reader);
 }
 
-static void a_folder_that_holds_something_is_left_alone(void **state)
+static void a_directory_that_holds_something_is_left_alone(void **state)
 {
-	struct ct_export_options options = { .folder = "full" };
+	struct ct_export_options options = { .directory = "full" };
 	void *self = NULL;
 
 	(void)state;
@@ -230,7 +230,7 @@ static void a_folder_that_holds_something_is_left_alone(void **state)
 
 static void what_cannot_be_written_is_told(void **state)
 {
-	struct ct_export_options options = { .folder = "failing", .has_one_trace = true };
+	struct ct_export_options options = { .directory = "failing", .has_one_trace = true };
 	struct ct_view view = view_at(0, 1, NULL, 0);
 	void *self;
 
@@ -244,11 +244,11 @@ static void what_cannot_be_written_is_told(void **state)
 }
 
 /* The disk is full from `bytes` a file on. */
-static void assert_nothing_stays(const char *folder, bool has_one_trace, rlim_t bytes, bool is_there)
+static void assert_nothing_stays(const char *directory, bool has_one_trace, rlim_t bytes, bool is_there)
 {
 	const struct rlimit full = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
 	const struct ctrace_event_item item = text_item("a text that takes room");
-	struct ct_export_options options = { .folder = folder, .has_one_trace = has_one_trace };
+	struct ct_export_options options = { .directory = directory, .has_one_trace = has_one_trace };
 	struct ct_view views[] = { view_at(0, 1, &item, 1), view_at(1, 1, &item, 1) };
 	enum ctrace_status status;
 	void *self;
@@ -263,8 +263,8 @@ static void assert_nothing_stays(const char *folder, bool has_one_trace, rlim_t 
 	assert_int_equal(status, CTRACE_OS_ERROR);
 	assert_int_equal(errno, EFBIG);
 	ct_export_trace.close(self);
-	assert_int_equal(access(folder, F_OK), is_there ? 0 : -1);
-	assert_int_equal(rmdir(folder), is_there ? 0 : -1); /* which is empty */
+	assert_int_equal(access(directory, F_OK), is_there ? 0 : -1);
+	assert_int_equal(rmdir(directory), is_there ? 0 : -1); /* which is empty */
 }
 
 static void half_a_trace_does_not_stay(void **state)
@@ -283,10 +283,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_come_back),
-		cmocka_unit_test(a_folder_a_process),
+		cmocka_unit_test(a_directory_a_process),
 		cmocka_unit_test(packets_are_bounded_and_merge_again),
 		cmocka_unit_test(losses_are_carried),
-		cmocka_unit_test(a_folder_that_holds_something_is_left_alone),
+		cmocka_unit_test(a_directory_that_holds_something_is_left_alone),
 		cmocka_unit_test(what_cannot_be_written_is_told),
 		cmocka_unit_test(half_a_trace_does_not_stay),
 	};

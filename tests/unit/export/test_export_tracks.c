@@ -104,7 +104,7 @@ static void threads_are_found_again(void **state)
 {
 	struct ct_tracks *tracks;
 	struct ct_view view = view_of(NULL, 0);
-	struct ct_origin again = view_origin;
+	struct ct_source_process again = view_source_process;
 
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
@@ -118,10 +118,10 @@ static void threads_are_found_again(void **state)
 		assert_int_equal(track->is_first, tid == 0);
 	}
 	view.event.tid = 500;
-	view.origin = &again; /* as after another reading */
+	view.source_process = &again; /* as after another reading */
 	assert_int_equal(ct_tracks_find(tracks, &view)->index, 500);
-	assert_ptr_equal(ct_tracks_find(tracks, &view)->origin, &again);
-	view.origin = &other_origin;
+	assert_ptr_equal(ct_tracks_find(tracks, &view)->source_process, &again);
+	view.source_process = &other_source_process;
 	assert_int_equal(ct_tracks_find(tracks, &view)->index, 1000);
 	assert_true(ct_tracks_find(tracks, &view)->is_first);
 	ct_tracks_destroy(tracks);
@@ -129,16 +129,16 @@ static void threads_are_found_again(void **state)
 
 static void processes_have_numbers_of_their_own(void **state)
 {
-	const struct ct_origin unknown = { .index = 2 };
+	const struct ct_source_process unknown = { .index = 2 };
 	struct ct_tracks *tracks;
 
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
-	assert_int_equal(ct_tracks_pid(tracks, &view_origin), 4711);
-	assert_int_not_equal(ct_tracks_pid(tracks, &other_origin), 4711); /* of another machine, with the same number */
+	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
+	assert_int_not_equal(ct_tracks_pid(tracks, &other_source_process), 4711); /* of another machine, with the same number */
 	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), 0);
-	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), ct_tracks_pid(tracks, &other_origin));
-	assert_int_equal(ct_tracks_pid(tracks, &view_origin), 4711);
+	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), ct_tracks_pid(tracks, &other_source_process));
+	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
 	ct_tracks_destroy(tracks);
 }
 

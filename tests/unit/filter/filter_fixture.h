@@ -54,7 +54,7 @@ static const struct ct_event_type the_type = { .event_id = 7,
 static const struct ctrace_event_item the_items[] = {
 	U32_ITEM(150), U32_ITEM(2), U32_ITEM(3), TEXT_ITEM("ADA LOVELACE   "), S32_ITEM(-5), TEXT_ITEM("12.50"),
 };
-static const struct ct_origin the_origin = {
+static const struct ct_source_process the_source_process = {
 	.index = 3, .path = "x", .host = "alpha", .program = "PayRoll", .jobname = "PAYJOB", .pid = 4711, .asid = 0x1F
 };
 
@@ -70,7 +70,7 @@ static UNUSED struct ct_view the_view(void)
 					    .tid = 4712,
 					    .item_count = CT_COUNT(the_items),
 					    .items = the_items },
-				 .origin = &the_origin,
+				 .source_process = &the_source_process,
 				 .type = &the_type,
 				 .sequence = 1000,
 				 .duration_ns = 3000000 };
@@ -78,11 +78,11 @@ static UNUSED struct ct_view the_view(void)
 
 static UNUSED struct ct_filter *parse(const char *text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter = NULL;
 
-	if (ct_filter_parse(text, NOW, &filter, &complaint) != CTRACE_OK)
-		fail_msg("\"%s\", column %u: %s; expected %s", text, complaint.column, complaint.message, complaint.expected);
+	if (ct_filter_parse(text, NOW, &filter, &diagnostic) != CTRACE_OK)
+		fail_msg("\"%s\", column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
 	return filter;
 }
 

@@ -197,37 +197,37 @@ static void classes_are_judged_before_events(void **state)
 {
 	static const struct {
 		const char *text;
-		enum ct_verdict wanted;
+		enum ct_filter_result wanted;
 	} rows[] = {
-		{ "level >= warn", CT_VERDICT_ALWAYS },
-		{ "level > warn", CT_VERDICT_NEVER },
-		{ "component ~ 'mf.*'", CT_VERDICT_ALWAYS },
-		{ "component ~ 'x.*' && data[0] > 5", CT_VERDICT_NEVER },
-		{ "data[0] > 5 && component ~ 'x.*'", CT_VERDICT_NEVER },
-		{ "component ~ 'mf.*' && data[0] > 5", CT_VERDICT_MAYBE },
-		{ "component ~ 'mf.*' || data[0] > 5", CT_VERDICT_ALWAYS },
-		{ "data[0] > 5 || component ~ 'mf.*'", CT_VERDICT_ALWAYS },
-		{ "data[0] > 5 || component ~ 'x.*'", CT_VERDICT_MAYBE },
-		{ "!(data[0] > 5 && event == 8)", CT_VERDICT_ALWAYS },
-		{ "!(data[0] > 5 || event == 7)", CT_VERDICT_NEVER },
-		{ "event == 7 && mnemonic == 'OPEN'", CT_VERDICT_ALWAYS },
-		{ "mnemonic == 'CLOSE' && time > '-5m'", CT_VERDICT_NEVER },
-		{ "time > '-5m'", CT_VERDICT_MAYBE },
-		{ "seq < 5", CT_VERDICT_MAYBE },
-		{ "process == 1", CT_VERDICT_MAYBE },
-		{ "duration > 2ms", CT_VERDICT_MAYBE },
-		{ "data.rows > 1", CT_VERDICT_MAYBE },
-		{ "data.colour > 1", CT_VERDICT_NEVER },
-		{ "data.data6 > 1", CT_VERDICT_MAYBE },
-		{ "data > 1", CT_VERDICT_MAYBE },
-		{ "!(data.colour > 1)", CT_VERDICT_ALWAYS },
+		{ "level >= warn", CT_FILTER_RESULT_ALWAYS },
+		{ "level > warn", CT_FILTER_RESULT_NEVER },
+		{ "component ~ 'mf.*'", CT_FILTER_RESULT_ALWAYS },
+		{ "component ~ 'x.*' && data[0] > 5", CT_FILTER_RESULT_NEVER },
+		{ "data[0] > 5 && component ~ 'x.*'", CT_FILTER_RESULT_NEVER },
+		{ "component ~ 'mf.*' && data[0] > 5", CT_FILTER_RESULT_MAYBE },
+		{ "component ~ 'mf.*' || data[0] > 5", CT_FILTER_RESULT_ALWAYS },
+		{ "data[0] > 5 || component ~ 'mf.*'", CT_FILTER_RESULT_ALWAYS },
+		{ "data[0] > 5 || component ~ 'x.*'", CT_FILTER_RESULT_MAYBE },
+		{ "!(data[0] > 5 && event == 8)", CT_FILTER_RESULT_ALWAYS },
+		{ "!(data[0] > 5 || event == 7)", CT_FILTER_RESULT_NEVER },
+		{ "event == 7 && mnemonic == 'OPEN'", CT_FILTER_RESULT_ALWAYS },
+		{ "mnemonic == 'CLOSE' && time > '-5m'", CT_FILTER_RESULT_NEVER },
+		{ "time > '-5m'", CT_FILTER_RESULT_MAYBE },
+		{ "seq < 5", CT_FILTER_RESULT_MAYBE },
+		{ "process == 1", CT_FILTER_RESULT_MAYBE },
+		{ "duration > 2ms", CT_FILTER_RESULT_MAYBE },
+		{ "data.rows > 1", CT_FILTER_RESULT_MAYBE },
+		{ "data.colour > 1", CT_FILTER_RESULT_NEVER },
+		{ "data.data6 > 1", CT_FILTER_RESULT_MAYBE },
+		{ "data > 1", CT_FILTER_RESULT_MAYBE },
+		{ "!(data.colour > 1)", CT_FILTER_RESULT_ALWAYS },
 	};
 	struct ct_view view = the_view();
 
 	(void)state;
 	view.event.item_count = 0;
 	view.event.items = NULL;
-	view.origin = NULL;
+	view.source_process = NULL;
 	view.event.time_ns = 0;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_filter *filter = parse(rows[i].text);
@@ -236,7 +236,7 @@ static void classes_are_judged_before_events(void **state)
 			fail_msg("%s: %d, not %d", rows[i].text, ct_filter_class(filter, &view), rows[i].wanted);
 		ct_filter_destroy(filter);
 	}
-	assert_int_equal(ct_filter_class(NULL, &view), CT_VERDICT_ALWAYS);
+	assert_int_equal(ct_filter_class(NULL, &view), CT_FILTER_RESULT_ALWAYS);
 }
 
 static void a_class_without_an_end_has_no_duration(void **state)
@@ -248,9 +248,9 @@ static void a_class_without_an_end_has_no_duration(void **state)
 	(void)state;
 	entry.pairing = CT_PAIR_ENTRY;
 	view.type = &entry;
-	assert_int_equal(ct_filter_class(filter, &view), CT_VERDICT_NEVER);
+	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
 	view.type = NULL;
-	assert_int_equal(ct_filter_class(filter, &view), CT_VERDICT_NEVER);
+	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
 	ct_filter_destroy(filter);
 }
 
@@ -265,10 +265,10 @@ static void more_tests_than_fit_on_the_stack(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		ct_buf_add_format(&text, "%sevent == %u", i > 0 ? " || " : "", 10000 - i);
 	filter = parse(ct_buf_text(&text));
-	assert_int_equal(ct_filter_class(filter, &view), CT_VERDICT_NEVER);
+	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
 	assert_false(ct_filter_accepts(filter, &view));
 	view.event.event_id = 9001;
-	assert_int_equal(ct_filter_class(filter, &view), CT_VERDICT_ALWAYS);
+	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_ALWAYS);
 	assert_true(ct_filter_accepts(filter, &view));
 	ct_filter_destroy(filter);
 	ct_buf_fini(&text);

@@ -15,12 +15,12 @@ static const char *hint_of(const char *expression, bool is_all)
 	struct ctrace_event_item items[] = { text_item("myprog  "), number_item(CTRACE_TYPE_COMP5, 1, 3) };
 	struct ct_view view = view_of(items, 2);
 	struct ct_filter_hint *hint;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
 	struct ct_buf out;
 
 	ct_buf_init(&out);
-	assert_int_equal(ct_filter_parse(expression, 0, &filter, &complaint), CTRACE_OK);
+	assert_int_equal(ct_filter_parse(expression, 0, &filter, &diagnostic), CTRACE_OK);
 	assert_int_equal(ct_filter_hint_create(filter, &hint), CTRACE_OK);
 	ct_filter_hint_note(hint, &view);
 	(void)snprintf(said, sizeof said, "%s", ct_filter_hint_say(hint, is_all, &out) ? ct_buf_text(&out) : "");

@@ -199,12 +199,12 @@ static struct ct_copybook *open_copybook(void)
 {
 	const struct ct_copybook_options options = { .encoding = CT_ENCODING_ASCII };
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path;
 
 	ct_buf_init(&path);
-	if (ct_copybook_parse("x.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &complaint, &path) != CTRACE_OK)
-		fail_msg("line %u, column %u: %s", complaint.line, complaint.column, complaint.message);
+	if (ct_copybook_parse("x.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &diagnostic, &path) != CTRACE_OK)
+		fail_msg("line %u, column %u: %s", diagnostic.line, diagnostic.column, diagnostic.message);
 	ct_buf_fini(&path);
 	return copybook;
 }

@@ -5,32 +5,32 @@
  */
 #include "filter_fixture.h"
 
-struct mistake {
+struct diagnostic {
 	const char *text;
 	unsigned column;
 	const char *message;  /* a part of it */
 	const char *expected; /* likewise */
 };
 
-static void assert_mistake(const struct mistake *row)
+static void assert_diagnostic(const struct diagnostic *row)
 {
 	struct ct_filter *filter = NULL;
-	struct ct_complaint complaint;
-	enum ctrace_status status = ct_filter_parse(row->text, NOW, &filter, &complaint);
+	struct ct_diagnostic diagnostic;
+	enum ctrace_status status = ct_filter_parse(row->text, NOW, &filter, &diagnostic);
 
 	if (status != CTRACE_SYNTAX_ERROR)
 		fail_msg("status %d: %s", (int)status, row->text);
 	assert_null(filter);
-	assert_int_equal(complaint.line, 0);
-	if (complaint.column != row->column || strstr(complaint.message, row->message) == NULL ||
-	    strstr(complaint.expected, row->expected) == NULL)
-		fail_msg("%s\ncolumn %u, not %u: %s; expected %s", row->text, complaint.column, row->column, complaint.message,
-			 complaint.expected);
+	assert_int_equal(diagnostic.line, 0);
+	if (diagnostic.column != row->column || strstr(diagnostic.message, row->message) == NULL ||
+	    strstr(diagnostic.expected, row->expected) == NULL)
+		fail_msg("%s\ncolumn %u, not %u: %s; expected %s", row->text, diagnostic.column, row->column, diagnostic.message,
+			 diagnostic.expected);
 }
 
-static void mistakes_and_their_columns(void **state)
+static void diagnostics_and_their_columns(void **state)
 {
-	static const struct mistake rows[] = {
+	static const struct diagnostic rows[] = {
 		/* fields */
 		{ "", 1, "the expression ends here", "a field" },
 		{ "   ", 4, "the expression ends here", "a field" },
@@ -127,24 +127,24 @@ static void mistakes_and_their_columns(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++)
-		assert_mistake(&rows[i]);
+		assert_diagnostic(&rows[i]);
 }
 
 static void the_length_is_bounded(void **state)
 {
 	char *text = malloc(70000);
 	struct ct_filter *filter = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	(void)state;
 	memset(text, ' ', 70000);
 	memcpy(text, "event == 5", 10);
 	text[65536] = '\0';
-	assert_int_equal(ct_filter_parse(text, NOW, &filter, &complaint), CTRACE_OK);
+	assert_int_equal(ct_filter_parse(text, NOW, &filter, &diagnostic), CTRACE_OK);
 	ct_filter_destroy(filter);
 	text[65536] = ' ';
 	text[65537] = '\0';
-	assert_mistake(&(struct mistake){ text, 65537, "too long", "65536" });
+	assert_diagnostic(&(struct diagnostic){ text, 65537, "too long", "65536" });
 	free(text);
 }
 
@@ -156,7 +156,7 @@ static void the_depth_is_bounded(void **state)
 	for (unsigned kind = 0; kind < 2; kind++)
 		for (unsigned depth = 64; depth <= 65; depth++) {
 			struct ct_filter *filter = NULL;
-			struct ct_complaint complaint;
+			struct ct_diagnostic diagnostic;
 			enum ctrace_status status;
 
 			memset(text, kind == 0 ? '(' : '!', depth);
@@ -165,12 +165,12 @@ static void the_depth_is_bounded(void **state)
 				memset(text + depth + 10, ')', depth);
 				text[2 * depth + 10] = '\0';
 			}
-			status = ct_filter_parse(text, NOW, &filter, &complaint);
+			status = ct_filter_parse(text, NOW, &filter, &diagnostic);
 			if (depth == 64) {
 				assert_int_equal(status, CTRACE_OK);
 				ct_filter_destroy(filter);
 			} else {
-				assert_mistake(&(struct mistake){ text, 65, "is too deep", "at most 64" });
+				assert_diagnostic(&(struct diagnostic){ text, 65, "is too deep", "at most 64" });
 			}
 		}
 }
@@ -248,7 +248,7 @@ static void ranges_in_each_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mistakes_and_their_columns), cmocka_unit_test(the_length_is_bounded),
+		cmocka_unit_test(diagnostics_and_their_columns), cmocka_unit_test(the_length_is_bounded),
 		cmocka_unit_test(the_depth_is_bounded),       cmocka_unit_test(any_number_of_groups),
 		cmocka_unit_test(a_long_list_of_texts),       cmocka_unit_test(lists_need_not_be_in_order),
 		cmocka_unit_test(ranges_in_each_other),

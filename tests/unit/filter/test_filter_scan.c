@@ -8,7 +8,7 @@
 
 struct text {
 	struct ct_filter filter;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter_scan scan;
 	struct ct_literal literal;
 };
@@ -16,7 +16,7 @@ struct text {
 static void start(struct text *t, const char *text)
 {
 	memset(t, 0, sizeof *t);
-	assert_true(ct_filter_scan_start(&t->scan, text, NOW, &t->filter, &t->complaint));
+	assert_true(ct_filter_scan_start(&t->scan, text, NOW, &t->filter, &t->diagnostic));
 }
 
 static void end(struct text *t)
@@ -62,7 +62,7 @@ static void whole_numbers(void **state)
 
 		start(&t, rows[i].text);
 		if (!ct_filter_scan_literal(&t.scan, &t.literal))
-			fail_msg("%s: %s", rows[i].text, t.complaint.message);
+			fail_msg("%s: %s", rows[i].text, t.diagnostic.message);
 		assert_int_equal(t.literal.kind, CT_LITERAL_NUMBER);
 		if ((int64_t)t.literal.floor != rows[i].floor || (int64_t)t.literal.ceil != rows[i].ceil)
 			fail_msg("%s: %lld and %lld", rows[i].text, (long long)t.literal.floor, (long long)t.literal.ceil);
@@ -175,22 +175,22 @@ static void digits_of_an_asid(void **state)
 	assert_int_equal((int)t.literal.floor, 0x20);
 	start(&t, "12z");
 	assert_false(ct_filter_scan_hex(&t.scan, &t.literal));
-	assert_int_equal(t.complaint.column, 3);
+	assert_int_equal(t.diagnostic.column, 3);
 }
 
-/* What follows a mistake may only be its consequence. */
-static void the_first_mistake_is_kept(void **state)
+/* What follows an error may only be its consequence. */
+static void the_first_diagnostic_is_kept(void **state)
 {
 	struct text t;
 
 	(void)state;
 	start(&t, "abc def");
-	assert_false(ct_filter_complain_word(&t.scan, (struct ct_span){ t.scan.text + 4, 3 }, "is wrong", "right"));
-	assert_false(ct_filter_complain_at(&t.scan, t.scan.text, "other", "x"));
-	assert_false(ct_filter_complain_next(&t.scan, "y"));
-	assert_int_equal(t.complaint.column, 5);
-	assert_string_equal(t.complaint.message, "\"def\" is wrong");
-	assert_string_equal(t.complaint.expected, "right");
+	assert_false(ct_filter_diagnose_word(&t.scan, (struct ct_span){ t.scan.text + 4, 3 }, "is wrong", "right"));
+	assert_false(ct_filter_diagnose_at(&t.scan, t.scan.text, "other", "x"));
+	assert_false(ct_filter_diagnose_next(&t.scan, "y"));
+	assert_int_equal(t.diagnostic.column, 5);
+	assert_string_equal(t.diagnostic.message, "\"def\" is wrong");
+	assert_string_equal(t.diagnostic.expected, "right");
 	assert_int_equal(t.scan.status, CTRACE_SYNTAX_ERROR);
 }
 
@@ -203,7 +203,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(words_and_marks),
 		cmocka_unit_test(digits_of_an_asid),
-		cmocka_unit_test(the_first_mistake_is_kept),
+		cmocka_unit_test(the_first_diagnostic_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

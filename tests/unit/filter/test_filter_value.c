@@ -16,7 +16,7 @@ static const struct ct_filter_subject data = { "data", CT_FILTER_DATA, CT_SUBJEC
 
 struct reading_values {
 	struct ct_filter filter;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter_scan scan;
 	struct ct_filter_test test;
 };
@@ -25,7 +25,7 @@ static bool try_to_read(struct reading_values *r, const struct ct_filter_subject
 			const char *text)
 {
 	memset(r, 0, sizeof *r);
-	assert_true(ct_filter_scan_start(&r->scan, text, NOW, &r->filter, &r->complaint));
+	assert_true(ct_filter_scan_start(&r->scan, text, NOW, &r->filter, &r->diagnostic));
 	return ct_filter_read_values(&r->scan, subject, relation, &r->test);
 }
 
@@ -80,7 +80,7 @@ static void numbers_become_ranges(void **state)
 		struct reading_values r;
 
 		if (!try_to_read(&r, rows[i].subject, rows[i].relation, rows[i].text))
-			fail_msg("%s: %s", rows[i].text, r.complaint.message);
+			fail_msg("%s: %s", rows[i].text, r.diagnostic.message);
 		if (r.test.range_count != (rows[i].first <= rows[i].last))
 			fail_msg("%s: %u ranges", rows[i].text, r.test.range_count);
 		if (r.test.range_count == 1 && (r.test.ranges[0].first != rows[i].first || r.test.ranges[0].last != rows[i].last))
@@ -156,8 +156,8 @@ static void what_does_not_fit(void **state)
 		if (try_to_read(&r, rows[i].subject, rows[i].relation, rows[i].text))
 			fail_msg("accepted: %s", rows[i].text);
 		assert_int_equal(r.scan.status, CTRACE_SYNTAX_ERROR);
-		if (r.complaint.column != rows[i].column)
-			fail_msg("%s: column %u: %s", rows[i].text, r.complaint.column, r.complaint.message);
+		if (r.diagnostic.column != rows[i].column)
+			fail_msg("%s: column %u: %s", rows[i].text, r.diagnostic.column, r.diagnostic.message);
 		end(&r);
 	}
 }

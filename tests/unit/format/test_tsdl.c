@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "third_party_fixture.h"
 
 static const char whole[] =
 	"/* CTF 1.8 */ event { id = 3; stream_id = 2; name = \"z\"; loglevel = 13; };\n"
@@ -92,11 +92,11 @@ static void an_event_costs_itself(void **state)
 }
 
 /* "OFFSET+SIZE" of each piece that is not used. */
-static void note_piece(const struct ct_complaint *complaint, struct ct_span piece, void *user)
+static void note_piece(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
 	size_t size = strlen(said);
 
-	(void)complaint;
+	(void)diagnostic;
 	(void)snprintf(said + size, sizeof said - size, "%d+%zu ", (int)(piece.at - (const char *)user), piece.size);
 }
 
@@ -137,7 +137,7 @@ static void where_an_event_stands(void **state)
 	struct ct_tsdl *tsdl = NULL;
 
 	(void)state;
-	assert_int_equal(ct_tsdl_parse(text, sizeof text - 1, note_complaint, NULL, &tsdl), CTRACE_OK);
+	assert_int_equal(ct_tsdl_parse(text, sizeof text - 1, note_diagnostic, NULL, &tsdl), CTRACE_OK);
 	assert_int_equal(tsdl->event_count, 2);
 	assert_string_equal(tsdl->events[0].uri, "u");
 	assert_ptr_equal(tsdl->events[0].block.at, text + 29);
@@ -147,10 +147,10 @@ static void where_an_event_stands(void **state)
 	ct_tsdl_destroy(tsdl);
 }
 
-static void refuses(const char *text, const char *complaint)
+static void refuses(const char *text, const char *diagnostic)
 {
 	assert_null(parse(text));
-	assert_string_equal(said, complaint);
+	assert_string_equal(said, diagnostic);
 }
 
 static void the_trace_is_refused(void **state)

@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "third_party_fixture.h"
 
 static void a_name_is_there_once(void **state)
 {
@@ -79,11 +79,11 @@ static void memory_has_an_end(void **state)
 	assert_non_null(ct_tsdl_take(&parser, 100));
 	assert_null(ct_tsdl_take(&parser, CT_TSDL_MEMORY));
 	assert_true(parser.has_failed && parser.has_no_memory);
-	assert_string_equal(parser.complaint.message, "the metadata take more memory than ctrace gives them");
+	assert_string_equal(parser.diagnostic.message, "the metadata take more memory than ctrace gives them");
 	end_parser(&parser);
 }
 
-static void the_first_complaint_counts(void **state)
+static void the_first_diagnostic_counts(void **state)
 {
 	struct ct_tsdl_parser parser;
 
@@ -92,10 +92,10 @@ static void the_first_complaint_counts(void **state)
 	assert_false(ct_tsdl_accept(&parser, ";"));
 	assert_false(ct_tsdl_expect(&parser, ";"));
 	assert_false(ct_tsdl_fail(&parser, "", "something else"));
-	assert_string_equal(parser.complaint.message, "unexpected \"]\"");
-	assert_string_equal(parser.complaint.expected, "\";\"");
-	assert_int_equal(parser.complaint.line, 2);
-	assert_int_equal(parser.complaint.column, 3);
+	assert_string_equal(parser.diagnostic.message, "unexpected \"]\"");
+	assert_string_equal(parser.diagnostic.expected, "\";\"");
+	assert_int_equal(parser.diagnostic.line, 2);
+	assert_int_equal(parser.diagnostic.column, 3);
 	end_parser(&parser);
 }
 
@@ -103,7 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_name_is_there_once), cmocka_unit_test(braces_hide_and_forget),
 					    cmocka_unit_test(a_stack_gives_copies), cmocka_unit_test(memory_has_an_end),
-					    cmocka_unit_test(the_first_complaint_counts) };
+					    cmocka_unit_test(the_first_diagnostic_counts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

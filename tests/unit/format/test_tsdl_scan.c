@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "third_party_fixture.h"
 
 static void assert_tokens(const char *text, const char *wanted)
 {

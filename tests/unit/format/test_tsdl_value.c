@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "foreign_fixture.h"
+#include "third_party_fixture.h"
 
 static struct ct_tsdl_parser parser;
 static char got[512];
@@ -30,7 +30,7 @@ static bool read_settings(const char *text)
 	got[0] = '\0';
 	begin_parser(&parser, text);
 	done = ct_tsdl_settings(&parser, note, NULL);
-	(void)snprintf(said, sizeof said, "%u:%u %s", parser.complaint.line, parser.complaint.column, parser.complaint.message);
+	(void)snprintf(said, sizeof said, "%u:%u %s", parser.diagnostic.line, parser.diagnostic.column, parser.diagnostic.message);
 	end_parser(&parser);
 	return done;
 }
@@ -44,7 +44,7 @@ static void all_kinds(void **state)
 	assert_true(read_settings("{ a = -9223372036854775808; }"));
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	(void)state;
 	assert_false(read_settings("{ a = 1 }"));
@@ -100,7 +100,7 @@ static void orders(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds), cmocka_unit_test(mistakes),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds), cmocka_unit_test(diagnostics),
 					    cmocka_unit_test(a_long_name_is_cut), cmocka_unit_test(orders) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /*
- * tsdl_fixture.h - what the tests of types in metadata share: the fields of an event, and what is complained about.
+ * tsdl_fixture.h - what the tests of types in metadata share: the fields of an event, and what is reported about.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CT_TSDL_FIXTURE_H
 #define CT_TSDL_FIXTURE_H
 
-#include "foreign_fixture.h"
+#include "third_party_fixture.h"
 
 #define BASICS \
 	"typealias integer { size = 8; } := u8;\n" \
@@ -26,14 +26,14 @@ static UNUSED const struct ct_tsdl_type *fields_of(const char *text)
 	return tsdl->events[0].fields;
 }
 
-static UNUSED void refuses(const char *text, const char *complaint)
+static UNUSED void refuses(const char *text, const char *diagnostic)
 {
 	char whole[4096];
 
 	(void)snprintf(whole, sizeof whole, BASICS "%s", text);
 	ct_tsdl_destroy(tsdl);
 	tsdl = parse(whole);
-	assert_string_equal(said, complaint);
+	assert_string_equal(said, diagnostic);
 }
 
 static UNUSED int teardown(void **state)

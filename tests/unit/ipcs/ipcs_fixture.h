@@ -180,11 +180,11 @@ static UNUSED void collect(const char *text, size_t size, void *user)
 
 static UNUSED void parse_command(const char *text, struct ct_ipcs_command *out)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	enum ct_ipcs_message message;
 
-	if (ct_ipcs_parse(text, strlen(text), out, &message, &complaint) != CTRACE_OK)
-		fail_msg("%s: column %u: %s; expected %s", text, complaint.column, complaint.message, complaint.expected);
+	if (ct_ipcs_parse(text, strlen(text), out, &message, &diagnostic) != CTRACE_OK)
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
 }
 
 static UNUSED void open_reader(struct ct_ipcs_job *job, const struct ct_catalog *catalog, const char *paths)
@@ -202,10 +202,10 @@ static UNUSED void open_reader(struct ct_ipcs_job *job, const struct ct_catalog 
 	}
 }
 
-static UNUSED void complain_of_catalog(const char *path, const struct ct_complaint *complaint, void *user)
+static UNUSED void diagnose_of_catalog(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	(void)user;
-	fail_msg("%s:%u:%u: %s; expected %s", path, complaint->line, complaint->column, complaint->message, complaint->expected);
+	fail_msg("%s:%u:%u: %s; expected %s", path, diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
 }
 
 /* What the commands (NULL behind the last) say of the traces; to be freed. */
@@ -229,7 +229,7 @@ static UNUSED struct ipcs_said run_commands(const char *paths, const char *catal
 	output.user = &said.text;
 	if (catalog_text != NULL) {
 		assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
-		assert_int_equal(ct_catalog_parse(catalog, "test.yaml", catalog_text, strlen(catalog_text), complain_of_catalog, NULL),
+		assert_int_equal(ct_catalog_parse(catalog, "test.yaml", catalog_text, strlen(catalog_text), diagnose_of_catalog, NULL),
 				 CTRACE_OK);
 	}
 	for (; texts[count] != NULL; count++) {

@@ -12,14 +12,14 @@
 
 #define SHOP "CTRACE COMP(APPXYZ) SUB((SUBA)) "
 
-static char folder[4096];
+static char directory[4096];
 
 static int setup(void **state)
 {
 	char command[9000];
 	const char *source = getenv("CTRACE_SOURCE");
 
-	if (ipcs_setup(state) != 0 || getcwd(folder, sizeof folder) == NULL)
+	if (ipcs_setup(state) != 0 || getcwd(directory, sizeof directory) == NULL)
 		return -1;
 	(void)snprintf(command, sizeof command,
 		       "gcc -shared -fPIC -I'%s/include' -o CODES.so '%s/tests/golden/ipcs/codes.c' && chmod 755 . CODES.so", source,
@@ -38,7 +38,7 @@ static struct ipcs_said run_with(const char *exits, const char *command, const c
 
 static void the_users_exit_hides_and_ends(void **state)
 {
-	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", folder);
+	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", directory);
 
 	(void)state;
 	assert_int_equal(said.status, CTRACE_OK);
@@ -47,7 +47,7 @@ static void the_users_exit_hides_and_ends(void **state)
 	assert_has(&said, " BLOCK-RE  00000010  22:13:20.000002");
 	assert_has(&said, "the final call");
 	ct_buf_fini(&said.text);
-	said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((0 16))", folder);
+	said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((0 16))", directory);
 	assert_int_equal(said.shown, 1);
 	assert_has(&said, " OPEN      00000001  22:13:20.000001");
 	assert_has(&said, "ITT10008I");
@@ -57,7 +57,7 @@ static void the_users_exit_hides_and_ends(void **state)
 
 static void from_the_beginning_again(void **state)
 {
-	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((0 0 4 0))", folder);
+	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((0 0 4 0))", directory);
 
 	(void)state;
 	assert_int_equal(said.shown, 7); /* what was shown before does not count */
@@ -66,7 +66,7 @@ static void from_the_beginning_again(void **state)
 
 static void an_answer_that_means_nothing_is_told(void **state)
 {
-	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((3 8))", folder);
+	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((3 8))", directory);
 
 	(void)state;
 	assert_has(&said, "ITT10009I");
@@ -76,7 +76,7 @@ static void an_answer_that_means_nothing_is_told(void **state)
 
 static void the_components_filter_is_asked_before_the_users(void **state)
 {
-	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", folder);
+	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", directory);
 
 	(void)state;
 	/* The second entry passes the component's, and is the first one of the user's. */
@@ -88,7 +88,7 @@ static void the_components_filter_is_asked_before_the_users(void **state)
 /* The component's ends the listing: the user's, which has not, is not called for an end either. */
 static void the_end_of_one_is_the_end_of_all(void **state)
 {
-	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((0 16))", folder);
+	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((0 16))", directory);
 
 	(void)state;
 	assert_int_equal(said.shown, 1);
@@ -99,25 +99,25 @@ static void the_end_of_one_is_the_end_of_all(void **state)
 
 static void a_formatter_prints_instead(void **state)
 {
-	struct ipcs_said said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((0))", folder);
+	struct ipcs_said said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((0))", directory);
 
 	(void)state;
 	assert_int_equal(said.shown, 7);
 	assert_has(&said, "formatted\\u{1B}[31m");
 	assert_lacks(&said, "    +0000 ");
 	ct_buf_fini(&said.text);
-	said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((8))", folder); /* hexadecimal below its own */
+	said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((8))", directory); /* hexadecimal below its own */
 	assert_has(&said, "formatted");
 	assert_has(&said, "    +0000 ");
 	ct_buf_fini(&said.text);
-	said = run_with("formatter: CODES\n", SHOP "OPTIONS((0))", folder); /* SHORT has nothing to format */
+	said = run_with("formatter: CODES\n", SHOP "OPTIONS((0))", directory); /* SHORT has nothing to format */
 	assert_lacks(&said, "formatted");
 	ct_buf_fini(&said.text);
 }
 
 static void what_is_missing_is_said_once(void **state)
 {
-	struct ipcs_said said = run_with("", SHOP "USEREXIT(NONE)", folder);
+	struct ipcs_said said = run_with("", SHOP "USEREXIT(NONE)", directory);
 	const char *at;
 
 	(void)state;

@@ -1,5 +1,5 @@
 /*
- * test_ipcs_parse.c - subcommands, what must hold of their operands together, and mistakes with their place.
+ * test_ipcs_parse.c - subcommands, what must hold of their operands together, and errors with their place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ static void copytrc(void **state)
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((START(01/02/99) STOP(01/01/99)))", CT_ITT10011I, 1, 50, "is before START");
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	(void)state;
 	assert_refused("CTRACE", CT_ITT_NONE, 1, 7, "the command ends here");
@@ -134,7 +134,7 @@ int main(void)
 		cmocka_unit_test(continuation_and_comments),
 		cmocka_unit_test(other_subcommands),
 		cmocka_unit_test(copytrc),
-		cmocka_unit_test(mistakes),
+		cmocka_unit_test(diagnostics),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(words_of_a_command_line),
 	};

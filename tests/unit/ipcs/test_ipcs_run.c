@@ -1,6 +1,6 @@
 /*
  * test_ipcs_run.c - commands over traces: which entries come, in which order, merged or not.  The layouts to the letter are held by
- * tests/golden/ipcs.py; with KEEP_TRACES=FOLDER in its environment this program leaves the traces that it reads there.
+ * tests/golden/ipcs.py; with KEEP_TRACES=DIRECTORY in its environment this program leaves the traces that it reads there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -184,13 +184,13 @@ static void of_a_narrowed_reader_nothing_is_said(void **state)
 /* For tests/golden/ipcs/. */
 static void keep_traces(void **state)
 {
-	const char *folder = getenv("KEEP_TRACES");
+	const char *directory = getenv("KEEP_TRACES");
 	char command[512];
 
 	(void)state;
-	if (folder == NULL)
+	if (directory == NULL)
 		skip();
-	(void)snprintf(command, sizeof command, "cp -r shop.ctb bank.ctb '%s'", folder);
+	(void)snprintf(command, sizeof command, "cp -r shop.ctb bank.ctb '%s'", directory);
 	assert_int_equal(system(command), 0);
 }
 

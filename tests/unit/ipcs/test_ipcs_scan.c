@@ -42,12 +42,12 @@ static void what_is_no_command(void **state)
 }
 
 static struct ct_ipcs_scan scan;
-static struct ct_complaint complaint;
+static struct ct_diagnostic diagnostic;
 
 static void start(const char *text)
 {
 	ct_ipcs_scan_end(&scan);
-	assert_true(ct_ipcs_scan_start(&scan, text, strlen(text), &complaint));
+	assert_true(ct_ipcs_scan_start(&scan, text, strlen(text), &diagnostic));
 }
 
 static void assert_span(struct ct_span span, const char *text)
@@ -93,7 +93,7 @@ static void groups(void **state)
 	start("a (b");
 	assert_null(ct_ipcs_scan_group(&scan, "x").at);
 	assert_true(scan.has_failed);
-	assert_int_equal(complaint.column, 5);
+	assert_int_equal(diagnostic.column, 5);
 	start(" )");
 	assert_span(ct_ipcs_scan_group(&scan, NULL), "");
 	assert_false(scan.has_failed);
@@ -136,13 +136,13 @@ static void places(void **state)
 	(void)state;
 	start("A /* b */ -\n  C");
 	assert_span(ct_ipcs_scan_word(&scan), "A");
-	ct_ipcs_complain(&scan, CT_ITT_NONE, ct_ipcs_scan_word(&scan), "is wrong", "right");
-	assert_int_equal(complaint.line, 2);
-	assert_int_equal(complaint.column, 3);
-	assert_string_equal(complaint.message, "\"C\" is wrong");
-	assert_string_equal(complaint.expected, "right");
-	ct_ipcs_complain(&scan, CT_ITT10001I, (struct ct_span){ scan.text, 1 }, "is the second mistake", "");
-	assert_int_equal(complaint.line, 2); /* the first one is kept */
+	ct_ipcs_diagnose(&scan, CT_ITT_NONE, ct_ipcs_scan_word(&scan), "is wrong", "right");
+	assert_int_equal(diagnostic.line, 2);
+	assert_int_equal(diagnostic.column, 3);
+	assert_string_equal(diagnostic.message, "\"C\" is wrong");
+	assert_string_equal(diagnostic.expected, "right");
+	ct_ipcs_diagnose(&scan, CT_ITT10001I, (struct ct_span){ scan.text, 1 }, "is the second error", "");
+	assert_int_equal(diagnostic.line, 2); /* the first one is kept */
 	ct_ipcs_scan_end(&scan);
 }
 
@@ -153,10 +153,10 @@ static void the_longest_command(void **state)
 
 	(void)state;
 	memset(text, 'A', size);
-	assert_true(ct_ipcs_scan_start(&scan, text, CT_IPCS_LINE, &complaint));
+	assert_true(ct_ipcs_scan_start(&scan, text, CT_IPCS_LINE, &diagnostic));
 	ct_ipcs_scan_end(&scan);
-	assert_false(ct_ipcs_scan_start(&scan, text, size, &complaint));
-	assert_string_equal(complaint.message, "the command is too long");
+	assert_false(ct_ipcs_scan_start(&scan, text, size, &diagnostic));
+	assert_string_equal(diagnostic.message, "the command is too long");
 	ct_ipcs_scan_end(&scan);
 	free(text);
 }

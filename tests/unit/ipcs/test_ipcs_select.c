@@ -28,7 +28,7 @@ static void names(void **state)
 
 static void systems(void **state)
 {
-	struct ct_origin origin = { .host = "mainframe1.example.org" };
+	struct ct_source_process source_process = { .host = "mainframe1.example.org" };
 	struct ct_ipcs_command command = { .sysname = "" };
 	char name[9];
 
@@ -39,23 +39,23 @@ static void systems(void **state)
 	assert_string_equal(name, "A");
 	ct_ipcs_sysname("", name);
 	assert_string_equal(name, "");
-	assert_true(ct_ipcs_is_of_system(&command, &origin));
+	assert_true(ct_ipcs_is_of_system(&command, &source_process));
 	strcpy(command.sysname, "mainfram");
-	assert_true(ct_ipcs_is_of_system(&command, &origin));
+	assert_true(ct_ipcs_is_of_system(&command, &source_process));
 	strcpy(command.sysname, "MAINFRAME1.EXAMPLE.ORG");
-	assert_true(ct_ipcs_is_of_system(&command, &origin));
+	assert_true(ct_ipcs_is_of_system(&command, &source_process));
 	strcpy(command.sysname, "MAINFRAME1");
-	assert_false(ct_ipcs_is_of_system(&command, &origin));
+	assert_false(ct_ipcs_is_of_system(&command, &source_process));
 }
 
-static const struct ct_origin origin = { .host = "mvs1", .jobname = "SHOP", .asid = 0x1A };
-static const struct ct_origin foreign = { .host = "", .jobname = "", .is_foreign = true };
+static const struct ct_source_process source_process = { .host = "mvs1", .jobname = "SHOP", .asid = 0x1A };
+static const struct ct_source_process third_party = { .host = "", .jobname = "", .is_third_party = true };
 static const struct ct_catalog_component marked = { .name = "X", .has_exception = true }, unmarked = { .name = "X" };
 static const struct ct_event_type plain_type = { .event_id = 5 }, exception_type = { .event_id = 5, .is_exception = true };
 
 static struct ct_view view = {
 	.event = { .time_ns = 1700000000000001000u, .component = "X", .component_size = 1, .event_id = 5 },
-	.origin = &origin,
+	.source_process = &source_process,
 };
 
 static void assert_choice(const char *text, enum ct_ipcs_choice choice)
@@ -98,7 +98,7 @@ static void what_is_not_supported(void **state)
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_OTHER);
 	view.type = &exception_type;
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_CHOSEN);
-	view.origin = &foreign;
+	view.source_process = &third_party;
 	assert_choice("CTRACE COMP(X) ASIDLIST(1)", CT_IPCS_NO_ASID);
 	assert_choice("CTRACE COMP(X) JOBLIST(A)", CT_IPCS_NO_JOBNAME);
 	assert_choice("CTRACE COMP(X) ALL", CT_IPCS_CHOSEN);

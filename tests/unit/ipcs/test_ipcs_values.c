@@ -41,12 +41,12 @@ static void times(void **state)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
-		struct ct_complaint complaint;
+		struct ct_diagnostic diagnostic;
 		struct ct_ipcs_moment moment = { 0 };
 		struct ct_ipcs_scan scan;
 		uint64_t us = 0;
 
-		assert_true(ct_ipcs_scan_start(&scan, cases[i].text, strlen(cases[i].text), &complaint));
+		assert_true(ct_ipcs_scan_start(&scan, cases[i].text, strlen(cases[i].text), &diagnostic));
 		ct_ipcs_read_moment(&scan, ct_span_of(scan.text, scan.end), &moment);
 		if (!moment.is_said || !ct_ipcs_moment_us(&moment, i % 2 != 0, &us))
 			us = 0;

@@ -15,22 +15,22 @@
 
 static const struct ctrace_emitter *journal;
 
-/* The module of the build folder, by the name that it has elsewhere. */
+/* The module of the build directory, by the name that it has elsewhere. */
 static int init_all(void **state)
 {
 	const char *build = getenv("CTRACE_BUILD");
-	char folder[4096], command[8300];
+	char directory[4096], command[8300];
 	uint32_t index;
 
 	(void)state;
-	(void)snprintf(folder, sizeof folder, "%s/modules", build != NULL ? build : "build");
+	(void)snprintf(directory, sizeof directory, "%s/modules", build != NULL ? build : "build");
 	/* Loaded from a copy that is ours alone, whatever the umask of the build was. */
 	(void)snprintf(command, sizeof command, "mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/",
-		       folder);
-	if (system(command) != 0 || getcwd(folder, sizeof folder - 16) == NULL)
+		       directory);
+	if (system(command) != 0 || getcwd(directory, sizeof directory - 16) == NULL)
 		return 0;
-	memcpy(folder + strlen(folder), "/journal-module", 16);
-	(void)setenv("CTRACE_EMITTERS", folder, 1);
+	memcpy(directory + strlen(directory), "/journal-module", 16);
+	(void)setenv("CTRACE_EMITTERS", directory, 1);
 	if (ct_emitter_find("WinEvent", 8, &index) == CTRACE_OK)
 		journal = ct_emitter_at(index);
 	return system("rm -r journal-module");

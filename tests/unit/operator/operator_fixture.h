@@ -1,5 +1,5 @@
 /*
- * operator_fixture.h - what the tests of the operator's grammar share: the command that was read last, and the mistake of another.
+ * operator_fixture.h - what the tests of the operator's grammar share: the command that was read last, and the error of another.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,40 +30,40 @@ static UNUSED void put_line(const char *text, size_t size)
 	memcpy(line, text, size);
 }
 
-/* The line has no mistake. */
+/* The line has no error. */
 static UNUSED void parse(const char *text)
 {
-	struct ct_complaint complaint = { .line = 7 };
+	struct ct_diagnostic diagnostic = { .line = 7 };
 	size_t size = strlen(text);
 
 	put_line(text, size);
 	memset(&command, 0xAA, sizeof command);
-	if (ct_operator_parse(line, size, &command, &complaint) != CTRACE_OK)
-		fail_msg("%s: column %u: %s; expected %s", text, complaint.column, complaint.message, complaint.expected);
-	assert_int_equal(complaint.line, 7); /* not touched */
+	if (ct_operator_parse(line, size, &command, &diagnostic) != CTRACE_OK)
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
+	assert_int_equal(diagnostic.line, 7); /* not touched */
 }
 
-static UNUSED void assert_bytes_mistake(const char *text, size_t size, unsigned column, const char *message, const char *expected)
+static UNUSED void assert_bytes_diagnostic(const char *text, size_t size, unsigned column, const char *message, const char *expected)
 {
 	struct ct_operator_command untouched;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 
 	put_line(text, size);
 	memset(&command, 0x55, sizeof command);
 	memcpy(&untouched, &command, sizeof command);
-	if (ct_operator_parse(line, size, &command, &complaint) == CTRACE_OK)
+	if (ct_operator_parse(line, size, &command, &diagnostic) == CTRACE_OK)
 		fail_msg("%s is taken as a command", text);
-	assert_string_equal(complaint.message, message);
-	assert_string_equal(complaint.expected, expected);
-	assert_int_equal(complaint.column, column);
-	assert_int_equal(complaint.line, 0);
+	assert_string_equal(diagnostic.message, message);
+	assert_string_equal(diagnostic.expected, expected);
+	assert_int_equal(diagnostic.column, column);
+	assert_int_equal(diagnostic.line, 0);
 	assert_memory_equal(&untouched, &command, sizeof command);
 }
 
-/* The first mistake, at the column, with the words. */
-static UNUSED void assert_mistake(const char *text, unsigned column, const char *message, const char *expected)
+/* The first error, at the column, with the words. */
+static UNUSED void assert_diagnostic(const char *text, unsigned column, const char *message, const char *expected)
 {
-	assert_bytes_mistake(text, strlen(text), column, message, expected);
+	assert_bytes_diagnostic(text, strlen(text), column, message, expected);
 }
 
 #endif

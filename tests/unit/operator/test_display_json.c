@@ -124,7 +124,7 @@ static void writers(void **state)
 }
 
 /* Bytes that are not UTF-8 are escaped as for people; all else comes back as it was. */
-static void foreign_text_is_valid_json(void **state)
+static void third_party_text_is_valid_json(void **state)
 {
 	json_t *document, *trace;
 
@@ -167,7 +167,7 @@ static void rows_that_are_missing_fail_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_sample),        TEST(the_same_traces_as_the_text),   TEST(writers), TEST(foreign_text_is_valid_json),
+		TEST(the_sample),        TEST(the_same_traces_as_the_text),   TEST(writers), TEST(third_party_text_is_valid_json),
 		TEST(without_a_process), TEST(rows_that_are_missing_fail_it),
 	};
 

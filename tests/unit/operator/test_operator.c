@@ -16,7 +16,7 @@ static void nothing(void **state)
 	}
 	assert_int_equal(ct_operator_parse(NULL, 0, &command, NULL), CTRACE_OK);
 	assert_int_equal(command.kind, CT_OPERATOR_NONE);
-	assert_mistake("/ x", 1, "\"/\" is not a command", "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY");
+	assert_diagnostic("/ x", 1, "\"/\" is not a command", "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY");
 }
 
 static void kinds(void **state)
@@ -72,9 +72,9 @@ static void replies(void **state)
 	assert_reply("R END", -1, "END", 3);
 	assert_reply("R", -1, "", 2);
 	assert_reply("R 1,options=('T CT', it''s (", 1, "options=('T CT', it''s (", 5);
-	assert_mistake("R 10000,END", 3, "\"10000\" is not the number of a reply", "0 to 9999");
-	assert_mistake("R 1A,END", 3, "\"1A\" is not the number of a reply", "0 to 9999");
-	assert_mistake("R0x1,END", 2, "\"0x1\" is not the number of a reply", "0 to 9999");
+	assert_diagnostic("R 10000,END", 3, "\"10000\" is not the number of a reply", "0 to 9999");
+	assert_diagnostic("R 1A,END", 3, "\"1A\" is not the number of a reply", "0 to 9999");
+	assert_diagnostic("R0x1,END", 2, "\"0x1\" is not the number of a reply", "0 to 9999");
 }
 
 static void other_words(void **state)
@@ -82,13 +82,13 @@ static void other_words(void **state)
 	static const char commands[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
 
 	(void)state;
-	assert_mistake("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)", commands);
-	assert_mistake("dispaly trace", 1, "\"dispaly\" is not a command (did you mean DISPLAY?)", commands);
-	assert_mistake("REPLAY 1,END", 1, "\"REPLAY\" is not a command (did you mean REPLY?)", commands);
-	assert_mistake("RX,END", 1, "\"RX\" is not a command", commands);
-	assert_mistake("START CTW", 1, "\"START\" is not a command", commands);
-	assert_mistake(",ON", 1, "\",\" is not expected here", commands);
-	assert_mistake("\xFF\"\\", 1, "\"\\xFF\\\"\\\\\" is not a command", commands);
+	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)", commands);
+	assert_diagnostic("dispaly trace", 1, "\"dispaly\" is not a command (did you mean DISPLAY?)", commands);
+	assert_diagnostic("REPLAY 1,END", 1, "\"REPLAY\" is not a command (did you mean REPLY?)", commands);
+	assert_diagnostic("RX,END", 1, "\"RX\" is not a command", commands);
+	assert_diagnostic("START CTW", 1, "\"START\" is not a command", commands);
+	assert_diagnostic(",ON", 1, "\",\" is not expected here", commands);
+	assert_diagnostic("\xFF\"\\", 1, "\"\\xFF\\\"\\\\\" is not a command", commands);
 }
 
 static void characters(void **state)
@@ -96,13 +96,13 @@ static void characters(void **state)
 	static char long_line[CT_OPERATOR_LINE + 2];
 
 	(void)state;
-	assert_bytes_mistake("T CT\0,ON", 8, 5, "\"\\u{0}\" is a control character", "text");
-	assert_mistake("T CT,ON\x1B[2J", 8, "\"\\u{1B}\" is a control character", "text");
-	assert_mistake("T CT,ON,\nCOMP=A", 9, "\"\\n\" is a control character", "text");
-	assert_mistake("T CT,ON,COMP=A\x7F", 15, "\"\\u{7F}\" is a control character", "text");
-	assert_mistake("R 1,OPTIONS=('\x01')", 15, "\"\\u{1}\" is a control character", "text");
+	assert_bytes_diagnostic("T CT\0,ON", 8, 5, "\"\\u{0}\" is a control character", "text");
+	assert_diagnostic("T CT,ON\x1B[2J", 8, "\"\\u{1B}\" is a control character", "text");
+	assert_diagnostic("T CT,ON,\nCOMP=A", 9, "\"\\n\" is a control character", "text");
+	assert_diagnostic("T CT,ON,COMP=A\x7F", 15, "\"\\u{7F}\" is a control character", "text");
+	assert_diagnostic("R 1,OPTIONS=('\x01')", 15, "\"\\u{1}\" is a control character", "text");
 	memset(long_line, '*', sizeof long_line - 1);
-	assert_mistake(long_line, CT_OPERATOR_LINE + 1, "the command is too long", "at most 8192 bytes");
+	assert_diagnostic(long_line, CT_OPERATOR_LINE + 1, "the command is too long", "at most 8192 bytes");
 	long_line[CT_OPERATOR_LINE] = ' '; /* which is no part of it */
 	parse(long_line);
 }

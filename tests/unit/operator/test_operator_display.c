@@ -70,64 +70,64 @@ static void other_operands(void **state)
 	parse("D TRACE,L=Z");
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	(void)state;
-	assert_mistake("D", 2, "the command ends here", "TRACE or R");
-	assert_mistake("D TRCE", 3, "\"TRCE\" is nothing that is displayed here (did you mean TRACE?)", "TRACE or R");
-	assert_mistake("D T", 3, "\"T\" is nothing that is displayed here", "TRACE or R");
-	assert_mistake("D ,R", 3, "\",\" is not expected here", "TRACE or R");
-	assert_mistake("D TRACE COMP=A", 9, "\"COMP\" is not expected here", "\",\"");
-	assert_mistake("D TRACE,", 9, "the command ends here", operands);
-	assert_mistake("D TRACE,WRT=A", 9, "\"WRT\" is not an operand of DISPLAY TRACE (did you mean WTR?)", operands);
-	assert_mistake("D TRACE,COMP=A,SUBLEVLE", 16, "\"SUBLEVLE\" is not an operand of DISPLAY TRACE (did you mean SUBLEVEL?)",
+	assert_diagnostic("D", 2, "the command ends here", "TRACE or R");
+	assert_diagnostic("D TRCE", 3, "\"TRCE\" is nothing that is displayed here (did you mean TRACE?)", "TRACE or R");
+	assert_diagnostic("D T", 3, "\"T\" is nothing that is displayed here", "TRACE or R");
+	assert_diagnostic("D ,R", 3, "\",\" is not expected here", "TRACE or R");
+	assert_diagnostic("D TRACE COMP=A", 9, "\"COMP\" is not expected here", "\",\"");
+	assert_diagnostic("D TRACE,", 9, "the command ends here", operands);
+	assert_diagnostic("D TRACE,WRT=A", 9, "\"WRT\" is not an operand of DISPLAY TRACE (did you mean WTR?)", operands);
+	assert_diagnostic("D TRACE,COMP=A,SUBLEVLE", 16, "\"SUBLEVLE\" is not an operand of DISPLAY TRACE (did you mean SUBLEVEL?)",
 		       "SUB=, N=, SUBLEVEL, WTR=, TT or L=");
-	assert_mistake("D TRACE,COMP=", 14, "the command ends here", "the name of a component");
-	assert_mistake("D TRACE,COMP=()", 15, "\")\" is not expected here", "the name of a component");
-	assert_mistake("D TRACE,COMP=(A,)", 17, "\")\" is not expected here", "the name of a component");
-	assert_mistake("D TRACE,COMP=(A", 16, "the command ends here", "\",\" or \")\"");
-	assert_mistake("D TRACE,COMP=(A B)", 17, "\"B\" is not expected here", "\",\" or \")\"");
-	assert_mistake("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 47, "\"Q\" is one too many", "at most 16 components");
-	assert_mistake("D TRACE,SUB=(A)", 9, "\"SUB\" is for one component", "COMP=name with it");
-	assert_mistake("D TRACE,COMP=(A,B),SUB=(A)", 20, "\"SUB\" is for one component", "COMP=name with it");
-	assert_mistake("D TRACE,COMP=ALL,SUB=(A)", 18, "\"SUB\" is for one component", "COMP=name with it");
-	assert_mistake("D TRACE,N=5", 9, "\"N\" is for the components of COMP", "COMP= with it");
-	assert_mistake("D TRACE,WTR=A,SUBLEVEL", 15, "\"SUBLEVEL\" is for the components of COMP", "COMP= with it");
-	assert_mistake("D TRACE,COMP=A,N=", 18, "the command ends here", "a number");
-	assert_mistake("D TRACE,COMP=A,N=1000", 18, "\"1000\" is not a number of one to three digits", "0 to 999");
-	assert_mistake("D TRACE,COMP=A,N=-1", 18, "\"-1\" is not a number of one to three digits", "0 to 999");
-	assert_mistake("D TRACE,SUBLEVEL=5,COMP=A", 17, "\"=\" is not expected here", "\",\"");
-	assert_mistake("D TRACE,TT,TT", 12, "\"TT\" is there already", "each operand once");
-	assert_mistake("D TRACE,L=", 11, "the command ends here", "an area, a console, or a console and its area");
+	assert_diagnostic("D TRACE,COMP=", 14, "the command ends here", "the name of a component");
+	assert_diagnostic("D TRACE,COMP=()", 15, "\")\" is not expected here", "the name of a component");
+	assert_diagnostic("D TRACE,COMP=(A,)", 17, "\")\" is not expected here", "the name of a component");
+	assert_diagnostic("D TRACE,COMP=(A", 16, "the command ends here", "\",\" or \")\"");
+	assert_diagnostic("D TRACE,COMP=(A B)", 17, "\"B\" is not expected here", "\",\" or \")\"");
+	assert_diagnostic("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 47, "\"Q\" is one too many", "at most 16 components");
+	assert_diagnostic("D TRACE,SUB=(A)", 9, "\"SUB\" is for one component", "COMP=name with it");
+	assert_diagnostic("D TRACE,COMP=(A,B),SUB=(A)", 20, "\"SUB\" is for one component", "COMP=name with it");
+	assert_diagnostic("D TRACE,COMP=ALL,SUB=(A)", 18, "\"SUB\" is for one component", "COMP=name with it");
+	assert_diagnostic("D TRACE,N=5", 9, "\"N\" is for the components of COMP", "COMP= with it");
+	assert_diagnostic("D TRACE,WTR=A,SUBLEVEL", 15, "\"SUBLEVEL\" is for the components of COMP", "COMP= with it");
+	assert_diagnostic("D TRACE,COMP=A,N=", 18, "the command ends here", "a number");
+	assert_diagnostic("D TRACE,COMP=A,N=1000", 18, "\"1000\" is not a number of one to three digits", "0 to 999");
+	assert_diagnostic("D TRACE,COMP=A,N=-1", 18, "\"-1\" is not a number of one to three digits", "0 to 999");
+	assert_diagnostic("D TRACE,SUBLEVEL=5,COMP=A", 17, "\"=\" is not expected here", "\",\"");
+	assert_diagnostic("D TRACE,TT,TT", 12, "\"TT\" is there already", "each operand once");
+	assert_diagnostic("D TRACE,L=", 11, "the command ends here", "an area, a console, or a console and its area");
 }
 
-static void mistakes_of_writers(void **state)
+static void diagnostics_of_writers(void **state)
 {
 	static const char writer[] = "1 to 7 of A-Z 0-9 $ @ #, no digit first";
 
 	(void)state;
-	assert_mistake("D TRACE,WTR=", 13, "the command ends here", "a writer's name or ALL");
-	assert_mistake("D TRACE,WTR=(A,", 16, "the command ends here", "a writer's name or ALL");
-	assert_mistake("D TRACE,WTR=(A", 15, "the command ends here", "\",\" or \")\"");
-	assert_mistake("D TRACE,WTR=(A,1)", 16, "\"1\" is not a writer's name", writer);
-	assert_mistake("D TRACE,WTR=ABCDEFGH", 13, "\"ABCDEFGH\" is not a writer's name", writer);
-	assert_mistake("D TRACE,WTR=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 46, "\"Q\" is one too many", "at most 16 writers");
+	assert_diagnostic("D TRACE,WTR=", 13, "the command ends here", "a writer's name or ALL");
+	assert_diagnostic("D TRACE,WTR=(A,", 16, "the command ends here", "a writer's name or ALL");
+	assert_diagnostic("D TRACE,WTR=(A", 15, "the command ends here", "\",\" or \")\"");
+	assert_diagnostic("D TRACE,WTR=(A,1)", 16, "\"1\" is not a writer's name", writer);
+	assert_diagnostic("D TRACE,WTR=ABCDEFGH", 13, "\"ABCDEFGH\" is not a writer's name", writer);
+	assert_diagnostic("D TRACE,WTR=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 46, "\"Q\" is one too many", "at most 16 writers");
 }
 
-static void mistakes_of_replies(void **state)
+static void diagnostics_of_replies(void **state)
 {
 	(void)state;
-	assert_mistake("D R,", 5, "the command ends here", "L");
-	assert_mistake("D R,X", 5, "\"X\" is not expected here", "L");
-	assert_mistake("D R L", 5, "\"L\" is not expected here", "\",L\"");
-	assert_mistake("D R,L,L", 6, "\",\" is not expected here", "nothing more");
+	assert_diagnostic("D R,", 5, "the command ends here", "L");
+	assert_diagnostic("D R,X", 5, "\"X\" is not expected here", "L");
+	assert_diagnostic("D R L", 5, "\"L\" is not expected here", "\",L\"");
+	assert_diagnostic("D R,L,L", 6, "\",\" is not expected here", "nothing more");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(components),          cmocka_unit_test(other_operands),      cmocka_unit_test(mistakes),
-		cmocka_unit_test(mistakes_of_writers), cmocka_unit_test(mistakes_of_replies),
+		cmocka_unit_test(components),          cmocka_unit_test(other_operands),      cmocka_unit_test(diagnostics),
+		cmocka_unit_test(diagnostics_of_writers), cmocka_unit_test(diagnostics_of_replies),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

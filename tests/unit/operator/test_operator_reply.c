@@ -10,29 +10,29 @@ static bool is_end;
 
 static void answer(const char *text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	size_t size = strlen(text);
 
 	put_line(text, size);
-	if (ct_reply_parse(line, size, &reply, &is_end, &complaint) != CTRACE_OK)
-		fail_msg("%s: column %u: %s; expected %s", text, complaint.column, complaint.message, complaint.expected);
+	if (ct_reply_parse(line, size, &reply, &is_end, &diagnostic) != CTRACE_OK)
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
 }
 
 static void assert_refused(const char *text, unsigned column, const char *message, const char *expected)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_trace_request before;
 	size_t size = strlen(text);
 
 	memset(&reply, 0x55, sizeof reply);
 	memcpy(&before, &reply, sizeof reply);
 	put_line(text, size);
-	if (ct_reply_parse(line, size, &reply, &is_end, &complaint) == CTRACE_OK)
+	if (ct_reply_parse(line, size, &reply, &is_end, &diagnostic) == CTRACE_OK)
 		fail_msg("%s is taken as a reply", text);
-	assert_string_equal(complaint.message, message);
-	assert_string_equal(complaint.expected, expected);
-	assert_int_equal(complaint.column, column);
-	assert_int_equal(complaint.line, 0);
+	assert_string_equal(diagnostic.message, message);
+	assert_string_equal(diagnostic.expected, expected);
+	assert_int_equal(diagnostic.column, column);
+	assert_int_equal(diagnostic.line, 0);
 	assert_memory_equal(&before, &reply, sizeof reply);
 }
 
@@ -142,7 +142,7 @@ static void several_replies(void **state)
 	ct_buf_fini(&sum);
 }
 
-static void mistakes(void **state)
+static void diagnostics(void **state)
 {
 	static const char all[] = "ASID=, JOBNAME=, OPTIONS=, WTR=, CONT or END";
 
@@ -170,7 +170,7 @@ static void mistakes(void **state)
 	assert_refused("ASID=(\x01)", 7, "\"\\u{1}\" is a control character", "text");
 }
 
-static void mistakes_in_options(void **state)
+static void diagnostics_in_options(void **state)
 {
 	char long_text[CT_OPERATOR_LINE];
 
@@ -199,7 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters),  cmocka_unit_test(options),         cmocka_unit_test(writers),
-		cmocka_unit_test(mistakes), cmocka_unit_test(several_replies), cmocka_unit_test(mistakes_in_options),
+		cmocka_unit_test(diagnostics), cmocka_unit_test(several_replies), cmocka_unit_test(diagnostics_in_options),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

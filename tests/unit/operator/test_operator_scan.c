@@ -8,7 +8,7 @@
 #include "operator/operator_scan.h"
 
 static struct ct_line reading;
-static struct ct_complaint complaint;
+static struct ct_diagnostic diagnostic;
 #define FLAG_AT 90u /* in taken, behind the text */
 
 static char taken[100]; /* what the operands said, in their order */
@@ -43,9 +43,9 @@ static bool read_text(const char *text)
 	size_t size = strlen(text);
 
 	put_line(text, size);
-	memset(&complaint, 0, sizeof complaint);
+	memset(&diagnostic, 0, sizeof diagnostic);
 	memset(taken, 0, sizeof taken);
-	assert_true(ct_line_start(&reading, line, size, "the line", &complaint));
+	assert_true(ct_line_start(&reading, line, size, "the line", &diagnostic));
 	assert_true(ct_line_is_text(&reading));
 	return ct_operands_read(&reading.parser, &table, taken, &said);
 }
@@ -59,10 +59,10 @@ static void assert_taken(const char *text, const char *wanted)
 static void assert_refused(const char *text, unsigned column, const char *message, const char *expected)
 {
 	assert_false(read_text(text));
-	assert_string_equal(complaint.message, message);
-	assert_string_equal(complaint.expected, expected);
-	assert_int_equal(complaint.column, column);
-	assert_int_equal(complaint.line, 0);
+	assert_string_equal(diagnostic.message, message);
+	assert_string_equal(diagnostic.expected, expected);
+	assert_int_equal(diagnostic.column, column);
+	assert_int_equal(diagnostic.line, 0);
 }
 
 static void operands_are_read(void **state)
@@ -104,44 +104,44 @@ static void values(void **state)
 	assert_refused("ONE=((a))", 6, "\"(\" is not expected here", "a value");
 }
 
-/* Of several mistakes the first one is kept. */
-static void first_complaint(void **state)
+/* Of several errors the first one is kept. */
+static void first_diagnostic(void **state)
 {
 	static const struct ct_span word = { line, 1 };
 
 	(void)state;
 	assert_true(read_text("RED"));
-	ct_complain_value(&reading.parser, word, 0);
+	ct_diagnose_value(&reading.parser, word, 0);
 	assert_int_equal(reading.parser.reason, 0);
-	ct_complain_value(&reading.parser, word, CTRACE_RSN_ASID_ZERO);
-	ct_complain_value(&reading.parser, word, CTRACE_RSN_WTR_NAME);
+	ct_diagnose_value(&reading.parser, word, CTRACE_RSN_ASID_ZERO);
+	ct_diagnose_value(&reading.parser, word, CTRACE_RSN_WTR_NAME);
 	assert_int_equal(reading.parser.reason, CTRACE_RSN_ASID_ZERO);
-	assert_string_equal(complaint.message, "\"R\" is zero");
+	assert_string_equal(diagnostic.message, "\"R\" is zero");
 }
 
 static void lines(void **state)
 {
 	(void)state;
 	memset(line, 'x', sizeof line);
-	assert_true(ct_line_start(&reading, line, CT_OPERATOR_LINE, "the line", &complaint));
+	assert_true(ct_line_start(&reading, line, CT_OPERATOR_LINE, "the line", &diagnostic));
 	assert_ptr_equal(reading.parser.end, line + CT_OPERATOR_LINE);
-	assert_false(ct_line_start(&reading, line, CT_OPERATOR_LINE + 1, "the line", &complaint));
-	assert_string_equal(complaint.message, "the line is too long");
-	assert_int_equal(complaint.column, CT_OPERATOR_LINE + 1);
-	assert_true(ct_line_start(&reading, NULL, 0, "the line", &complaint));
+	assert_false(ct_line_start(&reading, line, CT_OPERATOR_LINE + 1, "the line", &diagnostic));
+	assert_string_equal(diagnostic.message, "the line is too long");
+	assert_int_equal(diagnostic.column, CT_OPERATOR_LINE + 1);
+	assert_true(ct_line_start(&reading, NULL, 0, "the line", &diagnostic));
 	assert_true(reading.parser.at == reading.parser.end);
 	put_line("a\tb\x1F \n", 6);
-	assert_true(ct_line_start(&reading, line, 6, "the line", &complaint));
+	assert_true(ct_line_start(&reading, line, 6, "the line", &diagnostic));
 	assert_ptr_equal(reading.parser.end, line + 4);
 	assert_false(ct_line_is_text(&reading));
-	assert_int_equal(complaint.column, 4);
+	assert_int_equal(diagnostic.column, 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_are_read), cmocka_unit_test(expected_words), cmocka_unit_test(values),
-		cmocka_unit_test(first_complaint),   cmocka_unit_test(lines),
+		cmocka_unit_test(first_diagnostic),   cmocka_unit_test(lines),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

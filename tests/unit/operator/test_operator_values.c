@@ -28,12 +28,12 @@ static void assert_comp(const char *written, const char *name)
 }
 
 /* column: from the first byte behind COMP= on */
-static void assert_comp_mistake(const char *written, unsigned column, const char *message, const char *expected)
+static void assert_comp_diagnostic(const char *written, unsigned column, const char *message, const char *expected)
 {
 	char text[CT_OPERATOR_LINE];
 
 	with_comp(written, text);
-	assert_mistake(text, column + 13, message, expected);
+	assert_diagnostic(text, column + 13, message, expected);
 }
 
 static void assert_sub(const char *written, const char *path)
@@ -46,12 +46,12 @@ static void assert_sub(const char *written, const char *path)
 	assert_string_equal(command.sub, path);
 }
 
-static void assert_sub_mistake(const char *written, unsigned column, const char *message, const char *expected)
+static void assert_sub_diagnostic(const char *written, unsigned column, const char *message, const char *expected)
 {
 	char text[CT_OPERATOR_LINE];
 
 	with_sub(written, text);
-	assert_mistake(text, column + 19, message, expected);
+	assert_diagnostic(text, column + 19, message, expected);
 }
 
 static void names(void **state)
@@ -86,27 +86,27 @@ static void long_names(void **state)
 	assert_comp(quoted, name);
 	name[CTRACE_MAX_COMPONENT] = 'n';
 	name[CTRACE_MAX_COMPONENT + 1] = '\0';
-	assert_comp_mistake(name, 1, shown, "at most 255 bytes");
+	assert_comp_diagnostic(name, 1, shown, "at most 255 bytes");
 	(void)snprintf(quoted, sizeof quoted, "'%s'", name);
-	assert_comp_mistake(quoted, 1, "\"'nnnnnnnnnnnnnnnnnnn...\" is too long", "at most 255 bytes");
+	assert_comp_diagnostic(quoted, 1, "\"'nnnnnnnnnnnnnnnnnnn...\" is too long", "at most 255 bytes");
 }
 
-static void mistakes_in_names(void **state)
+static void diagnostics_in_names(void **state)
 {
 	static const char expected[] = "a name, or names with dots between";
 
 	(void)state;
-	assert_comp_mistake("", 1, "the command ends here", "the name of a component");
-	assert_comp_mistake(",SUB=(A)", 1, "\",\" is not expected here", "the name of a component");
-	assert_comp_mistake("=A", 1, "\"=\" is not expected here", "the name of a component");
-	assert_comp_mistake("A=B", 2, "\"=\" is not expected here", "\",\"");
-	assert_comp_mistake(".A", 1, "\".A\" is not the name of a component", expected);
-	assert_comp_mistake("A..B", 1, "\"A..B\" is not the name of a component", expected);
-	assert_comp_mistake("A.", 1, "\"A.\" is not the name of a component", expected);
-	assert_comp_mistake("''", 1, "\"''\" is not the name of a component", expected);
-	assert_comp_mistake("'A,SUB=(B)", 1, "\"'A,SUB=(B)\" has no closing quotation mark", "\"'\"");
-	assert_comp_mistake("'A'B'", 4, "\"B\" is not expected here", "\",\"");
-	assert_comp_mistake("'A'''B'", 6, "\"B\" is not expected here", "\",\"");
+	assert_comp_diagnostic("", 1, "the command ends here", "the name of a component");
+	assert_comp_diagnostic(",SUB=(A)", 1, "\",\" is not expected here", "the name of a component");
+	assert_comp_diagnostic("=A", 1, "\"=\" is not expected here", "the name of a component");
+	assert_comp_diagnostic("A=B", 2, "\"=\" is not expected here", "\",\"");
+	assert_comp_diagnostic(".A", 1, "\".A\" is not the name of a component", expected);
+	assert_comp_diagnostic("A..B", 1, "\"A..B\" is not the name of a component", expected);
+	assert_comp_diagnostic("A.", 1, "\"A.\" is not the name of a component", expected);
+	assert_comp_diagnostic("''", 1, "\"''\" is not the name of a component", expected);
+	assert_comp_diagnostic("'A,SUB=(B)", 1, "\"'A,SUB=(B)\" has no closing quotation mark", "\"'\"");
+	assert_comp_diagnostic("'A'B'", 4, "\"B\" is not expected here", "\",\"");
+	assert_comp_diagnostic("'A'''B'", 6, "\"B\" is not expected here", "\",\"");
 }
 
 static void paths(void **state)
@@ -131,38 +131,38 @@ static void paths(void **state)
 	assert_string_equal(command.member, "X");
 }
 
-static void mistakes_in_paths(void **state)
+static void diagnostics_in_paths(void **state)
 {
 	char long_sub[300];
 
 	(void)state;
-	assert_sub_mistake("", 1, "a name is missing", sub_expected);
-	assert_sub_mistake("()", 2, "a name is missing", sub_expected);
-	assert_sub_mistake("(A", 1, "\"(\" is not closed", "\")\"");
-	assert_sub_mistake("(ASID(1)", 1, "\"(\" is not closed", "\")\"");
-	assert_sub_mistake("ASID(1", 1, "\"ASID(1\" is not closed", "\")\"");
-	assert_sub_mistake("(A))", 4, "\")\" is not expected here", "\",\"");
-	assert_sub_mistake("A)", 2, "\")\" is not expected here", "\",\"");
-	assert_sub_mistake("(A).B", 4, "\".B\" is not expected here", "\",\"");
-	assert_sub_mistake("('a_b)", 2, "\"'a_b)\" has no closing quotation mark", "\"'\"");
-	assert_sub_mistake("(A.", 1, "\"(\" is not closed", "\")\"");
-	assert_sub_mistake("(A.)", 4, "a name is missing", sub_expected);
-	assert_sub_mistake("(A,B)", 2, "\"A,B\" is not a sublevel name", sub_expected);
-	assert_sub_mistake("(a_b)", 2, "\"A_B\" has lower case letters or _ outside quotation marks", sub_expected);
-	assert_sub_mistake("(A.ASID(0))", 9, "\"0\" is zero", "1 to 4 hexadecimal digits, 1 to FFFF");
-	assert_sub_mistake("(A.B.C.D.E.F)", 11, "\".F\" is more than 5 names", sub_expected);
-	assert_sub_mistake("(ABCDEFGHIJKLMNOPQRS)", 2, "\"ABCDEFGHIJKLMNOPQRS\" is longer than 18 characters", sub_expected);
+	assert_sub_diagnostic("", 1, "a name is missing", sub_expected);
+	assert_sub_diagnostic("()", 2, "a name is missing", sub_expected);
+	assert_sub_diagnostic("(A", 1, "\"(\" is not closed", "\")\"");
+	assert_sub_diagnostic("(ASID(1)", 1, "\"(\" is not closed", "\")\"");
+	assert_sub_diagnostic("ASID(1", 1, "\"ASID(1\" is not closed", "\")\"");
+	assert_sub_diagnostic("(A))", 4, "\")\" is not expected here", "\",\"");
+	assert_sub_diagnostic("A)", 2, "\")\" is not expected here", "\",\"");
+	assert_sub_diagnostic("(A).B", 4, "\".B\" is not expected here", "\",\"");
+	assert_sub_diagnostic("('a_b)", 2, "\"'a_b)\" has no closing quotation mark", "\"'\"");
+	assert_sub_diagnostic("(A.", 1, "\"(\" is not closed", "\")\"");
+	assert_sub_diagnostic("(A.)", 4, "a name is missing", sub_expected);
+	assert_sub_diagnostic("(A,B)", 2, "\"A,B\" is not a sublevel name", sub_expected);
+	assert_sub_diagnostic("(a_b)", 2, "\"A_B\" has lower case letters or _ outside quotation marks", sub_expected);
+	assert_sub_diagnostic("(A.ASID(0))", 9, "\"0\" is zero", "1 to 4 hexadecimal digits, 1 to FFFF");
+	assert_sub_diagnostic("(A.B.C.D.E.F)", 11, "\".F\" is more than 5 names", sub_expected);
+	assert_sub_diagnostic("(ABCDEFGHIJKLMNOPQRS)", 2, "\"ABCDEFGHIJKLMNOPQRS\" is longer than 18 characters", sub_expected);
 	memset(long_sub, ' ', sizeof long_sub);
 	long_sub[0] = '(';
 	(void)snprintf(long_sub + 260, 3, "A)");
-	assert_sub_mistake(long_sub, 2, "\"                    ...\" is too long", "at most 255 bytes");
+	assert_sub_diagnostic(long_sub, 2, "\"                    ...\" is too long", "at most 255 bytes");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(long_names),        cmocka_unit_test(mistakes_in_names),
-		cmocka_unit_test(paths), cmocka_unit_test(mistakes_in_paths),
+		cmocka_unit_test(names), cmocka_unit_test(long_names),        cmocka_unit_test(diagnostics_in_names),
+		cmocka_unit_test(paths), cmocka_unit_test(diagnostics_in_paths),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -297,7 +297,7 @@ static void what_processes_say_of_their_answers(void **state)
 		       "     NOTE       5000 traces; the first 4096 are shown\n");
 }
 
-static void foreign_text_forges_no_line(void **state)
+static void third_party_text_forges_no_line(void **state)
 {
 	(void)state;
 	add_trace(add_process(1, "KVS", 2), "K\nVS",
@@ -409,7 +409,7 @@ static void nothing_in_the_short_form(void **state)
 	assert_printed("  NO TRACES\n");
 }
 
-static void foreign_names_are_escaped(void **state)
+static void third_party_names_are_escaped(void **state)
 {
 	(void)state;
 	add_trace(add_process(1, "KVS", 2), "A\033B", (struct ctrace_display){ 0 });
@@ -532,7 +532,7 @@ static void one_that_is_full(void **state)
 				  "     TRACES     *NONE*\n");
 }
 
-/* The classic mistake: the trace names a writer that nobody has started, or another one than was started. */
+/* The classic error: the trace names a writer that nobody has started, or another one than was started. */
 static void one_that_does_not_run(void **state)
 {
 	uint32_t server = add_process(0x1F, "KVSERVER", 12345);
@@ -602,7 +602,7 @@ static void nothing_of_writers(void **state)
 	assert_printed("  NO WRITERS\n");
 }
 
-static void foreign_text_forges_no_line_of_writers(void **state)
+static void third_party_text_forges_no_line_of_writers(void **state)
 {
 	uint32_t writer = add_writer("CTW", (struct ct_display_writer){ .state = { .pid = 1, .message = "a\nb" } });
 
@@ -638,14 +638,14 @@ int main(void)
 		TEST(each_process_has_its_block),
 		TEST(what_nobody_has),
 		TEST(what_processes_say_of_their_answers),
-		TEST(foreign_text_forges_no_line),
+		TEST(third_party_text_forges_no_line),
 		TEST(two_a_line_in_order_of_names),
 		TEST(the_sample_says_that_a_sublevel_is_on),
 		TEST(long_names_have_their_own_lines),
 		TEST(several_processes_are_one_line),
 		TEST(on_for_nobody),
 		TEST(nothing_in_the_short_form),
-		TEST(foreign_names_are_escaped),
+		TEST(third_party_names_are_escaped),
 		TEST(one_that_writes),
 		TEST(one_that_is_full),
 		TEST(one_that_does_not_answer),
@@ -653,7 +653,7 @@ int main(void)
 		TEST(those_that_are_asked_for),
 		TEST(two_of_one_name),
 		TEST(nothing_of_writers),
-		TEST(foreign_text_forges_no_line_of_writers),
+		TEST(third_party_text_forges_no_line_of_writers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static struct ct_buf line;
 
 static const char *print(const struct ctrace_event_item *items, uint32_t count)
 {
-	static const struct ct_origin origin = { .host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A };
+	static const struct ct_source_process source_process = { .host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A };
 	const struct ct_view view = {
 		.event = {
 			.time_ns = 1700000000000000001u,
@@ -31,7 +31,7 @@ static const char *print(const struct ctrace_event_item *items, uint32_t count)
 			.item_count = count,
 			.items = items,
 		},
-		.origin = &origin,
+		.source_process = &source_process,
 		.sequence = 7,
 		.duration_ns = CT_NO_DURATION,
 	};

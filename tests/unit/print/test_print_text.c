@@ -148,7 +148,7 @@ static const char *lines_of(struct ct_text_options options, const struct ct_view
 
 static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 {
-	static const struct ct_origin other = { .index = 1, .path = "b.ctb", .host = "obelix", .program = "rts32", .jobname = "RTS32" };
+	static const struct ct_source_process other = { .index = 1, .path = "b.ctb", .host = "obelix", .program = "rts32", .jobname = "RTS32" };
 	struct ct_view views[4];
 
 	(void)state;
@@ -168,7 +168,7 @@ static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 	views[1].event.pid = 4713;
 	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
 			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 RTS32[4713] MF.RTS 255 ERROR\n");
-	views[1].origin = &other;
+	views[1].source_process = &other;
 	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
 			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 obelix RTS32[4713] MF.RTS 255 ERROR\n");
 	/* What is known before is there from the first line on. */

@@ -96,14 +96,14 @@ static void spans_are_timed_where_they_end(void **state)
 
 static void threads_of_other_processes_are_others(void **state)
 {
-	const struct ct_origin twin = { .index = 1, .host = "asterix", .program = "rts32", .pid = 4711 };
+	const struct ct_source_process twin = { .index = 1, .host = "asterix", .program = "rts32", .pid = 4711 };
 	struct ct_view view = event_of("A", 1, 1, 1);
 	struct ct_tally tally;
 
 	(void)state;
 	ct_tally_init(&tally);
 	ct_tally_add(&tally, &view);
-	view.origin = &twin;
+	view.source_process = &twin;
 	ct_tally_add(&tally, &view);
 	assert_int_equal(tally.tables[CT_TALLY_THREAD].count, 2);
 	assert_int_equal(tally.tables[CT_TALLY_EVENT].count, 1);

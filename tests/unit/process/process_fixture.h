@@ -112,12 +112,12 @@ static unsigned seen[300001];
 
 static UNUSED unsigned read_lines(unsigned limit)
 {
-	DIR *folder = opendir("out");
+	DIR *directory = opendir("out");
 	struct dirent *entry;
 	unsigned count = 0;
 
 	memset(seen, 0, (limit + 1) * sizeof seen[0]);
-	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		char path[300];
 		char *line = NULL;
 		size_t size = 0;
@@ -138,8 +138,8 @@ static UNUSED unsigned read_lines(unsigned limit)
 		free(line);
 		(void)fclose(file);
 	}
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	return count;
 }
 
@@ -152,16 +152,16 @@ static UNUSED void assert_lines(unsigned first, unsigned limit)
 			fail_msg("%u is there %u times", i, seen[i]);
 }
 
-static UNUSED unsigned count_run_folders(void)
+static UNUSED unsigned count_run_directories(void)
 {
-	DIR *folder = opendir(run_dir);
+	DIR *directory = opendir(run_dir);
 	struct dirent *entry;
 	unsigned count = 0;
 
-	assert_non_null(folder);
-	while ((entry = readdir(folder)) != NULL)
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL)
 		count += strchr(entry->d_name, '.') != NULL && entry->d_name[0] != '.';
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return count;
 }
 
@@ -197,7 +197,7 @@ static UNUSED enum ctrace_status emit(uint32_t number)
 	return ctrace_emit(&tracer, CTRACE_INFO, number, NULL, 0);
 }
 
-/* ---- the drain held still by another thread, so that rings fill */
+/* ---- the consumer held still by another thread, so that rings fill */
 
 static uint32_t hold_state; /* 0 none, 1 held, 2 to be released */
 static pthread_t holder;
@@ -205,16 +205,16 @@ static pthread_t holder;
 static void *hold(void *argument)
 {
 	(void)argument;
-	ct_agent_lock();
+	ct_consumer_thread_lock();
 	__atomic_store_n(&hold_state, 1, __ATOMIC_SEQ_CST);
 	ct_os_wake(&hold_state);
 	while (__atomic_load_n(&hold_state, __ATOMIC_SEQ_CST) == 1)
 		ct_os_wait(&hold_state, 1, UINT64_MAX);
-	ct_agent_unlock();
+	ct_consumer_thread_unlock();
 	return NULL;
 }
 
-static UNUSED void hold_agent(void)
+static UNUSED void hold_consumer_thread(void)
 {
 	hold_state = 0;
 	CHILD_CHECK(pthread_create(&holder, NULL, hold, NULL) == 0);
@@ -222,7 +222,7 @@ static UNUSED void hold_agent(void)
 		ct_os_wait(&hold_state, 0, UINT64_MAX);
 }
 
-static UNUSED void release_agent(void)
+static UNUSED void release_consumer_thread(void)
 {
 	__atomic_store_n(&hold_state, 2, __ATOMIC_SEQ_CST);
 	ct_os_wake(&hold_state);

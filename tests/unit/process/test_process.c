@@ -32,7 +32,7 @@ static void attach_at_once(void)
 		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
 	for (int i = 0; i < 8; i++)
 		CHILD_CHECK(attached[i] == &ct_process);
-	CHILD_CHECK(count_run_folders() == 1);
+	CHILD_CHECK(count_run_directories() == 1);
 }
 
 static void threads_that_attach_at_once_attach_once(void **state)
@@ -40,7 +40,7 @@ static void threads_that_attach_at_once_attach_once(void **state)
 	(void)state;
 	assert_int_equal(run_traced(attach_at_once), 0);
 	assert_lines(0, 8);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void attach_with_errno(void)
@@ -115,7 +115,8 @@ static void after_a_flush_everything_is_in_the_output(void **state)
 /* Of two events only the first waits for the destinations. */
 static void open_twice(void)
 {
-	CHILD_CHECK(ct_process_attach() == &ct_process);
+	CHILD_CHECK(ctrace_enabled(&tracer, CTRACE_INFO)); /* a component, and no event: no destination is open */
+	CHILD_CHECK(access("out/trace.log", F_OK) != 0);
 	CHILD_CHECK(ct_process_open_first());
 	ct_process_await_first();
 	CHILD_CHECK(access("out/trace.log", F_OK) == 0);
@@ -134,11 +135,11 @@ static void wake(void)
 
 	CHILD_CHECK(emit(0) == CTRACE_OK);
 	before = __atomic_load_n(&ct_process.wake_word, __ATOMIC_ACQUIRE);
-	ct_process_wake_agent();
+	ct_process_wake_consumer_thread();
 	CHILD_CHECK(__atomic_load_n(&ct_process.wake_word, __ATOMIC_ACQUIRE) != before);
 }
 
-static void waking_raises_the_word_that_the_agent_sleeps_on(void **state)
+static void waking_raises_the_word_that_the_consumer_thread_sleeps_on(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(wake), 0);
@@ -153,7 +154,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_child_made_behind_the_handlers_has_a_session_of_its_own, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(after_a_flush_everything_is_in_the_output, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_first_event_opens_the_destinations, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(waking_raises_the_word_that_the_agent_sleeps_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(waking_raises_the_word_that_the_consumer_thread_sleeps_on, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ struct subject {
 struct maker {
 	struct ct_session session;
 	struct ct_ring rings[8];
-	struct ctrace_lane lanes[8];
+	struct ctrace_thread_buffer thread_buffers[8];
 	struct ct_classes classes;
 };
 
@@ -58,10 +58,10 @@ static void put(struct maker *m, const struct message *message)
 		m->classes.table = m->session.classes;
 		number = class_of(&m->classes, head.component, head.level, head.event_id, &item, 1);
 		/* A window for each, so that it can be read by itself. */
-		must(ct_ring_open_window(ring, &m->lanes[message->ring], &classes, 99, ct_event_size(number, &item, 1)));
-		ct_event_encode(m->lanes[message->ring].cur, number, ct_clock_ticks(), &head, &item, 1);
-		m->lanes[message->ring].cur += ct_event_size(number, &item, 1);
-		__atomic_store_n(&ring->head->head, (uint64_t)(uintptr_t)m->lanes[message->ring].cur + m->lanes[message->ring].bias,
+		must(ct_ring_open_window(ring, &m->thread_buffers[message->ring], &classes, 99, ct_event_size(number, &item, 1)));
+		ct_event_encode(m->thread_buffers[message->ring].cur, number, ct_clock_ticks(), &head, &item, 1);
+		m->thread_buffers[message->ring].cur += ct_event_size(number, &item, 1);
+		__atomic_store_n(&ring->head->head, (uint64_t)(uintptr_t)m->thread_buffers[message->ring].cur + m->thread_buffers[message->ring].bias,
 				 __ATOMIC_RELEASE);
 	}
 	ct_shared_sync_update(&m->session.head->sync);
@@ -115,7 +115,7 @@ static void subject_main(const char *jobname, int orders, int answers)
 	static struct maker m;
 	struct message message;
 
-	must(ct_session_create(&m.session, run_dir) == CTRACE_OK && m.session.folder_fd >= 0);
+	must(ct_session_create(&m.session, run_dir) == CTRACE_OK && m.session.directory_fd >= 0);
 	m.session.head->pid = (uint32_t)getpid();
 	m.session.head->asid = 0x2A;
 	(void)snprintf(m.session.head->jobname, sizeof m.session.head->jobname, "%s", jobname);
@@ -175,7 +175,7 @@ static UNUSED void tell_name(const struct subject *s, uint32_t component, const 
 	tell(s, message);
 }
 
-/* Without its folder, as it leaves properly, or with it, killed. */
+/* Without its directory, as it leaves properly, or with it, killed. */
 static UNUSED void subject_end(struct subject *s, bool properly)
 {
 	if (properly)
@@ -189,13 +189,13 @@ static UNUSED void subject_end(struct subject *s, bool properly)
 
 static UNUSED unsigned count_open_files(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *directory = opendir("/proc/self/fd");
 	unsigned count = 0;
 
-	assert_non_null(folder);
-	while (readdir(folder) != NULL)
+	assert_non_null(directory);
+	while (readdir(directory) != NULL)
 		count++;
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return count;
 }
 

@@ -40,12 +40,12 @@ static void classes_by_their_number(void **state)
 	write_event(*state, "OLD", 7);
 	reading_init(&r);
 	assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
-	assert_int_equal(trace->origin->pid, trace->info.pid);
+	assert_int_equal(trace->source_process->pid, trace->info.pid);
 	known = find(trace, &r.sources, "OLD");
 	assert_non_null(known);
 	assert_int_equal(known->class->event_id, 7);
 	assert_int_equal(known->component_size, 3);
-	assert_int_equal(known->verdict, CT_VERDICT_ALWAYS);
+	assert_int_equal(known->filter_result, CT_FILTER_RESULT_ALWAYS);
 	/* Its events all have the same size, those of the generic class do not. */
 	assert_int_equal(known->shape.size, CT_EVENT_HEAD + 2);
 	assert_int_equal(known->shape.counted_width, 2);
@@ -108,7 +108,7 @@ static void a_step_of_the_clock_is_told_once(void **state)
 
 static void what_the_filter_makes_of_classes(void **state)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_binfile_trace *trace;
 	struct ct_filter *filter;
 	struct reading r;
@@ -117,14 +117,14 @@ static void what_the_filter_makes_of_classes(void **state)
 	write_event(*state, "A", 1);
 	write_event(*state, "B", 1);
 	fixture_close(*state);
-	assert_int_equal(ct_filter_parse("component = \"A\"", 0, &filter, &complaint), CTRACE_OK);
+	assert_int_equal(ct_filter_parse("component = \"A\"", 0, &filter, &diagnostic), CTRACE_OK);
 	reading_init(&r);
 	r.sources.filter = filter;
 	assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
-	assert_int_equal(find(trace, &r.sources, "A")->verdict, CT_VERDICT_ALWAYS);
-	assert_int_equal(find(trace, &r.sources, "B")->verdict, CT_VERDICT_NEVER);
+	assert_int_equal(find(trace, &r.sources, "A")->filter_result, CT_FILTER_RESULT_ALWAYS);
+	assert_int_equal(find(trace, &r.sources, "B")->filter_result, CT_FILTER_RESULT_NEVER);
 	/* Of a generic event, each must be asked. */
-	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->verdict, CT_VERDICT_MAYBE);
+	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->filter_result, CT_FILTER_RESULT_MAYBE);
 	ct_binfile_trace_unref(trace);
 	ct_sources_fini(&r.sources);
 	ct_filter_destroy(filter);

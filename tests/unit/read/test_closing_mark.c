@@ -104,7 +104,7 @@ static void what_is_missing(void **state)
 	assert_found("stream.0.zst", wanted);
 }
 
-/* Nothing is known of a folder without a mark, nor of one that was gone on with. */
+/* Nothing is known of a directory without a mark, nor of one that was gone on with. */
 static void without_a_mark(void **state)
 {
 	make_three(*state);
@@ -193,11 +193,11 @@ static void about_to_be_replaced(void **state)
 	assert_int_equal(pipe(end), 0);
 	child = fork();
 	if (child == 0) {
-		int folder = open("t.ctb", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+		int directory = open("t.ctb", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 		struct ct_file_id id;
 
 		(void)close(end[1]);
-		if (ct_bin_lock_open(folder, CT_BIN_TEMPORARY, O_CREAT, &fd, &id) != CTRACE_OK || write(ready[1], "x", 1) != 1)
+		if (ct_bin_lock_open(directory, CT_BIN_TEMPORARY, O_CREAT, &fd, &id) != CTRACE_OK || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		(void)!read(end[0], &byte, 1);
 		_exit(0);

@@ -22,13 +22,13 @@ static void note_report(const char *path, uint64_t offset, const char *message, 
 
 static struct ct_live_options options = { .report = note_report };
 
-/* Follows the subject's folder; NULL when that is refused. */
+/* Follows the subject's directory; NULL when that is refused. */
 static struct ct_live_process *follow(const struct subject *s, bool is_new)
 {
 	struct ct_live_process *process = calloc(1, sizeof *process);
 
 	assert_non_null(process);
-	process->folder_fd = process->session_fd = -1;
+	process->directory_fd = process->session_fd = -1;
 	assert_true(asprintf(&process->path, "%s/%d.0", run_dir, (int)s->pid) > 0);
 	reports = 0;
 	look.room = 1 << 20;

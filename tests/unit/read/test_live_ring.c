@@ -24,9 +24,9 @@ static int set_up(void **state)
 	enter_room();
 	assert_int_equal(mkdir("run/s", 0700), 0);
 	session = (struct ct_session){ .file_fd = -1 };
-	session.folder_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(session.folder_fd >= 0);
-	session.folder_id = ct_os_file_id(session.folder_fd);
+	session.directory_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(session.directory_fd >= 0);
+	session.directory_id = ct_os_file_id(session.directory_fd);
 	(void)snprintf(session.path, sizeof session.path, "%s/s", run_dir);
 	look.room = (size_t)1 << 30;
 	totals = (struct ct_live_totals){ 0 };
@@ -37,23 +37,23 @@ static int tear_down(void **state)
 {
 	(void)state;
 	ct_buf_fini(&look.chunk);
-	ct_os_close(&session.folder_fd);
+	ct_os_close(&session.directory_fd);
 	leave_room();
 	return 0;
 }
 
 static void make(size_t capacity, uint32_t overflow)
 {
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&place, 0, sizeof place);
 	assert_int_equal(ct_ring_create(&ring, &session, INDEX, capacity), CTRACE_OK);
 	ring.head->overflow = overflow;
-	ring.head->is_captured = 1; /* the times are the fixture's own */
+	ring.head->is_imported = 1; /* the times are the fixture's own */
 }
 
 static void follow(bool from_start)
 {
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, INDEX, &classes, from_start), CTRACE_OK);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, from_start), CTRACE_OK);
 }
 
 static void end(void)
@@ -313,16 +313,16 @@ static void no_room(void **state)
 static void not_to_be_followed(void **state)
 {
 	(void)state;
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, INDEX, &classes, false), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false), CTRACE_NOT_FOUND);
 	assert_int_equal(symlink("/etc/passwd", "run/s/ring.4"), 0);
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, 4, &classes, false), CTRACE_DENIED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 4, &classes, false), CTRACE_DENIED);
 	assert_int_equal(mkfifo("run/s/ring.5", 0600), 0);
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, 5, &classes, false), CTRACE_DAMAGED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 5, &classes, false), CTRACE_DAMAGED);
 	put_file("run/s/ring.6", "short", 5);
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, 6, &classes, false), CTRACE_DAMAGED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 6, &classes, false), CTRACE_DAMAGED);
 	make(CAPACITY, CT_OVERFLOW_OVERWRITE);
 	ring.head->is_flight = 1;
-	assert_int_equal(ct_live_ring_open(&followed, session.folder_fd, INDEX, &classes, false), CTRACE_UNSUPPORTED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false), CTRACE_UNSUPPORTED);
 	ct_ring_close(&ring);
 }
 

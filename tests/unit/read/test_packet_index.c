@@ -56,8 +56,8 @@ static struct ct_packet_head head_of(uint32_t number, size_t size)
 		.stream_instance = 3,
 		.begin_ns = T0 + (uint64_t)number * STEP,
 		.end_ns = T0 + (uint64_t)number * STEP + LENGTH,
-		.content_bits = 8 * size,
-		.packet_bits = 8 * size,
+		.content_bits = (uint32_t)(8 * size),
+		.packet_bits = (uint32_t)(8 * size),
 		.sequence = 10 + number,
 		.discarded = number,
 	};

@@ -20,7 +20,7 @@ static const struct ct_event_type types[] = {
 
 struct pairs {
 	struct ct_pairing_state *state;
-	struct ct_origin origin;
+	struct ct_source_process source_process;
 	const char *component;
 	struct ctrace_event_item items[2];
 	uint32_t item_count;
@@ -61,7 +61,7 @@ static void note(struct pairs *p, uint32_t id, uint32_t tid, uint64_t time_ns)
 					       .time_ns = time_ns,
 					       .items = p->items,
 					       .item_count = p->item_count },
-				    .origin = &p->origin,
+				    .source_process = &p->source_process,
 				    .type = type,
 				    .span_id = 77,
 				    .depth = 77 };
@@ -113,10 +113,10 @@ static void each_key_for_itself(void **state)
 	note(p, EXIT, 1, 110);
 	expect(p, 0, NONE, 1);
 	p->component = "APP.DB";
-	p->origin.index = 1;
+	p->source_process.index = 1;
 	note(p, EXIT, 1, 110); /* another process */
 	expect(p, 0, NONE, 0);
-	p->origin.index = 0;
+	p->source_process.index = 0;
 	note(p, OTHER_EXIT, 1, 110);
 	expect(p, 0, NONE, 1);
 	p->component = "app.db";

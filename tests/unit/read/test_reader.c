@@ -8,10 +8,10 @@
 
 static struct ct_filter *filter_of(const char *text)
 {
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
 
-	assert_int_equal(ct_filter_parse(text, START_NS, &filter, &complaint), CTRACE_OK);
+	assert_int_equal(ct_filter_parse(text, START_NS, &filter, &diagnostic), CTRACE_OK);
 	return filter;
 }
 
@@ -46,23 +46,23 @@ static void views_say_whose_they_are(void **state)
 		assert_non_null(view);
 		assert_int_equal(view->sequence, i);
 		assert_int_equal(view->duration_ns, CT_NO_DURATION);
-		assert_int_equal(view->origin->pid, 4711);
-		assert_int_equal(view->origin->asid, 7);
-		assert_string_equal(view->origin->jobname, "JOB1");
-		assert_string_equal(view->origin->host, "host1");
-		assert_string_equal(view->origin->program, "prog");
-		assert_string_equal(view->origin->path, "a.ctb");
-		assert_ptr_equal(view->origin, ct_reader_origin(reader, 0));
+		assert_int_equal(view->source_process->pid, 4711);
+		assert_int_equal(view->source_process->asid, 7);
+		assert_string_equal(view->source_process->jobname, "JOB1");
+		assert_string_equal(view->source_process->host, "host1");
+		assert_string_equal(view->source_process->program, "prog");
+		assert_string_equal(view->source_process->path, "a.ctb");
+		assert_ptr_equal(view->source_process, ct_reader_source_process(reader, 0));
 	}
 	assert_null(ct_reader_next(reader));
 	assert_null(ct_reader_next(reader));
-	assert_null(ct_reader_origin(reader, 1));
+	assert_null(ct_reader_source_process(reader, 1));
 	assert_int_equal(ct_reader_totals(reader)->events, 3);
 	ct_reader_destroy(reader);
 }
 
-/* Generations of one process's trace are of one origin; another process's are of another. */
-static void one_process_one_origin(void **state)
+/* Generations of one process's trace are of one source process; another process's are of another. */
+static void one_process_one_source_process(void **state)
 {
 	struct fixture *f = *state;
 	struct ct_reader *reader;
@@ -73,10 +73,10 @@ static void one_process_one_origin(void **state)
 	make_trace(f, "c.ctb", 6, 3, 2);
 	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, ".");
 	assert_int_equal(count_events(reader), 9);
-	assert_int_equal(ct_reader_origin(reader, 0)->pid, 4711);
-	assert_int_equal(ct_reader_origin(reader, 1)->pid, 4712);
-	assert_int_equal(ct_reader_origin(reader, 1)->index, 1);
-	assert_null(ct_reader_origin(reader, 2));
+	assert_int_equal(ct_reader_source_process(reader, 0)->pid, 4711);
+	assert_int_equal(ct_reader_source_process(reader, 1)->pid, 4712);
+	assert_int_equal(ct_reader_source_process(reader, 1)->index, 1);
+	assert_null(ct_reader_source_process(reader, 2));
 	ct_reader_destroy(reader);
 }
 
@@ -143,7 +143,7 @@ static void reading_begins_again(void **state)
 
 static void a_live_event_is_a_view(void **state)
 {
-	static const struct ct_origin origin = { .host = "h", .program = "p", .jobname = "J", .path = "" };
+	static const struct ct_source_process source_process = { .host = "h", .program = "p", .jobname = "J", .path = "" };
 	struct ctrace_event event = { .component = "APP", .component_size = 3, .event_id = 5, .level = CTRACE_WARN };
 	struct ct_filter *filter = filter_of("event == 5 && job == \"J\"");
 	struct ct_reader *reader;
@@ -151,13 +151,13 @@ static void a_live_event_is_a_view(void **state)
 
 	(void)state;
 	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader), CTRACE_OK);
-	view = ct_reader_take(reader, &event, &origin);
+	view = ct_reader_take(reader, &event, &source_process);
 	assert_non_null(view);
 	assert_int_equal(view->sequence, 1);
 	event.event_id = 6;
-	assert_null(ct_reader_take(reader, &event, &origin));
+	assert_null(ct_reader_take(reader, &event, &source_process));
 	event.event_id = 5;
-	assert_int_equal(ct_reader_take(reader, &event, &origin)->sequence, 3);
+	assert_int_equal(ct_reader_take(reader, &event, &source_process)->sequence, 3);
 	ct_reader_destroy(reader);
 	ct_filter_destroy(filter);
 }
@@ -165,7 +165,7 @@ static void a_live_event_is_a_view(void **state)
 static void live_events_are_paired(void **state)
 {
 	static const char text[] = "component: APP\nevents: {1: {mnemonic: IN, exit: 2}, 2: OUT}\n";
-	static const struct ct_origin one = { .index = 7, .path = "" }, other = { .index = 8, .path = "" };
+	static const struct ct_source_process one = { .index = 7, .path = "" }, other = { .index = 8, .path = "" };
 	struct ctrace_event in = { .component = "APP", .component_size = 3, .event_id = 1, .time_ns = 100, .pid = 1, .tid = 1 };
 	struct ctrace_event out = { .component = "APP", .component_size = 3, .event_id = 2, .time_ns = 350, .pid = 1, .tid = 1 };
 	struct ct_filter *filter = filter_of("duration > 200ns");
@@ -289,7 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(views_say_whose_they_are),
-		TEST(one_process_one_origin),
+		TEST(one_process_one_source_process),
 		TEST(what_the_filter_drops_still_counts),
 		TEST(the_number_of_an_event_is_that_of_the_whole_trace),
 		TEST(reading_begins_again),

@@ -12,7 +12,7 @@
 
 #include "read/reader_exit.h"
 
-static char folder[4096];
+static char directory[4096];
 static char printed[256];
 
 static void print(const char *text, size_t size, void *user)
@@ -33,7 +33,7 @@ static bool compile(const char *source, const char *name)
 static int setup(void **state)
 {
 	(void)state;
-	if (getcwd(folder, sizeof folder) == NULL || !compile("tests/golden/ipcs/codes.c", "CODES.so"))
+	if (getcwd(directory, sizeof directory) == NULL || !compile("tests/golden/ipcs/codes.c", "CODES.so"))
 		return -1;
 	return compile("examples/reader-exit/culprit.c", "culprit.so") ? 0 : -1;
 }
@@ -69,7 +69,7 @@ static void answers(void **state)
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
 		struct ct_reader_exit exit;
 
-		assert_int_equal(ct_reader_exit_open(&exit, cases[i].kind, folder, "CODES"), CTRACE_OK);
+		assert_int_equal(ct_reader_exit_open(&exit, cases[i].kind, directory, "CODES"), CTRACE_OK);
 		if (call(&exit, cases[i].options) != cases[i].first || call(&exit, cases[i].options) != cases[i].second)
 			fail_msg("%s", cases[i].options);
 		ct_reader_exit_close(&exit);
@@ -81,7 +81,7 @@ static void reading_again_ends(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, "codes"), CTRACE_OK); /* in any case */
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "codes"), CTRACE_OK); /* in any case */
 	for (unsigned i = 0; i < CT_EXIT_REREADS; i++)
 		assert_int_equal(call(&exit, "4"), CT_EXIT_AGAIN);
 	assert_int_equal(call(&exit, "4"), CT_EXIT_UNDEFINED);
@@ -94,7 +94,7 @@ static void the_final_call(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, "CODES"), CTRACE_OK);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "CODES"), CTRACE_OK);
 	printed[0] = '\0';
 	ct_reader_exit_finish(&exit, &context);
 	assert_string_equal(printed, "the final call");
@@ -113,7 +113,7 @@ static void what_an_exit_is_told(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, folder, "CULPRIT"), CTRACE_OK);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, directory, "CULPRIT"), CTRACE_OK);
 	assert_int_equal(ct_reader_exit_call(&exit, &view, &context), CT_EXIT_SHOW);
 	assert_string_equal(printed, "    255 in thread 4712 of RTS32: 1 items, 3 bytes");
 	view.event.item_count = 0;
@@ -126,14 +126,14 @@ static void what_is_not_loaded(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, "NONE"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "NONE"), CTRACE_NOT_FOUND);
 	assert_int_equal(call(&exit, ""), CT_EXIT_SHOW);
 	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, NULL, "CODES"), CTRACE_NOT_FOUND);
 	assert_int_equal(call(&exit, ""), CT_EXIT_HIDE);
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, "../x"), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, ""), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "../x"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, ""), CTRACE_NOT_FOUND);
 	assert_int_equal(chmod("CODES.so", 0777), 0); /* anybody could have written it */
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, folder, "CODES"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "CODES"), CTRACE_NOT_FOUND);
 	assert_int_equal(chmod("CODES.so", 0755), 0);
 }
 

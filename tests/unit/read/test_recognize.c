@@ -40,7 +40,7 @@ static void files_by_what_they_begin_with(void **state)
 	assert_null(strstr(ct_path_recognize("x"), "BINFILE"));
 }
 
-static void folders_devices_and_nothing(void **state)
+static void directories_devices_and_nothing(void **state)
 {
 	(void)state;
 	assert_null(ct_path_recognize("nothing"));
@@ -48,8 +48,8 @@ static void folders_devices_and_nothing(void **state)
 	assert_int_equal(system("mkdir -p empty lacking run && touch lacking/stream.0 run/session run/ring.0 ring.1"), 0);
 	assert_non_null(strstr(ct_path_recognize("empty"), "holds no trace"));
 	assert_non_null(strstr(ct_path_recognize("lacking"), "metadata"));
-	assert_non_null(strstr(ct_path_recognize("run/ring.0"), "name the folder"));
-	assert_null(strstr(ct_path_recognize("ring.1"), "name the folder"));
+	assert_non_null(strstr(ct_path_recognize("run/ring.0"), "name the directory"));
+	assert_null(strstr(ct_path_recognize("ring.1"), "name the directory"));
 	assert_non_null(strstr(ct_path_recognize("/dev/null"), "no file"));
 }
 
@@ -69,7 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_by_what_they_begin_with),
-		cmocka_unit_test(folders_devices_and_nothing),
+		cmocka_unit_test(directories_devices_and_nothing),
 		cmocka_unit_test(why_a_file_cannot_be_read),
 	};
 

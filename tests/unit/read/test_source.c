@@ -18,7 +18,7 @@ static enum ctrace_status add(const char *path, size_t *out_count)
 	return status;
 }
 
-static void a_trace_a_stream_a_folder_of_traces(void **state)
+static void a_trace_a_stream_a_directory_of_traces(void **state)
 {
 	struct fixture *f = *state;
 
@@ -61,7 +61,7 @@ static void traces_of_others_are_unsupported(void **state)
 			 0);
 	assert_int_equal(add("other", &count), CTRACE_UNSUPPORTED);
 	assert_int_equal(add("other/stream.0", &count), CTRACE_UNSUPPORTED);
-	/* In a folder it is reported, and what else is there is read. */
+	/* In a directory it is reported, and what else is there is read. */
 	assert_int_equal(add(".", &count), CTRACE_OK);
 	assert_int_equal(count, 0);
 }
@@ -81,8 +81,8 @@ static void generations_by_what_they_have_in_common(void **state)
 	assert_int_equal(add("a", &count), CTRACE_NOT_FOUND);
 }
 
-/* What may not be looked into is said, in a folder of others too. */
-static void a_folder_that_may_not_be_read(void **state)
+/* What may not be looked into is said, in a directory of others too. */
+static void a_directory_that_may_not_be_read(void **state)
 {
 	uid_t own = geteuid();
 	struct reading r;
@@ -105,11 +105,11 @@ static void a_folder_that_may_not_be_read(void **state)
 	assert_int_equal(r.reports, 1);
 	assert_string_equal(r.last_path, "all/b.ctb");
 	assert_int_equal(r.sources.totals.unread, 1);
-	assert_string_equal(r.last_message, "permission denied: the folder may not be read");
+	assert_string_equal(r.last_message, "permission denied: the directory may not be read");
 	ct_sources_fini(&r.sources);
 }
 
-static enum ct_verdict verdict_of(const struct ct_sources *sources, uint32_t event_id, uint32_t level)
+static enum ct_filter_result filter_result_of(const struct ct_sources *sources, uint32_t event_id, uint32_t level)
 {
 	struct ct_view view = { .event = { .component = "APP", .component_size = 3, .event_id = event_id, .level = level } };
 
@@ -127,28 +127,28 @@ static void ends_of_spans_are_needed_as_far_as_one_is_shown(void **state)
 				   "  5: {mnemonic: LOW, exit: 6, severity: debug}\n"
 				   "  6: {mnemonic: LOWEND, severity: debug}\n";
 	struct ct_catalog *catalog = view_catalog("app.yaml", text);
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
 	struct ct_sources sources = { .catalog = catalog, .has_pairs = true, .pairs_are_shown = true };
 
 	(void)state;
-	assert_int_equal(ct_filter_parse("level >= warn", 0, &filter, &complaint), CTRACE_OK);
+	assert_int_equal(ct_filter_parse("level >= warn", 0, &filter, &diagnostic), CTRACE_OK);
 	sources.filter = filter;
-	assert_int_equal(verdict_of(&sources, 2, CTRACE_WARN), CT_VERDICT_ALWAYS);
-	assert_int_equal(verdict_of(&sources, 1, CTRACE_INFO), CT_VERDICT_MAYBE); /* its exit is shown */
-	assert_int_equal(verdict_of(&sources, 3, CTRACE_INFO), CT_VERDICT_MAYBE); /* at what level END is nobody knows */
-	assert_int_equal(verdict_of(&sources, 5, CTRACE_DEBUG), CT_VERDICT_NEVER);
-	assert_int_equal(verdict_of(&sources, 6, CTRACE_DEBUG), CT_VERDICT_NEVER);
-	assert_int_equal(verdict_of(&sources, 9, CTRACE_DEBUG), CT_VERDICT_NEVER);
+	assert_int_equal(filter_result_of(&sources, 2, CTRACE_WARN), CT_FILTER_RESULT_ALWAYS);
+	assert_int_equal(filter_result_of(&sources, 1, CTRACE_INFO), CT_FILTER_RESULT_MAYBE); /* its exit is shown */
+	assert_int_equal(filter_result_of(&sources, 3, CTRACE_INFO), CT_FILTER_RESULT_MAYBE); /* at what level END is nobody knows */
+	assert_int_equal(filter_result_of(&sources, 5, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
+	assert_int_equal(filter_result_of(&sources, 6, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
+	assert_int_equal(filter_result_of(&sources, 9, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
 	sources.pairs_are_shown = false; /* depth */
-	assert_int_equal(verdict_of(&sources, 5, CTRACE_DEBUG), CT_VERDICT_MAYBE);
+	assert_int_equal(filter_result_of(&sources, 5, CTRACE_DEBUG), CT_FILTER_RESULT_MAYBE);
 	sources.has_pairs = false;
-	assert_int_equal(verdict_of(&sources, 1, CTRACE_INFO), CT_VERDICT_NEVER);
+	assert_int_equal(filter_result_of(&sources, 1, CTRACE_INFO), CT_FILTER_RESULT_NEVER);
 	ct_filter_destroy(filter);
 	ct_catalog_destroy(catalog);
 }
 
-static void hostile_run_folder_is_refused(void **state)
+static void hostile_run_directory_is_refused(void **state)
 {
 	size_t count;
 
@@ -158,8 +158,8 @@ static void hostile_run_folder_is_refused(void **state)
 	assert_int_equal(count, 0);
 }
 
-/* Folders beside the name that have the number of their process are read with it, once; copies that are merely numbered are not. */
-static void folders_of_processes_beside_a_name(void **state)
+/* Directories beside the name that have the number of their process are read with it, once; copies that are merely numbered are not. */
+static void directories_of_processes_beside_a_name(void **state)
 {
 	struct reading r;
 
@@ -185,10 +185,10 @@ static void folders_of_processes_beside_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_trace_a_stream_a_folder_of_traces), TEST(what_is_none_of_them),
+		TEST(a_trace_a_stream_a_directory_of_traces), TEST(what_is_none_of_them),
 		TEST(traces_of_others_are_unsupported),    TEST(generations_by_what_they_have_in_common),
-		TEST(a_folder_that_may_not_be_read),       TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
-		TEST(hostile_run_folder_is_refused),       TEST(folders_of_processes_beside_a_name),
+		TEST(a_directory_that_may_not_be_read),       TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
+		TEST(hostile_run_directory_is_refused),       TEST(directories_of_processes_beside_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ static void own_add(struct own *own, const struct ct_class *class, struct ctrace
 	ct_packet_write(&own->writer, class, event);
 }
 
-/* The trace as the folder own.ctb. */
+/* The trace as the directory own.ctb. */
 static void own_end(struct own *own)
 {
 	struct ct_buf text = { 0 };
@@ -187,7 +187,7 @@ static void own_end(struct own *own)
 	ct_schema_print_trace(&text, &own->info);
 	for (uint32_t i = 1; i < ct_schema_count(own->schema); i++)
 		ct_schema_print_class(&text, ct_schema_at(own->schema, i));
-	assert_int_equal(ct_os_make_folder("own.ctb"), CTRACE_OK);
+	assert_int_equal(ct_os_make_directory("own.ctb"), CTRACE_OK);
 	put_file("own.ctb/metadata", &text);
 	put_file("own.ctb/stream.0", &own->writer.packets);
 	ct_buf_fini(&text);

@@ -146,7 +146,7 @@ static void processes_that_go(void **state)
 	subject_end(&a, true);
 	tell_put(&b, 0, 4, 3);
 	subject_end(&b, false);
-	/* Nothing is lost of either, one without its folder and one with. */
+	/* Nothing is lost of either, one without its directory and one with. */
 	(void)ct_live_look(live);
 	for (uint32_t i = 1; i <= 6; i++)
 		assert_int_equal(next_number(NULL), i);

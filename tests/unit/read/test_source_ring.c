@@ -30,7 +30,7 @@ static void make_session(struct maker *m)
 {
 	ct_text name;
 
-	must(ct_os_make_folder(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.folder_fd >= 0);
+	must(ct_os_make_directory(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.directory_fd >= 0);
 	m->session.head->pid = (uint32_t)getpid();
 	ct_shared_sync_start(&m->session.head->sync);
 	must(ct_session_reserve_component(&m->session, 0) == CTRACE_OK && ct_session_reserve_component(&m->session, 1) == CTRACE_OK);
@@ -79,7 +79,7 @@ static size_t put(struct maker *m, uint32_t index, uint32_t component, unsigned 
 	return put_event(m, index, component, &item, 1);
 }
 
-/* Plays a process that does `body`; *out_name: its folder. */
+/* Plays a process that does `body`; *out_name: its directory. */
 static void die_after(void (*body)(struct maker *), char out_name[64])
 {
 	int how;
@@ -186,7 +186,7 @@ static void by_process_id(void **state)
 	char name[64], run[256], pid[16];
 
 	die_after(two_rings, name);
-	(void)snprintf(run, sizeof run, "%s/" RUN, f->folder);
+	(void)snprintf(run, sizeof run, "%s/" RUN, f->directory);
 	setenv("CTRACE_RUN_DIR", run, 1);
 	(void)snprintf(pid, sizeof pid, "%.*s", (int)strcspn(name + 4, "."), name + 4);
 	assert_reads(pid, 0, 100);
@@ -373,7 +373,7 @@ static void what_goes_while_it_is_read_is_reported(void **state)
 		char name[300];
 		struct ct_session session = m.session;
 
-		/* Our own folder is never opened: it goes by another name meanwhile. */
+		/* Our own directory is never opened: it goes by another name meanwhile. */
 		(void)snprintf(name, sizeof name, RUN "/1.0");
 		assert_int_equal(rename(session.path, name), 0);
 		assert_int_equal(ct_sources_add(&r.sources, name), CTRACE_OK);
@@ -409,7 +409,7 @@ static void many_sparse_rings(struct maker *m)
 		int fd;
 
 		(void)snprintf(name, sizeof name, "ring.%u", i);
-		fd = openat(m->session.folder_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		fd = openat(m->session.directory_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
 		head.index = i;
 		must(fd >= 0 && write(fd, &head, sizeof head) == (ssize_t)sizeof head &&
 		     ftruncate(fd, (off_t)CT_RING_HEAD_SIZE + CT_RING_MAX) == 0 && close(fd) == 0);

@@ -235,7 +235,7 @@ static void a_compressed_file(void **state)
 	ct_stream_file_release(&file, &sources);
 	assert_looks_everywhere();
 	close_file();
-	/* Of a foreign trace it is a file as any other. */
+	/* Of a third-party trace it is a file as any other. */
 	open_file("t.ctb/f.zst");
 	file.may_be_packed = false;
 	assert_memory_equal(ct_stream_file_look(&file, &sources, 0, 4, &(size_t){ 0 }), "\x28\xB5\x2F\xFD", 4);

@@ -20,7 +20,7 @@
 
 #define UNUSED __attribute__((unused))
 
-static UNUSED const struct ct_origin view_origin = {
+static UNUSED const struct ct_source_process view_source_process = {
 	.path = "/traces/app.ctb", .host = "asterix", .program = "rts32", .jobname = "RTS32", .pid = 4711, .asid = 0x1A
 };
 static UNUSED const struct ct_line_format view_line = { .delimiter = " ", .hex_block_size = 4, .quote_strings = true };
@@ -57,7 +57,7 @@ static inline struct ct_view view_of(const struct ctrace_event_item *items, uint
 			.item_count = count,
 			.items = items,
 		},
-		.origin = &view_origin,
+		.source_process = &view_source_process,
 		.is_of_class = true,
 		.sequence = 7,
 		.duration_ns = CT_NO_DURATION,
@@ -65,10 +65,10 @@ static inline struct ct_view view_of(const struct ctrace_event_item *items, uint
 }
 
 /* A catalogue of one text, in memory; the test ends when it is not right. */
-static UNUSED void view_complain(const char *path, const struct ct_complaint *complaint, void *user)
+static UNUSED void view_diagnose(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	(void)user;
-	fail_msg("%s:%u:%u: %s; expected %s", path, complaint->line, complaint->column, complaint->message, complaint->expected);
+	fail_msg("%s:%u:%u: %s; expected %s", path, diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
 }
 
 static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text)
@@ -76,7 +76,7 @@ static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text
 	struct ct_catalog *catalog;
 
 	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
-	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_complain, NULL), CTRACE_OK);
+	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_diagnose, NULL), CTRACE_OK);
 	return catalog;
 }
 

@@ -79,9 +79,9 @@ static __attribute__((unused)) bool is_found(const char *name)
 	return ct_registry_find(registry, name, strlen(name), &index) == CTRACE_OK;
 }
 
-static __attribute__((unused)) uint32_t gate_level(uint32_t index)
+static __attribute__((unused)) uint32_t level_word_level(uint32_t index)
 {
-	return ct_registry_entry(registry, index)->gate.level;
+	return ct_registry_entry(registry, index)->level_word.level;
 }
 
 static __attribute__((unused)) void set_level(const char *name, uint32_t level)

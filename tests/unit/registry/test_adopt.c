@@ -87,7 +87,7 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	set_level("gone", CTRACE_DEBUG);
 	set_level("stays", CTRACE_WARN);
 	assert_int_equal(ct_dest_add(registry, "gone", 4, emitter("STDERR"), true), CTRACE_OK);
-	assert_int_equal(ct_route_set_buffer(registry, "gone", 4, 65536), CTRACE_OK);
+	assert_int_equal(ct_channel_set_buffer(registry, "gone", 4, 65536), CTRACE_OK);
 	property(registry, "gone", "colour", "red");
 	property(registry, "stays", "colour", "red");
 
@@ -96,30 +96,30 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	other_level("not.registered", CTRACE_INFO);
 	assert_int_equal(ct_dest_add(other, NULL, 0, emitter("BINFILE"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_add(other, "comes", 5, emitter("ES"), false), CTRACE_OK);
-	assert_int_equal(ct_route_set_overflow(other, "comes", 5, 2), CTRACE_OK);
+	assert_int_equal(ct_channel_set_overflow(other, "comes", 5, 2), CTRACE_OK);
 	property(other, "comes.below", "Size", "0x10");
 	assert_int_equal(adopt(), 0);
 
-	assert_int_equal(gate_level(gone), CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(stays), CTRACE_WARN);
-	assert_int_equal(gate_level(comes), CTRACE_INFO);
+	assert_int_equal(level_word_level(gone), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(stays), CTRACE_WARN);
+	assert_int_equal(level_word_level(comes), CTRACE_INFO);
 	assert_int_equal(ct_dest_default(registry), bit("BINFILE"));
 	assert_int_equal(ct_registry_entry(registry, gone)->dests, bit("BINFILE"));
 	assert_int_equal(ct_registry_entry(registry, comes)->dests, bit("BINFILE") | bit("ES"));
 	assert_int_equal(ct_dest_in_use(registry), bit("BINFILE") | bit("ES"));
-	assert_int_equal(ct_gate_route(&ct_registry_entry(registry, gone)->gate), 0);
-	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, comes)->gate)).overflow, 2);
+	assert_int_equal(ct_level_word_channel(&ct_registry_entry(registry, gone)->level_word), 0);
+	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, comes)->level_word)).overflow, 2);
 	assert_null(value_of("gone", "colour"));
 	assert_null(value_of("stays", "colour"));
 	assert_string_equal(value_of("comes.below", "SIZE"), "0x10");
-	assert_int_equal(gate_level(add("not.registered.yet")), CTRACE_INFO);
+	assert_int_equal(level_word_level(add("not.registered.yet")), CTRACE_INFO);
 	assert_false(is_found("not.registered"));
 
 	/* And back to nothing. */
 	end_other();
 	begin_other();
 	(void)adopt();
-	assert_int_equal(gate_level(comes), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(comes), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_dest_default(registry), bit("TEXTFILE"));
 	assert_int_equal(ct_registry_entry(registry, comes)->dests, bit("TEXTFILE"));
 	/* The TEXTFILE is the implicit one again. */
@@ -229,19 +229,19 @@ static void component_traces_share_stays(void **state)
 	set_level("kept", CTRACE_ERROR);
 	assert_int_equal(ct_level_set_trace(registry, minimum, &trace, NULL, NULL), CTRACE_OK);
 	assert_int_equal(ct_level_set_trace(registry, out, &excluded, NULL, NULL), CTRACE_OK);
-	assert_int_equal(ct_route_set_writer(registry, "kept", 4, 3), CTRACE_OK);
+	assert_int_equal(ct_channel_set_writer(registry, "kept", 4, 3), CTRACE_OK);
 	other_level("kept", CTRACE_FATAL);
 	other_level("out", CTRACE_DEBUG);
 	(void)adopt_by(keep_level);
-	assert_int_equal(gate_level(kept), CTRACE_ERROR);
-	assert_int_equal(gate_level(below), CTRACE_ERROR);
-	assert_int_equal(gate_level(minimum), CTRACE_DEBUG);
-	assert_int_equal(gate_level(out), CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, kept)->gate)).writer, 3);
+	assert_int_equal(level_word_level(kept), CTRACE_ERROR);
+	assert_int_equal(level_word_level(below), CTRACE_ERROR);
+	assert_int_equal(level_word_level(minimum), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(out), CTRACE_LEVEL_NONE);
+	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, kept)->level_word)).writer, 3);
 	assert_int_equal(changes.count, 0);
 }
 
-/* There are 64 routes; the 65th is refused, and with it everything. */
+/* There are 64 channels; the 65th is refused, and with it everything. */
 static void all_or_nothing(void **state)
 {
 	struct ct_adoption *adoption = (void *)&adoption;
@@ -252,10 +252,10 @@ static void all_or_nothing(void **state)
 	set_level("a", CTRACE_WARN);
 	property(registry, "a", "p", "1");
 	emitter_property(registry, "FILE", "a.log");
-	assert_int_equal(ct_route_set_buffer(registry, "a", 1, 4096), CTRACE_OK);
+	assert_int_equal(ct_channel_set_buffer(registry, "a", 1, 4096), CTRACE_OK);
 	for (uint32_t i = 0; i < 63; i++) {
 		(void)snprintf(name, sizeof name, "many.c%u", i);
-		assert_int_equal(ct_route_set_buffer(other, name, strlen(name), 65536 + i), CTRACE_OK);
+		assert_int_equal(ct_channel_set_buffer(other, name, strlen(name), 65536 + i), CTRACE_OK);
 	}
 	other_level("a", CTRACE_DEBUG);
 	property(other, "a", "p", "2");
@@ -263,15 +263,15 @@ static void all_or_nothing(void **state)
 	assert_int_equal(ct_registry_adopt(registry, other, NULL, NULL, &adoption, &reopen), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_ptr_equal(adoption, (void *)&adoption);
 	assert_int_equal(reopen, 77);
-	assert_int_equal(gate_level(a), CTRACE_WARN);
+	assert_int_equal(level_word_level(a), CTRACE_WARN);
 	assert_int_equal(ct_registry_configured(registry, a).level, CTRACE_WARN);
-	assert_int_equal(ct_route_at(registry, ct_gate_route(&ct_registry_entry(registry, a)->gate)).buffer, 4096);
+	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, a)->level_word)).buffer, 4096);
 	assert_string_equal(value_of("a", "p"), "1");
-	assert_int_equal(gate_level(add("many.c1")), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(add("many.c1")), CTRACE_LEVEL_NONE);
 	/* The numbers that it had taken are free again. */
 	for (uint32_t i = 0; i < 62; i++) {
 		(void)snprintf(name, sizeof name, "own%u", i);
-		assert_int_equal(ct_route_set_buffer(registry, name, strlen(name), 8192 + i), CTRACE_OK);
+		assert_int_equal(ct_channel_set_buffer(registry, name, strlen(name), 8192 + i), CTRACE_OK);
 	}
 }
 
@@ -305,10 +305,10 @@ static unsigned looks;
 
 static void *watch(void *argument)
 {
-	const struct ctrace_gate *gate = &ct_registry_entry(registry, watched)->gate;
+	const struct ctrace_level_word *level_word = &ct_registry_entry(registry, watched)->level_word;
 
 	while (__atomic_load_n(&stop, __ATOMIC_ACQUIRE) == 0) {
-		uint32_t level = __atomic_load_n(&gate->level, __ATOMIC_RELAXED);
+		uint32_t level = __atomic_load_n(&level_word->level, __ATOMIC_RELAXED);
 
 		highest = level > highest ? level : highest;
 		__atomic_store_n(&looks, looks + 1, __ATOMIC_RELAXED);

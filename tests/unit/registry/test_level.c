@@ -11,7 +11,7 @@ static void nothing_is_traced_at_first(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_level_default(registry), CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(add("a.b")), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(add("a.b")), CTRACE_LEVEL_NONE);
 }
 
 static void children_inherit(void **state)
@@ -23,12 +23,12 @@ static void children_inherit(void **state)
 
 	(void)state;
 	set_level("mf.rts", CTRACE_WARN);
-	assert_int_equal(gate_level(rts), CTRACE_WARN);
-	assert_int_equal(gate_level(err), CTRACE_WARN);
-	assert_int_equal(gate_level(mem), CTRACE_WARN);
-	assert_int_equal(gate_level(other), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(rts), CTRACE_WARN);
+	assert_int_equal(level_word_level(err), CTRACE_WARN);
+	assert_int_equal(level_word_level(mem), CTRACE_WARN);
+	assert_int_equal(level_word_level(other), CTRACE_LEVEL_NONE);
 	assert_int_equal(changes.count, 3);
-	assert_int_equal(gate_level(add("MF.RTS.LATER.ON")), CTRACE_WARN);
+	assert_int_equal(level_word_level(add("MF.RTS.LATER.ON")), CTRACE_WARN);
 }
 
 static void own_levels_stand(void **state)
@@ -40,18 +40,18 @@ static void own_levels_stand(void **state)
 	(void)state;
 	set_level("t.own", CTRACE_DEBUG);
 	set_level(NULL, CTRACE_ERROR);
-	assert_int_equal(gate_level(top), CTRACE_ERROR);
-	assert_int_equal(gate_level(own), CTRACE_DEBUG);
-	assert_int_equal(gate_level(below), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(top), CTRACE_ERROR);
+	assert_int_equal(level_word_level(own), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(below), CTRACE_DEBUG);
 	set_level("t", CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(top), CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(below), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(top), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(below), CTRACE_DEBUG);
 	set_level("t.own", CT_LEVEL_UNSET);
-	assert_int_equal(gate_level(below), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(below), CTRACE_LEVEL_NONE);
 	set_level("t", CT_LEVEL_UNSET);
-	assert_int_equal(gate_level(below), CTRACE_ERROR);
+	assert_int_equal(level_word_level(below), CTRACE_ERROR);
 	set_level(NULL, CT_LEVEL_UNSET);
-	assert_int_equal(gate_level(below), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(below), CTRACE_LEVEL_NONE);
 }
 
 static void only_registered_changes_are_told(void **state)
@@ -91,7 +91,7 @@ static void a_callback_may_set_levels(void **state)
 	assert_int_equal(ct_level_set(registry, "again", 5, CTRACE_INFO, set_again, NULL), CTRACE_OK);
 	assert_int_equal(changes.count, 1);
 	assert_int_equal(ct_level_set(registry, "again", 5, CT_LEVEL_UNSET, set_again, NULL), CTRACE_OK);
-	assert_int_equal(gate_level(index), CTRACE_FATAL);
+	assert_int_equal(level_word_level(index), CTRACE_FATAL);
 }
 
 static void a_level_can_be_asked_for_before_there_is_a_component(void **state)
@@ -147,17 +147,17 @@ static void a_minimum_wins_over_all_the_rest(void **state)
 
 	(void)state;
 	set_trace(index, CTRACE_LEVEL_NONE, CTRACE_INFO, false);
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 	set_trace(index, CTRACE_ERROR, CTRACE_INFO, false);
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 	set_trace(index, CTRACE_ERROR, CTRACE_INFO, true);
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 	set_trace(index, CTRACE_DEBUG, CTRACE_INFO, false); /* it is no maximum */
-	assert_int_equal(gate_level(index), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(index), CTRACE_DEBUG);
 	set_trace(index, CT_LEVEL_UNSET, CTRACE_INFO, false);
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 	set_trace(index, CT_LEVEL_UNSET, CTRACE_LEVEL_NONE, false);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 }
 
 static void an_exclusion_closes(void **state)
@@ -166,9 +166,9 @@ static void an_exclusion_closes(void **state)
 
 	(void)state;
 	set_trace(index, CTRACE_DEBUG, CTRACE_LEVEL_NONE, true);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	set_trace(index, CTRACE_DEBUG, CTRACE_LEVEL_NONE, false);
-	assert_int_equal(gate_level(index), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(index), CTRACE_DEBUG);
 	assert_int_equal(changes.count, 1);
 }
 
@@ -179,14 +179,14 @@ static void those_below_have_what_comes_of_it(void **state)
 	(void)state;
 	set_level("comp.own", CTRACE_FATAL);
 	set_trace(comp, CTRACE_DEBUG, CTRACE_LEVEL_NONE, true);
-	assert_int_equal(gate_level(follower), CTRACE_LEVEL_NONE);
-	assert_int_equal(gate_level(own), CTRACE_FATAL);
+	assert_int_equal(level_word_level(follower), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(own), CTRACE_FATAL);
 	set_trace(comp, CTRACE_LEVEL_NONE, CTRACE_WARN, true);
-	assert_int_equal(gate_level(follower), CTRACE_WARN);
-	assert_int_equal(gate_level(own), CTRACE_FATAL);
-	assert_int_equal(gate_level(add("comp.later")), CTRACE_WARN);
+	assert_int_equal(level_word_level(follower), CTRACE_WARN);
+	assert_int_equal(level_word_level(own), CTRACE_FATAL);
+	assert_int_equal(level_word_level(add("comp.later")), CTRACE_WARN);
 	set_level("comp.a", CTRACE_ERROR); /* one of its own again, and nothing of the minimum */
-	assert_int_equal(gate_level(follower), CTRACE_ERROR);
+	assert_int_equal(level_word_level(follower), CTRACE_ERROR);
 }
 
 static void a_level_of_the_other_face_leaves_minimum_and_exclusion(void **state)
@@ -201,9 +201,9 @@ static void a_level_of_the_other_face_leaves_minimum_and_exclusion(void **state)
 	assert_int_equal(configured.level, CTRACE_WARN);
 	assert_int_equal(configured.minimum, CTRACE_ERROR);
 	assert_true(configured.excluded);
-	assert_int_equal(gate_level(index), CTRACE_ERROR);
+	assert_int_equal(level_word_level(index), CTRACE_ERROR);
 	set_trace(index, CTRACE_WARN, CTRACE_LEVEL_NONE, false);
-	assert_int_equal(gate_level(index), CTRACE_WARN);
+	assert_int_equal(level_word_level(index), CTRACE_WARN);
 }
 
 /* Component trace goes by what was set, so it hears of that also where its minimum or a filter keeps the threshold. */
@@ -232,7 +232,7 @@ static void a_trace_with_a_bad_level_changes_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(ct_level_set_trace(registry, index, &trace, note_change, NULL), CTRACE_INVALID_TRACE_LEVEL);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_registry_configured(registry, index).minimum, CTRACE_LEVEL_NONE);
 }
 

@@ -84,11 +84,11 @@ static void a_tracer_is_ready_for_a_call_site(void **state)
 	const struct ctrace_tracer *tracer = ct_registry_tracer(registry, index);
 
 	(void)state;
-	assert_ptr_equal(tracer->gate, &ct_registry_entry(registry, index)->gate);
+	assert_ptr_equal(tracer->level_word, &ct_registry_entry(registry, index)->level_word);
 	assert_int_equal(tracer->component, index);
 	assert_int_equal(tracer->abi, CTRACE_ABI);
-	assert_int_equal(tracer->gate->level, CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_gate_route(tracer->gate), 0);
+	assert_int_equal(tracer->level_word->level, CTRACE_LEVEL_NONE);
+	assert_int_equal(ct_level_word_channel(tracer->level_word), 0);
 	assert_int_equal(fixture_session.head->component_count, index + 1);
 }
 
@@ -115,7 +115,7 @@ static void a_hundred_thousand_flat(void **state)
 	assert_true((registry->table->mask + 1) * 3ull >= COUNT * 4ull);
 	set_level(NULL, CTRACE_INFO);
 	assert_int_equal(changes.count, COUNT);
-	assert_int_equal(gate_level(COUNT - 1), CTRACE_INFO);
+	assert_int_equal(level_word_level(COUNT - 1), CTRACE_INFO);
 }
 
 /* Chains of 127 parts: `n.x.x...`.  Nothing here may recurse by depth or cost more than the subtree. */
@@ -138,8 +138,8 @@ static void a_hundred_thousand_deep(void **state)
 	assert_int_equal(ct_registry_count(registry), COUNT);
 	set_level("123", CTRACE_DEBUG);
 	assert_int_equal(changes.count, 1); /* only the leaf of that chain is registered */
-	assert_int_equal(gate_level(changes.last.component), CTRACE_DEBUG);
-	assert_int_equal(gate_level(COUNT - 1), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(changes.last.component), CTRACE_DEBUG);
+	assert_int_equal(level_word_level(COUNT - 1), CTRACE_LEVEL_NONE);
 }
 
 static void a_walk_sees_a_subtree_once(void **state)
@@ -323,19 +323,19 @@ static void define_shows_and_delete_hides(void **state)
 	(void)state;
 	set_level(NULL, CTRACE_INFO);
 	assert_int_equal(changes.count, 0); /* nobody is told of what nobody sees */
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_dest_in_use(registry), 0);
 	ct_registry_set_defined(registry, index, true);
 	assert_true(is_found("comp"));
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
 	ct_registry_set_defined(registry, index, true); /* once is enough */
 	ct_registry_set_defined(registry, index, false);
 	assert_false(is_found("comp"));
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE); /* whoever kept its tracer traces nothing */
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE); /* whoever kept its tracer traces nothing */
 	assert_int_equal(ct_dest_in_use(registry), 0);
 	ct_registry_set_defined(registry, index, true);
-	assert_int_equal(gate_level(index), CTRACE_INFO);
+	assert_int_equal(level_word_level(index), CTRACE_INFO);
 }
 
 static void what_a_tracer_has_registered_stays(void **state)
@@ -393,15 +393,15 @@ static void a_configuration_is_forgotten(void **state)
 	set_level("kept", CTRACE_DEBUG);
 	assert_int_equal(ct_dest_add(registry, NULL, 0, emitter("STDERR"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_add(registry, "kept.one", 8, emitter("ES"), true), CTRACE_OK);
-	assert_int_equal(ct_route_set_buffer(registry, "kept", 4, 1 << 16), CTRACE_OK);
-	assert_int_equal(ct_route_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL), CTRACE_OK);
+	assert_int_equal(ct_channel_set_buffer(registry, "kept", 4, 1 << 16), CTRACE_OK);
+	assert_int_equal(ct_channel_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL), CTRACE_OK);
 	assert_int_equal(ct_component_property_set(registry, "kept", 4, "p", 1, "v", 1, NULL, NULL), CTRACE_OK);
 	assert_int_equal(ct_emitter_property_set(registry, 0, "FORMAT", 6, "x", 1), CTRACE_OK);
-	assert_int_not_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
+	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word), 0);
 
 	ct_registry_forget_configuration(registry);
-	assert_int_equal(gate_level(index), CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_gate_route(&ct_registry_entry(registry, index)->gate), 0);
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
+	assert_int_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word), 0);
 	assert_int_equal(ct_registry_entry(registry, index)->dests, bit("TEXTFILE"));
 	assert_int_equal(ct_dest_default(registry), bit("TEXTFILE"));
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
@@ -411,7 +411,7 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(ct_component_property_get(registry, "kept", 4, "p", 1, &value), CTRACE_PROPERTY_NOT_FOUND);
 	ct_buf_fini(&value);
 	set_level("kept", CTRACE_ERROR);
-	assert_int_equal(gate_level(index), CTRACE_ERROR);
+	assert_int_equal(level_word_level(index), CTRACE_ERROR);
 }
 
 int main(void)

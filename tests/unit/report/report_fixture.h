@@ -78,7 +78,7 @@ __attribute__((unused)) static void assert_end(struct unpacked *column)
 	free(column->bytes);
 }
 
-__attribute__((unused)) static const struct ct_origin report_origin = {
+__attribute__((unused)) static const struct ct_source_process report_source_process = {
 	.path = "/tmp/app.ctb", .host = "asterix", .program = "app", .jobname = "APPJOB", .pid = 77, .asid = 0x2A
 };
 
@@ -92,7 +92,7 @@ __attribute__((unused)) static struct ct_view make_view(const char *component, u
 			   .level = CTRACE_INFO,
 			   .pid = 77,
 			   .tid = 78 },
-		.origin = &report_origin,
+		.source_process = &report_source_process,
 		.duration_ns = CT_NO_DURATION,
 	};
 }

@@ -129,21 +129,21 @@ static void a_name_of_any_bytes_and_length_is_one(void **state)
 
 static void a_thread_is_of_its_process(void **state)
 {
-	static const struct ct_origin other = { .path = "", .host = "", .program = "", .jobname = "", .is_foreign = true };
+	static const struct ct_source_process other = { .path = "", .host = "", .program = "", .jobname = "", .is_third_party = true };
 	struct ct_view a = make_view("APP", 1, 0), b = a, c = a;
 
 	b.event.tid = 79;
-	c.origin = &other;
+	c.source_process = &other;
 	assert_int_equal(ct_report_thread(*state, &a), 0);
 	assert_int_equal(ct_report_thread(*state, &b), 1);
 	assert_int_equal(ct_report_thread(*state, &c), 2);
 	assert_int_equal(ct_report_thread(*state, &a), 0);
-	assert_int_equal(ct_report_origin(*state, &other), 1);
+	assert_int_equal(ct_report_source_process(*state, &other), 1);
 	assert_put(*state, "threads", "[[0,77,78],[0,77,79],[1,77,78]]");
 	assert_put(
-		*state, "origins",
-		"[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_foreign\":false},"
-		"{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_foreign\":true}]");
+		*state, "source processes",
+		"[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_third_party\":false},"
+		"{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_third_party\":true}]");
 }
 
 static void too_many_are_refused(void **state)

@@ -185,7 +185,7 @@ static void what_is_no_column_is_described(void **state)
 					   .events = 4,
 					   .from_ns = BASE,
 					   .to_ns = BASE + 1,
-					   .origin = &report_origin,
+					   .source_process = &report_source_process,
 					   .message = "4 events were discarded" };
 	struct ct_report *report = make(0);
 	struct ct_view view = make_view("APP", 1, BASE);
@@ -208,7 +208,7 @@ static void what_is_no_column_is_described(void **state)
 	found = json_array_get(json_object_get(json, "notes"), 0);
 	assert_string_equal(json_string_value(json_object_get(found, "kind")), "lost");
 	assert_string_equal(json_string_value(json_object_get(found, "to_ns")), "1769868747993000001");
-	assert_int_equal(json_integer_value(json_object_get(found, "origin")), 0);
+	assert_int_equal(json_integer_value(json_object_get(found, "source process")), 0);
 	json_decref(json);
 	/* once more: it is not used up */
 	json = ct_report_describe(report, &totals);

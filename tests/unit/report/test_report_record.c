@@ -9,11 +9,11 @@ static struct ct_copybook *parse(const char *text)
 {
 	const struct ct_copybook_options options = { .encoding = CT_ENCODING_ASCII };
 	struct ct_copybook *copybook = NULL;
-	struct ct_complaint complaint;
+	struct ct_diagnostic diagnostic;
 	struct ct_buf path;
 
 	ct_buf_init(&path);
-	assert_int_equal(ct_copybook_parse("REC.cpy", text, strlen(text), &options, &copybook, &complaint, &path), CTRACE_OK);
+	assert_int_equal(ct_copybook_parse("REC.cpy", text, strlen(text), &options, &copybook, &diagnostic, &path), CTRACE_OK);
 	ct_buf_fini(&path);
 	return copybook;
 }

@@ -1,5 +1,5 @@
 /*
- * ring_fixture.h - a ring with a producer's lane, numbered events of any size, and a consumer that checks them.
+ * ring_fixture.h - a ring with a producer's thread buffer, numbered events of any size, and a consumer that checks them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #define EVENT_LEAST 24u /* bytes of an event of the fixture */
 
 static struct ct_ring ring;
-static struct ctrace_lane lane;
+static struct ctrace_thread_buffer thread_buffer;
 static struct ct_cursor_place place; /* the consumer's */
 static struct ct_buf scratch;
 static const struct ct_class_view classes; /* none: the events say themselves what they are */
@@ -20,14 +20,14 @@ static const struct ct_class_view classes; /* none: the events say themselves wh
 /* A ring in memory, of a session in memory. */
 static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 {
-	struct ct_session private = { .folder_fd = -1, .file_fd = -1 };
+	struct ct_session private = { .directory_fd = -1, .file_fd = -1 };
 
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&place, 0, sizeof place);
 	memset(&ring, 0, sizeof ring);
 	assert_int_equal(ct_ring_create(&ring, &private, 3, capacity), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
-	ring.head->is_captured = 1; /* the times are the fixture's own */
+	ring.head->is_imported = 1; /* the times are the fixture's own */
 }
 
 /* The bytes of event `number` of `size` bytes in all can be told from those of any other. */
@@ -52,26 +52,26 @@ static UNUSED void fill_event(unsigned char *at, size_t size, uint32_t number)
 
 static UNUSED bool reserve(size_t size)
 {
-	unsigned char *end = __atomic_load_n(&lane.end, __ATOMIC_RELAXED);
+	unsigned char *end = __atomic_load_n(&thread_buffer.end, __ATOMIC_RELAXED);
 
-	if (end != NULL && (uintptr_t)lane.cur + size <= (uintptr_t)end)
+	if (end != NULL && (uintptr_t)thread_buffer.cur + size <= (uintptr_t)end)
 		return true;
-	return ct_ring_open_window(&ring, &lane, &classes, 5, size);
+	return ct_ring_open_window(&ring, &thread_buffer, &classes, 5, size);
 }
 
 static UNUSED void commit(size_t size)
 {
-	lane.cur += size;
-	__atomic_store_n(lane.head, (uint64_t)(uintptr_t)lane.cur + lane.bias, __ATOMIC_RELEASE);
+	thread_buffer.cur += size;
+	__atomic_store_n(thread_buffer.head, (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias, __ATOMIC_RELEASE);
 }
 
 static UNUSED bool produce(size_t size, uint32_t number)
 {
 	if (!reserve(size))
 		return false;
-	assert_true(lane.cur >= ring.data && lane.cur + size <= ring.data + 2 * ring.capacity);
-	assert_true((size_t)(lane.end - lane.cur) <= (size > CT_RING_WINDOW ? size : CT_RING_WINDOW));
-	fill_event(lane.cur, size, number);
+	assert_true(thread_buffer.cur >= ring.data && thread_buffer.cur + size <= ring.data + 2 * ring.capacity);
+	assert_true((size_t)(thread_buffer.end - thread_buffer.cur) <= (size > CT_RING_WINDOW ? size : CT_RING_WINDOW));
+	fill_event(thread_buffer.cur, size, number);
 	commit(size);
 	return true;
 }

@@ -18,9 +18,9 @@ static int set_up(void **state)
 	enter_room();
 	assert_int_equal(mkdir("run/s", 0700), 0);
 	session = (struct ct_session){ .file_fd = -1 };
-	session.folder_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(session.folder_fd >= 0);
-	session.folder_id = ct_os_file_id(session.folder_fd);
+	session.directory_fd = open("run/s", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(session.directory_fd >= 0);
+	session.directory_id = ct_os_file_id(session.directory_fd);
 	(void)snprintf(session.path, sizeof session.path, "%s/s", run_dir);
 	return 0;
 }
@@ -28,18 +28,18 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	ct_os_close(&session.folder_fd);
+	ct_os_close(&session.directory_fd);
 	leave_room();
 	return 0;
 }
 
 static void make_ring_of(size_t capacity, uint32_t overflow)
 {
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&place, 0, sizeof place);
 	assert_int_equal(ct_ring_create(&ring, &session, 3, capacity), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
-	ring.head->is_captured = 1; /* the times are the fixture's own */
+	ring.head->is_imported = 1; /* the times are the fixture's own */
 }
 
 static void make_file_ring(uint32_t overflow)
@@ -86,12 +86,12 @@ static void check_place(size_t capacity, enum ct_ring_place ring_place)
 	assert_int_equal(ring.capacity, capacity);
 	assert_int_equal(ring.head->capacity, capacity);
 	assert_int_equal(ring.place, ring_place);
-	assert_int_equal(exists(ring_path), ring_place == CT_RING_IN_FOLDER);
-	if (ring_place == CT_RING_IN_FOLDER) {
+	assert_int_equal(exists(ring_path), ring_place == CT_RING_IN_DIRECTORY);
+	if (ring_place == CT_RING_IN_DIRECTORY) {
 		assert_int_equal(stat(ring_path, &info), 0);
 		assert_int_equal(info.st_size, CT_RING_HEAD_SIZE + capacity);
 	}
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&place, 0, sizeof place);
 	assert_true(produce(200, 1));
 	assert_int_equal(take(), 1);
@@ -114,7 +114,7 @@ static void where_there_is_no_room_it_is_half_as_large_and_so_on(void **state)
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
 		for (unsigned times = 1; WIDE >> times >= CT_RING_MIN; times++) {
 			ct_os_fail(faults[i].call, 0, times, faults[i].error);
-			check_place((size_t)WIDE >> times, CT_RING_IN_FOLDER);
+			check_place((size_t)WIDE >> times, CT_RING_IN_DIRECTORY);
 		}
 	}
 }
@@ -124,7 +124,7 @@ static void it_leaves_room_for_the_outputs(void **state)
 {
 	(void)state;
 	ct_os_fail(CT_OS_MAP, 1, 1, ENOMEM);
-	check_place((size_t)WIDE / 2, CT_RING_IN_FOLDER);
+	check_place((size_t)WIDE / 2, CT_RING_IN_DIRECTORY);
 	ct_os_fail(CT_OS_MAP, 1, 0, 0);
 	assert_true(ct_os_has_room(1 << 20));
 	assert_false(ct_os_has_room(SIZE_MAX / 2));
@@ -163,10 +163,10 @@ static void a_file_size_limit_of_the_program_makes_the_ring_smaller(void **state
 	/* SIGXFSZ is at its default: nothing here may raise it. */
 	limit.rlim_cur = CT_RING_HEAD_SIZE + WIDE - 1;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	check_place(WIDE / 2, CT_RING_IN_FOLDER);
+	check_place(WIDE / 2, CT_RING_IN_DIRECTORY);
 	limit.rlim_cur = CT_RING_HEAD_SIZE + CT_RING_MIN;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	check_place(CT_RING_MIN, CT_RING_IN_FOLDER);
+	check_place(CT_RING_MIN, CT_RING_IN_DIRECTORY);
 	limit.rlim_cur = CT_RING_HEAD_SIZE + CT_RING_MIN - 1;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	check_place(WIDE, CT_RING_PRIVATE);
@@ -185,7 +185,7 @@ static void a_private_one_is_nobody_elses_to_read(void **state)
 	head->ring_place[3] = CT_RING_PRIVATE;
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_NOT_FOUND);
 	assert_int_equal(ct_ring_map(&ring, &session, 3), CTRACE_NOT_FOUND);
-	head->ring_place[3] = CT_RING_IN_FOLDER;
+	head->ring_place[3] = CT_RING_IN_DIRECTORY;
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
 	ct_ring_close(&ring);
 	session.head = NULL;
@@ -261,7 +261,7 @@ static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
 	assert_int_equal(take(), expected++);
 	consume();
 	assert_true(reserve(64));
-	fill_event(lane.cur, 64, 9999); /* not committed */
+	fill_event(thread_buffer.cur, 64, 9999); /* not committed */
 	ct_ring_close(&ring);
 
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
@@ -300,7 +300,7 @@ static void an_empty_ring_costs_no_memory_to_load(void **state)
 	assert_non_null(rings);
 	make_file_ring(CT_OVERFLOW_DISCARD);
 	ct_ring_close(&ring);
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	assert_int_equal(ct_ring_create(&ring, &session, 3, (size_t)4 << 20), CTRACE_OK);
 	assert_true(produce(200, 0));
 	assert_int_equal(take(), 0);

@@ -49,13 +49,13 @@ static void a_ring_is_made_when_there_is_none(void **state)
 static void one_that_was_given_back_is_used_again_with_what_is_in_it(void **state)
 {
 	(void)state;
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	for (uint32_t i = 0; i < 1000; i++) {
 		struct ct_ring *taken = ct_ring_pool_take(pool, &common, i + 1);
 
 		assert_non_null(taken);
 		ring = *taken;
-		memset(&lane, 0, sizeof lane);
+		memset(&thread_buffer, 0, sizeof thread_buffer);
 		assert_true(produce(24, i));
 		ct_ring_pool_give_back(pool, taken);
 		assert_int_equal(ct_ring_owner(taken), 0);
@@ -98,10 +98,10 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 	const struct ct_ring_kind kinds[] = {
 		{ .capacity = CT_RING_MIN },
 		{ .capacity = 2 * CT_RING_MIN },
-		{ .capacity = CT_RING_MIN, .route = 1 },
+		{ .capacity = CT_RING_MIN, .channel = 1 },
 		{ .capacity = CT_RING_MIN, .is_side = true },
 		{ .capacity = CT_RING_MIN, .is_flight = true },
-		{ .capacity = CT_RING_MIN, .is_captured = true },
+		{ .capacity = CT_RING_MIN, .is_imported = true },
 		/* A policy says what the counts of a ring mean: one that has dropped its oldest cannot begin to block, nor the other way. */
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_DISCARD },
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_BLOCK },
@@ -116,8 +116,8 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		assert_int_equal(rings[i]->head->overflow, kinds[i].overflow);
 		assert_int_equal(rings[i]->head->is_flight, kinds[i].is_flight);
 		assert_int_equal(rings[i]->head->is_side, kinds[i].is_side);
-		assert_int_equal(rings[i]->head->is_captured, kinds[i].is_captured);
-		assert_int_equal(rings[i]->head->route, kinds[i].route);
+		assert_int_equal(rings[i]->head->is_imported, kinds[i].is_imported);
+		assert_int_equal(rings[i]->head->channel, kinds[i].channel);
 		ct_ring_pool_give_back(pool, rings[i]);
 	}
 	assert_int_equal(ct_ring_pool_count(pool), CT_COUNT(kinds));
@@ -134,7 +134,7 @@ static uint32_t writer_one(const struct ct_ring_head *head, void *user)
 
 static void where_there_is_no_room_it_is_memory_and_no_writers(void **state)
 {
-	const struct ct_ring_kind written = { .capacity = CT_RING_MIN, .route = 1, .writer = 1 };
+	const struct ct_ring_kind written = { .capacity = CT_RING_MIN, .channel = 1, .writer = 1 };
 	struct ct_ring *taken;
 
 	(void)state;
@@ -145,15 +145,15 @@ static void where_there_is_no_room_it_is_memory_and_no_writers(void **state)
 	assert_int_equal(taken->place, CT_RING_PRIVATE);
 	assert_int_equal(session.head->ring_place[0], CT_RING_PRIVATE);
 	assert_int_equal(session.head->ring_count, 1);
-	assert_int_equal(taken->head->consumer, 0);
+	assert_int_equal(taken->head->held_by, 0);
 	assert_int_equal(taken->head->wanted, 0);
 	ct_ring_pool_assign(pool, writer_one, NULL);
 	assert_int_equal(taken->head->wanted, 0);
 	/* Another has a file, and goes to the writer. */
 	taken = ct_ring_pool_take(pool, &written, 2);
-	assert_int_equal(taken->place, CT_RING_IN_FOLDER);
-	assert_int_equal(session.head->ring_place[1], CT_RING_IN_FOLDER);
-	assert_int_equal(taken->head->consumer, CT_WRITER_SLOT);
+	assert_int_equal(taken->place, CT_RING_IN_DIRECTORY);
+	assert_int_equal(session.head->ring_place[1], CT_RING_IN_DIRECTORY);
+	assert_int_equal(taken->head->held_by, CT_WRITER_SLOT);
 }
 
 /* Threads that come and go must not make a ring each because none has the size that they ask for. */
@@ -183,7 +183,7 @@ static void an_owner_moves_to_a_larger_ring_and_leaves_what_it_has(void **state)
 	(void)state;
 	assert_true(first->may_grow);
 	ring = *first;
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	assert_true(produce(64, 0));
 	next = ct_ring_pool_grow(pool, first, &large);
 	assert_ptr_not_equal(next, first);
@@ -290,7 +290,7 @@ static void a_ring_without_a_thread_holds_nobody_up(void **state)
 /* The file of a ring whose thread lives is cut: a store would kill the program. */
 static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
 {
-	const struct ct_ring_kind kind = { .capacity = CT_RING_MIN, .route = 2, .overflow = CT_OVERFLOW_DISCARD };
+	const struct ct_ring_kind kind = { .capacity = CT_RING_MIN, .channel = 2, .overflow = CT_OVERFLOW_DISCARD };
 	struct ct_ring *taken = ct_ring_pool_take(pool, &kind, 17);
 	struct stat info;
 	char path[5000];
@@ -308,7 +308,7 @@ static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
 	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
 	assert_int_equal(ct_ring_pool_heal(pool), 1);
 	assert_int_equal(ct_ring_owner(taken), 17);
-	assert_int_equal(taken->head->route, 2);
+	assert_int_equal(taken->head->channel, 2);
 	assert_int_equal(taken->head->overflow, CT_OVERFLOW_DISCARD);
 	assert_int_equal(taken->head->magic, CT_RING_MAGIC);
 	assert_ptr_not_equal(ct_ring_pool_take(pool, &kind, 18), taken);
@@ -415,25 +415,25 @@ static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **sta
 
 	(void)state;
 	ring = *mine;
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	assert_true(produce(64, 0));
 	pid = fork();
 	if (pid == 0) {
 		ct_ring_pool_part(pool);
 		CHILD_CHECK(mine->head->head == 0); /* private and empty, at the same addresses */
-		memset(lane.cur, 0xFF, 64);
+		memset(thread_buffer.cur, 0xFF, 64);
 		mine->head->head = 12345;
 		CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
 		ct_ring_pool_forget(pool);
 		CHILD_CHECK(ct_ring_pool_count(pool) == 0);
-		memset(lane.cur, 0xFE, 64); /* the call ends late: the memory is still there */
+		memset(thread_buffer.cur, 0xFE, 64); /* the call ends late: the memory is still there */
 		CHILD_CHECK(ct_ring_pool_take(pool, &common, 2) != NULL);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_int_equal(mine->head->head, CT_EVENT_MARK + 64);
-	assert_int_equal(lane.cur[0], 0);
+	assert_int_equal(thread_buffer.cur[0], 0);
 }
 
 /* ---- making ---- */
@@ -526,19 +526,19 @@ static void a_fork_waits_for_a_ring_that_is_being_made(void **state)
 
 static const struct ct_ring_kind least = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
 
-/* Files in the folder whose names begin with `prefix`; the path of the last one. */
+/* Files in the directory whose names begin with `prefix`; the path of the last one. */
 static unsigned count_files(const char *prefix, char out_path[5000])
 {
-	DIR *folder = opendir(session.path);
+	DIR *directory = opendir(session.path);
 	struct dirent *entry;
 	unsigned count = 0;
 
-	while ((entry = readdir(folder)) != NULL)
+	while ((entry = readdir(directory)) != NULL)
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
 			(void)snprintf(out_path, 5000, "%.4000s/%s", session.path, entry->d_name);
 			count++;
 		}
-	(void)closedir(folder);
+	(void)closedir(directory);
 	return count;
 }
 
@@ -565,15 +565,15 @@ static void from_the_second_small_ring_on_one_is_kept_ready(void **state)
 	assert_int_equal(session.head->ring_count, 2); /* nobody else sees it */
 	points = 0;
 	ct_point_set(count_points);
-	/* For any policy and route. */
+	/* For any policy and channel. */
 	third = ct_ring_pool_take(pool,
-				  &(struct ct_ring_kind){ .capacity = CT_RING_MIN, .route = 3, .overflow = CT_OVERFLOW_OVERWRITE }, 3);
+				  &(struct ct_ring_kind){ .capacity = CT_RING_MIN, .channel = 3, .overflow = CT_OVERFLOW_OVERWRITE }, 3);
 	ct_point_set(NULL);
 	assert_int_equal(points, 0); /* none was made */
 	assert_int_equal(third->index, 2);
 	assert_int_equal(third->head->index, 2);
 	assert_int_equal(third->head->magic, CT_RING_MAGIC);
-	assert_int_equal(third->head->route, 3);
+	assert_int_equal(third->head->channel, 3);
 	assert_int_equal(count_files("ring.new.", path), 0);
 	assert_int_equal(count_files("ring.2", path), 1);
 	ct_ring_pool_stock(pool);
@@ -597,7 +597,7 @@ static void a_ring_that_is_ready_but_was_cut_is_not_used(void **state)
 		assert_int_equal(count_files("ring.new.", path), 1);
 		assert_int_equal(i == 0 ? chmod(path, 0600) | truncate(path, 0) : unlink(path), 0);
 		taken = ct_ring_pool_take(pool, &least, 3);
-		assert_int_equal(taken->place, CT_RING_IN_FOLDER);
+		assert_int_equal(taken->place, CT_RING_IN_DIRECTORY);
 		memset(taken->data, 1, CT_RING_MIN); /* would be a SIGBUS */
 		assert_int_equal(count_files("ring.new.", path), 0);
 	}
@@ -613,7 +613,7 @@ static void without_room_none_is_kept_ready(void **state)
 	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
 	ct_ring_pool_stock(pool);
 	assert_int_equal(count_files("ring.new.", path), 0);
-	assert_int_equal(ct_ring_pool_take(pool, &least, 3)->place, CT_RING_IN_FOLDER);
+	assert_int_equal(ct_ring_pool_take(pool, &least, 3)->place, CT_RING_IN_DIRECTORY);
 }
 
 int main(void)

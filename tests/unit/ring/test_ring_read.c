@@ -40,7 +40,7 @@ static void what_is_not_committed_is_not_there(void **state)
 {
 	(void)state;
 	assert_true(reserve(64));
-	fill_event(lane.cur, 64, 0);
+	fill_event(thread_buffer.cur, 64, 0);
 	assert_int_equal(ct_ring_count_pending(&ring, &classes), 0); /* the window's mark is there */
 	assert_int_equal(take(), UINT32_MAX);
 	commit(64);

@@ -78,8 +78,8 @@ static void every_size_wraps_round_at_every_place(void **state)
 static void half_the_ring_is_the_largest_event_wherever_the_head_stands(void **state)
 {
 	(void)state;
-	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, CAPACITY / 2 + 1));
-	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, SIZE_MAX));
+	assert_false(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, CAPACITY / 2 + 1));
+	assert_false(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, SIZE_MAX));
 	for (uint32_t number = 0; number < 3 * CAPACITY / 1000; number++) {
 		/* A little step, then the largest: an empty ring always has room for it. */
 		assert_true(produce(1000, 2 * number));
@@ -100,16 +100,16 @@ static void each_window_begins_with_a_mark_that_can_be_found(void **state)
 		struct ct_event_state now = { 0 };
 		struct ct_event event;
 
-		assert_true(ct_ring_open_window(&ring, &lane, &classes, 100 + i, 64));
+		assert_true(ct_ring_open_window(&ring, &thread_buffer, &classes, 100 + i, 64));
 		assert_int_equal(ring.head->anchor_count, i + 1);
 		assert_int_equal(ring.head->anchors[i % CT_RING_ANCHORS], anchor);
 		assert_int_equal(ct_event_decode(&classes, ring.data + anchor, CT_EVENT_MARK, &now, &event), CTRACE_OK);
 		assert_true(event.is_mark);
 		assert_int_equal(now.tid, 100 + i);
 		assert_int_equal(ring.head->head, anchor + CT_EVENT_MARK); /* the mark is there, no event yet */
-		fill_event(lane.cur, 64, i);
+		fill_event(thread_buffer.cur, 64, i);
 		commit(64);
-		ct_ring_close_window(&lane);
+		ct_ring_close_window(&thread_buffer);
 	}
 }
 
@@ -122,9 +122,9 @@ static void a_full_ring_refuses_without_publishing_anything(void **state)
 		assert_true(produce(CAPACITY / 4, i));
 	assert_true(produce(CAPACITY / 4 - 4 * CT_EVENT_MARK - 820, 3));
 	head = ring.head->head;
-	assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, 1600));
+	assert_false(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 1600));
 	assert_int_equal(ring.head->head, head);
-	ct_ring_close_window(&lane);
+	ct_ring_close_window(&thread_buffer);
 	assert_true(produce(800, 4));
 	assert_int_equal(ring.head->head, CAPACITY);
 }
@@ -136,18 +136,18 @@ static void a_window_is_no_larger_than_it_has_to_be(void **state)
 	(void)state;
 	ct_ring_close(&ring);
 	make_ring((size_t)4 << 20, CT_OVERFLOW_DISCARD);
-	assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, 32));
-	assert_int_equal(lane.end - lane.cur, CT_RING_WINDOW);
-	assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, large));
-	assert_int_equal(lane.end - lane.cur, large);
+	assert_true(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 32));
+	assert_int_equal(thread_buffer.end - thread_buffer.cur, CT_RING_WINDOW);
+	assert_true(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, large));
+	assert_int_equal(thread_buffer.end - thread_buffer.cur, large);
 }
 
 static void a_closed_window_sends_the_next_event_the_slow_way(void **state)
 {
 	(void)state;
 	assert_true(produce(64, 0));
-	ct_ring_close_window(&lane);
-	assert_null(lane.end);
+	ct_ring_close_window(&thread_buffer);
+	assert_null(thread_buffer.end);
 	assert_true(produce(64, 1)); /* goes on where it stood */
 	assert_int_equal(take(), 0);
 	assert_int_equal(take(), 1);
@@ -157,7 +157,7 @@ static void a_new_owner_goes_on_behind_the_last_one(void **state)
 {
 	(void)state;
 	assert_true(produce(64, 0));
-	memset(&lane, 0, sizeof lane);
+	memset(&thread_buffer, 0, sizeof thread_buffer);
 	assert_true(produce(64, 1));
 	assert_int_equal(take(), 0);
 	assert_int_equal(take(), 1);
@@ -172,7 +172,7 @@ static void a_tail_that_cannot_be_frees_nothing(void **state)
 	assert_true(produce(64, 0));
 	for (size_t i = 0; i < CT_COUNT(tails); i++) {
 		ring.head->tail = tails[i];
-		assert_false(ct_ring_open_window(&ring, &lane, &classes, 5, 64));
+		assert_false(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 64));
 	}
 }
 
@@ -187,14 +187,14 @@ static void what_fits_is_known_before(void **state)
 
 		ct_ring_close(&ring);
 		make_ring(CAPACITY, policies[i]);
-		while (written < CAPACITY / 100 && ct_ring_fits(&ring, &lane, 200)) {
-			assert_true(ct_ring_open_window(&ring, &lane, &classes, 5, 200));
+		while (written < CAPACITY / 100 && ct_ring_fits(&ring, &thread_buffer, 200)) {
+			assert_true(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 200));
 			assert_true(produce(200, written++));
 		}
 		assert_int_equal(ring.head->oldest, 0);
 		assert_in_range(written, CAPACITY / 220 * 7 / 8, CAPACITY / 220 + 1);
-		assert_int_equal(ct_ring_open_window(&ring, &lane, &classes, 5, 200), policies[i] == CT_OVERFLOW_OVERWRITE);
-		assert_false(ct_ring_fits(&ring, &lane, CAPACITY / 2 + 8));
+		assert_int_equal(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 200), policies[i] == CT_OVERFLOW_OVERWRITE);
+		assert_false(ct_ring_fits(&ring, &thread_buffer, CAPACITY / 2 + 8));
 	}
 }
 
@@ -294,17 +294,17 @@ static void *consume_when_somebody_waits(void *argument)
 static void a_waiting_producer_is_woken_each_time(void **state)
 {
 	uint32_t rounds = 2000;
-	pthread_t consumer;
+	pthread_t held_by;
 
 	(void)state;
-	assert_int_equal(pthread_create(&consumer, NULL, consume_when_somebody_waits, &rounds), 0);
+	assert_int_equal(pthread_create(&held_by, NULL, consume_when_somebody_waits, &rounds), 0);
 	for (uint32_t i = 0; i < rounds; i++) {
 		uint64_t tail = __atomic_load_n(&ring.head->tail, __ATOMIC_ACQUIRE);
 
 		assert_true(produce(64, i));
 		assert_true(ct_ring_wait_for_space(&ring, tail, UINT64_MAX));
 	}
-	assert_int_equal(pthread_join(consumer, NULL), 0);
+	assert_int_equal(pthread_join(held_by, NULL), 0);
 }
 
 int main(void)

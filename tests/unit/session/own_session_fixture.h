@@ -33,13 +33,13 @@ static UNUSED const char *text_of(const struct ct_session *of, ct_text text)
 	return at;
 }
 
-static UNUSED unsigned count_entries(const char *folder)
+static UNUSED unsigned count_entries(const char *directory)
 {
 	char command[200];
 	unsigned count = 0;
 	FILE *pipe;
 
-	(void)snprintf(command, sizeof command, "find %s -mindepth 1 ! -name asid | wc -l", folder);
+	(void)snprintf(command, sizeof command, "find %s -mindepth 1 ! -name asid | wc -l", directory);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	assert_int_equal(fscanf(pipe, "%u", &count), 1);

@@ -25,15 +25,15 @@
 
 #define UNUSED __attribute__((unused))
 
-static char room[64];    /* current folder */
+static char room[64];    /* current directory */
 static char run_dir[80]; /* in it; made by enter_room() */
 
-/* A name for mkdtemp() in the test's own folder for such, when that is not too long. */
+/* A name for mkdtemp() in the test's own directory for such, when that is not too long. */
 static UNUSED void print_template(char out[64], const char *name)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *directory = getenv("TMPDIR");
 
-	(void)snprintf(out, 64, "%s/%s-XXXXXX", folder != NULL && strlen(folder) < 40 ? folder : "/tmp", name);
+	(void)snprintf(out, 64, "%s/%s-XXXXXX", directory != NULL && strlen(directory) < 40 ? directory : "/tmp", name);
 }
 
 static UNUSED void enter_room(void)

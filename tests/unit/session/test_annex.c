@@ -9,10 +9,10 @@
 
 #define NOBODY 65534u
 
-static char users_folder[100]; /* of the other user: an XDG_RUNTIME_DIR */
+static char users_directory[100]; /* of the other user: an XDG_RUNTIME_DIR */
 static char annex_path[300];
 
-/* The other user may go through the folders above the room. */
+/* The other user may go through the directories above the room. */
 static void open_way(void)
 {
 	char path[64];
@@ -30,12 +30,12 @@ static int set_up_users(void **state)
 {
 	if (set_up(state) != 0)
 		return 1;
-	(void)snprintf(users_folder, sizeof users_folder, "%s/user", room);
-	assert_int_equal(mkdir(users_folder, 0700), 0);
-	assert_int_equal(setenv("XDG_RUNTIME_DIR", users_folder, 1), 0);
+	(void)snprintf(users_directory, sizeof users_directory, "%s/user", room);
+	assert_int_equal(mkdir(users_directory, 0700), 0);
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", users_directory, 1), 0);
 	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
 	if (geteuid() == 0)
-		assert_int_equal(chown(users_folder, NOBODY, NOBODY), 0);
+		assert_int_equal(chown(users_directory, NOBODY, NOBODY), 0);
 	open_way();
 	return 0;
 }
@@ -52,7 +52,7 @@ static struct ct_ring made;
 static void drop_rights(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
-	CHILD_CHECK(ct_ring_create(&made, &session, 0, CT_RING_MIN) == CTRACE_OK && made.place == CT_RING_IN_FOLDER);
+	CHILD_CHECK(ct_ring_create(&made, &session, 0, CT_RING_MIN) == CTRACE_OK && made.place == CT_RING_IN_DIRECTORY);
 	become_nobody();
 	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK);
 	CHILD_CHECK(made.place == CT_RING_IN_ANNEX);
@@ -66,7 +66,7 @@ static void load_what_it_left(char name[64])
 {
 	(void)snprintf(name, 64, "%d.0", (int)run_and_kill(drop_rights));
 	assert_int_equal(ct_session_load(&session, run_dir, name, true), CTRACE_OK);
-	(void)snprintf(annex_path, sizeof annex_path, "%s/ctrace/annex-%s", users_folder, name);
+	(void)snprintf(annex_path, sizeof annex_path, "%s/ctrace/annex-%s", users_directory, name);
 	assert_string_equal(session.head->annex[0].path, annex_path);
 	assert_int_equal(session.head->annex[0].uid, NOBODY);
 }
@@ -95,7 +95,7 @@ static void a_ring_made_after_the_rights_are_dropped_is_found_by_root(void **sta
 	assert_int_equal(ct_ring_persist(&ring, ring.head, 8), CTRACE_OK);
 	ct_ring_close(&ring);
 	assert_int_equal(ct_ring_map(&ring, &session, 1), CTRACE_NOT_FOUND); /* never an external writer's */
-	ct_folder_remove(run_dir, name);
+	ct_directory_remove(run_dir, name);
 	ct_annex_remove_all(session.head);
 	assert_false(exists(annex_path));
 	assert_int_equal(count_entries(run_dir), 0);
@@ -128,7 +128,7 @@ static void a_user_has_one(void **state)
 	(void)run_and_kill(make_twice);
 }
 
-static void make_without_a_folder(void)
+static void make_without_a_directory(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	become_nobody();
@@ -144,7 +144,7 @@ static void without_any_the_ring_is_memory(void **state)
 {
 	(void)state;
 	NEEDS_ROOT();
-	(void)run_and_kill(make_without_a_folder);
+	(void)run_and_kill(make_without_a_directory);
 }
 
 /* ---- an owner who is hostile ---- */
@@ -158,7 +158,7 @@ static void what_its_owner_puts_there_leads_nowhere(void **state)
 	NEEDS_ROOT();
 	load_what_it_left(name);
 	(void)snprintf(path, sizeof path, "%s/ring.1", annex_path);
-	(void)snprintf(saved, sizeof saved, "%s/saved", users_folder);
+	(void)snprintf(saved, sizeof saved, "%s/saved", users_directory);
 	assert_int_equal(rename(path, saved), 0);
 	assert_int_equal(ct_ring_load(&ring, &session, 1), CTRACE_NOT_FOUND);
 	assert_int_equal(symlink(saved, path), 0);
@@ -179,7 +179,7 @@ static void what_its_owner_puts_there_leads_nowhere(void **state)
 	assert_int_equal(chmod(annex_path, 0700), 0);
 	assert_int_equal(ct_ring_load(&ring, &session, 1), CTRACE_OK);
 	ct_ring_close(&ring);
-	/* A link in place of the folder, or of the one that it is in: nothing behind it is touched. */
+	/* A link in place of the directory, or of the one that it is in: nothing behind it is touched. */
 	assert_int_equal(rename(annex_path, saved), 0);
 	assert_int_equal(symlink(saved, annex_path), 0);
 	assert_int_equal(ct_ring_load(&ring, &session, 1), CTRACE_DENIED);
@@ -206,7 +206,7 @@ static void a_path_that_is_none_of_an_annex_is_not_followed(void **state)
 	}
 	memset(head->annex[0].path, 'x', sizeof head->annex[0].path); /* no end */
 	assert_int_equal(ct_annex_open(head, 0), -1);
-	/* A folder of another user than the head says. */
+	/* A directory of another user than the head says. */
 	assert_int_equal(mkdir("annex-7.0", 0700), 0);
 	(void)snprintf(head->annex[0].path, sizeof head->annex[0].path, "%s/annex-7.0", room);
 	head->annex[0].uid = geteuid() + 1;
@@ -218,7 +218,7 @@ static void a_path_that_is_none_of_an_annex_is_not_followed(void **state)
 
 /* ---- abandoned ones ---- */
 
-static void note_nothing(const struct ct_folder_entry *entry, void *user)
+static void note_nothing(const struct ct_directory_entry *entry, void *user)
 {
 	(void)entry;
 	++*(unsigned *)user;
@@ -232,25 +232,25 @@ static void one_whose_session_is_gone_is_removed(void **state)
 	(void)state;
 	NEEDS_ROOT();
 	load_what_it_left(name);
-	(void)snprintf(directory, sizeof directory, "%s/ctrace", users_folder);
-	ct_folder_each(directory, note_nothing, &count);
+	(void)snprintf(directory, sizeof directory, "%s/ctrace", users_directory);
+	ct_directory_each(directory, note_nothing, &count);
 	assert_int_equal(count, 0); /* it is no session */
 	assert_true(exists(annex_path));
-	ct_folder_remove(run_dir, name);
+	ct_directory_remove(run_dir, name);
 	/* In another mount name space the path says nothing. */
 	(void)snprintf(link_path, sizeof link_path, "%s/session", annex_path);
 	assert_int_equal(unlink(link_path), 0);
 	assert_int_equal(symlink("1 /nowhere/7.0", link_path), 0);
-	ct_folder_each(directory, note_nothing, &count);
+	ct_directory_each(directory, note_nothing, &count);
 	assert_true(exists(annex_path));
 	assert_int_equal(unlink(link_path), 0);
-	ct_folder_each(directory, note_nothing, &count); /* without a name it may be somebody's in a moment */
+	ct_directory_each(directory, note_nothing, &count); /* without a name it may be somebody's in a moment */
 	assert_true(exists(annex_path));
 	ct_session_close(&session, false);
 
 	load_what_it_left(name);
-	ct_folder_remove(run_dir, name);
-	ct_folder_each(directory, note_nothing, &count);
+	ct_directory_remove(run_dir, name);
+	ct_directory_each(directory, note_nothing, &count);
 	assert_false(exists(annex_path));
 	ct_session_close(&session, false);
 }

@@ -150,7 +150,7 @@ static void processes_are_found_by_who_they_are(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		end_process(&processes[i]);
 	filter = (struct ct_peer_filter){ 0 };
-	find(&filter); /* their folders are still there */
+	find(&filter); /* their directories are still there */
 	assert_int_equal(peers.count, 0);
 }
 
@@ -272,14 +272,14 @@ static void *run_liar(void *argument)
 
 static void start_liar(size_t count)
 {
-	int folder;
+	int directory;
 	char path[200];
 
 	(void)snprintf(path, sizeof path, "%s/liar", run_dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(ct_socket_listen(folder, path, "control", &liar_socket), CTRACE_OK);
-	(void)close(folder);
+	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(ct_socket_listen(directory, path, "control", &liar_socket), CTRACE_OK);
+	(void)close(directory);
 	ct_buf_init(&lie);
 	connections = resets = 0;
 	ask_for(CT_VERB_FLUSH);
@@ -289,7 +289,7 @@ static void start_liar(size_t count)
 		struct ct_peer *peer = &peers.items[peers.count];
 
 		(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%s", run_dir);
-		(void)snprintf(peer->folder, sizeof peer->folder, "liar");
+		(void)snprintf(peer->directory, sizeof peer->directory, "liar");
 		peer->status = (enum ctrace_status)4711;
 	}
 }
@@ -491,15 +491,15 @@ static void more_than_there_are_places_for_have_their_turn(void **state)
 
 static void listen_as_another(void)
 {
-	int folder = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int directory = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd;
 
 	CHILD_CHECK(setuid(65534) == 0);
-	CHILD_CHECK(ct_socket_listen(folder, run_dir, "control", &fd) == CTRACE_OK);
+	CHILD_CHECK(ct_socket_listen(directory, run_dir, "control", &fd) == CTRACE_OK);
 	(void)raise(SIGSTOP);
 }
 
-static void another_users_socket_in_our_folder_is_not_believed(void **state)
+static void another_users_socket_in_our_directory_is_not_believed(void **state)
 {
 	int fd = 4711;
 	int status;
@@ -526,7 +526,7 @@ static void another_users_socket_in_our_folder_is_not_believed(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-static void a_folder_that_is_none_is_told(void **state)
+static void a_directory_that_is_none_is_told(void **state)
 {
 	int fd = 4711;
 
@@ -561,8 +561,8 @@ int main(void)
 		TEST(one_that_was_not_heard_asks_again),
 		TEST(but_not_for_ever),
 		TEST(more_than_there_are_places_for_have_their_turn),
-		TEST(another_users_socket_in_our_folder_is_not_believed),
-		TEST(a_folder_that_is_none_is_told),
+		TEST(another_users_socket_in_our_directory_is_not_believed),
+		TEST(a_directory_that_is_none_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

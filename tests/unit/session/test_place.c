@@ -37,7 +37,7 @@ static void where_we_are_is_here(void **state)
 	assert_true(session.head->place.root_inode != 0 && session.head->place.mount_space != 0 &&
 		    session.head->place.process_space != 0);
 	assert_true(ct_place_is_here(&session));
-	set_path(1, "/nonexistent/x/out.log"); /* a folder that is gone is made again */
+	set_path(1, "/nonexistent/x/out.log"); /* a directory that is gone is made again */
 	assert_true(ct_place_is_here(&session));
 	ct_session_close(&session, true);
 }
@@ -82,7 +82,7 @@ static void what_another_boot_had_does_not_count(void **state)
 }
 
 /* A service has name spaces of its own, and others when it is started again. */
-static void outputs_that_are_in_the_same_folders_are_here(void **state)
+static void outputs_that_are_in_the_same_directories_are_here(void **state)
 {
 	char path[200];
 
@@ -168,7 +168,7 @@ int main(void)
 		SESSION_TEST(where_we_are_is_here),
 		SESSION_TEST(another_root_or_name_space_is_elsewhere),
 		SESSION_TEST(what_another_boot_had_does_not_count),
-		SESSION_TEST(outputs_that_are_in_the_same_folders_are_here),
+		SESSION_TEST(outputs_that_are_in_the_same_directories_are_here),
 		SESSION_TEST(a_process_that_has_gone_elsewhere_is_elsewhere),
 		SESSION_TEST(a_process_began_once),
 	};

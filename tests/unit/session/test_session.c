@@ -159,9 +159,9 @@ static void close_everything(void)
 	pid_t pid;
 
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	(void)snprintf(name, sizeof name, "%s", session.folder);
+	(void)snprintf(name, sizeof name, "%s", session.directory);
 	numbers[0] = session.file_fd;
-	numbers[1] = session.folder_fd;
+	numbers[1] = session.directory_fd;
 	closefrom(3);
 	/* Files of the program's own, two of them at the numbers that were ours. */
 	for (size_t i = 0; i < CT_COUNT(files); i++) {
@@ -177,8 +177,8 @@ static void close_everything(void)
 	}
 	for (int i = 0; i < 5; i++)
 		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK); /* grows the file */
-	CHILD_CHECK(ct_session_folder(&session) > 2);
-	CHILD_CHECK(faccessat(ct_session_folder(&session), "session", F_OK, 0) == 0);
+	CHILD_CHECK(ct_session_directory(&session) > 2);
+	CHILD_CHECK(faccessat(ct_session_directory(&session), "session", F_OK, 0) == 0);
 	pid = fork();
 	if (pid == 0) {
 		ct_session_close(&session, false);

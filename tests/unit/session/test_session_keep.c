@@ -16,14 +16,14 @@ static void make_old(const char *name)
 {
 	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
 
-	assert_int_equal(utimensat(session.folder_fd, name, old, 0), 0);
+	assert_int_equal(utimensat(session.directory_fd, name, old, 0), 0);
 }
 
 static bool is_young(const char *name)
 {
 	struct stat info;
 
-	assert_int_equal(fstatat(session.folder_fd, name, &info, 0), 0);
+	assert_int_equal(fstatat(session.directory_fd, name, &info, 0), 0);
 	return info.st_mtime > 1000000 && info.st_atime > 1000000;
 }
 
@@ -43,7 +43,7 @@ static void a_touch_makes_everything_young(void **state)
 	make_old(".");
 	ct_session_touch(&session);
 	assert_true(is_young("session") && is_young("ring.0") && is_young("."));
-	/* A cleaner asks for the folder's lock. */
+	/* A cleaner asks for the directory's lock. */
 	{
 		int fd = open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -55,7 +55,7 @@ static void a_touch_makes_everything_young(void **state)
 	/* Private memory has nothing to touch. */
 	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
 	ct_session_touch(&session);
-	ct_session_guard_folder(&session);
+	ct_session_guard_directory(&session);
 	assert_false(ct_session_heal(&session));
 	ct_session_close(&session, true);
 }
@@ -68,8 +68,8 @@ static void close_and_touch(void)
 	pid_t pid;
 
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	(void)snprintf(name, sizeof name, "%s", session.folder);
-	CHILD_CHECK(close(session.file_fd) == 0 && close(session.folder_fd) == 0);
+	(void)snprintf(name, sizeof name, "%s", session.directory);
+	CHILD_CHECK(close(session.file_fd) == 0 && close(session.directory_fd) == 0);
 	ct_session_touch(&session);
 	pid = fork();
 	if (pid == 0) {
@@ -109,9 +109,9 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	assert_int_equal(session.head->has_paths, 1u << 2);
 	/* No store kills, no trace call finds itself enabled, and readers see a process. */
 	session.components[3000].parent = 1;
-	assert_int_equal(session.components[2999].gate.level, CTRACE_LEVEL_NONE);
+	assert_int_equal(session.components[2999].level_word.level, CTRACE_LEVEL_NONE);
 	assert_int_equal(session.head->pid, getpid());
-	(void)snprintf(name, sizeof name, "%s", session.folder);
+	(void)snprintf(name, sizeof name, "%s", session.directory);
 	(void)snprintf(path, sizeof path, "%s", session.path);
 	if (fork() == 0) {
 		ct_session_close(&session, false);
@@ -135,7 +135,7 @@ static void try_to_cut(void)
 
 	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
-	CHILD_CHECK(ct_ring_create(&ring, &session, 0, CT_RING_MIN) == CTRACE_OK && ring.place == CT_RING_IN_FOLDER);
+	CHILD_CHECK(ct_ring_create(&ring, &session, 0, CT_RING_MIN) == CTRACE_OK && ring.place == CT_RING_IN_DIRECTORY);
 	for (int i = 0; i < 2; i++) {
 		(void)snprintf(path, sizeof path, "%s/%s", session.path, i == 0 ? "session" : "ring.0");
 		CHILD_CHECK(open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) == -1 && errno == EACCES);

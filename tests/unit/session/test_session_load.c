@@ -16,16 +16,16 @@ static void others_find_a_live_one_locked(void **state)
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, session.folder, true), CTRACE_DENIED); /* our own: never */
+	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, session.directory, true), CTRACE_DENIED); /* our own: never */
 	pid = fork();
 	if (pid == 0) {
 		struct ct_session copy;
 		char name[256];
 
-		(void)snprintf(name, sizeof name, "%s", session.folder);
+		(void)snprintf(name, sizeof name, "%s", session.directory);
 		ct_session_close(&session, false); /* a child's end does not end its parent's life */
 		CHILD_CHECK(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT);
-		CHILD_CHECK(copy.folder_fd == -1 && copy.file_fd == -1);
+		CHILD_CHECK(copy.directory_fd == -1 && copy.file_fd == -1);
 		CHILD_CHECK(ct_session_load(&copy, run_dir, name, false) == CTRACE_OK);
 		CHILD_CHECK(copy.head->pid == (uint32_t)getppid());
 		ct_session_close(&copy, false);
@@ -61,7 +61,7 @@ static char lock_name[64];
 
 static void recover_it(void)
 {
-	ct_folder_remove(run_dir, lock_name);
+	ct_directory_remove(run_dir, lock_name);
 }
 
 /* Another recoverer was faster: it is neither damaged nor there. */
@@ -93,7 +93,7 @@ static bool can_be_recovered(const char *name)
 	return WEXITSTATUS(status) == 0;
 }
 
-static void note_alive(const struct ct_folder_entry *entry, void *user)
+static void note_alive(const struct ct_directory_entry *entry, void *user)
 {
 	*(unsigned *)user += entry->is_alive;
 }
@@ -108,7 +108,7 @@ static void looking_at_what_we_recover_does_not_drop_the_lock(void **state)
 	(void)snprintf(lock_name, sizeof lock_name, "%d.0", (int)run_and_kill(make_one));
 	assert_int_equal(ct_session_load(&session, run_dir, lock_name, true), CTRACE_OK);
 	/* As another thread does that looks for an address space. */
-	ct_folder_each(run_dir, note_alive, &alive);
+	ct_directory_each(run_dir, note_alive, &alive);
 	assert_int_equal(alive, 0); /* a recoverer's lock is no sign of life; below, it keeps other recoverers out */
 	assert_int_equal(ct_session_identify(run_dir, lock_name, &asid, jobname), CTRACE_OK);
 	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, lock_name, true), CTRACE_TIMED_OUT);
@@ -236,7 +236,7 @@ static void use(struct ct_session *loaded)
 	assert_true(strlen(head->system) < sizeof head->system);
 	assert_true(head->ring_count <= CT_RING_LIMIT);
 	(void)strlen(ct_session_text(loaded, head->command_line, &size));
-	(void)strlen(ct_session_text(loaded, head->working_folder, &size));
+	(void)strlen(ct_session_text(loaded, head->working_directory, &size));
 	for (uint32_t i = 0; i < head->component_count; i++) {
 		const char *name = ct_session_text(loaded, loaded->components[i].name, &size);
 
@@ -386,7 +386,7 @@ static void links_and_pipes_in_its_place_are_refused_without_waiting(void **stat
 	assert_int_not_equal(ct_session_load(&session, run_dir, "57.0", true), CTRACE_OK);
 	assert_int_equal(ct_session_load(&session, run_dir, "58.0", true), CTRACE_NOT_FOUND);
 	assert_int_equal(mkdir("run/59.0", 0700), 0);
-	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_DAMAGED); /* nobody has removed the folder */
+	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_DAMAGED); /* nobody has removed the directory */
 	memset(long_name, 'n', sizeof long_name);
 	long_name[399] = '\0';
 	assert_int_equal(ct_session_load(&session, run_dir, long_name, true), CTRACE_DENIED);
@@ -434,7 +434,7 @@ static void who_cannot_be_read_is_nobody(void **state)
 	assert_int_equal(truncate(dead_file, 100), 0);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_DAMAGED);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_int_equal(ct_session_identify(run_dir, session.folder, &asid, jobname), CTRACE_DENIED); /* ourselves */
+	assert_int_equal(ct_session_identify(run_dir, session.directory, &asid, jobname), CTRACE_DENIED); /* ourselves */
 	ct_session_close(&session, true);
 	assert_int_equal(asid, 77);
 	assert_string_equal(jobname, "unchanged");
@@ -472,7 +472,7 @@ static void memory_and_disk_that_fail_say_so(void **state)
 
 /* ---- mapped by an external writer ---- */
 
-static int open_folder(const char *name)
+static int open_directory(const char *name)
 {
 	char path[200];
 	int fd;
@@ -489,12 +489,12 @@ static void one_writer_of_a_number_maps_it_and_is_seen_to_live(void **state)
 
 	(void)state;
 	make_dead();
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 3), CTRACE_OK);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 3), CTRACE_OK);
 	assert_true(session.is_mapped);
 	assert_int_equal(session.head->component_count, 20);
-	assert_int_equal(ct_session_map(&second, open_folder(dead_name), 3), CTRACE_TIMED_OUT);
-	assert_int_equal(second.folder_fd, -1);
-	assert_int_equal(ct_session_map(&second, open_folder(dead_name), 4), CTRACE_OK);
+	assert_int_equal(ct_session_map(&second, open_directory(dead_name), 3), CTRACE_TIMED_OUT);
+	assert_int_equal(second.directory_fd, -1);
+	assert_int_equal(ct_session_map(&second, open_directory(dead_name), 4), CTRACE_OK);
 	session.head->dest[2].sequence = 42;
 	assert_int_equal(second.head->dest[2].sequence, 42); /* the file itself */
 	ct_session_close(&second, false);
@@ -516,16 +516,16 @@ static void what_is_no_session_is_not_mapped(void **state)
 	(void)state;
 	make_dead();
 	poke_file(dead_file, offsetof(struct ct_session_head, version), &version, sizeof version);
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 1), CTRACE_UNSUPPORTED);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_UNSUPPORTED);
 	poke_file(dead_file, 0, "xxxxxxxx", 8);
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_DAMAGED);
 	assert_int_equal(truncate(dead_file, CT_SESSION_SIZE - 1), 0);
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_DAMAGED);
 	assert_int_equal(unlink(dead_file), 0);
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 1), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_NOT_FOUND);
 	assert_int_equal(mkfifo(dead_file, 0600), 0);
-	assert_int_equal(ct_session_map(&session, open_folder(dead_name), 1), CTRACE_DAMAGED);
-	assert_int_equal(session.folder_fd, -1);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_DAMAGED);
+	assert_int_equal(session.directory_fd, -1);
 	assert_int_equal(session.file_fd, -1);
 }
 

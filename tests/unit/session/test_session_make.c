@@ -18,7 +18,7 @@ static void without_a_run_directory_it_is_private_memory(void **state)
 	(void)state;
 	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
 	assert_string_equal(session.path, "");
-	assert_int_equal(session.folder_fd, -1);
+	assert_int_equal(session.directory_fd, -1);
 	assert_int_equal(session.head->magic, CT_SESSION_MAGIC);
 	assert_int_equal(session.head->pid, getpid());
 	ct_session_close(&session, true);
@@ -27,7 +27,7 @@ static void without_a_run_directory_it_is_private_memory(void **state)
 
 static void it_says_whose_it_is(void **state)
 {
-	char folder[256], here[200];
+	char directory[256], here[200];
 
 	(void)state;
 	assert_int_equal(setenv("CTRACE_JOBNAME", "payroll-2026", 1), 0);
@@ -41,18 +41,18 @@ static void it_says_whose_it_is(void **state)
 	assert_true(strlen(session.head->host) > 0);
 	assert_true(strlen(session.head->system) > 0);
 	assert_int_equal(strlen(session.head->boot_id), 36);
-	assert_string_equal(text_of(&session, session.head->log_folder), "/var/log/x");
+	assert_string_equal(text_of(&session, session.head->log_directory), "/var/log/x");
 	assert_non_null(getcwd(here, sizeof here));
-	assert_string_equal(text_of(&session, session.head->working_folder), here);
+	assert_string_equal(text_of(&session, session.head->working_directory), here);
 	assert_true(strstr(text_of(&session, session.head->command_line), "test_session") != NULL);
 	assert_true(session.head->sync.slot[0].point_count >= 1);
-	(void)snprintf(folder, sizeof folder, "%s/%d.0", run_dir, (int)getpid());
-	assert_string_equal(session.path, folder);
-	assert_true(ct_session_is_own(run_dir, session.folder));
+	(void)snprintf(directory, sizeof directory, "%s/%d.0", run_dir, (int)getpid());
+	assert_string_equal(session.path, directory);
+	assert_true(ct_session_is_own(run_dir, session.directory));
 	assert_false(ct_session_is_own(run_dir, "1.0"));
 	ct_session_close(&session, true);
-	assert_false(exists(folder));
-	assert_false(ct_session_is_own(run_dir, strrchr(folder, '/') + 1));
+	assert_false(exists(directory));
+	assert_false(ct_session_is_own(run_dir, strrchr(directory, '/') + 1));
 }
 
 static void its_files_are_for_us_alone(void **state)
@@ -63,7 +63,7 @@ static void its_files_are_for_us_alone(void **state)
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	(void)umask(before);
-	assert_int_equal(fstat(session.folder_fd, &info), 0);
+	assert_int_equal(fstat(session.directory_fd, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0700);
 	assert_int_equal(fstat(session.file_fd, &info), 0);
 	assert_int_equal(info.st_mode & 07777, CT_OS_KEPT_MODE);
@@ -71,14 +71,14 @@ static void its_files_are_for_us_alone(void **state)
 	ct_session_close(&session, true);
 }
 
-static void a_process_that_attaches_again_gets_another_folder_and_asid(void **state)
+static void a_process_that_attaches_again_gets_another_directory_and_asid(void **state)
 {
 	struct ct_session second;
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	assert_int_equal(ct_session_create(&second, run_dir), CTRACE_OK);
-	assert_string_not_equal(session.folder, second.folder);
+	assert_string_not_equal(session.directory, second.directory);
 	assert_int_equal(second.head->asid, session.head->asid + 1);
 	ct_session_close(&second, true);
 	ct_session_close(&session, true);
@@ -143,7 +143,7 @@ static void any_failing_call_leaves_a_private_session_and_no_litter(void **state
 		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 		ct_os_fail(faults[i].call, 0, 0, 0);
 		assert_string_equal(session.path, "");
-		assert_int_equal(session.folder_fd, -1);
+		assert_int_equal(session.directory_fd, -1);
 		assert_int_equal(session.file_fd, -1);
 		assert_int_equal(count_entries(run_dir), 0);
 		ct_session_close(&session, true);
@@ -221,7 +221,7 @@ static void little_memory_makes_it_smaller(void **state)
 	}
 }
 
-/* Lets a child make its session and kills it right after the system call that gives the folder its name. */
+/* Lets a child make its session and kills it right after the system call that gives the directory its name. */
 static pid_t kill_after_naming(void)
 {
 	bool is_entry = true;
@@ -255,7 +255,7 @@ static pid_t kill_after_naming(void)
 	}
 }
 
-static void a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once(void **state)
+static void a_directory_with_a_name_is_complete_also_when_its_maker_is_killed_at_once(void **state)
 {
 	char name[64];
 	pid_t pid = kill_after_naming();
@@ -271,7 +271,7 @@ static void a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_on
 
 /* ---- fork ---- */
 
-static const struct ctrace_gate *gate;
+static const struct ctrace_level_word *level_word;
 
 static void fork_and_check(void)
 {
@@ -282,15 +282,15 @@ static void fork_and_check(void)
 	CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
 	CHILD_CHECK(session.head->pid == (uint32_t)getpid() && parent != session.head->pid);
 	CHILD_CHECK(strcmp(session.path, parent_path) != 0);
-	CHILD_CHECK(&session.components[2].gate == gate && gate->level == 3);
+	CHILD_CHECK(&session.components[2].level_word == level_word && level_word->level == 3);
 	CHILD_CHECK(strcmp(ct_session_text(&session, session.components[2].name, &(size_t){ 0 }), "comp.two") == 0);
 	CHILD_CHECK(session.head->ring_count == 0);
 	CHILD_CHECK(session.head->lost[CTRACE_LOSS_NESTED] == 0);
 	CHILD_CHECK(session.head->dest[1].sequence == 0 && session.head->dest[1].slot[0].offset == 0);
 	CHILD_CHECK(ct_dest_path(&session, 1)[0] == '\0');
 	CHILD_CHECK(strcmp(session.head->dest[1].emitter, "BINFILE") == 0);
-	session.components[2].gate.level = 1;
-	CHILD_CHECK(gate->level == 1);
+	session.components[2].level_word.level = 1;
+	CHILD_CHECK(level_word->level == 1);
 	ct_session_close(&session, true);
 	CHILD_CHECK(!exists(session.path));
 }
@@ -298,7 +298,7 @@ static void fork_and_check(void)
 static void fork_to_private(void)
 {
 	CHILD_CHECK(ct_session_fork(&session, "/nonexistent") == CTRACE_OK);
-	CHILD_CHECK(session.path[0] == '\0' && gate->level == 3);
+	CHILD_CHECK(session.path[0] == '\0' && level_word->level == 3);
 	CHILD_CHECK(session.head->pid == (uint32_t)getpid());
 }
 
@@ -307,9 +307,9 @@ static void make_parent(void)
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	assert_int_equal(ct_session_reserve_component(&session, 2), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, "comp.two", 8, &session.components[2].name), CTRACE_OK);
-	session.components[2].gate.level = 3;
+	session.components[2].level_word.level = 3;
 	ct_session_commit_component(&session, 2);
-	gate = &session.components[2].gate;
+	level_word = &session.components[2].level_word;
 	session.head->ring_count = 5;
 	session.head->lost[CTRACE_LOSS_NESTED] = 9;
 	session.head->dest[1].sequence = 7;
@@ -324,7 +324,7 @@ static void a_forked_child_has_its_own_at_the_same_address(void **state)
 	(void)state;
 	make_parent();
 	run_child(fork_and_check);
-	assert_int_equal(gate->level, 3); /* the child changed its own */
+	assert_int_equal(level_word->level, 3); /* the child changed its own */
 	assert_int_equal(session.head->pid, getpid());
 	assert_true(exists(session.path));
 	ct_session_close(&session, true);
@@ -358,7 +358,7 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 		ct_session_commit_component(&session, i);
 	}
 	childs.file_fd = dup(session.file_fd);
-	childs.folder_fd = dup(session.folder_fd);
+	childs.directory_fd = dup(session.directory_fd);
 	{
 		int status;
 		pid_t pid = fork();
@@ -386,13 +386,13 @@ int main(void)
 		SESSION_TEST(without_a_run_directory_it_is_private_memory),
 		SESSION_TEST(it_says_whose_it_is),
 		SESSION_TEST(its_files_are_for_us_alone),
-		SESSION_TEST(a_process_that_attaches_again_gets_another_folder_and_asid),
+		SESSION_TEST(a_process_that_attaches_again_gets_another_directory_and_asid),
 		SESSION_TEST(asids_run_from_1_to_ffff_and_begin_again),
 		SESSION_TEST(a_file_of_numbers_that_stays_locked_is_not_waited_for),
 		SESSION_TEST(any_failing_call_leaves_a_private_session_and_no_litter),
 		SESSION_TEST(a_file_size_limit_makes_it_smaller),
 		SESSION_TEST(little_memory_makes_it_smaller),
-		SESSION_TEST(a_folder_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
+		SESSION_TEST(a_directory_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
 		SESSION_TEST(a_forked_child_has_its_own_at_the_same_address),
 		SESSION_TEST(a_forked_child_without_a_run_directory_goes_private),
 		SESSION_TEST(a_parent_that_went_on_does_not_make_the_childs_copy_too_short),

@@ -1,5 +1,5 @@
 /*
- * test_socket.c - sockets in folders: any length of path, modes, who is at the other end, and why nobody is.
+ * test_socket.c - sockets in directories: any length of path, modes, who is at the other end, and why nobody is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,13 +40,13 @@ static void assert_ours(int fd)
 
 static void who_listens_can_be_connected_to(void **state)
 {
-	int folder = open_room();
+	int directory = open_room();
 	int listener, client, server;
 	uint32_t uid = 4711;
 
 	(void)state;
-	assert_int_equal(ct_socket_listen(folder, room, "here", &listener), CTRACE_OK);
-	assert_int_equal(ct_socket_connect(folder, room, "here", &client), CTRACE_OK);
+	assert_int_equal(ct_socket_listen(directory, room, "here", &listener), CTRACE_OK);
+	assert_int_equal(ct_socket_connect(directory, room, "here", &client), CTRACE_OK);
 	server = accept(listener, NULL, NULL);
 	assert_true(server >= 0);
 	assert_ours(listener);
@@ -59,38 +59,38 @@ static void who_listens_can_be_connected_to(void **state)
 	(void)close(client);
 	(void)close(server);
 	(void)close(listener);
-	(void)close(folder);
+	(void)close(directory);
 }
 
 static void it_takes_the_place_of_what_was_there(void **state)
 {
-	int folder = open_room();
+	int directory = open_room();
 	int first, second, client;
 	struct stat info;
 
 	(void)state;
-	assert_int_equal(ct_socket_listen(folder, room, "here", &first), CTRACE_OK);
-	assert_int_equal(ct_socket_listen(folder, room, "here", &second), CTRACE_OK);
-	assert_int_equal(ct_socket_connect(folder, room, "here", &client), CTRACE_OK);
+	assert_int_equal(ct_socket_listen(directory, room, "here", &first), CTRACE_OK);
+	assert_int_equal(ct_socket_listen(directory, room, "here", &second), CTRACE_OK);
+	assert_int_equal(ct_socket_connect(directory, room, "here", &client), CTRACE_OK);
 	assert_true(accept(first, NULL, NULL) < 0);
 	(void)close(client);
 	(void)close(first);
 	(void)close(second);
 	put_file("plain", "x", 1);
 	assert_int_equal(symlink("plain", "link"), 0);
-	assert_int_equal(ct_socket_listen(folder, room, "link", &first), CTRACE_OK);
+	assert_int_equal(ct_socket_listen(directory, room, "link", &first), CTRACE_OK);
 	assert_int_equal(lstat("link", &info), 0);
 	assert_true(S_ISSOCK(info.st_mode));
 	assert_int_equal(stat("plain", &info), 0); /* the link went, not what it pointed to */
 	assert_int_equal(info.st_size, 1);
 	(void)close(first);
-	(void)close(folder);
+	(void)close(directory);
 }
 
 static void its_mode_does_not_depend_on_the_umask(void **state)
 {
 	const mode_t masks[] = { 0, 0777 };
-	int folder = open_room();
+	int directory = open_room();
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(masks); i++) {
@@ -98,48 +98,48 @@ static void its_mode_does_not_depend_on_the_umask(void **state)
 		struct stat info;
 		int fd;
 
-		assert_int_equal(ct_socket_listen(folder, room, "here", &fd), CTRACE_OK);
+		assert_int_equal(ct_socket_listen(directory, room, "here", &fd), CTRACE_OK);
 		(void)umask(before);
 		assert_int_equal(lstat("here", &info), 0);
 		assert_int_equal(info.st_mode & 07777, 0600);
 		(void)close(fd);
 	}
-	(void)close(folder);
+	(void)close(directory);
 }
 
 static void the_path_may_be_longer_than_an_address(void **state)
 {
 	char name[201], path[300];
-	int folder, listener, client;
+	int directory, listener, client;
 
 	(void)state;
 	memset(name, 'x', 200);
 	name[200] = '\0';
 	assert_int_equal(mkdir(name, 0700), 0);
 	(void)snprintf(path, sizeof path, "%s/%s", room, name);
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(ct_socket_listen(folder, path, "here", &listener), CTRACE_OK);
-	assert_int_equal(ct_socket_connect(folder, path, "here", &client), CTRACE_OK);
+	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(ct_socket_listen(directory, path, "here", &listener), CTRACE_OK);
+	assert_int_equal(ct_socket_connect(directory, path, "here", &client), CTRACE_OK);
 	(void)close(client);
 	(void)close(listener);
-	(void)close(folder);
+	(void)close(directory);
 }
 
 static void why_nobody_is_there_is_told(void **state)
 {
-	int folder = open_room();
+	int directory = open_room();
 	int clients[400];
 	int listener, fd = 4711;
 	unsigned count = 0;
 	enum ctrace_status status;
 
 	(void)state;
-	assert_int_equal(ct_socket_connect(folder, room, "nobody", &fd), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_socket_connect(directory, room, "nobody", &fd), CTRACE_NOT_FOUND);
 	put_file("plain", "x", 1);
-	assert_int_equal(ct_socket_connect(folder, room, "plain", &fd), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_socket_listen(folder, room, "here", &listener), CTRACE_OK);
+	assert_int_equal(ct_socket_connect(directory, room, "plain", &fd), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_socket_listen(directory, room, "here", &listener), CTRACE_OK);
 	do {
-		status = ct_socket_connect(folder, room, "here", &fd);
+		status = ct_socket_connect(directory, room, "here", &fd);
 		if (status == CTRACE_OK)
 			clients[count++] = fd;
 	} while (status == CTRACE_OK && count < CT_COUNT(clients));
@@ -147,60 +147,60 @@ static void why_nobody_is_there_is_told(void **state)
 	while (count > 0)
 		(void)close(clients[--count]);
 	(void)close(listener);
-	assert_int_equal(ct_socket_connect(folder, room, "here", &fd), CTRACE_NOT_FOUND);
-	(void)close(folder);
+	assert_int_equal(ct_socket_connect(directory, room, "here", &fd), CTRACE_NOT_FOUND);
+	(void)close(directory);
 }
 
 static void connect_as_another(void)
 {
-	int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd;
 
 	CHILD_CHECK(setuid(65534) == 0);
-	CHILD_CHECK(ct_socket_connect(folder, room, "here", &fd) == CTRACE_DENIED);
+	CHILD_CHECK(ct_socket_connect(directory, room, "here", &fd) == CTRACE_DENIED);
 }
 
 static void the_mode_keeps_others_out(void **state)
 {
-	int folder = open_room();
+	int directory = open_room();
 	int listener;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chmod(room, 0755), 0);
-	assert_int_equal(ct_socket_listen(folder, room, "here", &listener), CTRACE_OK);
+	assert_int_equal(ct_socket_listen(directory, room, "here", &listener), CTRACE_OK);
 	run_child(connect_as_another);
 	(void)close(listener);
-	(void)close(folder);
+	(void)close(directory);
 }
 
 static void a_name_that_is_too_long_is_refused(void **state)
 {
-	int folder = open_room();
+	int directory = open_room();
 	char name[200];
 	int fd;
 
 	(void)state;
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	assert_int_equal(ct_socket_listen(folder, room, name, &fd), CTRACE_OS_ERROR);
-	assert_int_equal(ct_socket_connect(folder, room, name, &fd), CTRACE_OS_ERROR);
-	(void)close(folder);
+	assert_int_equal(ct_socket_listen(directory, room, name, &fd), CTRACE_OS_ERROR);
+	assert_int_equal(ct_socket_connect(directory, room, name, &fd), CTRACE_OS_ERROR);
+	(void)close(directory);
 }
 
 static void the_standard_descriptors_stay_free(void)
 {
-	int fds[2], fd, folder;
+	int fds[2], fd, directory;
 
 	for (int i = 0; i < 3; i++)
 		(void)close(i);
-	folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0 */
+	directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0 */
 	if (ct_socket_pair(fds) != CTRACE_OK || fds[0] <= 2 || fds[1] <= 2 || fcntl(1, F_GETFD) >= 0 || fcntl(2, F_GETFD) >= 0)
 		_exit(1);
-	if (ct_socket_listen(folder, room, "here", &fd) != CTRACE_OK || fd <= 2)
+	if (ct_socket_listen(directory, room, "here", &fd) != CTRACE_OK || fd <= 2)
 		_exit(2);
-	if (ct_socket_connect(folder, room, "here", &fd) != CTRACE_OK || fd <= 2 || fcntl(1, F_GETFD) >= 0)
+	if (ct_socket_connect(directory, room, "here", &fd) != CTRACE_OK || fd <= 2 || fcntl(1, F_GETFD) >= 0)
 		_exit(3);
 	if (write(fds[0], "x", 1) != 1)
 		_exit(4);

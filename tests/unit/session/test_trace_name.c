@@ -135,12 +135,12 @@ static void writers(void **state)
 }
 
 static struct ct_sub_path path;
-static struct ct_complaint complaint;
+static struct ct_diagnostic diagnostic;
 
 static uint32_t parse_sub(const char *text)
 {
 	memset(&path, 0x55, sizeof path);
-	return ct_sub_parse(text, strlen(text), &path, &complaint);
+	return ct_sub_parse(text, strlen(text), &path, &diagnostic);
 }
 
 static void sub_paths(void **state)
@@ -191,17 +191,17 @@ static void assert_refused(const char *text, uint32_t reason, unsigned column, c
 	static const struct ct_sub_path untouched;
 
 	memset(&path, 0, sizeof path);
-	memset(&complaint, 0x55, sizeof complaint);
-	assert_int_equal(ct_sub_parse(text, strlen(text), &path, &complaint), reason);
-	assert_string_equal(complaint.message, message);
-	assert_int_equal(complaint.line, 0);
-	assert_int_equal(complaint.column, column);
-	assert_true(complaint.expected[0] != '\0');
+	memset(&diagnostic, 0x55, sizeof diagnostic);
+	assert_int_equal(ct_sub_parse(text, strlen(text), &path, &diagnostic), reason);
+	assert_string_equal(diagnostic.message, message);
+	assert_int_equal(diagnostic.line, 0);
+	assert_int_equal(diagnostic.column, column);
+	assert_true(diagnostic.expected[0] != '\0');
 	assert_memory_equal(&path, &untouched, sizeof path);
 	assert_int_equal(ct_sub_parse(text, strlen(text), &path, NULL), reason);
 }
 
-static void sub_mistakes(void **state)
+static void sub_diagnostics(void **state)
 {
 	(void)state;
 	assert_refused("", CTRACE_RSN_SUB_NAME, 1, "a name is missing");
@@ -247,15 +247,15 @@ static void words_for_every_reason(void **state)
 	(void)state;
 	memset(worst, 0x1B, sizeof worst);
 	for (uint32_t reason = 0; reason <= 0xFF; reason++) {
-		memset(&complaint, 0x55, sizeof complaint);
-		ct_trace_complain(reason, (struct ct_span){ worst, sizeof worst }, &complaint);
-		assert_true(strlen(complaint.message) < sizeof complaint.message - 1); /* nor cut */
-		assert_true(strlen(complaint.expected) < sizeof complaint.expected - 1);
-		assert_null(strchr(complaint.message, 0x1B));
+		memset(&diagnostic, 0x55, sizeof diagnostic);
+		ct_trace_diagnose(reason, (struct ct_span){ worst, sizeof worst }, &diagnostic);
+		assert_true(strlen(diagnostic.message) < sizeof diagnostic.message - 1); /* nor cut */
+		assert_true(strlen(diagnostic.expected) < sizeof diagnostic.expected - 1);
+		assert_null(strchr(diagnostic.message, 0x1B));
 	}
-	ct_trace_complain(CTRACE_RSN_BUFSIZE_NOT_DECIMAL, (struct ct_span){ "0K", 2 }, &complaint);
-	assert_string_equal(complaint.message, "\"0K\" is not a size from 1K to 9999K or from 1M to 2047M");
-	assert_string_equal(complaint.expected, "1K to 9999K or 1M to 2047M");
+	ct_trace_diagnose(CTRACE_RSN_BUFSIZE_NOT_DECIMAL, (struct ct_span){ "0K", 2 }, &diagnostic);
+	assert_string_equal(diagnostic.message, "\"0K\" is not a size from 1K to 9999K or from 1M to 2047M");
+	assert_string_equal(diagnostic.expected, "1K to 9999K or 1M to 2047M");
 }
 
 int main(void)
@@ -268,7 +268,7 @@ int main(void)
 		cmocka_unit_test(writers),
 		cmocka_unit_test(sub_paths),
 		cmocka_unit_test(bytes_that_do_not_count_are_zero),
-		cmocka_unit_test(sub_mistakes),
+		cmocka_unit_test(sub_diagnostics),
 		cmocka_unit_test(sub_spaces),
 		cmocka_unit_test(words_for_every_reason),
 	};

@@ -116,9 +116,9 @@ static void every_exec_delivers_first_and_hands_on_what_it_was_given(void **stat
 		assert_said(rows[i].gives_environment ? "zero one two given\n" : "zero one two inherited\n");
 		assert_lines(0, 200);
 		assert_int_equal(unlink("out/trace.log"), 0);
-		/* Its folder is an orphan now, with nothing in it. */
+		/* Its directory is an orphan now, with nothing in it. */
 		assert_int_equal(recover().recovered, 1);
-		assert_int_equal(count_run_folders(), 0);
+		assert_int_equal(count_run_directories(), 0);
 	}
 }
 
@@ -163,7 +163,7 @@ static void a_vfork_child_leaves_its_parents_tracing_alone(void **state)
 	(void)state;
 	assert_int_equal(run_traced(exec_in_a_vfork_child), 0);
 	assert_lines(0, 300);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void exec_in_a_forked_child(void)
@@ -199,7 +199,7 @@ static void a_program_that_never_traced_just_goes(void **state)
 	assert_int_equal(run_traced(exec_without_tracing), 0);
 	assert_said("zero one two inherited\n");
 	assert_false(exists("out"));
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /*
- * test_fork.c - children, however they are made: a folder, rings and an agent of their own when they trace, nothing when they do not.
+ * test_fork.c - children, however they are made: a directory, rings and a consumer thread of their own when they trace, nothing when they do not.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +23,11 @@ static void fork_a_silent_child(void)
 	pid = fork();
 	if (pid == 0) {
 		CHILD_CHECK(ct_process.state == CT_PROCESS_FORKED);
-		CHILD_CHECK(count_run_folders() == 1);
+		CHILD_CHECK(count_run_directories() == 1);
 		exit(0);
 	}
 	CHILD_CHECK(wait_for(pid) == 0);
-	CHILD_CHECK(count_run_folders() == 1); /* the child's end has not removed it */
+	CHILD_CHECK(count_run_directories() == 1); /* the child's end has not removed it */
 	(void)emit(1);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().delivered == 2);
@@ -38,7 +38,7 @@ static void a_child_that_does_not_trace_has_nothing_and_takes_nothing(void **sta
 	(void)state;
 	assert_int_equal(run_traced(fork_a_silent_child), 0);
 	assert_lines(0, 2);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void fork_a_tracing_child(void)
@@ -51,7 +51,7 @@ static void fork_a_tracing_child(void)
 	if (pid == 0) {
 		for (uint32_t i = 2000; i < 3000; i++)
 			CTRACE(&tracer, CTRACE_INFO, i, CTRACE_U32(i));
-		CHILD_CHECK(count_run_folders() == 2);
+		CHILD_CHECK(count_run_directories() == 2);
 		CHILD_CHECK(ct_process.session.head->pid == (uint32_t)getpid());
 		CHILD_CHECK(stats().emitted == 1000); /* its own */
 		exit(0);
@@ -67,7 +67,7 @@ static void a_child_that_traces_has_its_own_and_nothing_comes_twice(void **state
 	(void)state;
 	assert_int_equal(run_traced(fork_a_tracing_child), 0);
 	assert_lines(0, 3000);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void fork_with_events_in_the_ring(void)
@@ -75,10 +75,10 @@ static void fork_with_events_in_the_ring(void)
 	pid_t pid;
 
 	(void)emit(0);
-	hold_agent();
+	hold_consumer_thread();
 	for (uint32_t i = 1; i < 100; i++)
 		(void)emit(i);
-	release_agent();
+	release_consumer_thread();
 	pid = fork();
 	if (pid == 0)
 		exit(0); /* delivers nothing of its parent's */
@@ -110,14 +110,14 @@ static void children_of_children_trace_too(void **state)
 	(void)state;
 	assert_int_equal(run_traced(fork_down_the_generations), 0);
 	assert_lines(0, 5);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
-/* For a child that no fork handler prepares: the agent must not be inside malloc when the memory is copied. */
-static void wait_until_agent_sleeps(void)
+/* For a child that no fork handler prepares: the consumer thread must not be inside malloc when the memory is copied. */
+static void wait_until_consumer_thread_sleeps(void)
 {
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	while (__atomic_load_n(&ct_process.agent_idle, __ATOMIC_SEQ_CST) == 0)
+	while (__atomic_load_n(&ct_process.consumer_thread_idle, __ATOMIC_SEQ_CST) == 0)
 		;
 }
 
@@ -127,7 +127,7 @@ static void fork_behind_the_handlers_back(void)
 
 	for (uint32_t i = 0; i < 100; i++)
 		(void)emit(i);
-	wait_until_agent_sleeps();
+	wait_until_consumer_thread_sleeps();
 	pid = (pid_t)syscall(SYS_fork);
 	if (pid == 0) {
 		for (uint32_t i = 100; i < 200; i++)
@@ -144,7 +144,7 @@ static void a_child_made_by_the_bare_system_call_traces_for_itself(void **state)
 	(void)state;
 	assert_int_equal(run_traced(fork_behind_the_handlers_back), 0);
 	assert_lines(0, 200);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void fork_inside_a_lock(void)
@@ -152,7 +152,7 @@ static void fork_inside_a_lock(void)
 	pid_t pid;
 
 	(void)emit(0);
-	wait_until_agent_sleeps();
+	wait_until_consumer_thread_sleeps();
 	ct_registry_lock(ct_process.registry); /* as a signal handler that interrupted a command */
 	pid = fork();
 	if (pid == 0) {
@@ -258,7 +258,7 @@ static void forks_amid_traces_and_commands_neither_hang_nor_lose(void **state)
 	configure("ctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
 	assert_int_equal(run_traced(fork_in_a_storm), 0);
 	(void)recover();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static pthread_barrier_t barrier;
@@ -294,7 +294,7 @@ static void a_fork_beside_the_first_event_does_not_hang_the_child(void **state)
 		skip();
 	for (int i = 0; i < 60; i++) {
 		assert_int_equal(run_traced(fork_while_another_attaches), 0);
-		assert_int_equal(count_run_folders(), 0);
+		assert_int_equal(count_run_directories(), 0);
 	}
 	assert_int_equal(read_lines(2), 120);
 }
@@ -329,7 +329,7 @@ static void a_daemon_traces_on(void **state)
 	(void)close(parent_ended[0]);
 	(void)close(daemon_ended[0]);
 	assert_lines(0, 2);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void daemonize_slowly(void)
@@ -344,7 +344,7 @@ static void daemonize_slowly(void)
 		exit(0);
 	}
 	CHILD_CHECK(wait_for(pid) == 0);
-	CHILD_CHECK(count_run_folders() == 1); /* this process's own */
+	CHILD_CHECK(count_run_directories() == 1); /* this process's own */
 	_exit(0);                              /* as daemon() does */
 }
 
@@ -355,11 +355,11 @@ static void a_parent_that_ends_behind_its_daemon_is_for_the_next_recovery(void *
 
 	(void)state;
 	assert_int_equal(run_traced(daemonize_slowly), 0);
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	total = recover();
-	assert_int_equal(total.folders, 1);
+	assert_int_equal(total.directories, 1);
 	assert_int_equal(total.recovered, 1);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 2);
 }
 

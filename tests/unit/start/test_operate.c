@@ -41,11 +41,11 @@ static void flush(void)
 	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 900 }), "SUCCESS");
 	CHILD_CHECK(stats().delivered == 1);
 	assert_lines(0, 1);
-	hold_agent();
+	hold_consumer_thread();
 	CHILD_CHECK(emit(1) == CTRACE_OK);
 	/* However long it may take: the others wait for this thread. */
 	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 1000000 }), "TIMED_OUT ", 10) == 0);
-	release_agent();
+	release_consumer_thread();
 }
 
 static void what_was_traced_is_delivered(void **state)

@@ -106,7 +106,7 @@ static void look_with_a_flight_recorder(void)
 {
 	make_tracer("flown");
 	CHECK_TEXT(level("flown", CTRACE_ERROR), "SUCCESS\nflown: DEBUG -> ERROR");
-	CHILD_CHECK(ct_route_set_flight(ct_process.registry, "flown", 5, CTRACE_INFO, NULL, NULL) == CTRACE_OK);
+	CHILD_CHECK(ct_channel_set_flight(ct_process.registry, "flown", 5, CTRACE_INFO, NULL, NULL) == CTRACE_OK);
 	CHECK_TEXT(level("flown", CT_LEVEL_ASKED), "SUCCESS\nflown: ERROR -> ERROR");
 	CHECK_TEXT(level("flown", CTRACE_WARN), "SUCCESS\nflown: ERROR -> WARN");
 	CHECK_TEXT(level("flown", CTRACE_DEBUG), "SUCCESS\nflown: WARN -> DEBUG");

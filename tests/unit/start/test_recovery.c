@@ -4,7 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../process/process_fixture.h"
-#include "lib/start/agent.h"
+#include "lib/start/consumer_thread.h"
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -55,7 +55,7 @@ static void emit_and_die(void)
 {
 	CHILD_CHECK(emit(0) == CTRACE_OK);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
-	hold_agent();
+	hold_consumer_thread();
 	for (uint32_t i = 1; i < 50; i++)
 		CHILD_CHECK(emit(i) == CTRACE_OK);
 	(void)raise(SIGKILL);
@@ -64,22 +64,22 @@ static void emit_and_die(void)
 static void leave_an_orphan(void)
 {
 	assert_int_equal(run_traced(emit_and_die), -SIGKILL);
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	assert_int_equal(read_lines(50), 1);
 }
 
 static void open_orphan(struct ct_session *session)
 {
-	DIR *folder = opendir(run_dir);
+	DIR *directory = opendir(run_dir);
 	struct dirent *entry;
 
-	assert_non_null(folder);
-	while ((entry = readdir(folder)) != NULL)
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL)
 		if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') != NULL)
 			break;
 	assert_non_null(entry);
 	assert_int_equal(ct_session_load(session, run_dir, entry->d_name, true), CTRACE_OK);
-	(void)closedir(folder);
+	(void)closedir(directory);
 }
 
 static void an_orphan_is_delivered_and_removed(void **state)
@@ -87,29 +87,29 @@ static void an_orphan_is_delivered_and_removed(void **state)
 	(void)state;
 	leave_an_orphan();
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 50);
 }
 
-/* It would never end if it needed the drain's lock, or the agent. */
-static void recover_beside_a_held_agent(void)
+/* It would never end if it needed the consumer's lock, or the consumer thread. */
+static void recover_beside_a_held_consumer_thread(void)
 {
 	CHILD_CHECK(emit(50) == CTRACE_OK);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
-	hold_agent();
+	hold_consumer_thread();
 	recover_on_a_thread();
-	CHILD_CHECK(count_run_folders() == 1); /* our own */
-	release_agent();
+	CHILD_CHECK(count_run_directories() == 1); /* our own */
+	release_consumer_thread();
 }
 
-static void it_needs_nothing_of_the_agent(void **state)
+static void it_needs_nothing_of_the_consumer_thread(void **state)
 {
 	(void)state;
 	/* Another name: taking over the orphan's own file recovers it, too. */
 	leave_an_orphan();
 	configure("mftrace.emitter.textfile#file = other.log\n");
-	assert_int_equal(run_traced(recover_beside_a_held_agent), 0);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(run_traced(recover_beside_a_held_consumer_thread), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 51);
 }
 
@@ -124,9 +124,9 @@ static void *run_method(void *argument)
 {
 	(void)argument;
 	__atomic_store_n(&method.tid, ct_os_thread_id(), __ATOMIC_RELEASE);
-	ct_agent_begin_method(NULL);
+	ct_consumer_thread_begin_method(NULL);
 	__atomic_store_n(&method.has_begun, 1, __ATOMIC_SEQ_CST);
-	ct_agent_end_method(NULL);
+	ct_consumer_thread_end_method(NULL);
 	return NULL;
 }
 
@@ -150,12 +150,12 @@ static void begin_a_method_in_a_fork(void)
 	pthread_t thread;
 
 	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHILD_CHECK(ct_agent_pause());
+	CHILD_CHECK(ct_consumer_thread_pause());
 	CHILD_CHECK(pthread_create(&thread, NULL, run_method, NULL) == 0);
 	while (__atomic_load_n(&method.tid, __ATOMIC_ACQUIRE) == 0 || !sleeps(method.tid))
 		CHILD_CHECK(__atomic_load_n(&method.has_begun, __ATOMIC_SEQ_CST) == 0);
-	CHILD_CHECK(__atomic_load_n(&ct_agent.running, __ATOMIC_SEQ_CST) == 0);
-	ct_agent_resume();
+	CHILD_CHECK(__atomic_load_n(&ct_consumer_thread.running, __ATOMIC_SEQ_CST) == 0);
+	ct_consumer_thread_resume();
 	CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(method.has_begun == 1);
 }
@@ -196,14 +196,14 @@ static void one_whose_emitter_is_unknown_is_left(void **state)
 	leave_an_orphan();
 	rename_emitter("NOBODYS", name);
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	open_orphan(&session);
 	assert_int_equal(session.head->recover_tries, 0); /* nothing was tried, so nothing has failed */
 	ct_session_close(&session, false);
 	rename_emitter(name, unknown);
 	assert_string_equal(unknown, "NOBODYS");
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 50);
 }
 
@@ -250,11 +250,11 @@ static void one_whose_emitter_is_a_module_is_left(void **state)
 	leave_an_orphan();
 	rename_emitter("NOTES", name);
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	assert_int_not_equal(access("loaded", F_OK), 0);
 	forget_outputs();
 	ct_recover(run_dir, &taking_over, &total, NULL, NULL);
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	assert_int_not_equal(access("loaded", F_OK), 0);
 	(void)recover();
 	assert_int_equal(access("loaded", F_OK), 0);
@@ -283,7 +283,7 @@ static void set_time(uint64_t at_ns)
 	ct_session_close(&session, false);
 }
 
-/* FILE is absolute, so that no other folder is tried in its place. */
+/* FILE is absolute, so that no other directory is tried in its place. */
 static void configure_path(void)
 {
 	char text[200];
@@ -313,7 +313,7 @@ static void one_that_failed_is_not_tried_before_its_time(void **state)
 	assert_int_equal(read_lines(50), 1);
 	set_time(ct_clock_wall_ns());
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 50);
 }
 
@@ -324,7 +324,7 @@ static void a_clock_that_was_set_back_keeps_nobody_waiting(void **state)
 	leave_an_orphan();
 	set_time(ct_clock_wall_ns() + 1000000 * (uint64_t)FAR_NS);
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 50);
 }
 
@@ -334,9 +334,9 @@ static void who_is_asked_to_recover_does_not_wait_for_the_time(void **state)
 	leave_an_orphan();
 	set_time(ct_clock_wall_ns() + FAR_NS);
 	recover_on_a_thread();
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	assert_int_equal(recover().recovered, 1);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 50);
 }
 
@@ -346,7 +346,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_orphan_is_delivered_and_removed),
-		TEST(it_needs_nothing_of_the_agent),
+		TEST(it_needs_nothing_of_the_consumer_thread),
 		TEST(a_method_does_not_begin_in_a_fork),
 		TEST(one_whose_emitter_is_unknown_is_left),
 		TEST(one_whose_emitter_is_a_module_is_left),

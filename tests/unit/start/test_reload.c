@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 static char message[256];
-static unsigned mistakes;
+static unsigned diagnostics;
 
 /* The fixture's configuration, which traces into out/trace.log, with `more`. */
 static void rewrite(const char *more)
@@ -34,7 +34,7 @@ static void write_only(const char *text)
 
 static void reload(void)
 {
-	enum ctrace_status status = ct_reload("", &mistakes, message);
+	enum ctrace_status status = ct_reload("", &diagnostics, message);
 
 	if (status != CTRACE_OK)
 		(void)fprintf(stderr, "%s\n", message);
@@ -95,7 +95,7 @@ static void follow_the_file(void)
 	reload();
 	CHILD_CHECK(level_of("a.b") == CTRACE_LEVEL_NONE && ct_dest_default(ct_process.registry) == 1);
 	/* Or a recovery in this process would open its file, and with closing it drop its lock. */
-	CHILD_CHECK(ct_session_is_own(run_dir, ct_process.session.folder));
+	CHILD_CHECK(ct_session_is_own(run_dir, ct_process.session.directory));
 }
 
 static void what_the_file_says_now_is_in_force(void **state)
@@ -168,24 +168,24 @@ static void only_destinations_with_other_settings_are_reopened(void **state)
 static void fail_to_read(void)
 {
 	CHILD_CHECK(ctrace_level_set("a", CTRACE_FATAL) == CTRACE_OK);
-	CHILD_CHECK(ct_reload("/nonexistent/config", &mistakes, message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("/nonexistent/config", &diagnostics, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(says("/nonexistent/config cannot be read: No such file or directory; nothing was changed"));
-	CHILD_CHECK(ct_reload(room, &mistakes, message) != CTRACE_OK);
+	CHILD_CHECK(ct_reload(room, &diagnostics, message) != CTRACE_OK);
 	CHILD_CHECK(says("cannot be read: it is no file; nothing was changed"));
 	CHILD_CHECK(truncate("config", 5 << 20) == 0);
-	CHILD_CHECK(ct_reload("", &mistakes, message) != CTRACE_OK);
+	CHILD_CHECK(ct_reload("", &diagnostics, message) != CTRACE_OK);
 	CHILD_CHECK(says("it is larger than a configuration can be"));
 	CHILD_CHECK(unlink("config") == 0);
-	CHILD_CHECK(ct_reload("", &mistakes, message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("", &diagnostics, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(unsetenv("MFTRACE_CONFIG") == 0);
-	CHILD_CHECK(ct_reload("", &mistakes, message) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_reload("", &diagnostics, message) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(says("MFTRACE_CONFIG"));
 	rewrite("");
 	ct_os_fail(CT_OS_MAP, 0, 1, ENOMEM);
-	CHILD_CHECK(ct_reload("config", &mistakes, message) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_reload("config", &diagnostics, message) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(says("nothing was changed: "));
 	CHILD_CHECK(level_of("a") == CTRACE_FATAL && level_of("b") == CTRACE_DEBUG);
-	CHILD_CHECK(ct_reload("config", &mistakes, message) == CTRACE_OK);
+	CHILD_CHECK(ct_reload("config", &diagnostics, message) == CTRACE_OK);
 	CHILD_CHECK(level_of("a") == CTRACE_DEBUG);
 }
 
@@ -195,14 +195,14 @@ static void a_file_that_cannot_be_read_changes_nothing(void **state)
 	assert_int_equal(run_traced(fail_to_read), 0);
 }
 
-static void read_with_mistakes(void)
+static void read_with_diagnostics(void)
 {
 	char path[200];
 
 	CHILD_CHECK(ct_process_attach() != NULL);
 	rewrite("nonsense\nmftrace.level.a = error\nmftrace.level.b = loud\nmftrace.dest.c = nosuchemitter\n");
 	reload();
-	CHILD_CHECK(says("; 3 lines were not understood, the first is line 7: ctrace config check ") && mistakes == 3);
+	CHILD_CHECK(says("; 3 lines were not understood, the first is line 7: ctrace config check ") && diagnostics == 3);
 	CHILD_CHECK(level_of("a") == CTRACE_ERROR);
 	rewrite("nonsense\nmftrace.application = some-other-program\nnonsense\n");
 	reload();
@@ -211,15 +211,15 @@ static void read_with_mistakes(void)
 	CHILD_CHECK(level_of("a") == CTRACE_LEVEL_NONE);
 	rewrite("mftrace.level.a = fatal\nx\n");
 	(void)snprintf(path, sizeof path, "%s/config", room);
-	CHILD_CHECK(ct_reload(path, &mistakes, message) == CTRACE_OK);
-	CHILD_CHECK(says("; 1 line was not understood, line 8: ctrace config check ") && mistakes == 1);
+	CHILD_CHECK(ct_reload(path, &diagnostics, message) == CTRACE_OK);
+	CHILD_CHECK(says("; 1 line was not understood, line 8: ctrace config check ") && diagnostics == 1);
 	CHILD_CHECK(says(path));
 }
 
-static void mistakes_are_counted(void **state)
+static void diagnostics_are_counted(void **state)
 {
 	(void)state;
-	assert_int_equal(run_traced(read_with_mistakes), 0);
+	assert_int_equal(run_traced(read_with_diagnostics), 0);
 }
 
 static void change_what_holds_later(void)
@@ -242,7 +242,7 @@ static void change_what_holds_later(void)
 	CHILD_CHECK(says("is in force; ctrace.attach holds from the next start on; "
 			 "ctrace.buffer and ctrace.flight.buffer hold for rings made from now on"));
 	CHILD_CHECK(ct_process.session.head->flight_at_death == 0);
-	CHILD_CHECK(count_run_folders() == 1);
+	CHILD_CHECK(count_run_directories() == 1);
 }
 
 static void what_holds_only_later_is_said(void **state)
@@ -310,7 +310,7 @@ static uint64_t ring_of(const char *name)
 	uint32_t index;
 
 	CHILD_CHECK(ct_registry_find(ct_process.registry, name, strlen(name), &index) == CTRACE_OK);
-	return ct_route_at(ct_process.registry, ct_gate_route(&ct_registry_entry(ct_process.registry, index)->gate)).buffer;
+	return ct_channel_at(ct_process.registry, ct_level_word_channel(&ct_registry_entry(ct_process.registry, index)->level_word)).buffer;
 }
 
 static void delete_trace(const char *name)
@@ -397,7 +397,7 @@ static bool has_all(uint32_t count)
 	return lines == count && sum == (uint64_t)count * (count - 1) / 2;
 }
 
-/* Level, destinations, ring and the file's settings are said in another way each time; INFO and TEXTFILE are so by both.  What a gate had
+/* Level, destinations, ring and the file's settings are said in another way each time; INFO and TEXTFILE are so by both.  What a level word had
  * turned away meanwhile would be missing, though it were counted nowhere. */
 static void reload_while_tracing(void)
 {
@@ -441,7 +441,7 @@ int main(void)
 		TEST(a_change_is_told_once_with_its_last_value),
 		TEST(only_destinations_with_other_settings_are_reopened),
 		TEST(a_file_that_cannot_be_read_changes_nothing),
-		TEST(mistakes_are_counted),
+		TEST(diagnostics_are_counted),
 		TEST(what_holds_only_later_is_said),
 		TEST(a_relative_path_is_that_of_the_start),
 		TEST(what_commands_have_made_of_a_trace_stays),

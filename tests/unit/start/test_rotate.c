@@ -35,14 +35,14 @@ static void rotate_with_generations(void)
 	uint32_t done = 77;
 
 	emit_from(0, 10);
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_OK);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK);
 	CHILD_CHECK(done == 1);
 	/* What was traced before the request is in the generation before it. */
 	CHILD_CHECK(lines_of("out/trace.log_1") == 10);
 	emit_from(10, 30);
-	CHILD_CHECK(ct_agent_rotate(ALL & ~1u, &done) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL & ~1u, &done) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(done == 0);
-	CHILD_CHECK(ct_agent_rotate(1, &done) == CTRACE_OK);
+	CHILD_CHECK(ct_consumer_thread_rotate(1, &done) == CTRACE_OK);
 	emit_from(30, 35);
 }
 
@@ -61,19 +61,19 @@ static void rotate_one_file(void)
 {
 	uint32_t done = 77;
 
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* not attached */
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* not attached */
 	CHILD_CHECK(done == 0);
 	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* nothing is open */
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* nothing is open */
 	emit_from(0, 10);
 	done = 77;
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
 	CHILD_CHECK(done == 0);
 	emit_from(10, 20);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
 	CHILD_CHECK(rename("out/trace.log", "out/trace.log.1") == 0);
 	emit_from(20, 30);
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_OK || ct_agent_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK || ct_consumer_thread_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
 	emit_from(30, 40);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
 	CHILD_CHECK(lines_of("out/trace.log.1") == 20);
@@ -93,13 +93,13 @@ static void rotate_and_die(void)
 	uint32_t done;
 
 	emit_from(0, 100);
-	CHILD_CHECK(ct_agent_rotate(ALL, &done) == CTRACE_OK);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK);
 	CHILD_CHECK(done == 3);
 	emit_from(100, 150);
 	(void)kill(getpid(), SIGKILL);
 }
 
-/* Whatever of the last 50 the agent had written: each is there once in the text, and once in the folders. */
+/* Whatever of the last 50 the consumer thread had written: each is there once in the text, and once in the directories. */
 static void killed_after_rotating_nothing_is_lost_or_twice(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void *keep_rotating(void *argument)
 	do {
 		uint32_t done;
 
-		rotations->done += ct_agent_rotate(ALL, &done) == CTRACE_OK;
+		rotations->done += ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK;
 	} while (__atomic_load_n(&rotations->stop, __ATOMIC_ACQUIRE) == 0);
 	return NULL;
 }

@@ -61,7 +61,7 @@ static void the_environment_has_the_last_word_on_attaching(void **state)
 	assert_int_equal(unsetenv("CTRACE_ATTACH"), 0);
 }
 
-static void mistakes_change_nothing_and_stop_nothing(void **state)
+static void diagnostics_change_nothing_and_stop_nothing(void **state)
 {
 	(void)state;
 	read_settings("nonsense\nctrace.attach = maybe\n= = =\n\x01\xFF\xFE\nctrace.nosuch = 1\nctrace.run.directory = /x\n");
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(without_a_file_the_defaults_hold, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_needed_before_a_session_is_read_first, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_environment_has_the_last_word_on_attaching, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(mistakes_change_nothing_and_stop_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(diagnostics_change_nothing_and_stop_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(another_programs_entries_before_its_name_are_discarded, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_file_or_too_large_is_not_read, fixture_setup, fixture_teardown),

@@ -13,7 +13,7 @@ static void a_program_that_does_not_trace_leaves_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(do_nothing), 0);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_false(exists("run/asid"));
 	assert_false(exists("out"));
 }
@@ -24,12 +24,12 @@ static void emit_and_end(void)
 		CTRACE(&tracer, CTRACE_INFO, i, CTRACE_U32(i));
 }
 
-static void the_end_delivers_everything_and_removes_the_folder(void **state)
+static void the_end_delivers_everything_and_removes_the_directory(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(emit_and_end), 0);
 	assert_lines(0, 5000);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static void emit_late(void)
@@ -58,7 +58,7 @@ static void write_to_nowhere(void)
 		(void)emit(i);
 	CHILD_CHECK(rename("out", "away") == 0);
 	put_file("out", "", 0);
-	/* Its file is gone, and there is no folder to make another in. */
+	/* Its file is gone, and there is no directory to make another in. */
 	for (uint32_t i = 100; i < 200; i++)
 		(void)emit(i);
 }
@@ -72,13 +72,13 @@ static void what_cannot_be_delivered_at_the_end_waits_for_a_recoverer(void **sta
 	configure(text);
 	assert_int_equal(mkdir("out", 0700), 0);
 	assert_int_equal(run_traced(write_to_nowhere), 0);
-	assert_int_equal(count_run_folders(), 1);
+	assert_int_equal(count_run_directories(), 1);
 	assert_int_equal(recover().kept, 1);
 	assert_int_equal(unlink("out"), 0);
 	assert_int_equal(rename("away", "out"), 0);
 	assert_int_equal(recover().recovered, 1);
 	assert_lines(0, 200);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static uint32_t emitted_beside; /* atomic */
@@ -108,7 +108,7 @@ static void the_end_beside_a_thread_that_goes_on_loses_nothing_committed(void **
 	(void)state;
 	assert_int_equal(run_traced(exit_beside_others), 0);
 	(void)recover();
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 	count = read_lines(300000);
 	assert_true(count >= 20000);
 	for (unsigned i = 0; i < count && i < 300000; i++)
@@ -122,11 +122,11 @@ static void trace_privately(void)
 	for (uint32_t i = 0; i < 100; i++)
 		(void)emit(i);
 	CHILD_CHECK(ct_process.session.path[0] == '\0');
-	CHILD_CHECK(count_run_folders() == 0);
+	CHILD_CHECK(count_run_directories() == 0);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 }
 
-static void one_that_keeps_to_itself_traces_without_a_folder(void **state)
+static void one_that_keeps_to_itself_traces_without_a_directory(void **state)
 {
 	(void)state;
 	configure("ctrace.attach = off\n");
@@ -134,7 +134,7 @@ static void one_that_keeps_to_itself_traces_without_a_folder(void **state)
 	assert_lines(0, 100);
 }
 
-static void a_run_directory_that_is_refused_costs_the_folder_only(void **state)
+static void a_run_directory_that_is_refused_costs_the_directory_only(void **state)
 {
 	(void)state;
 	assert_int_equal(chmod("run", 0777), 0);
@@ -144,7 +144,7 @@ static void a_run_directory_that_is_refused_costs_the_folder_only(void **state)
 
 static void trace_without_memory(void)
 {
-	/* No folder, and no memory for anything else that is mapped. */
+	/* No directory, and no memory for anything else that is mapped. */
 	ct_os_fail(CT_OS_MAP, 0, 1000, ENOMEM);
 	CHILD_CHECK(emit(0) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(emit(0) == CTRACE_NOT_ENOUGH_MEMORY);
@@ -162,7 +162,7 @@ static void without_memory_everything_is_counted_and_nothing_crashes(void **stat
 	(void)state;
 	configure("ctrace.attach = off\n");
 	assert_int_equal(run_traced(trace_without_memory), 0);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(count_run_directories(), 0);
 }
 
 static size_t fail_from; /* malloc() of so many bytes, or more, fails; 0: none does */
@@ -178,31 +178,31 @@ void *malloc(size_t size)
 }
 #endif
 
-static unsigned count_own_folders(void)
+static unsigned count_own_directories(void)
 {
 	unsigned count = 0;
-	DIR *folder = opendir(run_dir);
+	DIR *directory = opendir(run_dir);
 	char own[32];
 
 	(void)snprintf(own, sizeof own, "%d.", (int)getpid());
-	for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
+	for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;)
 		count += strncmp(entry->d_name, own, strlen(own)) == 0;
-	CHILD_CHECK(folder != NULL && closedir(folder) == 0);
+	CHILD_CHECK(directory != NULL && closedir(directory) == 0);
 	return count;
 }
 
 static void be_without_memory(uint32_t first)
 {
-	fail_from = 50000; /* the agent's first batch */
+	fail_from = 50000; /* the consumer thread's first batch */
 	CHILD_CHECK(emit(first) == CTRACE_OK);
-	CHILD_CHECK(ct_agent_drain() == NULL);
+	CHILD_CHECK(ct_consumer_thread_consumer() == NULL);
 	CHILD_CHECK(stats().pending == 1);
-	CHILD_CHECK(count_own_folders() == 1);
+	CHILD_CHECK(count_own_directories() == 1);
 	fail_from = 0;
 }
 
 /* The next event finds the memory. */
-static void trace_without_an_agent(void)
+static void trace_without_an_consumer_thread(void)
 {
 	be_without_memory(0);
 	CHILD_CHECK(emit(1) == CTRACE_OK);
@@ -211,18 +211,18 @@ static void trace_without_an_agent(void)
 }
 
 /* The end of the process finds it. */
-static void end_without_an_agent(void)
+static void end_without_an_consumer_thread(void)
 {
 	be_without_memory(2);
 }
 
-static void trace_without_an_agent_in_a_child(void)
+static void trace_without_an_consumer_thread_in_a_child(void)
 {
 	int status;
 	pid_t pid;
 
 	CHILD_CHECK(emit(3) == CTRACE_OK);
-	CHILD_CHECK(count_own_folders() == 1);
+	CHILD_CHECK(count_own_directories() == 1);
 	pid = fork();
 	if (pid == 0) {
 		be_without_memory(4);
@@ -232,17 +232,17 @@ static void trace_without_an_agent_in_a_child(void)
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 }
 
-static void without_memory_for_an_agent_events_wait(void **state)
+static void without_memory_for_an_consumer_thread_events_wait(void **state)
 {
 	(void)state;
 	if (IS_SANITIZED)
 		skip();
-	assert_int_equal(run_traced(trace_without_an_agent), 0);
-	assert_int_equal(count_run_folders(), 0);
-	assert_int_equal(run_traced(end_without_an_agent), 0);
-	assert_int_equal(count_run_folders(), 0);
-	assert_int_equal(run_traced(trace_without_an_agent_in_a_child), 0);
-	assert_int_equal(count_run_folders(), 0);
+	assert_int_equal(run_traced(trace_without_an_consumer_thread), 0);
+	assert_int_equal(count_run_directories(), 0);
+	assert_int_equal(run_traced(end_without_an_consumer_thread), 0);
+	assert_int_equal(count_run_directories(), 0);
+	assert_int_equal(run_traced(trace_without_an_consumer_thread_in_a_child), 0);
+	assert_int_equal(count_run_directories(), 0);
 	assert_lines(0, 5);
 }
 
@@ -356,17 +356,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_that_does_not_trace_leaves_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_end_delivers_everything_and_removes_the_folder, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_end_delivers_everything_and_removes_the_directory, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_atexit_handlers_are_delivered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_delivered_at_the_end_waits_for_a_recoverer, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_end_beside_a_thread_that_goes_on_loses_nothing_committed, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_keeps_to_itself_traces_without_a_folder, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_run_directory_that_is_refused_costs_the_folder_only, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_keeps_to_itself_traces_without_a_directory, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_run_directory_that_is_refused_costs_the_directory_only, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_memory_everything_is_counted_and_nothing_crashes, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_memory_for_an_agent_events_wait, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_memory_for_an_consumer_thread_events_wait, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(any_one_call_may_fail_and_the_counts_still_balance, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(stats_fit_the_struct_that_the_caller_has, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(counts_balance_and_never_fall_while_others_trace, fixture_setup, fixture_teardown),

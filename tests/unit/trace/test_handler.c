@@ -140,7 +140,7 @@ static void fill_and_interrupt(void)
 
 	CHILD_CHECK(emit(next++) == CTRACE_OK);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
-	hold_agent();
+	hold_consumer_thread();
 	ring = ct_thread_current->common.ring;
 	while (ring->capacity - (ct_ring_head_position(ring) - ring->head->tail) > 1024)
 		CHILD_CHECK(emit(next++) == CTRACE_OK);
@@ -148,7 +148,7 @@ static void fill_and_interrupt(void)
 	CHILD_CHECK(ring->head->waiting == 0);
 	CHILD_CHECK(ct_thread_current->side[0].ring != NULL);
 	CHILD_CHECK(ct_ring_head_position(ct_thread_current->side[0].ring) > 0);
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
 	CHILD_CHECK(stats().delivered == next);
 	(void)fprintf(fopen("count", "w"), "%u", next);

@@ -1,5 +1,5 @@
 /*
- * test_thread.c - a thread's lanes: made at its first event, given back at its end, wiped in a forked child.
+ * test_thread.c - a thread's buffers: made at its first event, given back at its end, wiped in a forked child.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -82,8 +82,8 @@ static void look_at_self(void)
 	self = ct_thread_self();
 	CHILD_CHECK(self != NULL && ct_thread_self() == self);
 	CHILD_CHECK(self->tid == ct_os_thread_id());
-	CHILD_CHECK(ctrace_lanes_self == self->inlined);
-	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->common.lane == &self->inlined[0]);
+	CHILD_CHECK(ctrace_thread_buffers_self == self->inlined);
+	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->common.thread_buffer == &self->inlined[0]);
 	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL && self->flight.ring == NULL);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
@@ -189,11 +189,11 @@ static void fork_and_look(void)
 
 	(void)emit(0);
 	parents = ct_thread_self();
-	CHILD_CHECK(parents->common.lane->cur != NULL);
+	CHILD_CHECK(parents->common.thread_buffer->cur != NULL);
 	pid = (pid_t)syscall(SYS_fork); /* no handlers */
 	if (pid == 0) {
 		/* However a child was made, it cannot write where its parent writes. */
-		_exit(parents->tid == 0 && parents->common.lane == NULL && parents->inlined[0].end == NULL &&
+		_exit(parents->tid == 0 && parents->common.thread_buffer == NULL && parents->inlined[0].end == NULL &&
 				      parents->common.ring == NULL
 			      ? 0
 			      : 1);
@@ -202,12 +202,12 @@ static void fork_and_look(void)
 	CHILD_CHECK(parents->tid == ct_os_thread_id());
 	pid = fork();
 	if (pid == 0)
-		_exit(ctrace_lanes_self == ct_no_lanes && ct_thread_locked == 0 ? 0 : 1);
+		_exit(ctrace_thread_buffers_self == ct_no_thread_buffers && ct_thread_locked == 0 ? 0 : 1);
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)emit(1);
 }
 
-static void a_forked_child_sees_its_parents_lanes_wiped(void **state)
+static void a_forked_child_sees_its_parents_thread_buffers_wiped(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(fork_and_look), 0);
@@ -226,12 +226,12 @@ static void look_whether_in_call(void)
 	CHILD_CHECK(ct_thread_is_in_call());
 	ctrace_end_call_();
 	CHILD_CHECK(!ct_thread_is_in_call());
-	ct_lane_enter(&thread->routes[5]);
+	ct_thread_buffer_enter(&thread->channels[5]);
 	CHILD_CHECK(ct_thread_is_in_call());
-	ct_lane_enter(&thread->side[0]); /* a handler */
-	ct_lane_leave(&thread->side[0]);
+	ct_thread_buffer_enter(&thread->side[0]); /* a handler */
+	ct_thread_buffer_leave(&thread->side[0]);
 	CHILD_CHECK(ct_thread_is_in_call());
-	ct_lane_leave(&thread->routes[5]);
+	ct_thread_buffer_leave(&thread->channels[5]);
 	CHILD_CHECK(!ct_thread_is_in_call());
 }
 
@@ -243,7 +243,7 @@ static void a_thread_knows_whether_it_is_inside_a_call(void **state)
 
 static void fork_in_the_middle_of_a_call(void)
 {
-	struct ctrace_lane *lane;
+	struct ctrace_thread_buffer *thread_buffer;
 	unsigned char *cur;
 	uint64_t head;
 	int status;
@@ -251,20 +251,20 @@ static void fork_in_the_middle_of_a_call(void)
 
 	(void)emit(0);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	cur = ctrace_reserve_(tracer.gate, &lane, 32); /* a call has begun: a handler interrupts it, and forks */
+	cur = ctrace_reserve_(tracer.level_word, &thread_buffer, 32); /* a call has begun: a handler interrupts it, and forks */
 	CHILD_CHECK(cur != NULL);
-	head = *lane->head;
+	head = *thread_buffer->head;
 	pid = fork();
 	if (pid == 0) {
 		/* The handler returns in the child: the call puts its event and commits it. */
 		memset(cur, 0xFF, 32);
-		ctrace_commit_(lane, cur + 32);
+		ctrace_commit_(thread_buffer, cur + 32);
 		CTRACE(&tracer, CTRACE_INFO, 2);
 		CHILD_CHECK(stats().emitted == 1);
 		exit(0);
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-	CHILD_CHECK(*lane->head == head && cur[0] == 0); /* nothing of it came here */
+	CHILD_CHECK(*thread_buffer->head == head && cur[0] == 0); /* nothing of it came here */
 	ctrace_end_call_();
 	(void)emit(1);
 }
@@ -287,7 +287,7 @@ static void fork_in_the_middle_of_a_capture(void)
 
 	(void)emit(0);
 	head.component = tracer.component;
-	CHILD_CHECK(ct_trace_reserve_captured(head.component, size, &ticks, &reservation) == CTRACE_OK);
+	CHILD_CHECK(ct_trace_reserve_imported(head.component, size, &ticks, &reservation) == CTRACE_OK);
 	pid = fork(); /* in a handler */
 	if (pid == 0) {
 		ct_event_encode(reservation.at, CT_CLASS_ANY, ticks, &head, NULL, 0);
@@ -314,7 +314,7 @@ static void leave_and_trace(void)
 {
 	(void)emit(0);
 	ct_thread_leave();
-	CHILD_CHECK(ctrace_lanes_self == ct_no_lanes);
+	CHILD_CHECK(ctrace_thread_buffers_self == ct_no_thread_buffers);
 	(void)emit(1); /* with a new state */
 	CHILD_CHECK(stats().rings == 2);
 }
@@ -335,7 +335,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inside_our_own_locks_a_new_thread_gets_none, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(short_memory_is_counted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_other_destructors_are_recorded, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_forked_child_sees_its_parents_lanes_wiped, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_forked_child_sees_its_parents_thread_buffers_wiped, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_thread_that_left_begins_anew, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_thread_knows_whether_it_is_inside_a_call, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_call_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),

@@ -1,5 +1,5 @@
 /*
- * test_trace.c - trace calls: statuses, policies, lanes and the accounting that always balances.
+ * test_trace.c - trace calls: statuses, policies, thread buffers and the accounting that always balances.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -136,7 +136,7 @@ static void make_tracers_known_twice(void)
 	for (int i = 0; i < 2; i++)
 		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
 	for (uint32_t i = 1; i < ROUNDS; i++)
-		CHILD_CHECK(shared[i].component == shared[0].component && shared[i].gate == shared[0].gate);
+		CHILD_CHECK(shared[i].component == shared[0].component && shared[i].level_word == shared[0].level_word);
 	check_balance(2 * (uint64_t)ROUNDS + 2);
 }
 
@@ -166,11 +166,11 @@ static void the_inline_and_the_other_way_share_one_ring_and_its_order(void **sta
 
 static void emit_with_another_abi(void)
 {
-	static struct ctrace_tracer old = { &ctrace_gate_unregistered, "unit.old", 0, CTRACE_ABI + 1 };
+	static struct ctrace_tracer old = { &ctrace_level_word_unregistered, "unit.old", 0, CTRACE_ABI + 1 };
 
 	for (uint32_t i = 0; i < 100; i++)
 		CTRACE(&old, CTRACE_INFO, i, CTRACE_U32(i));
-	CHILD_CHECK(old.gate == &ctrace_gate_unregistered && old.component == 0);
+	CHILD_CHECK(old.level_word == &ctrace_level_word_unregistered && old.component == 0);
 	CHILD_CHECK(ctrace_enabled(&old, CTRACE_INFO));
 }
 
@@ -188,10 +188,10 @@ static void fill_under_discard(void)
 	uint64_t emitted = 0, refused = 0;
 
 	(void)emit((uint32_t)emitted++);
-	hold_agent();
+	hold_consumer_thread();
 	for (; refused < 10; emitted++)
 		refused += emit_sized((uint32_t)emitted, 500) == CTRACE_NOT_ENOUGH_MEMORY;
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == refused);
 	CHILD_CHECK(stats().delivered == emitted - refused);
@@ -223,14 +223,14 @@ static void fill_under_block(void)
 	uint64_t emitted = 0, start;
 
 	(void)emit((uint32_t)emitted++);
-	hold_agent();
+	hold_consumer_thread();
 	while (emit_sized((uint32_t)emitted, 500) == CTRACE_OK)
 		emitted++;
 	start = ct_clock_mono_ns();
 	for (int i = 0; i < 10000; i++) /* they do not wait again: 200 seconds otherwise */
 		CHILD_CHECK(emit_sized(0, 500) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(ct_clock_mono_ns() - start < 100000000000u);
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 10001);
 	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK); /* and wait again once the output moves */
@@ -275,10 +275,10 @@ static void a_file_destination_blocks_unless_told_otherwise(void **state)
 static void fill_without_a_file(void)
 {
 	(void)emit(0);
-	hold_agent();
+	hold_consumer_thread();
 	for (uint32_t i = 0; i < 1000; i++)
 		(void)emit_sized(i, 500);
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] > 0);
@@ -298,12 +298,12 @@ static void fill_under_overwrite(void)
 	uint64_t emitted = 0;
 	struct ctrace_stats now;
 
-	(void)emit((uint32_t)emitted++); /* opens its destination, for which it needs the drain */
+	(void)emit((uint32_t)emitted++); /* opens its destination, for which it needs the consumer */
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	hold_agent();
+	hold_consumer_thread();
 	for (; emitted < 20000; emitted++)
 		CHILD_CHECK(emit_sized((uint32_t)emitted, 100) == CTRACE_OK);
-	release_agent();
+	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	now = stats();
 	CHILD_CHECK(now.lost[CTRACE_LOSS_OVERWRITTEN] > 18000);
@@ -319,7 +319,7 @@ static void overwrite_keeps_the_newest_and_counts_the_rest(void **state)
 	configure("ctrace.overflow = overwrite\nctrace.buffer = 32k\n");
 	assert_int_equal(run_traced(fill_under_overwrite), 0);
 	(void)read_lines(20000);
-	assert_int_equal(seen[0], 1); /* delivered before the drain was held */
+	assert_int_equal(seen[0], 1); /* delivered before the consumer was held */
 	for (unsigned i = 1; i < 20000; i++)
 		assert_int_equal(seen[i], i >= 20000 - (unsigned)read_count());
 }
@@ -383,25 +383,25 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 	assert_lines(0, 50);
 }
 
-/* ---- lanes ---- */
+/* ---- thread buffers ---- */
 
-/* Each handler interrupts the call that the one before it is in, until there is no lane left. */
+/* Each handler interrupts the call that the one before it is in, until there is no thread buffer left. */
 static void interrupt_again(void)
 {
 	struct ct_thread *thread = ct_thread_self();
-	struct ct_lane *lane = ct_lane_find_side(thread);
+	struct ct_thread_buffer *thread_buffer = ct_thread_buffer_find_side(thread);
 	static uint32_t number = 2;
 
-	if (lane == NULL) {
+	if (thread_buffer == NULL) {
 		CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
 		return;
 	}
 	CHILD_CHECK(emit(number++) == CTRACE_OK);
 	CHILD_CHECK(ct_thread_is_in_call()); /* still in the middle of it */
-	CHILD_CHECK(lane->ring != NULL && lane->ring->head->is_side);
-	ct_lane_enter(lane);
+	CHILD_CHECK(thread_buffer->ring != NULL && thread_buffer->ring->head->is_side);
+	ct_thread_buffer_enter(thread_buffer);
 	in_handler(interrupt_again);
-	ct_lane_leave(lane);
+	ct_thread_buffer_leave(thread_buffer);
 }
 
 static void trace_inline(void)
@@ -415,15 +415,15 @@ static void trace_as_a_signal_handler_would(void)
 
 	(void)emit(0);
 	thread = ct_thread_self();
-	CHILD_CHECK(ctrace_lanes_self == thread->inlined);
+	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined);
 	ctrace_begin_call_(); /* in the middle of a call */
 	in_handler(trace_inline);
 	in_handler(interrupt_again);
 	CHILD_CHECK(ct_thread_is_in_call());
 	ctrace_end_call_();
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
-	CHILD_CHECK(emit(2 + CT_SIDE_LANES) == CTRACE_OK);
-	check_balance(4 + CT_SIDE_LANES);
+	CHILD_CHECK(emit(2 + CT_SIDE_THREAD_BUFFERS) == CTRACE_OK);
+	check_balance(4 + CT_SIDE_THREAD_BUFFERS);
 }
 
 static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
@@ -431,7 +431,7 @@ static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(vo
 	(void)state;
 	configure("ctrace.block.timeout = 60s\n"); /* no call reports a busy machine's output as failing */
 	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
-	assert_lines(0, 3 + CT_SIDE_LANES);
+	assert_lines(0, 3 + CT_SIDE_THREAD_BUFFERS);
 }
 
 /* As siglongjmp() leaves it that a handler calls which interrupted a call, or interrupted a handler's. */
@@ -443,11 +443,11 @@ static void leave_calls(void)
 	(void)emit(0);
 	thread = ct_thread_self();
 	ctrace_begin_call_();
-	for (size_t i = 0; i < CT_SIDE_LANES; i++)
+	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
 		thread->side[i].busy = true;
-	/* Where no lane is left the first event asks, */
+	/* Where no thread buffer is left the first event asks, */
 	CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
-	CHILD_CHECK(ctrace_lanes_self == thread->inlined && ct_lane_find_side(thread) == &thread->side[0]);
+	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined && ct_thread_buffer_find_side(thread) == &thread->side[0]);
 	CHILD_CHECK(thread->side[0].ring == NULL);
 	/* else one of the next; what comes before it is not lost. */
 	ctrace_begin_call_();
@@ -455,7 +455,7 @@ static void leave_calls(void)
 		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
 	while (number < 100)
 		CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
-	CHILD_CHECK(ctrace_lanes_self == thread->inlined && thread->side_events < 64);
+	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined && thread->side_events < 64);
 	check_balance(100);
 }
 
@@ -480,11 +480,11 @@ static void fill_the_side_ring(void)
 
 	(void)emit(0);
 	emitted_in_handler = 1;
-	hold_agent();
+	hold_consumer_thread();
 	ctrace_begin_call_();
 	in_handler(fill_up_in_handler);
 	ctrace_end_call_();
-	release_agent();
+	release_consumer_thread();
 	emitted = emitted_in_handler;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DISCARDED] == 1); /* never waits */
 	check_balance(emitted + 1);
@@ -538,7 +538,7 @@ static void without_a_ring_events_are_counted_until_one_can_be_had(void **state)
 	assert_int_equal(seen[0], 1);
 }
 
-static void trace_by_routes(void)
+static void trace_by_channels(void)
 {
 	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
 	const struct ct_thread *thread;
@@ -548,9 +548,9 @@ static void trace_by_routes(void)
 		CTRACE(&own, CTRACE_INFO, i + 1, CTRACE_U32(i));
 	}
 	thread = ct_thread_self();
-	CHILD_CHECK(ct_gate_route(own.gate) != 0 && ct_gate_route(own.gate) < CT_ROUTE_LIMIT);
-	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].kind.full == 128 << 10);
-	CHILD_CHECK(thread->routes[ct_gate_route(own.gate)].ring->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(ct_level_word_channel(own.level_word) != 0 && ct_level_word_channel(own.level_word) < CT_CHANNEL_LIMIT);
+	CHILD_CHECK(thread->channels[ct_level_word_channel(own.level_word)].kind.full == 128 << 10);
+	CHILD_CHECK(thread->channels[ct_level_word_channel(own.level_word)].ring->head->overflow == CT_OVERFLOW_DISCARD);
 	CHILD_CHECK(thread->common.kind.full == 1 << 20);
 	CHILD_CHECK(thread->common.ring->capacity == CT_RING_MIN); /* it has not filled more */
 	check_balance(100);
@@ -560,7 +560,7 @@ static void a_component_may_have_rings_of_its_own(void **state)
 {
 	(void)state;
 	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
-	assert_int_equal(run_traced(trace_by_routes), 0);
+	assert_int_equal(run_traced(trace_by_channels), 0);
 	assert_lines(0, 100);
 }
 
@@ -610,9 +610,9 @@ static void what_a_recorder_has_overwritten_is_counted_also_before_the_trigger(v
 	assert_int_equal(run_traced(overfill_the_recorder), 0);
 }
 
-/* ---- captured entries ---- */
+/* ---- imported entries ---- */
 
-static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t number, uint64_t *ticks)
+static enum ctrace_status emit_imported(struct ctrace_tracer *of, uint32_t number, uint64_t *ticks)
 {
 	struct ct_event_head head = { .event_id = number, .level = CTRACE_INFO };
 	size_t size = ct_event_size(CT_CLASS_ANY, NULL, 0);
@@ -621,7 +621,7 @@ static enum ctrace_status emit_captured(struct ctrace_tracer *of, uint32_t numbe
 
 	CHILD_CHECK(ctrace_enabled(of, CTRACE_INFO)); /* registers it */
 	head.component = of->component;
-	status = ct_trace_reserve_captured(head.component, size, ticks, &reservation);
+	status = ct_trace_reserve_imported(head.component, size, ticks, &reservation);
 	if (status != CTRACE_OK)
 		return status;
 	ct_event_encode(reservation.at, CT_CLASS_ANY, *ticks, &head, NULL, 0);
@@ -632,8 +632,8 @@ static void *capture_after_another(void *argument)
 {
 	uint64_t ticks = 1;
 
-	CHILD_CHECK(emit_captured(&tracer, 4, &ticks) == CTRACE_OK);
-	CHILD_CHECK(ct_thread_self()->captured.ring == argument); /* which that one gave back */
+	CHILD_CHECK(emit_imported(&tracer, 4, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->imported.ring == argument); /* which that one gave back */
 	CHILD_CHECK(ticks == 2000);
 	return NULL;
 }
@@ -644,15 +644,15 @@ static void *capture(void *argument)
 	uint64_t ticks = 1000;
 
 	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHILD_CHECK(emit_captured(&tracer, 1, &ticks) == CTRACE_OK && ticks == 1000);
+	CHILD_CHECK(emit_imported(&tracer, 1, &ticks) == CTRACE_OK && ticks == 1000);
 	thread = ct_thread_self();
-	CHILD_CHECK(thread->captured.ring != thread->common.ring && thread->captured.ring->head->is_captured == 1);
-	CHILD_CHECK(thread->common.ring->head->is_captured == 0);
+	CHILD_CHECK(thread->imported.ring != thread->common.ring && thread->imported.ring->head->is_imported == 1);
+	CHILD_CHECK(thread->common.ring->head->is_imported == 0);
 	ticks = 500;
-	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK && ticks == 1000);
+	CHILD_CHECK(emit_imported(&tracer, 2, &ticks) == CTRACE_OK && ticks == 1000);
 	ticks = 2000;
-	CHILD_CHECK(emit_captured(&tracer, 3, &ticks) == CTRACE_OK && ticks == 2000);
-	*(struct ct_ring **)argument = thread->captured.ring;
+	CHILD_CHECK(emit_imported(&tracer, 3, &ticks) == CTRACE_OK && ticks == 2000);
+	*(struct ct_ring **)argument = thread->imported.ring;
 	return NULL;
 }
 
@@ -669,36 +669,36 @@ static void capture_in_two_threads(void)
 	check_balance(5);
 }
 
-static void time_does_not_go_back_in_a_ring_of_captured_entries(void **state)
+static void time_does_not_go_back_in_a_ring_of_imported_entries(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(capture_in_two_threads), 0);
 	assert_lines(0, 5);
 }
 
-static void capture_by_routes(void)
+static void capture_by_channels(void)
 {
 	static struct ctrace_tracer own = CTRACE_TRACER("own.ring");
-	const struct ct_lane *lane;
+	const struct ct_thread_buffer *thread_buffer;
 
 	for (uint32_t i = 0; i < 100; i += 2) {
 		uint64_t ticks = 1000 + i, others = 500 + i;
 
-		CHILD_CHECK(emit_captured(&tracer, i, &ticks) == CTRACE_OK && ticks == 1000 + i);
-		lane = &ct_thread_self()->captured;
-		CHILD_CHECK(lane->ring->capacity == 1 << 20 && lane->ring->head->overflow == CT_OVERFLOW_AUTO);
-		CHILD_CHECK(emit_captured(&own, i + 1, &others) == CTRACE_OK && others == 500 + i);
-		CHILD_CHECK(lane->ring->capacity == 128 << 10 && lane->ring->head->overflow == CT_OVERFLOW_DISCARD);
+		CHILD_CHECK(emit_imported(&tracer, i, &ticks) == CTRACE_OK && ticks == 1000 + i);
+		thread_buffer = &ct_thread_self()->imported;
+		CHILD_CHECK(thread_buffer->ring->capacity == 1 << 20 && thread_buffer->ring->head->overflow == CT_OVERFLOW_AUTO);
+		CHILD_CHECK(emit_imported(&own, i + 1, &others) == CTRACE_OK && others == 500 + i);
+		CHILD_CHECK(thread_buffer->ring->capacity == 128 << 10 && thread_buffer->ring->head->overflow == CT_OVERFLOW_DISCARD);
 	}
 	CHILD_CHECK(stats().rings == 2);
 	check_balance(100);
 }
 
-static void captured_entries_go_by_the_policy_of_their_component(void **state)
+static void imported_entries_go_by_the_policy_of_their_component(void **state)
 {
 	(void)state;
 	configure("ctrace.buffer.own = 128k\nctrace.overflow.own = discard\n");
-	assert_int_equal(run_traced(capture_by_routes), 0);
+	assert_int_equal(run_traced(capture_by_channels), 0);
 	assert_lines(0, 100);
 }
 
@@ -706,8 +706,8 @@ static void capture_into_the_recorder(void)
 {
 	uint64_t ticks = 1;
 
-	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
-	CHILD_CHECK(ct_thread_self()->captured.ring->head->is_flight == 1);
+	CHILD_CHECK(emit_imported(&tracer, 0, &ticks) == CTRACE_OK);
+	CHILD_CHECK(ct_thread_self()->imported.ring->head->is_flight == 1);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1); /* its own level pulls no trigger */
 	CTRACE(&tracer, CTRACE_WARN, 1);
@@ -716,7 +716,7 @@ static void capture_into_the_recorder(void)
 	check_balance(2);
 }
 
-static void captured_entries_that_only_the_recorder_wants_stay_in_it(void **state)
+static void imported_entries_that_only_the_recorder_wants_stay_in_it(void **state)
 {
 	(void)state;
 	configure("mftrace.level.unit = warn\nctrace.flight.level.unit = debug\nctrace.flight.trigger = info\n");
@@ -728,7 +728,7 @@ static void capture_in_handler(void)
 {
 	uint64_t ticks = 1;
 
-	CHILD_CHECK(emit_captured(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(emit_imported(&tracer, 99, &ticks) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(ct_thread_is_in_call());
 	CHILD_CHECK(emit(1) == CTRACE_OK); /* events of a handler go their own way */
 }
@@ -737,12 +737,12 @@ static void capture_inside_a_capture(void)
 {
 	uint64_t ticks = 1;
 
-	CHILD_CHECK(emit_captured(&tracer, 0, &ticks) == CTRACE_OK);
-	ct_lane_enter(&ct_thread_self()->captured);
+	CHILD_CHECK(emit_imported(&tracer, 0, &ticks) == CTRACE_OK);
+	ct_thread_buffer_enter(&ct_thread_self()->imported);
 	in_handler(capture_in_handler);
-	ct_lane_leave(&ct_thread_self()->captured);
+	ct_thread_buffer_leave(&ct_thread_self()->imported);
 	ct_thread_locked = 1;
-	CHILD_CHECK(emit_captured(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
+	CHILD_CHECK(emit_imported(&tracer, 2, &ticks) == CTRACE_OK); /* needs no lock */
 	ct_thread_locked = 0;
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
 	check_balance(4);
@@ -774,7 +774,7 @@ static void failing_output_is_told_and_loses_nothing(void **state)
 	char text[1024];
 
 	(void)state;
-	/* An absolute FILE has no other folder to go to; a file stands where its folder should be. */
+	/* An absolute FILE has no other directory to go to; a file stands where its directory should be. */
 	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
 	configure(text);
 	put_file("out", "", 0);
@@ -812,9 +812,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_captured_entries, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(captured_entries_go_by_the_policy_of_their_component, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(captured_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
+		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_imported_entries, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(imported_entries_go_by_the_policy_of_their_component, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(imported_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),

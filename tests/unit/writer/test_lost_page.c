@@ -6,7 +6,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../session/session_fixture.h"
-#include "writer/intake.h"
+#include "writer/ring_consumer.h"
 
 #include <sys/mman.h>
 

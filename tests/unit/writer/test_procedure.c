@@ -1,5 +1,5 @@
 /*
- * test_procedure.c - procedure files: every statement, every mistake with its place, whatever the bytes are.
+ * test_procedure.c - procedure files: every statement, every error with its place, whatever the bytes are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,33 +16,33 @@
 #include "writer/writer.h"
 
 static struct ct_procedure procedure;
-static char complaints[8192];
+static char diagnostics[8192];
 
-static void keep(const struct ct_complaint *complaint, void *user)
+static void keep(const struct ct_diagnostic *diagnostic, void *user)
 {
-	size_t used = strlen(complaints);
+	size_t used = strlen(diagnostics);
 
 	assert_ptr_equal(user, &procedure);
-	(void)snprintf(complaints + used, sizeof complaints - used, "%u:%u: %s; expected %s\n", complaint->line, complaint->column,
-		       complaint->message, complaint->expected);
+	(void)snprintf(diagnostics + used, sizeof diagnostics - used, "%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
+		       diagnostic->message, diagnostic->expected);
 }
 
 static enum ctrace_status parse_as(const char *name, const char *text)
 {
-	complaints[0] = '\0';
+	diagnostics[0] = '\0';
 	return ct_procedure_parse(name, text, strlen(text), &procedure, keep, &procedure);
 }
 
 static void understood(const char *text)
 {
 	assert_int_equal(parse_as("ctw1", text), CTRACE_OK);
-	assert_string_equal(complaints, "");
+	assert_string_equal(diagnostics, "");
 }
 
 static void refused(const char *text, const char *wanted)
 {
 	assert_int_equal(parse_as("CTW1", text), CTRACE_FAILURE);
-	assert_string_equal(complaints, wanted);
+	assert_string_equal(diagnostics, wanted);
 	assert_int_equal(ct_procedure_parse("CTW1", text, strlen(text), &procedure, NULL, NULL), CTRACE_FAILURE);
 }
 
@@ -127,7 +127,7 @@ static void variables(void **state)
 	refused("TRCOUT01 PATH=/t/$() PRIMARY=1M", "1:18: \"$()\" is no variable; expected $(NAME) or $(HOST)\n");
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 static void statements(void **state)
 {
@@ -191,7 +191,7 @@ static void sizes(void **state)
 	for (size_t i = 0; i < CT_COUNT(none); i++) {
 		(void)snprintf(text, sizeof text, "TRCOUT01 PATH=/a PRIMARY=%s", none[i]);
 		assert_int_equal(parse_as("CTW", text), CTRACE_FAILURE);
-		assert_non_null(strstr(complaints, "is no size; expected 1 to 9999 and K, M or G, as in 50M"));
+		assert_non_null(strstr(diagnostics, "is no size; expected 1 to 9999 and K, M or G, as in 50M"));
 	}
 	refused("TRCOUT01 PATH=/a PRIMARY=1M SECONDARY=0M", "1:39: \"0M\" is no size; expected 1 to 9999 and K, M or G, as in 50M\n");
 }
@@ -219,7 +219,7 @@ static void paths(void **state)
 	text[used + 3999] = 'x';
 	text[used + 4000] = '\0';
 	assert_int_equal(parse_as("CTW", text), CTRACE_FAILURE);
-	assert_non_null(strstr(complaints, "is too long; expected at most 4000 bytes"));
+	assert_non_null(strstr(diagnostics, "is too long; expected at most 4000 bytes"));
 }
 
 static void names(void **state)
@@ -232,7 +232,7 @@ static void names(void **state)
 	assert_false(ct_writer_name_is_valid("1A", 2));
 	assert_false(ct_writer_name_is_valid("../A", 4));
 	assert_int_equal(parse_as("../A", "TRCOUT01 PATH=/a PRIMARY=1M"), CTRACE_FAILURE);
-	assert_non_null(strstr(complaints, "\"../A\" is not the name of a writer"));
+	assert_non_null(strstr(diagnostics, "\"../A\" is not the name of a writer"));
 }
 
 static void not_terminated(void **state)
@@ -242,9 +242,9 @@ static void not_terminated(void **state)
 
 	(void)state;
 	assert_int_equal(ct_procedure_parse("CTW", text, 27, &procedure, NULL, NULL), CTRACE_OK);
-	complaints[0] = '\0';
+	diagnostics[0] = '\0';
 	assert_int_equal(ct_procedure_parse("CTW", nul, sizeof nul - 1, &procedure, keep, &procedure), CTRACE_FAILURE);
-	assert_non_null(strstr(complaints, "has a control character"));
+	assert_non_null(strstr(diagnostics, "has a control character"));
 }
 
 int main(void)

@@ -30,9 +30,9 @@ static void write_file(const char *path, const char *text, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-static enum ctrace_status read_procedure(const char *name, const char *folders)
+static enum ctrace_status read_procedure(const char *name, const char *directories)
 {
-	assert_int_equal(setenv("CTRACE_PROCLIB", folders, 1), 0);
+	assert_int_equal(setenv("CTRACE_PROCLIB", directories, 1), 0);
 	memset(found_at, 'x', sizeof found_at);
 	ct_buf_clear(&text_read);
 	ct_buf_add_text(&text_read, "before:");
@@ -60,13 +60,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void first_folder_counts(void **state)
+static void first_directory_counts(void **state)
 {
 	(void)state;
 	assert_int_equal(read_procedure("ctw", "one:two"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:first");
 	assert_string_equal(found_at, "one/CTW");
-	assert_int_equal(read_procedure("CTW", "/nonexistent::one/CTW:two:one"), CTRACE_OK); /* a file is no folder */
+	assert_int_equal(read_procedure("CTW", "/nonexistent::one/CTW:two:one"), CTRACE_OK); /* a file is no directory */
 	assert_string_equal(ct_buf_text(&text_read), "before:second");
 	assert_int_equal(read_procedure("CTX", "one:two:"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:other");
@@ -103,7 +103,7 @@ static void not_trusted(void **state)
 	assert_int_equal(read_procedure("CTDIR", "two"), CTRACE_DENIED);
 	assert_int_equal(mkfifo("two/CTPIPE", 0600), 0);
 	assert_int_equal(read_procedure("CTPIPE", "two"), CTRACE_DENIED);
-	/* Trouble is not passed over: the file in the next folder would be another one. */
+	/* Trouble is not passed over: the file in the next directory would be another one. */
 	write_file("one/CTPIPE", "x", 1);
 	assert_int_equal(read_procedure("CTPIPE", "two:one"), CTRACE_DENIED);
 	assert_string_equal(ct_buf_text(&text_read), "before:");
@@ -131,7 +131,7 @@ static void too_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_folder_counts),
+		cmocka_unit_test(first_directory_counts),
 		cmocka_unit_test(not_there),
 		cmocka_unit_test(not_trusted),
 		cmocka_unit_test(too_large),

@@ -1,11 +1,11 @@
 /*
- * test_trcout.c - the folder of a TRCOUT: segments, limits, what is there already.
+ * test_trcout.c - the directory of a TRCOUT: segments, limits, what is there already.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "../emit/run_fixture.h"
 #include "../session/session_fixture.h"
-#include "writer/intake.h"
+#include "writer/ring_consumer.h"
 
 #include <dirent.h>
 
@@ -87,16 +87,16 @@ static void write_events(uint32_t count)
 static uint32_t count_entries(const char *path)
 {
 	char whole[600];
-	DIR *folder;
+	DIR *directory;
 	struct dirent *entry;
 	uint32_t count = 0;
 
 	(void)snprintf(whole, sizeof whole, "%s/data/%s", room, path);
-	folder = opendir(whole);
-	while (folder != NULL && (entry = readdir(folder)) != NULL)
+	directory = opendir(whole);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		count += entry->d_name[0] != '.';
-	if (folder != NULL)
-		(void)closedir(folder);
+	if (directory != NULL)
+		(void)closedir(directory);
 	return count;
 }
 
@@ -121,7 +121,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_process_has_a_folder_whatever_its_job_is_called(void **state)
+static void a_process_has_a_directory_whatever_its_job_is_called(void **state)
 {
 	char path[600];
 
@@ -135,7 +135,7 @@ static void a_process_has_a_folder_whatever_its_job_is_called(void **state)
 	assert_int_equal(trcout.events, 10);
 	assert_true(trcout.used > 2000 && trcout.used == trcout.bytes && trcout.segment[0].bytes == trcout.used);
 	ct_trcout_emitter.close(output);
-	/* The same process again, without a place: another folder. */
+	/* The same process again, without a place: another directory. */
 	open_output();
 	(void)snprintf(path, sizeof path, "%s/data/00000001/JOB____1.4711.1", room);
 	assert_string_equal(place.path, path);
@@ -240,8 +240,8 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 	ct_trcout_emitter.close(output);
 }
 
-/* A link in the place of a segment goes nowhere, and another user's folder is not ours to write to. */
-static void what_is_removed_is_in_the_folder(void **state)
+/* A link in the place of a segment goes nowhere, and another user's directory is not ours to write to. */
+static void what_is_removed_is_in_the_directory(void **state)
 {
 	char target[600], link[600], file[600];
 	int claim;
@@ -278,12 +278,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(a_process_has_a_folder_whatever_its_job_is_called),
+		TEST(a_process_has_a_directory_whatever_its_job_is_called),
 		TEST(wrapping_drops_the_oldest_segment),
 		TEST(a_full_one_counts_and_says_so_once),
 		TEST(an_earlier_runs_segments_are_the_oldest),
 		TEST(trouble_is_told_once_a_kind_and_heals),
-		TEST(what_is_removed_is_in_the_folder),
+		TEST(what_is_removed_is_in_the_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

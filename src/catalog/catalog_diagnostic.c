@@ -1,0 +1,183 @@
+/*
+ * catalog_diagnostic.c - what is wrong with a catalogue, in words, and told in the order of the text.
+ *
+ * Called by all that read a catalogue, on that one thread.  A text may consist of errors: after a thousand they are only counted.  What is
+ * quoted is cut and escaped.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "catalog/catalog_load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ct_catalog_diagnostics_fini(struct ct_catalog_diagnostics *diagnostics)
+{
+	for (uint32_t i = 0; i < diagnostics->count; i++)
+		free(diagnostics->notes[i].path);
+	free(diagnostics->notes);
+	*diagnostics = (struct ct_catalog_diagnostics){ 0 };
+}
+
+/* NULL: enough are noted, or memory is short; it counts all the same. */
+static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics *diagnostics, bool is_diagnostic)
+{
+	diagnostics->total += is_diagnostic;
+	diagnostics->harmless += !is_diagnostic;
+	if (diagnostics->count == CT_CATALOG_DIAGNOSTICS)
+		return NULL;
+	if (diagnostics->count == diagnostics->capacity) {
+		uint32_t capacity = diagnostics->capacity != 0 ? diagnostics->capacity * 2 : 8;
+		struct ct_catalog_diagnostic_note *notes = realloc(diagnostics->notes, capacity * sizeof *notes);
+
+		if (notes == NULL)
+			return NULL;
+		diagnostics->notes = notes;
+		diagnostics->capacity = capacity;
+	}
+	diagnostics->notes[diagnostics->count] = (struct ct_catalog_diagnostic_note){ 0 };
+	return &diagnostics->notes[diagnostics->count++];
+}
+
+void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const struct ct_catalog_diagnostic *diagnostic)
+{
+	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, !diagnostic->is_note);
+	struct ct_buf message;
+
+	if (note == NULL)
+		return;
+	ct_buf_init(&message);
+	if (diagnostic->word != NULL && diagnostic->word->kind != CT_YAML_SCALAR) {
+		ct_buf_add_text(&message, "this ");
+	} else if (diagnostic->word != NULL) {
+		ct_span_quote(&message, (struct ct_span){ diagnostic->word->text, diagnostic->word->count }, CT_WORD_SHOWN);
+		ct_buf_add_char(&message, ' ');
+	}
+	ct_buf_add_text(&message, diagnostic->what);
+	if (diagnostic->suggestion != NULL)
+		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->suggestion);
+	note->place = *place;
+	(void)snprintf(note->diagnostic.message, sizeof note->diagnostic.message, "%s", ct_buf_text(&message));
+	(void)snprintf(note->diagnostic.expected, sizeof note->diagnostic.expected, "%s", diagnostic->expected);
+	ct_buf_fini(&message);
+}
+
+void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const char *path,
+			  const struct ct_diagnostic *diagnostic)
+{
+	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, true);
+
+	if (note == NULL)
+		return;
+	note->is_whole = place == NULL;
+	if (place != NULL)
+		note->place = *place;
+	note->path = path != NULL ? strdup(path) : NULL;
+	note->diagnostic = *diagnostic;
+}
+
+/* ---- telling ---- */
+
+/* A walk through the text, from one error's place to the next one's. */
+struct walk {
+	const char *line; /* where this one begins */
+	const char *stop; /* and ends; NULL: nobody knows yet */
+	const char *at;   /* the place in it that the last error has; NULL: there was none */
+	uint32_t column;  /* of that */
+	const char *end;
+	uint32_t number;
+};
+
+static const char *next_break(const char *at, const char *end)
+{
+	while (at < end && ct_yaml_break(at, end) == 0)
+		at++;
+	return at;
+}
+
+static void walk_to(struct walk *walk, uint32_t line)
+{
+	while (walk->number < line) {
+		const char *at = next_break(walk->line, walk->end);
+
+		if (at == walk->end)
+			return;
+		walk->line = at + ct_yaml_break(at, walk->end);
+		walk->stop = walk->at = NULL;
+		walk->number++;
+	}
+}
+
+/* Columns are bytes, where libyaml counts characters.  A line may be all of the file, and have all the errors. */
+static void fill_in_place(struct walk *walk, struct ct_catalog_diagnostic_note *note)
+{
+	walk_to(walk, note->place.line);
+	if (walk->stop == NULL)
+		walk->stop = next_break(walk->line, walk->end);
+	if (walk->at == NULL || walk->column > note->place.column) {
+		walk->at = walk->line;
+		walk->column = 0;
+	}
+	while (walk->at < walk->stop && walk->column < note->place.column) {
+		walk->at++;
+		while (walk->at < walk->stop && ((unsigned char)*walk->at & 0xC0) == 0x80)
+			walk->at++;
+		walk->column++;
+	}
+	note->diagnostic.line = walk->number + 1;
+	note->diagnostic.column = (unsigned)(walk->at - walk->line) + 1;
+}
+
+static int64_t difference(const struct ct_catalog_diagnostic_note *a, const struct ct_catalog_diagnostic_note *b)
+{
+	if (a->is_whole != b->is_whole)
+		return a->is_whole ? 1 : -1;
+	if (a->place.line != b->place.line)
+		return a->place.line < b->place.line ? -1 : 1;
+	return (int64_t)a->place.column - (int64_t)b->place.column;
+}
+
+static int by_place(const void *one, const void *other)
+{
+	const struct ct_catalog_diagnostic_note *a = *(const struct ct_catalog_diagnostic_note *const *)one;
+	const struct ct_catalog_diagnostic_note *b = *(const struct ct_catalog_diagnostic_note *const *)other;
+	int64_t by = difference(a, b);
+
+	if (by == 0)
+		by = a - b; /* those of one place in the order in which they were found */
+	return by < 0 ? -1 : by > 0;
+}
+
+static void tell_rest(uint64_t count, const char *path, ct_catalog_diagnose *diagnose, void *user)
+{
+	struct ct_diagnostic diagnostic = { 0 };
+
+	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%llu more errors", (unsigned long long)count);
+	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "the ones above to be repaired first");
+	diagnose(path, &diagnostic, user);
+}
+
+void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path, const char *text, size_t size, ct_catalog_diagnose *diagnose,
+		      void *user)
+{
+	struct walk walk = { .line = text, .end = text + size };
+	struct ct_catalog_diagnostic_note **order;
+
+	if (diagnose == NULL || diagnostics->count == 0)
+		return;
+	order = malloc(diagnostics->count * sizeof(struct ct_catalog_diagnostic_note *));
+	if (order == NULL)
+		return;
+	for (uint32_t i = 0; i < diagnostics->count; i++)
+		order[i] = &diagnostics->notes[i];
+	qsort(order, diagnostics->count, sizeof(struct ct_catalog_diagnostic_note *), by_place);
+	for (uint32_t i = 0; i < diagnostics->count; i++) {
+		if (order[i]->path == NULL && !order[i]->is_whole)
+			fill_in_place(&walk, order[i]);
+		diagnose(order[i]->path != NULL ? order[i]->path : path, &order[i]->diagnostic, user);
+	}
+	if (diagnostics->total + diagnostics->harmless > diagnostics->count)
+		tell_rest(diagnostics->total + diagnostics->harmless - diagnostics->count, path, diagnose, user);
+	free(order);
+}

@@ -1,0 +1,505 @@
+/*
+ * directory.c - the run directory and the directories of traced processes in it.
+ *
+ * Called when a process attaches, by recoverers and by tools; never by a trace call.  Nothing here follows a link that it did not
+ * make, and a directory is only ever removed by the names that ctrace gives.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "session/session_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAPS_LIMIT ((size_t)64 << 20)
+#define RUN_OF_ROOT "/run/ctrace"
+
+static const char *kind_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "a file";
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+/* OK for a directory that we may use: no link, ours, and nobody else may write to it.  DENIED: out_why has the reason. */
+static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0) {
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it cannot be looked at");
+		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+	}
+	if (!S_ISDIR(info.st_mode))
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it is %s", kind_name(info.st_mode));
+	else if (info.st_uid != geteuid())
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it belongs to user %u", (unsigned)info.st_uid);
+	else if ((info.st_mode & 022) != 0)
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "others may write to it (mode %04o)", (unsigned)info.st_mode & 07777u);
+	else
+		return CTRACE_OK;
+	errno = EPERM;
+	return CTRACE_DENIED;
+}
+
+static enum ctrace_status check_directory(const char *path)
+{
+	char why[CT_DIRECTORY_WHY_SIZE];
+
+	return look_at_directory(path, why);
+}
+
+/* out_path is absolute: the program may go to another directory later. */
+static enum ctrace_status use_directory(const char *wanted, char out_path[4096])
+{
+	char path[4096];
+	size_t size = strlen(wanted);
+	enum ctrace_status status;
+
+	if (size >= sizeof path)
+		return CTRACE_DENIED;
+	memcpy(path, wanted, size + 1);
+	while (size > 1 && path[size - 1] == '/') /* or a link in the last place would be followed */
+		path[--size] = '\0';
+	status = check_directory(path);
+	if (status == CTRACE_NOT_FOUND) {
+		status = ct_os_make_directory(path);
+		if (status == CTRACE_OK)
+			status = check_directory(path);
+	}
+	if (status == CTRACE_OK && realpath(path, out_path) == NULL)
+		status = CTRACE_DENIED;
+	return status;
+}
+
+/* Joins two parts; false when it does not fit. */
+static bool join(char out[4096], const char *directory, const char *name)
+{
+	int size = snprintf(out, 4096, "%s%s", directory, name);
+
+	return size > 0 && size < 4096;
+}
+
+/* Where nobody has asked for another. */
+static enum ctrace_status use_default(char out_path[4096])
+{
+	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
+	char path[4096];
+	char name[64];
+
+	if (geteuid() == 0 && use_directory(RUN_OF_ROOT, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	if (runtime != NULL && join(path, runtime, "/ctrace") && use_directory(path, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
+	return use_directory(name, out_path);
+}
+
+enum ctrace_status ct_directory_run_directory(const char *configured, char out_path[4096])
+{
+	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
+	const char *chosen = environment != NULL ? environment : configured;
+
+	/* What somebody asked for is used or refused, never replaced. */
+	return chosen != NULL ? use_directory(chosen, out_path) : use_default(out_path);
+}
+
+enum ctrace_status ct_directory_of_user(char out_path[4096])
+{
+	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
+
+	/* It was asked for when the process was another user; most likely it is that user's. */
+	if (chosen != NULL && check_directory(chosen) == CTRACE_OK && use_directory(chosen, out_path) == CTRACE_OK)
+		return CTRACE_OK;
+	return use_default(out_path);
+}
+
+/* Is it the number of the user whose directory this is? */
+static bool is_user(const char *text, uid_t uid)
+{
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "%u", (unsigned)uid);
+	return strcmp(text, number) == 0;
+}
+
+/* Root: the run directories of users, wherever a user's default would be. */
+static void each_of_all_users(void (*each)(const char *path, void *user), void *user)
+{
+	static const struct {
+		const char *directory, *prefix, *suffix;
+	} places[] = { { "/run/user", "", "/ctrace" }, { "/tmp", "ctrace-", "" } };
+
+	for (size_t i = 0; i < CT_COUNT(places); i++) {
+		DIR *directory = opendir(places[i].directory);
+		struct dirent *entry;
+
+		while (directory != NULL && (entry = readdir(directory)) != NULL) {
+			char path[4096];
+			struct stat info;
+
+			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
+				continue;
+			if (snprintf(path, sizeof path, "%s/%s%s", places[i].directory, entry->d_name, places[i].suffix) >=
+			    (int)sizeof path)
+				continue;
+			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0 &&
+			    is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
+				each(path, user);
+		}
+		if (directory != NULL)
+			(void)closedir(directory);
+	}
+}
+
+/* Where the present user may have run directories, whether they are there or not. */
+static void each_own_path(void (*each)(const char *path, void *user), void *user)
+{
+	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
+	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
+	char path[4096];
+	char name[64];
+
+	if (chosen != NULL) {
+		each(chosen, user);
+		return;
+	}
+	each(RUN_OF_ROOT, user);
+	if (geteuid() == 0)
+		return;
+	if (runtime != NULL && join(path, runtime, "/ctrace"))
+		each(path, user);
+	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
+	each(name, user);
+}
+
+/* Who wants to see those that can be used, or those that are refused. */
+struct looking {
+	void (*each)(const char *path, void *user);
+	ct_directory_refused *refused;
+	void *user;
+};
+
+static void look(const char *path, void *user)
+{
+	const struct looking *looking = user;
+	char why[CT_DIRECTORY_WHY_SIZE];
+	enum ctrace_status status = look_at_directory(path, why);
+	/* It is root's: nobody else expects to use it. */
+	bool is_roots = geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0;
+
+	if (looking->each != NULL && status == CTRACE_OK)
+		looking->each(path, looking->user);
+	if (looking->refused != NULL && status == CTRACE_DENIED && !is_roots)
+		looking->refused(path, why, looking->user);
+}
+
+void ct_directory_each_run_directory(void (*each)(const char *path, void *user), void *user)
+{
+	struct looking looking = { .each = each, .user = user };
+
+	each_own_path(look, &looking);
+	if (ct_os_environment("CTRACE_RUN_DIR") == NULL && geteuid() == 0)
+		each_of_all_users(each, user);
+}
+
+void ct_directory_each_refused(ct_directory_refused *each, void *user)
+{
+	struct looking looking = { .refused = each, .user = user };
+
+	each_own_path(look, &looking);
+}
+
+static int open_session(int directory_fd, const char *name)
+{
+	char path[300];
+
+	(void)snprintf(path, sizeof path, "%s/session", name);
+	return openat(directory_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open file, which the kernel reports as -1. */
+static bool is_locked(int directory_fd, const char *name)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
+	int fd = open_session(directory_fd, name);
+	bool locked;
+
+	if (fd < 0)
+		return false;
+	locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid != -1;
+	ct_os_close(&fd);
+	return locked;
+}
+
+/* Is it the process that made this session, and not another that has its number by now?  What cannot be seen may be so. */
+static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
+{
+	uint64_t start = ct_place_process_start(pid);
+	uint64_t noted = 0;
+	size_t got = 0;
+	int fd;
+
+	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		return false;
+	fd = open_session(directory_fd, name);
+	if (fd >= 0 && ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start), &got) != CTRACE_OK)
+		noted = 0;
+	ct_os_close(&fd);
+	return start == noted || start == 0 || noted == 0;
+}
+
+/*
+ * Does the process have the session file mapped?  One that closed all its descriptors has lost the
+ * lock, and lives.  One that has changed its user too does not let us look; then it lives when its
+ * process does.
+ */
+static bool is_mapped_by(int directory_fd, const char *name, uint32_t pid)
+{
+	char path[64], suffix[300];
+	struct ct_buf maps;
+	enum ctrace_status status;
+	bool is_mapped = false;
+
+	(void)snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
+	ct_buf_init(&maps);
+	status = ct_os_read_file(path, MAPS_LIMIT, &maps);
+	if (status == CTRACE_OK)
+		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
+	else if (status != CTRACE_NOT_FOUND && errno != ESRCH)
+		is_mapped = is_same_process(directory_fd, name, pid);
+	ct_buf_fini(&maps);
+	return is_mapped;
+}
+
+/*
+ * A directory that never became one because its maker died, or was about to be removed.  The maker is
+ * gone when its number is nobody's, in our own process name space; of another name space that is
+ * said by time alone.
+ */
+static void remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
+{
+	struct stat info;
+	char *end;
+	unsigned long pid = strtoul(name + strlen(".new-"), &end, 10);
+	unsigned long long space = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+
+	if (*end != '-')
+		space = 0;
+	if (fstatat(run_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
+		return;
+	if (space != 0 && space == ct_place_process_space()) {
+		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			return;
+	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS) {
+		return;
+	}
+	if (!is_locked(run_fd, name))
+		ct_directory_remove(run_directory, name);
+}
+
+/* A process's directory that was found; those of one run directory are a list, the oldest first. */
+struct found {
+	struct found *next;
+	struct timespec changed;
+	uint32_t uid;
+	char name[];
+};
+
+static bool is_later(const struct found *a, const struct stat *b)
+{
+	return a->changed.tv_sec != b->st_mtim.tv_sec ? a->changed.tv_sec > b->st_mtim.tv_sec : a->changed.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+static bool add_found(struct found **list, const char *name, const struct stat *info)
+{
+	size_t size = strlen(name) + 1;
+	struct found *found = malloc(sizeof *found + size);
+
+	if (found == NULL)
+		return false;
+	*found = (struct found){ .changed = info->st_mtim, .uid = info->st_uid };
+	memcpy(found->name, name, size);
+	while (*list != NULL && !is_later(*list, info))
+		list = &(*list)->next;
+	found->next = *list;
+	*list = found;
+	return true;
+}
+
+/* 0: the name is not that of a process's directory. */
+static uint32_t pid_of(const char *name)
+{
+	char *end;
+	unsigned long pid = strtoul(name, &end, 10);
+
+	return *end == '.' && strlen(name) <= 200 ? (uint32_t)pid : 0;
+}
+
+/* Removes what is abandoned on the way. */
+static struct found *find_directories(DIR *directory, const char *run_directory)
+{
+	struct found *list = NULL;
+	struct dirent *entry;
+
+	while ((entry = readdir(directory)) != NULL) {
+		struct stat info;
+
+		if (strncmp(entry->d_name, ".new-", 5) == 0)
+			remove_if_abandoned(dirfd(directory), run_directory, entry->d_name);
+		else if (strncmp(entry->d_name, "annex-", 6) == 0)
+			ct_annex_remove_abandoned(dirfd(directory), entry->d_name);
+		else if (pid_of(entry->d_name) != 0 && fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 S_ISDIR(info.st_mode) && !add_found(&list, entry->d_name, &info))
+			break; /* no memory: those that are found already are better than none */
+	}
+	return list;
+}
+
+void ct_directory_each(const char *run_directory, void (*each)(const struct ct_directory_entry *entry, void *user), void *user)
+{
+	DIR *directory = opendir(run_directory);
+	struct found *list, *next;
+
+	if (directory == NULL)
+		return;
+	list = find_directories(directory, run_directory);
+	for (; list != NULL; list = next) {
+		struct ct_directory_entry entry = {
+			.run_directory = run_directory, .name = list->name, .pid = pid_of(list->name), .uid = list->uid
+		};
+
+		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
+		entry.is_alive = ct_session_is_own(run_directory, list->name) || is_locked(dirfd(directory), list->name) ||
+				 is_mapped_by(dirfd(directory), list->name, entry.pid);
+		each(&entry, user);
+		next = list->next;
+		free(list);
+	}
+	(void)closedir(directory);
+}
+
+static bool is_ours(const char *name)
+{
+	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
+}
+
+/* "ring.0 is a FIFO, not a file": the first file of ctrace's that is none.  False: all are. */
+static bool find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	bool is_odd = false;
+
+	while (directory != NULL && !is_odd && (entry = readdir(directory)) != NULL) {
+		struct stat info;
+
+		if ((strcmp(entry->d_name, "session") != 0 && strncmp(entry->d_name, "ring.", 5) != 0) ||
+		    fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		is_odd = !S_ISREG(info.st_mode);
+		if (is_odd)
+			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file", entry->d_name, kind_name(info.st_mode));
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+	return is_odd;
+}
+
+const char *ct_directory_explain(const char *run_directory, const char *name, enum ctrace_status status, char out_why[CT_DIRECTORY_WHY_SIZE])
+{
+	char path[4096], session[4096];
+
+	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path || !join(session, path, "/session"))
+		return ctrace_status_text(status);
+	if (access(session, F_OK) != 0 && errno == ENOENT)
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file is missing");
+	else if (!find_odd_file(path, out_why))
+		return ctrace_status_text(status);
+	return out_why;
+}
+
+static void hidden_name(char hidden[300], uint64_t process_space, const char *name)
+{
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)process_space, name);
+}
+
+/* A directory goes out of sight before it loses its first file: if we die now it is an abandoned one, not a damaged one. */
+static void hide(int run_fd, const char **name, char hidden[300])
+{
+	if (strncmp(*name, ".new-", 5) == 0)
+		return;
+	hidden_name(hidden, ct_place_process_space(), *name);
+	if (renameat(run_fd, *name, run_fd, hidden) == 0)
+		*name = hidden;
+}
+
+void ct_directory_remove_open(int parent_fd, const char *name, int fd)
+{
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (directory == NULL) {
+		ct_os_close(&fd);
+		return;
+	}
+	while ((entry = readdir(directory)) != NULL)
+		if (is_ours(entry->d_name))
+			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	(void)closedir(directory);
+	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+void ct_directory_remove(const char *run_directory, const char *name)
+{
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = run_fd < 0 ? -1 : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char hidden[300];
+
+	if (fd >= 0)
+		hide(run_fd, &name, hidden);
+	ct_directory_remove_open(run_fd, name, fd);
+	ct_os_close(&run_fd);
+}
+
+void ct_directory_remove_own(struct ct_session *session)
+{
+	size_t run_size = strlen(session->path) - strlen(session->directory);
+	char name[300], hidden[4400];
+
+	if (session->path[0] == '\0' || ct_session_directory(session) < 0)
+		return;
+	hidden_name(name, session->head->place.process_space, session->directory);
+	(void)snprintf(hidden, sizeof hidden, "%.*s%s", (int)run_size, session->path, name);
+	if (rename(session->path, hidden) != 0)
+		return;
+	(void)unlinkat(session->directory_fd, "session", 0);
+	for (uint32_t i = 0; i < session->head->ring_count && i < CT_RING_LIMIT; i++) {
+		(void)snprintf(name, sizeof name, "ring.%u", i);
+		(void)unlinkat(session->directory_fd, name, 0);
+	}
+	if (rmdir(hidden) == 0)
+		return;
+	/* There is something else, as a ring that was kept ready. */
+	hidden[run_size - 1] = '\0';
+	ct_directory_remove(hidden, hidden + run_size);
+}

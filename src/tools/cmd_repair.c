@@ -1,0 +1,296 @@
+/*
+ * cmd_repair.c - ctrace repair: writes the good packets of damaged traces as traces without damage.
+ *
+ * The work is ct_repair_path()'s; here are the directory that it goes to, and what is told.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "read/repair/repair.h"
+
+/* A file of nothing but damage must not fill the terminal. */
+#define REPORT_LIMIT 10u
+#define METADATA_LIMIT ((size_t)64 << 20)
+
+struct repair_run {
+	const char *to;
+	char **paths;
+	int path_count;
+	uint64_t reports;
+	const char *metadata; /* NULL: none was named */
+	bool is_verbose;      /* every place, however many */
+};
+
+static void say(const char *path)
+{
+	fputs("ctrace repair: ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+}
+
+static void report(const struct ct_repair_note *note, void *user)
+{
+	struct repair_run *run = user;
+
+	if (run->reports++ >= REPORT_LIMIT && !run->is_verbose)
+		return;
+	say(note->path);
+	if (!note->is_unread)
+		fprintf(stderr, ", offset %" PRIu64, note->offset);
+	if (note->bytes > 0)
+		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");
+	fprintf(stderr, ": %s\n", note->message);
+}
+
+/* The path without links, of which the last parts need not be there yet.  NULL, with errno. */
+static char *resolve(const char *path)
+{
+	char *resolved = realpath(path, NULL), *parent, *whole = NULL;
+	size_t size = strlen(path), begin;
+
+	if (resolved != NULL || errno != ENOENT || size == 0)
+		return resolved;
+	while (size > 1 && path[size - 1] == '/')
+		size--;
+	for (begin = size; begin > 0 && path[begin - 1] != '/'; begin--)
+		;
+	if (begin == size)
+		return NULL;
+	parent = begin == 0 ? strdup(".") : strndup(path, begin);
+	resolved = parent != NULL ? resolve(parent) : NULL;
+	if (resolved != NULL && size - begin <= 2 && strspn(path + begin, ".") >= size - begin) {
+		/* What is before it will be a new directory, and no link: ".." is the one that it will be in. */
+		char *slash = size - begin == 2 ? strrchr(resolved, '/') : NULL;
+
+		if (slash != NULL)
+			slash[slash == resolved] = '\0';
+		whole = resolved;
+		resolved = NULL;
+	} else if (resolved != NULL &&
+		   asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved, (int)(size - begin), path + begin) < 0)
+		whole = NULL;
+	free(parent);
+	free(resolved);
+	return whole;
+}
+
+static bool is_within(const char *path, const char *directory)
+{
+	size_t size = strlen(directory);
+
+	return strncmp(path, directory, size) == 0 && (path[size] == '\0' || path[size] == '/' || directory[size - 1] == '/');
+}
+
+/* The directory of the trace that a stream file is of; else the directory itself. */
+static void keep_directory(char *path)
+{
+	struct stat info;
+	char *slash = strrchr(path, '/');
+
+	if (slash != NULL && slash != path && strncmp(slash + 1, "stream.", 7) == 0 && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+		*slash = '\0';
+}
+
+/* What is named is never changed: the copies go elsewhere. */
+static bool is_apart(const struct repair_run *run)
+{
+	char *to = resolve(run->to);
+	bool is_good = true;
+
+	for (int i = 0; i < run->path_count && to != NULL && is_good; i++) {
+		char *from = realpath(run->paths[i], NULL);
+		const char *why = NULL;
+
+		if (from == NULL)
+			continue; /* that is told when it is read */
+		keep_directory(from);
+		if (is_within(to, from))
+			why = "the output is inside the input";
+		else if (is_within(from, to))
+			why = "the output contains the input";
+		if (why != NULL) {
+			say(run->to);
+			fprintf(stderr, ": %s; name a directory elsewhere\n", why);
+		}
+		is_good = why == NULL;
+		free(from);
+	}
+	free(to);
+	return is_good;
+}
+
+/* Nothing that is there is ever mixed with what is written. */
+static int prepare_directory(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
+		say(path);
+		fputs(": not a directory; name one that is empty, or that is not there yet\n", stderr);
+		return CMD_UNWRITTEN;
+	}
+	errno = 0;
+	if (ct_os_make_directory(path) != CTRACE_OK) {
+		say(path);
+		fprintf(stderr, ": %s\n", strerror(errno));
+		return CMD_UNWRITTEN;
+	}
+	if (!ct_tool_is_empty_directory(path)) {
+		say(path);
+		fputs(": not an empty directory; name one that is, or that is not there yet\n", stderr);
+		return CMD_UNWRITTEN;
+	}
+	return CMD_DONE;
+}
+
+static void print_count(uint64_t count, const char *one, const char *more)
+{
+	printf("%" PRIu64 " %s", count, count == 1 ? one : more);
+}
+
+static void print_sums(const struct ct_repair *repair)
+{
+	print_count(repair->traces, "trace, ", "traces, ");
+	print_count(repair->streams, "stream, ", "streams, ");
+	print_count(repair->events, "event written\n", "events written\n");
+}
+
+static void print_report(const struct ct_repair *repair, const struct repair_run *run)
+{
+	if (run->reports > REPORT_LIMIT && !run->is_verbose)
+		fprintf(stderr, "ctrace repair: %" PRIu64 " more like these; --verbose tells all\n", run->reports - REPORT_LIMIT);
+	print_sums(repair);
+	printf("kept ");
+	print_count(repair->packets, "packet", "packets");
+	printf(", cut or repaired %" PRIu64 ", lost ", repair->repaired);
+	print_count(repair->lost_bytes, "byte", "bytes");
+	printf(" in ");
+	print_count(repair->damages - repair->unread, "place", "places");
+	if (repair->lost_classes > 0) {
+		printf(" and ");
+		print_count(repair->lost_classes, "class of events", "classes of events");
+	}
+	putchar('\n');
+	if (repair->unread > 0) {
+		print_count(repair->unread, "part", "parts");
+		puts(" could not be read at all");
+	}
+}
+
+/* What is named is metadata of a trace, if perhaps of a damaged one. */
+static bool has_metadata(const struct repair_run *run)
+{
+	static const char start[] = "/* CTF 1.8";
+	struct ct_buf text;
+	enum ctrace_status status;
+	bool is_good;
+
+	if (run->metadata == NULL)
+		return true;
+	ct_buf_init(&text);
+	errno = 0;
+	status = ct_os_read_file(run->metadata, METADATA_LIMIT, &text);
+	is_good = status == CTRACE_OK && text.size >= sizeof start - 1 && memcmp(text.data, start, sizeof start - 1) == 0;
+	ct_buf_fini(&text);
+	if (is_good)
+		return true;
+	say(run->metadata);
+	if (status == CTRACE_OK || errno == 0)
+		fputs(": no metadata of a trace; name the file metadata of another run of the program\n", stderr);
+	else
+		fprintf(stderr, ": %s\n", errno == EINVAL ? "it is no regular file" : strerror(errno));
+	return false;
+}
+
+static int repair_all(struct repair_run *run)
+{
+	struct ct_repair repair = { .report = report, .user = run, .metadata = run->metadata };
+	int exit_status;
+
+	if (!has_metadata(run))
+		return CMD_UNREAD;
+	if (!is_apart(run))
+		return CMD_USAGE;
+	exit_status = prepare_directory(run->to);
+	if (exit_status != CMD_DONE)
+		return exit_status;
+	for (int i = 0; i < run->path_count; i++) {
+		enum ctrace_status status = ct_repair_path(&repair, run->paths[i], run->to);
+
+		if (status == CTRACE_OK)
+			continue;
+		/* Either the path or its copy has failed: CMD_UNWRITTEN is the same number. */
+		if (exit_status != CMD_UNREAD)
+			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNREAD;
+		say(run->paths[i]);
+		if (status == CTRACE_NOT_FOUND)
+			fputs(": no BINFILE trace, and no directory of such; other traces cannot be repaired\n", stderr);
+		else
+			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+	}
+	print_report(&repair, run);
+	if (repair.unread > 0)
+		return CMD_UNREAD;
+	return repair.damages > 0 && exit_status == CMD_DONE ? CMD_NOTHING : exit_status;
+}
+
+static error_t parse_argument(int key, char *argument, struct argp_state *state)
+{
+	struct repair_run *run = state->input;
+
+	switch (key) {
+	case 'o':
+		run->to = argument;
+		return 0;
+	case 'm':
+		run->metadata = argument;
+		return 0;
+	case 'v':
+		run->is_verbose = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		run->paths = state->argv + state->next;
+		run->path_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name the traces");
+		return 0;
+	case ARGP_KEY_END:
+		if (run->to == NULL || run->to[0] == '\0')
+			argp_error(state, "name the directory to write to: -o DIRECTORY");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_repair(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "output", 'o', "DIRECTORY", 0, "Where the copies go; made when missing, and empty before", 0 },
+		{ "metadata", 'm', "FILE", 0,
+		  "Classes of events for traces whose own metadata cannot be read: those of another run of the program", 0 },
+		{ "verbose", 'v', NULL, 0, "Tell every place that is damaged, however many there are", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_argument,
+		.args_doc = "PATH... -o DIRECTORY",
+		.doc = "Write what is good of damaged traces as traces without damage.\v"
+		       "PATH is a BINFILE trace, a writer's data set, a directory of these, or one stream file.  Packets of which every event can be read are "
+		       "copied as they are; one with damage is cut behind its last good event.  Nothing is changed where it is.",
+	};
+	struct repair_run run = { 0 };
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &run) != 0)
+		return CMD_USAGE;
+	return repair_all(&run);
+}

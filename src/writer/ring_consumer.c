@@ -1,0 +1,315 @@
+/*
+ * ring_consumer.c - takes traced processes in: maps their sessions and rings, and consumes them, a worker
+ * for each TRCOUT.
+ *
+ * ct_link_* run on the writer server's thread, a round on the TRCOUT's worker.  A process's rings are
+ * spread over the destinations that it gave us; each has a consumer of its own here, which works only
+ * on the rings whose consumer it is.  What is mapped belongs to a process of the same user, but may
+ * be damaged, and may change at any time: what the process is and what its rings are is copied when
+ * they are mapped; positions and records are read once and checked each time.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "writer/ring_consumer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BUSY_NS 500000u   /* between rounds that took something */
+#define IDLE_NS 10000000u /* after a while without anything */
+#define QUIET_ROUNDS 200u
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A link
+ */
+
+/* The text that names are in grows; what is mapped beyond it has no blocks behind it. */
+static void see_new_texts(struct ct_session *session)
+{
+	uint64_t size = __atomic_load_n(&session->head->texts_size, __ATOMIC_ACQUIRE);
+
+	if (size <= session->layout.size - session->layout.texts_at)
+		__atomic_store_n(&session->texts_capacity, (size_t)size, __ATOMIC_RELAXED);
+}
+
+static void copy_text(char *to, const char *from, size_t size)
+{
+	memcpy(to, from, size);
+	to[size - 1] = '\0';
+}
+
+/* Names of a session that is mapped may lose their ends while somebody reads them. */
+static void note_process(struct ct_link *link)
+{
+	const struct ct_session_head *head = link->session.head;
+	struct ct_trace_info *info = &link->info;
+
+	_Static_assert(sizeof info->host == sizeof head->host && sizeof info->program == sizeof head->program &&
+			       sizeof info->system == sizeof head->system && sizeof info->jobname == sizeof head->jobname,
+		       "the trace holds the names of the session");
+	info->pid = head->pid;
+	info->asid = head->asid;
+	info->start_ns = head->start_ns;
+	copy_text(info->host, head->host, sizeof info->host);
+	copy_text(info->program, head->program, sizeof info->program);
+	copy_text(info->system, head->system, sizeof info->system);
+	copy_text(info->jobname, head->jobname, sizeof info->jobname);
+}
+
+/* How many rings there are, all of them mapped. */
+static uint32_t map_rings(void *user)
+{
+	struct ct_link *link = user;
+	uint32_t count = __atomic_load_n(&link->session.head->ring_count, __ATOMIC_ACQUIRE);
+
+	if (count > CT_RING_LIMIT)
+		count = CT_RING_LIMIT;
+	if (__atomic_load_n(&link->rings, __ATOMIC_ACQUIRE) >= count)
+		return count;
+	(void)pthread_mutex_lock(&link->lock);
+	while (link->rings < count) {
+		/* One that cannot be mapped stays with nobody, and is recovered when the process has ended. */
+		if (ct_ring_map(&link->ring[link->rings], &link->session, link->rings) != CTRACE_OK)
+			link->ring[link->rings].head = NULL;
+		__atomic_store_n(&link->rings, link->rings + 1, __ATOMIC_RELEASE);
+	}
+	(void)pthread_mutex_unlock(&link->lock);
+	return count;
+}
+
+static struct ct_ring *ring_at(void *user, uint32_t index)
+{
+	struct ct_link *link = user;
+
+	return link->ring[index].head != NULL ? &link->ring[index] : NULL;
+}
+
+static enum ctrace_status create_consumers(struct ct_link *link)
+{
+	static uint32_t no_flight; /* a flight recorder's rings are never a writer's */
+	struct ct_consumer_source source = { .session = &link->session,
+					  .ring_count = map_rings,
+					  .ring_at = ring_at,
+					  .user = link,
+					  .flight_wanted = &no_flight,
+					  .emitter = &ct_trcout_emitter,
+					  .release = &link->release };
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < link->count && status == CTRACE_OK; i++) {
+		ct_shared_sync_copy(&link->session.head->sync, &link->clocks[i]);
+		source.sync = &link->clocks[i];
+		source.held_by = link->base + i;
+		source.is_dropped = &link->is_dropped[i];
+		status = ct_consumer_create(&source, &link->consumer[i]);
+	}
+	return status;
+}
+
+enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base, uint32_t count, struct ct_link **out_link)
+{
+	struct ct_link *link = calloc(1, sizeof *link);
+	struct ct_ring *rings = calloc(CT_RING_LIMIT, sizeof *rings);
+	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+
+	if (link == NULL || rings == NULL) {
+		ct_os_close(&directory);
+		goto undo_link;
+	}
+	link->number = number;
+	link->base = base;
+	link->count = count;
+	(void)pthread_mutex_init(&link->lock, NULL);
+	link->ring = rings;
+	ct_guard_link(link);
+	status = ct_session_map(&link->session, directory, number);
+	if (status != CTRACE_OK)
+		goto undo_link;
+	note_process(link);
+	see_new_texts(&link->session);
+	status = create_consumers(link);
+	if (status != CTRACE_OK)
+		goto undo_consumers;
+	ct_guard_link(NULL);
+	*out_link = link;
+	return CTRACE_OK;
+
+undo_consumers:
+	for (uint32_t i = 0; i < link->count; i++)
+		ct_consumer_destroy(link->consumer[i]);
+	ct_session_close(&link->session, false);
+undo_link:
+	ct_guard_link(NULL);
+	free(rings);
+	free(link);
+	return status;
+}
+
+void ct_link_destroy(struct ct_link *link)
+{
+	if (link == NULL)
+		return;
+	ct_guard_link(link);
+	for (uint32_t i = 0; i < link->count; i++) {
+		ct_consumer_close(link->consumer[i]);
+		ct_consumer_destroy(link->consumer[i]);
+	}
+	for (uint32_t i = 0; i < link->rings; i++)
+		if (link->ring[i].head != NULL)
+			ct_ring_close(&link->ring[i]);
+	/* Last: our lock goes with it, and from then on others may work there. */
+	ct_session_close(&link->session, false);
+	ct_guard_link(NULL);
+	(void)pthread_mutex_destroy(&link->lock);
+	free(link->ring);
+	free(link);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * A round
+ */
+
+static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bool *out_more)
+{
+	struct ct_consumer_result result;
+	uint32_t index = trcout->index;
+	bool is_released;
+
+	if (index >= link->count || (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
+		return 0;
+	see_new_texts(&link->session);
+	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
+	ct_trcout_select(trcout, link);
+	ct_consumer_pass(link->consumer[index], false, &result);
+	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
+	*out_more |= result.pending > CT_RING_MIN / 4;
+	/* A pass that began when it was released, and has given the last ring back, or found none. */
+	if (is_released && ct_consumer_ring_count(link->consumer[index]) == 0) {
+		ct_consumer_close(link->consumer[index]);
+		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
+	}
+	return result.delivered;
+}
+
+void ct_ring_consumer_lock(struct ct_trcout *trcout)
+{
+	(void)__atomic_fetch_add(&trcout->others, 1, __ATOMIC_ACQ_REL);
+	(void)pthread_mutex_lock(&trcout->lock);
+	if (__atomic_sub_fetch(&trcout->others, 1, __ATOMIC_ACQ_REL) == 0)
+		ct_os_wake(&trcout->others);
+}
+
+void ct_ring_consumer_unlock(struct ct_trcout *trcout)
+{
+	(void)pthread_mutex_unlock(&trcout->lock);
+}
+
+static void take_turns(struct ct_trcout *trcout)
+{
+	uint32_t others;
+
+	while ((others = __atomic_load_n(&trcout->others, __ATOMIC_ACQUIRE)) != 0)
+		ct_os_wait(&trcout->others, others, BUSY_NS);
+	(void)pthread_mutex_lock(&trcout->lock);
+}
+
+uint64_t ct_ring_consumer_round(struct ct_trcout *trcout, bool *out_more)
+{
+	uint64_t delivered = 0;
+
+	*out_more = false;
+	take_turns(trcout);
+	for (uint32_t i = 0; i < *trcout->link_count; i++) {
+		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
+			/* A link that goes meanwhile puts another in its place, which then waits for the next round. */
+			(void)pthread_mutex_unlock(&trcout->lock);
+			take_turns(trcout);
+			if (i >= *trcout->link_count)
+				break;
+		}
+		ct_guard_link(trcout->links[i]);
+		delivered += consumer_link(trcout, trcout->links[i], out_more);
+	}
+	ct_guard_link(NULL);
+	(void)pthread_mutex_unlock(&trcout->lock);
+	return delivered;
+}
+
+void *ct_ring_consumer_run(void *argument)
+{
+	struct ct_trcout *trcout = argument;
+	uint32_t quiet = 0;
+
+	ct_guard_thread();
+	while (__atomic_load_n(trcout->stop, __ATOMIC_ACQUIRE) == 0) {
+		bool more;
+		uint64_t delivered = ct_ring_consumer_round(trcout, &more);
+
+		quiet = delivered != 0 ? 0 : quiet + 1;
+		if (more)
+			continue;
+		/* The writer server wakes us to end. */
+		ct_os_wait(trcout->stop, 0, quiet < QUIET_ROUNDS ? BUSY_NS : IDLE_NS);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * For operators
+ */
+
+static void add_trace(struct ct_buf *out, const struct ct_session *session, const struct ct_component_entry *entry)
+{
+	size_t size;
+	const char *name = ct_session_text(session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &size);
+
+	if (out->size != 0)
+		ct_buf_add_char(out, ' ');
+	ct_buf_add(out, name, size);
+}
+
+/* One that is off traces nothing that could come to us. */
+static bool is_connected(const struct ct_link *link, const struct ct_component_entry *entry)
+{
+	return __atomic_load_n(&entry->writer, __ATOMIC_RELAXED) == link->number &&
+	       (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_KNOWN) != 0 &&
+	       __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE;
+}
+
+static void describe(const struct ct_link *link, struct ct_link_state *out)
+{
+	const struct ct_session_head *head = link->session.head;
+	uint32_t count = __atomic_load_n(&head->component_count, __ATOMIC_ACQUIRE);
+	struct ct_buf names;
+
+	*out = (struct ct_link_state){
+		.size = sizeof *out,
+		.pid = link->info.pid,
+		.asid = link->info.asid,
+		.events = __atomic_load_n(&link->events, __ATOMIC_RELAXED),
+	};
+	(void)snprintf(out->jobname, sizeof out->jobname, "%s", link->info.jobname);
+	for (uint32_t i = 0; i < __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE); i++) {
+		uint32_t held_by = link->ring[i].head != NULL ? link->ring[i].head->held_by : 0;
+
+		out->rings += held_by >= link->base && held_by < link->base + link->count;
+	}
+	ct_buf_init(&names);
+	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces; i++)
+		if (is_connected(link, &link->session.components[i]))
+			add_trace(&names, &link->session, &link->session.components[i]);
+	if (names.size >= sizeof out->traces)
+		(void)snprintf(out->traces, sizeof out->traces, "%.*s...", (int)sizeof out->traces - 5, ct_buf_text(&names));
+	else
+		(void)snprintf(out->traces, sizeof out->traces, "%s", ct_buf_text(&names));
+	ct_buf_fini(&names);
+}
+
+void ct_link_describe(struct ct_link *link, struct ct_link_state *out)
+{
+	ct_guard_link(link);
+	describe(link, out);
+	ct_guard_link(NULL);
+}

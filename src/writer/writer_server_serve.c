@@ -1,0 +1,130 @@
+/*
+ * writer_server_serve.c - who calls an external writer: processes that stay, operators that ask, and strangers.
+ *
+ * On the writer server's thread, which never waits for one of them: who is silent gives way to who calls, when there is no room or no descriptor.  Only
+ * this user and root are heard.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "writer/writer_server.h"
+
+#include "session/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BUSY_MS 5 /* between looks while somebody waits for the workers */
+#define IDLE_MS 1000
+#define ACCEPTED_A_ROUND 8u /* who came with a request is heard before a crowd pushes it out */
+#define DEAF_MS 100         /* where nobody can be heard for want of descriptors */
+
+static void remove_caller(struct ct_writer_server *writer_server, uint32_t index)
+{
+	struct ct_caller *caller = writer_server->callers[index];
+
+	if (caller->link != NULL)
+		ct_link_release(caller->link, CT_RELEASE_FLUSH);
+	ct_connection_close(&caller->connection);
+	free(caller);
+	writer_server->callers[index] = writer_server->callers[--writer_server->caller_count];
+}
+
+/* A crowd that says nothing must not keep a process out.  False: there is none who is not linked, or waits for the end. */
+static bool remove_most_silent(struct ct_writer_server *writer_server)
+{
+	uint32_t silent = writer_server->caller_count;
+
+	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
+		const struct ct_caller *caller = writer_server->callers[i];
+
+		if (caller->link == NULL && !caller->waits_for_end &&
+		    (silent == writer_server->caller_count ||
+		     caller->connection.complete_ns < writer_server->callers[silent]->connection.complete_ns))
+			silent = i;
+	}
+	if (silent == writer_server->caller_count)
+		return false;
+	remove_caller(writer_server, silent);
+	return true;
+}
+
+static bool may_call(int fd)
+{
+	uint32_t uid;
+
+	return ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0);
+}
+
+static void accept_callers(struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
+		int fd = ct_os_high(accept4(writer_server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		struct ct_caller *caller;
+
+		if (fd < 0) {
+			/* Without a descriptor this is answered also when nobody else is there; of the first one poll() has told. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+				writer_server->is_deaf = !remove_most_silent(writer_server);
+			return;
+		}
+		caller = may_call(fd) && (writer_server->caller_count < CT_WRITER_SERVER_CALLERS || remove_most_silent(writer_server))
+				 ? calloc(1, sizeof *caller)
+				 : NULL;
+		if (caller == NULL) {
+			ct_os_close(&fd);
+			continue;
+		}
+		ct_connection_open(&caller->connection, fd);
+		writer_server->callers[writer_server->caller_count++] = caller;
+	}
+}
+
+static bool is_busy(const struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < writer_server->caller_count; i++)
+		if (ct_connection_events(&writer_server->callers[i]->connection) == 0)
+			return true;
+	return false;
+}
+
+void ct_writer_server_serve(struct ct_writer_server *writer_server)
+{
+	static struct pollfd fds[CT_WRITER_SERVER_CALLERS + 2];
+	uint32_t count = writer_server->caller_count;
+	int timeout = is_busy(writer_server) ? 0 : ct_writer_server_is_waiting(writer_server) ? BUSY_MS : writer_server->is_deaf ? DEAF_MS : IDLE_MS;
+
+	for (uint32_t i = 0; i < count; i++)
+		fds[i] = (struct pollfd){ .fd = writer_server->callers[i]->connection.fd,
+					  .events = ct_connection_events(&writer_server->callers[i]->connection) };
+	fds[count] = (struct pollfd){ .fd = writer_server->is_deaf ? -1 : writer_server->listen_fd, .events = POLLIN };
+	writer_server->is_deaf = false;
+	fds[count + 1] = (struct pollfd){ .fd = writer_server->stopping ? -1 : *writer_server->options->stop_fd, .events = POLLIN };
+	if (poll(fds, count + 2, timeout) < 0 && errno != EINTR)
+		return;
+	for (uint32_t i = count; i > 0; i--) {
+		writer_server->current = writer_server->callers[i - 1];
+		if (!ct_connection_turn(&writer_server->current->connection, fds[i - 1].revents, &writer_server->serve))
+			remove_caller(writer_server, i - 1);
+	}
+	writer_server->current = NULL;
+	if ((fds[count].revents & POLLIN) != 0)
+		accept_callers(writer_server);
+	if (fds[count + 1].revents != 0)
+		ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
+}
+
+void ct_writer_server_hang_up(struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
+		struct ct_connection *connection = &writer_server->callers[i]->connection;
+
+		if (writer_server->callers[i]->waits_for_end)
+			ct_writer_server_answer_status(&connection->out, CT_VERB_WRITER_STOP, CTRACE_OK, 0);
+		(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
+	}
+	while (writer_server->caller_count > 0)
+		remove_caller(writer_server, writer_server->caller_count - 1);
+}
