@@ -3,11 +3,10 @@
  *
  *     bench.py, rows.py    run everything in rounds; one table of figures, ratios and limits
  *     peers.py             runs a measured tracer, and LTTng's session daemon beside it
- *     harness.c, step.c    the program of one measured tracer: its modes; instructions counted one by one
- *     workload.h           A and B: what every tracer records
- *     peer_ctrace.c        ctrace; peer_direct.c: the baseline; peer_floor.c: a clock, a branch, a write;
- *     peer_lttng.c, peer_spdlog.cpp    others
- *     measure.c            clocks, processors, medians, sizes
+ *     harness.c, step.c    the program of one measured tracer: its modes; instructions counted one
+ * by one workload.h           A and B: what every tracer records peer_ctrace.c        ctrace;
+ * peer_direct.c: the baseline; peer_floor.c: a clock, a branch, a write; peer_lttng.c,
+ * peer_spdlog.cpp    others measure.c            clocks, processors, medians, sizes
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,11 +25,11 @@ extern "C" {
 
 /* How it is to be set up.  A tracer ignores what it does not have. */
 struct bench_setup {
-	const char *directory;  /* its output */
-	const char *rings;   /* a directory for mapped rings; "": the tracer's own choice */
-	const char *output;  /* "binary" or "text" */
-	const char *policy;  /* of a full ring: "block" or "discard" */
-	uint64_t ring_bytes; /* 0: the tracer's own choice */
+	const char *directory; /* its output */
+	const char *rings;     /* a directory for mapped rings; "": the tracer's own choice */
+	const char *output;    /* "binary" or "text" */
+	const char *policy;    /* of a full ring: "block" or "discard" */
+	uint64_t ring_bytes;   /* 0: the tracer's own choice */
 };
 
 struct bench_case {
@@ -44,10 +43,12 @@ struct bench_peer {
 	const struct bench_case *cases;
 	size_t case_count;
 	void (*prepare)(const struct bench_setup *setup); /* once, before any other thread runs */
-	void (*thread_begin)(void);                       /* in each thread that records; NULL: nothing to do */
-	void (*consumer)(void);                              /* returns when the rings are empty, where the tracer can tell */
-	void (*finish)(void);                             /* returns when everything is in the files */
-	uint64_t (*delivered)(uint64_t made);             /* events in the files, after `finish` */
+	/* in each thread that records; NULL: nothing to do */
+	void (*thread_begin)(void);
+	/* returns when the rings are empty, where the tracer can tell */
+	void (*consumer)(void);
+	void (*finish)(void);                 /* returns when everything is in the files */
+	uint64_t (*delivered)(uint64_t made); /* events in the files, after `finish` */
 };
 extern const struct bench_peer bench_peer;
 
@@ -64,7 +65,8 @@ struct bench_span {
 };
 struct bench_span bench_span_now(void);
 double bench_ns_per_tick(struct bench_span from, struct bench_span to);
-void bench_pin_self(unsigned which);   /* 0 or 1: the first or second processor that the process may use */
+/* 0 or 1: the first or second processor that the process may use */
+void bench_pin_self(unsigned which);
 void bench_pin_others(unsigned which); /* all threads of the process but the caller */
 bool bench_has_two_processors(void);
 void bench_sort(uint32_t *values, size_t count);
@@ -74,10 +76,11 @@ void bench_directory_remove(const char *path);
 void bench_die(const char *what) __attribute__((noreturn));
 
 /* ---- step.c */
-/* Instructions of one event, the loop round it included; negative where they cannot be counted.  `arguments` start this program
- * again, as a child that calls bench_step_run(). */
+/* Instructions of one event, the loop round it included; negative where they cannot be counted.
+ * `arguments` start this program again, as a child that calls bench_step_run(). */
 double bench_step_count(char *const arguments[], uint64_t tries);
-void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*consumer)(void)) __attribute__((noreturn));
+void bench_step_run(const struct bench_case *bench, uint64_t tries, void (*consumer)(void))
+	__attribute__((noreturn));
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,12 @@
 /*
- * bench_growth.c - does an event cost the same when there is more of everything: threads, components, events before it?
+ * bench_growth.c - does an event cost the same when there is more of everything: threads,
+ * components, events before it?
  *
  *     bench_growth OUTPUT.json [quick]   called by bench/bench.py; bench/rows.py has the limits
  *
- * A case is a process of its own that traces A into a BINFILE of two generations, and flushes.  Its figure is the processor time
- * of all its threads an event.  The cases take turns.  The one of very many events measures its first and its last ones.
+ * A case is a process of its own that traces A into a BINFILE of two generations, and flushes.  Its
+ * figure is the processor time of all its threads an event.  The cases take turns.  The one of very
+ * many events measures its first and its last ones.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -117,7 +119,8 @@ static double measure(const struct growth_case *the, uint64_t *out_drops)
 		(void)pthread_join(threads[i], NULL);
 	flush();
 	*out_drops += drops((uint64_t)(share + WARM / scale) * the->threads);
-	return (double)(bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / ((double)share * the->threads);
+	return (double)(bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) /
+	       ((double)share * the->threads);
 }
 
 static double measure_part(uint32_t count)
@@ -172,13 +175,15 @@ static void configure(const char *directory)
 		    "mftrace.emitter.binfile#location = %s\nmftrace.emitter.binfile#maxgeneration = 2\n"
 		    "mftrace.emitter.binfile#maxfilesize = 65536\n",
 		    directory) < 0 ||
-	    fclose(file) != 0 || setenv("MFTRACE_CONFIG", path, 1) != 0 || setenv("CTRACE_RUN_DIR", directory, 1) != 0)
+	    fclose(file) != 0 || setenv("MFTRACE_CONFIG", path, 1) != 0 ||
+	    setenv("CTRACE_RUN_DIR", directory, 1) != 0)
 		bench_die(path);
 }
 
 int main(int argc, char **argv)
 {
-	struct figures *figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct figures *figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char directory[] = "/dev/shm/ctrace-bench.XXXXXX";
 	FILE *output;
 
@@ -198,8 +203,9 @@ int main(int argc, char **argv)
 	output = fopen(argv[1], "we");
 	if (output == NULL)
 		bench_die(argv[1]);
-	fprintf(output, "{\n  \"scale\": %u,\n  \"drops\": %llu,\n  \"first_ns\": %.2f,\n  \"last_ns\": %.2f", scale,
-		(unsigned long long)figures->drops, figures->first_ns, figures->last_ns);
+	fprintf(output,
+		"{\n  \"scale\": %u,\n  \"drops\": %llu,\n  \"first_ns\": %.2f,\n  \"last_ns\": %.2f",
+		scale, (unsigned long long)figures->drops, figures->first_ns, figures->last_ns);
 	for (size_t i = 0; i < CASES; i++) {
 		fprintf(output, ",\n  \"%s\": [", cases[i].name);
 		for (unsigned turn = 0; turn < ROUNDS; turn++)

@@ -1,6 +1,6 @@
 /*
- * bench_operate.c - what operating running systems costs: how soon a command is in force, what a traced process feels of its operators,
- * and how much an external writer takes.
+ * bench_operate.c - what operating running systems costs: how soon a command is in force, what a
+ * traced process feels of its operators, and how much an external writer takes.
  *
  *     bench_operate OUTPUT.json [quick]     called by bench/bench.py; bench/rows.py has the limits
  *
@@ -42,7 +42,8 @@ static const char *find_parent(void)
 
 	if (named != NULL)
 		return named;
-	if (access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &room) == 0 && (uint64_t)room.f_bavail * room.f_frsize >= ROOM)
+	if (access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &room) == 0 &&
+	    (uint64_t)room.f_bavail * room.f_frsize >= ROOM)
 		return "/dev/shm";
 	return "/tmp";
 }
@@ -51,15 +52,16 @@ static void make_directory(void)
 {
 	struct operate_paths *paths = &operate_paths;
 
-	(void)snprintf(paths->directory, sizeof(paths->directory), "%.400s/ctrace-bench.XXXXXX", find_parent());
+	(void)snprintf(paths->directory, sizeof(paths->directory), "%.400s/ctrace-bench.XXXXXX",
+		       find_parent());
 	if (mkdtemp(paths->directory) == NULL)
 		bench_die(paths->directory);
 	owner = getpid();
 	(void)atexit(remove_directory);
 	(void)snprintf(paths->run, sizeof(paths->run), "%.500s/run", paths->directory);
 	(void)snprintf(paths->data, sizeof(paths->data), "%.500s/data", paths->directory);
-	if (mkdir(paths->run, 0700) != 0 || setenv("CTRACE_RUN_DIR", paths->run, 1) != 0 || unsetenv("MFTRACE_CONFIG") != 0 ||
-	    setenv("MFTRACE_LOGS", paths->directory, 1) != 0)
+	if (mkdir(paths->run, 0700) != 0 || setenv("CTRACE_RUN_DIR", paths->run, 1) != 0 ||
+	    unsetenv("MFTRACE_CONFIG") != 0 || setenv("MFTRACE_LOGS", paths->directory, 1) != 0)
 		bench_die(paths->run);
 }
 
@@ -73,7 +75,8 @@ static void find_programs(void)
 		bench_die("/proc/self/exe");
 	program[size] = '\0';
 	directory = dirname(program);
-	(void)snprintf(operate_paths.disturber, sizeof(operate_paths.disturber), "%s/bench_operator", directory);
+	(void)snprintf(operate_paths.disturber, sizeof(operate_paths.disturber),
+		       "%s/bench_operator", directory);
 	(void)snprintf(operate_paths.tool, sizeof(operate_paths.tool), "%s/../ctrace", directory);
 	if (access(operate_paths.tool, X_OK) != 0)
 		bench_die(operate_paths.tool);
@@ -104,19 +107,22 @@ static void print_cost(FILE *out, const struct operate_cost *cost)
 	for (size_t i = 0; i < OPERATE_CASES; i++) {
 		const struct operate_times *times = &cost->times[i];
 
-		fprintf(out, "    \"%s\": {\n      \"title\": \"%s\",\n      ", operate_cases[i].name, operate_cases[i].title);
+		fprintf(out, "    \"%s\": {\n      \"title\": \"%s\",\n      ",
+			operate_cases[i].name, operate_cases[i].title);
 		print_list(out, "ns_by_repetition", times->ns, OPERATE_REPETITIONS);
-		fprintf(out, ",\n      \"ns_median\": %.3f, \"ns_p99\": %.3f, \"ns_p999\": %.3f,\n", times->ns_median, times->ns_p99,
-			times->ns_p999);
-		fprintf(out, "      \"batches\": %llu, \"requests\": %llu, \"seconds\": %.3f\n    }%s\n",
-			(unsigned long long)times->batches, (unsigned long long)times->requests, times->seconds,
-			i + 1 < OPERATE_CASES ? "," : "");
+		fprintf(out, ",\n      \"ns_median\": %.3f, \"ns_p99\": %.3f, \"ns_p999\": %.3f,\n",
+			times->ns_median, times->ns_p99, times->ns_p999);
+		fprintf(out,
+			"      \"batches\": %llu, \"requests\": %llu, \"seconds\": %.3f\n    }%s\n",
+			(unsigned long long)times->batches, (unsigned long long)times->requests,
+			times->seconds, i + 1 < OPERATE_CASES ? "," : "");
 	}
 	fprintf(out,
 		"  },\n  \"cost_events\": { \"made\": %llu, \"emitted\": %llu, \"delivered\": %llu, \"lost\": %llu, \"for_writer\": %llu, "
 		"\"by_writer\": %llu },\n",
-		(unsigned long long)cost->made, (unsigned long long)cost->emitted, (unsigned long long)cost->delivered,
-		(unsigned long long)cost->lost, (unsigned long long)cost->for_writer, (unsigned long long)cost->by_writer);
+		(unsigned long long)cost->made, (unsigned long long)cost->emitted,
+		(unsigned long long)cost->delivered, (unsigned long long)cost->lost,
+		(unsigned long long)cost->for_writer, (unsigned long long)cost->by_writer);
 }
 
 static void print_sustained(FILE *out, unsigned workload, const struct operate_sustained *runs)
@@ -125,12 +131,15 @@ static void print_sustained(FILE *out, unsigned workload, const struct operate_s
 	for (unsigned i = 0; i < OPERATE_SUSTAINED; i++) {
 		const struct operate_sustained *run = &runs[i];
 
-		fprintf(out, "    { \"events\": %llu, \"seconds\": %.4f, \"producer_seconds\": %.4f, \"writer_seconds\": %.4f,\n",
-			(unsigned long long)run->events, run->seconds, run->producer_seconds, run->writer_seconds);
+		fprintf(out,
+			"    { \"events\": %llu, \"seconds\": %.4f, \"producer_seconds\": %.4f, \"writer_seconds\": %.4f,\n",
+			(unsigned long long)run->events, run->seconds, run->producer_seconds,
+			run->writer_seconds);
 		fprintf(out,
 			"      \"emitted\": %llu, \"delivered\": %llu, \"pending\": %llu, \"lost\": %llu, \"written\": %llu, \"bytes\": %llu }%s\n",
-			(unsigned long long)run->emitted, (unsigned long long)run->delivered, (unsigned long long)run->pending,
-			(unsigned long long)run->lost, (unsigned long long)run->written, (unsigned long long)run->bytes,
+			(unsigned long long)run->emitted, (unsigned long long)run->delivered,
+			(unsigned long long)run->pending, (unsigned long long)run->lost,
+			(unsigned long long)run->written, (unsigned long long)run->bytes,
 			i + 1 < OPERATE_SUSTAINED ? "," : "");
 	}
 	fprintf(out, "    ]%s\n", workload + 1 < OPERATE_WORKLOADS ? "," : "");

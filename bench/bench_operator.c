@@ -1,11 +1,12 @@
 /*
- * bench_operator.c - the operator of bench_operate: another program, which keeps a traced process's control thread at work.
+ * bench_operator.c - the operator of bench_operate: another program, which keeps a traced process's
+ * control thread at work.
  *
- *     bench_operator disturb RUN-DIRECTORY PID      takes orders, a letter each: d displays all traces, o and s change the level of
- *                                                   BENCH.OTHER and of BENCH.OPER 100 times a second, f that of BENCH.OPER without a pause,
- *                                                   b is busy with itself, n does nothing.  As soon as an order is being carried out, a
- *                                                   line tells of the one before: requests made, and nanoseconds.
- *     bench_operator status RUN-DIRECTORY WRITER    tells events, bytes, wrapped and full events of an external writer
+ *     bench_operator disturb RUN-DIRECTORY PID      takes orders, a letter each: d displays all
+ * traces, o and s change the level of BENCH.OTHER and of BENCH.OPER 100 times a second, f that of
+ * BENCH.OPER without a pause, b is busy with itself, n does nothing.  As soon as an order is being
+ * carried out, a line tells of the one before: requests made, and nanoseconds. bench_operator
+ * status RUN-DIRECTORY WRITER    tells events, bytes, wrapped and full events of an external writer
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,8 @@ static void __attribute__((noreturn)) die(const char *what, const char *why)
 
 static void send_all(int fd, const struct ct_buf *request)
 {
-	if (request->failed || send(fd, request->data, request->size, MSG_NOSIGNAL) != (ssize_t)request->size)
+	if (request->failed ||
+	    send(fd, request->data, request->size, MSG_NOSIGNAL) != (ssize_t)request->size)
 		die("cannot ask", strerror(errno));
 }
 
@@ -45,10 +47,13 @@ static bool is_whole(const struct ct_buf *answer)
 	size_t size;
 	enum ctrace_status status;
 
-	for (size_t at = 0; (status = ct_message_parse(answer->data + at, answer->size - at, &message, &size)) == CTRACE_OK;
+	for (size_t at = 0; (status = ct_message_parse(answer->data + at, answer->size - at,
+						       &message, &size)) == CTRACE_OK;
 	     at += size) {
 		if (ct_message_number(&message, CT_FIELD_STATUS, CTRACE_OK) != CTRACE_OK)
-			die("refused", ct_message_find(&message, CT_FIELD_MESSAGE).at != NULL ? "with a message" : "without a message");
+			die("refused", ct_message_find(&message, CT_FIELD_MESSAGE).at != NULL
+					       ? "with a message"
+					       : "without a message");
 		if ((message.flags & CT_MESSAGE_MORE) == 0)
 			return true;
 	}
@@ -107,8 +112,9 @@ static int tell_status(const char *run_directory, const char *name)
 	if (found.at == NULL)
 		die("status", "is empty");
 	memcpy(&state, found.at, found.size < sizeof state ? found.size : sizeof state);
-	printf("%llu %llu %llu %llu\n", (unsigned long long)state.events, (unsigned long long)state.bytes,
-	       (unsigned long long)state.wrapped_events, (unsigned long long)state.full_events);
+	printf("%llu %llu %llu %llu\n", (unsigned long long)state.events,
+	       (unsigned long long)state.bytes, (unsigned long long)state.wrapped_events,
+	       (unsigned long long)state.full_events);
 	return 0;
 }
 
@@ -117,7 +123,8 @@ static int tell_status(const char *run_directory, const char *name)
 struct disturber {
 	const char *run_directory;
 	uint32_t pid;
-	int fd;                   /* -1: not connected yet: the process may not have attached when we start */
+	/* -1: not connected yet: the process may not have attached when we start */
+	int fd;
 	struct ct_buf request[2]; /* they take turns */
 	struct ct_buf answer;
 	uint64_t requests;
@@ -132,7 +139,8 @@ static void connect_to(struct disturber *self)
 
 	if (ct_peers_find(&filter, &peers) != CTRACE_OK || peers.count != 1)
 		die(self->run_directory, "the process is not there");
-	(void)snprintf(path, sizeof path, "%.4096s/%.256s", peers.items[0].run_directory, peers.items[0].directory);
+	(void)snprintf(path, sizeof path, "%.4096s/%.256s", peers.items[0].run_directory,
+		       peers.items[0].directory);
 	self->fd = reach(path, "control");
 	ct_peers_fini(&peers);
 }
@@ -151,7 +159,9 @@ static void encode_display(struct ct_buf *request)
 
 static void encode_level(struct ct_buf *request, const char *component, uint32_t level)
 {
-	const struct ct_command command = { .verb = CT_VERB_LEVEL, .component = { component, strlen(component) }, .level = level };
+	const struct ct_command command = { .verb = CT_VERB_LEVEL,
+					    .component = { component, strlen(component) },
+					    .level = level };
 
 	ct_buf_clear(request);
 	ct_command_encode(request, &command);
@@ -165,7 +175,8 @@ static void prepare(struct disturber *self, char order)
 		if (order == 'd')
 			encode_display(&self->request[i]);
 		else
-			encode_level(&self->request[i], component, i == 0 ? CTRACE_DEBUG : CTRACE_INFO);
+			encode_level(&self->request[i], component,
+				     i == 0 ? CTRACE_DEBUG : CTRACE_INFO);
 	}
 }
 
@@ -211,7 +222,8 @@ static void obey(struct disturber *self)
 		now = ct_clock_mono_ns();
 		if (self->fd < 0)
 			connect_to(self);
-		printf("%llu %llu\n", (unsigned long long)(order == 'n' ? 0 : self->requests), (unsigned long long)(now - begin));
+		printf("%llu %llu\n", (unsigned long long)(order == 'n' ? 0 : self->requests),
+		       (unsigned long long)(now - begin));
 		order = next;
 		self->requests = 0;
 		prepare(self, order);
@@ -229,7 +241,8 @@ int main(int argc, char **argv)
 	if (argc == 4 && strcmp(argv[1], "status") == 0)
 		return tell_status(argv[2], argv[3]);
 	if (argc != 4 || strcmp(argv[1], "disturb") != 0) {
-		fprintf(stderr, "usage: bench_operator disturb RUN-DIRECTORY PID | status RUN-DIRECTORY WRITER\n");
+		fprintf(stderr,
+			"usage: bench_operator disturb RUN-DIRECTORY PID | status RUN-DIRECTORY WRITER\n");
 		return 2;
 	}
 	self.run_directory = argv[2];

@@ -1,9 +1,11 @@
 /*
- * bench_process.c - runs a command, its output to a file, and tells what it took: seconds, MiB at most in memory, status.
+ * bench_process.c - runs a command, its output to a file, and tells what it took: seconds, MiB at
+ * most in memory, status.
  *
  *     bench_process OUTPUT COMMAND [ARGUMENT...]
  *
- * A small program of its own, since the most memory that the kernel tells of a process is also that of whoever started it.
+ * A small program of its own, since the most memory that the kernel tells of a process is also that
+ * of whoever started it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +41,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (posix_spawn_file_actions_init(&actions) != 0 ||
-	    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600) != 0)
+	    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, argv[1],
+					     O_WRONLY | O_CREAT | O_TRUNC, 0600) != 0)
 		return 2;
 	start = now();
 	error = posix_spawnp(&pid, argv[2], &actions, NULL, argv + 2, environ);
@@ -49,6 +52,7 @@ int main(int argc, char **argv)
 	}
 	if (wait4(pid, &status, 0, &usage) != pid)
 		return 2;
-	printf("%.6f %.3f %d\n", now() - start, (double)usage.ru_maxrss / 1024, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	printf("%.6f %.3f %d\n", now() - start, (double)usage.ru_maxrss / 1024,
+	       WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * bench_read.c - makes the trace whose reading is measured: COUNT times A, every hundredth with another id, into the BINFILE that the
- * configuration names.
+ * bench_read.c - makes the trace whose reading is measured: COUNT times A, every hundredth with
+ * another id, into the BINFILE that the configuration names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,8 @@
 int main(int argc, char **argv)
 {
 	static struct ctrace_tracer tracer = CTRACE_TRACER("BENCH.READ");
-	static const char texts[TEXTS][TEXT_SIZE + 1] = { "some info,", "open acct,", "read file,", "rec found," };
+	static const char texts[TEXTS][TEXT_SIZE + 1] = { "some info,", "open acct,", "read file,",
+							  "rec found," };
 	unsigned long count = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
 
 	if (count == 0) {
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (unsigned long i = 0; i < count; i++)
-		CTRACE(&tracer, CTRACE_INFO, i % 100 == 0 ? 2 : 1, CTRACE_TEXT(texts[i % TEXTS], TEXT_SIZE));
+		CTRACE(&tracer, CTRACE_INFO, i % 100 == 0 ? 2 : 1,
+		       CTRACE_TEXT(texts[i % TEXTS], TEXT_SIZE));
 	return 0;
 }

@@ -1,11 +1,13 @@
 /*
- * bench_start.c - what a short process pays for being traced, a thread for its first event, a disk for an idle process.
+ * bench_start.c - what a short process pays for being traced, a thread for its first event, a disk
+ * for an idle process.
  *
  *     bench_start OUTPUT.json [quick]   called by bench/bench.py; bench/rows.py has the limits
  *
- * Each run is a process of its own, started by posix_spawn and waited for.  Its time is compared with
- * that of an empty process of the same round: the same program, linked with the library, that traces
- * nothing.  Run directory and outputs are on a memory file system, and again on the disk of $TMPDIR.
+ * Each run is a process of its own, started by posix_spawn and waited for.  Its time is compared
+ * with that of an empty process of the same round: the same program, linked with the library, that
+ * traces nothing.  Run directory and outputs are on a memory file system, and again on the disk of
+ * $TMPDIR.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +61,8 @@ static void *first_event(void *argument)
 
 static int be_threads(void)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 }; /* between two threads, so that they do not meet in the kernel */
+	/* between two threads, so that they do not meet in the kernel */
+	const struct timespec pause = { .tv_nsec = 2000000 };
 	pthread_t threads[THREADS];
 
 	trace_one();
@@ -115,8 +118,10 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "none", NULL },
-	{ "text", "mftrace.level = debug\nmftrace.dest = textfile\nmftrace.emitter.textfile#file = %s/out/start.log\n" },
-	{ "bin", "mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = %s/out\n" },
+	{ "text",
+	  "mftrace.level = debug\nmftrace.dest = textfile\nmftrace.emitter.textfile#file = %s/out/start.log\n" },
+	{ "bin",
+	  "mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = %s/out\n" },
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -144,7 +149,8 @@ static void write_configuration(const struct place *place, const struct kind *ki
 		return;
 	join(path, place->directory, kind->name);
 	file = fopen(path, "we");
-	if (file == NULL || fprintf(file, kind->configuration, place->directory) < 0 || fclose(file) != 0)
+	if (file == NULL || fprintf(file, kind->configuration, place->directory) < 0 ||
+	    fclose(file) != 0)
 		bench_die(path);
 }
 
@@ -156,7 +162,8 @@ static void set_environment(const struct place *place, const struct kind *kind)
 	if (setenv("CTRACE_RUN_DIR", path, 1) != 0)
 		bench_die("setenv");
 	join(path, place->directory, kind->name);
-	if (kind->configuration == NULL ? unsetenv("MFTRACE_CONFIG") != 0 : setenv("MFTRACE_CONFIG", path, 1) != 0)
+	if (kind->configuration == NULL ? unsetenv("MFTRACE_CONFIG") != 0
+					: setenv("MFTRACE_CONFIG", path, 1) != 0)
 		bench_die("setenv");
 }
 
@@ -195,7 +202,8 @@ static uint32_t time_process(const char *role)
 
 /* ---- measuring ---- */
 
-/* Microseconds of a whole process beyond an empty one: the median of the differences within each round. */
+/* Microseconds of a whole process beyond an empty one: the median of the differences within each
+ * round. */
 static void measure_processes(const struct place *place, double out_us[KINDS], double *out_empty_us)
 {
 	static uint32_t differences[KINDS][ROUNDS], empty[ROUNDS];
@@ -218,7 +226,8 @@ static void measure_processes(const struct place *place, double out_us[KINDS], d
 	*out_empty_us = bench_quantile(empty, rounds, 0.5) / 1000;
 }
 
-/* Starts a process that prints a line, which is in `line` then, and waits until `out_in` is closed. */
+/* Starts a process that prints a line, which is in `line` then, and waits until `out_in` is closed.
+ */
 static pid_t start_talking(const char *role, char line[64], int *out_in)
 {
 	int in[2], out[2];
@@ -287,7 +296,8 @@ static void measure(struct place *place, const char *parent, FILE *json)
 {
 	double us[KINDS], empty_us;
 
-	if (snprintf(place->directory, sizeof place->directory, "%s/bench_start.XXXXXX", parent) >= (int)sizeof place->directory ||
+	if (snprintf(place->directory, sizeof place->directory, "%s/bench_start.XXXXXX", parent) >=
+		    (int)sizeof place->directory ||
 	    mkdtemp(place->directory) == NULL)
 		bench_die(parent);
 	make_directory(place->directory, "run");

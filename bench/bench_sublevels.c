@@ -1,9 +1,11 @@
 /*
- * bench_sublevels.c - what many sublevels of one head cost: to define them all, to find one, to delete them all.
+ * bench_sublevels.c - what many sublevels of one head cost: to define them all, to find one, to
+ * delete them all.
  *
  *     bench_sublevels OUTPUT.json [quick]   called by bench/bench.py; bench/rows.py has the limits
  *
- * Each run is a process of its own, so that what it takes of memory is the difference that the sublevels make.
+ * Each run is a process of its own, so that what it takes of memory is the difference that the
+ * sublevels make.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +44,8 @@ static void expect(uint32_t rc, const char *what, const struct ctrace_outcome *o
 {
 	if (rc == CTRACE_RC_OK)
 		return;
-	fprintf(stderr, "bench_sublevels: %s: RC %X, reason %X: %s\n", what, rc, out->rsncode, out->message);
+	fprintf(stderr, "bench_sublevels: %s: RC %X, reason %X: %s\n", what, rc, out->rsncode,
+		out->message);
 	_exit(2);
 }
 
@@ -59,8 +62,8 @@ static double resident_mebibytes(void)
 
 static void define(const char *sub, struct ctrace_outcome *out)
 {
-	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "BENCHSUB", .startnam = "BENCHSS", .sub = sub,
-				       .manysubs = CTRACE_YES };
+	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "BENCHSUB",
+				       .startnam = "BENCHSS", .sub = sub, .manysubs = CTRACE_YES };
 
 	if (sub == NULL)
 		asked.head = asked.headopts = CTRACE_YES;
@@ -109,7 +112,8 @@ static void run(struct result *result)
 
 int main(int argc, char **argv)
 {
-	struct result *results = mmap(NULL, RUNS * sizeof(*results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct result *results = mmap(NULL, RUNS * sizeof(*results), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char directory[] = "/tmp/ctrace-bench.XXXXXX";
 	double most = 0;
 	FILE *output;
@@ -120,8 +124,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_sublevels OUTPUT.json [quick]\n");
 		return 2;
 	}
-	if (results == MAP_FAILED || mkdtemp(directory) == NULL || setenv("CTRACE_RUN_DIR", directory, 1) != 0 ||
-	    unsetenv("MFTRACE_CONFIG") != 0)
+	if (results == MAP_FAILED || mkdtemp(directory) == NULL ||
+	    setenv("CTRACE_RUN_DIR", directory, 1) != 0 || unsetenv("MFTRACE_CONFIG") != 0)
 		bench_die(directory);
 	for (unsigned i = 0; i < RUNS; i++) {
 		pid_t child = fork();
@@ -142,7 +146,8 @@ int main(int argc, char **argv)
 		fprintf(output, "%s%.4f", i > 0 ? ", " : "", results[i].seconds);
 		most = results[i].mebibytes > most ? results[i].mebibytes : most;
 	}
-	fprintf(output, "],\n  \"mebibytes\": %.2f,\n  \"find_ns\": %.1f\n}\n", most, results[RUNS - 1].find_ns);
+	fprintf(output, "],\n  \"mebibytes\": %.2f,\n  \"find_ns\": %.1f\n}\n", most,
+		results[RUNS - 1].find_ns);
 	bench_directory_remove(directory);
 	return fclose(output) == 0 ? 0 : 2;
 }

@@ -1,18 +1,19 @@
 /*
- * harness.c - the program of one measured tracer: sets it up, runs one measurement, prints one line of JSON.
+ * harness.c - the program of one measured tracer: sets it up, runs one measurement, prints one line
+ * of JSON.
  *
  *     bench_<tracer> NAME=VALUE...      called by bench/peers.py; the names are in `struct options`
  *
- *     mode=call       batches of 1,000 events, timed by the time stamp counter; the rings are emptied between them, untimed
- *     mode=together   the same on `threads` threads at once
- *     mode=alone      each event timed by itself, less what reading the counter twice costs
- *     mode=steps      instructions of one event, the least of `count` tries
- *     mode=sustain    `count` events back to back from `threads` threads, until all are in the files
- *     mode=cases      what case=NAME can be
- *     mode=memory     what `crowd` threads that each record one event add to the process
+ *     mode=call       batches of 1,000 events, timed by the time stamp counter; the rings are
+ * emptied between them, untimed mode=together   the same on `threads` threads at once mode=alone
+ * each event timed by itself, less what reading the counter twice costs mode=steps instructions of
+ * one event, the least of `count` tries mode=sustain    `count` events back to back from `threads`
+ * threads, until all are in the files mode=cases      what case=NAME can be mode=memory     what
+ * `crowd` threads that each record one event add to the process
  *
- * In `call` and `alone` the thread that records has the first processor and every other thread the second.  `crowd` threads
- * record one event each and then wait, while others are measured.  What was made and what was delivered is part of every result.
+ * In `call` and `alone` the thread that records has the first processor and every other thread the
+ * second.  `crowd` threads record one event each and then wait, while others are measured.  What
+ * was made and what was delivered is part of every result.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +77,8 @@ static void consumer(const struct bench_case *bench)
 static void print_counts(void)
 {
 	bench_peer.finish();
-	printf("\"made\": %llu, \"delivered\": %llu}\n", (unsigned long long)made, (unsigned long long)bench_peer.delivered(made));
+	printf("\"made\": %llu, \"delivered\": %llu}\n", (unsigned long long)made,
+	       (unsigned long long)bench_peer.delivered(made));
 }
 
 /* ---- batches */
@@ -118,7 +120,8 @@ static void measure_call(const struct bench_case *bench, const struct options *o
 	}
 	ns = end_span(start) / EVENTS;
 	bench_sort(times, count);
-	printf("\"ns\": %.4f, \"p999_ns\": %.4f, ", ns * bench_quantile(times, count, 0.5), ns * bench_quantile(times, count, 0.999));
+	printf("\"ns\": %.4f, \"p999_ns\": %.4f, ", ns * bench_quantile(times, count, 0.5),
+	       ns * bench_quantile(times, count, 0.999));
 	free(times);
 }
 
@@ -161,8 +164,10 @@ static void measure_alone(const struct bench_case *bench, const struct options *
 	cost = bench_quantile(times, count, 0.5);
 	time_singles(bench, times, count);
 	ns = end_span(start);
-	printf("\"ns\": %.3f, \"p99_ns\": %.3f, \"p999_ns\": %.3f, ", ns * (bench_quantile(times, count, 0.5) - cost),
-	       ns * (bench_quantile(times, count, 0.99) - cost), ns * (bench_quantile(times, count, 0.999) - cost));
+	printf("\"ns\": %.3f, \"p99_ns\": %.3f, \"p999_ns\": %.3f, ",
+	       ns * (bench_quantile(times, count, 0.5) - cost),
+	       ns * (bench_quantile(times, count, 0.99) - cost),
+	       ns * (bench_quantile(times, count, 0.999) - cost));
 	free(times);
 }
 
@@ -182,7 +187,8 @@ static void start_thread(void *(*body)(void *), void *argument, pthread_t *out_t
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* The measured threads.  They and the main thread meet at `together` before and after each batch. */
+/* The measured threads.  They and the main thread meet at `together` before and after each batch.
+ */
 struct group {
 	const struct bench_case *bench;
 	uint32_t events; /* that each of them records */
@@ -215,7 +221,8 @@ static void group_join(struct group *group)
 	free(group->threads);
 }
 
-/* One of a crowd: is there, records, waits.  They record one after the other: a thousand that map memory at once hold up the machine. */
+/* One of a crowd: is there, records, waits.  They record one after the other: a thousand that map
+ * memory at once hold up the machine. */
 static void *be_in_crowd(void *argument)
 {
 	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -306,7 +313,8 @@ static void *be_timed(void *argument)
 static void measure_together(const struct bench_case *bench, const struct options *options)
 {
 	size_t count = options->count * options->threads;
-	struct timed_group timed = { .group = { .bench = bench, .count = (uint32_t)options->threads },
+	struct timed_group timed = { .group = { .bench = bench,
+						.count = (uint32_t)options->threads },
 				     .batches = options->count,
 				     .times = allocate(count, sizeof(uint32_t)) };
 	struct bench_span start = bench_span_now();
@@ -347,7 +355,8 @@ static void measure_sustain(const struct bench_case *bench, const struct options
 	struct group producers = { .bench = bench,
 				   .events = (uint32_t)(options->count / options->threads),
 				   .count = (uint32_t)options->threads };
-	uint64_t wall[3], cpu[2], beside, bytes, events = (uint64_t)producers.events * producers.count;
+	uint64_t wall[3], cpu[2], beside, bytes,
+		events = (uint64_t)producers.events * producers.count;
 
 	group_start(&crowd, be_in_crowd);
 	crowd_record(&crowd);
@@ -366,10 +375,11 @@ static void measure_sustain(const struct bench_case *bench, const struct options
 	bytes = bench_directory_size(options->setup.directory) - bytes;
 	group_join(&producers);
 	crowd_end(&crowd);
-	printf("\"events\": %llu, \"start_ns\": %llu, \"beside_ns\": %llu, ", (unsigned long long)events, (unsigned long long)wall[0],
-	       (unsigned long long)beside);
+	printf("\"events\": %llu, \"start_ns\": %llu, \"beside_ns\": %llu, ",
+	       (unsigned long long)events, (unsigned long long)wall[0], (unsigned long long)beside);
 	printf("\"wall_ns\": %.3f, \"producer_ns\": %.3f, \"cpu_ns\": %.3f, \"bytes\": %.4f, ",
-	       (double)(wall[2] - wall[0]) / (double)events, (double)(wall[1] - wall[0]) / (double)events,
+	       (double)(wall[2] - wall[0]) / (double)events,
+	       (double)(wall[1] - wall[0]) / (double)events,
 	       (double)(cpu[1] - cpu[0]) / (double)events, (double)bytes / (double)events);
 }
 
@@ -467,7 +477,8 @@ static void parse(struct options *options, int argc, char **argv)
 		name[value - argv[i]] = '\0';
 		set_option(options, name, value + 1);
 	}
-	if (options->count == 0 || options->threads == 0 || options->threads > THREADS_MOST || options->crowd > CROWD_MOST)
+	if (options->count == 0 || options->threads == 0 || options->threads > THREADS_MOST ||
+	    options->crowd > CROWD_MOST)
 		refuse("count, threads or crowd is out of bounds");
 	if (options->setup.directory[0] == '\0')
 		refuse("directory=PATH is missing");
@@ -504,12 +515,14 @@ static void measure_steps(char **argv, uint64_t tries)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .mode = "call",
-				   .name = "a",
-				   .count = 1,
-				   .threads = 1,
-				   .beside = "",
-				   .setup = { .directory = "", .rings = "", .output = "binary", .policy = "block" } };
+	struct options options = {
+		.mode = "call",
+		.name = "a",
+		.count = 1,
+		.threads = 1,
+		.beside = "",
+		.setup = { .directory = "", .rings = "", .output = "binary", .policy = "block" }
+	};
 	const struct {
 		const char *name;
 		void (*measure)(const struct bench_case *bench, const struct options *options);

@@ -1,5 +1,6 @@
 /*
- * lttng_events.h - A and B as tracepoints of LTTng-UST, and one that is never enabled.  LTTng's headers include it more than once.
+ * lttng_events.h - A and B as tracepoints of LTTng-UST, and one that is never enabled.  LTTng's
+ * headers include it more than once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -44,7 +44,8 @@ uint64_t bench_process_ns(int pid)
 
 struct bench_span bench_span_now(void)
 {
-	return (struct bench_span){ .ticks = bench_ticks(), .mono_ns = bench_clock_ns(CLOCK_MONOTONIC) };
+	return (struct bench_span){ .ticks = bench_ticks(),
+				    .mono_ns = bench_clock_ns(CLOCK_MONOTONIC) };
 }
 
 double bench_ns_per_tick(struct bench_span from, struct bench_span to)

@@ -45,9 +45,10 @@ struct operate_process {
 	int in;  /* what we write there it reads; -1 */
 	int out; /* and the other way */
 };
-/* Runs a program on one processor; it ends with us.  Its standard input and output are pipes, to us;
- * is_quiet: what it says on standard error is not wanted. */
-struct operate_process operate_start(const char *const arguments[], unsigned processor, bool is_quiet);
+/* Runs a program on one processor; it ends with us.  Its standard input and output are pipes, to
+ * us; is_quiet: what it says on standard error is not wanted. */
+struct operate_process operate_start(const char *const arguments[], unsigned processor,
+				     bool is_quiet);
 /* The next line of what it says, without its end; dies when there is none. */
 void operate_read_line(const struct operate_process *process, char *line, size_t size);
 /* Sends a signal unless it is 0, closes the pipes, waits.  Dies unless it ended in order. */
@@ -90,8 +91,9 @@ struct operate_times {
 struct operate_cost {
 	struct operate_times times[OPERATE_CASES];
 	uint64_t made, emitted, delivered, lost;
-	uint64_t for_writer; /* of the timed batches, when the rings were the writer's for certain */
-	uint64_t by_writer;  /* what the writer says: these, and a few from before */
+	/* of the timed batches, when the rings were the writer's for certain */
+	uint64_t for_writer;
+	uint64_t by_writer; /* what the writer says: these, and a few from before */
 };
 extern const struct operate_case operate_cases[OPERATE_CASES];
 void operate_cost_measure(struct operate_cost *out); /* a writer has to run */
@@ -118,7 +120,8 @@ struct operate_sustained {
 	uint64_t written; /* what the writer says */
 	uint64_t bytes;
 };
-/* From one thread as fast as it can, under `block`; with a writer of its own.  workload: an index of operate_workloads[]. */
+/* From one thread as fast as it can, under `block`; with a writer of its own.  workload: an index
+ * of operate_workloads[]. */
 void operate_sustain(unsigned workload, struct operate_sustained *out);
 
 #endif

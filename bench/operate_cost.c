@@ -1,9 +1,10 @@
 /*
  * operate_cost.c - what an event costs while somebody operates its process.
  *
- * The thread that traces has one processor; the consumer thread, the control thread, the operator (bench_operator) and the external writer share the
- * other.  Batches are timed as in harness.c, the cases take turns, and a ratio is made within a repetition.  A turn has a number of
- * batches and a time that it lasts at least, so that each sees many of the operator's requests.
+ * The thread that traces has one processor; the consumer thread, the control thread, the operator
+ * (bench_operator) and the external writer share the other.  Batches are timed as in harness.c, the
+ * cases take turns, and a ratio is made within a repetition.  A turn has a number of batches and a
+ * time that it lasts at least, so that each sees many of the operator's requests.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -83,14 +84,16 @@ static void make(const struct operate_case *bench, struct operate_cost *cost, ui
 	cost->made += count;
 }
 
-static void time_batches(const struct operate_case *bench, struct operate_cost *cost, unsigned repetition)
+static void time_batches(const struct operate_case *bench, struct operate_cost *cost,
+			 unsigned repetition)
 {
 	struct operate_times *times = &cost->times[bench - operate_cases];
 	uint32_t *at = batches[bench - operate_cases] + times->batches;
 	uint64_t begin = bench_clock_ns(CLOCK_MONOTONIC);
 	uint32_t count = 0, least = operate_is_quick ? BATCHES_QUICK : BATCHES;
 
-	while (count < least || (!operate_is_quick && count < BATCHES_MOST && bench_clock_ns(CLOCK_MONOTONIC) - begin < TURN_NS)) {
+	while (count < least || (!operate_is_quick && count < BATCHES_MOST &&
+				 bench_clock_ns(CLOCK_MONOTONIC) - begin < TURN_NS)) {
 		uint64_t start;
 
 		operate_flush();
@@ -121,8 +124,8 @@ static void order(const struct operate_process *operator_, char what, struct ope
 	times->seconds += (double)ns / 1e9;
 }
 
-static void take_turn(const struct operate_case *bench, struct operate_cost *cost, const struct operate_process *operator_,
-		      unsigned repetition)
+static void take_turn(const struct operate_case *bench, struct operate_cost *cost,
+		      const struct operate_process *operator_, unsigned repetition)
 {
 	struct operate_times *times = &cost->times[bench - operate_cases], ignored = { 0 };
 
@@ -144,7 +147,8 @@ static void take_turn(const struct operate_case *bench, struct operate_cost *cos
 static void set_up(void)
 {
 	struct ctrace_tracer *idle;
-	enum ctrace_status status = ctrace_emitter_property_set("BINFILE", "LOCATION", operate_paths.directory);
+	enum ctrace_status status =
+		ctrace_emitter_property_set("BINFILE", "LOCATION", operate_paths.directory);
 	char name[16];
 
 	if (status == CTRACE_OK)
@@ -154,7 +158,8 @@ static void set_up(void)
 	if (status == CTRACE_OK || status == CTRACE_EMITTER_NOT_FOUND)
 		status = ctrace_level_set(NULL, CTRACE_INFO);
 	if (status != CTRACE_OK || !operate_trace_define(TRACE, OWN_BYTES, &own)) {
-		fprintf(stderr, "bench_operate: cannot set tracing up: %s\n", ctrace_status_name(status));
+		fprintf(stderr, "bench_operate: cannot set tracing up: %s\n",
+			ctrace_status_name(status));
 		exit(2);
 	}
 	for (unsigned i = 0; i < IDLE_TRACES; i++) {
@@ -197,14 +202,16 @@ static void measure(void *argument)
 	char pid[16];
 
 	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	operator_ = operate_start((const char *const[]){ operate_paths.disturber, "disturb", operate_paths.run, pid, NULL },
+	operator_ = operate_start((const char *const[]){ operate_paths.disturber, "disturb",
+							 operate_paths.run, pid, NULL },
 				  OPERATE_OTHERS, false);
 	bench_pin_self(OPERATE_TRACED);
 	for (size_t i = 0; i < OPERATE_CASES; i++) {
 		batches[i] = malloc((size_t)OPERATE_REPETITIONS * BATCHES_MOST * sizeof(uint32_t));
 		if (batches[i] == NULL)
 			bench_die("malloc");
-		memset(batches[i], 1, (size_t)OPERATE_REPETITIONS * BATCHES_MOST * sizeof(uint32_t));
+		memset(batches[i], 1,
+		       (size_t)OPERATE_REPETITIONS * BATCHES_MOST * sizeof(uint32_t));
 	}
 	set_up();
 	cost->made = 1;

@@ -1,8 +1,10 @@
 /*
- * operate_level.c - how soon a level is in force in a hundred processes: from the start of `ctrace level` to the change of the last level word.
+ * operate_level.c - how soon a level is in force in a hundred processes: from the start of `ctrace
+ * level` to the change of the last level word.
  *
- * The processes have a tracer and nothing to do.  Each tells where in its session file the tracer's level word is, from /proc/self/maps, and
- * the level words are watched there: nothing is asked of the processes, so nothing but the command disturbs them.
+ * The processes have a tracer and nothing to do.  Each tells where in its session file the tracer's
+ * level word is, from /proc/self/maps, and the level words are watched there: nothing is asked of
+ * the processes, so nothing but the command disturbs them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +52,8 @@ static bool find_place(const void *address, struct place *place)
 		unsigned long from, to, offset;
 		int path = 0;
 
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &from, &to, &offset, &path) != 3 || path == 0 || wanted < from ||
-		    wanted >= to)
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &from, &to, &offset, &path) != 3 ||
+		    path == 0 || wanted < from || wanted >= to)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		place->offset = wanted - from + offset;
@@ -68,7 +70,8 @@ static void __attribute__((noreturn)) be_traced(struct place *place, int ready)
 	struct ctrace_tracer *tracer;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (ctrace_tracer_get(COMPONENT, &tracer) != CTRACE_OK || ctrace_level_set(COMPONENT, CTRACE_WARN) != CTRACE_OK ||
+	if (ctrace_tracer_get(COMPONENT, &tracer) != CTRACE_OK ||
+	    ctrace_level_set(COMPONENT, CTRACE_WARN) != CTRACE_OK ||
 	    !find_place(tracer->level_word, place))
 		_exit(3);
 	(void)!write(ready, "r", 1);
@@ -87,11 +90,14 @@ static void map_level_word(struct subject *subject)
 
 	if (fd < 0)
 		bench_die(subject->place->path);
-	memory = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)from); /* a level word is 8 bytes and aligned */
+	/* a level word is 8 bytes and aligned */
+	memory = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)from);
 	if (memory == MAP_FAILED)
 		bench_die(subject->place->path);
 	(void)close(fd);
-	subject->level_word = (const struct ctrace_level_word *)(const void *)(memory + (subject->place->offset - from));
+	subject->level_word =
+		(const struct ctrace_level_word *)(const void *)(memory +
+								 (subject->place->offset - from));
 }
 
 static void start_subjects(void)
@@ -143,14 +149,17 @@ static pid_t type_command(const char *level)
 	pid_t pid;
 
 	if (posix_spawn_file_actions_init(&actions) != 0 ||
-	    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
-	    posix_spawn(&pid, operate_paths.tool, &actions, NULL, (char *const *)(uintptr_t)arguments, environ) != 0)
+	    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) !=
+		    0 ||
+	    posix_spawn(&pid, operate_paths.tool, &actions, NULL,
+			(char *const *)(uintptr_t)arguments, environ) != 0)
 		bench_die(operate_paths.tool);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return pid;
 }
 
-static void change(const char *word, uint32_t level, double *out_in_force_ms, double *out_command_ms)
+static void change(const char *word, uint32_t level, double *out_in_force_ms,
+		   double *out_command_ms)
 {
 	const struct timespec pause = { 0, LOOK_NS };
 	uint64_t start = bench_clock_ns(CLOCK_MONOTONIC);
@@ -159,8 +168,8 @@ static void change(const char *word, uint32_t level, double *out_in_force_ms, do
 
 	while (count_changed(level) < OPERATE_PROCESSES) {
 		if (bench_clock_ns(CLOCK_MONOTONIC) - start > PATIENCE_NS) {
-			fprintf(stderr, "bench_operate: %u of %u processes have level %s\n", count_changed(level), OPERATE_PROCESSES,
-				word);
+			fprintf(stderr, "bench_operate: %u of %u processes have level %s\n",
+				count_changed(level), OPERATE_PROCESSES, word);
 			exit(2);
 		}
 		(void)nanosleep(&pause, NULL);
@@ -177,11 +186,13 @@ void operate_level_measure(struct operate_level *out)
 
 	(void)prctl(PR_SET_TIMERSLACK, 1000);
 	start_subjects();
-	change("error", CTRACE_ERROR, &ignored, &ignored); /* the tool's pages are in memory from here on */
+	/* the tool's pages are in memory from here on */
+	change("error", CTRACE_ERROR, &ignored, &ignored);
 	for (unsigned i = 0; i < OPERATE_CHANGES; i++) {
 		bool up = i % 2 == 0;
 
-		change(up ? "debug" : "info", up ? CTRACE_DEBUG : CTRACE_INFO, &out->in_force_ms[i], &out->command_ms[i]);
+		change(up ? "debug" : "info", up ? CTRACE_DEBUG : CTRACE_INFO, &out->in_force_ms[i],
+		       &out->command_ms[i]);
 	}
 	end_subjects();
 }

@@ -36,7 +36,8 @@ static void open_standard(void)
 	(void)close(fd);
 }
 
-static void __attribute__((noreturn)) become(const char *const arguments[], unsigned processor, int in, int out, bool is_quiet)
+static void __attribute__((noreturn))
+become(const char *const arguments[], unsigned processor, int in, int out, bool is_quiet)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	bench_pin_self(processor);
@@ -48,7 +49,8 @@ static void __attribute__((noreturn)) become(const char *const arguments[], unsi
 	_exit(3);
 }
 
-struct operate_process operate_start(const char *const arguments[], unsigned processor, bool is_quiet)
+struct operate_process operate_start(const char *const arguments[], unsigned processor,
+				     bool is_quiet)
 {
 	struct operate_process process;
 	int in[2], out[2];
@@ -75,7 +77,8 @@ void operate_read_line(const struct operate_process *process, char *line, size_t
 	while (used + 1 < size && read(process->out, line + used, 1) == 1 && line[used] != '\n')
 		used++;
 	if (used + 1 >= size || line[used] != '\n') {
-		fprintf(stderr, "bench_operate: process %d has nothing to say\n", (int)process->pid);
+		fprintf(stderr, "bench_operate: process %d has nothing to say\n",
+			(int)process->pid);
 		exit(2);
 	}
 	line[used] = '\0';
@@ -88,7 +91,8 @@ static void await(pid_t pid)
 	if (waitpid(pid, &status, 0) != pid)
 		bench_die("waitpid");
 	if (status != 0) {
-		fprintf(stderr, "bench_operate: process %d ended with %x\n", (int)pid, (unsigned)status);
+		fprintf(stderr, "bench_operate: process %d ended with %x\n", (int)pid,
+			(unsigned)status);
 		exit(2);
 	}
 }

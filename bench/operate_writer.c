@@ -1,8 +1,10 @@
 /*
- * operate_writer.c - an external writer on a processor of its own: what it costs, and how much it takes.
+ * operate_writer.c - an external writer on a processor of its own: what it costs, and how much it
+ * takes.
  *
- * The measured process has one thread, which traces as fast as it can; its rings are the writer's, so that it waits when the writer does
- * not follow, and loses nothing.  All of it has to be in the data set: the process's counts and the writer's are compared.
+ * The measured process has one thread, which traces as fast as it can; its rings are the writer's,
+ * so that it waits when the writer does not follow, and loses nothing.  All of it has to be in the
+ * data set: the process's counts and the writer's are compared.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +25,9 @@
 #define LONG_QUICK_NS 10000000u
 
 const char *const operate_workloads[OPERATE_WORKLOADS] = { "a", "b" };
-static void (*const workload_events[OPERATE_WORKLOADS])(struct ctrace_tracer *, uint32_t) = { operate_events, operate_events_b };
+static void (*const workload_events[OPERATE_WORKLOADS])(struct ctrace_tracer *,
+							uint32_t) = { operate_events,
+								      operate_events_b };
 
 static void __attribute__((noreturn)) die(const char *what, const char *why)
 {
@@ -40,13 +44,16 @@ static void write_procedure(const char *directory)
 
 	(void)snprintf(path, sizeof(path), "%s/" OPERATE_WRITER, directory);
 	file = fopen(path, "we");
-	if (file == NULL || fprintf(file, "TRCOUT01 PATH=%s PRIMARY=16G\nMODE=NOWRAP\n", operate_paths.data) < 0 || fclose(file) != 0)
+	if (file == NULL ||
+	    fprintf(file, "TRCOUT01 PATH=%s PRIMARY=16G\nMODE=NOWRAP\n", operate_paths.data) < 0 ||
+	    fclose(file) != 0)
 		bench_die(path);
 }
 
 struct operate_process operate_writer_start(void)
 {
-	const char *const arguments[] = { operate_paths.tool, "writer", "--ready-fd=1", OPERATE_WRITER, NULL };
+	const char *const arguments[] = { operate_paths.tool, "writer", "--ready-fd=1",
+					  OPERATE_WRITER, NULL };
 	struct operate_process writer;
 	char proclib[600], line[600];
 
@@ -64,7 +71,8 @@ struct operate_process operate_writer_start(void)
 
 struct operate_writer_status operate_writer_ask(void)
 {
-	const char *const arguments[] = { operate_paths.disturber, "status", operate_paths.run, OPERATE_WRITER, NULL };
+	const char *const arguments[] = { operate_paths.disturber, "status", operate_paths.run,
+					  OPERATE_WRITER, NULL };
 	struct operate_process asking = operate_start(arguments, OPERATE_OTHERS, false);
 	unsigned long long events, bytes, wrapped, full;
 	char line[200];
@@ -73,7 +81,9 @@ struct operate_writer_status operate_writer_ask(void)
 	if (sscanf(line, "%llu %llu %llu %llu", &events, &bytes, &wrapped, &full) != 4)
 		die("the writer's status", line);
 	operate_end(&asking, 0);
-	return (struct operate_writer_status){ .events = events, .bytes = bytes, .wrapped = wrapped, .full = full };
+	return (struct operate_writer_status){
+		.events = events, .bytes = bytes, .wrapped = wrapped, .full = full
+	};
 }
 
 /* ---- a trace that can have one */
@@ -95,13 +105,15 @@ bool operate_trace_define(const char *name, uint64_t buffer, struct ctrace_trace
 					      .buffer = buffer != 0 ? CTRACE_YES : CTRACE_NO,
 					      .bufdflt = buffer };
 
-	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK && ctrace_component_define(&define, NULL) == CTRACE_RC_OK &&
+	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK &&
+	       ctrace_component_define(&define, NULL) == CTRACE_RC_OK &&
 	       ctrace_component_tracer(name, NULL, out_tracer) == CTRACE_OK;
 }
 
 void operate_trace_connect(const char *name, const char *writer)
 {
-	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = name, .wtr = writer };
+	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON,
+						 .name = name, .wtr = writer };
 	struct ctrace_outcome outcome;
 
 	/* A message says that the writer does not run. */
@@ -149,7 +161,8 @@ static void run(void *argument)
 	uint64_t wall[3], cpu[2];
 
 	bench_pin_self(OPERATE_TRACED);
-	if (ctrace_configure("ctrace.overflow = block") != CTRACE_OK || !operate_trace_define(TRACE, 0, &tracer))
+	if (ctrace_configure("ctrace.overflow = block") != CTRACE_OK ||
+	    !operate_trace_define(TRACE, 0, &tracer))
 		die(TRACE, "cannot be defined");
 	operate_trace_connect(TRACE, OPERATE_WRITER);
 	run->events(tracer, WARM);
@@ -173,7 +186,9 @@ static void run(void *argument)
 void operate_sustain(unsigned workload, struct operate_sustained *out)
 {
 	struct operate_process writer = operate_writer_start();
-	struct run whole = { .writer = writer.pid, .events = workload_events[workload], .out = out };
+	struct run whole = { .writer = writer.pid,
+			     .events = workload_events[workload],
+			     .out = out };
 	struct operate_writer_status status;
 
 	operate_in_child(run, &whole);

@@ -1,7 +1,9 @@
 /*
- * peer_ctrace.c - ctrace as a measured tracer: events by CTRACE(), by CBL_CTF_TRACE from C and from COBOL, by ctrace_entry().
+ * peer_ctrace.c - ctrace as a measured tracer: events by CTRACE(), by CBL_CTF_TRACE from C and from
+ * COBOL, by ctrace_entry().
  *
- * Linked with libctrace.so as a program would be.  The destination is BINFILE, or TEXTFILE with output=text, in the directory.
+ * Linked with libctrace.so as a program would be.  The destination is BINFILE, or TEXTFILE with
+ * output=text, in the directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +46,8 @@ static void BENCH_NOINLINE batch_off(uint32_t count)
 	BENCH_TRACE_A(&tracer_off, i);
 }
 
-/* Entries of a component trace that is on, of one with a buffer of its own, and of one that is off. */
+/* Entries of a component trace that is on, of one with a buffer of its own, and of one that is off.
+ */
 static struct ctrace_tracer *entries;
 static struct ctrace_tracer *entries_own;
 static struct ctrace_tracer *entries_off;
@@ -76,19 +79,25 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 	return 0;
 }
 
-static bool define_trace(const char *name, uint64_t buffer, uint32_t state, struct ctrace_tracer **out_tracer)
+static bool define_trace(const char *name, uint64_t buffer, uint32_t state,
+			 struct ctrace_tracer **out_tracer)
 {
-	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name, .startnam = "BENCHSS",
-					      .buffer = buffer != 0 ? CTRACE_YES : CTRACE_NO, .bufdflt = buffer };
-	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state, .name = name };
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name,
+					      .startnam = "BENCHSS",
+					      .buffer = buffer != 0 ? CTRACE_YES : CTRACE_NO,
+					      .bufdflt = buffer };
+	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state,
+						 .name = name };
 
-	return ctrace_component_define(&define, NULL) == CTRACE_RC_OK && ctrace_trace_ct(&command, NULL) == CTRACE_RC_OK &&
+	return ctrace_component_define(&define, NULL) == CTRACE_RC_OK &&
+	       ctrace_trace_ct(&command, NULL) == CTRACE_RC_OK &&
 	       ctrace_component_tracer(name, NULL, out_tracer) == CTRACE_OK;
 }
 
 static bool define_traces(void)
 {
-	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK && define_trace("BENCHCT", 0, CTRACE_CT_ON, &entries) &&
+	return ctrace_routine_register("BENCHSS", agree) == CTRACE_OK &&
+	       define_trace("BENCHCT", 0, CTRACE_CT_ON, &entries) &&
 	       define_trace("BENCHOWN", 1u << 20, CTRACE_CT_ON, &entries_own) &&
 	       define_trace("BENCHOFF", 0, CTRACE_CT_OFF, &entries_off);
 }
@@ -110,9 +119,12 @@ static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t 
 	const uint32_t lengths[2] = { sizeof(uint32_t), BENCH_A_TEXT };
 	const uint32_t types[2] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
 	const void *data[2];
-	struct packed_event event = {
-		.event_id = 1, .level = CTRACE_INFO, .data_count = 2, .event_len = lengths, .event_type = types, .event_data = data
-	};
+	struct packed_event event = { .event_id = 1,
+				      .level = CTRACE_INFO,
+				      .data_count = 2,
+				      .event_len = lengths,
+				      .event_type = types,
+				      .event_data = data };
 
 	BENCH_LOOP(i, count)
 	{
@@ -138,7 +150,8 @@ static void BENCH_NOINLINE batch_cbl_name(uint32_t count)
 /* ---- from COBOL */
 
 /* bench_cobol.cbl calls it, to learn what a CALL costs. */
-__attribute__((visibility("default"))) int bench_nothing(uint32_t flags, const void *component_id, const void *event);
+__attribute__((visibility("default"))) int bench_nothing(uint32_t flags, const void *component_id,
+							 const void *event);
 int bench_nothing(uint32_t flags, const void *component_id, const void *event)
 {
 	(void)flags;
@@ -199,7 +212,9 @@ static void configure(const char *line, const char *value)
 {
 	char text[700];
 
-	expect(snprintf(text, sizeof(text), line, value) < (int)sizeof(text) && ctrace_configure(text) == CTRACE_OK, line);
+	expect(snprintf(text, sizeof(text), line, value) < (int)sizeof(text) &&
+		       ctrace_configure(text) == CTRACE_OK,
+	       line);
 }
 
 static void configure_output(const struct bench_setup *setup)
@@ -217,7 +232,8 @@ static void ctrace_prepare(const struct bench_setup *setup)
 {
 	char number[24];
 
-	if ((setup->rings[0] != '\0' && setenv("CTRACE_RUN_DIR", setup->rings, 1) != 0) || unsetenv("MFTRACE_CONFIG") != 0)
+	if ((setup->rings[0] != '\0' && setenv("CTRACE_RUN_DIR", setup->rings, 1) != 0) ||
+	    unsetenv("MFTRACE_CONFIG") != 0)
 		bench_die("setenv");
 	(void)snprintf(number, sizeof(number), "%llu", (unsigned long long)setup->ring_bytes);
 	if (setup->ring_bytes != 0)

@@ -1,10 +1,12 @@
 /*
- * peer_direct.c - the baseline: the least that a tracer can do whose ring holds the bytes of the file.
+ * peer_direct.c - the baseline: the least that a tracer can do whose ring holds the bytes of the
+ * file.
  *
- * Each thread has one ring: a file that is mapped twice in a row.  An event is class : 16 | ticks : 48, then the items, packed.  One
- * consumer thread walks the bytes by a table of sizes, and writes a packet head and the bytes as they are.  A full ring waits.
- * There are no names, no levels that a command changes, no other destination, no recovery: this is the bound that ctrace is
- * compared with.  babeltrace2 reads what it writes (DIRECTORY/trace).
+ * Each thread has one ring: a file that is mapped twice in a row.  An event is class : 16 | ticks :
+ * 48, then the items, packed.  One consumer thread walks the bytes by a table of sizes, and writes
+ * a packet head and the bytes as they are.  A full ring waits. There are no names, no levels that a
+ * command changes, no other destination, no recovery: this is the bound that ctrace is compared
+ * with.  babeltrace2 reads what it writes (DIRECTORY/trace).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +69,8 @@ static bool stopped;
 static pthread_t held_by;
 static char trace_directory[512], ring_directory[512];
 static __thread struct ring *ring_self __attribute__((tls_model("initial-exec")));
-static uint32_t threshold, threshold_off = 5; /* a level word of a component that is on, and of one that is off */
+/* a level word of a component that is on, and of one that is off */
+static uint32_t threshold, threshold_off = 5;
 
 static void nap(long ns)
 {
@@ -116,7 +119,8 @@ static struct walk walk_events(const unsigned char *at, const unsigned char *end
 /* Returns the bytes that it wrote. */
 static uint64_t ring_consume(struct ring *ring)
 {
-	uint64_t tail = ring->words->tail, size = __atomic_load_n(&ring->words->head, __ATOMIC_ACQUIRE) - tail;
+	uint64_t tail = ring->words->tail,
+		 size = __atomic_load_n(&ring->words->head, __ATOMIC_ACQUIRE) - tail;
 	unsigned char *at = ring->base + (tail & (ring_bytes - 1));
 	struct packet packet = { .magic = PACKET_MAGIC };
 	struct iovec parts[2] = { { &packet, sizeof(packet) }, { at, size } };
@@ -170,7 +174,8 @@ static int make_file(const char *directory, const char *name, uint32_t number)
 static void *map(void *at, uint64_t size, int fd, off_t offset)
 {
 	int where = at != NULL ? MAP_FIXED : 0;
-	void *memory = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | where, fd, offset);
+	void *memory = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | where, fd,
+			    offset);
 
 	if (memory == MAP_FAILED)
 		bench_die("mmap");
@@ -182,9 +187,11 @@ static void direct_thread_begin(void)
 	uint32_t number = __atomic_fetch_add(&ring_slots, 1, __ATOMIC_RELAXED);
 	struct ring *ring = calloc(1, sizeof(*ring));
 	int fd = make_file(ring_directory, "ring.", number);
-	unsigned char *twice = mmap(NULL, 2 * ring_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *twice =
+		mmap(NULL, 2 * ring_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (ring == NULL || number >= RINGS || ftruncate(fd, (off_t)(PAGE + ring_bytes)) != 0 || twice == MAP_FAILED)
+	if (ring == NULL || number >= RINGS || ftruncate(fd, (off_t)(PAGE + ring_bytes)) != 0 ||
+	    twice == MAP_FAILED)
 		bench_die("a ring");
 	ring->words = map(NULL, PAGE, fd, 0);
 	ring->base = ring->cur = map(twice, ring_bytes, fd, PAGE);
@@ -193,19 +200,22 @@ static void direct_thread_begin(void)
 	ring->end = ring->base + ring_bytes;
 	ring->output = make_file(trace_directory, "stream.", number);
 	ring_self = ring;
-	/* In the order of numbers, so that the count covers whole rings; pairs with the acquire load in consume(). */
+	/* In the order of numbers, so that the count covers whole rings; pairs with the acquire
+	 * load in consume(). */
 	while (__atomic_load_n(&ring_count, __ATOMIC_ACQUIRE) != number)
 		nap(WAIT_NS);
 	rings[number] = ring;
 	__atomic_store_n(&ring_count, number + 1, __ATOMIC_RELEASE);
 }
 
-/* The known free space is used up: goes round, learns the tail, and waits while the ring is full. */
+/* The known free space is used up: goes round, learns the tail, and waits while the ring is full.
+ */
 static void BENCH_NOINLINE ring_wait(struct ring *ring, size_t size)
 {
 	uint64_t room;
 
-	while ((room = ring_bytes - (ring->position - __atomic_load_n(&ring->words->tail, __ATOMIC_ACQUIRE))) < size)
+	while ((room = ring_bytes - (ring->position -
+				     __atomic_load_n(&ring->words->tail, __ATOMIC_ACQUIRE))) < size)
 		nap(WAIT_NS);
 	ring->cur = ring->base + (ring->position & (ring_bytes - 1));
 	ring->end = ring->cur + room;
@@ -217,7 +227,8 @@ static inline unsigned char *ring_reserve(struct ring *ring, uint64_t class)
 
 	if (__builtin_expect(ring->cur + class_size[class] > ring->end, 0))
 		ring_wait(ring, class_size[class]);
-	/* The consumer has read the ring's lines on another processor: this takes one back that is needed a little later. */
+	/* The consumer has read the ring's lines on another processor: this takes one back that is
+	 * needed a little later. */
 	__asm__ volatile("prefetchw %0" : : "m"(ring->cur[AHEAD]));
 	head = class | bench_ticks() << 16;
 	memcpy(ring->cur, &head, HEAD);
@@ -316,7 +327,9 @@ static void write_metadata(void)
 	nap(10000000);
 	(void)snprintf(path, sizeof(path), "%s/metadata", trace_directory);
 	file = fopen(path, "we");
-	if (file == NULL || fprintf(file, metadata, (unsigned long long)(1e9 / bench_ns_per_tick(start, bench_span_now()))) < 0 ||
+	if (file == NULL ||
+	    fprintf(file, metadata,
+		    (unsigned long long)(1e9 / bench_ns_per_tick(start, bench_span_now()))) < 0 ||
 	    fclose(file) != 0)
 		bench_die(path);
 }
@@ -330,7 +343,8 @@ static void direct_prepare(const struct bench_setup *setup)
 		exit(2);
 	}
 	(void)snprintf(trace_directory, sizeof(trace_directory), "%.400s/trace", setup->directory);
-	(void)snprintf(ring_directory, sizeof(ring_directory), "%.400s", setup->rings[0] != '\0' ? setup->rings : setup->directory);
+	(void)snprintf(ring_directory, sizeof(ring_directory), "%.400s",
+		       setup->rings[0] != '\0' ? setup->rings : setup->directory);
 	if (mkdir(trace_directory, 0700) != 0)
 		bench_die(trace_directory);
 	write_metadata();
@@ -340,7 +354,8 @@ static void direct_prepare(const struct bench_setup *setup)
 
 static bool is_empty(const struct ring *ring)
 {
-	return __atomic_load_n(&ring->words->tail, __ATOMIC_ACQUIRE) == __atomic_load_n(&ring->words->head, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ring->words->tail, __ATOMIC_ACQUIRE) ==
+	       __atomic_load_n(&ring->words->head, __ATOMIC_ACQUIRE);
 }
 
 static void direct_consumer(void)

@@ -1,5 +1,6 @@
 /*
- * peer_floor.c - what no tracer can cost less than: a load and a branch, a reading of the time stamp counter, a write of the bytes.
+ * peer_floor.c - what no tracer can cost less than: a load and a branch, a reading of the time
+ * stamp counter, a write of the bytes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
  * peer_lttng.c - LTTng-UST as a measured tracer.
  *
- * bench/peers.py runs the session daemon, makes the session with its buffers, and learns from the daemon what was discarded:
- * this program cannot know.  Its constructor waits until the session is known, so that the first event is recorded.
+ * bench/peers.py runs the session daemon, makes the session with its buffers, and learns from the
+ * daemon what was discarded: this program cannot know.  Its constructor waits until the session is
+ * known, so that the first event is recorded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,11 @@
 /*
- * step.c - counts instructions by single-stepping a child: no performance counters are needed, and the count has no noise.
+ * step.c - counts instructions by single-stepping a child: no performance counters are needed, and
+ * the count has no noise.
  *
- * The child is the same program, started again with mode=stepped.  It marks the beginning and end of a batch with int3.  A batch of
- * MANY less a batch of FEW, divided, is one event.  Of each, the least of some tries counts, since an event may find its way blocked
- * (the consumer closes an idle thread's window) and go round.
+ * The child is the same program, started again with mode=stepped.  It marks the beginning and end
+ * of a batch with int3.  A batch of MANY less a batch of FEW, divided, is one event.  Of each, the
+ * least of some tries counts, since an event may find its way blocked (the consumer closes an idle
+ * thread's window) and go round.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -66,8 +68,8 @@ static bool run_to_marker(pid_t child)
 	for (;;) {
 		int status;
 
-		if (ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal) != 0 || waitpid(child, &status, 0) != child ||
-		    !WIFSTOPPED(status))
+		if (ptrace(PTRACE_CONT, child, NULL, (void *)(intptr_t)signal) != 0 ||
+		    waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
 			return false;
 		if (WSTOPSIG(status) == SIGTRAP)
 			return true;
@@ -75,7 +77,8 @@ static bool run_to_marker(pid_t child)
 	}
 }
 
-/* From a marker to the next: only the trap of an int3 comes from the kernel itself, a step's and a system call's do not. */
+/* From a marker to the next: only the trap of an int3 comes from the kernel itself, a step's and a
+ * system call's do not. */
 static long count_to_marker(pid_t child)
 {
 	long count = 0;
@@ -84,9 +87,11 @@ static long count_to_marker(pid_t child)
 		siginfo_t info;
 		int status;
 
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 ||
+		    waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
 			return -1;
-		if (WSTOPSIG(status) != SIGTRAP || ptrace(PTRACE_GETSIGINFO, child, NULL, &info) != 0)
+		if (WSTOPSIG(status) != SIGTRAP ||
+		    ptrace(PTRACE_GETSIGINFO, child, NULL, &info) != 0)
 			return -1;
 		if (info.si_code == SI_KERNEL)
 			return count;

@@ -4,7 +4,8 @@
  *     A    u32, text of 10 bytes
  *     B    u32, u64, i64, text of 32 bytes
  *
- * The values change from event to event, and are chosen in the same way for all, so that what differs is the tracer.
+ * The values change from event to event, and are chosen in the same way for all, so that what
+ * differs is the tracer.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,12 +22,14 @@
 #define BENCH_LOOP(i, count) for (uint32_t i = 0; i < (count); i++)
 
 static const char bench_texts[BENCH_TEXTS][64] = {
-	"some info, and what is behind it", "open acct, and what is behind it", "read file, and what is behind it",
-	"rec found, and what is behind it", "add total, and what is behind it", "sub total, and what is behind it",
-	"one month, and what is behind it", "next year, and what is behind it", "last page, and what is behind it",
-	"no record, and what is behind it", "bad check, and what is behind it", "new owner, and what is behind it",
-	"old owner, and what is behind it", "all of it, and what is behind it", "none here, and what is behind it",
-	"the end..., what is behind it..",
+	"some info, and what is behind it", "open acct, and what is behind it",
+	"read file, and what is behind it", "rec found, and what is behind it",
+	"add total, and what is behind it", "sub total, and what is behind it",
+	"one month, and what is behind it", "next year, and what is behind it",
+	"last page, and what is behind it", "no record, and what is behind it",
+	"bad check, and what is behind it", "new owner, and what is behind it",
+	"old owner, and what is behind it", "all of it, and what is behind it",
+	"none here, and what is behind it", "the end..., what is behind it..",
 };
 
 static inline const char *bench_text(uint32_t i)
@@ -45,9 +48,10 @@ static inline int64_t bench_delta(uint32_t i)
 }
 
 /* The same two through ctrace. */
-#define BENCH_TRACE_A(tracer, i) CTRACE(tracer, CTRACE_INFO, 1, CTRACE_U32(i), CTRACE_TEXT(bench_text(i), BENCH_A_TEXT))
+#define BENCH_TRACE_A(tracer, i) \
+	CTRACE(tracer, CTRACE_INFO, 1, CTRACE_U32(i), CTRACE_TEXT(bench_text(i), BENCH_A_TEXT))
 #define BENCH_TRACE_B(tracer, i) \
-	CTRACE(tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64(bench_wide(i)), CTRACE_I64(bench_delta(i)), \
-	       CTRACE_TEXT(bench_text(i), BENCH_B_TEXT))
+	CTRACE(tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64(bench_wide(i)), \
+	       CTRACE_I64(bench_delta(i)), CTRACE_TEXT(bench_text(i), BENCH_B_TEXT))
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * shop.c - a traced program that does what its input says, to practise an operator's commands on: docs/operator.md.
+ * shop.c - a traced program that does what its input says, to practise an operator's commands on:
+ * docs/operator.md.
  *
  *     cc -o shop shop.c $(pkg-config --cflags --libs ctrace)
  *     ./shop
  *
- * Each line on standard input is an order.  The answer on standard output is "ok" or what went wrong:
+ * Each line on standard input is an order.  The answer on standard output is "ok" or what went
+ * wrong:
  *
- *     define NAME[.SUB] [WORD]...     defines a trace; the words are head headopts likehead mod asids jobs wtr buffer bufdefin shown,
- *                                     minops=TEXT, parm=MEMBER, least=BYTES, most=BYTES, default=BYTES
- *     delete NAME                     deletes the trace and all below it
- *     knows OPTION[,OPTION]...        from now on the start/stop routine refuses other options
- *     tracer NAME                     makes a tracer, as a program without DEFINE does
- *     trace NAME LEVEL COUNT          traces COUNT events with the id 7, a number and a text
- *     flush                           delivers everything
+ *     define NAME[.SUB] [WORD]...     defines a trace; the words are head headopts likehead mod
+ * asids jobs wtr buffer bufdefin shown, minops=TEXT, parm=MEMBER, least=BYTES, most=BYTES,
+ * default=BYTES delete NAME                     deletes the trace and all below it knows
+ * OPTION[,OPTION]...        from now on the start/stop routine refuses other options tracer NAME
+ * makes a tracer, as a program without DEFINE does trace NAME LEVEL COUNT          traces COUNT
+ * events with the id 7, a number and a text flush                           delivers everything
  *
- * The display routine of a trace that is `shown` rounds buffer sizes up to 64K.  The program ends at the end of its input.
- * The transcripts in tests/golden/operator are dialogues with it.
+ * The display routine of a trace that is `shown` rounds buffer sizes up to 64K.  The program ends
+ * at the end of its input. The transcripts in tests/golden/operator are dialogues with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -100,8 +101,8 @@ static void say_outcome(const struct ctrace_outcome *outcome)
 	if (outcome->rc == CTRACE_RC_OK)
 		puts("ok");
 	else
-		printf("%02X %02X %s %s\n", outcome->rc, CTRACE_REASON(outcome->rsncode), ctrace_outcome_text(outcome),
-		       outcome->message);
+		printf("%02X %02X %s %s\n", outcome->rc, CTRACE_REASON(outcome->rsncode),
+		       ctrace_outcome_text(outcome), outcome->message);
 }
 
 static void apply_word(struct ctrace_define *request, char *word)
@@ -109,9 +110,11 @@ static void apply_word(struct ctrace_define *request, char *word)
 	const struct {
 		const char *word;
 		uint8_t *flag;
-	} flags[] = { { "head", &request->head },         { "headopts", &request->headopts }, { "mod", &request->mod },
-		      { "likehead", &request->likehead }, { "asids", &request->asids },       { "jobs", &request->jobs },
-		      { "buffer", &request->buffer },     { "bufdefin", &request->bufdefin }, { "wtr", &request->wtr } };
+	} flags[] = { { "head", &request->head },     { "headopts", &request->headopts },
+		      { "mod", &request->mod },       { "likehead", &request->likehead },
+		      { "asids", &request->asids },   { "jobs", &request->jobs },
+		      { "buffer", &request->buffer }, { "bufdefin", &request->bufdefin },
+		      { "wtr", &request->wtr } };
 	char *value = strchr(word, '=');
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
@@ -176,7 +179,8 @@ static void trace(const char *name, char *rest)
 	enum ctrace_status status = ctrace_tracer_get(name, &tracer);
 
 	for (uint32_t i = 1; status == CTRACE_OK && i <= count; i++)
-		CTRACE(tracer, (unsigned)strtoul(level != NULL ? level : "1", NULL, 10), 7, CTRACE_U32(i), CTRACE_STR("order"));
+		CTRACE(tracer, (unsigned)strtoul(level != NULL ? level : "1", NULL, 10), 7,
+		       CTRACE_U32(i), CTRACE_STR("order"));
 	say_status(status);
 }
 
@@ -218,7 +222,8 @@ int main(void)
 	char *line = NULL;
 	size_t capacity = 0;
 
-	if (ctrace_routine_register("STAGEDSS", start_stop) != CTRACE_OK || ctrace_routine_register("STAGEDDI", display) != CTRACE_OK)
+	if (ctrace_routine_register("STAGEDSS", start_stop) != CTRACE_OK ||
+	    ctrace_routine_register("STAGEDDI", display) != CTRACE_OK)
 		return 1;
 	while (getline(&line, &capacity, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';

@@ -1,17 +1,21 @@
 /*
- * workers.c - a shop: threads that take orders, a stock, a bank; each a component of its own, traced through <ctrace/ctrace.h>.
+ * workers.c - a shop: threads that take orders, a stock, a bank; each a component of its own,
+ * traced through <ctrace/ctrace.h>.
  *
  *     cc -o workers workers.c $(pkg-config --cflags --libs ctrace) -pthread
  *     MFTRACE_CONFIG=workers.cfg ./workers              4 threads, 1,000 orders each
- *     MFTRACE_CONFIG=workers.cfg ./workers 2 0 | tail   2 threads, until killed, telling what they have traced
+ *     MFTRACE_CONFIG=workers.cfg ./workers 2 0 | tail   2 threads, until killed, telling what they
+ * have traced
  *
- * While it runs: ctrace list.  After kill -9: ctrace recover, then ctrace show: every order it told of is there.
+ * While it runs: ctrace list.  After kill -9: ctrace recover, then ctrace show: every order it told
+ * of is there.
  *
  *     component    id    level  what
- *     SHOP.ORDER   1, 2  INFO   an order begins, ends: worker, number, customer; worker, number, price in cents
- *     SHOP.STOCK   10    DEBUG  goods taken: article, pieces taken, pieces left
+ *     SHOP.ORDER   1, 2  INFO   an order begins, ends: worker, number, customer; worker, number,
+ * price in cents SHOP.STOCK   10    DEBUG  goods taken: article, pieces taken, pieces left
  *     SHOP.STOCK   11    WARN   refilled: article, pieces before
- *     SHOP.BANK    20    ERROR  a payment was refused: worker, number, the terminal's answer (binary)
+ *     SHOP.BANK    20    ERROR  a payment was refused: worker, number, the terminal's answer
+ * (binary)
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +45,8 @@ static void take_goods(unsigned long number)
 	unsigned article = (unsigned)(number % 3);
 	int left = atomic_fetch_sub(&pieces[article], 1) - 1;
 
-	CTRACE(&stock, CTRACE_DEBUG, 10, CTRACE_STR(articles[article]), CTRACE_I32(-1), CTRACE_I32(left));
+	CTRACE(&stock, CTRACE_DEBUG, 10, CTRACE_STR(articles[article]), CTRACE_I32(-1),
+	       CTRACE_I32(left));
 	if (left <= 0) {
 		CTRACE(&stock, CTRACE_WARN, 11, CTRACE_STR(articles[article]), CTRACE_I32(left));
 		atomic_fetch_add(&pieces[article], 40);
@@ -53,16 +58,19 @@ static void pay(unsigned worker, unsigned long number)
 	if (number % 97 == 0) {
 		const unsigned char answer[] = { 0x15, 0x03, 'N', 'O', 0x00, 0x7F };
 
-		CTRACE(&bank, CTRACE_ERROR, 20, CTRACE_U32(worker), CTRACE_U64(number), CTRACE_BIN(answer, sizeof(answer)));
+		CTRACE(&bank, CTRACE_ERROR, 20, CTRACE_U32(worker), CTRACE_U64(number),
+		       CTRACE_BIN(answer, sizeof(answer)));
 	}
 }
 
 static void take_order(unsigned worker, unsigned long number)
 {
-	CTRACE(&order, CTRACE_INFO, 1, CTRACE_U32(worker), CTRACE_U64(number), CTRACE_STR(customers[(worker + number) % 5]));
+	CTRACE(&order, CTRACE_INFO, 1, CTRACE_U32(worker), CTRACE_U64(number),
+	       CTRACE_STR(customers[(worker + number) % 5]));
 	take_goods(number);
 	pay(worker, number);
-	CTRACE(&order, CTRACE_INFO, 2, CTRACE_U32(worker), CTRACE_U64(number), CTRACE_U32(199 + number % 7 * 100));
+	CTRACE(&order, CTRACE_INFO, 2, CTRACE_U32(worker), CTRACE_U64(number),
+	       CTRACE_U32(199 + number % 7 * 100));
 }
 
 static void *work(void *argument)
@@ -73,7 +81,8 @@ static void *work(void *argument)
 		take_order(worker, number);
 		if (tells) {
 			char line[64];
-			int size = snprintf(line, sizeof(line), "worker %u traced order %lu\n", worker, number);
+			int size = snprintf(line, sizeof(line), "worker %u traced order %lu\n",
+					    worker, number);
 
 			if (write(STDOUT_FILENO, line, (size_t)size) != size)
 				break;
@@ -92,11 +101,14 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		orders_wanted = strtoul(argv[2], NULL, 10);
 	if (argc > 3 || count == 0 || count > MAX_WORKERS) {
-		fprintf(stderr, "usage: %s [THREADS [ORDERS]]   at most %d threads; 0 orders: until killed\n", argv[0], MAX_WORKERS);
+		fprintf(stderr,
+			"usage: %s [THREADS [ORDERS]]   at most %d threads; 0 orders: until killed\n",
+			argv[0], MAX_WORKERS);
 		return 2;
 	}
 	tells = orders_wanted == 0;
-	while (started < count && pthread_create(&workers[started], NULL, work, (void *)(size_t)(started + 1)) == 0)
+	while (started < count &&
+	       pthread_create(&workers[started], NULL, work, (void *)(size_t)(started + 1)) == 0)
 		started++;
 	for (unsigned long i = 0; i < started; i++)
 		pthread_join(workers[i], NULL);

@@ -1,9 +1,10 @@
 /*
- * fuzz_catalog.c - any bytes as a catalogue: parsed, reported about, looked into, printed in three languages.
+ * fuzz_catalog.c - any bytes as a catalogue: parsed, reported about, looked into, printed in three
+ * languages.
  *
- * What must hold: every diagnostic names a place in the text and is harmless to print, they come in the order of the text, what has an error
- * adds nothing, events are found under their ids and no others, pairs lead to each other, and what is printed has no line that
- * was not meant.
+ * What must hold: every diagnostic names a place in the text and is harmless to print, they come in
+ * the order of the text, what has an error adds nothing, events are found under their ids and no
+ * others, pairs lead to each other, and what is printed has no line that was not meant.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +51,8 @@ static void take_diagnostic(const char *path, const struct ct_diagnostic *diagno
 		return;
 	must(diagnostic->line <= input->lines);
 	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
-	must(diagnostic->line > input->last_line || (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
+	must(diagnostic->line > input->last_line ||
+	     (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
 	input->last_line = diagnostic->line;
 	input->last_column = diagnostic->column;
 }
@@ -61,7 +63,8 @@ static unsigned count_lines(const uint8_t *data, size_t size)
 	unsigned count = 1;
 
 	for (size_t i = 0; i < size; i++)
-		count += data[i] == '\n' || data[i] == '\r' || data[i] == 0x85 || data[i] == 0xA8 || data[i] == 0xA9;
+		count += data[i] == '\n' || data[i] == '\r' || data[i] == 0x85 || data[i] == 0xA8 ||
+			 data[i] == 0xA9;
 	return count;
 }
 
@@ -71,15 +74,18 @@ static void check_argument(const struct ct_argument *argument)
 {
 	must(argument->name[0] != '\0' && argument->description != NULL && argument->unit_ns != 0);
 	must(argument->print <= CT_PRINT_RECORD && argument->encoding < CT_ENCODING_COUNT);
-	must((argument->label_count != 0) == (argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION));
+	must((argument->label_count != 0) ==
+	     (argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION));
 	must((argument->copybook_name != NULL) == (argument->print == CT_PRINT_RECORD));
 	for (uint32_t i = 0; i < argument->label_count; i++)
 		must(argument->labels[i].name[0] != '\0');
 }
 
-static void check_pair(const struct ct_catalog_component *component, const struct ct_event_type *type)
+static void check_pair(const struct ct_catalog_component *component,
+		       const struct ct_event_type *type)
 {
-	const struct ct_event_type *other = type->pairing != CT_PAIR_NONE ? ct_catalog_event(component, type->pair_id) : NULL;
+	const struct ct_event_type *other =
+		type->pairing != CT_PAIR_NONE ? ct_catalog_event(component, type->pair_id) : NULL;
 
 	must(type->match < (int32_t)type->argument_count);
 	if (type->pairing == CT_PAIR_NONE) {
@@ -91,7 +97,8 @@ static void check_pair(const struct ct_catalog_component *component, const struc
 	must((other->match < 0) == (type->match < 0));
 }
 
-static void check_component(const struct ct_catalog *catalog, const struct ct_catalog_component *component)
+static void check_component(const struct ct_catalog *catalog,
+			    const struct ct_catalog_component *component)
 {
 	must(ct_catalog_component(catalog, component->name, strlen(component->name)) == component);
 	for (uint32_t i = 0; i < component->event_count; i++) {
@@ -116,8 +123,8 @@ static bool begins(const char *line, size_t size, const char *with)
 
 static void check_header_line(const char *line, size_t size)
 {
-	must(size == 0 || begins(line, size, "#define ") || begins(line, size, "#ifndef ") || begins(line, size, "#endif") ||
-	     begins(line, size, "/*") || begins(line, size, " *"));
+	must(size == 0 || begins(line, size, "#define ") || begins(line, size, "#ifndef ") ||
+	     begins(line, size, "#endif") || begins(line, size, "/*") || begins(line, size, " *"));
 	must(size == 0 || line[size - 1] != '\\');
 }
 

@@ -1,8 +1,8 @@
 /*
  * fuzz_config.c - any bytes as a configuration file: parsed, reported about, applied.
  *
- * What must hold: every text of a command is part of the input, every diagnostic names a place in it and is harmless to print, and
- * the registry takes whatever the grammar lets through.
+ * What must hold: every text of a command is part of the input, every diagnostic names a place in
+ * it and is harmless to print, and the registry takes whatever the grammar lets through.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,8 @@ static void check_span(const struct input *input, struct ct_span span)
 	if (span.at == NULL)
 		must(span.size == 0);
 	else
-		must(span.at >= input->text && span.size <= input->size && span.at + span.size <= input->text + input->size);
+		must(span.at >= input->text && span.size <= input->size &&
+		     span.at + span.size <= input->text + input->size);
 }
 
 static void check_line(struct input *input, unsigned line)
@@ -52,7 +53,8 @@ static void take_command(const struct ct_command *command, unsigned line, void *
 	check_span(input, command->property);
 	check_span(input, command->value);
 	check_span(input, command->list);
-	must(command->component.size == 0 || ct_component_check_name(command->component.at, command->component.size) == CTRACE_OK);
+	must(command->component.size == 0 ||
+	     ct_component_check_name(command->component.at, command->component.size) == CTRACE_OK);
 	must(ct_apply(&input->target, command) != CTRACE_UNSUPPORTED);
 }
 
@@ -95,7 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ct_program program = { "fuzz", "/bin/fuzz", "argument" };
 	static struct ct_settings settings;
-	struct input input = { .text = (const char *)data, .size = size, .lines = count_lines((const char *)data, size) };
+	struct input input = { .text = (const char *)data,
+			       .size = size,
+			       .lines = count_lines((const char *)data, size) };
 	struct ct_config_reader reader = { take_command, take_diagnostic, forget, &input };
 	struct ct_session session;
 	unsigned stopped_at = 0;

@@ -1,9 +1,10 @@
 /*
  * fuzz_copybook.c - any text as a copybook, and then any bytes as its record.
  *
- * What stands behind a line of %% is the record; without one the text itself is.  What must hold: an error has a place in a text that was
- * read; fields lie within what the copybook says, in groups and tables that end as they begin; what is bad is said to be; a number that
- * JSON takes is one; and there are never more fields than the limit.
+ * What stands behind a line of %% is the record; without one the text itself is.  What must hold:
+ * an error has a place in a text that was read; fields lie within what the copybook says, in groups
+ * and tables that end as they begin; what is bad is said to be; a number that JSON takes is one;
+ * and there are never more fields than the limit.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,8 @@ static void check_field(struct walk *walk, const struct ct_record_field *field)
 
 	must(field->name[0] != '\0' && field->picture != NULL && field->depth <= CT_COPYBOOK_DEPTH);
 	must((uint64_t)field->offset + field->size <= ct_copybook_size(walk->copybook));
-	must(field->offset >= walk->size || (const uint8_t *)field->bytes == walk->bytes + field->offset);
+	must(field->offset >= walk->size ||
+	     (const uint8_t *)field->bytes == walk->bytes + field->offset);
 	for (uint32_t i = 0; i < field->condition_count; i++)
 		last = field->conditions[i][0];
 	must(field->condition_count == 0 || last != '\0');
@@ -110,7 +112,8 @@ static void value(const struct ct_record_field *field, void *user)
 static void decode(const struct ct_copybook *copybook, const uint8_t *bytes, size_t size)
 {
 	struct walk walk = { .copybook = copybook, .bytes = bytes, .size = size };
-	struct ct_field_visitor visitor = { begin_group, end_group, begin_table, end_table, value, &walk };
+	struct ct_field_visitor visitor = { begin_group, end_group, begin_table,
+					    end_table,   value,     &walk };
 	size_t left_over = SIZE_MAX;
 	bool is_good = ct_copybook_decode(copybook, bytes, size, &visitor, &left_over);
 
@@ -126,15 +129,19 @@ static void read_one(const uint8_t *text, size_t text_size, const uint8_t *bytes
 	struct ct_buf path = { 0 };
 
 	memset(&diagnostic, 0xFF, sizeof diagnostic);
-	if (ct_copybook_parse("fuzz.cpy", (const char *)text, text_size, options, &copybook, &diagnostic, &path) == CTRACE_OK) {
+	if (ct_copybook_parse("fuzz.cpy", (const char *)text, text_size, options, &copybook,
+			      &diagnostic, &path) == CTRACE_OK) {
 		must(ct_copybook_name(copybook)[0] != '\0' && ct_copybook_size(copybook) > 0);
 		decode(copybook, bytes, size);
 		decode(copybook, bytes, size / 2);
 		decode(copybook, bytes, 0);
 		ct_copybook_destroy(copybook);
 	} else {
-		must(strnlen(diagnostic.message, sizeof diagnostic.message) < sizeof diagnostic.message && diagnostic.message[0] != '\0');
-		must(strnlen(diagnostic.expected, sizeof diagnostic.expected) < sizeof diagnostic.expected &&
+		must(strnlen(diagnostic.message, sizeof diagnostic.message) <
+			     sizeof diagnostic.message &&
+		     diagnostic.message[0] != '\0');
+		must(strnlen(diagnostic.expected, sizeof diagnostic.expected) <
+			     sizeof diagnostic.expected &&
 		     diagnostic.line <= text_size + 1);
 	}
 	ct_buf_fini(&path);
@@ -151,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t text_size = cut != NULL ? (size_t)(cut - data) : size;
 
 	for (size_t i = 0; i < CT_COUNT(options); i++)
-		read_one(data, text_size, cut != NULL ? cut + 4 : data, cut != NULL ? size - text_size - 4 : size, &options[i]);
+		read_one(data, text_size, cut != NULL ? cut + 4 : data,
+			 cut != NULL ? size - text_size - 4 : size, &options[i]);
 	return 0;
 }

@@ -1,8 +1,9 @@
 /*
  * fuzz_cte.c - any bytes as a buffer of component trace entries.
  *
- * What must hold: the check and the walk agree; each entry's data lie in the buffer, between its two lengths; entries stand one behind the other from
- * the begin; what is left behind the last is zeros; a refusal names the place; and a buffer that is cut, or changed after the check, is walked
+ * What must hold: the check and the walk agree; each entry's data lie in the buffer, between its
+ * two lengths; entries stand one behind the other from the begin; what is left behind the last is
+ * zeros; a refusal names the place; and a buffer that is cut, or changed after the check, is walked
  * within its bounds all the same.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -30,13 +31,15 @@ static uint16_t load_u16(const uint8_t *at)
 
 static void check_entry(const uint8_t *at, size_t taken, const struct ct_cte *entry)
 {
-	must(taken >= CTRACE_CTE_OVERHEAD && taken == load_u16(at) && taken == load_u16(at + taken - 2));
+	must(taken >= CTRACE_CTE_OVERHEAD && taken == load_u16(at) &&
+	     taken == load_u16(at + taken - 2));
 	must(entry->data >= at + 16 && entry->data + entry->size == at + taken - 2);
 	must(memcmp(&entry->entry_id, at + 4, 4) == 0 && memcmp(&entry->time, at + 8, 8) == 0);
 }
 
 /* Walks to the end, and gives how it ended and where. */
-static enum ctrace_status walk(const uint8_t *data, size_t size, size_t *out_count, size_t *out_offset)
+static enum ctrace_status walk(const uint8_t *data, size_t size, size_t *out_count,
+			       size_t *out_offset)
 {
 	enum ctrace_status status;
 	struct ct_cte entry;

@@ -1,5 +1,6 @@
 /*
- * fuzz_decode.c - the decoder of events, as a consumer walks a ring with it.  The first bytes of the input are the table of classes.
+ * fuzz_decode.c - the decoder of events, as a consumer walks a ring with it.  The first bytes of
+ * the input are the table of classes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

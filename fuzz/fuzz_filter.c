@@ -1,8 +1,9 @@
 /*
  * fuzz_filter.c - any bytes as a filter, and what it says of events.
  *
- * What must hold: a diagnostic names a column of the text and is harmless to print; what is said of a class, and of times, holds for each of
- * its events; two filters are as both of them; and what `not` stands before is the opposite.
+ * What must hold: a diagnostic names a column of the text and is harmless to print; what is said of
+ * a class, and of times, holds for each of its events; two filters are as both of them; and what
+ * `not` stands before is the opposite.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,9 @@ static void must(bool holds)
 
 /* ---- events */
 
-static const struct ct_label labels[] = { { 0, "NONE" }, { 1, "READ" }, { 2, "WRITE" }, { 4, "LOCK" } };
+static const struct ct_label labels[] = {
+	{ 0, "NONE" }, { 1, "READ" }, { 2, "WRITE" }, { 4, "LOCK" }
+};
 static const char copybook_text[] = "       01 REC.\n"
 				    "          05 ID-NUMBER PIC 9(4).\n"
 				    "          05 NAME PIC X(6).\n"
@@ -41,12 +44,23 @@ static const struct ctrace_event_item items[] = {
 	{ 77, 2, "zz", 1 },
 };
 static struct ct_argument arguments[] = {
-	{ .name = "bits", .description = "", .print = CT_PRINT_FLAGS, .labels = labels, .label_count = 4 },
-	{ .name = "mode", .description = "", .print = CT_PRINT_ENUMERATION, .labels = labels, .label_count = 4 },
+	{ .name = "bits",
+	  .description = "",
+	  .print = CT_PRINT_FLAGS,
+	  .labels = labels,
+	  .label_count = 4 },
+	{ .name = "mode",
+	  .description = "",
+	  .print = CT_PRINT_ENUMERATION,
+	  .labels = labels,
+	  .label_count = 4 },
 	{ .name = "NAME", .description = "" },
 	{ .name = "rec", .description = "", .print = CT_PRINT_RECORD },
 	{ .name = "text", .description = "" },
-	{ .name = "old", .description = "", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 },
+	{ .name = "old",
+	  .description = "",
+	  .print = CT_PRINT_TEXT,
+	  .encoding = CT_ENCODING_EBCDIC_037 },
 };
 static struct ct_event_type types[] = {
 	{ .event_id = 7,
@@ -65,8 +79,12 @@ static struct ct_event_type types[] = {
 	  .arguments = arguments },
 };
 static const char *const names_of_items[] = { "msg", "len", NULL };
-static const struct ct_event_names names = { .mnemonic = "sys_read", .items = names_of_items, .item_count = 2 };
-static const struct ct_source_process source_process = { .path = "", .host = "alpha", .program = "prog", .jobname = "JOB1", .pid = 5, .asid = 0x1F };
+static const struct ct_event_names names = { .mnemonic = "sys_read",
+					     .items = names_of_items,
+					     .item_count = 2 };
+static const struct ct_source_process source_process = {
+	.path = "", .host = "alpha", .program = "prog", .jobname = "JOB1", .pid = 5, .asid = 0x1F
+};
 
 #define VIEWS 12u
 static struct ct_view view_of(unsigned number)
@@ -114,7 +132,8 @@ static void check_diagnostic(const struct ct_diagnostic *diagnostic, size_t size
 	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
-static void check_event(const struct ct_filter *filter, const struct ct_view *view, bool is_accepted)
+static void check_event(const struct ct_filter *filter, const struct ct_view *view,
+			bool is_accepted)
 {
 	struct ct_view class = {
 		.event = { .component = view->event.component,
@@ -145,7 +164,8 @@ static struct ct_filter *opposite_of(const char *text)
 	ct_buf_add_text(&other, text);
 	ct_buf_add_char(&other, ')');
 	if (ct_filter_parse(ct_buf_text(&other), NOW, &filter, &diagnostic) != CTRACE_OK)
-		must(strstr(diagnostic.message, "deep") != NULL || strstr(diagnostic.message, "long") != NULL);
+		must(strstr(diagnostic.message, "deep") != NULL ||
+		     strstr(diagnostic.message, "long") != NULL);
 	ct_buf_fini(&other);
 	return filter;
 }
@@ -185,8 +205,8 @@ static void open_copybook(void)
 	if (arguments[3].copybook != NULL)
 		return;
 	ct_buf_init(&path);
-	must(ct_copybook_parse("rec.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &diagnostic, &path) ==
-	     CTRACE_OK);
+	must(ct_copybook_parse("rec.cpy", copybook_text, sizeof copybook_text - 1, &options,
+			       &copybook, &diagnostic, &path) == CTRACE_OK);
 	ct_buf_fini(&path);
 	arguments[3].copybook = copybook; /* for good */
 }

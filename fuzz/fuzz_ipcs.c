@@ -1,8 +1,9 @@
 /*
  * fuzz_ipcs.c - any bytes as commands of ctrace ipcs, one after the other as from a file.
  *
- * What must hold: the commands are all of the text; a diagnostic names a place of its command and is harmless to print; lists and names end where
- * their arrays do; and what a command says is the same when it is read again from what it prints.
+ * What must hold: the commands are all of the text; a diagnostic names a place of its command and
+ * is harmless to print; lists and names end where their arrays do; and what a command says is the
+ * same when it is read again from what it prints.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -58,8 +59,10 @@ static void check_ranges(const struct ct_ipcs_ranges *ranges)
 
 static void check_command(const struct ct_ipcs_command *command)
 {
-	must(ends(command->component, sizeof command->component) && ends(command->sub, sizeof command->sub));
-	must(ends(command->sysname, sizeof command->sysname) && ends(command->user_exit, sizeof command->user_exit));
+	must(ends(command->component, sizeof command->component) &&
+	     ends(command->sub, sizeof command->sub));
+	must(ends(command->sysname, sizeof command->sysname) &&
+	     ends(command->user_exit, sizeof command->user_exit));
 	must(ends(command->topic, sizeof command->topic));
 	must(command->limit <= 99999999);
 	must(!command->has_start || !command->has_stop || command->start_us <= command->stop_us);
@@ -83,7 +86,8 @@ static void check_again(const struct ct_ipcs_command *command)
 	ct_buf_init(&twice);
 	ct_ipcs_text_add(&text, command);
 	must(!text.failed);
-	must(text.size > CT_IPCS_LINE || ct_ipcs_parse(text.data, text.size, &again, &message, &diagnostic) == CTRACE_OK);
+	must(text.size > CT_IPCS_LINE ||
+	     ct_ipcs_parse(text.data, text.size, &again, &message, &diagnostic) == CTRACE_OK);
 	if (text.size <= CT_IPCS_LINE) {
 		ct_ipcs_text_add(&twice, &again);
 		must(text.size == twice.size && memcmp(text.data, twice.data, text.size) == 0);

@@ -1,8 +1,8 @@
 /*
  * fuzz_message.c - any bytes as what an operator sends: frames, fields, commands.
  *
- * What must hold: what a message points to lies in its frame; a command that was understood is understood again when it is sent on; and
- * a byte more never unsays that a frame is whole.
+ * What must hold: what a message points to lies in its frame; a command that was understood is
+ * understood again when it is sent on; and a byte more never unsays that a frame is whole.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,8 @@ static void check_fields(const struct ct_message *message, const char *from, con
 
 static bool is_same(struct ct_span a, struct ct_span b)
 {
-	return (a.at == NULL) == (b.at == NULL) && a.size == b.size && (a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
+	return (a.at == NULL) == (b.at == NULL) && a.size == b.size &&
+	       (a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
 }
 
 static void check_command(const struct ct_message *message)
@@ -52,10 +53,13 @@ static void check_command(const struct ct_message *message)
 	must(!buf.failed);
 	must(ct_message_parse(buf.data, buf.size, &other, &size) == CTRACE_OK && size == buf.size);
 	must(ct_command_decode(&other, &again) == CTRACE_OK);
-	must(again.verb == command.verb && again.number == command.number && again.no_inherit == command.no_inherit);
-	must(is_same(again.component, command.component) && is_same(again.emitter, command.emitter) &&
-	     is_same(again.property, command.property) && is_same(again.value, command.value) && is_same(again.list, command.list));
-	must((command.verb != CT_VERB_LEVEL && command.verb != CT_VERB_FLIGHT_LEVEL) || again.level == command.level);
+	must(again.verb == command.verb && again.number == command.number &&
+	     again.no_inherit == command.no_inherit);
+	must(is_same(again.component, command.component) &&
+	     is_same(again.emitter, command.emitter) && is_same(again.property, command.property) &&
+	     is_same(again.value, command.value) && is_same(again.list, command.list));
+	must((command.verb != CT_VERB_LEVEL && command.verb != CT_VERB_FLIGHT_LEVEL) ||
+	     again.level == command.level);
 	ct_buf_fini(&buf);
 }
 
@@ -72,7 +76,8 @@ static void check_trace_ct(const struct ct_message *message)
 	ct_trace_command_encode(&buf, &command);
 	must(!buf.failed);
 	must(ct_message_parse(buf.data, buf.size, &other, &size) == CTRACE_OK);
-	must(ct_trace_command_decode(&other, &again) == CTRACE_OK && memcmp(&again, &command, sizeof command) == 0);
+	must(ct_trace_command_decode(&other, &again) == CTRACE_OK &&
+	     memcmp(&again, &command, sizeof command) == 0);
 	ct_buf_fini(&buf);
 }
 

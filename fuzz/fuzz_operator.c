@@ -1,8 +1,9 @@
 /*
  * fuzz_operator.c - any bytes as an operator's command, and as the operands of a reply.
  *
- * What must hold: a diagnostic names a column of the text and is harmless to print; what is wrong leaves the results alone; names and
- * lists end where their arrays do; and what a reply says is read again from what it prints.
+ * What must hold: a diagnostic names a column of the text and is harmless to print; what is wrong
+ * leaves the results alone; names and lists end where their arrays do; and what a reply says is
+ * read again from what it prints.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +45,8 @@ static bool ends(const char *text, size_t room)
 /* TRACE CT may name the traces by a pattern, which is no path. */
 static bool is_pattern(const char *sub)
 {
-	return strpbrk(sub, "*?") != NULL && strspn(sub, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_.*?") == strlen(sub);
+	return strpbrk(sub, "*?") != NULL &&
+	       strspn(sub, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_.*?") == strlen(sub);
 }
 
 static void check_path(const char *sub)
@@ -57,15 +59,21 @@ static void check_path(const char *sub)
 static void check_command(const struct ct_operator_command *command, const char *text, size_t size)
 {
 	must(command->kind <= CT_OPERATOR_REPLY);
-	must(ends(command->component, sizeof command->component) && ends(command->sub, sizeof command->sub));
-	must(ends(command->member, sizeof command->member) && ends(command->job, sizeof command->job));
-	if (command->has_sub && !(command->kind == CT_OPERATOR_TRACE_CT && is_pattern(command->sub)))
+	must(ends(command->component, sizeof command->component) &&
+	     ends(command->sub, sizeof command->sub));
+	must(ends(command->member, sizeof command->member) &&
+	     ends(command->job, sizeof command->job));
+	if (command->has_sub &&
+	    !(command->kind == CT_OPERATOR_TRACE_CT && is_pattern(command->sub)))
 		check_path(command->sub);
-	must(command->name_count <= CT_OPERATOR_NAMES && command->wtr_count <= CT_OPERATOR_NAMES && command->n <= 999);
+	must(command->name_count <= CT_OPERATOR_NAMES && command->wtr_count <= CT_OPERATOR_NAMES &&
+	     command->n <= 999);
 	for (uint32_t i = 0; i < command->name_count; i++)
-		must(ends(command->name[i], sizeof command->name[i]) && command->name[i][0] != '\0');
+		must(ends(command->name[i], sizeof command->name[i]) &&
+		     command->name[i][0] != '\0');
 	if (command->kind == CT_OPERATOR_TRACE_CT)
-		must(command->component[0] != '\0' && (command->state != CTRACE_CT_NONE || command->member[0] != '\0'));
+		must(command->component[0] != '\0' &&
+		     (command->state != CTRACE_CT_NONE || command->member[0] != '\0'));
 	if (command->kind == CT_OPERATOR_REPLY)
 		must(command->reply_id <= 9999 && command->operands.at >= text &&
 		     command->operands.at + command->operands.size <= text + size);

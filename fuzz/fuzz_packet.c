@@ -1,6 +1,6 @@
 /*
- * fuzz_packet.c - the stream file of a BINFILE trace, any bytes: read packet by packet, event by event, with classes of all kinds; what
- * can be read is written and read again.
+ * fuzz_packet.c - the stream file of a BINFILE trace, any bytes: read packet by packet, event by
+ * event, with classes of all kinds; what can be read is written and read again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,10 +56,12 @@ static struct ct_schema *make_schema(void)
 }
 
 /* The event that was decoded, with its items. */
-static struct ctrace_event event_of(const struct ct_schema *schema, const struct ct_packet_clock *clock, const struct ct_event *event,
-				    struct ctrace_event_item *its)
+static struct ctrace_event event_of(const struct ct_schema *schema,
+				    const struct ct_packet_clock *clock,
+				    const struct ct_event *event, struct ctrace_event_item *its)
 {
-	const struct ct_class *class = ct_schema_at(schema, event->number == CT_CLASS_ANY ? 0 : event->head.component);
+	const struct ct_class *class =
+		ct_schema_at(schema, event->number == CT_CLASS_ANY ? 0 : event->head.component);
 	const char *component = event->component != NULL ? event->component : class->component;
 
 	require(class->number == event->number);
@@ -94,24 +96,30 @@ static void write_and_read_again(const struct ctrace_event *event)
 	ct_packet_end(&writer);
 	if (!writer.packets.failed) {
 		view = ct_schema_view(schema);
-		require(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &head) == CTRACE_OK);
+		require(ct_packet_decode_head((unsigned char *)writer.packets.data,
+					      writer.packets.size, &head) == CTRACE_OK);
 		clock = ct_packet_clock_start(&head);
-		require(ct_event_decode(&view, (unsigned char *)writer.packets.data + offset, writer.packets.size - offset,
-					&clock.state, &decoded) == CTRACE_OK);
+		require(ct_event_decode(&view, (unsigned char *)writer.packets.data + offset,
+					writer.packets.size - offset, &clock.state,
+					&decoded) == CTRACE_OK);
 		require(offset + decoded.size == writer.packets.size);
 		again = event_of(schema, &clock, &decoded, items_again);
 		require(again.time_ns == event->time_ns && again.event_id == event->event_id);
 		require(again.level == event->level && again.item_count == event->item_count);
-		require(again.component_size == event->component_size && strcmp(again.component, event->component) == 0);
+		require(again.component_size == event->component_size &&
+			strcmp(again.component, event->component) == 0);
 		for (uint32_t i = 0; i < event->item_count; i++) {
 			uint32_t type = event->items[i].type, size = event->items[i].size;
 
 			/* In a class of its own, an integer of an odd size is bytes. */
 			require(items_again[i].type ==
-				(decoded.number == CT_CLASS_ANY ? type : (ct_class_item_printed(type | size << 8) & 0xFF)));
+				(decoded.number == CT_CLASS_ANY
+					 ? type
+					 : (ct_class_item_printed(type | size << 8) & 0xFF)));
 			require(items_again[i].size == size);
 			require(event->items[i].size == 0 ||
-				memcmp(items_again[i].data, event->items[i].data, event->items[i].size) == 0);
+				memcmp(items_again[i].data, event->items[i].data,
+				       event->items[i].size) == 0);
 		}
 	}
 	ct_buf_fini(&writer.packets);
@@ -132,7 +140,8 @@ static void read_packet(const struct ct_schema *schema, const uint8_t *data, siz
 	content = head.content_bits / 8 < size ? (size_t)(head.content_bits / 8) : size;
 	clock = ct_packet_clock_start(&head);
 	while (offset < content) {
-		if (ct_event_decode(&view, data + offset, content - offset, &clock.state, &decoded) != CTRACE_OK)
+		if (ct_event_decode(&view, data + offset, content - offset, &clock.state,
+				    &decoded) != CTRACE_OK)
 			break;
 		require(decoded.size > 0 && decoded.size <= content - offset);
 		offset += decoded.size;

@@ -1,8 +1,10 @@
 /*
- * fuzz_parmlib.c - any bytes as a member of CTRACE_PARMLIB: parsed, reported about, printed, parsed again.
+ * fuzz_parmlib.c - any bytes as a member of CTRACE_PARMLIB: parsed, reported about, printed, parsed
+ * again.
  *
- * What must hold: every diagnostic names a place in the text and is harmless to print, they come in the order of the text, the first
- * one's reason is the answer, and what was understood is understood again when it is printed as a member.
+ * What must hold: every diagnostic names a place in the text and is harmless to print, they come in
+ * the order of the text, the first one's reason is the answer, and what was understood is
+ * understood again when it is printed as a member.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +48,8 @@ static void take_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnos
 		input->first_reason = reason;
 	must(diagnostic->line >= 1 && diagnostic->line <= input->lines);
 	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
-	must(diagnostic->line > input->last_line || (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
+	must(diagnostic->line > input->last_line ||
+	     (diagnostic->line == input->last_line && diagnostic->column >= input->last_column));
 	input->last_line = diagnostic->line;
 	input->last_column = diagnostic->column;
 	check_text(diagnostic->message, sizeof diagnostic->message);
@@ -67,9 +70,12 @@ static void must_be_same(const struct ct_trace_request *a, const struct ct_trace
 	must(a->state == b->state && memcmp(a->has, b->has, sizeof a->has) == 0);
 	must(memcmp(&a->sub, &b->sub, sizeof a->sub) == 0);
 	must(a->asid_count == b->asid_count && memcmp(a->asid, b->asid, sizeof a->asid) == 0);
-	must(a->jobname_count == b->jobname_count && memcmp(a->jobname, b->jobname, sizeof a->jobname) == 0);
-	must(a->bufsize == b->bufsize && a->disconnect == b->disconnect && strcmp(a->writer, b->writer) == 0);
-	must(a->options_size == b->options_size && memcmp(a->options, b->options, a->options_size + 1) == 0);
+	must(a->jobname_count == b->jobname_count &&
+	     memcmp(a->jobname, b->jobname, sizeof a->jobname) == 0);
+	must(a->bufsize == b->bufsize && a->disconnect == b->disconnect &&
+	     strcmp(a->writer, b->writer) == 0);
+	must(a->options_size == b->options_size &&
+	     memcmp(a->options, b->options, a->options_size + 1) == 0);
 }
 
 static void check_request(const struct ct_trace_request *request)
@@ -77,7 +83,8 @@ static void check_request(const struct ct_trace_request *request)
 	struct ct_parmlib again;
 	struct ct_buf text;
 
-	must(request->options_size <= CTRACE_MAX_OPTIONS && strlen(request->options) == request->options_size);
+	must(request->options_size <= CTRACE_MAX_OPTIONS &&
+	     strlen(request->options) == request->options_size);
 	ct_buf_init(&text);
 	ct_parmlib_print(request, &text);
 	must(!text.failed);
@@ -90,7 +97,9 @@ static void check_request(const struct ct_trace_request *request)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input input = { .text = (const char *)data, .size = size, .lines = count_lines((const char *)data, size) };
+	struct input input = { .text = (const char *)data,
+			       .size = size,
+			       .lines = count_lines((const char *)data, size) };
 	struct ct_parmlib parmlib;
 	uint32_t reason = ct_parmlib_parse(input.text, size, &parmlib, take_diagnostic, &input);
 

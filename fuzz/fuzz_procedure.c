@@ -1,8 +1,9 @@
 /*
  * fuzz_procedure.c - any bytes as a writer's procedure file.
  *
- * What must hold: every diagnostic names a place in the text and is harmless to print, their lines come in order, there is one exactly
- * when the text is refused, and what is accepted is within its bounds.
+ * What must hold: every diagnostic names a place in the text and is harmless to print, their lines
+ * come in order, there is one exactly when the text is refused, and what is accepted is within its
+ * bounds.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +40,8 @@ static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
 
-	must(diagnostic->line >= 1 && diagnostic->line <= input->lines && diagnostic->line >= input->last_line);
+	must(diagnostic->line >= 1 && diagnostic->line <= input->lines &&
+	     diagnostic->line >= input->last_line);
 	must(diagnostic->column >= 1 && diagnostic->column <= input->size + 1);
 	input->last_line = diagnostic->line;
 	input->diagnostics++;
@@ -55,8 +57,10 @@ static void check_procedure(const struct ct_procedure *procedure)
 
 		must(procedure->number[i] >= 1 && procedure->number[i] <= CT_TRCOUT_LIMIT);
 		must(i == 0 || procedure->number[i] > procedure->number[i - 1]);
-		must(spec->path[0] == '/' && spec->path[1] != '\0' && strnlen(spec->path, sizeof spec->path) < sizeof spec->path);
-		must(spec->primary >= 1024 && spec->primary <= 9999ull << 30 && spec->secondary <= 9999ull << 30);
+		must(spec->path[0] == '/' && spec->path[1] != '\0' &&
+		     strnlen(spec->path, sizeof spec->path) < sizeof spec->path);
+		must(spec->primary >= 1024 && spec->primary <= 9999ull << 30 &&
+		     spec->secondary <= 9999ull << 30);
 	}
 }
 
@@ -64,7 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ct_procedure procedure;
 	struct input input = { .size = size, .lines = 1 };
-	char *text = malloc(size != 0 ? size : 1); /* exactly so many bytes: a read past them is seen */
+	/* exactly so many bytes: a read past them is seen */
+	char *text = malloc(size != 0 ? size : 1);
 	enum ctrace_status status;
 
 	must(text != NULL);

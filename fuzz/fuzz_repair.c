@@ -1,6 +1,7 @@
 /*
- * fuzz_repair.c - a damaged BINFILE trace, any bytes: metadata up to the first magic number of a packet, the rest is a stream file.  What is
- * repaired is repaired again, and must be without damage then.
+ * fuzz_repair.c - a damaged BINFILE trace, any bytes: metadata up to the first magic number of a
+ * packet, the rest is a stream file.  What is repaired is repaired again, and must be without
+ * damage then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char directory[64]; /* absolute: the engine finds its corpus by relative paths, so nothing changes the working directory */
+/* absolute: the engine finds its corpus by relative paths, so nothing changes the working directory
+ */
+static char directory[64];
 static char trace[80], first_copy[80], second_copy[80];
 
 static void require(bool holds)
@@ -71,7 +74,8 @@ static void enter_directory(void)
 
 	if (directory[0] != '\0')
 		return;
-	(void)snprintf(directory, sizeof directory, "%.40s/repair.XXXXXX", parent != NULL && parent[0] == '/' ? parent : "/tmp");
+	(void)snprintf(directory, sizeof directory, "%.40s/repair.XXXXXX",
+		       parent != NULL && parent[0] == '/' ? parent : "/tmp");
 	require(mkdtemp(directory) != NULL);
 	(void)snprintf(trace, sizeof trace, "%s/t", directory);
 	(void)snprintf(first_copy, sizeof first_copy, "%s/first", directory);
@@ -96,7 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)snprintf(copied, sizeof copied, "%s/t", first_copy);
 		second = repair(copied, second_copy);
 		require(second.damages == 0 && second.repaired == 0 && second.lost_classes == 0);
-		require(second.traces == 1 && second.events == first.events && second.packets >= first.packets + first.repaired);
+		require(second.traces == 1 && second.events == first.events &&
+			second.packets >= first.packets + first.repaired);
 		forget(second_copy);
 	}
 	forget(first_copy);

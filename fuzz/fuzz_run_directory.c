@@ -1,8 +1,10 @@
 /*
- * fuzz_run_directory.c - the process directory of a process that died, with anything written into it: read as ctrace show reads it.
+ * fuzz_run_directory.c - the process directory of a process that died, with anything written into
+ * it: read as ctrace show reads it.
  *
- * The input is a list of changes to a directory that a real process left: one byte what - 0 session, 1 ring.0: bytes are written; 2, 3: the file is cut -,
- * four bytes offset, and for the first two one byte length and so many bytes.
+ * The input is a list of changes to a directory that a real process left: one byte what - 0
+ * session, 1 ring.0: bytes are written; 2, 3: the file is cut -, four bytes offset, and for the
+ * first two one byte length and so many bytes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -49,15 +51,18 @@ static void leave_a_directory(const char *run_directory)
 	pid_t pid;
 	int status;
 
-	require(setenv("CTRACE_RUN_DIR", run_directory, 1) == 0 && setenv("MFTRACE_CONFIG", "/dev/null", 1) == 0);
+	require(setenv("CTRACE_RUN_DIR", run_directory, 1) == 0 &&
+		setenv("MFTRACE_CONFIG", "/dev/null", 1) == 0);
 	pid = fork();
 	require(pid >= 0);
 	if (pid == 0) {
 		/* What only the flight recorder takes goes nowhere: all of it stays in the ring. */
-		if (chdir(run_directory) != 0 || ctrace_configure("ctrace.flight.level.FUZZ = debug") != CTRACE_OK)
+		if (chdir(run_directory) != 0 ||
+		    ctrace_configure("ctrace.flight.level.FUZZ = debug") != CTRACE_OK)
 			_exit(1);
 		for (int i = 0; i < 20; i++)
-			CTRACE(&tracer, CTRACE_INFO, 7, CTRACE_TEXT("some text", 9), CTRACE_U32(17));
+			CTRACE(&tracer, CTRACE_INFO, 7, CTRACE_TEXT("some text", 9),
+			       CTRACE_U32(17));
 		_exit(0);
 	}
 	require(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -71,7 +76,8 @@ static void find_directory(const char *run_directory)
 	require(entries != NULL);
 	while ((entry = readdir(entries)) != NULL)
 		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-			(void)snprintf(directory, sizeof directory, "%s/%.64s", run_directory, entry->d_name);
+			(void)snprintf(directory, sizeof directory, "%s/%.64s", run_directory,
+				       entry->d_name);
 	(void)closedir(entries);
 	require(directory[0] != '\0');
 }
@@ -106,8 +112,8 @@ static void restore(const struct image *image)
 
 	require(fd >= 0 && ftruncate(fd, image->size) == 0);
 	for (size_t i = 0; i < image->extent_count; i++)
-		require(pwrite(fd, image->extents[i].bytes, image->extents[i].size, image->extents[i].at) ==
-			(ssize_t)image->extents[i].size);
+		require(pwrite(fd, image->extents[i].bytes, image->extents[i].size,
+			       image->extents[i].at) == (ssize_t)image->extents[i].size);
 	require(close(fd) == 0);
 }
 
@@ -115,7 +121,8 @@ static void remove_everything(void)
 {
 	char command[512];
 
-	(void)snprintf(command, sizeof command, "rm -rf '%.*s'", (int)(strrchr(directory, '/') - directory), directory);
+	(void)snprintf(command, sizeof command, "rm -rf '%.*s'",
+		       (int)(strrchr(directory, '/') - directory), directory);
 	require(system(command) == 0);
 }
 
@@ -131,7 +138,8 @@ static void prepare(void)
 	keep_image(&images[1], "ring.0");
 }
 
-static void write_change(const struct image *image, uint32_t offset, const uint8_t *bytes, size_t size)
+static void write_change(const struct image *image, uint32_t offset, const uint8_t *bytes,
+			 size_t size)
 {
 	int fd = open(image->path, O_WRONLY | O_CLOEXEC);
 
@@ -175,7 +183,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	restore(&images[1]);
 	apply_changes(data, size);
 	ct_buf_init(&line);
-	require(ct_reader_create(&(struct ct_reader_options){ .report = NULL }, &reader) == CTRACE_OK);
+	require(ct_reader_create(&(struct ct_reader_options){ .report = NULL }, &reader) ==
+		CTRACE_OK);
 	if (ct_reader_add(reader, directory) == CTRACE_OK) {
 		while ((view = ct_reader_next(reader)) != NULL) {
 			shown++;

@@ -1,7 +1,9 @@
 /*
- * fuzz_third_party.c - a third-party trace, any bytes: the first four say how many of the next are its metadata, the others are a stream file.
+ * fuzz_third_party.c - a third-party trace, any bytes: the first four say how many of the next are
+ * its metadata, the others are a stream file.
  *
- * It is read to its end, whole and once more under memory so short that each stream is asked to give its own back.
+ * It is read to its end, whole and once more under memory so short that each stream is asked to
+ * give its own back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +40,8 @@ static unsigned touched;
 /* Every byte of it is there. */
 static void touch(const struct ct_view *view)
 {
-	require(view->source_process != NULL && view->event.level < CTRACE_LEVEL_COUNT && view->event.item_count <= CTRACE_MAX_ITEMS);
+	require(view->source_process != NULL && view->event.level < CTRACE_LEVEL_COUNT &&
+		view->event.item_count <= CTRACE_MAX_ITEMS);
 	require(strlen(view->event.component) == view->event.component_size);
 	require(view->names != NULL && view->names->item_count == view->event.item_count);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
@@ -87,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (metadata > size - 4)
 		metadata = (uint32_t)(size - 4);
 	if (directory[0] == '\0') {
-		(void)snprintf(directory, sizeof directory, "%s/fuzz.XXXXXX", parent != NULL ? parent : "/tmp");
+		(void)snprintf(directory, sizeof directory, "%s/fuzz.XXXXXX",
+			       parent != NULL ? parent : "/tmp");
 		require(mkdtemp(directory) != NULL);
 	}
 	put(directory, "metadata", data + 4, metadata);

@@ -3,7 +3,8 @@
  *
  *     <target> DIRECTORY
  *
- * Linked with one fuzz_*.c in place of libFuzzer, so that what was once found stays found, with any compiler.
+ * Linked with one fuzz_*.c in place of libFuzzer, so that what was once found stays found, with any
+ * compiler.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +39,8 @@ static int replay(const char *directory, const char *name)
 		size += got;
 	} while (got != 0);
 	fclose(file);
-	/* A block of exactly its size, so that a memory checker sees the first byte read past it. */
+	/* A block of exactly its size, so that a memory checker sees the first byte read past it.
+	 */
 	uint8_t *exact = malloc(size + (size == 0));
 	if (exact == NULL)
 		abort();
@@ -63,8 +65,8 @@ int main(int argc, char **argv)
 		const char *name = entries[i]->d_name;
 		if (name[0] != '.') {
 			int error = replay(argv[1], name);
-			printf("%s %d - %s%s%s\n", error == 0 ? "ok" : "not ok", ++done, name, error == 0 ? "" : ": ",
-			       error == 0 ? "" : strerror(error));
+			printf("%s %d - %s%s%s\n", error == 0 ? "ok" : "not ok", ++done, name,
+			       error == 0 ? "" : ": ", error == 0 ? "" : strerror(error));
 			fflush(stdout);
 			bad |= error;
 		}

@@ -1,8 +1,10 @@
 /*
- * catalog_names.c - what a catalogue calls events and their items, for the metadata of BINFILE.  The module catalog.so.
+ * catalog_names.c - what a catalogue calls events and their items, for the metadata of BINFILE. The
+ * module catalog.so.
  *
- * A guest in the traced program: called by lib/emit/event_names.c on the thread that consumes, it never prints, keeps errno, and takes what a
- * catalogue's bounds allow and no more.  A file with an error has no names; `ctrace catalog check` says why.
+ * A guest in the traced program: called by lib/emit/event_names.c on the thread that consumes, it
+ * never prints, keeps errno, and takes what a catalogue's bounds allow and no more.  A file with an
+ * error has no names; `ctrace catalog check` says why.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,8 @@
 
 struct names {
 	struct ct_catalog *catalog;
-	const char *items[CT_CLASS_MAX_ITEMS]; /* of the event that was asked for last; a named class has no more */
+	/* of the event that was asked for last; a named class has no more */
+	const char *items[CT_CLASS_MAX_ITEMS];
 };
 
 static struct names *names_create(void)
@@ -64,23 +67,30 @@ static void *names_open(const char *paths)
 	return names;
 }
 
-static bool names_find(void *catalog, const char *component, size_t size, uint32_t event_id, struct ct_class_names *out)
+static bool names_find(void *catalog, const char *component, size_t size, uint32_t event_id,
+		       struct ct_class_names *out)
 {
 	struct names *names = catalog;
-	const struct ct_catalog_component *found = ct_catalog_component(names->catalog, component, size);
+	const struct ct_catalog_component *found =
+		ct_catalog_component(names->catalog, component, size);
 	const struct ct_event_type *type = found != NULL ? ct_catalog_event(found, event_id) : NULL;
 	uint32_t count;
 
 	if (type == NULL)
 		return false;
-	count = type->argument_count < CT_CLASS_MAX_ITEMS ? type->argument_count : CT_CLASS_MAX_ITEMS;
+	count = type->argument_count < CT_CLASS_MAX_ITEMS ? type->argument_count
+							  : CT_CLASS_MAX_ITEMS;
 	for (uint32_t i = 0; i < count; i++)
 		names->items[i] = type->arguments[i].name;
-	*out = (struct ct_class_names){ .mnemonic = type->mnemonic, .items = names->items, .item_count = count };
+	*out = (struct ct_class_names){ .mnemonic = type->mnemonic,
+					.items = names->items,
+					.item_count = count };
 	return true;
 }
 
 extern const struct ct_names_module ct_names_module;
-__attribute__((visibility("default"))) const struct ct_names_module ct_names_module = {
-	.size = sizeof(struct ct_names_module), .open = names_open, .names = names_find, .close = names_close
-};
+__attribute__((visibility("default")))
+const struct ct_names_module ct_names_module = { .size = sizeof(struct ct_names_module),
+						 .open = names_open,
+						 .names = names_find,
+						 .close = names_close };

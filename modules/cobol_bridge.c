@@ -1,19 +1,22 @@
 /*
- * cobol_bridge.c - finds COBOL entries, and calls them so that they get all their parameters and leave the run time as it was.  The
- * module cobol.so.
+ * cobol_bridge.c - finds COBOL entries, and calls them so that they get all their parameters and
+ * leave the run time as it was.  The module cobol.so.
  *
- * A GnuCOBOL program or ENTRY takes the number of its arguments from the last CALL that the run time has seen, and sees the rest as
- * NULL.  A callback is called from C, in the middle of a CALL with fewer arguments; so the count is set here and put back.  It counts
- * the parameters of the program and of all its entries together, so the callback's may be anywhere among them: the count
+ * A GnuCOBOL program or ENTRY takes the number of its arguments from the last CALL that the run
+ * time has seen, and sees the rest as NULL.  A callback is called from C, in the middle of a CALL
+ * with fewer arguments; so the count is set here and put back.  It counts the parameters of the
+ * program and of all its entries together, so the callback's may be anywhere among them: the count
  * is the highest that there can be.
  *
- * And an ENTRY of a program that is running enters that program a second time, be it the one that called or one further up: the run
- * time's list of active programs would then lead from the program to itself, for good, and whoever walks it - the report of a run-time
- * error - would never end.  So copies stand for the programs in the list meanwhile, and afterwards they are as before.
+ * And an ENTRY of a program that is running enters that program a second time, be it the one that
+ * called or one further up: the run time's list of active programs would then lead from the program
+ * to itself, for good, and whoever walks it - the report of a run-time error - would never end.  So
+ * copies stand for the programs in the list meanwhile, and afterwards they are as before.
  *
- * The fields' places are libcob's affair (common.h), hence a module of its own, built where libcob's header is and loaded only into
- * processes that have libcob.  Runs on the thread that the COBOL program runs on, inside its CBL_CTF_* or CBL_CTRACE_* call; only
- * looking for an entry may happen anywhere.
+ * The fields' places are libcob's affair (common.h), hence a module of its own, built where
+ * libcob's header is and loaded only into processes that have libcob.  Runs on the thread that the
+ * COBOL program runs on, inside its CBL_CTF_* or CBL_CTRACE_* call; only looking for an entry may
+ * happen anywhere.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,11 +48,14 @@ __attribute__((visibility("default"))) ct_cobol_call_function ct_cobol_call;
 __attribute__((visibility("default"))) ct_cobol_invoke_function ct_cobol_invoke;
 __attribute__((visibility("default"))) ct_cobol_find_function ct_cobol_find;
 
-/* NULL when the run time is not initialised: then there is no COBOL on the stack, and libcob would end the process if asked. */
+/* NULL when the run time is not initialised: then there is no COBOL on the stack, and libcob would
+ * end the process if asked. */
 static cob_global *runtime_state(void)
 {
-	int (*is_initialized)(void) = (int (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_is_initialized");
-	cob_global *(*get)(void) = (cob_global * (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_get_global_ptr");
+	int (*is_initialized)(void) =
+		(int (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_is_initialized");
+	cob_global *(*get)(void) =
+		(cob_global * (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_get_global_ptr");
 
 	return is_initialized != NULL && get != NULL && is_initialized() ? get() : NULL;
 }
@@ -61,7 +67,8 @@ static int make(const struct call *call)
 	return call->routine != NULL ? call->routine(call->parameter) : 0;
 }
 
-/* Puts a copy where the list leads to the program, and then for those that it was called by; calls; puts back what entering again sets. */
+/* Puts a copy where the list leads to the program, and then for those that it was called by; calls;
+ * puts back what entering again sets. */
 static int make_with_copies(cob_module **link, const struct call *call)
 {
 	cob_module *program = *link;
@@ -78,7 +85,8 @@ static int make_with_copies(cob_module **link, const struct call *call)
 	*link = program;
 	program->next = next;
 	program->module_num_params = copy.module_num_params;
-	program->cob_procedure_params = copy.cob_procedure_params; /* else those of the call that has returned, on the stack */
+	/* else those of the call that has returned, on the stack */
+	program->cob_procedure_params = copy.cob_procedure_params;
 	program->module_stmt = copy.module_stmt;
 	return result;
 }
@@ -100,17 +108,21 @@ static int make_with_all_parameters(const struct call *call)
 
 void ct_cobol_call(void *callback, uint32_t handle, uint32_t type, void *parameter)
 {
-	(void)make_with_all_parameters(&(struct call){
-		.callback = (callback_function *)(uintptr_t)callback, .handle = handle, .type = type, .parameter = parameter });
+	(void)make_with_all_parameters(
+		&(struct call){ .callback = (callback_function *)(uintptr_t)callback,
+				.handle = handle,
+				.type = type,
+				.parameter = parameter });
 }
 
 uint32_t ct_cobol_invoke(void *routine, void *parameter)
 {
-	return (uint32_t)make_with_all_parameters(
-		&(struct call){ .routine = (routine_function *)(uintptr_t)routine, .parameter = parameter });
+	return (uint32_t)make_with_all_parameters(&(struct call){
+		.routine = (routine_function *)(uintptr_t)routine, .parameter = parameter });
 }
 
-/* The linker's name of an entry, as cobc makes it: what C has no letter for becomes _ and two digits. */
+/* The linker's name of an entry, as cobc makes it: what C has no letter for becomes _ and two
+ * digits. */
 static bool print_symbol(char out[3 * NAME_LIMIT + 1], const char *name)
 {
 	size_t size = strlen(name);
@@ -128,8 +140,9 @@ static bool print_symbol(char out[3 * NAME_LIMIT + 1], const char *name)
 }
 
 /*
- * Not by libcob's cob_resolve(), which would also load modules from the working directory.  What COBOL itself has loaded is visible to
- * everybody; but so are the variables of libcob's libraries (BC, PC and UP of ncurses), which are no routines.
+ * Not by libcob's cob_resolve(), which would also load modules from the working directory.  What
+ * COBOL itself has loaded is visible to everybody; but so are the variables of libcob's libraries
+ * (BC, PC and UP of ncurses), which are no routines.
  */
 void *ct_cobol_find(const char *name)
 {
@@ -141,7 +154,8 @@ void *ct_cobol_find(const char *name)
 	if (runtime_state() == NULL || !print_symbol(symbol, name))
 		return NULL;
 	code = dlsym(RTLD_DEFAULT, symbol);
-	if (code == NULL || dladdr1(code, &info, (void **)&entry, RTLD_DL_SYMENT) == 0 || entry == NULL)
+	if (code == NULL || dladdr1(code, &info, (void **)&entry, RTLD_DL_SYMENT) == 0 ||
+	    entry == NULL)
 		return NULL;
 	return ELF64_ST_TYPE(entry->st_info) == STT_FUNC && info.dli_saddr == code ? code : NULL;
 }

@@ -1,10 +1,12 @@
 /*
  * journal.c - JOURNAL (what WINEVENT is elsewhere): one event is one entry of the system's journal.
  *
- * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull into every program.  Runs on the
- * thread that consumes.  sd_journal_sendv() says nothing when there is no journal, and waits without a limit when journald has
- * stopped reading: both are found out first, by a socket of our own that is connected to journald's.  Nobody asks for a journal
- * before there is an entry for it: on a machine without one, events below LEVEL are done with like everywhere.
+ * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull
+ * into every program.  Runs on the thread that consumes.  sd_journal_sendv() says nothing when
+ * there is no journal, and waits without a limit when journald has stopped reading: both are found
+ * out first, by a socket of our own that is connected to journald's.  Nobody asks for a journal
+ * before there is an entry for it: on a machine without one, events below LEVEL are done with like
+ * everywhere.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,14 +25,16 @@
 #define WAIT_MS 100
 #define DATA_FIELDS 256u /* items that get a field of their own; MESSAGE has them all */
 #define FIELD_LIMIT (DATA_FIELDS + 16u)
-#define ENTRY_LIMIT ((size_t)31 << 20) /* journald drops entries of over 32 MiB, and nobody hears of it */
+/* journald drops entries of over 32 MiB, and nobody hears of it */
+#define ENTRY_LIMIT ((size_t)31 << 20)
 #define MESSAGE_LIMIT (ENTRY_LIMIT / 2)
 #define CUT_MARK " ..."
 #define KEPT_MEMORY ((size_t)1 << 20) /* of an entry, between entries */
 
 struct journal {
 	struct ct_line_output out; /* its lines: the fields of one entry, one after the other */
-	int probe;                 /* connected to journald during a call; -1: nothing has been sent in it yet */
+	/* connected to journald during a call; -1: nothing has been sent in it yet */
+	int probe;
 	size_t field_ends[FIELD_LIMIT];
 	uint32_t field_count;
 };
@@ -50,7 +54,8 @@ static enum ctrace_status probe_open(int *out_fd)
 	return CTRACE_OK;
 }
 
-static enum ctrace_status journal_open(const struct ctrace_emitter_context *context, void **out_self)
+static enum ctrace_status journal_open(const struct ctrace_emitter_context *context,
+				       void **out_self)
 {
 	enum ctrace_status status = ct_line_output_open(sizeof(struct journal), context, out_self);
 
@@ -91,7 +96,8 @@ static void add_text(struct journal *journal, const char *name, const char *valu
 	field_end(journal);
 }
 
-/* The line, without the delimiter before its first item and without the line end; an event without data is named instead. */
+/* The line, without the delimiter before its first item and without the line end; an event without
+ * data is named instead. */
 static void add_message(struct journal *journal, const struct ctrace_event *event)
 {
 	const char *delimiter = journal->out.settings.line.format.delimiter;
@@ -142,7 +148,8 @@ static void add_items(struct journal *journal, const struct ctrace_event *event)
 
 static void add_identifier(struct journal *journal)
 {
-	add_text(journal, "SYSLOG_IDENTIFIER", journal->out.context->program, strlen(journal->out.context->program));
+	add_text(journal, "SYSLOG_IDENTIFIER", journal->out.context->program,
+		 strlen(journal->out.context->program));
 }
 
 static void add_event(struct journal *journal, const struct ctrace_event *event)
@@ -151,7 +158,8 @@ static void add_event(struct journal *journal, const struct ctrace_event *event)
 
 	entry_begin(journal);
 	add_message(journal, event);
-	add_number(journal, "PRIORITY", priorities[event->level < CTRACE_LEVEL_COUNT ? event->level : CTRACE_FATAL]);
+	add_number(journal, "PRIORITY",
+		   priorities[event->level < CTRACE_LEVEL_COUNT ? event->level : CTRACE_FATAL]);
 	add_identifier(journal);
 	add_text(journal, "CTRACE_COMPONENT", event->component, event->component_size);
 	add_number(journal, "CTRACE_EVENT", event->event_id);
@@ -213,7 +221,8 @@ static enum ctrace_status put_entry(struct journal *journal)
 	return status;
 }
 
-static enum ctrace_status send_events(struct journal *journal, const struct ctrace_batch *batch, uint32_t *done)
+static enum ctrace_status send_events(struct journal *journal, const struct ctrace_batch *batch,
+				      uint32_t *done)
 {
 	for (; *done < batch->event_count; ++*done) {
 		enum ctrace_status status;
@@ -247,7 +256,8 @@ static enum ctrace_status journal_write(void *self, const struct ctrace_batch *b
 	status = send_events(journal, batch, &done);
 	ct_progress_note(&journal->out.progress, batch, done);
 	ct_os_close(&journal->probe);
-	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status
+									 : CTRACE_OUTPUT_ERROR;
 }
 
 static const struct ctrace_property properties[] = {

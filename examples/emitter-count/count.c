@@ -1,5 +1,6 @@
 /*
- * count.c - an emitter of one's own: COUNT keeps a file that says how many events there were of each level.
+ * count.c - an emitter of one's own: COUNT keeps a file that says how many events there were of
+ * each level.
  *
  *     cc -shared -fPIC -o count.so count.c
  *     CTRACE_EMITTERS=$PWD MFTRACE_CONFIG=my.cfg ./program        my.cfg: mftrace.level=debug
@@ -25,7 +26,8 @@ static enum ctrace_status count_open(const struct ctrace_emitter_context *contex
 
 	if (count == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	count->fd = open(context->property(context, "FILE"), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	count->fd = open(context->property(context, "FILE"),
+			 O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (count->fd < 0) {
 		free(count);
 		return CTRACE_OUTPUT_ERROR; /* it is tried again later */
@@ -42,8 +44,9 @@ static enum ctrace_status count_write(void *self, const struct ctrace_batch *bat
 
 	for (uint32_t i = 0; i < batch->event_count; i++)
 		sum.events[batch->events[i].level % CTRACE_LEVEL_COUNT]++;
-	size = snprintf(text, sizeof text, "debug %-10lu info %-10lu warn %-10lu error %-10lu fatal %-10lu\n", sum.events[0],
-			sum.events[1], sum.events[2], sum.events[3], sum.events[4]);
+	size = snprintf(text, sizeof text,
+			"debug %-10lu info %-10lu warn %-10lu error %-10lu fatal %-10lu\n",
+			sum.events[0], sum.events[1], sum.events[2], sum.events[3], sum.events[4]);
 	if (pwrite(count->fd, text, (size_t)size, 0) != size)
 		return CTRACE_OUTPUT_ERROR; /* nothing is counted: the same events come again */
 	*count = sum;

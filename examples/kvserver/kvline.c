@@ -1,8 +1,9 @@
 /*
- * kvline.c - lines come in, requests are carried out, answers go out; and what of it is traced as KVSERVER and KVSERVER.NET.
+ * kvline.c - lines come in, requests are carried out, answers go out; and what of it is traced as
+ * KVSERVER and KVSERVER.NET.
  *
- * Look first at carry_out(): a request, its entry in the trace, its answer, in this order, so that whoever has an answer finds the
- * entry.  Runs on the connection's thread.
+ * Look first at carry_out(): a request, its entry in the trace, its answer, in this order, so that
+ * whoever has an answer finds the entry.  Runs on the connection's thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +76,8 @@ static void trace_request(uint32_t connection, const struct request *request)
 		return;
 	if (settings & KV_VALUES)
 		CTRACE(&kv_requests.tracer, CTRACE_INFO, id, CTRACE_BIN(&entry, sizeof(entry)),
-		       CTRACE_TEXT(request->key.at, request->key.size), CTRACE_TEXT(request->value.at, request->value.size));
+		       CTRACE_TEXT(request->key.at, request->key.size),
+		       CTRACE_TEXT(request->value.at, request->value.size));
 	else if (settings & KV_KEYS)
 		CTRACE(&kv_requests.tracer, CTRACE_INFO, id, CTRACE_BIN(&entry, sizeof(entry)),
 		       CTRACE_TEXT(request->key.at, request->key.size));
@@ -84,7 +86,8 @@ static void trace_request(uint32_t connection, const struct request *request)
 }
 
 /* The answer is made where the value of GET already stands, behind the word VALUE. */
-static size_t carry_out(struct kv_connection *connection, enum kv_operation operation, struct kv_text rest)
+static size_t carry_out(struct kv_connection *connection, enum kv_operation operation,
+			struct kv_text rest)
 {
 	char *answer = connection->answer;
 	char *found = answer + strlen("VALUE ");
@@ -95,7 +98,8 @@ static size_t carry_out(struct kv_connection *connection, enum kv_operation oper
 		request.began = microseconds_now();
 	request.key = next_word(&rest);
 	if (request.key.size == 0 || (operation != KV_PUT && rest.size != 0))
-		return kv_say(answer, "ERROR expected %s", operation == KV_PUT ? "key value" : "key");
+		return kv_say(answer, "ERROR expected %s",
+			      operation == KV_PUT ? "key value" : "key");
 	if (operation == KV_PUT) {
 		request.value = rest;
 		request.result = kv_store_put(request.key, request.value);
@@ -119,9 +123,11 @@ static size_t carry_out(struct kv_connection *connection, enum kv_operation oper
 }
 
 /* ---- lines and connections */
-void kv_trace_line(const struct kv_connection *connection, uint32_t id, size_t bytes_in, size_t bytes_out)
+void kv_trace_line(const struct kv_connection *connection, uint32_t id, size_t bytes_in,
+		   size_t bytes_out)
 {
-	struct kv_line_entry entry = { connection->number, (uint32_t)bytes_in, (uint32_t)bytes_out };
+	struct kv_line_entry entry = { connection->number, (uint32_t)bytes_in,
+				       (uint32_t)bytes_out };
 
 	ctrace_entry(&kv_net.tracer, id, &entry, sizeof(entry));
 }
@@ -138,7 +144,8 @@ static size_t answer_line(struct kv_connection *connection, struct kv_text line)
 			size_t size = carry_out(connection, operation, rest);
 
 			if (kv_traces(&kv_net, operation))
-				kv_trace_line(connection, KV_ENTRY_LINE + operation, line.size, size);
+				kv_trace_line(connection, KV_ENTRY_LINE + operation, line.size,
+					      size);
 			return size;
 		}
 	if (is(verb, "COUNT"))
@@ -169,12 +176,15 @@ static bool answer_whole_lines(struct kv_connection *connection)
 	char *at = connection->line;
 	char *end = at + connection->filled;
 
-	for (char *newline; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+	for (char *newline; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL;
+	     at = newline + 1) {
 		bool is_rest = connection->is_skipping;
 
 		connection->is_skipping = false;
-		if (!is_rest && !send_all(connection->fd, connection->answer,
-					  answer_line(connection, (struct kv_text){ at, (size_t)(newline - at) })))
+		if (!is_rest &&
+		    !send_all(connection->fd, connection->answer,
+			      answer_line(connection,
+					  (struct kv_text){ at, (size_t)(newline - at) })))
 			return false;
 	}
 	connection->filled = (size_t)(end - at);

@@ -1,12 +1,15 @@
 /*
- * kvload.c - a client of kvserver: loads it with pairs over several connections, and checks what it reads back.
+ * kvload.c - a client of kvserver: loads it with pairs over several connections, and checks what it
+ * reads back.
  *
  *     cc -O2 -o kvload kvload.c -pthread
- *     ./kvload kv.socket 4 <pairs              each line a key, a tab, a value; keys without blanks, each once
- *     ./kvload kv.socket say 'TRACE DISPLAY'   says each line that it is given, and prints the answers
+ *     ./kvload kv.socket 4 <pairs              each line a key, a tab, a value; keys without
+ * blanks, each once
+ *     ./kvload kv.socket say 'TRACE DISPLAY'   says each line that it is given, and prints the
+ * answers
  *
- * Look first at load(): each connection puts what it gets of the input, and then reads back what its neighbour has put.  Status 0: all
- * is there; 1: it is not; 2: the command line.
+ * Look first at load(): each connection puts what it gets of the input, and then reads back what
+ * its neighbour has put.  Status 0: all is there; 1: it is not; 2: the command line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -58,12 +61,14 @@ static void connect_to(const char *path, struct connection *connection)
 }
 
 /* Says a line and returns the answer without its newline; the caller's until free(). */
-static char *ask(struct connection *connection, const char *verb, const char *key, const char *value)
+static char *ask(struct connection *connection, const char *verb, const char *key,
+		 const char *value)
 {
 	char *answer = NULL;
 	size_t size = 0;
 
-	fprintf(connection->to, "%s%s%s%s%s\n", verb, *key ? " " : "", key, *value ? " " : "", value);
+	fprintf(connection->to, "%s%s%s%s%s\n", verb, *key ? " " : "", key, *value ? " " : "",
+		value);
 	if (fflush(connection->to) != 0 || getline(&answer, &size, connection->from) < 0)
 		die("the server is gone");
 	answer[strcspn(answer, "\n")] = '\0';
@@ -95,13 +100,15 @@ static struct pair *next_pair(void)
 	return pair;
 }
 
-static void expect(struct connection *connection, const struct pair *pair, char *answer, const char *verb, const char *value)
+static void expect(struct connection *connection, const struct pair *pair, char *answer,
+		   const char *verb, const char *value)
 {
 	size_t size = strlen(verb);
 
 	if (strncmp(answer, verb, size) != 0 || strcmp(answer + size, value) != 0) {
 		connection->wrong++;
-		fprintf(stderr, "kvload: %s: answered \"%.200s\", expected \"%s%.200s\"\n", pair->key, answer, verb, value);
+		fprintf(stderr, "kvload: %s: answered \"%.200s\", expected \"%s%.200s\"\n",
+			pair->key, answer, verb, value);
 	}
 	free(answer);
 }
@@ -109,7 +116,8 @@ static void expect(struct connection *connection, const struct pair *pair, char 
 static void *load(void *argument)
 {
 	struct connection *connection = argument;
-	const struct connection *neighbour = &connections[(connection - connections + 1) % connection_count];
+	const struct connection *neighbour =
+		&connections[(connection - connections + 1) % connection_count];
 
 	for (struct pair *pair; (pair = next_pair()) != NULL; connection->put++) {
 		expect(connection, pair, ask(connection, "PUT", pair->key, pair->value), "OK", "");
@@ -117,8 +125,10 @@ static void *load(void *argument)
 		connection->pairs = pair;
 	}
 	pthread_barrier_wait(&all_put);
-	for (const struct pair *pair = neighbour->pairs; pair != NULL; pair = pair->next, connection->read++)
-		expect(connection, pair, ask(connection, "GET", pair->key, ""), "VALUE ", pair->value);
+	for (const struct pair *pair = neighbour->pairs; pair != NULL;
+	     pair = pair->next, connection->read++)
+		expect(connection, pair, ask(connection, "GET", pair->key, ""), "VALUE ",
+		       pair->value);
 	return NULL;
 }
 
@@ -130,7 +140,8 @@ static int load_all(const char *path)
 	for (unsigned i = 0; i < connection_count; i++)
 		connect_to(path, &connections[i]);
 	for (unsigned i = 0; i < connection_count; i++)
-		if ((errno = pthread_create(&connections[i].thread, NULL, load, &connections[i])) != 0)
+		if ((errno = pthread_create(&connections[i].thread, NULL, load, &connections[i])) !=
+		    0)
 			die("cannot start a thread");
 	for (unsigned i = 0; i < connection_count; i++) {
 		pthread_join(connections[i].thread, NULL);
@@ -138,7 +149,8 @@ static int load_all(const char *path)
 		sum.read += connections[i].read;
 		sum.wrong += connections[i].wrong;
 	}
-	printf("%u connections: %lu put, %lu read back, %lu wrong\n", connection_count, sum.put, sum.read, sum.wrong);
+	printf("%u connections: %lu put, %lu read back, %lu wrong\n", connection_count, sum.put,
+	       sum.read, sum.wrong);
 	return sum.wrong == 0 ? 0 : 1;
 }
 
@@ -161,8 +173,9 @@ int main(int argc, char **argv)
 	}
 	connection_count = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	if (connection_count == 0 || connection_count > MAX_CONNECTIONS) {
-		fprintf(stderr, "usage: %s SOCKET CONNECTIONS <PAIRS   1 to %d\n       %s SOCKET say LINE...\n", argv[0],
-			MAX_CONNECTIONS, argv[0]);
+		fprintf(stderr,
+			"usage: %s SOCKET CONNECTIONS <PAIRS   1 to %d\n       %s SOCKET say LINE...\n",
+			argv[0], MAX_CONNECTIONS, argv[0]);
 		return 2;
 	}
 	return load_all(argv[1]);

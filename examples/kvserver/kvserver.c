@@ -1,11 +1,13 @@
 /*
  * kvserver.c - a key-value server on a Unix socket, with component trace.
  *
- *     cc -O2 -o kvserver kvserver.c kvline.c kvtrace.c kvoperator.c kvstore.c $(pkg-config --cflags --libs ctrace) -pthread
- *     CTRACE_PARMLIB=$PWD MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket CTKVSRV0
+ *     cc -O2 -o kvserver kvserver.c kvline.c kvtrace.c kvoperator.c kvstore.c $(pkg-config --cflags
+ * --libs ctrace) -pthread CTRACE_PARMLIB=$PWD MFTRACE_CONFIG=kvserver.cfg ./kvserver kv.socket
+ * CTKVSRV0
  *
- * CTKVSRV0 is the parmlib member that says what is traced from the start; without one nothing is until an operator says so.  The
- * server ends on SIGTERM or SIGINT.  Its protocol is lines of at most 4,096 bytes, each answered by one line:
+ * CTKVSRV0 is the parmlib member that says what is traced from the start; without one nothing is
+ * until an operator says so.  The server ends on SIGTERM or SIGINT.  Its protocol is lines of at
+ * most 4,096 bytes, each answered by one line:
  *
  *     GET key             VALUE value, or NONE
  *     PUT key value       OK; the value is the rest of the line
@@ -13,7 +15,8 @@
  *     COUNT               COUNT n
  *     TRACE ...           kvoperator.c
  *
- * Look first at work() and serve(): a fixed number of threads serve one connection each; who comes when all are taken waits.
+ * Look first at work() and serve(): a fixed number of threads serve one connection each; who comes
+ * when all are taken waits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,11 +45,13 @@ static _Atomic uint32_t connections;
 
 static void serve(int fd)
 {
-	struct kv_connection connection = { .fd = fd, .number = atomic_fetch_add(&connections, 1) + 1 };
+	struct kv_connection connection = { .fd = fd,
+					    .number = atomic_fetch_add(&connections, 1) + 1 };
 
 	kv_trace_line(&connection, KV_ENTRY_BEGIN, 0, 0);
 	for (;;) {
-		ssize_t got = recv(fd, connection.line + connection.filled, KV_LINE - connection.filled, 0);
+		ssize_t got = recv(fd, connection.line + connection.filled,
+				   KV_LINE - connection.filled, 0);
 
 		if (got == 0 || (got < 0 && errno != EINTR))
 			break;
@@ -81,7 +86,8 @@ static void *work(void *argument)
 		goes_on = set_connection(worker, fd);
 		if (fd < 0) {
 			if (goes_on && errno != EINTR)
-				poll(NULL, 0, 10); /* no descriptor, no memory: others may give one back */
+				/* no descriptor, no memory: others may give one back */
+				poll(NULL, 0, 10);
 			continue;
 		}
 		if (goes_on) {
@@ -127,11 +133,13 @@ static int listen_at(const char *path)
 	mode_t mask = umask(077); /* only its user may connect */
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
-		fprintf(stderr, "kvserver: %s: a socket's path has at most %zu bytes\n", path, sizeof(address.sun_path) - 1);
+		fprintf(stderr, "kvserver: %s: a socket's path has at most %zu bytes\n", path,
+			sizeof(address.sun_path) - 1);
 		return -1;
 	}
 	memcpy(address.sun_path, path, strlen(path));
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, SOMAXCONN) != 0) {
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+	    listen(fd, SOMAXCONN) != 0) {
 		fprintf(stderr, "kvserver: %s: %s\n", path, strerror(errno));
 		return -1;
 	}
@@ -150,8 +158,9 @@ static void tell_counts(void)
 	ctrace_stats_get(&stats);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		lost += stats.lost[i];
-	printf("entries: %llu emitted, %llu delivered, %llu lost\n", (unsigned long long)stats.emitted,
-	       (unsigned long long)stats.delivered, (unsigned long long)lost);
+	printf("entries: %llu emitted, %llu delivered, %llu lost\n",
+	       (unsigned long long)stats.emitted, (unsigned long long)stats.delivered,
+	       (unsigned long long)lost);
 }
 
 int main(int argc, char **argv)
@@ -161,13 +170,16 @@ int main(int argc, char **argv)
 	int number;
 
 	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: %s SOCKET [MEMBER]   MEMBER: of CTRACE_PARMLIB, what to trace from the start\n", argv[0]);
+		fprintf(stderr,
+			"usage: %s SOCKET [MEMBER]   MEMBER: of CTRACE_PARMLIB, what to trace from the start\n",
+			argv[0]);
 		return 2;
 	}
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &ending, NULL); /* of every thread, so that sigwait() gets them */
+	/* of every thread, so that sigwait() gets them */
+	pthread_sigmask(SIG_BLOCK, &ending, NULL);
 	listener = listen_at(argv[1]);
 	if (listener < 0)
 		return 1;

@@ -1,8 +1,8 @@
 /*
  * kvstore.c - the hash table, and the trace KVSERVER.STORE of what it costs to find a key.
  *
- * Look first at kv_store_get().  Entries are traced when the lock has been given back, so that a trace that waits for its output keeps
- * nobody else from the table.
+ * Look first at kv_store_get().  Entries are traced when the lock has been given back, so that a
+ * trace that waits for its output keeps nobody else from the table.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,20 +34,23 @@ static uint32_t hash_of(struct kv_text key)
 	return hash;
 }
 
-/* Where the pointer to the item is, or where one would be added; NULL while there are no buckets.  Counts what it looks at. */
+/* Where the pointer to the item is, or where one would be added; NULL while there are no buckets.
+ * Counts what it looks at. */
 static struct item **find(struct kv_text key, struct kv_probe_entry *probe)
 {
 	struct item **at = bucket_count == 0 ? NULL : &buckets[probe->hash & (bucket_count - 1)];
 
 	for (; at != NULL && *at != NULL; at = &(*at)->next) {
 		probe->depth++;
-		if ((*at)->hash == probe->hash && (*at)->key_size == key.size && memcmp((*at)->bytes, key.at, key.size) == 0)
+		if ((*at)->hash == probe->hash && (*at)->key_size == key.size &&
+		    memcmp((*at)->bytes, key.at, key.size) == 0)
 			break;
 	}
 	return at;
 }
 
-/* Doubles the buckets when there are as many items.  False: there is no memory, and none are there yet. */
+/* Doubles the buckets when there are as many items.  False: there is no memory, and none are there
+ * yet. */
 static bool make_room(void)
 {
 	size_t count = bucket_count == 0 ? 1024 : bucket_count * 2;
@@ -76,7 +79,9 @@ static struct item *make_item(uint32_t hash, struct kv_text key, struct kv_text 
 
 	if (item == NULL)
 		return NULL;
-	*item = (struct item){ .hash = hash, .key_size = (uint32_t)key.size, .value_size = (uint32_t)value.size };
+	*item = (struct item){ .hash = hash,
+			       .key_size = (uint32_t)key.size,
+			       .value_size = (uint32_t)value.size };
 	memcpy(item->bytes, key.at, key.size);
 	memcpy(item->bytes + key.size, value.at, value.size);
 	return item;

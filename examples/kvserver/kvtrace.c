@@ -5,8 +5,8 @@
  *     KVSERVER.NET      LIKEHEAD=YES: connections, and bytes a request; does what its head does
  *     KVSERVER.STORE    the hash table's work; has a state and options of its own
  *
- * Look first at kv_trace_start(), which defines them, and at start_stop(), which makes OPTIONS one word that the threads look at
- * (kv_traces() in kvserver.h).  Options, with commas between:
+ * Look first at kv_trace_start(), which defines them, and at start_stop(), which makes OPTIONS one
+ * word that the threads look at (kv_traces() in kvserver.h).  Options, with commas between:
  *
  *     GET  PUT  DEL     these operations; none of them: all
  *     KEYS  VALUES      with the key; with key and value
@@ -26,15 +26,18 @@
 /* ss_rsncode, when a routine refuses */
 enum { REASON_UNKNOWN = 1, REASON_NOT_A_NUMBER };
 
-struct kv_trace kv_requests = { .tracer = CTRACE_TRACER(KV_COMPONENT), .userdata = { &kv_requests } };
+struct kv_trace kv_requests = { .tracer = CTRACE_TRACER(KV_COMPONENT),
+				.userdata = { &kv_requests } };
 struct kv_trace kv_net = { .tracer = CTRACE_TRACER(KV_COMPONENT ".NET"), .userdata = { &kv_net } };
-struct kv_trace kv_store = { .tracer = CTRACE_TRACER(KV_COMPONENT ".STORE"), .userdata = { &kv_store } };
+struct kv_trace kv_store = { .tracer = CTRACE_TRACER(KV_COMPONENT ".STORE"),
+			     .userdata = { &kv_store } };
 
 static const struct {
 	const char *name;
 	uint32_t bit;
 } words[] = {
-	{ "GET", 1u << KV_GET }, { "PUT", 1u << KV_PUT }, { "DEL", 1u << KV_DEL }, { "KEYS", KV_KEYS }, { "VALUES", KV_VALUES },
+	{ "GET", 1u << KV_GET }, { "PUT", 1u << KV_PUT }, { "DEL", 1u << KV_DEL },
+	{ "KEYS", KV_KEYS },     { "VALUES", KV_VALUES },
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -48,11 +51,14 @@ static struct kv_trace *trace_of(const struct ctrace_ctss *ctss)
 }
 
 /* Tells the operator why, and answers what start_stop() returns. */
-static uint32_t refuse(struct ctrace_ctss *ctss, uint32_t reason, const char *what, const char *option)
+static uint32_t refuse(struct ctrace_ctss *ctss, uint32_t reason, const char *what,
+		       const char *option)
 {
 	char text[CTRACE_MAX_WTO + 1];
 
-	snprintf(text, sizeof(text), "%s \"%.24s\"; options are GET PUT DEL KEYS VALUES SLOW=microseconds", what, option);
+	snprintf(text, sizeof(text),
+		 "%s \"%.24s\"; options are GET PUT DEL KEYS VALUES SLOW=microseconds", what,
+		 option);
 	ctrace_wto(ctss->console, text);
 	ctss->reason = reason;
 	return 4;
@@ -69,8 +75,10 @@ static uint32_t add_option(struct ctrace_ctss *ctss, const char *option, uint64_
 		size_t digits = strspn(option + 5, "0123456789");
 
 		if (digits == 0 || digits > 9 || option[5 + digits] != '\0')
-			return refuse(ctss, REASON_NOT_A_NUMBER, "not a number of microseconds:", option + 5);
-		*settings = (*settings & UINT32_MAX) | (uint64_t)strtoul(option + 5, NULL, 10) << 32;
+			return refuse(ctss, REASON_NOT_A_NUMBER,
+				      "not a number of microseconds:", option + 5);
+		*settings = (*settings & UINT32_MAX) | (uint64_t)strtoul(option + 5, NULL, 10)
+							       << 32;
 		return 0;
 	}
 	return refuse(ctss, REASON_UNKNOWN, "unknown option", option);
@@ -85,7 +93,8 @@ static uint32_t parse_options(struct ctrace_ctss *ctss, uint64_t *out_settings)
 
 	memcpy(options, ctss->options, ctss->options_size);
 	options[ctss->options_size] = '\0';
-	for (char *option = strtok_r(options, ",", &rest); option != NULL; option = strtok_r(NULL, ",", &rest)) {
+	for (char *option = strtok_r(options, ",", &rest); option != NULL;
+	     option = strtok_r(NULL, ",", &rest)) {
 		uint32_t rc = add_option(ctss, option, &settings);
 
 		if (rc != 0)
@@ -97,7 +106,8 @@ static uint32_t parse_options(struct ctrace_ctss *ctss, uint64_t *out_settings)
 	return 0;
 }
 
-/* STARTNAM.  One store puts a whole set of options in force, so a thread never sees half of them. */
+/* STARTNAM.  One store puts a whole set of options in force, so a thread never sees half of them.
+ */
 static uint32_t start_stop(struct ctrace_ctss *ctss)
 {
 	uint64_t settings = 0;
@@ -109,7 +119,8 @@ static uint32_t start_stop(struct ctrace_ctss *ctss)
 			return rc;
 	}
 	atomic_store(&trace_of(ctss)->settings, settings);
-	ctss->call_subs = CTRACE_YES; /* NET, which is LIKEHEAD, has settings of its own to change */
+	/* NET, which is LIKEHEAD, has settings of its own to change */
+	ctss->call_subs = CTRACE_YES;
 	return 0;
 }
 
@@ -122,10 +133,11 @@ static uint32_t display(struct ctrace_ctss *ctss)
 	ctss->display = settings == 0 ? CTRACE_CTSS_SHOW_OFF : CTRACE_CTSS_SHOW_ON;
 	for (size_t i = 0; i < WORDS; i++)
 		if (settings & words[i].bit)
-			size += (size_t)snprintf(ctss->options + size, sizeof(ctss->options) - size, "%s%s", size == 0 ? "" : ",",
-						 words[i].name);
+			size += (size_t)snprintf(ctss->options + size, sizeof(ctss->options) - size,
+						 "%s%s", size == 0 ? "" : ",", words[i].name);
 	if (settings >> 32 != 0)
-		size += (size_t)snprintf(ctss->options + size, sizeof(ctss->options) - size, ",SLOW=%u", (unsigned)(settings >> 32));
+		size += (size_t)snprintf(ctss->options + size, sizeof(ctss->options) - size,
+					 ",SLOW=%u", (unsigned)(settings >> 32));
 	ctss->options_size = (uint32_t)size;
 	return 0;
 }
@@ -167,18 +179,27 @@ void kv_trace_start(const char *member)
 		.wtrmode = CTRACE_PAGEABLE,
 	};
 	struct ctrace_define net = {
-		CTRACE_DEFINE_INIT, .name = KV_COMPONENT,        .sub = "NET",           .startnam = START_STOP,
-		.dispnam = DISPLAY, .userdata = kv_net.userdata, .likehead = CTRACE_YES, /* everything else is the head's */
+		CTRACE_DEFINE_INIT,
+		.name = KV_COMPONENT,
+		.sub = "NET",
+		.startnam = START_STOP,
+		/* everything else is the head's */
+		.dispnam = DISPLAY,
+		.userdata = kv_net.userdata,
+		.likehead = CTRACE_YES,
 	};
 	struct ctrace_define store = {
-		CTRACE_DEFINE_INIT, .name = KV_COMPONENT,          .sub = "STORE",    .startnam = START_STOP,
-		.dispnam = DISPLAY, .userdata = kv_store.userdata, .mod = CTRACE_YES,
+		CTRACE_DEFINE_INIT,     .name = KV_COMPONENT, .sub = "STORE",
+		.startnam = START_STOP, .dispnam = DISPLAY,   .userdata = kv_store.userdata,
+		.mod = CTRACE_YES,
 	};
 
-	if (ctrace_routine_register(START_STOP, start_stop) != CTRACE_OK || ctrace_routine_register(DISPLAY, display) != CTRACE_OK)
+	if (ctrace_routine_register(START_STOP, start_stop) != CTRACE_OK ||
+	    ctrace_routine_register(DISPLAY, display) != CTRACE_OK)
 		return;
 	if (!define("DEFINE " KV_COMPONENT, &head)) {
-		head.parm = NULL; /* an error in the member does not keep an operator from tracing later */
+		/* an error in the member does not keep an operator from tracing later */
+		head.parm = NULL;
 		if (member == NULL || !define("DEFINE " KV_COMPONENT " without PARM", &head))
 			return;
 	}
@@ -186,11 +207,13 @@ void kv_trace_start(const char *member)
 	define("DEFINE " KV_COMPONENT ".STORE", &store);
 }
 
-/* DELETE of the head takes the sublevels with it; each that is on is stopped by its routine first. */
+/* DELETE of the head takes the sublevels with it; each that is on is stopped by its routine first.
+ */
 void kv_trace_stop(void)
 {
 	struct ctrace_outcome out;
 
-	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = KV_COMPONENT }, &out);
+	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = KV_COMPONENT },
+				&out);
 	is_done("DELETE " KV_COMPONENT, &out);
 }

@@ -1,11 +1,13 @@
 /*
- * culprit.c - exits of one's own for `ctrace ipcs`: which thread got into trouble, and what had it done before?
+ * culprit.c - exits of one's own for `ctrace ipcs`: which thread got into trouble, and what had it
+ * done before?
  *
  *     cc -shared -fPIC -I/usr/local/include -o CULPRIT.so culprit.c
  *     CTRACE_LINKLIST=$PWD ctrace ipcs 'CTRACE COMP(SHOP) USEREXIT(CULPRIT) OPTIONS((99))' trace
  *
- * As a filter it hides everything until it meets the entry id that OPTIONS says (or, without OPTIONS, an error); then it has the trace read
- * again, and shows that thread's entries up to there.  As a formatter (`formatter: CULPRIT` in the catalogue) it prints one line an entry.
+ * As a filter it hides everything until it meets the entry id that OPTIONS says (or, without
+ * OPTIONS, an error); then it has the trace read again, and shows that thread's entries up to
+ * there.  As a formatter (`formatter: CULPRIT` in the catalogue) it prints one line an entry.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +37,8 @@ __attribute__((visibility("default"))) int ctrace_filter_exit(const struct ctrac
 	char text[80];
 
 	if (call->is_done) {
-		int size = snprintf(text, sizeof text, "CULPRIT: %lu entries of thread %u", work->shown, work->thread);
+		int size = snprintf(text, sizeof text, "CULPRIT: %lu entries of thread %u",
+				    work->shown, work->thread);
 
 		call->print(call, text, (size_t)size);
 		return CTRACE_EXIT_FORMAT;
@@ -63,11 +66,13 @@ __attribute__((visibility("default"))) int ctrace_format_exit(const struct ctrac
 	if (call->is_done)
 		return CTRACE_EXIT_FORMAT;
 	if (call->event->item_count == 0)
-		return CTRACE_EXIT_BYPASS; /* nothing to say: ctrace shows it as it would without us */
+		/* nothing to say: ctrace shows it as it would without us */
+		return CTRACE_EXIT_BYPASS;
 	for (uint32_t i = 0; i < call->event->item_count; i++)
 		bytes += call->event->items[i].size;
-	size = snprintf(text, sizeof text, "    %s in thread %u of %s: %u items, %zu bytes", call->mnemonic, call->event->tid,
-			call->jobname, call->event->item_count, bytes);
+	size = snprintf(text, sizeof text, "    %s in thread %u of %s: %u items, %zu bytes",
+			call->mnemonic, call->event->tid, call->jobname, call->event->item_count,
+			bytes);
 	call->print(call, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 	return CTRACE_EXIT_FORMAT;
 }

@@ -4,13 +4,15 @@
  *     static struct ctrace_tracer tracer = CTRACE_TRACER("mycomp");
  *     CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(info, 10), CTRACE_U32(n));
  *
- * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one writes an event into
- * the calling thread's ring: no lock, no system call, no allocation, no read-modify-write instruction.  Any thread may
- * call, also in a signal handler, before main() and in an atexit handler; errno is kept.
+ * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one
+ * writes an event into the calling thread's ring: no lock, no system call, no allocation, no
+ * read-modify-write instruction.  Any thread may call, also in a signal handler, before main() and
+ * in an atexit handler; errno is kept.
  *
- * What this header inlines - struct ctrace_level_word, struct ctrace_thread_buffer, struct ctrace_tracer, struct ctrace_site and the event
- * (drawn in docs/ARCHITECTURE.md) - is ABI.  CTRACE_ABI names its version; a program built against another version goes
- * through ctrace_emit() and still works.
+ * What this header inlines - struct ctrace_level_word, struct ctrace_thread_buffer, struct
+ * ctrace_tracer, struct ctrace_site and the event (drawn in docs/ARCHITECTURE.md) - is ABI.
+ * CTRACE_ABI names its version; a program built against another version goes through ctrace_emit()
+ * and still works.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,18 +35,18 @@ extern "C" {
 #define CTRACE_API_ __attribute__((visibility("default")))
 #define CTRACE_INLINE_ static inline __attribute__((always_inline, unused))
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * ABI
  */
 
 /* One per component, in the session file.  Written by commands only. */
 struct ctrace_level_word {
-	uint32_t level; /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
-	uint32_t thread_buffer;  /* which of a thread's buffers: bytes from the first one */
+	uint32_t level;         /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
+	uint32_t thread_buffer; /* which of a thread's buffers: bytes from the first one */
 };
 
-/* A component as a call site knows it.  Static storage; the library fills it at the first enabled call and never keeps
- * its address, so a module that holds one may be unloaded. */
+/* A component as a call site knows it.  Static storage; the library fills it at the first enabled
+ * call and never keeps its address, so a module that holds one may be unloaded. */
 struct ctrace_tracer {
 	const struct ctrace_level_word *level_word;
 	const char *name;
@@ -52,8 +54,9 @@ struct ctrace_tracer {
 	uint32_t abi;
 };
 
-/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the consumer thread clears to be woken by the next
- * event.  A thread buffer of zeros has no room: the event goes by ctrace_emit(). */
+/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the
+ * consumer thread clears to be woken by the next event.  A thread buffer of zeros has no room: the
+ * event goes by ctrace_emit(). */
 struct ctrace_thread_buffer {
 	unsigned char *cur; /* the next event goes here */
 	unsigned char *end; /* contiguous free space ends here */
@@ -63,10 +66,11 @@ struct ctrace_thread_buffer {
 #define CTRACE_THREAD_BUFFERS_ 64u
 #define CTRACE_CALLING_ 2048 /* the size of a thread's buffers */
 
-/* What a call site knows of its events: the class that they have, once one has been traced.  Static storage; the library fills
- * it once. */
+/* What a call site knows of its events: the class that they have, once one has been traced.  Static
+ * storage; the library fills it once. */
 struct ctrace_site {
-	const struct ctrace_level_word *level_word; /* of the component that the class is for; NULL: there is none yet */
+	/* of the component that the class is for; NULL: there is none yet */
+	const struct ctrace_level_word *level_word;
 	uint32_t event_id;
 	uint16_t class_number;
 	uint16_t level;
@@ -79,8 +83,10 @@ struct ctrace_item {
 	uint32_t size;  /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
 	uint32_t type;
 	uint32_t is_value;
-	uint16_t is_counted; /* its size stands in front of it, as it may be another one next time */
-	uint16_t is_odd;     /* it is not, and may be another one all the same: not for the inline path */
+	/* its size stands in front of it, as it may be another one next time */
+	uint16_t is_counted;
+	/* it is not, and may be another one all the same: not for the inline path */
+	uint16_t is_odd;
 };
 
 #define CTRACE_EVENT_HEAD_ 8u
@@ -88,29 +94,37 @@ struct ctrace_item {
 #define CTRACE_COUNTED_ 0xFFFFFEu
 
 extern CTRACE_API_ const struct ctrace_level_word ctrace_level_word_unregistered;
-/* The calling thread's buffers, CTRACE_THREAD_BUFFERS_ of them, at an address that is a multiple of twice their size.  Behind them are as many that
- * never have room: while the thread is inside a trace call, the bit CTRACE_CALLING_ is set, and so ctrace_thread_buffers_self leads to these.  Before a
- * thread's first event it leads to others without room.  So every thread buffer that it leads to may be read. */
-extern CTRACE_API_ __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self __attribute__((tls_model("initial-exec")));
+/* The calling thread's buffers, CTRACE_THREAD_BUFFERS_ of them, at an address that is a multiple of
+ * twice their size.  Behind them are as many that never have room: while the thread is inside a
+ * trace call, the bit CTRACE_CALLING_ is set, and so ctrace_thread_buffers_self leads to these.
+ * Before a thread's first event it leads to others without room.  So every thread buffer that it
+ * leads to may be read. */
+extern CTRACE_API_ __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self
+	__attribute__((tls_model("initial-exec")));
 
-/* A static tracer.  NAME is a string constant; the component is registered at the first call that is made. */
+/* A static tracer.  NAME is a string constant; the component is registered at the first call that
+ * is made. */
 #define CTRACE_TRACER(NAME) \
 	{ \
 		&ctrace_level_word_unregistered, (NAME), 0, CTRACE_ABI \
 	}
 
-/* ------------------------------------------------------------------------------------------------------------
- * Items.  Pointers are read during the call only; a NULL pointer is an empty item.  Sizes are bytes, 0 to 65,536: an event
- * with a longer item is not recorded and counts as CTRACE_LOSS_TOO_LARGE.
+/* -----------------------------------------------------------------------------------------------
+ * Items.  Pointers are read during the call only; a NULL pointer is an empty item.  Sizes are
+ * bytes, 0 to 65,536: an event with a longer item is not recorded and counts as
+ * CTRACE_LOSS_TOO_LARGE.
  */
-CTRACE_INLINE_ struct ctrace_item ctrace_item_bytes_(uint32_t type, const void *data, size_t size, bool is_counted, bool is_constant)
+CTRACE_INLINE_ struct ctrace_item ctrace_item_bytes_(uint32_t type, const void *data, size_t size,
+						     bool is_counted, bool is_constant)
 {
 	struct ctrace_item item;
 	item.data = data;
 	item.value = 0;
 	item.type = type;
 	item.is_value = 0;
-	item.size = data == 0 ? 0u : size <= CTRACE_MAX_ITEM_SIZE ? (uint32_t)size : CTRACE_TOO_LONG_;
+	item.size = data == 0                      ? 0u
+		    : size <= CTRACE_MAX_ITEM_SIZE ? (uint32_t)size
+						   : CTRACE_TOO_LONG_;
 	item.is_counted = is_counted;
 	item.is_odd = !is_counted && (data == 0 || !is_constant);
 	return item;
@@ -131,19 +145,28 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_value_(uint32_t type, uint64_t val
 
 CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 {
-	return ctrace_item_bytes_(CTRACE_TYPE_TEXT, text, text == 0 ? (size_t)0 : strlen(text), true, false);
+	return ctrace_item_bytes_(CTRACE_TYPE_TEXT, text, text == 0 ? (size_t)0 : strlen(text),
+				  true, false);
 }
 
-/* Is it an integer constant, as a language has it, not as an optimizer may find out?  Then all events of the call site have that size. */
+/* Is it an integer constant, as a language has it, not as an optimizer may find out?  Then all
+ * events of the call site have that size. */
 #ifdef __cplusplus
 #define CTRACE_CONSTANT_(n) 0
 #else
-#define CTRACE_CONSTANT_(n) _Generic(1 ? (void *)((intptr_t)(n)*0) : (int *)0, int * : 1, default : 0)
+#define CTRACE_CONSTANT_(n) \
+	_Generic(1 ? (void *)((intptr_t)(n)*0) : (int *)0, int * : 1, default : 0)
 #endif
 
-#define CTRACE_BIN(p, n) ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
-#define CTRACE_TEXT(p, n) ctrace_item_bytes_(CTRACE_TYPE_TEXT, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
-#define CTRACE_UTF8(p, n) ctrace_item_bytes_(CTRACE_TYPE_UTF8, (p), (size_t)(n), !CTRACE_CONSTANT_(n), CTRACE_CONSTANT_(n))
+#define CTRACE_BIN(p, n) \
+	ctrace_item_bytes_(CTRACE_TYPE_BINARY, (p), (size_t)(n), !CTRACE_CONSTANT_(n), \
+			   CTRACE_CONSTANT_(n))
+#define CTRACE_TEXT(p, n) \
+	ctrace_item_bytes_(CTRACE_TYPE_TEXT, (p), (size_t)(n), !CTRACE_CONSTANT_(n), \
+			   CTRACE_CONSTANT_(n))
+#define CTRACE_UTF8(p, n) \
+	ctrace_item_bytes_(CTRACE_TYPE_UTF8, (p), (size_t)(n), !CTRACE_CONSTANT_(n), \
+			   CTRACE_CONSTANT_(n))
 #define CTRACE_STR(s) ctrace_item_string_((s))
 #define CTRACE_ADDR(p) ctrace_item_value_(CTRACE_TYPE_ADDRESS, (uint64_t)(uintptr_t)(p), 8)
 #define CTRACE_U8(v) ctrace_item_value_(CTRACE_TYPE_COMP5, (uint8_t)(v), 1)
@@ -154,17 +177,21 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 #define CTRACE_I16(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint16_t)(int16_t)(v), 2)
 #define CTRACE_I32(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint32_t)(int32_t)(v), 4)
 #define CTRACE_I64(v) ctrace_item_value_(CTRACE_TYPE_COMP5S, (uint64_t)(int64_t)(v), 8)
-#define CTRACE_XU(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPX, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
-#define CTRACE_XI(p, n) ctrace_item_bytes_(CTRACE_TYPE_COMPXS, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
+#define CTRACE_XU(p, n) \
+	ctrace_item_bytes_(CTRACE_TYPE_COMPX, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
+#define CTRACE_XI(p, n) \
+	ctrace_item_bytes_(CTRACE_TYPE_COMPXS, (p), (size_t)(n), false, CTRACE_CONSTANT_(n))
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Tracing
  */
 
 /*
- * Loads of words that other threads write, compared at once: for x86-64 in one instruction, which compilers make two of.
+ * Loads of words that other threads write, compared at once: for x86-64 in one instruction, which
+ * compilers make two of.
  */
-#if defined(__x86_64__) && defined(__LP64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__LP64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && \
+	!defined(__SANITIZE_THREAD__)
 #define CTRACE_COMPARES_ 1
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -194,7 +221,8 @@ CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned
 }
 
 /* Acquire: every load of x86-64 is. */
-CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word, const struct ctrace_level_word *value)
+CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word,
+					  const struct ctrace_level_word *value)
 {
 	bool is;
 	__asm__ volatile("cmpq %2, %1" : "=@cce"(is) : "m"(*word), "r"(value));
@@ -212,19 +240,23 @@ CTRACE_INLINE_ bool ctrace_is_before_(unsigned char *const *word, const unsigned
 	return (uintptr_t)__atomic_load_n(word, __ATOMIC_RELAXED) < (uintptr_t)value;
 }
 
-CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word, const struct ctrace_level_word *value)
+CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const *word,
+					  const struct ctrace_level_word *value)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value;
 }
 #endif
 
-/* Pairs with the release store that registers the tracer: whoever sees the component's level word sees its number. */
-CTRACE_INLINE_ const struct ctrace_level_word *ctrace_level_word_(const struct ctrace_tracer *tracer)
+/* Pairs with the release store that registers the tracer: whoever sees the component's level word
+ * sees its number. */
+CTRACE_INLINE_ const struct ctrace_level_word *
+ctrace_level_word_(const struct ctrace_tracer *tracer)
 {
 	return __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE);
 }
 
-/* Does the level word let the event through?  Also true for a tracer that is not registered yet: ctrace_emit() sees to it. */
+/* Does the level word let the event through?  Also true for a tracer that is not registered yet:
+ * ctrace_emit() sees to it. */
 CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_level_word *level_word, uint32_t level)
 {
 	return __builtin_expect(ctrace_is_at_most_(&level_word->level, level), 0);
@@ -237,63 +269,79 @@ CTRACE_API_ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t lev
 CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 {
 	const struct ctrace_level_word *level_word = ctrace_level_word_(tracer);
-	return ctrace_passes_(level_word, level) && (level_word != &ctrace_level_word_unregistered || ctrace_enabled_slow_(tracer, level));
+	return ctrace_passes_(level_word, level) &&
+	       (level_word != &ctrace_level_word_unregistered ||
+		ctrace_enabled_slow_(tracer, level));
 }
 
 /*
- * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or counts when the ring is
- * full, and writes the event.  Also a complete way to trace for callers with items in an array.  item_count is at most
- * CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL,
- * INVALID_COMPONENT_NAME, NOT_ENOUGH_MEMORY, OUTPUT_ERROR.  It opens nothing: OUTPUT_ERROR is what is known so far.  The
- * call that registers the first enabled component waits until the output was tried, ctrace.block.timeout at most.  A
- * signal handler waits for nobody.
+ * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or
+ * counts when the ring is full, and writes the event.  Also a complete way to trace for callers
+ * with items in an array.  item_count is at most CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE
+ * would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL, INVALID_COMPONENT_NAME,
+ * NOT_ENOUGH_MEMORY, OUTPUT_ERROR.  It opens nothing: OUTPUT_ERROR is what is known so far.  The
+ * call that registers the first enabled component waits until the output was tried,
+ * ctrace.block.timeout at most.  A signal handler waits for nobody.
  */
-CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
-					   const struct ctrace_item *items, uint32_t item_count);
+CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level,
+					   uint32_t event_id, const struct ctrace_item *items,
+					   uint32_t item_count);
 
 /* The same for a call site, which then knows the class of its events. */
-CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level,
-					       uint32_t event_id, const struct ctrace_item *items, uint32_t item_count);
+CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site,
+					       struct ctrace_tracer *tracer, uint32_t level,
+					       uint32_t event_id, const struct ctrace_item *items,
+					       uint32_t item_count);
 
-/* CTRACE(struct ctrace_tracer *, level, event id, 0 to 16 items).  A statement.  Level and event id may be variables. */
+/* CTRACE(struct ctrace_tracer *, level, event id, 0 to 16 items).  A statement.  Level and event id
+ * may be variables. */
 #define CTRACE(...) CTRACE_CAT_(CTRACE_WITH_, CTRACE_COUNT_(__VA_ARGS__))(__VA_ARGS__)
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Control.  Not for signal handlers.  Any thread; each is in force when it returns.
  */
 
-/* The tracer of a component, made when it does not exist; the same pointer for the same name.  Never freed. */
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **out_tracer);
+/* The tracer of a component, made when it does not exist; the same pointer for the same name. Never
+ * freed. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *name,
+								 struct ctrace_tracer **out_tracer);
 
-/* One line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp = debug".  SYNTAX_ERROR where
- * `ctrace config check` would name an error; a line that only names something unknown is that too. */
+/* One line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp = debug".
+ * SYNTAX_ERROR where `ctrace config check` would name an error; a line that only names something
+ * unknown is that too. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_configure(const char *line);
 
 /* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or
  * CTRACE_LEVEL_NONE.  TIMED_OUT: set, but a command that works on the component trace of that name,
  * and does not end, will replace it. */
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_set(const char *component, uint32_t level);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_set(const char *component,
+								uint32_t level);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_get(const char *component,
+								uint32_t *out_level);
 
 /* Adds or removes an emitter; component NULL or "" is the default list.  See CBL_CTF_DEST. */
 #define CTRACE_DEST_ADD 0u
 #define CTRACE_DEST_REMOVE 1u
 #define CTRACE_DEST_NOINHERIT 2u
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dest_set(const char *component, const char *emitter, uint32_t how);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dest_set(const char *component,
+							       const char *emitter, uint32_t how);
 
-/* Properties are text; get copies at most *size bytes including a NUL and gives the length without it back in *size,
- * also with BUFFER_TOO_SMALL; value NULL asks for the length only.  PROPERTY_NOT_FOUND when it was never set. */
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_set(const char *component, const char *property,
-									     const char *value);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component, const char *property, char *value,
+/* Properties are text; get copies at most *size bytes including a NUL and gives the length without
+ * it back in *size, also with BUFFER_TOO_SMALL; value NULL asks for the length only.
+ * PROPERTY_NOT_FOUND when it was never set. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status
+ctrace_component_property_set(const char *component, const char *property, const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component,
+									     const char *property,
+									     char *value,
 									     size_t *size);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property,
-									   const char *value);
-CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property, char *value,
-									   size_t *size);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status
+ctrace_emitter_property_set(const char *emitter, const char *property, const char *value);
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status
+ctrace_emitter_property_get(const char *emitter, const char *property, char *value, size_t *size);
 
-/* Waits until all that was committed before the call, by any thread, is in its destinations.  TIMED_OUT when it is not
- * after timeout_ms; OUTPUT_ERROR when a destination is failing. */
+/* Waits until all that was committed before the call, by any thread, is in its destinations.
+ * TIMED_OUT when it is not after timeout_ms; OUTPUT_ERROR when a destination is failing. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms);
 
 /* What this process has traced.  emitted = delivered + pending + the sum of lost, always. */
@@ -311,7 +359,7 @@ CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats); /* NULL: does not
 /* "1.0.0" */
 CTRACE_API_ const char *ctrace_version(void);
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The inline half.  Reads top to bottom: reserve, put, commit.
  */
 
@@ -322,8 +370,8 @@ CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* The consumer has read the ring's cache lines on another processor.  This prefetches, for writing, the line that this thread comes to
- * some fifty events later. */
+/* The consumer has read the ring's cache lines on another processor.  This prefetches, for writing,
+ * the line that this thread comes to some fifty events later. */
 #define CTRACE_AHEAD_ 1024
 CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {
@@ -332,12 +380,18 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 
 CTRACE_INLINE_ void ctrace_begin_call_(void)
 {
-	__asm__ volatile("orq %1, %0" : "+m"(ctrace_thread_buffers_self) : "i"(CTRACE_CALLING_) : "cc");
+	__asm__ volatile("orq %1, %0"
+			 : "+m"(ctrace_thread_buffers_self)
+			 : "i"(CTRACE_CALLING_)
+			 : "cc");
 }
 
 CTRACE_INLINE_ void ctrace_end_call_(void)
 {
-	__asm__ volatile("andq %1, %0" : "+m"(ctrace_thread_buffers_self) : "i"(~CTRACE_CALLING_) : "cc");
+	__asm__ volatile("andq %1, %0"
+			 : "+m"(ctrace_thread_buffers_self)
+			 : "i"(~CTRACE_CALLING_)
+			 : "cc");
 }
 #else
 #define CTRACE_HAS_INLINE_ 0
@@ -353,35 +407,46 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 
 CTRACE_INLINE_ void ctrace_begin_call_(void)
 {
-	ctrace_thread_buffers_self = (struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self | (uintptr_t)CTRACE_CALLING_);
+	ctrace_thread_buffers_self =
+		(struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self |
+						(uintptr_t)CTRACE_CALLING_);
 }
 
 CTRACE_INLINE_ void ctrace_end_call_(void)
 {
-	ctrace_thread_buffers_self = (struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self & ~(uintptr_t)CTRACE_CALLING_);
+	ctrace_thread_buffers_self =
+		(struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self &
+						~(uintptr_t)CTRACE_CALLING_);
 }
 #endif
 
-/* Keeps the compiler from moving the thread's own accesses; what a signal handler on this thread sees depends on it. */
+/* Keeps the compiler from moving the thread's own accesses; what a signal handler on this thread
+ * sees depends on it. */
 #define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  The bit CTRACE_CALLING_ is what sends a signal handler
- * that interrupts us from here on to the side ring; one that comes before has finished when we go on.  When the bit was set before, the thread buffer is
- * one of those without room, and the bit is not ours to clear.
+ * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  The bit
+ * CTRACE_CALLING_ is what sends a signal handler that interrupts us from here on to the side ring;
+ * one that comes before has finished when we go on.  When the bit was set before, the thread buffer
+ * is one of those without room, and the bit is not ours to clear.
  */
-CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *level_word, struct ctrace_thread_buffer **out_thread_buffer, size_t size)
+CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *level_word,
+					      struct ctrace_thread_buffer **out_thread_buffer,
+					      size_t size)
 {
 	uintptr_t offset = __atomic_load_n(&level_word->thread_buffer, __ATOMIC_RELAXED);
 	struct ctrace_thread_buffer *thread_buffer;
 	unsigned char *cur;
 	if (!CTRACE_HAS_INLINE_)
 		return 0;
-	thread_buffer = (struct ctrace_thread_buffer *)(offset + (uintptr_t)ctrace_thread_buffers_self);
+	thread_buffer =
+		(struct ctrace_thread_buffer *)(offset + (uintptr_t)ctrace_thread_buffers_self);
 	ctrace_begin_call_();
 	CTRACE_FENCE_();
 	cur = thread_buffer->cur;
-	if (__builtin_expect(ctrace_is_before_(&thread_buffer->end, (unsigned char *)((uintptr_t)cur + size)), 0)) {
+	if (__builtin_expect(ctrace_is_before_(&thread_buffer->end,
+					       (unsigned char *)((uintptr_t)cur + size)),
+			     0)) {
 		if (((uintptr_t)thread_buffer & CTRACE_CALLING_) == 0)
 			ctrace_end_call_();
 		return 0;
@@ -393,7 +458,8 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *le
 	return cur;
 }
 
-/* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it survives SIGKILL. */
+/* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it
+ * survives SIGKILL. */
 CTRACE_INLINE_ void ctrace_commit_(struct ctrace_thread_buffer *thread_buffer, unsigned char *next)
 {
 	uint64_t position = (uint64_t)(uintptr_t)next;
@@ -416,16 +482,20 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 	memcpy(at, &value, 8);
 }
 
-/* Is the class that the site knows that of this event?  Pairs with the release store of the site's level word: whoever sees it sees the class.  A
- * constant event id or level is the only one that the site ever has. */
-CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site, const struct ctrace_level_word *level_word, uint32_t level,
+/* Is the class that the site knows that of this event?  Pairs with the release store of the site's
+ * level word: whoever sees it sees the class.  A constant event id or level is the only one that
+ * the site ever has. */
+CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site,
+				    const struct ctrace_level_word *level_word, uint32_t level,
 				    bool is_level_constant, uint32_t event_id, bool is_id_constant)
 {
-	return ctrace_is_level_word_(&site->level_word, level_word) && (is_level_constant || site->level == level) &&
+	return ctrace_is_level_word_(&site->level_word, level_word) &&
+	       (is_level_constant || site->level == level) &&
 	       (is_id_constant || site->event_id == event_id);
 }
 
-/* Bytes that the inline path needs for an item; more than any window has when the item is not for it. */
+/* Bytes that the inline path needs for an item; more than any window has when the item is not for
+ * it. */
 CTRACE_INLINE_ size_t ctrace_item_room_(const struct ctrace_item *item)
 {
 	if (item->is_counted)
@@ -464,7 +534,8 @@ CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct 
 			ctrace_put_u64_(at, item->value);
 		}
 	} else if (item->size != 0) {
-		/* No window takes CTRACE_TOO_LONG_ bytes: such an item never comes here, and the compiler may know it. */
+		/* No window takes CTRACE_TOO_LONG_ bytes: such an item never comes here, and the
+		 * compiler may know it. */
 		if (item->size > CTRACE_MAX_ITEM_SIZE)
 			__builtin_unreachable();
 		memcpy(at, item->data, item->size);

@@ -1,10 +1,12 @@
 /*
  * ctrace/reader.h - exits of the readers: what a catalogue's table cannot say, said in C.
  *
- * A component's catalogue names them: `filter: NAME`, `formatter: NAME`; CTRACE ... USEREXIT(NAME) names another filter.  NAME.so is looked for on
- * CTRACE_LINKLIST, under the rules for all of ctrace's modules (absolute directories, the user's own or root's, not writable by others).  A
- * module exports `ctrace_filter_exit`, `ctrace_format_exit`, or both.  They run in the reading tool, on one thread, never in the traced
- * program.  From spec section 4.5 of component trace (IPCS exits: CTRF, formatter).
+ * A component's catalogue names them: `filter: NAME`, `formatter: NAME`; CTRACE ... USEREXIT(NAME)
+ * names another filter.  NAME.so is looked for on CTRACE_LINKLIST, under the rules for all of
+ * ctrace's modules (absolute directories, the user's own or root's, not writable by others).  A
+ * module exports `ctrace_filter_exit`, `ctrace_format_exit`, or both.  They run in the reading
+ * tool, on one thread, never in the traced program.  From spec section 4.5 of component trace (IPCS
+ * exits: CTRF, formatter).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +19,12 @@
 extern "C" {
 #endif
 
-/* What an exit answers.  Any other number: the exit is not called again, and the tool says so (ITT10009I). */
+/* What an exit answers.  Any other number: the exit is not called again, and the tool says so
+ * (ITT10009I). */
 enum ctrace_exit_code {
-	CTRACE_EXIT_FORMAT = 0,    /* show the event (a formatter: it is shown) */
-	CTRACE_EXIT_REREAD = 4,    /* filter only: begin again with the first event; at most 16 times a run */
+	CTRACE_EXIT_FORMAT = 0, /* show the event (a formatter: it is shown) */
+	/* filter only: begin again with the first event; at most 16 times a run */
+	CTRACE_EXIT_REREAD = 4,
 	CTRACE_EXIT_BYPASS = 8,    /* do not show it (a formatter: show it as hexadecimal) */
 	CTRACE_EXIT_NO_MORE = 12,  /* show it, and do not call this exit again */
 	CTRACE_EXIT_TERMINATE = 16 /* end the run (ITT10008I) */
@@ -32,17 +36,19 @@ enum ctrace_exit_code {
 struct ctrace_exit_call {
 	size_t size;                      /* of this struct: it may grow at its end */
 	const struct ctrace_event *event; /* NULL in the final call */
-	int is_done;                      /* CTXIDONE: the final call, after the last event; the answer counts for nothing */
-	const char *mnemonic;             /* "" */
-	const char *description;          /* "" */
-	const char *host;                 /* "" when not known */
+	/* CTXIDONE: the final call, after the last event; the answer counts for nothing */
+	int is_done;
+	const char *mnemonic;    /* "" */
+	const char *description; /* "" */
+	const char *host;        /* "" when not known */
 	const char *jobname;
 	unsigned asid;
 	uint64_t sequence;   /* of all events that were read, from 1 */
 	const char *options; /* CTRACE ... OPTIONS((text)); "" */
 	int report;          /* 0 SHORT, 1 SUMMARY, 2 FULL, 3 TALLY; other tools: 2 */
 	void *work_area;
-	/* Formatters: a line of the listing, without its end; what is no plain text in it is escaped. */
+	/* Formatters: a line of the listing, without its end; what is no plain text in it is
+	 * escaped. */
 	void (*print)(const struct ctrace_exit_call *call, const char *text, size_t size);
 };
 typedef int ctrace_exit(const struct ctrace_exit_call *call);

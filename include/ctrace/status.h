@@ -18,32 +18,37 @@ extern "C" {
 
 enum ctrace_status {
 	CTRACE_OK = 0,
-	CTRACE_FAILURE = 1,                /* the notify callback could not be installed or removed */
-	CTRACE_NOT_ENOUGH_MEMORY = 2,      /* no memory, no ring, or an event over a limit: event.h */
-	CTRACE_INVALID_COMPONENT_NAME = 3, /* empty, over 255 bytes, or an empty part between two dots */
-	CTRACE_INVALID_EMITTER_NAME = 4,   /* empty or over 31 bytes */
-	CTRACE_INVALID_PROP_NAME = 5,      /* empty or over 255 bytes */
-	CTRACE_INVALID_TRACE_HANDLE = 6,   /* not a handle that CBL_CTF_TRACER_GET gave */
-	CTRACE_INVALID_TRACE_LEVEL = 7,    /* not 0 to 4 (nor 0xFFFFFFFF where "none" is meant) */
-	CTRACE_EMITTER_NOT_FOUND = 8,      /* no emitter of that name, or not in the list it is removed from */
-	CTRACE_PROPERTY_NOT_FOUND = 9,     /* the property was never set and has no default */
-	CTRACE_BUFFER_TOO_SMALL = 10,      /* the length needed is given back in its place */
-	CTRACE_NOT_TRACE_ENABLED = 11,     /* the component's threshold is "none" */
-	CTRACE_NOT_TRACING_LEVEL = 12,     /* the event's level is below the component's threshold */
-	CTRACE_OUTPUT_ERROR = 13,          /* recorded, but a destination is failing; it is tried again */
+	CTRACE_FAILURE = 1,           /* the notify callback could not be installed or removed */
+	CTRACE_NOT_ENOUGH_MEMORY = 2, /* no memory, no ring, or an event over a limit: event.h */
+	/* empty, over 255 bytes, or an empty part between two dots */
+	CTRACE_INVALID_COMPONENT_NAME = 3,
+	CTRACE_INVALID_EMITTER_NAME = 4, /* empty or over 31 bytes */
+	CTRACE_INVALID_PROP_NAME = 5,    /* empty or over 255 bytes */
+	CTRACE_INVALID_TRACE_HANDLE = 6, /* not a handle that CBL_CTF_TRACER_GET gave */
+	CTRACE_INVALID_TRACE_LEVEL = 7,  /* not 0 to 4 (nor 0xFFFFFFFF where "none" is meant) */
+	/* no emitter of that name, or not in the list it is removed from */
+	CTRACE_EMITTER_NOT_FOUND = 8,
+	CTRACE_PROPERTY_NOT_FOUND = 9, /* the property was never set and has no default */
+	CTRACE_BUFFER_TOO_SMALL = 10,  /* the length needed is given back in its place */
+	CTRACE_NOT_TRACE_ENABLED = 11, /* the component's threshold is "none" */
+	CTRACE_NOT_TRACING_LEVEL = 12, /* the event's level is below the component's threshold */
+	/* recorded, but a destination is failing; it is tried again */
+	CTRACE_OUTPUT_ERROR = 13,
 
 	CTRACE_TIMED_OUT = 14,    /* retry: the time given was not enough */
 	CTRACE_SYNTAX_ERROR = 15, /* fix the input: a text has an error at a known place */
 	CTRACE_NOT_FOUND = 16,    /* fix the input: no such file, process or trace */
 	CTRACE_DAMAGED = 17,      /* fix the input: bytes that are not what they should be */
-	CTRACE_DENIED = 18,       /* fix the machine: permission, a link in the way, another user's file */
-	CTRACE_OS_ERROR = 19,     /* fix the machine: the operating system refused; errno says why */
-	CTRACE_UNSUPPORTED = 20,  /* fix the input: made by a newer version, or not for this machine */
+	/* fix the machine: permission, a link in the way, another user's file */
+	CTRACE_DENIED = 18,
+	CTRACE_OS_ERROR = 19, /* fix the machine: the operating system refused; errno says why */
+	/* fix the input: made by a newer version, or not for this machine */
+	CTRACE_UNSUPPORTED = 20,
 	CTRACE_STATUS_COUNT
 };
 
-/* The status as a word ("INVALID_TRACE_HANDLE") and as a sentence.  Any number is answered; the text is static.  Any
- * thread, also in a signal handler. */
+/* The status as a word ("INVALID_TRACE_HANDLE") and as a sentence.  Any number is answered; the
+ * text is static.  Any thread, also in a signal handler. */
 __attribute__((visibility("default"))) const char *ctrace_status_name(enum ctrace_status status);
 __attribute__((visibility("default"))) const char *ctrace_status_text(enum ctrace_status status);
 

@@ -1,7 +1,8 @@
 /*
  * arena.c - memory that is given back only as a whole, taken from mmap and never from malloc.
  *
- * Used by the registry, so that a tracer can register in a signal handler that interrupted malloc.  The caller serialises.
+ * Used by the registry, so that a tracer can register in a signal handler that interrupted malloc.
+ * The caller serialises.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

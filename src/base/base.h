@@ -1,5 +1,6 @@
 /*
- * base/base.h - what every directory may use: growable text, names, arenas, time, and the one door to the operating system.
+ * base/base.h - what every directory may use: growable text, names, arenas, time, and the one door
+ * to the operating system.
  *
  * Nothing here knows what tracing is.  Unless a function says otherwise any thread may call it.
  *
@@ -36,19 +37,23 @@ struct ct_buf {
 };
 void ct_buf_init(struct ct_buf *buf);
 void ct_buf_fini(struct ct_buf *buf);
-/* The same for one whose text went into `out`: what the one lacks for want of memory, the other lacks too. */
+/* The same for one whose text went into `out`: what the one lacks for want of memory, the other
+ * lacks too. */
 void ct_buf_fini_into(struct ct_buf *buf, struct ct_buf *out);
-void ct_buf_clear(struct ct_buf *buf);                /* empty, keeps the memory, forgets the failure */
-void ct_buf_trim(struct ct_buf *buf, size_t kept);    /* ct_buf_clear(); memory of more than `kept` bytes is freed */
+void ct_buf_clear(struct ct_buf *buf); /* empty, keeps the memory, forgets the failure */
+/* ct_buf_clear(); memory of more than `kept` bytes is freed */
+void ct_buf_trim(struct ct_buf *buf, size_t kept);
 bool ct_buf_reserve(struct ct_buf *buf, size_t more); /* room for `more` bytes at data + size */
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
 void ct_buf_add_char(struct ct_buf *buf, char c);
 void ct_buf_add_text(struct ct_buf *buf, const char *text);
 void ct_buf_add_format(struct ct_buf *buf, const char *format, ...) CT_PRINTF(2, 3);
-/* Room for `more` bytes and one besides: where they go; NULL when there is none.  ct_buf_end() says how many were put there. */
+/* Room for `more` bytes and one besides: where they go; NULL when there is none.  ct_buf_end() says
+ * how many were put there. */
 static inline char *ct_buf_room(struct ct_buf *buf, size_t more)
 {
-	if (__builtin_expect(buf->capacity - buf->size <= more || buf->failed, 0) && !ct_buf_reserve(buf, more + 1))
+	if (__builtin_expect(buf->capacity - buf->size <= more || buf->failed, 0) &&
+	    !ct_buf_reserve(buf, more + 1))
 		return NULL;
 	return buf->data + buf->size;
 }
@@ -72,7 +77,8 @@ static inline void ct_buf_add_short(struct ct_buf *buf, const char *text, size_t
 void ct_buf_add_u64(struct ct_buf *buf, uint64_t value); /* decimal */
 void ct_buf_add_i64(struct ct_buf *buf, int64_t value);
 void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper);
-const char *ct_buf_text(struct ct_buf *buf); /* terminated; "" when it failed; valid until the next append */
+/* terminated; "" when it failed; valid until the next append */
+const char *ct_buf_text(struct ct_buf *buf);
 /* Digits into memory that has room for them; each returns its end. */
 #define CT_U64_DIGITS 20u
 extern const char ct_digit_pairs[201];                   /* 00 01 02 .. 99 */
@@ -82,7 +88,8 @@ static inline char *ct_put_two(char *at, unsigned value) /* below 100, as two di
 	at[1] = ct_digit_pairs[2 * value + 1];
 	return at + 2;
 }
-char *ct_put_u64(char *at, uint64_t value);                       /* decimal, at most CT_U64_DIGITS */
+/* decimal, at most CT_U64_DIGITS */
+char *ct_put_u64(char *at, uint64_t value);
 char *ct_put_hex_bytes(char *at, const void *bytes, size_t size); /* two upper-case digits a byte */
 
 /* ---- names.c: names are compared without regard to ASCII case */
@@ -90,27 +97,30 @@ uint32_t ct_name_hash(const char *name, size_t size);
 bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size);
 bool ct_name_is(const char *a, size_t a_size, const char *terminated);
 void ct_name_upper(char *text, size_t size); /* in place, ASCII only */
-/* The integer that a property value stands for (spec/ctf-api.md section 4): ON YES Y TRUE ENABLED 1, OFF NO N FALSE DISABLED 0,
- * decimal or 0x digits their value (sign allowed; what 32 bits cannot hold is the largest number), anything else 0. */
+/* The integer that a property value stands for (spec/ctf-api.md section 4): ON YES Y TRUE ENABLED
+ * 1, OFF NO N FALSE DISABLED 0, decimal or 0x digits their value (sign allowed; what 32 bits cannot
+ * hold is the largest number), anything else 0. */
 uint32_t ct_value_number(const char *text, size_t size);
 /* "debug" .. "fatal", "none", or a digit 0 to 4.  False when it is none of them. */
 bool ct_level_parse(const char *text, size_t size, uint32_t *out_level);
 const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
 
 /* ---- escape.c: text that may be hostile becomes text that is one line and harmless.
- * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls (U+061C, U+200E-F, U+202A-E,
- * U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8 as \xHH. */
+ * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls
+ * (U+061C, U+200E-F, U+202A-E, U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8
+ * as \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
-/* Copies a text of printable ASCII that ct_escape_add() leaves as it is, and returns the end of the copy.  NULL when the text has any other
- * byte: then the `size` bytes at `at` are undefined. */
+/* Copies a text of printable ASCII that ct_escape_add() leaves as it is, and returns the end of the
+ * copy.  NULL when the text has any other byte: then the `size` bytes at `at` are undefined. */
 char *ct_escape_put_plain(char *at, const void *text, size_t size);
 /* Does ct_escape_add() leave all of it as it is? */
 bool ct_escape_is_plain(const void *text, size_t size);
-/* True if the text has no control code for a terminal.  Quotation marks and backslashes may be in it. */
+/* True if the text has no control code for a terminal.  Quotation marks and backslashes may be in
+ * it. */
 bool ct_escape_is_harmless(const void *text, size_t size);
 
-/* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8 (also overlong forms, surrogates, beyond
- * U+10FFFF). */
+/* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8
+ * (also overlong forms, surrogates, beyond U+10FFFF). */
 size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code);
 char *ct_utf8_put(char *to, uint16_t code); /* at most 3 bytes; the end of them */
 
@@ -133,17 +143,21 @@ enum ct_encoding {
 };
 #define CT_ENCODING_NAMES \
 	"ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis"
-bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding); /* false: there is none of that name */
+/* false: there is none of that name */
+bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding);
 const char *ct_encoding_name(enum ct_encoding encoding);
 bool ct_encoding_is_ebcdic(enum ct_encoding encoding);
-/* Gets its table from iconv, unless it is there.  False when iconv has none; texts then stay as they are.  Loads a module of libc's: under no
- * lock, and not on a thread of ours in a traced process. */
+/* Gets its table from iconv, unless it is there.  False when iconv has none; texts then stay as
+ * they are.  Loads a module of libc's: under no lock, and not on a thread of ours in a traced
+ * process. */
 bool ct_encoding_prepare(enum ct_encoding encoding);
 bool ct_encoding_is_prepared(enum ct_encoding encoding);
-/* The bytes as UTF-8.  Those that the encoding does not have stay as they are, as all do while it has no table. */
+/* The bytes as UTF-8.  Those that the encoding does not have stay as they are, as all do while it
+ * has no table. */
 void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
 /* The same, as ct_escape_add() adds it. */
-void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
+void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes,
+			     size_t size);
 /* The next character of UTF-8 text in this encoding: how many bytes; 0 when it has none. */
 size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t out[2]);
 
@@ -167,40 +181,48 @@ struct ct_diagnostic {
 	char expected[200]; /* "none, debug, info, warn, error or fatal" */
 };
 
-/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and most are right. */
+/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and
+ * most are right. */
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
-/* The level that was probably meant, also by a word of another logging system: warning, critical, off.  with_none: none is one too. */
+/* The level that was probably meant, also by a word of another logging system: warning, critical,
+ * off.  with_none: none is one too. */
 const char *ct_suggest_level(struct ct_span word, bool with_none);
 
 /* ---- variable.c: the first $(NAME) of a text that is no variable, and why */
 enum ct_variable_fault {
 	CT_VARIABLE_GOOD,    /* there is none */
 	CT_VARIABLE_UNKNOWN, /* no such name */
-	CT_VARIABLE_OPEN     /* the end of the text or the next variable comes before the parenthesis */
+	/* the end of the text or the next variable comes before the parenthesis */
+	CT_VARIABLE_OPEN
 };
 /* *out_name is the name without what is around it, of the text; it is set when there is a fault. */
-enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names, size_t count, struct ct_span *out_name);
+enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names,
+					      size_t count, struct ct_span *out_name);
 
-/* ---- glob.c: `*` is any run of characters, `?` any one; a character is a UTF-8 sequence, or one byte that is not UTF-8.  Without regard
- * to ASCII case.  At most pattern times text steps, no recursion. */
+/* ---- glob.c: `*` is any run of characters, `?` any one; a character is a UTF-8 sequence, or one
+ * byte that is not UTF-8.  Without regard to ASCII case.  At most pattern times text steps, no
+ * recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
 /* The same of names in levels: * and ? match no dot. */
-bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
+bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text,
+			  size_t text_size);
 
-/* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something then. */
+/* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something
+ * then. */
 void ct_memory_note_lack(void);
 bool ct_memory_has_lacked(void);
 /* Has `call` called at the first failure, on its thread; it must not allocate. */
 void ct_memory_on_lack(void (*call)(void));
 
-/* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer may register in a signal
- * handler that interrupted malloc.  The caller serialises. */
+/* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer
+ * may register in a signal handler that interrupted malloc.  The caller serialises. */
 struct ct_arena {
 	unsigned char *at;
 	size_t left;
 	void *chunks;
 };
-void *ct_arena_take(struct ct_arena *arena, size_t size); /* zeroed, 16-byte aligned; NULL when memory is short */
+/* zeroed, 16-byte aligned; NULL when memory is short */
+void *ct_arena_take(struct ct_arena *arena, size_t size);
 void ct_arena_fini(struct ct_arena *arena);
 
 /* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of
@@ -208,19 +230,24 @@ void ct_arena_fini(struct ct_arena *arena);
  * blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own output raises in between
  * are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path
  * of an event whose thread has its ring. */
-/* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the signal (a fault): such a handler
- * takes no lock, and what would need one is refused and counted. */
+/* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the
+ * signal (a fault): such a handler takes no lock, and what would need one is refused and counted.
+ */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 void ct_guard_enter(void);
-void ct_guard_leave(void);              /* does nothing outside sections */
-void ct_guard_mask(sigset_t *out_mask); /* the signal mask that the thread has, or had before it entered */
-void ct_guard_forget(void);             /* in a forked child: leaves all sections that the forking thread was in */
-/* Before our own output, which may raise SIGXFSZ or SIGPIPE: those that are pending already are the program's.  Nothing outside sections. */
+void ct_guard_leave(void); /* does nothing outside sections */
+/* the signal mask that the thread has, or had before it entered */
+void ct_guard_mask(sigset_t *out_mask);
+/* in a forked child: leaves all sections that the forking thread was in */
+void ct_guard_forget(void);
+/* Before our own output, which may raise SIGXFSZ or SIGPIPE: those that are pending already are the
+ * program's.  Nothing outside sections. */
 void ct_guard_output(void);
 /*
- * A shield: the signals are blocked from its begin to its end, so that the sections in between make no system calls.  For code that
- * enters many of them and has cancellation off.  Shields nest; only the outermost acts.  Not in a section.
- * A lifted shield lets signals come, for code of the program and for what may take long.  Not in a section, not on a stack of ours.
+ * A shield: the signals are blocked from its begin to its end, so that the sections in between make
+ * no system calls.  For code that enters many of them and has cancellation off.  Shields nest; only
+ * the outermost acts.  Not in a section. A lifted shield lets signals come, for code of the program
+ * and for what may take long.  Not in a section, not on a stack of ours.
  */
 struct ct_shield {
 	sigset_t mask; /* what the thread had.  Valid in the outermost */
@@ -228,28 +255,36 @@ struct ct_shield {
 };
 void ct_shield_begin(struct ct_shield *shield);
 void ct_shield_end(const struct ct_shield *shield); /* keeps errno */
-const sigset_t *ct_shield_lift(void) CT_MUST_USE;   /* what to restore.  NULL: there is no shield.  Keeps errno */
+/* what to restore.  NULL: there is no shield.  Keeps errno */
+const sigset_t *ct_shield_lift(void) CT_MUST_USE;
 void ct_shield_restore(const sigset_t *lifted);
-/* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A cancellation acts after the call: in the
- * middle it would leave a claim or a notification behind for ever.  ct_cancel_off() returns the state to restore.  They nest. */
+/* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A
+ * cancellation acts after the call: in the middle it would leave a claim or a notification behind
+ * for ever.  ct_cancel_off() returns the state to restore.  They nest. */
 int ct_cancel_off(void) CT_MUST_USE;
 void ct_cancel_restore(const int *state);
 /* Cancellation is off for the rest of the block. */
-#define CT_CANCEL_OFF() __attribute__((cleanup(ct_cancel_restore), unused)) const int ct_cancel_state_ = ct_cancel_off()
+#define CT_CANCEL_OFF() \
+	__attribute__((cleanup(ct_cancel_restore), unused)) const int ct_cancel_state_ = \
+		ct_cancel_off()
 /* Enters and takes one of those locks; releases it and leaves. */
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
-/* ---- stack.c: calls body on a stack that is large enough for anything of ours, behind a shield and with cancellation off; on the thread's own when there is no memory for one.  Keeps errno as body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
+/* ---- stack.c: calls body on a stack that is large enough for anything of ours, behind a shield
+ * and with cancellation off; on the thread's own when there is no memory for one.  Keeps errno as
+ * body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
 
-/* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC
- * nanoseconds.  */
+/* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else
+ * CLOCK_MONOTONIC nanoseconds.  */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
-enum ct_clock_source ct_clock_source(void); /* found at the first call, fixed for the life of the process */
-/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in `directory`
- * (current_clocksource, available_clocksource).  TSC if the kernel keeps time by it, or by a paravirtual clock that is
- * made from it and the TSC is available still.  Without the files the processor decides. */
+/* found at the first call, fixed for the life of the process */
+enum ct_clock_source ct_clock_source(void);
+/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in
+ * `directory` (current_clocksource, available_clocksource).  TSC if the kernel keeps time by it, or
+ * by a paravirtual clock that is made from it and the TSC is available still.  Without the files
+ * the processor decides. */
 enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
 uint64_t ct_clock_ticks(void);   /* async-signal-safe */
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
@@ -264,11 +299,12 @@ struct ct_clock_reading {
 struct ct_clock_reading ct_clock_read(enum ct_clock_source source);
 
 /*
- * ---- sync.c: points (ticks, wall clock) that belong together; enough of them turn a record's ticks into time, also
- * after the process is dead.
+ * ---- sync.c: points (ticks, wall clock) that belong together; enough of them turn a record's
+ * ticks into time, also after the process is dead.
  *
- * An epoch ends where ticks and time do not go on evenly: the wall clock was set, or the ticks were reset, stopped or
- * jumped.  Each epoch has points of its own.  A record is dated by the points of its epoch alone.
+ * An epoch ends where ticks and time do not go on evenly: the wall clock was set, or the ticks were
+ * reset, stopped or jumped.  Each epoch has points of its own.  A record is dated by the points of
+ * its epoch alone.
  */
 #define CT_SYNC_POINTS 256u
 #define CT_SYNC_EPOCHS 32u /* the newest are kept */
@@ -278,12 +314,14 @@ struct ct_sync_point {
 };
 struct ct_sync_epoch {
 	uint64_t from_ticks, to_ticks; /* of its records */
-	uint64_t slope;                /* before its first point: that of the epoch before; 0: not known */
-	struct ctrace_clock clock;     /* how often the wall clock had been set, and by how much */
-	uint32_t points;               /* how many are its own */
+	/* before its first point: that of the epoch before; 0: not known */
+	uint64_t slope;
+	struct ctrace_clock clock; /* how often the wall clock had been set, and by how much */
+	uint32_t points;           /* how many are its own */
 	uint32_t reserved;
 };
-/* From the last stored point to the latest: precomputed, so that dating a record is one multiplication. */
+/* From the last stored point to the latest: precomputed, so that dating a record is one
+ * multiplication. */
 struct ct_sync_line {
 	uint64_t ticks;
 	uint64_t wall_ns;
@@ -296,35 +334,44 @@ struct ct_sync {
 	uint32_t point_count;
 	uint32_t reserved;
 	struct ct_sync_line line;
-	struct ct_sync_point latest; /* refreshed at each ct_sync_update, stored as a point each 100 ms */
-	uint64_t real_ns;            /* what the clocks said then */
+	/* refreshed at each ct_sync_update, stored as a point each 100 ms */
+	struct ct_sync_point latest;
+	uint64_t real_ns; /* what the clocks said then */
 	uint64_t boot_ns;
 	uint64_t width_ns;
 	uint64_t slope;                              /* behind the latest point; 0: not known yet */
 	struct ct_sync_epoch epochs[CT_SYNC_EPOCHS]; /* oldest first */
-	struct ct_sync_point points[CT_SYNC_POINTS]; /* of all epochs, oldest first; the older, the farther apart */
+	/* of all epochs, oldest first; the older, the farther apart */
+	struct ct_sync_point points[CT_SYNC_POINTS];
 };
 void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
 void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
 /* The same with a reading of the caller's. */
-void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now);
+void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
+		   const struct ct_clock_reading *now);
 void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now);
-void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out); /* copies the points that are used; bounds the counts */
+/* copies the points that are used; bounds the counts */
+void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);
 /* ticks -> ns since 1970; monotonic in ticks within an epoch. */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
 /* The same, and how the wall clock had been set by then: borrowed from sync. */
-uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct ctrace_clock **out_clock);
-/* The line through all that is known since the clock was set last, for viewers that know no better. */
+uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
+		      const struct ctrace_clock **out_clock);
+/* The line through all that is known since the clock was set last, for viewers that know no better.
+ */
 void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out);
-/* Ticks before which time goes on evenly, in a line with `ticks`; UINT64_MAX: to the end of what is known, and beyond. */
+/* Ticks before which time goes on evenly, in a line with `ticks`; UINT64_MAX: to the end of what is
+ * known, and beyond. */
 uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks);
-/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time within an epoch.  A time that the
- * clock showed twice is of the newer epoch.  0 for a time before ticks began. */
+/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time
+ * within an epoch.  A time that the clock showed twice is of the newer epoch.  0 for a time before
+ * ticks began. */
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
 
 /*
- * The same for readers in other threads and processes.  One writer.  It prepares the slot that is not in force and then makes it
- * the one in force, so the slot in force is whole at any time, also while the writer is descheduled, and after it died.
+ * The same for readers in other threads and processes.  One writer.  It prepares the slot that is
+ * not in force and then makes it the one in force, so the slot in force is whole at any time, also
+ * while the writer is descheduled, and after it died.
  */
 struct ct_shared_sync {
 	uint32_t version; /* slot[version % 2] is in force */
@@ -334,12 +381,15 @@ struct ct_shared_sync {
 void ct_shared_sync_start(struct ct_shared_sync *shared);
 void ct_shared_sync_update(struct ct_shared_sync *shared); /* the writer only */
 void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now);
-void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out); /* a consistent copy */
+/* a consistent copy */
+void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out);
 
-/* ---- point.c: named points where a test can hold a thread.  Not for the path of an event: each is a load and a branch. */
+/* ---- point.c: named points where a test can hold a thread.  Not for the path of an event: each is
+ * a load and a branch. */
 typedef void ct_point_hook(const char *name);
 extern ct_point_hook *ct_point_reached;
-/* Calls hook at each point from now on; NULL: nothing.  Tests only.  Any thread may be at a point meanwhile. */
+/* Calls hook at each point from now on; NULL: nothing.  Tests only.  Any thread may be at a point
+ * meanwhile. */
 void ct_point_set(ct_point_hook *hook);
 static inline void ct_point(const char *name)
 {
@@ -349,7 +399,8 @@ static inline void ct_point(const char *name)
 		hook(name);
 }
 
-/* ---- os.c, os_open.c, os_thread.c: the one door to the operating system.  Tests make any call behind it fail with ct_os_fail(). */
+/* ---- os.c, os_open.c, os_thread.c: the one door to the operating system.  Tests make any call
+ * behind it fail with ct_os_fail(). */
 enum ct_os_call {
 	CT_OS_OPEN,
 	CT_OS_READ,
@@ -366,32 +417,45 @@ enum ct_os_call {
 };
 
 /* ---- os.c: calls on what is open */
-/* The next calls of this kind, after `skip` that go through, fail with `error` `times` times.  Tests only. */
+/* The next calls of this kind, after `skip` that go through, fail with `error` `times` times. Tests
+ * only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
-enum ctrace_status ct_os_stat_at(int directory_fd, const char *path, struct stat *out_info) CT_MUST_USE;  /* of a link: the link's */
-enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_t offset) CT_MUST_USE; /* whole or error */
+/* of a link: the link's */
+enum ctrace_status ct_os_stat_at(int directory_fd, const char *path,
+				 struct stat *out_info) CT_MUST_USE;
+/* whole or error */
+enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size,
+				  uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
-				size_t *out_written) CT_MUST_USE; /* one write(2), retried on EINTR only */
-enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset,
-				 size_t *out_size) CT_MUST_USE; /* short only at the end of the file */
+				/* one write(2), retried on EINTR only */
+				size_t *out_written) CT_MUST_USE;
+enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset, size_t *out_size)
+	CT_MUST_USE; /* short only at the end of the file */
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
-enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE; /* real blocks, so that no store can SIGBUS */
+/* real blocks, so that no store can SIGBUS */
+enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE;
 /* Before a new file gets its first block: what is stored later goes into the same blocks, also
  * on a file system that copies on write. */
 void ct_os_store_in_place(int fd);
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
 /* The same of pieces, one behind the other, whose array is changed. */
-enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset) CT_MUST_USE;
+enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count,
+					 uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
-enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to) CT_MUST_USE;   /* replaces `to` */
-enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;            /* errno EEXIST when `to` is there */
-enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE; /* read-write; fd -1: anonymous */
-/* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size bytes to unmap.  All sizes are multiples of
- * a page; fd -1: memory. */
-enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address) CT_MUST_USE;
-/* Makes the pages of a mapping present, to be written to, by one call; blocks of a file, too.  Not before Linux 5.14. */
+/* replaces `to` */
+enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to) CT_MUST_USE;
+/* errno EEXIST when `to` is there */
+enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;
+/* read-write; fd -1: anonymous */
+enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;
+/* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size
+ * bytes to unmap.  All sizes are multiples of a page; fd -1: memory. */
+enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size,
+				   void **out_address) CT_MUST_USE;
+/* Makes the pages of a mapping present, to be written to, by one call; blocks of a file, too.  Not
+ * before Linux 5.14. */
 enum ctrace_status ct_os_populate(void *address, size_t size) CT_MUST_USE;
 /* Could so much be mapped at this moment?  Async-signal-safe; errno is ENOMEM when not. */
 bool ct_os_has_room(size_t size);
@@ -405,43 +469,56 @@ struct ct_file_id {
 	dev_t device;
 	ino_t inode;
 };
-/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses (DENIED) what is not a regular
- * file, belongs to another user or has other hard links.  flags as open(2); new files get mode 0600.  The descriptor has a high
- * number (ct_os_high()), and was compared with what the path names before the file was changed. */
-enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags, int *out_fd) CT_MUST_USE;
+/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses
+ * (DENIED) what is not a regular file, belongs to another user or has other hard links.  flags as
+ * open(2); new files get mode 0600.  The descriptor has a high number (ct_os_high()), and was
+ * compared with what the path names before the file was changed. */
+enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags,
+				   int *out_fd) CT_MUST_USE;
 /* The same; which file it is was asked before anybody could close the descriptor. */
-enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
+enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd,
+				    struct ct_file_id *out_id) CT_MUST_USE;
 /* The same for a directory, to look into. */
-enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd, struct ct_file_id *out_id) CT_MUST_USE;
-/* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode keeps files that are mapped from
- * accidents.  Negative, with errno, when it cannot be opened.  Must not be used on a file of which this process holds a POSIX lock. */
+enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd,
+					struct ct_file_id *out_id) CT_MUST_USE;
+/* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode
+ * keeps files that are mapped from accidents.  Negative, with errno, when it cannot be opened. Must
+ * not be used on a file of which this process holds a POSIX lock. */
 int ct_os_open_kept(int directory_fd, const char *path);
 #define CT_OS_KEPT_MODE 0400 /* of such files */
-/* The same file behind a number that the program's own open() does not give out: high, or at least above 2; closes fd.  Negative, with
- * errno, when there is none, or fd is negative already. */
+/* The same file behind a number that the program's own open() does not give out: high, or at least
+ * above 2; closes fd.  Negative, with errno, when there is none, or fd is negative already. */
 int ct_os_high(int fd);
 /* Makes a directory and its missing parents, 0700; OK when it is there. */
 enum ctrace_status ct_os_make_directory(const char *path) CT_MUST_USE;
-enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE; /* any regular file */
+/* any regular file */
+enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE;
 /* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
 enum ct_os_trust {
-	CT_OS_OWN,  /* nobody but this user and root may write to it, or put another in its place; it is no link */
+	/* nobody but this user and root may write to it, or put another in its place; it is no link
+	 */
+	CT_OS_OWN,
 	CT_OS_NAMED /* the user has named the directory: only not everybody may do so */
 };
-/* A regular file of a directory, DENIED when others than these may write to it or to the directory; the limit is ct_os_read_file()'s. */
-enum ctrace_status ct_os_read_trusted(const char *directory, const char *name, enum ct_os_trust trust, size_t limit,
+/* A regular file of a directory, DENIED when others than these may write to it or to the directory;
+ * the limit is ct_os_read_file()'s. */
+enum ctrace_status ct_os_read_trusted(const char *directory, const char *name,
+				      enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
 void ct_os_close(int *fd);               /* keeps errno; sets -1 */
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
 enum ct_os_identity {
 	CT_OS_SAME,
-	CT_OS_OTHER,  /* another file, or no open descriptor */
-	CT_OS_UNCLEAR /* the file system does not answer (errno): neither to be used nor to be given up now */
+	CT_OS_OTHER, /* another file, or no open descriptor */
+	/* the file system does not answer (errno): neither to be used nor to be given up now */
+	CT_OS_UNCLEAR
 };
 enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
-bool ct_os_is_file(int fd, const struct ct_file_id *id);     /* it is the same */
-void ct_os_close_file(int *fd, const struct ct_file_id *id); /* closes it when it still is that file; sets -1 */
-/* Where paths lead for the calling thread: its root directory, and the mount name space that this is in. */
+bool ct_os_is_file(int fd, const struct ct_file_id *id); /* it is the same */
+/* closes it when it still is that file; sets -1 */
+void ct_os_close_file(int *fd, const struct ct_file_id *id);
+/* Where paths lead for the calling thread: its root directory, and the mount name space that this
+ * is in. */
 struct ct_world {
 	struct ct_file_id root;
 	uint64_t mount; /* of the root directory: another name space has other mounts */
@@ -450,23 +527,29 @@ struct ct_world ct_os_world(void); /* zero: not known */
 bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b);
 
 /* ---- os_thread.c: our own threads, sleeping and waking */
-/* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.  May return early. */
+/* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.
+ * May return early. */
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
-/* Sleeps until a counter has reached value; it may go round.  False: it has not within timeout_ns. */
+/* Sleeps until a counter has reached value; it may go round.  False: it has not within timeout_ns.
+ */
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns);
 void ct_os_wake(const uint32_t *word);
 uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
-/* Starts a thread that blocks all signals.  It is of the ordinary class (SCHED_OTHER) and may use the processors that the program had
- * when this was loaded, whatever its caller has, where the kernel allows that.  name: at most 15 bytes. */
-enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread) CT_MUST_USE;
-/* On such a thread: the signal mask of the program's thread that started the first of them, for another program that is to run here.
- * False on any other thread. */
+/* Starts a thread that blocks all signals.  It is of the ordinary class (SCHED_OTHER) and may use
+ * the processors that the program had when this was loaded, whatever its caller has, where the
+ * kernel allows that.  name: at most 15 bytes. */
+enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name,
+				      void *out_pthread) CT_MUST_USE;
+/* On such a thread: the signal mask of the program's thread that started the first of them, for
+ * another program that is to run here. False on any other thread. */
 bool ct_os_thread_mask(sigset_t *out_mask);
-/* In a forked child, in no section.  If the forking thread was one of ours, it gets that mask and is the program's from now on. */
+/* In a forked child, in no section.  If the forking thread was one of ours, it gets that mask and
+ * is the program's from now on. */
 void ct_os_thread_child(void);
-/* The calling thread gets a table of descriptors of its own with none in it, and closes it at its end: what others open and close is no
- * matter to it.  False: the kernel is older than Linux 5.9, or a filter forbids it. */
+/* The calling thread gets a table of descriptors of its own with none in it, and closes it at its
+ * end: what others open and close is no matter to it.  False: the kernel is older than Linux 5.9,
+ * or a filter forbids it. */
 bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
 

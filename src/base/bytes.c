@@ -1,8 +1,8 @@
 /*
  * bytes.c - a growable run of bytes, for whoever formats.
  *
- * The caller owns the buffer and serialises.  A growth that fails sets `failed` and leaves what is there; every later append is
- * refused, so that a text is never missing its middle.
+ * The caller owns the buffer and serialises.  A growth that fails sets `failed` and leaves what is
+ * there; every later append is refused, so that a text is never missing its middle.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -117,9 +117,10 @@ void ct_buf_add_format(struct ct_buf *buf, const char *format, ...)
 	va_end(again);
 }
 
-const char ct_digit_pairs[201] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-				 "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
-				 "99";
+const char ct_digit_pairs[201] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+	"4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
+	"99";
 
 static unsigned decimal_digits(uint64_t value)
 {

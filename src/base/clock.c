@@ -1,8 +1,9 @@
 /*
  * clock.c - the clocks: the ticks that records carry, and what is read beside them.
  *
- * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts it, else CLOCK_MONOTONIC.  A process
- * chooses once, when it attaches: the inline trace path writes the TSC without a choice.
+ * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts
+ * it, else CLOCK_MONOTONIC.  A process chooses once, when it attaches: the inline trace path writes
+ * the TSC without a choice.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@
 #define READINGS_MAX 16u
 #define CLOCK_SOURCE_DIRECTORY "/sys/devices/system/clocksource/clocksource0"
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The source of ticks
  */
 
@@ -68,10 +69,13 @@ enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *direc
 	/* In a container without /sys the processor's word has to do. */
 	if (!line_read(directory, "current_clocksource", current) || strcmp(current, "tsc") == 0)
 		return CT_CLOCK_TSC;
-	/* These are computed from the TSC.  The kernel takes a TSC that it found unstable off the list. */
-	if ((strcmp(current, "kvm-clock") == 0 || strcmp(current, "hyperv_clocksource_tsc_page") == 0 ||
+	/* These are computed from the TSC.  The kernel takes a TSC that it found unstable off the
+	 * list. */
+	if ((strcmp(current, "kvm-clock") == 0 ||
+	     strcmp(current, "hyperv_clocksource_tsc_page") == 0 ||
 	     strcmp(current, "tsc-early") == 0) &&
-	    line_read(directory, "available_clocksource", available) && line_has_word(available, "tsc"))
+	    line_read(directory, "available_clocksource", available) &&
+	    line_has_word(available, "tsc"))
 		return CT_CLOCK_TSC;
 	return CT_CLOCK_MONOTONIC;
 }
@@ -100,13 +104,15 @@ enum ct_clock_source ct_clock_source(void)
 	if (source >= 0)
 		return (enum ct_clock_source)source;
 	source = (int)source_find();
-	/* The kernel may change its mind between two threads that ask for the first time: the first answer stays. */
-	if (!__atomic_compare_exchange_n(&known, &none, source, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	/* The kernel may change its mind between two threads that ask for the first time: the first
+	 * answer stays. */
+	if (!__atomic_compare_exchange_n(&known, &none, source, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
 		source = none;
 	return (enum ct_clock_source)source;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading clocks
  */
 
@@ -143,13 +149,15 @@ uint64_t ct_clock_mono_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-/* The tightest of a few readings: wall clock between two of CLOCK_BOOTTIME, these between two of the ticks. */
+/* The tightest of a few readings: wall clock between two of CLOCK_BOOTTIME, these between two of
+ * the ticks. */
 struct ct_clock_reading ct_clock_read(enum ct_clock_source source)
 {
 	struct ct_clock_reading best = { 0 };
 	uint64_t best_width = UINT64_MAX;
 
-	for (unsigned i = 0; i < READINGS || (i < READINGS_MAX && best.width_ns > READ_ENOUGH_NS); i++) {
+	for (unsigned i = 0; i < READINGS || (i < READINGS_MAX && best.width_ns > READ_ENOUGH_NS);
+	     i++) {
 		uint64_t before = read_ticks(source);
 		uint64_t boot = read_clock(CLOCK_BOOTTIME);
 		uint64_t wall = read_clock(CLOCK_REALTIME);

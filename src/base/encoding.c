@@ -1,9 +1,10 @@
 /*
  * encoding.c - texts in the encodings of COBOL's machines, to and from UTF-8.
  *
- * EBCDIC code page 037 is built in.  The tables of the others come from iconv, once, by ct_encoding_prepare(): that loads a module of
- * libc's, so it is not for threads of ours in a traced process.  Converting only looks into a table: any thread, also one that
- * consumes.  A byte that an encoding does not have stays as it is, for printers to escape.
+ * EBCDIC code page 037 is built in.  The tables of the others come from iconv, once, by
+ * ct_encoding_prepare(): that loads a module of libc's, so it is not for threads of ours in a
+ * traced process.  Converting only looks into a table: any thread, also one that consumes.  A byte
+ * that an encoding does not have stays as it is, for printers to escape.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,41 +27,328 @@ struct page {
 };
 static const struct page pages[CT_ENCODING_COUNT] = {
 	[CT_ENCODING_ASCII] = { "ascii", NULL, { "utf-8", "utf8" }, false },
-	[CT_ENCODING_EBCDIC_037] = { "ebcdic-037", NULL, { "ibm-037", "ibm037", "cp037", "ebcdic-37" }, true },
-	[CT_ENCODING_EBCDIC_273] = { "ebcdic-273", "IBM273", { "ibm-273", "ibm273", "cp273" }, true },
-	[CT_ENCODING_EBCDIC_297] = { "ebcdic-297", "IBM297", { "ibm-297", "ibm297", "cp297" }, true },
-	[CT_ENCODING_EBCDIC_500] = { "ebcdic-500", "IBM500", { "ibm-500", "ibm500", "cp500" }, true },
-	[CT_ENCODING_EBCDIC_870] = { "ebcdic-870", "IBM870", { "ibm-870", "ibm870", "cp870" }, true },
-	[CT_ENCODING_EBCDIC_1047] = { "ebcdic-1047", "IBM1047", { "ibm-1047", "ibm1047", "cp1047" }, true },
-	[CT_ENCODING_EBCDIC_1140] = { "ebcdic-1140", "IBM1140", { "ibm-1140", "ibm1140", "cp1140" }, true },
-	[CT_ENCODING_EBCDIC_1141] = { "ebcdic-1141", "IBM1141", { "ibm-1141", "ibm1141", "cp1141" }, true },
-	[CT_ENCODING_LATIN_1] = { "latin-1", "ISO-8859-1", { "iso-8859-1", "iso8859-1", "latin1" }, false },
-	[CT_ENCODING_LATIN_9] = { "latin-9", "ISO-8859-15", { "iso-8859-15", "iso8859-15", "latin9" }, false },
+	[CT_ENCODING_EBCDIC_037] = { "ebcdic-037",
+				     NULL,
+				     { "ibm-037", "ibm037", "cp037", "ebcdic-37" },
+				     true },
+	[CT_ENCODING_EBCDIC_273] = { "ebcdic-273",
+				     "IBM273",
+				     { "ibm-273", "ibm273", "cp273" },
+				     true },
+	[CT_ENCODING_EBCDIC_297] = { "ebcdic-297",
+				     "IBM297",
+				     { "ibm-297", "ibm297", "cp297" },
+				     true },
+	[CT_ENCODING_EBCDIC_500] = { "ebcdic-500",
+				     "IBM500",
+				     { "ibm-500", "ibm500", "cp500" },
+				     true },
+	[CT_ENCODING_EBCDIC_870] = { "ebcdic-870",
+				     "IBM870",
+				     { "ibm-870", "ibm870", "cp870" },
+				     true },
+	[CT_ENCODING_EBCDIC_1047] = { "ebcdic-1047",
+				      "IBM1047",
+				      { "ibm-1047", "ibm1047", "cp1047" },
+				      true },
+	[CT_ENCODING_EBCDIC_1140] = { "ebcdic-1140",
+				      "IBM1140",
+				      { "ibm-1140", "ibm1140", "cp1140" },
+				      true },
+	[CT_ENCODING_EBCDIC_1141] = { "ebcdic-1141",
+				      "IBM1141",
+				      { "ibm-1141", "ibm1141", "cp1141" },
+				      true },
+	[CT_ENCODING_LATIN_1] = { "latin-1",
+				  "ISO-8859-1",
+				  { "iso-8859-1", "iso8859-1", "latin1" },
+				  false },
+	[CT_ENCODING_LATIN_9] = { "latin-9",
+				  "ISO-8859-15",
+				  { "iso-8859-15", "iso8859-15", "latin9" },
+				  false },
 	[CT_ENCODING_CP1252] = { "cp1252", "CP1252", { "windows-1252", "cp-1252" }, false },
 	[CT_ENCODING_SHIFT_JIS] = { "shift-jis", "CP932", { "shift_jis", "sjis", "cp932" }, false },
 };
 
 /* Code page 037 is a permutation of the first 256 characters of Unicode. */
 static const uint16_t from_037[SINGLES] = {
-	0x00, 0x01, 0x02, 0x03, 0x9C, 0x09, 0x86, 0x7F, 0x97, 0x8D, 0x8E, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, /* 00 */
-	0x10, 0x11, 0x12, 0x13, 0x9D, 0x85, 0x08, 0x87, 0x18, 0x19, 0x92, 0x8F, 0x1C, 0x1D, 0x1E, 0x1F, /* 10 */
-	0x80, 0x81, 0x82, 0x83, 0x84, 0x0A, 0x17, 0x1B, 0x88, 0x89, 0x8A, 0x8B, 0x8C, 0x05, 0x06, 0x07, /* 20 */
-	0x90, 0x91, 0x16, 0x93, 0x94, 0x95, 0x96, 0x04, 0x98, 0x99, 0x9A, 0x9B, 0x14, 0x15, 0x9E, 0x1A, /* 30 */
-	0x20, 0xA0, 0xE2, 0xE4, 0xE0, 0xE1, 0xE3, 0xE5, 0xE7, 0xF1, 0xA2, 0x2E, 0x3C, 0x28, 0x2B, 0x7C, /* 40 */
-	0x26, 0xE9, 0xEA, 0xEB, 0xE8, 0xED, 0xEE, 0xEF, 0xEC, 0xDF, 0x21, 0x24, 0x2A, 0x29, 0x3B, 0xAC, /* 50 */
-	0x2D, 0x2F, 0xC2, 0xC4, 0xC0, 0xC1, 0xC3, 0xC5, 0xC7, 0xD1, 0xA6, 0x2C, 0x25, 0x5F, 0x3E, 0x3F, /* 60 */
-	0xF8, 0xC9, 0xCA, 0xCB, 0xC8, 0xCD, 0xCE, 0xCF, 0xCC, 0x60, 0x3A, 0x23, 0x40, 0x27, 0x3D, 0x22, /* 70 */
-	0xD8, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0xAB, 0xBB, 0xF0, 0xFD, 0xFE, 0xB1, /* 80 */
-	0xB0, 0x6A, 0x6B, 0x6C, 0x6D, 0x6E, 0x6F, 0x70, 0x71, 0x72, 0xAA, 0xBA, 0xE6, 0xB8, 0xC6, 0xA4, /* 90 */
-	0xB5, 0x7E, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0xA1, 0xBF, 0xD0, 0xDD, 0xDE, 0xAE, /* A0 */
-	0x5E, 0xA3, 0xA5, 0xB7, 0xA9, 0xA7, 0xB6, 0xBC, 0xBD, 0xBE, 0x5B, 0x5D, 0xAF, 0xA8, 0xB4, 0xD7, /* B0 */
-	0x7B, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0xAD, 0xF4, 0xF6, 0xF2, 0xF3, 0xF5, /* C0 */
-	0x7D, 0x4A, 0x4B, 0x4C, 0x4D, 0x4E, 0x4F, 0x50, 0x51, 0x52, 0xB9, 0xFB, 0xFC, 0xF9, 0xFA, 0xFF, /* D0 */
-	0x5C, 0xF7, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5A, 0xB2, 0xD4, 0xD6, 0xD2, 0xD3, 0xD5, /* E0 */
-	0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0xB3, 0xDB, 0xDC, 0xD9, 0xDA, 0x9F, /* F0 */
+	/* 00 */
+	0x00,
+	0x01,
+	0x02,
+	0x03,
+	0x9C,
+	0x09,
+	0x86,
+	0x7F,
+	0x97,
+	0x8D,
+	0x8E,
+	0x0B,
+	0x0C,
+	0x0D,
+	0x0E,
+	0x0F,
+	/* 10 */
+	0x10,
+	0x11,
+	0x12,
+	0x13,
+	0x9D,
+	0x85,
+	0x08,
+	0x87,
+	0x18,
+	0x19,
+	0x92,
+	0x8F,
+	0x1C,
+	0x1D,
+	0x1E,
+	0x1F,
+	/* 20 */
+	0x80,
+	0x81,
+	0x82,
+	0x83,
+	0x84,
+	0x0A,
+	0x17,
+	0x1B,
+	0x88,
+	0x89,
+	0x8A,
+	0x8B,
+	0x8C,
+	0x05,
+	0x06,
+	0x07,
+	/* 30 */
+	0x90,
+	0x91,
+	0x16,
+	0x93,
+	0x94,
+	0x95,
+	0x96,
+	0x04,
+	0x98,
+	0x99,
+	0x9A,
+	0x9B,
+	0x14,
+	0x15,
+	0x9E,
+	0x1A,
+	/* 40 */
+	0x20,
+	0xA0,
+	0xE2,
+	0xE4,
+	0xE0,
+	0xE1,
+	0xE3,
+	0xE5,
+	0xE7,
+	0xF1,
+	0xA2,
+	0x2E,
+	0x3C,
+	0x28,
+	0x2B,
+	0x7C,
+	/* 50 */
+	0x26,
+	0xE9,
+	0xEA,
+	0xEB,
+	0xE8,
+	0xED,
+	0xEE,
+	0xEF,
+	0xEC,
+	0xDF,
+	0x21,
+	0x24,
+	0x2A,
+	0x29,
+	0x3B,
+	0xAC,
+	/* 60 */
+	0x2D,
+	0x2F,
+	0xC2,
+	0xC4,
+	0xC0,
+	0xC1,
+	0xC3,
+	0xC5,
+	0xC7,
+	0xD1,
+	0xA6,
+	0x2C,
+	0x25,
+	0x5F,
+	0x3E,
+	0x3F,
+	/* 70 */
+	0xF8,
+	0xC9,
+	0xCA,
+	0xCB,
+	0xC8,
+	0xCD,
+	0xCE,
+	0xCF,
+	0xCC,
+	0x60,
+	0x3A,
+	0x23,
+	0x40,
+	0x27,
+	0x3D,
+	0x22,
+	/* 80 */
+	0xD8,
+	0x61,
+	0x62,
+	0x63,
+	0x64,
+	0x65,
+	0x66,
+	0x67,
+	0x68,
+	0x69,
+	0xAB,
+	0xBB,
+	0xF0,
+	0xFD,
+	0xFE,
+	0xB1,
+	/* 90 */
+	0xB0,
+	0x6A,
+	0x6B,
+	0x6C,
+	0x6D,
+	0x6E,
+	0x6F,
+	0x70,
+	0x71,
+	0x72,
+	0xAA,
+	0xBA,
+	0xE6,
+	0xB8,
+	0xC6,
+	0xA4,
+	/* A0 */
+	0xB5,
+	0x7E,
+	0x73,
+	0x74,
+	0x75,
+	0x76,
+	0x77,
+	0x78,
+	0x79,
+	0x7A,
+	0xA1,
+	0xBF,
+	0xD0,
+	0xDD,
+	0xDE,
+	0xAE,
+	/* B0 */
+	0x5E,
+	0xA3,
+	0xA5,
+	0xB7,
+	0xA9,
+	0xA7,
+	0xB6,
+	0xBC,
+	0xBD,
+	0xBE,
+	0x5B,
+	0x5D,
+	0xAF,
+	0xA8,
+	0xB4,
+	0xD7,
+	/* C0 */
+	0x7B,
+	0x41,
+	0x42,
+	0x43,
+	0x44,
+	0x45,
+	0x46,
+	0x47,
+	0x48,
+	0x49,
+	0xAD,
+	0xF4,
+	0xF6,
+	0xF2,
+	0xF3,
+	0xF5,
+	/* D0 */
+	0x7D,
+	0x4A,
+	0x4B,
+	0x4C,
+	0x4D,
+	0x4E,
+	0x4F,
+	0x50,
+	0x51,
+	0x52,
+	0xB9,
+	0xFB,
+	0xFC,
+	0xF9,
+	0xFA,
+	0xFF,
+	/* E0 */
+	0x5C,
+	0xF7,
+	0x53,
+	0x54,
+	0x55,
+	0x56,
+	0x57,
+	0x58,
+	0x59,
+	0x5A,
+	0xB2,
+	0xD4,
+	0xD6,
+	0xD2,
+	0xD3,
+	0xD5,
+	/* F0 */
+	0x30,
+	0x31,
+	0x32,
+	0x33,
+	0x34,
+	0x35,
+	0x36,
+	0x37,
+	0x38,
+	0x39,
+	0xB3,
+	0xDB,
+	0xDC,
+	0xD9,
+	0xDA,
+	0x9F,
 };
 
-/* Of a page from iconv: the characters of single bytes, and behind them those of two bytes, if it has such.  Never freed. */
+/* Of a page from iconv: the characters of single bytes, and behind them those of two bytes, if it
+ * has such.  Never freed. */
 static uint16_t *tables[CT_ENCODING_COUNT];
 
 bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding)
@@ -68,7 +356,8 @@ bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_enco
 	for (unsigned i = 0; i < CT_ENCODING_COUNT; i++) {
 		bool is_this = ct_name_is(text, size, pages[i].name);
 
-		for (unsigned j = 0; j < CT_COUNT(pages[i].aliases) && pages[i].aliases[j] != NULL; j++)
+		for (unsigned j = 0; j < CT_COUNT(pages[i].aliases) && pages[i].aliases[j] != NULL;
+		     j++)
 			is_this |= ct_name_is(text, size, pages[i].aliases[j]);
 		if (is_this) {
 			*out_encoding = (enum ct_encoding)i;
@@ -129,7 +418,8 @@ static uint16_t *make_table(iconv_t converter)
 
 bool ct_encoding_is_prepared(enum ct_encoding encoding)
 {
-	return pages[encoding].iconv_name == NULL || __atomic_load_n(&tables[encoding], __ATOMIC_ACQUIRE) != NULL;
+	return pages[encoding].iconv_name == NULL ||
+	       __atomic_load_n(&tables[encoding], __ATOMIC_ACQUIRE) != NULL;
 }
 
 bool ct_encoding_prepare(enum ct_encoding encoding)
@@ -148,7 +438,8 @@ bool ct_encoding_prepare(enum ct_encoding encoding)
 	table = make_table(converter);
 	(void)iconv_close(converter);
 	/* Publish: pairs with the acquire loads.  Another thread may have been quicker. */
-	if (table != NULL && !__atomic_compare_exchange_n(&tables[encoding], &none, table, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (table != NULL && !__atomic_compare_exchange_n(&tables[encoding], &none, table, false,
+							  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		free(table);
 	errno = kept;
 	return table != NULL;
@@ -156,8 +447,10 @@ bool ct_encoding_prepare(enum ct_encoding encoding)
 
 /* ---- converting ---- */
 
-/* The character at `at` and how many bytes it has; NO_CHARACTER, and 1, when the encoding has none there. */
-static uint16_t character_at(enum ct_encoding encoding, const uint16_t *table, const uint8_t *at, size_t left, size_t *out_size)
+/* The character at `at` and how many bytes it has; NO_CHARACTER, and 1, when the encoding has none
+ * there. */
+static uint16_t character_at(enum ct_encoding encoding, const uint16_t *table, const uint8_t *at,
+			     size_t left, size_t *out_size)
 {
 	uint16_t code = encoding == CT_ENCODING_EBCDIC_037 ? from_037[*at] : table[*at];
 
@@ -190,7 +483,8 @@ void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *
 	const uint8_t *at = bytes, *end = at + size;
 	char *to;
 
-	if (encoding == CT_ENCODING_ASCII || (encoding != CT_ENCODING_EBCDIC_037 && table == NULL)) {
+	if (encoding == CT_ENCODING_ASCII ||
+	    (encoding != CT_ENCODING_EBCDIC_037 && table == NULL)) {
 		ct_buf_add(out, bytes, size);
 		return;
 	}
@@ -210,7 +504,8 @@ void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *
 	out->size = (size_t)(to - out->data);
 }
 
-void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size)
+void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes,
+			     size_t size)
 {
 	size_t start = out->size;
 	struct ct_buf text;
@@ -227,12 +522,16 @@ void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, cons
 	ct_buf_fini_into(&text, out);
 }
 
-/* One character of well-formed UTF-8 of up to three bytes; anything else is skipped byte by byte. */
+/* One character of well-formed UTF-8 of up to three bytes; anything else is skipped byte by byte.
+ */
 static bool next_character(const char **at, const char *end, uint16_t *out_code)
 {
 	const uint8_t *from = (const uint8_t *)*at;
 	size_t left = (size_t)(end - *at);
-	size_t size = from[0] < 0x80 ? 1 : (from[0] & 0xE0) == 0xC0 ? 2 : (from[0] & 0xF0) == 0xE0 ? 3 : 0;
+	size_t size = from[0] < 0x80             ? 1
+		      : (from[0] & 0xE0) == 0xC0 ? 2
+		      : (from[0] & 0xF0) == 0xE0 ? 3
+						 : 0;
 	unsigned code = size == 1 ? from[0] : size == 2 ? from[0] & 0x1Fu : from[0] & 0x0Fu;
 
 	if (size == 0 || size > left) {
@@ -278,7 +577,8 @@ size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *en
 	const uint16_t *table = __atomic_load_n(&tables[encoding], __ATOMIC_ACQUIRE);
 	uint16_t code;
 
-	if (encoding == CT_ENCODING_ASCII || (encoding != CT_ENCODING_EBCDIC_037 && table == NULL)) {
+	if (encoding == CT_ENCODING_ASCII ||
+	    (encoding != CT_ENCODING_EBCDIC_037 && table == NULL)) {
 		out[0] = (uint8_t) * (*at)++;
 		return 1;
 	}

@@ -1,8 +1,9 @@
 /*
  * escape.c - text that may be hostile becomes text that is one line and harmless on a terminal.
  *
- * Called by every printer, on the consumer thread's or a reader's thread, with bytes that the traced program chose.  Whatever they are,
- * what comes out is valid UTF-8 without control characters, without unescaped quotes, and in the order in which it is read.
+ * Called by every printer, on the consumer thread's or a reader's thread, with bytes that the
+ * traced program chose.  Whatever they are, what comes out is valid UTF-8 without control
+ * characters, without unescaped quotes, and in the order in which it is read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +20,12 @@ static bool is_plain(unsigned char c)
 	return (unsigned char)(c - 0x20) < 0x5F && c != '"' && c != '\\';
 }
 
-/* Eight bytes at once: the highest bit of a byte is set when that byte is not plain.  A byte of 0x80 or more may carry into those above it,
- * so that only the lowest mark is exact. */
+/* Eight bytes at once: the highest bit of a byte is set when that byte is not plain.  A byte of
+ * 0x80 or more may carry into those above it, so that only the lowest mark is exact. */
 static uint64_t not_plain(uint64_t word)
 {
-	uint64_t good =
-		(word + EACH_BYTE(0x60)) & ((word ^ EACH_BYTE('"')) + EACH_BYTE(0x7F)) & ((word ^ EACH_BYTE('\\')) + EACH_BYTE(0x7F));
+	uint64_t good = (word + EACH_BYTE(0x60)) & ((word ^ EACH_BYTE('"')) + EACH_BYTE(0x7F)) &
+			((word ^ EACH_BYTE('\\')) + EACH_BYTE(0x7F));
 
 	return word | (word + EACH_BYTE(0x01)) | ~good;
 }
@@ -65,7 +66,8 @@ static uint64_t put_four_and_last(char *at, const unsigned char *text, size_t si
 	return not_plain((uint64_t)last << 32 | first);
 }
 
-/* The last piece overlaps the one before, so that nothing is done byte by byte but in texts of three bytes. */
+/* The last piece overlaps the one before, so that nothing is done byte by byte but in texts of
+ * three bytes. */
 char *ct_escape_put_plain(char *at, const void *text, size_t size)
 {
 	const unsigned char *from = text;
@@ -115,9 +117,11 @@ size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_
 		*out_code = code;
 		return 3;
 	}
-	if (at[0] > 0xF4 || left < 4 || !is_continuation(at[1]) || !is_continuation(at[2]) || !is_continuation(at[3]))
+	if (at[0] > 0xF4 || left < 4 || !is_continuation(at[1]) || !is_continuation(at[2]) ||
+	    !is_continuation(at[3]))
 		return 0;
-	code = (at[0] & 0x07u) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+	code = (at[0] & 0x07u) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 |
+	       (at[3] & 0x3Fu);
 	if (code < 0x10000 || code > 0x10FFFF)
 		return 0;
 	*out_code = code;

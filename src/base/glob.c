@@ -1,8 +1,9 @@
 /*
  * glob.c - shell patterns against names and texts: `*` any run of characters, `?` any one.
  *
- * Called by readers' filters with patterns from the command line; any thread.  A pattern may be hostile: matching goes back to the last `*`
- * only, so it takes at most pattern times text steps and no stack.
+ * Called by readers' filters with patterns from the command line; any thread.  A pattern may be
+ * hostile: matching goes back to the last `*` only, so it takes at most pattern times text steps
+ * and no stack.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +63,8 @@ static size_t count_dots(const char *text, size_t size)
 }
 
 /* With as many dots on both sides, those of the pattern take all that the text has. */
-bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text, size_t text_size)
+bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text,
+			  size_t text_size)
 {
 	return count_dots(pattern, pattern_size) == count_dots(text, text_size) &&
 	       ct_glob_match(pattern, pattern_size, text, text_size);

@@ -1,10 +1,13 @@
 /*
- * guard.c - sections of code in which a thread may hold ctrace's own locks: no signal handler runs there, and no cancellation acts.
+ * guard.c - sections of code in which a thread may hold ctrace's own locks: no signal handler runs
+ * there, and no cancellation acts.
  *
- * Entered before the first of ctrace's locks is taken and left after the last one is released, by the thread itself.  A handler of the
- * program that ran in between could wait for a lock that its own thread holds; a cancelled thread would leave the lock locked for ever.
- * The calls here are system calls, so none of this is for the path of an event that has a ring.  A command that takes many locks one
- * after the other has one shield around all of its sections: then only the shield makes system calls.
+ * Entered before the first of ctrace's locks is taken and left after the last one is released, by
+ * the thread itself.  A handler of the program that ran in between could wait for a lock that its
+ * own thread holds; a cancelled thread would leave the lock locked for ever. The calls here are
+ * system calls, so none of this is for the path of an event that has a ring.  A command that takes
+ * many locks one after the other has one shield around all of its sections: then only the shield
+ * makes system calls.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +19,8 @@
 
 __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 
-/* What the thread had before it entered.  Valid while ct_thread_locked is not 0, and no shield is around the section. */
+/* What the thread had before it entered.  Valid while ct_thread_locked is not 0, and no shield is
+ * around the section. */
 static __thread struct {
 	sigset_t mask;
 	int cancel_state;
@@ -25,7 +29,8 @@ static __thread struct {
 /* The mask of the outermost shield.  NULL: the thread has none. */
 static __thread const sigset_t *shield_mask __attribute__((tls_model("initial-exec")));
 
-/* The signals that were pending before the first output of the section, or of the shield around it: they are the program's. */
+/* The signals that were pending before the first output of the section, or of the shield around it:
+ * they are the program's. */
 static __thread struct {
 	sigset_t pending;
 	bool is_known;
@@ -47,7 +52,8 @@ void ct_guard_output(void)
 	output.is_known = true;
 }
 
-/* Our own output raises SIGXFSZ and SIGPIPE on this thread: they must neither end the program nor run its handlers. */
+/* Our own output raises SIGXFSZ and SIGPIPE on this thread: they must neither end the program nor
+ * run its handlers. */
 static void discard_signals_of_output(void)
 {
 	static const int output_signals[] = { SIGXFSZ, SIGPIPE };
@@ -60,7 +66,8 @@ static void discard_signals_of_output(void)
 	output.is_known = false;
 	(void)sigemptyset(&ours);
 	for (size_t i = 0; i < CT_COUNT(output_signals); i++) {
-		if (sigismember(&pending, output_signals[i]) != 1 || sigismember(&output.pending, output_signals[i]) == 1)
+		if (sigismember(&pending, output_signals[i]) != 1 ||
+		    sigismember(&output.pending, output_signals[i]) == 1)
 			continue;
 		(void)sigaddset(&ours, output_signals[i]);
 		has_ours = true;
@@ -77,13 +84,15 @@ static void block_signals(sigset_t *out_mask)
 	(void)pthread_sigmask(SIG_SETMASK, &all, out_mask);
 }
 
-/* Signals are blocked first and allowed again last: a handler that leaves by siglongjmp() finds cancellation as it was. */
+/* Signals are blocked first and allowed again last: a handler that leaves by siglongjmp() finds
+ * cancellation as it was. */
 void ct_guard_enter(void)
 {
 	sigset_t mask;
 	int cancel_state;
 
-	/* A thread of our own has all signals blocked for life, and nobody can cancel it; one behind a shield for as long as that stands. */
+	/* A thread of our own has all signals blocked for life, and nobody can cancel it; one
+	 * behind a shield for as long as that stands. */
 	if (ct_thread_locked != 0 || is_shielded()) {
 		ct_thread_locked++;
 		return;
@@ -109,7 +118,8 @@ void ct_guard_leave(void)
 		return;
 	}
 	discard_signals_of_output();
-	/* Handlers that run in the last call may enter themselves: what this thread had is read first. */
+	/* Handlers that run in the last call may enter themselves: what this thread had is read
+	 * first. */
 	mask = before.mask;
 	cancel_state = before.cancel_state;
 	ct_thread_locked = 0;

@@ -1,8 +1,8 @@
 /*
  * hash_table.c - a hash table of numbers: which of the caller's items has a key.
  *
- * Called where things are found by name or by key, on the thread that has them.  Keys may be hostile: those that are made to collide cost
- * time, never more than the table is long.
+ * Called where things are found by name or by key, on the thread that has them.  Keys may be
+ * hostile: those that are made to collide cost time, never more than the table is long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,10 +35,12 @@ static void put(struct ct_hash_table *table, struct ct_hash_table_slot slot)
 /* The same items in twice as many slots, beside the table.  No slots: there is no memory. */
 static struct ct_hash_table doubled(const struct ct_hash_table *table)
 {
-	struct ct_hash_table larger = { .slot_count = table->slot_count != 0 ? table->slot_count * 2 : FIRST_SLOTS,
+	struct ct_hash_table larger = { .slot_count = table->slot_count != 0 ? table->slot_count * 2
+									     : FIRST_SLOTS,
 					.count = table->count };
 
-	larger.slots = larger.slot_count != 0 ? calloc(larger.slot_count, sizeof *larger.slots) : NULL;
+	larger.slots =
+		larger.slot_count != 0 ? calloc(larger.slot_count, sizeof *larger.slots) : NULL;
 	for (uint32_t i = 0; larger.slots != NULL && i < table->slot_count; i++)
 		if (table->slots[i].number != 0)
 			put(&larger, table->slots[i]);

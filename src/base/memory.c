@@ -1,9 +1,9 @@
 /*
  * memory.c - notes that an allocation of this process has failed.
  *
- * The ctrace tool notes every failed allocation (src/cli/allocate.c).  Before a verb gives a file its
- * name or ends with success, it looks here.  In a traced process nobody looks: the library counts
- * what it loses.  Any thread may call.
+ * The ctrace tool notes every failed allocation (src/cli/allocate.c).  Before a verb gives a file
+ * its name or ends with success, it looks here.  In a traced process nobody looks: the library
+ * counts what it loses.  Any thread may call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
  * names.c - names and values as people write them: any case, ON or 1, "debug" or 0.
  *
- * Called wherever a name is looked up, on any thread and in signal handlers too: nothing here allocates, locks or depends on
- * the locale.  Texts are counted, not terminated, and may hold anything.
+ * Called wherever a name is looked up, on any thread and in signal handlers too: nothing here
+ * allocates, locks or depends on the locale.  Texts are counted, not terminated, and may hold
+ * anything.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +18,9 @@ static unsigned char to_upper(unsigned char c)
 }
 
 /*
- * Eight bytes at a time: a trace call by name pays for this.  Setting bit 5 of every byte makes the cases of a letter equal;
- * that it also makes "[" and "{" equal costs a collision, never a wrong answer.
+ * Eight bytes at a time: a trace call by name pays for this.  Setting bit 5 of every byte makes the
+ * cases of a letter equal; that it also makes "[" and "{" equal costs a collision, never a wrong
+ * answer.
  */
 uint32_t ct_name_hash(const char *name, size_t size)
 {
@@ -130,12 +132,14 @@ uint32_t ct_value_number(const char *text, size_t size)
 	return negative ? 0 - value : value;
 }
 
-static const char *const level_names[CTRACE_LEVEL_COUNT] = { "DEBUG", "INFO", "WARN", "ERROR", "FATAL" };
+static const char *const level_names[CTRACE_LEVEL_COUNT] = { "DEBUG", "INFO", "WARN", "ERROR",
+							     "FATAL" };
 
 bool ct_level_parse(const char *text, size_t size, uint32_t *out_level)
 {
 	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++) {
-		if (ct_name_is(text, size, level_names[level]) || (size == 1 && text[0] == (char)('0' + level))) {
+		if (ct_name_is(text, size, level_names[level]) ||
+		    (size == 1 && text[0] == (char)('0' + level))) {
 			*out_level = level;
 			return true;
 		}

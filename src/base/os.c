@@ -1,8 +1,8 @@
 /*
  * os.c - the one door to the operating system: calls on what is open.
  *
- * Every call that can fail for reasons outside the program goes through here or os_open.c, so that tests can make each of them fail
- * (ct_os_fail).  errno tells why after any status but OK.
+ * Every call that can fail for reasons outside the program goes through here or os_open.c, so that
+ * tests can make each of them fail (ct_os_fail).  errno tells why after any status but OK.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -85,7 +85,8 @@ enum ctrace_status ct_os_stat(int fd, struct stat *out_info)
 
 enum ctrace_status ct_os_stat_at(int directory_fd, const char *path, struct stat *out_info)
 {
-	if (ct_os_must_fail(CT_OS_STAT) || fstatat(directory_fd, path, out_info, AT_SYMLINK_NOFOLLOW) != 0)
+	if (ct_os_must_fail(CT_OS_STAT) ||
+	    fstatat(directory_fd, path, out_info, AT_SYMLINK_NOFOLLOW) != 0)
 		return ct_os_status();
 	return CTRACE_OK;
 }
@@ -134,7 +135,8 @@ enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size, uint64_
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count, uint64_t offset)
+enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count,
+					 uint64_t offset)
 {
 	ct_guard_output();
 	while (count > 0) {
@@ -146,8 +148,10 @@ enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t co
 			continue;
 		}
 		ct_point("os.write");
-		written =
-			ct_os_must_fail(CT_OS_WRITE) ? -1 : pwritev(fd, pieces, count < IOV_MAX ? (int)count : IOV_MAX, (off_t)offset);
+		written = ct_os_must_fail(CT_OS_WRITE)
+				  ? -1
+				  : pwritev(fd, pieces, count < IOV_MAX ? (int)count : IOV_MAX,
+					    (off_t)offset);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
@@ -168,7 +172,10 @@ enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offse
 	size_t got = 0;
 
 	while (got < size) {
-		ssize_t more = ct_os_must_fail(CT_OS_READ) ? -1 : pread(fd, (char *)data + got, size - got, (off_t)(offset + got));
+		ssize_t more =
+			ct_os_must_fail(CT_OS_READ)
+				? -1
+				: pread(fd, (char *)data + got, size - got, (off_t)(offset + got));
 
 		if (more < 0 && errno == EINTR)
 			continue;
@@ -195,8 +202,8 @@ enum ctrace_status ct_os_truncate(int fd, uint64_t size)
 }
 
 /*
- * In pieces: some kernels' tmpfs undoes the whole call when a signal is pending, so one large call under a fast interval timer would
- * never end.  Each interruption halves the piece.
+ * In pieces: some kernels' tmpfs undoes the whole call when a signal is pending, so one large call
+ * under a fast interval timer would never end.  Each interruption halves the piece.
  */
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 {
@@ -206,7 +213,9 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 	ct_guard_output();
 	while (size > 0) {
 		uint64_t part = size < piece ? size : piece;
-		int error = ct_os_must_fail(CT_OS_ALLOCATE) ? errno : posix_fallocate(fd, (off_t)offset, (off_t)part);
+		int error = ct_os_must_fail(CT_OS_ALLOCATE)
+				    ? errno
+				    : posix_fallocate(fd, (off_t)offset, (off_t)part);
 
 		if (error == EINTR && ++interruptions < INTERRUPTIONS) {
 			piece = piece > PIECE_MIN ? piece / 2 : piece;
@@ -229,7 +238,8 @@ void ct_os_store_in_place(int fd)
 	int flags = 0;
 	int kept = errno;
 
-	if (fstatfs(fd, &info) == 0 && info.f_type == BTRFS_SUPER_MAGIC && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+	if (fstatfs(fd, &info) == 0 && info.f_type == BTRFS_SUPER_MAGIC &&
+	    ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
 		flags |= FS_NOCOW_FL;
 		(void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
 	}
@@ -258,7 +268,9 @@ enum ctrace_status ct_os_sync(int fd)
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address)
 {
 	int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | (fd < 0 ? MAP_ANONYMOUS : 0);
-	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	void *address = ct_os_must_fail(CT_OS_MAP)
+				? MAP_FAILED
+				: mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
 
 	if (address == MAP_FAILED)
 		return ct_os_status();
@@ -270,14 +282,17 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 static bool map_again(unsigned char *data, int fd, size_t head, size_t size)
 {
 	if (fd < 0)
-		return mremap(data, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, data + size) != MAP_FAILED;
-	return mmap(data + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)head) != MAP_FAILED;
+		return mremap(data, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, data + size) !=
+		       MAP_FAILED;
+	return mmap(data + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		    (off_t)head) != MAP_FAILED;
 }
 
 enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address)
 {
 	void *room;
-	/* Behind the end of the file, where nothing is touched before the second mapping is there. */
+	/* Behind the end of the file, where nothing is touched before the second mapping is there.
+	 */
 	enum ctrace_status status = ct_os_map(fd, head + 2 * size, true, &room);
 
 	if (status == CTRACE_OK && !map_again((unsigned char *)room + head, fd, head, size)) {
@@ -300,8 +315,10 @@ enum ctrace_status ct_os_populate(void *address, size_t size)
 
 bool ct_os_has_room(size_t size)
 {
-	void *address = ct_os_must_fail(CT_OS_MAP) ? MAP_FAILED
-						   : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *address = ct_os_must_fail(CT_OS_MAP)
+				? MAP_FAILED
+				: mmap(NULL, size, PROT_NONE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (address == MAP_FAILED)
 		return false;
@@ -324,7 +341,8 @@ enum ctrace_status ct_os_rename_aside(const char *from, const char *to)
 	if (ct_os_must_fail(CT_OS_RENAME))
 		return ct_os_status();
 	result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-	/* A file system that does not know the flag.  rename() replaces a directory only when that is empty. */
+	/* A file system that does not know the flag.  rename() replaces a directory only when that
+	 * is empty. */
 	if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
 		if (fstatat(AT_FDCWD, to, &info, AT_SYMLINK_NOFOLLOW) == 0)
 			errno = EEXIST;

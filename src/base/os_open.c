@@ -1,7 +1,9 @@
 /*
- * os_open.c - the rules for opening files: what is refused, which descriptor it gets, and whether that still is the file.
+ * os_open.c - the rules for opening files: what is refused, which descriptor it gets, and whether
+ * that still is the file.
  *
- * Any thread.  The program may close any descriptor at any time, ours too, and get its number for a file of its own.
+ * Any thread.  The program may close any descriptor at any time, ours too, and get its number for a
+ * file of its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +17,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define HIGH_LIMIT 1024u           /* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
+/* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
+#define HIGH_LIMIT 1024u
 #define SMALL_PIECE ((size_t)4096) /* of a file that is read */
 #define PIECE ((size_t)65536)
 #define OPEN_TRIES 5u /* for a file that is renamed while it is opened */
@@ -29,9 +32,10 @@ static enum ctrace_status refuse(int fd, int error)
 }
 
 /*
- * The first number for descriptors of ours: the upper quarter of what the program may have, and of 1,024, so that the kernel's
- * table of descriptors stays small.  open() of the program takes the lowest free number.  A program that closes every
- * descriptor and opens files of its own thus gets none of our numbers before it has hundreds open.
+ * The first number for descriptors of ours: the upper quarter of what the program may have, and of
+ * 1,024, so that the kernel's table of descriptors stays small.  open() of the program takes the
+ * lowest free number.  A program that closes every descriptor and opens files of its own thus gets
+ * none of our numbers before it has hundreds open.
  */
 static int high_base(void)
 {
@@ -44,7 +48,8 @@ static int high_base(void)
 	return count > STDERR_FILENO ? (int)count : STDERR_FILENO + 1;
 }
 
-/* A copy with a number from base on, else with any number above 2.  Negative, with errno, when there is none. */
+/* A copy with a number from base on, else with any number above 2.  Negative, with errno, when
+ * there is none. */
 static int duplicate_high(int fd, int base)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, base);
@@ -72,14 +77,16 @@ int ct_os_high(int fd)
  * number is compared with what the path names before anything is done to it.  The low number is
  * closed after that.  On a mismatch it stays open: it may be the program's.
  */
-static enum ctrace_status open_named(int directory_fd, const char *path, int flags, int *out_fd, struct stat *out_info)
+static enum ctrace_status open_named(int directory_fd, const char *path, int flags, int *out_fd,
+				     struct stat *out_info)
 {
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		struct stat there;
 		int high, low;
 
 		do {
-			low = ct_os_must_fail(CT_OS_OPEN) ? -1 : openat(directory_fd, path, flags, 0600);
+			low = ct_os_must_fail(CT_OS_OPEN) ? -1
+							  : openat(directory_fd, path, flags, 0600);
 		} while (low < 0 && errno == EINTR);
 		if (low < 0)
 			return ct_os_status();
@@ -95,7 +102,8 @@ static enum ctrace_status open_named(int directory_fd, const char *path, int fla
 			high = low; /* no other number is free */
 			low = -1;
 		}
-		if (fstat(high, out_info) != 0 || fstatat(directory_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+		if (fstat(high, out_info) != 0 ||
+		    fstatat(directory_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    out_info->st_ino != there.st_ino || out_info->st_dev != there.st_dev) {
 			if (low >= 0)
 				ct_os_close(&high);
@@ -109,7 +117,8 @@ static enum ctrace_status open_named(int directory_fd, const char *path, int fla
 	return CTRACE_OS_ERROR;
 }
 
-enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd,
+				    struct ct_file_id *out_id)
 {
 	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	enum ctrace_status status;
@@ -146,10 +155,12 @@ enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags
 	return ct_os_open_known(directory_fd, path, flags, out_fd, &id);
 }
 
-enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd,
+					struct ct_file_id *out_id)
 {
 	struct stat info;
-	enum ctrace_status status = open_named(directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
+	enum ctrace_status status = open_named(
+		directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
 
 	if (status == CTRACE_OK)
 		*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
@@ -168,7 +179,8 @@ int ct_os_open_kept(int directory_fd, const char *path)
 		errno = EACCES;
 		if (look < 0)
 			return -1;
-		if (fstat(look, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && fchmod(look, 0600) == 0) {
+		if (fstat(look, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+		    fchmod(look, 0600) == 0) {
 			struct ct_file_id id = ct_os_file_id(look);
 
 			fd = openat(directory_fd, path, O_RDWR | flags);
@@ -185,7 +197,8 @@ int ct_os_open_kept(int directory_fd, const char *path)
 	return ct_os_high(fd);
 }
 
-/* A directory that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may have put a link in its place. */
+/* A directory that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may
+ * have put a link in its place. */
 static void open_to_owner(const char *path)
 {
 	int fd = ct_os_high(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -250,7 +263,8 @@ enum ctrace_status ct_os_make_directory(const char *path)
 	return CTRACE_OK;
 }
 
-/* All that is there, into an empty buffer; closes fd.  At once, where the size is known: that of a file in /proc is 0. */
+/* All that is there, into an empty buffer; closes fd.  At once, where the size is known: that of a
+ * file in /proc is 0. */
 static enum ctrace_status read_all(int fd, off_t size, size_t limit, struct ct_buf *out)
 {
 	size_t piece = size == 0 ? SMALL_PIECE : size < (off_t)PIECE ? (size_t)size + 1 : PIECE;
@@ -276,7 +290,9 @@ static enum ctrace_status read_all(int fd, off_t size, size_t limit, struct ct_b
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out)
 {
 	struct stat info;
-	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = ct_os_must_fail(CT_OS_OPEN)
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return ct_os_status();
@@ -289,7 +305,8 @@ enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf
 	return read_all(fd, info.st_size, limit, out);
 }
 
-static bool is_trusted(const struct stat *directory, const struct stat *file, enum ct_os_trust trust)
+static bool is_trusted(const struct stat *directory, const struct stat *file,
+		       enum ct_os_trust trust)
 {
 	bool is_own = file->st_uid == geteuid() || file->st_uid == 0;
 
@@ -302,10 +319,14 @@ static bool is_trusted(const struct stat *directory, const struct stat *file, en
 	return (file->st_mode & S_IWOTH) == 0;
 }
 
-enum ctrace_status ct_os_read_trusted(const char *directory, const char *name, enum ct_os_trust trust, size_t limit, struct ct_buf *out)
+enum ctrace_status ct_os_read_trusted(const char *directory, const char *name,
+				      enum ct_os_trust trust, size_t limit, struct ct_buf *out)
 {
-	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (trust == CT_OS_OWN ? O_NOFOLLOW : 0);
-	int directory_fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
+		    (trust == CT_OS_OWN ? O_NOFOLLOW : 0);
+	int directory_fd = ct_os_must_fail(CT_OS_OPEN)
+				   ? -1
+				   : open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat directory_info, info;
 	int fd;
 
@@ -380,16 +401,19 @@ void ct_os_close_file(int *fd, const struct ct_file_id *id)
 #define STATX_MNT_ID_UNIQUE 0x4000u /* Linux 6.8: never given to another mount */
 #endif
 
-/* Not by /proc while the kernel knows another way: a look-up there makes the end of the process slower. */
+/* Not by /proc while the kernel knows another way: a look-up there makes the end of the process
+ * slower. */
 struct ct_world ct_os_world(void)
 {
 	struct ct_world world = { .mount = 0 };
 	struct statx root;
 	struct stat info;
 
-	if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID_UNIQUE, &root) != 0 || (root.stx_mask & STATX_INO) == 0)
+	if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID_UNIQUE, &root) != 0 ||
+	    (root.stx_mask & STATX_INO) == 0)
 		return world;
-	world.root = (struct ct_file_id){ makedev(root.stx_dev_major, root.stx_dev_minor), root.stx_ino };
+	world.root = (struct ct_file_id){ makedev(root.stx_dev_major, root.stx_dev_minor),
+					  root.stx_ino };
 	if ((root.stx_mask & (STATX_MNT_ID | STATX_MNT_ID_UNIQUE)) != 0)
 		world.mount = root.stx_mnt_id;
 	else if (stat("/proc/thread-self/ns/mnt", &info) == 0)
@@ -399,5 +423,6 @@ struct ct_world ct_os_world(void)
 
 bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b)
 {
-	return a->root.device == b->root.device && a->root.inode == b->root.inode && a->mount == b->mount;
+	return a->root.device == b->root.device && a->root.inode == b->root.inode &&
+	       a->mount == b->mount;
 }

@@ -21,9 +21,11 @@
 
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
-	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u), .tv_nsec = (long)(timeout_ns % 1000000000u) };
+	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u),
+				    .tv_nsec = (long)(timeout_ns % 1000000000u) };
 
-	(void)syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
+	(void)syscall(SYS_futex, word, FUTEX_WAIT, value,
+		      timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
 }
 
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns)
@@ -84,7 +86,8 @@ __attribute__((constructor)) static void note_cpus(void)
 {
 	int kept = errno;
 
-	of_program.has_cpus = sched_getaffinity(getpid(), sizeof of_program.cpus, (cpu_set_t *)(void *)of_program.cpus) == 0;
+	of_program.has_cpus = sched_getaffinity(getpid(), sizeof of_program.cpus,
+						(cpu_set_t *)(void *)of_program.cpus) == 0;
 	errno = kept;
 }
 
@@ -139,7 +142,8 @@ static struct thread_start *find_start(void)
 	for (size_t i = 0; i < CT_COUNT(starts); i++) {
 		uint32_t none = 0;
 
-		if (__atomic_compare_exchange_n(&starts[i].is_used, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&starts[i].is_used, &none, 1, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return &starts[i];
 	}
 	return NULL;
@@ -166,7 +170,8 @@ static bool is_ordinary(void)
 	unsigned char cpus[sizeof of_program.cpus] = { 0 };
 
 	return sched_getscheduler(0) == SCHED_OTHER && of_program.has_cpus &&
-	       sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)cpus) == 0 && memcmp(cpus, of_program.cpus, sizeof cpus) == 0;
+	       sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)cpus) == 0 &&
+	       memcmp(cpus, of_program.cpus, sizeof cpus) == 0;
 }
 
 /*
@@ -182,14 +187,17 @@ static void set_ordinary(pthread_attr_t *attributes)
 	(void)pthread_attr_setschedpolicy(attributes, SCHED_OTHER);
 	(void)pthread_attr_setschedparam(attributes, &ordinary);
 	if (of_program.has_cpus)
-		(void)pthread_attr_setaffinity_np(attributes, sizeof of_program.cpus, (const cpu_set_t *)(const void *)of_program.cpus);
+		(void)pthread_attr_setaffinity_np(attributes, sizeof of_program.cpus,
+						  (const cpu_set_t *)(const void *)of_program.cpus);
 }
 
 #define STACK ((size_t)1 << 20) /* start/stop routines of the program run on one of them */
 #define STACK_MOST ((size_t)1 << 28)
 
-/* The attributes cost a wait for the new thread, so an ordinary thread starts another without them. */
-static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack, struct thread_start *start)
+/* The attributes cost a wait for the new thread, so an ordinary thread starts another without them.
+ */
+static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack,
+			     struct thread_start *start)
 {
 	pthread_attr_t attributes;
 	int error = pthread_attr_init(&attributes);
@@ -204,7 +212,8 @@ static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack
 	return error;
 }
 
-/* The program's thread-local storage is taken from each stack, and may leave nothing of a small one. */
+/* The program's thread-local storage is taken from each stack, and may leave nothing of a small
+ * one. */
 static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
 {
 	int error = EINVAL;
@@ -214,7 +223,8 @@ static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_st
 	return error;
 }
 
-enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name, void *out_pthread)
+enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name,
+				      void *out_pthread)
 {
 	struct thread_start *start;
 	sigset_t all, before;
@@ -236,8 +246,8 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = create_thread(&thread, !is_ordinary(), start);
-	/* A thread of SCHED_IDLE may lack the right to leave that class, and the processors may have
-	 * been taken from us since. */
+	/* A thread of SCHED_IDLE may lack the right to leave that class, and the processors may
+	 * have been taken from us since. */
 	if (error == EPERM || error == EINVAL)
 		error = create_thread(&thread, false, start);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);

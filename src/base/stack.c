@@ -1,9 +1,10 @@
 /*
  * stack.c - calls a function on a stack of ctrace's own.
  *
- * The thread that needs something first may have any stack: a few kilobytes for signal handlers, 16 KiB for a small thread.  Reading a
- * configuration and loading a module need more.  All signals are blocked meanwhile and cancellation is off: nothing jumps out of such a
- * call.  Called rarely: at most a few times in the life of a process, and by commands.
+ * The thread that needs something first may have any stack: a few kilobytes for signal handlers, 16
+ * KiB for a small thread.  Reading a configuration and loading a module need more.  All signals are
+ * blocked meanwhile and cancellation is off: nothing jumps out of such a call.  Called rarely: at
+ * most a few times in the life of a process, and by commands.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,8 @@
 
 #define STACK_SIZE ((size_t)1 << 20) /* pages that are not touched cost nothing */
 #define STACK_SIZE_MIN ((size_t)128 << 10)
-#define GUARD_SIZE ((size_t)64 << 10) /* behind its end: at least a page, wherever pages are larger */
+/* behind its end: at least a page, wherever pages are larger */
+#define GUARD_SIZE ((size_t)64 << 10)
 
 /* At the upper end of the stack, so that the caller's stack need not hold it. */
 struct call {
@@ -31,11 +33,14 @@ struct call {
 };
 
 /*
- * The program may be built with AddressSanitizer, whether ctrace is or not; otherwise these are NULL.  AddressSanitizer must know the
- * stack that a thread is on: when code that it watches unwinds on another one, it warns, and later reports errors that are none.
+ * The program may be built with AddressSanitizer, whether ctrace is or not; otherwise these are
+ * NULL.  AddressSanitizer must know the stack that a thread is on: when code that it watches
+ * unwinds on another one, it warns, and later reports errors that are none.
  */
-__attribute__((weak)) void __sanitizer_start_switch_fiber(void **out_state, const void *bottom, size_t size);
-__attribute__((weak)) void __sanitizer_finish_switch_fiber(void *state, const void **out_bottom, size_t *out_size);
+__attribute__((weak)) void __sanitizer_start_switch_fiber(void **out_state, const void *bottom,
+							  size_t size);
+__attribute__((weak)) void __sanitizer_finish_switch_fiber(void *state, const void **out_bottom,
+							   size_t *out_size);
 
 /* out_state NULL: the stack that is left ends. */
 static void announce_switch(void **out_state, const void *bottom, size_t size)
@@ -79,7 +84,8 @@ static void *make_stack(size_t *out_size)
 	}
 	for (size_t size = STACK_SIZE; size >= STACK_SIZE_MIN; size /= 2) {
 		void *address =
-			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+			mmap(NULL, size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
 		if (address == MAP_FAILED)
 			continue;
@@ -96,7 +102,8 @@ static void release_stack(void *stack, size_t size)
 {
 	void *none = NULL;
 
-	if (size != STACK_SIZE || !__atomic_compare_exchange_n(&spare, &none, stack, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (size != STACK_SIZE || !__atomic_compare_exchange_n(&spare, &none, stack, false,
+							       __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		(void)munmap(stack, size);
 }
 
@@ -117,7 +124,8 @@ static void call_on(char *stack, size_t size, void (*body)(void *argument), void
 	makecontext(&call->called, run, 0);
 	current = call;
 	announce_switch(&state, stack + GUARD_SIZE, offset - GUARD_SIZE);
-	/* Returns a second time when run() ends.  Not swapcontext(): AddressSanitizer prints a warning when that is called. */
+	/* Returns a second time when run() ends.  Not swapcontext(): AddressSanitizer prints a
+	 * warning when that is called. */
 	(void)getcontext(&call->caller);
 	if (!call->has_begun) {
 		call->has_begun = true;

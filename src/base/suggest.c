@@ -40,8 +40,10 @@ static unsigned edits(struct ct_span a, struct ct_span b)
 		for (unsigned j = 1; j <= b.size; j++) {
 			bool is_same = lower(a.at[i - 1]) == lower(b.at[j - 1]);
 
-			now[j] = least(least(last[j], now[j - 1]) + 1, last[j - 1] + (is_same ? 0 : 1));
-			if (i > 1 && j > 1 && lower(a.at[i - 1]) == lower(b.at[j - 2]) && lower(a.at[i - 2]) == lower(b.at[j - 1]))
+			now[j] = least(least(last[j], now[j - 1]) + 1,
+				       last[j - 1] + (is_same ? 0 : 1));
+			if (i > 1 && j > 1 && lower(a.at[i - 1]) == lower(b.at[j - 2]) &&
+			    lower(a.at[i - 2]) == lower(b.at[j - 1]))
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		before = last;
@@ -75,17 +77,24 @@ static const struct {
 	const char *word;
 	const char *level;
 } level_synonyms[] = {
-	{ "all", "debug" },    { "trace", "debug" },  { "verbose", "debug" },    { "fine", "debug" },
-	{ "finest", "debug" }, { "dbg", "debug" },    { "information", "info" }, { "informational", "info" },
-	{ "notice", "info" },  { "warning", "warn" }, { "warnings", "warn" },    { "err", "error" },
-	{ "errors", "error" }, { "severe", "error" }, { "critical", "fatal" },   { "crit", "fatal" },
-	{ "alert", "fatal" },  { "emerg", "fatal" },  { "emergency", "fatal" },  { "panic", "fatal" },
-	{ "off", "none" },     { "no", "none" },      { "disabled", "none" },    { "quiet", "none" },
-	{ "silent", "none" },  { "5", "none" },       { "-1", "none" },
+	{ "all", "debug" },        { "trace", "debug" },
+	{ "verbose", "debug" },    { "fine", "debug" },
+	{ "finest", "debug" },     { "dbg", "debug" },
+	{ "information", "info" }, { "informational", "info" },
+	{ "notice", "info" },      { "warning", "warn" },
+	{ "warnings", "warn" },    { "err", "error" },
+	{ "errors", "error" },     { "severe", "error" },
+	{ "critical", "fatal" },   { "crit", "fatal" },
+	{ "alert", "fatal" },      { "emerg", "fatal" },
+	{ "emergency", "fatal" },  { "panic", "fatal" },
+	{ "off", "none" },         { "no", "none" },
+	{ "disabled", "none" },    { "quiet", "none" },
+	{ "silent", "none" },      { "5", "none" },
+	{ "-1", "none" },
 };
 
-/* The nearest level, or else the level of the nearest long synonym: "wraning" is no level's neighbour, but that of "warning".  A short
- * synonym is near too many words. */
+/* The nearest level, or else the level of the nearest long synonym: "wraning" is no level's
+ * neighbour, but that of "warning".  A short synonym is near too many words. */
 static const char *suggest_near_level(struct ct_span word, const char *const *levels, size_t count)
 {
 	const char *near = ct_suggest(word, levels, count);
@@ -115,6 +124,8 @@ const char *ct_suggest_level(struct ct_span word, bool with_none)
 		bare.size--;
 	for (size_t i = 0; i < CT_COUNT(level_synonyms); i++)
 		if (ct_name_is(bare.at, bare.size, level_synonyms[i].word))
-			return with_none || strcmp(level_synonyms[i].level, "none") != 0 ? level_synonyms[i].level : NULL;
+			return with_none || strcmp(level_synonyms[i].level, "none") != 0
+				       ? level_synonyms[i].level
+				       : NULL;
 	return suggest_near_level(bare, levels, CT_COUNT(levels) - !with_none);
 }

@@ -1,15 +1,18 @@
 /*
  * sync.c - what turns ticks into time.
  *
- * Beside the rings the consumer keeps points (ticks, wall clock).  A record's time lies on the line between the two points
- * round it, so no frequency has to be known in advance and a dead process's rings can still be dated.
+ * Beside the rings the consumer keeps points (ticks, wall clock).  A record's time lies on the line
+ * between the two points round it, so no frequency has to be known in advance and a dead process's
+ * rings can still be dated.
  *
- * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it and the wall
- * clock at the same rate, also while NTP slews and over suspend, so their difference changes only when somebody
- * sets the wall clock.  Ticks that go back, stop or jump disagree with CLOCK_BOOTTIME.  Both begin a new epoch.
+ * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it
+ * and the wall clock at the same rate, also while NTP slews and over suspend, so their difference
+ * changes only when somebody sets the wall clock.  Ticks that go back, stop or jump disagree with
+ * CLOCK_BOOTTIME.  Both begin a new epoch.
  *
- * Only the consumer adds points; tests add readings of their own with ct_sync_add().  The struct may be read from a
- * hostile process's file, so readers bound each count and divide by nothing that they have not looked at.
+ * Only the consumer adds points; tests add readings of their own with ct_sync_add().  The struct
+ * may be read from a hostile process's file, so readers bound each count and divide by nothing that
+ * they have not looked at.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +25,8 @@
 #define RATE_NS 1000000u             /* between the points that a slope is taken from, at least */
 #define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
 #define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
-#define SLACK_NS 1000000000u         /* a time may be that much after the latest point, and is of its epoch */
+/* a time may be that much after the latest point, and is of its epoch */
+#define SLACK_NS 1000000000u
 #define NS_A_SECOND 1000000000u
 #define COPY_TRIES 1000
 #define SLOPE_BITS 56u /* a slope is nanoseconds in a tick, shifted left by this */
@@ -30,9 +34,10 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-_Static_assert(CT_SYNC_POINTS > 2 * CT_SYNC_EPOCHS, "some point always lies between the ends of an epoch");
+_Static_assert(CT_SYNC_POINTS > 2 * CT_SYNC_EPOCHS,
+	       "some point always lies between the ends of an epoch");
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Lines
  */
 
@@ -81,7 +86,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing: the points
  */
 
@@ -92,13 +97,15 @@ static struct ct_sync_epoch *epoch_newest(struct ct_sync *sync)
 
 static void points_remove(struct ct_sync *sync, uint32_t at, uint32_t count)
 {
-	memmove(&sync->points[at], &sync->points[at + count], (sync->point_count - at - count) * sizeof sync->points[0]);
+	memmove(&sync->points[at], &sync->points[at + count],
+		(sync->point_count - at - count) * sizeof sync->points[0]);
 	sync->point_count -= count;
 }
 
 /*
- * Removes the point that is missed least, which is the one with the shortest gap for its age; never the first or last of
- * an epoch.  So the distance of two points grows with their age: 100 ms apart, seconds, minutes.
+ * Removes the point that is missed least, which is the one with the shortest gap for its age; never
+ * the first or last of an epoch.  So the distance of two points grows with their age: 100 ms apart,
+ * seconds, minutes.
  */
 static void points_thin(struct ct_sync *sync)
 {
@@ -110,13 +117,15 @@ static void points_thin(struct ct_sync *sync)
 
 		for (uint32_t i = end; i-- > start;) {
 			const struct ct_sync_point *point = &sync->points[i];
-			uint64_t newer_gap = i + 1 < end ? distance(point[1].wall_ns, point->wall_ns) : 0;
+			uint64_t newer_gap =
+				i + 1 < end ? distance(point[1].wall_ns, point->wall_ns) : 0;
 			uint64_t score;
 
 			age += newer_gap;
 			if (i == start || i + 1 == end)
 				continue;
-			score = (newer_gap + distance(point->wall_ns, point[-1].wall_ns)) / (age / 1024 + 1);
+			score = (newer_gap + distance(point->wall_ns, point[-1].wall_ns)) /
+				(age / 1024 + 1);
 			if (score >= least)
 				continue;
 			least = score;
@@ -157,12 +166,15 @@ static void line_draw(struct ct_sync *sync)
 					    .span = sync->latest.ticks - from.ticks,
 					    .slope = slope_between(from, sync->latest) };
 	/* Readings are tens of nanoseconds off: the farther apart, the better the slope. */
-	for (uint32_t i = last + 1; i-- > first && sync->latest.wall_ns - base.wall_ns < POINT_INTERVAL_NS;)
+	for (uint32_t i = last + 1;
+	     i-- > first && sync->latest.wall_ns - base.wall_ns < POINT_INTERVAL_NS;)
 		base = sync->points[i];
 	span_ns = sync->latest.wall_ns - base.wall_ns;
 	if (sync->source == CT_CLOCK_TSC && span_ns >= RATE_NS && span_ns / 1000 >= sync->width_ns)
 		sync->slope = slope_between(base, sync->latest);
-	epoch->to_ticks = sync->slope != 0 ? add_up_to_max(sync->latest.ticks, slope_run(sync->slope, AHEAD_NS)) : UINT64_MAX;
+	epoch->to_ticks = sync->slope != 0 ? add_up_to_max(sync->latest.ticks,
+							   slope_run(sync->slope, AHEAD_NS))
+					   : UINT64_MAX;
 }
 
 /* The same epoch goes on. */
@@ -174,14 +186,15 @@ static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *
 	if (point.wall_ns < sync->latest.wall_ns)
 		point.wall_ns = sync->latest.wall_ns;
 	/* After a pause both ends of it are kept. */
-	if (point.wall_ns - sync->latest.wall_ns >= POINT_INTERVAL_NS && sync->latest.ticks > point_newest(sync).ticks)
+	if (point.wall_ns - sync->latest.wall_ns >= POINT_INTERVAL_NS &&
+	    sync->latest.ticks > point_newest(sync).ticks)
 		point_add(sync, sync->latest);
 	if (point.wall_ns - point_newest(sync).wall_ns >= POINT_INTERVAL_NS)
 		point_add(sync, point);
 	sync->latest = point;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing: epochs
  */
 
@@ -199,17 +212,21 @@ static struct change change_find(const struct ct_sync *sync, const struct ct_clo
 	uint64_t doubt = STEP_NS + now->width_ns + sync->width_ns;
 	struct change change = { .passed_ns = (int64_t)(now->boot_ns - sync->boot_ns),
 				 .ticks = (int64_t)(now->ticks - sync->latest.ticks),
-				 .step_ns = (int64_t)((now->wall_ns - sync->real_ns) - (now->boot_ns - sync->boot_ns)) };
+				 .step_ns = (int64_t)((now->wall_ns - sync->real_ns) -
+						      (now->boot_ns - sync->boot_ns)) };
 	uint64_t passed = magnitude(change.passed_ns);
 	bool is_known = change.ticks > 0 && sync->slope != 0;
 	uint64_t expected = is_known ? slope_rise(sync->slope, (uint64_t)change.ticks) : 0;
 
-	change.is_too_soon = change.ticks <= 0 && passed < TOO_SOON_NS && magnitude(change.step_ns) <= doubt;
+	change.is_too_soon =
+		change.ticks <= 0 && passed < TOO_SOON_NS && magnitude(change.step_ns) <= doubt;
 	if (magnitude(change.step_ns) <= doubt)
 		change.step_ns = 0;
 	/* Time daemons slew by up to a tenth. */
-	change.is_jump = change.ticks <= 0 || change.passed_ns < 0 || (is_known && distance(expected, passed) > doubt + passed / 8);
-	/* Two of three agree: CLOCK_BOOTTIME itself was changed, as when a process is restored or lives in another time namespace. */
+	change.is_jump = change.ticks <= 0 || change.passed_ns < 0 ||
+			 (is_known && distance(expected, passed) > doubt + passed / 8);
+	/* Two of three agree: CLOCK_BOOTTIME itself was changed, as when a process is restored or
+	 * lives in another time namespace. */
 	if (is_known && change.step_ns != 0 && change.is_jump &&
 	    distance(expected, now->wall_ns - sync->real_ns) <= doubt + expected / 1000)
 		change = (struct change){ .passed_ns = change.passed_ns, .ticks = change.ticks };
@@ -221,13 +238,16 @@ static struct change change_find(const struct ct_sync *sync, const struct ct_clo
 static void epoch_drop_oldest(struct ct_sync *sync)
 {
 	points_remove(sync, 0, sync->epochs[0].points);
-	memmove(&sync->epochs[0], &sync->epochs[1], (sync->epoch_count - 1) * sizeof sync->epochs[0]);
+	memmove(&sync->epochs[0], &sync->epochs[1],
+		(sync->epoch_count - 1) * sizeof sync->epochs[0]);
 	sync->epoch_count--;
 }
 
-/* first: its first point; from_ticks: its records'; to_ticks: the records of the epoch that ends. */
-static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change,
-			struct ct_sync_point first, uint64_t from_ticks, uint64_t to_ticks)
+/* first: its first point; from_ticks: its records'; to_ticks: the records of the epoch that ends.
+ */
+static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now,
+			const struct change *change, struct ct_sync_point first,
+			uint64_t from_ticks, uint64_t to_ticks)
 {
 	struct ct_sync_epoch epoch = *epoch_newest(sync);
 
@@ -241,10 +261,13 @@ static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now
 	epoch.points = 0;
 	if (change->step_ns != 0) {
 		epoch.clock.steps++;
-		epoch.clock.total_ns = (int64_t)((uint64_t)epoch.clock.total_ns + (uint64_t)change->step_ns);
+		epoch.clock.total_ns =
+			(int64_t)((uint64_t)epoch.clock.total_ns + (uint64_t)change->step_ns);
 		epoch.clock.set_at_ns = now->wall_ns;
-		epoch.clock.set_back_ns = change->step_ns < 0 ? epoch.clock.set_back_ns + magnitude(change->step_ns)
-							      : subtract_down_to_0(epoch.clock.set_back_ns, (uint64_t)change->step_ns);
+		epoch.clock.set_back_ns =
+			change->step_ns < 0 ? epoch.clock.set_back_ns + magnitude(change->step_ns)
+					    : subtract_down_to_0(epoch.clock.set_back_ns,
+								 (uint64_t)change->step_ns);
 	}
 	sync->epochs[sync->epoch_count++] = epoch;
 	point_add(sync, first);
@@ -252,7 +275,8 @@ static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now
 }
 
 /* The time of the step is not known: it counts as right after the last reading. */
-static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
+static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now,
+				const struct change *change)
 {
 	struct ct_sync_point last = sync->latest;
 	struct ct_sync_point first = { last.ticks + 1, now->wall_ns - (uint64_t)change->passed_ns };
@@ -262,9 +286,11 @@ static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_read
 }
 
 /* Nothing joins the two readings: each record belongs to the reading that it can have come from. */
-static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now, const struct change *change)
+static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now,
+				const struct change *change)
 {
-	uint64_t between = slope_run(sync->slope, change->passed_ns > 0 ? (uint64_t)change->passed_ns : 0);
+	uint64_t between =
+		slope_run(sync->slope, change->passed_ns > 0 ? (uint64_t)change->passed_ns : 0);
 	uint64_t last = sync->latest.ticks;
 	struct ct_sync_point first = { now->ticks, now->wall_ns };
 	uint64_t from, to;
@@ -289,7 +315,8 @@ static bool is_whole(const struct ct_sync *sync)
 {
 	uint64_t points = 0;
 
-	if (sync->epoch_count == 0 || sync->epoch_count > CT_SYNC_EPOCHS || sync->point_count > CT_SYNC_POINTS)
+	if (sync->epoch_count == 0 || sync->epoch_count > CT_SYNC_EPOCHS ||
+	    sync->point_count > CT_SYNC_POINTS)
 		return false;
 	for (uint32_t i = 0; i < sync->epoch_count; i++) {
 		if (sync->epochs[i].points == 0)
@@ -307,7 +334,8 @@ static void take_reading(struct ct_sync *sync, const struct ct_clock_reading *no
 	line_draw(sync);
 }
 
-void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source, const struct ct_clock_reading *now)
+void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
+		   const struct ct_clock_reading *now)
 {
 	memset(sync, 0, sizeof *sync);
 	sync->source = source;
@@ -330,7 +358,9 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 	struct change change;
 
 	if (!is_whole(sync)) {
-		ct_sync_begin(sync, sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC, now);
+		ct_sync_begin(sync,
+			      sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC,
+			      now);
 		return;
 	}
 	change = change_find(sync, now);
@@ -357,7 +387,7 @@ void ct_sync_update(struct ct_sync *sync)
 	ct_sync_add(sync, &now);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading
  */
 
@@ -369,8 +399,10 @@ static uint32_t least(uint32_t a, uint32_t b)
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 {
 	/* Another process may write to either at any time: the counts are looked at once. */
-	uint32_t epochs = least(__atomic_load_n(&sync->epoch_count, __ATOMIC_RELAXED), CT_SYNC_EPOCHS);
-	uint32_t points = least(__atomic_load_n(&sync->point_count, __ATOMIC_RELAXED), CT_SYNC_POINTS);
+	uint32_t epochs =
+		least(__atomic_load_n(&sync->epoch_count, __ATOMIC_RELAXED), CT_SYNC_EPOCHS);
+	uint32_t points =
+		least(__atomic_load_n(&sync->point_count, __ATOMIC_RELAXED), CT_SYNC_POINTS);
 
 	/* Only the points that are used: each pass begins with a copy. */
 	memcpy(out, sync, offsetof(struct ct_sync, epochs));
@@ -397,7 +429,8 @@ static struct ct_sync_point run_point(const struct run *run, uint32_t index)
 
 static struct run run_of(const struct ct_sync *sync, uint32_t index)
 {
-	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS), left = least(sync->point_count, CT_SYNC_POINTS), first = 0;
+	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS),
+		 left = least(sync->point_count, CT_SYNC_POINTS), first = 0;
 	struct run run = { .sync = sync, .epoch = &sync->epochs[index] };
 
 	for (uint32_t i = 0; i < index; i++) {
@@ -431,7 +464,8 @@ static uint64_t run_last_slope(const struct run *run)
 	if (run->after_last != 0)
 		return run->after_last;
 	if (run->count > 1)
-		return slope_between(run_point(run, run->count - 2), run_point(run, run->count - 1));
+		return slope_between(run_point(run, run->count - 2),
+				     run_point(run, run->count - 1));
 	return run_first_slope(run);
 }
 
@@ -444,7 +478,8 @@ static struct pair run_pair(const struct run *run, uint32_t index, bool is_wall)
 {
 	struct ct_sync_point point = run_point(run, index);
 
-	return is_wall ? (struct pair){ point.wall_ns, point.ticks } : (struct pair){ point.ticks, point.wall_ns };
+	return is_wall ? (struct pair){ point.wall_ns, point.ticks }
+		       : (struct pair){ point.ticks, point.wall_ns };
 }
 
 /* The last point that is not above; the caller knows that there is one. */
@@ -479,7 +514,8 @@ static uint64_t run_convert(const struct run *run, uint64_t value, bool is_wall)
 		return 0;
 	a = run_pair(run, 0, is_wall);
 	if (value < a.from)
-		return subtract_down_to_0(a.to, run_along(run_first_slope(run), a.from - value, is_wall));
+		return subtract_down_to_0(a.to,
+					  run_along(run_first_slope(run), a.from - value, is_wall));
 	at = run_find(run, value, is_wall);
 	a = run_pair(run, at, is_wall);
 	if (at + 1 == run->count)
@@ -516,7 +552,8 @@ static uint32_t epoch_of_ticks(const struct ct_sync *sync, uint64_t ticks)
 	return found;
 }
 
-uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct ctrace_clock **out_clock)
+uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
+		      const struct ctrace_clock **out_clock)
 {
 	static const struct ctrace_clock never_set;
 	const struct ct_sync_line *line = &sync->line;
@@ -530,7 +567,8 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks, const struct c
 	/* Nearly every record of a pass is between the last two points. */
 	if (ticks - line->ticks <= line->span) {
 		*out_clock = &sync->epochs[epochs - 1].clock;
-		return line->wall_ns + (uint64_t)((wide)(ticks - line->ticks) * line->slope >> SLOPE_BITS);
+		return line->wall_ns +
+		       (uint64_t)((wide)(ticks - line->ticks) * line->slope >> SLOPE_BITS);
 	}
 	index = epoch_of_ticks(sync, ticks);
 	*out_clock = &sync->epochs[index].clock;
@@ -552,10 +590,12 @@ void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
 	if (sync->source != CT_CLOCK_TSC)
 		out->frequency = NS_A_SECOND;
 	else if (last.ticks > first.ticks && last.wall_ns > first.wall_ns)
-		out->frequency = (uint64_t)(((wide)(last.ticks - first.ticks) * NS_A_SECOND + (last.wall_ns - first.wall_ns) / 2) /
+		out->frequency = (uint64_t)(((wide)(last.ticks - first.ticks) * NS_A_SECOND +
+					     (last.wall_ns - first.wall_ns) / 2) /
 					    (last.wall_ns - first.wall_ns));
 	else if (run_last_slope(&run) != 0)
-		out->frequency = (uint64_t)(((wide)NS_A_SECOND << SLOPE_BITS) / run_last_slope(&run));
+		out->frequency =
+			(uint64_t)(((wide)NS_A_SECOND << SLOPE_BITS) / run_last_slope(&run));
 }
 
 uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks)
@@ -564,7 +604,8 @@ uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks)
 	uint64_t end = UINT64_MAX;
 	struct run run;
 
-	if (epochs == 0 || (ticks >= sync->line.ticks && ticks >= sync->epochs[epochs - 1].from_ticks))
+	if (epochs == 0 ||
+	    (ticks >= sync->line.ticks && ticks >= sync->epochs[epochs - 1].from_ticks))
 		return UINT64_MAX;
 	index = epoch_of_ticks(sync, ticks);
 	run = run_of(sync, index);
@@ -584,7 +625,7 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
 	return ct_sync_date(sync, ticks, &clock);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The other way
  */
 
@@ -603,7 +644,8 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 	}
 	if (epochs == 0)
 		return 0;
-	/* A time that the clock has never shown: before the oldest epoch, after the newest, or skipped by a step. */
+	/* A time that the clock has never shown: before the oldest epoch, after the newest, or
+	 * skipped by a step. */
 	for (uint32_t i = 0; i < epochs; i++) {
 		run = run_of(sync, i);
 		if (run.count == 0)
@@ -614,7 +656,7 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 	return run.count != 0 ? run_convert(&run, wall_ns, true) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Shared
  */
 
@@ -632,8 +674,8 @@ void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_rea
 	/* In memory of our own: what is in the slots may change under us. */
 	ct_sync_copy(&shared->slot[version % 2], &next);
 	ct_sync_add(&next, now);
-	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees the new bytes of this slot sees that
-	 * the other one is in force. */
+	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees the new bytes
+	 * of this slot sees that the other one is in force. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	ct_sync_copy(&next, &shared->slot[(version + 1) % 2]);
 	ct_point("sync.prepared");
@@ -649,7 +691,8 @@ void ct_shared_sync_update(struct ct_shared_sync *shared)
 
 void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out)
 {
-	/* Only a broken process changes the version so often that this ends without a whole copy. */
+	/* Only a broken process changes the version so often that this ends without a whole copy.
+	 */
 	for (int tries = 0; tries < COPY_TRIES; tries++) {
 		uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
 

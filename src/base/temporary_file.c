@@ -1,8 +1,9 @@
 /*
  * temporary_file.c - files for what does not stay in memory.
  *
- * Called by exporters, by the reader of compressed files and by the tool's stores of lines, on one thread.  Whatever ends the tool, no file is
- * left: where the file system can, the file never has a name; elsewhere it has one for a moment.
+ * Called by exporters, by the reader of compressed files and by the tool's stores of lines, on one
+ * thread.  Whatever ends the tool, no file is left: where the file system can, the file never has a
+ * name; elsewhere it has one for a moment.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +40,9 @@ static int open_and_unlink(const char *directory)
 
 int ct_temporary_open(const char *directory)
 {
-	int fd = ct_os_must_fail(CT_OS_OPEN) ? -1 : open(directory, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	int fd = ct_os_must_fail(CT_OS_OPEN)
+			 ? -1
+			 : open(directory, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
 	/* The file system or the kernel has no O_TMPFILE. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))

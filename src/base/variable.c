@@ -27,7 +27,8 @@ static struct ct_span open_name(struct ct_span rest)
 	return (struct ct_span){ rest.at, size };
 }
 
-enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names, size_t count, struct ct_span *out_name)
+enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names,
+					      size_t count, struct ct_span *out_name)
 {
 	const char *end = text.at + text.size, *at = text.at;
 

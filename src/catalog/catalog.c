@@ -1,8 +1,9 @@
 /*
- * catalog.c - the set of all components that catalogues describe: which files are read, and look-up.
+ * catalog.c - the set of all components that catalogues describe: which files are read, and
+ * look-up.
  *
- * Called by readers, and by the module catalog.so in a traced process; on one thread.  A component is found by a hash of its name, an event
- * by halving: a printer asks for both with every event.
+ * Called by readers, and by the module catalog.so in a traced process; on one thread.  A component
+ * is found by a hash of its name, an event by halving: a printer asks for both with every event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,8 @@ enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog)
 
 	if (catalog == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, CT_CATALOG_BYTES, CT_CATALOG_FIELDS, true };
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_READS, CT_CATALOG_BYTES,
+						      CT_CATALOG_FIELDS, true };
 	*out_catalog = catalog;
 	return CTRACE_OK;
 }
@@ -61,7 +63,8 @@ void ct_catalog_destroy(struct ct_catalog *catalog)
 
 void ct_catalog_names_only(struct ct_catalog *catalog)
 {
-	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_GUEST_READS, CT_CATALOG_GUEST_BYTES, 0, false };
+	catalog->budget = (struct ct_catalog_budget){ CT_CATALOG_GUEST_READS,
+						      CT_CATALOG_GUEST_BYTES, 0, false };
 }
 
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
@@ -73,21 +76,25 @@ struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
 
 static bool is_component(const void *items, uint32_t number, const void *key)
 {
-	const struct ct_catalog_component *component = ((const struct ct_catalog_component *const *)items)[number];
+	const struct ct_catalog_component *component =
+		((const struct ct_catalog_component *const *)items)[number];
 	const struct ct_span *name = key;
 
 	return ct_name_is(name->at, name->size, component->name);
 }
 
-static const struct ct_catalog_component *find(const struct ct_catalog *catalog, const char *name, size_t size)
+static const struct ct_catalog_component *find(const struct ct_catalog *catalog, const char *name,
+					       size_t size)
 {
 	const struct ct_span key = { name, size };
-	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size), is_component, catalog->components, &key);
+	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size), is_component,
+					    catalog->components, &key);
 
 	return found != CT_HASH_TABLE_NONE ? catalog->components[found] : NULL;
 }
 
-const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog, const char *name, size_t size)
+const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog,
+							const char *name, size_t size)
 {
 	while (size > 0) {
 		const struct ct_catalog_component *component = find(catalog, name, size);
@@ -101,7 +108,8 @@ const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog 
 	return NULL;
 }
 
-const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component, uint32_t event_id)
+const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component,
+					     uint32_t event_id)
 {
 	const struct ct_event_type *events = component->events;
 	uint32_t count = component->event_count;
@@ -126,34 +134,44 @@ const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalo
 /* ---- adding ---- */
 
 /* A name that is there already is an error, and that component stays out. */
-static enum ctrace_status add_component(struct ct_catalog *catalog, const struct ct_catalog_file *file, uint32_t index,
+static enum ctrace_status add_component(struct ct_catalog *catalog,
+					const struct ct_catalog_file *file, uint32_t index,
 					struct ct_catalog_diagnostics *diagnostics)
 {
 	const struct ct_catalog_component *component = &file->components[index];
-	const struct ct_catalog_component *other = find(catalog, component->name, strlen(component->name)), **all;
+	const struct ct_catalog_component *other = find(catalog, component->name,
+							strlen(component->name)),
+					  **all;
 
 	if (other != NULL) {
 		struct ct_buf what;
 
 		ct_buf_init(&what);
-		ct_span_quote(&what, (struct ct_span){ component->name, strlen(component->name) }, CT_WORD_SHOWN);
+		ct_span_quote(&what, (struct ct_span){ component->name, strlen(component->name) },
+			      CT_WORD_SHOWN);
 		ct_buf_add_text(&what, " is described already, by another file");
-		ct_catalog_diagnostics_add(diagnostics, &file->places[index],
-				&(struct ct_catalog_diagnostic){ .what = ct_buf_text(&what),
-						      .expected = "one file for a component; the first one counts" });
+		ct_catalog_diagnostics_add(
+			diagnostics, &file->places[index],
+			&(struct ct_catalog_diagnostic){
+				.what = ct_buf_text(&what),
+				.expected = "one file for a component; the first one counts" });
 		ct_buf_fini(&what);
 		return CTRACE_OK;
 	}
-	all = ct_hash_table_reserve_items(&catalog->table, catalog->components, sizeof(const struct ct_catalog_component *));
+	all = ct_hash_table_reserve_items(&catalog->table, catalog->components,
+					  sizeof(const struct ct_catalog_component *));
 	if (all == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	catalog->components = all;
-	ct_hash_table_add(&catalog->table, ct_name_hash(component->name, strlen(component->name)), catalog->count);
+	ct_hash_table_add(&catalog->table, ct_name_hash(component->name, strlen(component->name)),
+			  catalog->count);
 	all[catalog->count++] = component;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status add_components(struct ct_catalog *catalog, const struct ct_catalog_file *file, struct ct_catalog_diagnostics *diagnostics)
+static enum ctrace_status add_components(struct ct_catalog *catalog,
+					 const struct ct_catalog_file *file,
+					 struct ct_catalog_diagnostics *diagnostics)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -162,8 +180,8 @@ static enum ctrace_status add_components(struct ct_catalog *catalog, const struc
 	return status;
 }
 
-static void diagnose_whole(uint64_t *count, const char *path, const char *what, const char *expected, ct_catalog_diagnose *diagnose,
-			   void *user)
+static void diagnose_whole(uint64_t *count, const char *path, const char *what,
+			   const char *expected, ct_catalog_diagnose *diagnose, void *user)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
@@ -195,11 +213,13 @@ static struct ct_catalog_file *file_create(const char *path)
 }
 
 /* Nothing of it is in use until it has no error; from then on it stays. */
-static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalog_file *file, const char *text, size_t size,
+static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalog_file *file,
+				    const char *text, size_t size,
 				    struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_catalog_result result;
-	enum ctrace_status status = ct_catalog_load(file, text, size, &catalog->budget, diagnostics, &result);
+	enum ctrace_status status =
+		ct_catalog_load(file, text, size, &catalog->budget, diagnostics, &result);
 
 	catalog->counts.files++;
 	catalog->counts.components += file->component_count;
@@ -216,8 +236,8 @@ static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalo
 	return status != CTRACE_OK ? status : diagnostics->total != 0 ? CTRACE_DAMAGED : CTRACE_OK;
 }
 
-enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text, size_t size,
-				    ct_catalog_diagnose *diagnose, void *user)
+enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path, const char *text,
+				    size_t size, ct_catalog_diagnose *diagnose, void *user)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
 	struct ct_catalog_diagnostics diagnostics = { 0 };
@@ -225,11 +245,13 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	enum ctrace_status status;
 
 	if (size > CT_CATALOG_FILE_LIMIT) {
-		diagnose_whole(&catalog->counts.diagnostics, path, "it is too large", "at most 4 MiB", diagnose, user);
+		diagnose_whole(&catalog->counts.diagnostics, path, "it is too large",
+			       "at most 4 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
-		diagnose_whole(&catalog->counts.diagnostics, path, "with this there is too much in the catalogue",
+		diagnose_whole(&catalog->counts.diagnostics, path,
+			       "with this there is too much in the catalogue",
 			       "at most 4,096 files, and 64 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
@@ -249,13 +271,15 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 
 /* ---- files and directories ---- */
 
-/* What happens to the whole when something happens to a part: want of memory goes before all, then what is wrong first. */
+/* What happens to the whole when something happens to a part: want of memory goes before all, then
+ * what is wrong first. */
 static enum ctrace_status worse(enum ctrace_status a, enum ctrace_status b)
 {
 	return b == CTRACE_NOT_ENOUGH_MEMORY || a == CTRACE_OK ? b : a;
 }
 
-static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
+				   ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -263,19 +287,25 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 	ct_buf_init(&text);
 	status = ct_os_read_file(path, CT_CATALOG_FILE_LIMIT, &text);
 	if (status == CTRACE_OK)
-		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size, diagnose, user);
+		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size,
+					  diagnose, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		diagnose_whole(&catalog->counts.unread, path, errno == EINVAL ? "it is no regular file" : strerror(errno),
+		diagnose_whole(&catalog->counts.unread, path,
+			       errno == EINVAL ? "it is no regular file" : strerror(errno),
 			       "a file that can be read", diagnose, user);
 	ct_buf_fini(&text);
-	return status == CTRACE_NOT_FOUND || status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_DAMAGED;
+	return status == CTRACE_NOT_FOUND || status == CTRACE_OK ||
+			       status == CTRACE_NOT_ENOUGH_MEMORY
+		       ? status
+		       : CTRACE_DAMAGED;
 }
 
 static int is_catalog_name(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
 
-	return entry->d_name[0] != '.' && dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+	return entry->d_name[0] != '.' && dot != NULL &&
+	       (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -283,7 +313,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *directory, ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *directory,
+					ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
@@ -291,14 +322,17 @@ static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *
 	int count = scandir(directory, &entries, is_catalog_name, by_name);
 
 	if (count < 0) {
-		diagnose_whole(&catalog->counts.unread, directory, strerror(errno), "a directory that can be read", diagnose, user);
+		diagnose_whole(&catalog->counts.unread, directory, strerror(errno),
+			       "a directory that can be read", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	ct_buf_init(&path);
 	for (int i = 0; i < count; i++) {
 		ct_buf_clear(&path);
 		ct_buf_add_format(&path, "%s/%s", directory, entries[i]->d_name);
-		status = worse(status, path.failed ? CTRACE_NOT_ENOUGH_MEMORY : add_file(catalog, ct_buf_text(&path), diagnose, user));
+		status = worse(status,
+			       path.failed ? CTRACE_NOT_ENOUGH_MEMORY
+					   : add_file(catalog, ct_buf_text(&path), diagnose, user));
 		free(entries[i]);
 	}
 	ct_buf_fini(&path);
@@ -306,7 +340,8 @@ static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *
 	return status;
 }
 
-enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
+enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path,
+				  ct_catalog_diagnose *diagnose, void *user)
 {
 	struct stat info;
 
@@ -315,17 +350,19 @@ enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path, 
 	return add_file(catalog, path, diagnose, user);
 }
 
-static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path, ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path,
+				    ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = ct_catalog_add(catalog, path, diagnose, user);
 
 	if (status == CTRACE_NOT_FOUND)
-		diagnose_whole(&catalog->counts.unread, path, "there is no such file or directory", "the path of a catalogue", diagnose,
-			       user);
+		diagnose_whole(&catalog->counts.unread, path, "there is no such file or directory",
+			       "the path of a catalogue", diagnose, user);
 	return status;
 }
 
-enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths, ct_catalog_diagnose *diagnose, void *user)
+enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *paths,
+				       ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -352,12 +389,15 @@ static bool is_xml(const char *path)
 	return size > 4 && strcasecmp(path + size - 4, ".xml") == 0;
 }
 
-enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog, ct_catalog_diagnose *diagnose, void *user)
+enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog,
+					      ct_catalog_diagnose *diagnose, void *user)
 {
 	const char *paths = ct_os_environment("CTRACE_CATALOG");
 	const char *directory = ct_os_environment("MFTRACE_ANNOTATIONS");
 
 	if (paths != NULL)
 		return ct_catalog_add_list(catalog, paths, diagnose, user);
-	return directory != NULL && !is_xml(directory) ? add_named(catalog, directory, diagnose, user) : CTRACE_OK;
+	return directory != NULL && !is_xml(directory)
+		       ? add_named(catalog, directory, diagnose, user)
+		       : CTRACE_OK;
 }

@@ -1,7 +1,8 @@
 /*
  * catalog_argument.c - what a catalogue says of an event's items.
  *
- * Called by catalog_load.c for each event.  A list of items may be an alias, and then counts each time.
+ * Called by catalog_load.c for each event.  A list of items may be an alias, and then counts each
+ * time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,16 +24,21 @@ enum {
 	KEY_JOBNAME,
 	KEY_COUNT
 };
-static const char *const key_names[KEY_COUNT] = { "name",     "description", "print",    "unit", "values", "copybook", "record",
-						  "encoding", "dialect",     "odoslide", "key",  "asid",   "jobname" };
+static const char *const key_names[KEY_COUNT] = { "name",    "description", "print",  "unit",
+						  "values",  "copybook",    "record", "encoding",
+						  "dialect", "odoslide",    "key",    "asid",
+						  "jobname" };
 static const struct ct_load_keys keys = {
 	key_names, KEY_COUNT, "an argument",
 	"name, description, print, unit, values, copybook, record, encoding, dialect, odoslide, key, asid or jobname"
 };
-static const struct ct_load_letters argument_letters = { CT_CATALOG_NAME, "_-", true,
-							 "a letter or _, then letters, digits, _ and -: at most 63" };
-static const struct ct_load_letters label_letters = { CT_CATALOG_NAME, "*", false, "a name of 1 to 63 printable bytes" };
-static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", false, "the name of a level 01 in the copybook" };
+static const struct ct_load_letters argument_letters = {
+	CT_CATALOG_NAME, "_-", true, "a letter or _, then letters, digits, _ and -: at most 63"
+};
+static const struct ct_load_letters label_letters = { CT_CATALOG_NAME, "*", false,
+						      "a name of 1 to 63 printable bytes" };
+static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", false,
+						       "the name of a level 01 in the copybook" };
 
 /* ---- what aliases repeat ---- */
 
@@ -44,7 +50,8 @@ struct ct_load_memo {
 	uint32_t reads;   /* what reading it was charged */
 };
 
-static void remember(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_memo *what)
+static void remember(struct ct_load *load, const struct ct_yaml *node,
+		     const struct ct_load_memo *what)
 {
 	struct ct_load_memo *memo = ct_arena_take(&load->nodes, sizeof *memo);
 
@@ -55,7 +62,8 @@ static void remember(struct ct_load *load, const struct ct_yaml *node, const str
 }
 
 /* NULL, which was reported: there is an error in it, or it is too much. */
-static const void *repeat(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
+static const void *repeat(struct ct_load *load, const struct ct_yaml *node, const char *what,
+			  const char *expected)
 {
 	const struct ct_load_memo *memo = ct_yaml_value(node)->memo;
 
@@ -66,7 +74,8 @@ static const void *repeat(struct ct_load *load, const struct ct_yaml *node, cons
 
 /* ---- values and their names ---- */
 
-static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels, struct ct_load_entry *entries)
+static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels,
+			struct ct_load_entry *entries)
 {
 	uint64_t before = load->diagnostics->total;
 	uint32_t i = 0;
@@ -74,7 +83,9 @@ static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct 
 	for (const struct ct_yaml *key = map->first; key != NULL; key = key->next->next, i++) {
 		labels[i].name = ct_load_name(load, key, &label_letters);
 		(void)ct_load_number(load, key->next, true, &labels[i].value);
-		entries[i] = (struct ct_load_entry){ .name = labels[i].name, .value = labels[i].value, .node = key };
+		entries[i] = (struct ct_load_entry){ .name = labels[i].name,
+						     .value = labels[i].value,
+						     .node = key };
 	}
 	return load->diagnostics->total == before;
 }
@@ -98,20 +109,27 @@ static const struct ct_label *read_labels(struct ct_load *load, const struct ct_
 		return NULL;
 	if (take_labels(load, map, labels, entries))
 		check_labels(load, entries, count);
-	remember(load, map, &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics ? labels : NULL, .reads = map->count });
+	remember(load, map,
+		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics ? labels
+											 : NULL,
+					 .reads = map->count });
 	return labels;
 }
 
-static void load_labels(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+static void load_labels(struct ct_load *load, const struct ct_yaml *node,
+			struct ct_argument *argument)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
 
 	if (map->kind != CT_YAML_MAP || map->count == 0) {
-		ct_load_diagnose(load, node, "there are no values here", "NAME: NUMBER, on a line each or in {} with commas between");
+		ct_load_diagnose(load, node, "there are no values here",
+				 "NAME: NUMBER, on a line each or in {} with commas between");
 		return;
 	}
 	if (map->memo != NULL)
-		argument->labels = repeat(load, node, "there are errors in the values that this repeats", "values without an error");
+		argument->labels =
+			repeat(load, node, "there are errors in the values that this repeats",
+			       "values without an error");
 	else if (ct_load_charge(load, node, map->count))
 		argument->labels = read_labels(load, map);
 	argument->label_count = argument->labels != NULL ? map->count / 2 : 0;
@@ -135,14 +153,16 @@ static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct
 	uint32_t index;
 
 	if (!ct_load_word(load, node, ct_print_words, CT_COUNT(ct_print_words),
-			  "default, hex, decimal, text, time, flags, enumeration or record", &index))
+			  "default, hex, decimal, text, time, flags, enumeration or record",
+			  &index))
 		return false;
 	*out_print = (enum ct_print)index;
 	return true;
 }
 
 /* Without the word for it, the other keys say how. */
-static bool choose_print(struct ct_load *load, const struct ct_yaml *const *values, enum ct_print *out_print)
+static bool choose_print(struct ct_load *load, const struct ct_yaml *const *values,
+			 enum ct_print *out_print)
 {
 	if (values[KEY_PRINT] != NULL)
 		return load_print(load, values[KEY_PRINT], out_print);
@@ -164,12 +184,14 @@ static bool has_encoding(enum ct_print print)
 }
 
 /* Keys that mean nothing beside each other. */
-static void check_print(struct ct_load *load, const struct ct_yaml *const *values, enum ct_print print)
+static void check_print(struct ct_load *load, const struct ct_yaml *const *values,
+			enum ct_print print)
 {
 	static const unsigned of_copybooks[] = { KEY_RECORD, KEY_DIALECT, KEY_ODOSLIDE };
 
 	if (values[KEY_UNIT] != NULL && print != CT_PRINT_TIME)
-		ct_load_diagnose(load, values[KEY_UNIT], "only a time has a unit", "print: time, or no unit");
+		ct_load_diagnose(load, values[KEY_UNIT], "only a time has a unit",
+				 "print: time, or no unit");
 	if (values[KEY_VALUES] != NULL && !has_labels(print))
 		ct_load_diagnose(load, values[KEY_VALUES], "values have no names when printed so",
 				 "print: enumeration or flags, or no values");
@@ -177,35 +199,44 @@ static void check_print(struct ct_load *load, const struct ct_yaml *const *value
 		ct_load_diagnose(load, values[KEY_PRINT], "what the values are called is not said",
 				 "values: {NAME: NUMBER, ...} beside it");
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
-		ct_load_diagnose(load, values[KEY_COPYBOOK], "only a record has a copybook", "print: record, or no copybook");
+		ct_load_diagnose(load, values[KEY_COPYBOOK], "only a record has a copybook",
+				 "print: record, or no copybook");
 	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
-		ct_load_diagnose(load, values[KEY_PRINT], "what the record looks like is not said", "copybook: FILE beside it");
+		ct_load_diagnose(load, values[KEY_PRINT], "what the record looks like is not said",
+				 "copybook: FILE beside it");
 	for (unsigned i = 0; i < CT_COUNT(of_copybooks); i++)
 		if (values[of_copybooks[i]] != NULL && values[KEY_COPYBOOK] == NULL)
-			ct_load_diagnose(load, values[of_copybooks[i]], "this says something of a copybook, and there is none",
+			ct_load_diagnose(load, values[of_copybooks[i]],
+					 "this says something of a copybook, and there is none",
 					 "copybook: FILE beside it");
 	if (values[KEY_ENCODING] != NULL && !has_encoding(print))
-		ct_load_diagnose(load, values[KEY_ENCODING], "only texts and records have an encoding",
+		ct_load_diagnose(load, values[KEY_ENCODING],
+				 "only texts and records have an encoding",
 				 "print: text or record, or no encoding");
 }
 
-static void load_unit(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+static void load_unit(struct ct_load *load, const struct ct_yaml *node,
+		      struct ct_argument *argument)
 {
 	static const char *const words[] = { "ns", "us", "ms", "s" };
 	static const uint64_t units[] = { 1, 1000, 1000000, 1000000000 };
 	uint32_t index;
 
 	argument->unit_ns = 1;
-	if (node != NULL && ct_load_word(load, node, words, CT_COUNT(words), "ns, us, ms or s", &index))
+	if (node != NULL &&
+	    ct_load_word(load, node, words, CT_COUNT(words), "ns, us, ms or s", &index))
 		argument->unit_ns = units[index];
 }
 
-static void load_copybook(struct ct_load *load, const struct ct_yaml *const *values, const char *record, struct ct_argument *argument)
+static void load_copybook(struct ct_load *load, const struct ct_yaml *const *values,
+			  const char *record, struct ct_argument *argument)
 {
 	const struct ct_yaml *node = values[KEY_COPYBOOK];
-	struct ct_record_request request = {
-		.node = node, .directories = load->directories, .directory_count = load->directory_count, .record = record, .form = load->form
-	};
+	struct ct_record_request request = { .node = node,
+					     .directories = load->directories,
+					     .directory_count = load->directory_count,
+					     .record = record,
+					     .form = load->form };
 	uint64_t before;
 
 	request.form.encoding = argument->encoding;
@@ -222,23 +253,27 @@ static void load_copybook(struct ct_load *load, const struct ct_yaml *const *val
 	}
 	if (!load->budget->with_copybooks)
 		return;
-	argument->copybook = ct_catalog_record_open(load->file, &request, &load->budget->fields, load->diagnostics);
+	argument->copybook = ct_catalog_record_open(load->file, &request, &load->budget->fields,
+						    load->diagnostics);
 	if (argument->copybook == NULL && load->diagnostics->total == before)
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 /* ---- an argument ---- */
 
-static void load_marks(struct ct_load *load, const struct ct_yaml *const *values, struct ct_argument *argument)
+static void load_marks(struct ct_load *load, const struct ct_yaml *const *values,
+		       struct ct_argument *argument)
 {
 	(void)ct_load_flag(load, values[KEY_KEY], &argument->is_key);
 	(void)ct_load_flag(load, values[KEY_ASID], &argument->is_asid);
 	(void)ct_load_flag(load, values[KEY_JOBNAME], &argument->is_jobname);
 	if (argument->is_asid && argument->is_jobname)
-		ct_load_diagnose(load, values[KEY_JOBNAME], "this is the ASID already", "one of asid and jobname");
+		ct_load_diagnose(load, values[KEY_JOBNAME], "this is the ASID already",
+				 "one of asid and jobname");
 }
 
-static void load_details(struct ct_load *load, const struct ct_yaml *const *values, struct ct_argument *argument)
+static void load_details(struct ct_load *load, const struct ct_yaml *const *values,
+			 struct ct_argument *argument)
 {
 	const char *description = ct_load_text(load, values[KEY_DESCRIPTION]);
 	const char *record = ct_load_name(load, values[KEY_RECORD], &record_letters);
@@ -257,11 +292,14 @@ static void load_details(struct ct_load *load, const struct ct_yaml *const *valu
 }
 
 /* A name alone, or a map.  The node that has the name, or NULL. */
-static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct_yaml *node, struct ct_argument *argument)
+static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct_yaml *node,
+					   struct ct_argument *argument)
 {
 	const struct ct_yaml *values[KEY_COUNT] = { 0 };
 
-	*argument = (struct ct_argument){ .name = "", .description = "", .unit_ns = 1, .encoding = load->form.encoding };
+	*argument = (struct ct_argument){
+		.name = "", .description = "", .unit_ns = 1, .encoding = load->form.encoding
+	};
 	if (ct_yaml_value(node)->kind == CT_YAML_SCALAR)
 		values[KEY_NAME] = node;
 	else if (!ct_load_map(load, node, &keys, values))
@@ -274,7 +312,8 @@ static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct
 	return argument->name != NULL ? values[KEY_NAME] : NULL;
 }
 
-static void check_marks(struct ct_load *load, const struct ct_yaml *list, const struct ct_event_type *type)
+static void check_marks(struct ct_load *load, const struct ct_yaml *list,
+			const struct ct_event_type *type)
 {
 	unsigned asids = 0;
 	unsigned jobnames = 0;
@@ -284,17 +323,21 @@ static void check_marks(struct ct_load *load, const struct ct_yaml *list, const 
 		jobnames += type->arguments[i].is_jobname;
 	}
 	if (asids > 1)
-		ct_load_diagnose(load, list, "there are several ASIDs among the arguments", "asid: true once");
+		ct_load_diagnose(load, list, "there are several ASIDs among the arguments",
+				 "asid: true once");
 	if (jobnames > 1)
-		ct_load_diagnose(load, list, "there are several JOBNAMEs among the arguments", "jobname: true once");
+		ct_load_diagnose(load, list, "there are several JOBNAMEs among the arguments",
+				 "jobname: true once");
 }
 
 /* False when memory is short, or something of the file is at its limit. */
-static bool read_arguments(struct ct_load *load, const struct ct_yaml *list, struct ct_event_type *type)
+static bool read_arguments(struct ct_load *load, const struct ct_yaml *list,
+			   struct ct_event_type *type)
 {
 	const struct ct_yaml *items = ct_yaml_value(list);
 	struct ct_argument *arguments = ct_load_keep(load, items->count, sizeof *arguments);
-	const struct ct_yaml **names = ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
+	const struct ct_yaml **names =
+		ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
 	struct ct_load_entry *entries;
 	uint32_t named = 0;
 	uint32_t i = 0;
@@ -303,7 +346,8 @@ static bool read_arguments(struct ct_load *load, const struct ct_yaml *list, str
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return false;
 	}
-	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK; item = item->next, i++)
+	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK;
+	     item = item->next, i++)
 		names[i] = load_argument(load, item, &arguments[i]);
 	if (load->status != CTRACE_OK)
 		return false;
@@ -314,7 +358,8 @@ static bool read_arguments(struct ct_load *load, const struct ct_yaml *list, str
 		return false;
 	for (i = 0; i < items->count; i++)
 		if (names[i] != NULL)
-			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name, .node = names[i] };
+			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name,
+								   .node = names[i] };
 	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
 	check_marks(load, list, type);
 	return true;
@@ -329,22 +374,28 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 	if (ct_load_is_nothing(list))
 		return;
 	if (items->kind != CT_YAML_LIST) {
-		ct_load_diagnose(load, list, "arguments are a list", "\"- name: NAME\" for each item, in their order");
+		ct_load_diagnose(load, list, "arguments are a list",
+				 "\"- name: NAME\" for each item, in their order");
 		return;
 	}
 	if (items->memo != NULL) {
 		type->arguments =
-			repeat(load, list, "there are errors in the arguments that this repeats", "arguments without an error");
+			repeat(load, list, "there are errors in the arguments that this repeats",
+			       "arguments without an error");
 		type->argument_count = type->arguments != NULL ? items->count : 0;
 		return;
 	}
 	if (items->count > CTRACE_MAX_ITEMS) {
-		ct_load_diagnose(load, list, "there are too many arguments", "at most 4,096 items in an event");
+		ct_load_diagnose(load, list, "there are too many arguments",
+				 "at most 4,096 items in an event");
 		return;
 	}
-	if (items->count == 0 || !ct_load_charge(load, list, items->count) || !read_arguments(load, list, type))
+	if (items->count == 0 || !ct_load_charge(load, list, items->count) ||
+	    !read_arguments(load, list, type))
 		return;
 	remember(load, items,
-		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics_before ? type->arguments : NULL,
+		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics_before
+							 ? type->arguments
+							 : NULL,
 					 .reads = reads_before - load->budget->reads });
 }

@@ -1,8 +1,9 @@
 /*
- * catalog_diagnostic.c - what is wrong with a catalogue, in words, and told in the order of the text.
+ * catalog_diagnostic.c - what is wrong with a catalogue, in words, and told in the order of the
+ * text.
  *
- * Called by all that read a catalogue, on that one thread.  A text may consist of errors: after a thousand they are only counted.  What is
- * quoted is cut and escaped.
+ * Called by all that read a catalogue, on that one thread.  A text may consist of errors: after a
+ * thousand they are only counted.  What is quoted is cut and escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@ void ct_catalog_diagnostics_fini(struct ct_catalog_diagnostics *diagnostics)
 }
 
 /* NULL: enough are noted, or memory is short; it counts all the same. */
-static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics *diagnostics, bool is_diagnostic)
+static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics *diagnostics,
+						   bool is_diagnostic)
 {
 	diagnostics->total += is_diagnostic;
 	diagnostics->harmless += !is_diagnostic;
@@ -29,7 +31,8 @@ static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics
 		return NULL;
 	if (diagnostics->count == diagnostics->capacity) {
 		uint32_t capacity = diagnostics->capacity != 0 ? diagnostics->capacity * 2 : 8;
-		struct ct_catalog_diagnostic_note *notes = realloc(diagnostics->notes, capacity * sizeof *notes);
+		struct ct_catalog_diagnostic_note *notes =
+			realloc(diagnostics->notes, capacity * sizeof *notes);
 
 		if (notes == NULL)
 			return NULL;
@@ -40,7 +43,9 @@ static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics
 	return &diagnostics->notes[diagnostics->count++];
 }
 
-void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const struct ct_catalog_diagnostic *diagnostic)
+void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics,
+				const struct ct_yaml_place *place,
+				const struct ct_catalog_diagnostic *diagnostic)
 {
 	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, !diagnostic->is_note);
 	struct ct_buf message;
@@ -51,20 +56,25 @@ void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics, cons
 	if (diagnostic->word != NULL && diagnostic->word->kind != CT_YAML_SCALAR) {
 		ct_buf_add_text(&message, "this ");
 	} else if (diagnostic->word != NULL) {
-		ct_span_quote(&message, (struct ct_span){ diagnostic->word->text, diagnostic->word->count }, CT_WORD_SHOWN);
+		ct_span_quote(&message,
+			      (struct ct_span){ diagnostic->word->text, diagnostic->word->count },
+			      CT_WORD_SHOWN);
 		ct_buf_add_char(&message, ' ');
 	}
 	ct_buf_add_text(&message, diagnostic->what);
 	if (diagnostic->suggestion != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->suggestion);
 	note->place = *place;
-	(void)snprintf(note->diagnostic.message, sizeof note->diagnostic.message, "%s", ct_buf_text(&message));
-	(void)snprintf(note->diagnostic.expected, sizeof note->diagnostic.expected, "%s", diagnostic->expected);
+	(void)snprintf(note->diagnostic.message, sizeof note->diagnostic.message, "%s",
+		       ct_buf_text(&message));
+	(void)snprintf(note->diagnostic.expected, sizeof note->diagnostic.expected, "%s",
+		       diagnostic->expected);
 	ct_buf_fini(&message);
 }
 
-void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml_place *place, const char *path,
-			  const struct ct_diagnostic *diagnostic)
+void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,
+				     const struct ct_yaml_place *place, const char *path,
+				     const struct ct_diagnostic *diagnostic)
 {
 	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, true);
 
@@ -109,7 +119,8 @@ static void walk_to(struct walk *walk, uint32_t line)
 	}
 }
 
-/* Columns are bytes, where libyaml counts characters.  A line may be all of the file, and have all the errors. */
+/* Columns are bytes, where libyaml counts characters.  A line may be all of the file, and have all
+ * the errors. */
 static void fill_in_place(struct walk *walk, struct ct_catalog_diagnostic_note *note)
 {
 	walk_to(walk, note->place.line);
@@ -129,7 +140,8 @@ static void fill_in_place(struct walk *walk, struct ct_catalog_diagnostic_note *
 	note->diagnostic.column = (unsigned)(walk->at - walk->line) + 1;
 }
 
-static int64_t difference(const struct ct_catalog_diagnostic_note *a, const struct ct_catalog_diagnostic_note *b)
+static int64_t difference(const struct ct_catalog_diagnostic_note *a,
+			  const struct ct_catalog_diagnostic_note *b)
 {
 	if (a->is_whole != b->is_whole)
 		return a->is_whole ? 1 : -1;
@@ -140,8 +152,10 @@ static int64_t difference(const struct ct_catalog_diagnostic_note *a, const stru
 
 static int by_place(const void *one, const void *other)
 {
-	const struct ct_catalog_diagnostic_note *a = *(const struct ct_catalog_diagnostic_note *const *)one;
-	const struct ct_catalog_diagnostic_note *b = *(const struct ct_catalog_diagnostic_note *const *)other;
+	const struct ct_catalog_diagnostic_note *a =
+		*(const struct ct_catalog_diagnostic_note *const *)one;
+	const struct ct_catalog_diagnostic_note *b =
+		*(const struct ct_catalog_diagnostic_note *const *)other;
 	int64_t by = difference(a, b);
 
 	if (by == 0)
@@ -153,13 +167,16 @@ static void tell_rest(uint64_t count, const char *path, ct_catalog_diagnose *dia
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
-	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%llu more errors", (unsigned long long)count);
-	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "the ones above to be repaired first");
+	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%llu more errors",
+		       (unsigned long long)count);
+	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected,
+		       "the ones above to be repaired first");
 	diagnose(path, &diagnostic, user);
 }
 
-void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path, const char *text, size_t size, ct_catalog_diagnose *diagnose,
-		      void *user)
+void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path,
+				 const char *text, size_t size, ct_catalog_diagnose *diagnose,
+				 void *user)
 {
 	struct walk walk = { .line = text, .end = text + size };
 	struct ct_catalog_diagnostic_note **order;
@@ -175,9 +192,11 @@ void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, con
 	for (uint32_t i = 0; i < diagnostics->count; i++) {
 		if (order[i]->path == NULL && !order[i]->is_whole)
 			fill_in_place(&walk, order[i]);
-		diagnose(order[i]->path != NULL ? order[i]->path : path, &order[i]->diagnostic, user);
+		diagnose(order[i]->path != NULL ? order[i]->path : path, &order[i]->diagnostic,
+			 user);
 	}
 	if (diagnostics->total + diagnostics->harmless > diagnostics->count)
-		tell_rest(diagnostics->total + diagnostics->harmless - diagnostics->count, path, diagnose, user);
+		tell_rest(diagnostics->total + diagnostics->harmless - diagnostics->count, path,
+			  diagnose, user);
 	free(order);
 }

@@ -1,9 +1,10 @@
 /*
  * catalog_load.c - the text of a catalogue becomes components and their events.
  *
- * Called by catalog.c, on the thread that reads catalogues, once a file.  Whatever the text is, this ends soon and takes little memory: the
- * tree is bounded by catalog_yaml.c, and what aliases make of it by a budget.  All errors are noted; what is made of a text
- * with errors is to be thrown away.
+ * Called by catalog.c, on the thread that reads catalogues, once a file.  Whatever the text is,
+ * this ends soon and takes little memory: the tree is bounded by catalog_yaml.c, and what aliases
+ * make of it by a budget.  All errors are noted; what is made of a text with errors is to be thrown
+ * away.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,27 +17,46 @@
 
 /* ---- events ---- */
 
-enum { EVENT_MNEMONIC, EVENT_DESCRIPTION, EVENT_SEVERITY, EVENT_EXCEPTION, EVENT_EXIT, EVENT_MATCH, EVENT_ARGUMENTS, EVENT_KEYS };
-static const char *const event_names[EVENT_KEYS] = { "mnemonic", "description", "severity", "exception", "exit", "match", "arguments" };
-static const struct ct_load_keys event_keys = { event_names, EVENT_KEYS, "an event",
-						"mnemonic, description, severity, exception, exit, match or arguments" };
-static const struct ct_load_letters mnemonic_letters = { CT_MNEMONIC_SIZE - 1, "_-.", false, "1 to 31 letters, digits, _, - and dots" };
+enum {
+	EVENT_MNEMONIC,
+	EVENT_DESCRIPTION,
+	EVENT_SEVERITY,
+	EVENT_EXCEPTION,
+	EVENT_EXIT,
+	EVENT_MATCH,
+	EVENT_ARGUMENTS,
+	EVENT_KEYS
+};
+static const char *const event_names[EVENT_KEYS] = { "mnemonic",  "description", "severity",
+						     "exception", "exit",        "match",
+						     "arguments" };
+static const struct ct_load_keys event_keys = {
+	event_names, EVENT_KEYS, "an event",
+	"mnemonic, description, severity, exception, exit, match or arguments"
+};
+static const struct ct_load_letters mnemonic_letters = { CT_MNEMONIC_SIZE - 1, "_-.", false,
+							 "1 to 31 letters, digits, _, - and dots" };
 
-static void load_severity(struct ct_load *load, const struct ct_yaml *node, struct ct_event_type *type)
+static void load_severity(struct ct_load *load, const struct ct_yaml *node,
+			  struct ct_event_type *type)
 {
-	static const char *const words[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error", "fatal" };
+	static const char *const words[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
+							       "fatal" };
 	uint32_t index;
 
-	if (ct_load_word(load, node, words, CT_COUNT(words), "debug, info, warn, error or fatal", &index))
+	if (ct_load_word(load, node, words, CT_COUNT(words), "debug, info, warn, error or fatal",
+			 &index))
 		type->severity = index;
 }
 
-static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node, struct ct_event_draft *draft)
+static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node,
+			  struct ct_event_draft *draft)
 {
 	const char *name;
 
 	if (node == NULL || ct_load_is_nothing(node)) {
-		ct_load_diagnose_word(load, draft->id, "is an event without a mnemonic", "mnemonic: NAME");
+		ct_load_diagnose_word(load, draft->id, "is an event without a mnemonic",
+				      "mnemonic: NAME");
 		return;
 	}
 	name = ct_load_name(load, node, &mnemonic_letters);
@@ -46,7 +66,8 @@ static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node, stru
 	draft->mnemonic = node;
 }
 
-static void load_event_map(struct ct_load *load, const struct ct_yaml *node, struct ct_event_draft *draft)
+static void load_event_map(struct ct_load *load, const struct ct_yaml *node,
+			   struct ct_event_draft *draft)
 {
 	const struct ct_yaml *values[EVENT_KEYS];
 	const char *description;
@@ -66,12 +87,15 @@ static void load_event_map(struct ct_load *load, const struct ct_yaml *node, str
 }
 
 /* A mnemonic alone, or a map. */
-static void load_event(struct ct_load *load, const struct ct_yaml *key, struct ct_event_draft *draft)
+static void load_event(struct ct_load *load, const struct ct_yaml *key,
+		       struct ct_event_draft *draft)
 {
 	uint64_t before = load->diagnostics->total;
 
 	draft->id = key;
-	draft->type = (struct ct_event_type){ .mnemonic = "", .description = "", .severity = CTRACE_LEVEL_NONE, .match = -1 };
+	draft->type = (struct ct_event_type){
+		.mnemonic = "", .description = "", .severity = CTRACE_LEVEL_NONE, .match = -1
+	};
 	draft->has_id = ct_load_id(load, key, &draft->type.event_id);
 	if (ct_yaml_value(key->next)->kind == CT_YAML_SCALAR)
 		load_mnemonic(load, key->next, draft);
@@ -89,7 +113,8 @@ static int by_id(const void *one, const void *other)
 }
 
 /* Those that have one, and how many these are. */
-static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_draft *drafts, uint32_t count)
+static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_draft *drafts,
+				 uint32_t count)
 {
 	uint32_t named = 0;
 
@@ -101,15 +126,17 @@ static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_
 	return named;
 }
 
-static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts, uint32_t count)
+static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts,
+			   uint32_t count)
 {
 	uint32_t numbered = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].has_id)
-			entries[numbered++] = (struct ct_load_entry){ .value = drafts[i].type.event_id,
-								      .node = drafts[i].id,
-								      .is_bad = &drafts[i].is_bad };
+			entries[numbered++] =
+				(struct ct_load_entry){ .value = drafts[i].type.event_id,
+							.node = drafts[i].id,
+							.is_bad = &drafts[i].is_bad };
 	return numbered;
 }
 
@@ -119,11 +146,14 @@ static void check_unique(struct ct_load *load, struct ct_event_draft *drafts, ui
 
 	if (entries == NULL)
 		return;
-	ct_load_unique(load, gather_ids(entries, drafts, count), "is the id", "an id of its own for each event");
-	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "is the mnemonic", "a mnemonic of its own for each event");
+	ct_load_unique(load, gather_ids(entries, drafts, count), "is the id",
+		       "an id of its own for each event");
+	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "is the mnemonic",
+		       "a mnemonic of its own for each event");
 }
 
-static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count, struct ct_catalog_component *component)
+static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count,
+			struct ct_catalog_component *component)
 {
 	struct ct_event_type *events = ct_load_keep(load, count, sizeof *events);
 
@@ -141,8 +171,8 @@ static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uin
 	component->event_count = count;
 }
 
-static void load_events(struct ct_load *load, const struct ct_yaml *node, struct ct_catalog_component *component,
-			struct ct_catalog_result *result)
+static void load_events(struct ct_load *load, const struct ct_yaml *node,
+			struct ct_catalog_component *component, struct ct_catalog_result *result)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
 	struct ct_event_draft *drafts;
@@ -151,7 +181,8 @@ static void load_events(struct ct_load *load, const struct ct_yaml *node, struct
 	if (ct_load_is_nothing(node))
 		return;
 	if (map->kind != CT_YAML_MAP) {
-		ct_load_diagnose(load, node, "events are keys and values", "\"ID:\" for each event, and what is said of it under that");
+		ct_load_diagnose(load, node, "events are keys and values",
+				 "\"ID:\" for each event, and what is said of it under that");
 		return;
 	}
 	if (map->count == 0 || !ct_load_charge(load, node, map->count))
@@ -161,7 +192,8 @@ static void load_events(struct ct_load *load, const struct ct_yaml *node, struct
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return;
 	}
-	for (const struct ct_yaml *key = map->first; key != NULL && load->status == CTRACE_OK; key = key->next->next)
+	for (const struct ct_yaml *key = map->first; key != NULL && load->status == CTRACE_OK;
+	     key = key->next->next)
 		load_event(load, key, &drafts[count++]);
 	if (load->status != CTRACE_OK)
 		return;
@@ -188,16 +220,19 @@ enum {
 	TOP_EVENTS,
 	TOP_KEYS
 };
-static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding",  "dialect", "odoslide",
-						 "formatter", "filter",      "copybooks", "events" };
+static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding",
+						 "dialect",   "odoslide",    "formatter",
+						 "filter",    "copybooks",   "events" };
 static const struct ct_load_keys top_keys = {
 	top_names, TOP_KEYS, "a catalogue",
 	"component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events"
 };
-static const struct ct_load_letters component_letters = { CTRACE_MAX_COMPONENT, NULL, false,
-							  "1 to 255 printable bytes without blanks" };
+static const struct ct_load_letters component_letters = {
+	CTRACE_MAX_COMPONENT, NULL, false, "1 to 255 printable bytes without blanks"
+};
 static const struct ct_load_letters module_letters = {
-	CTRACE_MAX_EMITTER, "_-@#$", false, "the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $"
+	CTRACE_MAX_EMITTER, "_-@#$", false,
+	"the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $"
 };
 
 static void load_directories(struct ct_load *load, const struct ct_yaml *node)
@@ -223,18 +258,21 @@ static void load_directories(struct ct_load *load, const struct ct_yaml *node)
 		if (directory != NULL && directory[0] != '\0' && strchr(directory, ':') == NULL)
 			directories[load->directory_count++] = directory;
 		else if (directory != NULL)
-			ct_load_diagnose_word(load, item, "is no directory's name", "a directory, without a colon in its name");
+			ct_load_diagnose_word(load, item, "is no directory's name",
+					      "a directory, without a colon in its name");
 	}
 	load->directories = directories;
 }
 
-static void load_component_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_yaml *document,
+static void load_component_name(struct ct_load *load, const struct ct_yaml *node,
+				const struct ct_yaml *document,
 				struct ct_catalog_component *component)
 {
 	const char *name;
 
 	if (node == NULL) {
-		ct_load_diagnose(load, document, "which component this is about is not said", "component: NAME");
+		ct_load_diagnose(load, document, "which component this is about is not said",
+				 "component: NAME");
 		return;
 	}
 	name = ct_load_name(load, node, &component_letters);
@@ -244,7 +282,8 @@ static void load_component_name(struct ct_load *load, const struct ct_yaml *node
 	load->names[load->name_count++] = node;
 }
 
-static void load_head(struct ct_load *load, const struct ct_yaml *const *values, struct ct_catalog_component *component)
+static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
+		      struct ct_catalog_component *component)
 {
 	const char *description = ct_load_text(load, values[TOP_DESCRIPTION]);
 
@@ -262,7 +301,8 @@ static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
 		load_directories(load, values[TOP_COPYBOOKS]);
 }
 
-static void load_component(struct ct_load *load, const struct ct_yaml *document, struct ct_catalog_result *result)
+static void load_component(struct ct_load *load, const struct ct_yaml *document,
+			   struct ct_catalog_result *result)
 {
 	struct ct_catalog_file *file = load->file;
 	struct ct_catalog_component *component = &file->components[file->component_count];
@@ -270,7 +310,8 @@ static void load_component(struct ct_load *load, const struct ct_yaml *document,
 
 	if (!ct_load_map(load, document, &top_keys, values))
 		return;
-	*component = (struct ct_catalog_component){ .name = "", .description = "", .path = file->path };
+	*component =
+		(struct ct_catalog_component){ .name = "", .description = "", .path = file->path };
 	load_component_name(load, values[TOP_COMPONENT], document, component);
 	file->component_count++;
 	load_head(load, values, component);
@@ -285,8 +326,10 @@ static void check_names(struct ct_load *load)
 	if (entries == NULL)
 		return;
 	for (uint32_t i = 0; i < load->name_count; i++)
-		entries[i] = (struct ct_load_entry){ .name = ct_yaml_value(load->names[i])->text, .node = load->names[i] };
-	ct_load_unique(load, load->name_count, "is the name", "a part of the file for each component");
+		entries[i] = (struct ct_load_entry){ .name = ct_yaml_value(load->names[i])->text,
+						     .node = load->names[i] };
+	ct_load_unique(load, load->name_count, "is the name",
+		       "a part of the file for each component");
 }
 
 /* Where a component that is good has its name. */
@@ -296,11 +339,13 @@ static void keep_places(struct ct_load *load)
 		load->file->places[i] = load->names[i]->place;
 }
 
-static void load_documents(struct ct_load *load, const struct ct_yaml *documents, struct ct_catalog_result *result)
+static void load_documents(struct ct_load *load, const struct ct_yaml *documents,
+			   struct ct_catalog_result *result)
 {
 	uint32_t count = 0;
 
-	for (const struct ct_yaml *document = documents; document != NULL; document = document->next)
+	for (const struct ct_yaml *document = documents; document != NULL;
+	     document = document->next)
 		count++;
 	if (count == 0)
 		return;
@@ -309,7 +354,8 @@ static void load_documents(struct ct_load *load, const struct ct_yaml *documents
 	load->names = ct_arena_take(&load->nodes, count * sizeof(const struct ct_yaml *));
 	if (load->names == NULL)
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
-	for (const struct ct_yaml *document = documents; document != NULL && load->status == CTRACE_OK; document = document->next)
+	for (const struct ct_yaml *document = documents;
+	     document != NULL && load->status == CTRACE_OK; document = document->next)
 		if (!ct_load_is_nothing(document))
 			load_component(load, document, result);
 	if (load->status != CTRACE_OK || load->name_count == 0)
@@ -329,13 +375,19 @@ static void diagnose_whole(struct ct_load *load, const char *what, const char *e
 
 static void diagnose_yaml(struct ct_load *load, const struct ct_yaml_error *error)
 {
-	ct_catalog_diagnostics_add(load->diagnostics, &error->place, &(struct ct_catalog_diagnostic){ .what = error->message, .expected = error->expected });
+	ct_catalog_diagnostics_add(load->diagnostics, &error->place,
+				   &(struct ct_catalog_diagnostic){ .what = error->message,
+								    .expected = error->expected });
 }
 
-enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size, struct ct_catalog_budget *budget,
-				   struct ct_catalog_diagnostics *diagnostics, struct ct_catalog_result *out_result)
+enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size,
+				   struct ct_catalog_budget *budget,
+				   struct ct_catalog_diagnostics *diagnostics,
+				   struct ct_catalog_result *out_result)
 {
-	struct ct_load load = { .file = file, .diagnostics = diagnostics, .budget = budget, .status = CTRACE_OK };
+	struct ct_load load = {
+		.file = file, .diagnostics = diagnostics, .budget = budget, .status = CTRACE_OK
+	};
 	struct ct_yaml *documents = NULL;
 	struct ct_yaml_error error;
 	enum ctrace_status status;
@@ -347,7 +399,8 @@ enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *tex
 		if (status == CTRACE_DAMAGED)
 			diagnose_yaml(&load, &error);
 		else if (file->component_count == 0 && diagnostics->total == 0)
-			diagnose_whole(&load, "there is no component in this file", "component: NAME");
+			diagnose_whole(&load, "there is no component in this file",
+				       "component: NAME");
 	} else {
 		load.status = status;
 	}

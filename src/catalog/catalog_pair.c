@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t count, uint32_t event_id)
+static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t count,
+					 uint32_t event_id)
 {
 	uint32_t low = 0;
 
@@ -28,8 +29,8 @@ static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t
 	return NULL;
 }
 
-static void diagnose(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node, const char *what,
-		     const char *expected)
+static void diagnose(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node,
+		     const char *what, const char *expected)
 {
 	ct_load_diagnose_word(load, node, what, expected);
 	draft->is_bad = true;
@@ -43,11 +44,14 @@ static void pair(struct ct_load *load, struct ct_event_draft *entry, struct ct_e
 		diagnose(load, entry, entry->exit, "is no event of this component",
 			 "the id of the event that ends what this one begins");
 	else if (exit == entry)
-		diagnose(load, entry, entry->exit, "is this event itself", "the id of another event");
+		diagnose(load, entry, entry->exit, "is this event itself",
+			 "the id of another event");
 	else if (exit->exit != NULL)
-		diagnose(load, entry, entry->exit, "is an entry, with an exit of its own", "the id of an event that has no exit");
+		diagnose(load, entry, entry->exit, "is an entry, with an exit of its own",
+			 "the id of an event that has no exit");
 	else if (exit->type.pairing == CT_PAIR_EXIT)
-		diagnose(load, entry, entry->exit, "is another entry's exit already", "an exit for each entry");
+		diagnose(load, entry, entry->exit, "is another entry's exit already",
+			 "an exit for each entry");
 	else {
 		entry->type.pairing = CT_PAIR_ENTRY;
 		entry->type.pair_id = exit->type.event_id;
@@ -65,7 +69,8 @@ static int32_t find_argument(const struct ct_event_type *type, const struct ct_y
 	if (word->kind != CT_YAML_SCALAR)
 		return -1;
 	for (uint32_t i = 0; i < type->argument_count; i++)
-		if (type->arguments[i].name != NULL && ct_name_is(word->text, word->count, type->arguments[i].name))
+		if (type->arguments[i].name != NULL &&
+		    ct_name_is(word->text, word->count, type->arguments[i].name))
 			return (int32_t)i;
 	return -1;
 }
@@ -73,28 +78,34 @@ static int32_t find_argument(const struct ct_event_type *type, const struct ct_y
 static void match_own(struct ct_load *load, struct ct_event_draft *draft)
 {
 	if (ct_yaml_value(draft->match)->kind != CT_YAML_SCALAR) {
-		ct_load_diagnose(load, draft->match, "this is no argument's name", "the name of one of this event's arguments");
+		ct_load_diagnose(load, draft->match, "this is no argument's name",
+				 "the name of one of this event's arguments");
 		draft->is_bad = true;
 		return;
 	}
 	draft->type.match = find_argument(&draft->type, draft->match);
 	if (draft->type.match < 0)
-		diagnose(load, draft, draft->match, "is no argument of this event", "the name of one of this event's arguments");
+		diagnose(load, draft, draft->match, "is no argument of this event",
+			 "the name of one of this event's arguments");
 	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
-		diagnose(load, draft, draft->match, "matches nothing: this event is no entry, and no exit",
+		diagnose(load, draft, draft->match,
+			 "matches nothing: this event is no entry, and no exit",
 			 "exit: ID beside it, or no match");
 }
 
 /* An exit that does not say so itself has an argument of the same name as its entry's. */
-static void match_other(struct ct_load *load, struct ct_event_draft *entry, struct ct_event_draft *exit)
+static void match_other(struct ct_load *load, struct ct_event_draft *entry,
+			struct ct_event_draft *exit)
 {
 	if (entry->match == NULL && exit->match != NULL) {
-		diagnose(load, exit, exit->match, "matches nothing: the entry has no match", "match: ARGUMENT at the entry too");
+		diagnose(load, exit, exit->match, "matches nothing: the entry has no match",
+			 "match: ARGUMENT at the entry too");
 	} else if (entry->match != NULL && exit->match == NULL && entry->type.match >= 0) {
 		exit->type.match = find_argument(&exit->type, entry->match);
 		if (exit->type.match < 0)
-			diagnose(load, entry, entry->match, "is no argument of the exit",
-				 "an argument of that name there, or match: ARGUMENT at the exit too");
+			diagnose(
+				load, entry, entry->match, "is no argument of the exit",
+				"an argument of that name there, or match: ARGUMENT at the exit too");
 	}
 }
 
@@ -110,5 +121,6 @@ void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t
 			match_own(load, &drafts[i]);
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].type.pairing == CT_PAIR_ENTRY)
-			match_other(load, &drafts[i], find_draft(drafts, count, drafts[i].type.pair_id));
+			match_other(load, &drafts[i],
+				    find_draft(drafts, count, drafts[i].type.pair_id));
 }

@@ -1,9 +1,9 @@
 /*
- * catalog_print_copybook.c - a component as a COBOL copybook: constants of level 78 for its name, each event, and each value and bit that
- * has a name.
+ * catalog_print_copybook.c - a component as a COBOL copybook: constants of level 78 for its name,
+ * each event, and each value and bit that has a name.
  *
- * Called by `ctrace catalog copybook`, on the tool's thread.  Lines are in columns 8 to 72, which fixed and free format take alike; no text
- * of the catalogue makes one longer, or ends a literal.
+ * Called by `ctrace catalog copybook`, on the tool's thread.  Lines are in columns 8 to 72, which
+ * fixed and free format take alike; no text of the catalogue makes one longer, or ends a literal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -99,7 +99,8 @@ static void print_cobol_number(struct ct_buf *out, const char *name, bool is_min
 			  (unsigned long long)(is_minus ? 0 - value : value));
 }
 
-static void print_cobol_event(struct ct_buf *out, struct ct_made_names *names, const struct ct_event_type *type)
+static void print_cobol_event(struct ct_buf *out, struct ct_made_names *names,
+			      const struct ct_event_type *type)
 {
 	struct ct_buf remark;
 
@@ -111,7 +112,8 @@ static void print_cobol_event(struct ct_buf *out, struct ct_made_names *names, c
 	print_cobol_number(out, ct_made_names_event(names, type), false, type->event_id);
 }
 
-static void print_cobol_labels(struct ct_buf *out, struct ct_made_names *names, const struct ct_event_type *type)
+static void print_cobol_labels(struct ct_buf *out, struct ct_made_names *names,
+			       const struct ct_event_type *type)
 {
 	struct ct_buf head;
 
@@ -122,7 +124,8 @@ static void print_cobol_labels(struct ct_buf *out, struct ct_made_names *names, 
 		if (argument->label_count == 0)
 			continue;
 		ct_buf_clear(&head);
-		ct_buf_add_format(&head, "%s of %s, %s", ct_labels_word(argument), type->mnemonic, argument->name);
+		ct_buf_add_format(&head, "%s of %s, %s", ct_labels_word(argument), type->mnemonic,
+				  argument->name);
 		ct_buf_add_char(out, '\n');
 		add_cobol_remark(out, ct_buf_text(&head));
 		out->failed |= head.failed;
@@ -142,16 +145,18 @@ static void print_cobol_head(struct ct_buf *out, struct ct_made_names *names)
 	struct ct_buf head;
 
 	ct_buf_init(&head);
-	ct_buf_add_format(&head, "Events of %s%s%s", component->name, component->description[0] != '\0' ? ": " : "",
-			  component->description);
+	ct_buf_add_format(&head, "Events of %s%s%s", component->name,
+			  component->description[0] != '\0' ? ": " : "", component->description);
 	add_cobol_remark(out, ct_buf_text(&head));
 	out->failed |= head.failed;
 	ct_buf_clear(&head);
-	ct_buf_add_format(&head, "Made by ctrace catalog copybook from %s: change that, not this.", ct_component_file_name(component));
+	ct_buf_add_format(&head, "Made by ctrace catalog copybook from %s: change that, not this.",
+			  ct_component_file_name(component));
 	add_cobol_remark(out, ct_buf_text(&head));
 	ct_buf_fini_into(&head, out);
-	ct_buf_add_format(out, "\n" REMARK "The name, with the blank that ends it\n" AREA_A "78 %s value\n",
-			  ct_made_names_own(names, "COMPONENT"));
+	ct_buf_add_format(
+		out, "\n" REMARK "The name, with the blank that ends it\n" AREA_A "78 %s value\n",
+		ct_made_names_own(names, "COMPONENT"));
 	add_cobol_literal(out, component->name);
 	ct_buf_add_char(out, '\n');
 }

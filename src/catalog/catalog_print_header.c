@@ -1,7 +1,9 @@
 /*
- * catalog_print_header.c - a component as a C header: a macro for its name, each event, and each value and bit that has a name.
+ * catalog_print_header.c - a component as a C header: a macro for its name, each event, and each
+ * value and bit that has a name.
  *
- * Called by `ctrace catalog header`, on the tool's thread.  No text of the catalogue ends a comment or a literal, or continues a line.
+ * Called by `ctrace catalog header`, on the tool's thread.  No text of the catalogue ends a comment
+ * or a literal, or continues a line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +25,8 @@ static void add_c_remark(struct ct_buf *out, const char *text)
 	for (at = ct_buf_text(&plain); *at != '\0'; at++) {
 		char before = out->size > start ? out->data[out->size - 1] : ' ';
 
-		if ((before == '*' && *at == '/') || (before == '/' && *at == '*') || (before == '?' && *at == '?'))
+		if ((before == '*' && *at == '/') || (before == '/' && *at == '*') ||
+		    (before == '?' && *at == '?'))
 			ct_buf_add_char(out, ' ');
 		ct_buf_add_char(out, *at);
 	}
@@ -48,7 +51,8 @@ static void add_c_string(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '"');
 }
 
-static void print_c_value(struct ct_buf *out, const struct ct_argument *argument, const struct ct_label *label)
+static void print_c_value(struct ct_buf *out, const struct ct_argument *argument,
+			  const struct ct_label *label)
 {
 	uint64_t value = label->value;
 
@@ -57,12 +61,15 @@ static void print_c_value(struct ct_buf *out, const struct ct_argument *argument
 	else if (ct_label_is_negative(argument, label))
 		ct_buf_add_format(out, "(-%llull)", (unsigned long long)(0 - value));
 	else if (argument->print == CT_PRINT_FLAGS)
-		ct_buf_add_format(out, "0x%llx%s", (unsigned long long)value, value > UINT32_MAX ? "ull" : "u");
+		ct_buf_add_format(out, "0x%llx%s", (unsigned long long)value,
+				  value > UINT32_MAX ? "ull" : "u");
 	else
-		ct_buf_add_format(out, "%llu%s", (unsigned long long)value, value > UINT32_MAX ? "ull" : "u");
+		ct_buf_add_format(out, "%llu%s", (unsigned long long)value,
+				  value > UINT32_MAX ? "ull" : "u");
 }
 
-static void print_c_labels(struct ct_buf *out, struct ct_made_names *names, const struct ct_event_type *type)
+static void print_c_labels(struct ct_buf *out, struct ct_made_names *names,
+			   const struct ct_event_type *type)
 {
 	for (uint32_t i = 0; i < type->argument_count; i++) {
 		const struct ct_argument *argument = &type->arguments[i];
@@ -72,14 +79,17 @@ static void print_c_labels(struct ct_buf *out, struct ct_made_names *names, cons
 		ct_buf_add_format(out, "\n/* %s of %s", ct_labels_word(argument), type->mnemonic);
 		ct_buf_add_format(out, ", %s */\n", argument->name);
 		for (uint32_t j = 0; j < argument->label_count; j++) {
-			ct_buf_add_format(out, "#define %s ", ct_made_names_label(names, type, argument, &argument->labels[j]));
+			ct_buf_add_format(
+				out, "#define %s ",
+				ct_made_names_label(names, type, argument, &argument->labels[j]));
 			print_c_value(out, argument, &argument->labels[j]);
 			ct_buf_add_char(out, '\n');
 		}
 	}
 }
 
-static void print_c_event(struct ct_buf *out, struct ct_made_names *names, const struct ct_event_type *type)
+static void print_c_event(struct ct_buf *out, struct ct_made_names *names,
+			  const struct ct_event_type *type)
 {
 	struct ct_buf remark;
 

@@ -1,7 +1,9 @@
 /*
- * catalog_print_markdown.c - a component as a page in Markdown: a table of its events, and then each with its items.
+ * catalog_print_markdown.c - a component as a page in Markdown: a table of its events, and then
+ * each with its items.
  *
- * Called by `ctrace catalog doc`, on the tool's thread.  No text of the catalogue begins markup, ends a cell or makes an element of HTML.
+ * Called by `ctrace catalog doc`, on the tool's thread.  No text of the catalogue begins markup,
+ * ends a cell or makes an element of HTML.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -116,9 +118,12 @@ static void print_arguments(struct ct_buf *out, const struct ct_event_type *type
 }
 
 /* " with the same handle." */
-static void print_pair(struct ct_buf *out, const struct ct_event_type *type, const struct ct_event_type *other)
+static void print_pair(struct ct_buf *out, const struct ct_event_type *type,
+		       const struct ct_event_type *other)
 {
-	ct_buf_add_format(out, " %s %u ", type->pairing == CT_PAIR_ENTRY ? "An entry; its exit is" : "The exit of", other->event_id);
+	ct_buf_add_format(out, " %s %u ",
+			  type->pairing == CT_PAIR_ENTRY ? "An entry; its exit is" : "The exit of",
+			  other->event_id);
 	add_markdown(out, other->mnemonic);
 	if (type->match >= 0) {
 		ct_buf_add_text(out, " with the same ");
@@ -128,7 +133,8 @@ static void print_pair(struct ct_buf *out, const struct ct_event_type *type, con
 }
 
 /* "Level INFO. An entry; its exit is 11 READEND." */
-static void print_remarks(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
+static void print_remarks(struct ct_buf *out, const struct ct_catalog_component *component,
+			  const struct ct_event_type *type)
 {
 	const struct ct_event_type *other = ct_event_pair(component, type);
 	struct ct_buf remarks;
@@ -145,7 +151,8 @@ static void print_remarks(struct ct_buf *out, const struct ct_catalog_component 
 	ct_buf_fini_into(&remarks, out);
 }
 
-static void print_event(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
+static void print_event(struct ct_buf *out, const struct ct_catalog_component *component,
+			const struct ct_event_type *type)
 {
 	ct_buf_add_format(out, "\n## %u ", type->event_id);
 	add_markdown(out, type->mnemonic);
@@ -162,13 +169,17 @@ static void print_event(struct ct_buf *out, const struct ct_catalog_component *c
 
 static void print_table(struct ct_buf *out, const struct ct_catalog_component *component)
 {
-	ct_buf_add_text(out, "\n| event | hex | mnemonic | level | description |\n|---:|---:|---|---|---|\n");
+	ct_buf_add_text(
+		out,
+		"\n| event | hex | mnemonic | level | description |\n|---:|---:|---|---|---|\n");
 	for (uint32_t i = 0; i < component->event_count; i++) {
 		const struct ct_event_type *type = &component->events[i];
 
 		ct_buf_add_format(out, "| %u | %X | ", type->event_id, type->event_id);
 		add_markdown(out, type->mnemonic);
-		ct_buf_add_format(out, " | %s | ", type->severity != CTRACE_LEVEL_NONE ? ct_level_name(type->severity) : "");
+		ct_buf_add_format(
+			out, " | %s | ",
+			type->severity != CTRACE_LEVEL_NONE ? ct_level_name(type->severity) : "");
 		add_markdown(out, type->description);
 		ct_buf_add_text(out, " |\n");
 	}

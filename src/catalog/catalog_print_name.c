@@ -1,8 +1,10 @@
 /*
- * catalog_print_name.c - which name an event has in C or COBOL: one that the language takes, and that nothing else in the text has.
+ * catalog_print_name.c - which name an event has in C or COBOL: one that the language takes, and
+ * that nothing else in the text has.
  *
- * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a million names that are cut to the same:
- * making one takes no longer because of those that are there.
+ * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a
+ * million names that are cut to the same: making one takes no longer because of those that are
+ * there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names that are there already, for a language that takes upper and lower case for the same, as COBOL does ---- */
+/* ---- names that are there already, for a language that takes upper and lower case for the same,
+ * as COBOL does ---- */
 
-void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling, const struct ct_catalog_component *component)
+void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling,
+			const struct ct_catalog_component *component)
 {
 	*names = (struct ct_made_names){ .spelling = spelling, .component = component };
 	ct_buf_init(&names->texts);
@@ -39,7 +43,8 @@ static bool add(struct ct_made_names *names, const char *name)
 	uint32_t hash = ct_name_hash(name, strlen(name));
 	size_t at = names->texts.size;
 
-	if (ct_hash_table_find(&names->table, hash, is_name, names->texts.data, name) != CT_HASH_TABLE_NONE)
+	if (ct_hash_table_find(&names->table, hash, is_name, names->texts.data, name) !=
+	    CT_HASH_TABLE_NONE)
 		return false;
 	ct_buf_add(&names->texts, name, strlen(name) + 1);
 	if (names->texts.failed || !ct_hash_table_reserve(&names->table))
@@ -76,7 +81,8 @@ static void add_part(struct ct_buf *out, const struct ct_spelling *spelling, con
 		ct_buf_add_char(out, 'X');
 }
 
-static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling, const char *const *parts, size_t count)
+static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling,
+		       const char *const *parts, size_t count)
 {
 	ct_buf_clear(out);
 	ct_buf_add_text(out, spelling->begin);
@@ -89,7 +95,8 @@ static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling, c
 	}
 }
 
-/* Cuts the name and ends it with the number, or with the first one above it that makes a name that is not taken. */
+/* Cuts the name and ends it with the number, or with the first one above it that makes a name that
+ * is not taken. */
 static void number_name(struct ct_made_names *names, uint64_t number)
 {
 	const struct ct_spelling *spelling = names->spelling;
@@ -98,7 +105,8 @@ static void number_name(struct ct_made_names *names, uint64_t number)
 
 	do {
 		char end[24];
-		size_t size = (size_t)snprintf(end, sizeof end, "%c%llu", spelling->mark, (unsigned long long)number++);
+		size_t size = (size_t)snprintf(end, sizeof end, "%c%llu", spelling->mark,
+					       (unsigned long long)number++);
 
 		name->size = whole + size > spelling->limit ? spelling->limit - size : whole;
 		while (name->size > 0 && name->data[name->size - 1] == spelling->mark)
@@ -107,9 +115,10 @@ static void number_name(struct ct_made_names *names, uint64_t number)
 	} while (!name->failed && !add(names, ct_buf_text(name)));
 }
 
-/* COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE: without the mnemonic when that is too long.  What is still too long, or taken,
- * ends with a number. */
-static const char *make_name(struct ct_made_names *names, const char *const *parts, size_t count, uint64_t number)
+/* COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE: without the mnemonic when that is too
+ * long.  What is still too long, or taken, ends with a number. */
+static const char *make_name(struct ct_made_names *names, const char *const *parts, size_t count,
+			     uint64_t number)
 {
 	const struct ct_spelling *spelling = names->spelling;
 	struct ct_buf *out = &names->last;
@@ -133,10 +142,11 @@ const char *ct_made_names_event(struct ct_made_names *names, const struct ct_eve
 	return make_name(names, parts, CT_COUNT(parts), type->event_id);
 }
 
-const char *ct_made_names_label(struct ct_made_names *names, const struct ct_event_type *type, const struct ct_argument *argument,
-				const struct ct_label *label)
+const char *ct_made_names_label(struct ct_made_names *names, const struct ct_event_type *type,
+				const struct ct_argument *argument, const struct ct_label *label)
 {
-	const char *parts[] = { names->component->name, type->mnemonic, argument->name, label->name };
+	const char *parts[] = { names->component->name, type->mnemonic, argument->name,
+				label->name };
 
 	/* A number that nearly surely is free: there may be many names that are cut to the same. */
 	return make_name(names, parts, CT_COUNT(parts), names->table.count);

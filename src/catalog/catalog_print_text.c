@@ -1,8 +1,10 @@
 /*
- * catalog_print_text.c - what is said of an event in a comment or a page, and how a catalogue's text becomes one line.
+ * catalog_print_text.c - what is said of an event in a comment or a page, and how a catalogue's
+ * text becomes one line.
  *
- * Called by the printers, on the tool's thread.  Nothing that a terminal or an editor acts upon goes through, and no line ends where the
- * text says so; what the language takes for more than text is the printers' own business.
+ * Called by the printers, on the tool's thread.  Nothing that a terminal or an editor acts upon
+ * goes through, and no line ends where the text says so; what the language takes for more than text
+ * is the printers' own business.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +39,8 @@ const char *ct_component_file_name(const struct ct_catalog_component *component)
 	return slash != NULL ? slash + 1 : component->path;
 }
 
-const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component, const struct ct_event_type *type)
+const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component,
+					  const struct ct_event_type *type)
 {
 	return type->pairing == CT_PAIR_NONE ? NULL : ct_catalog_event(component, type->pair_id);
 }
@@ -53,7 +56,8 @@ bool ct_label_is_negative(const struct ct_argument *argument, const struct ct_la
 }
 
 /* "INFO, its exit is READEND, 2 items: package, size" */
-static void add_facts(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
+static void add_facts(struct ct_buf *out, const struct ct_catalog_component *component,
+		      const struct ct_event_type *type)
 {
 	const struct ct_event_type *other = ct_event_pair(component, type);
 	const char *comma = "";
@@ -67,15 +71,21 @@ static void add_facts(struct ct_buf *out, const struct ct_catalog_component *com
 		comma = ", ";
 	}
 	if (other != NULL) {
-		ct_buf_add_format(out, "%s%s %s", comma, type->pairing == CT_PAIR_ENTRY ? "its exit is" : "the exit of",
+		ct_buf_add_format(out, "%s%s %s", comma,
+				  type->pairing == CT_PAIR_ENTRY ? "its exit is" : "the exit of",
 				  other->mnemonic);
 		comma = ", ";
 	}
 	for (uint32_t i = 0; i < type->argument_count; i++)
-		ct_buf_add_format(out, "%s%s", i != 0 ? ", " : *comma != '\0' ? "; items: " : "items: ", type->arguments[i].name);
+		ct_buf_add_format(out, "%s%s",
+				  i != 0           ? ", "
+				  : *comma != '\0' ? "; items: "
+						   : "items: ",
+				  type->arguments[i].name);
 }
 
-void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *component, const struct ct_event_type *type)
+void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *component,
+		   const struct ct_event_type *type)
 {
 	struct ct_buf facts;
 

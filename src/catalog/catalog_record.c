@@ -1,8 +1,10 @@
 /*
- * catalog_record.c - the copybooks that a catalogue names: where they are, and each of them read once.
+ * catalog_record.c - the copybooks that a catalogue names: where they are, and each of them read
+ * once.
  *
- * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in the catalogue's directory and then in those
- * that it lists.  An error in a copybook is told with its place there, behind the place in the catalogue.
+ * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in
+ * the catalogue's directory and then in those that it lists.  An error in a copybook is told with
+ * its place there, behind the place in the catalogue.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node, const char *what, const char *expected)
+static void diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node,
+		     const char *what, const char *expected)
 {
 	ct_catalog_diagnostics_add(diagnostics, &node->place,
-			&(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node), .what = what, .expected = expected });
+				   &(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node),
+								    .what = what,
+								    .expected = expected });
 }
 
 /* ---- where it is ---- */
@@ -40,7 +45,8 @@ static bool is_file(const char *path)
 }
 
 /* In that directory, which is beside the catalogue; "": in the catalogue's own. */
-static bool find_in(const struct ct_catalog_file *file, const char *directory, const char *name, struct ct_buf *out_path)
+static bool find_in(const struct ct_catalog_file *file, const char *directory, const char *name,
+		    struct ct_buf *out_path)
 {
 	ct_buf_clear(out_path);
 	add_beside(out_path, file->path, directory);
@@ -50,7 +56,8 @@ static bool find_in(const struct ct_catalog_file *file, const char *directory, c
 	return is_file(ct_buf_text(out_path));
 }
 
-static bool find(const struct ct_catalog_file *file, const struct ct_record_request *request, struct ct_buf *out_path)
+static bool find(const struct ct_catalog_file *file, const struct ct_record_request *request,
+		 struct ct_buf *out_path)
 {
 	const char *name = ct_yaml_value(request->node)->text;
 
@@ -67,7 +74,8 @@ static bool find(const struct ct_catalog_file *file, const struct ct_record_requ
 }
 
 /* Where COPY looks: the catalogue's own directory and those that it lists. */
-static void add_directories(struct ct_buf *out, const struct ct_catalog_file *file, const struct ct_record_request *request)
+static void add_directories(struct ct_buf *out, const struct ct_catalog_file *file,
+			    const struct ct_record_request *request)
 {
 	add_beside(out, file->path, ".");
 	for (uint32_t i = 0; i < request->directory_count; i++) {
@@ -78,7 +86,8 @@ static void add_directories(struct ct_buf *out, const struct ct_catalog_file *fi
 
 /* ---- reading it ---- */
 
-static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node, struct ct_buf *path,
+static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics,
+			      const struct ct_yaml *node, struct ct_buf *path,
 			      const struct ct_diagnostic *diagnostic)
 {
 	char what[120];
@@ -88,12 +97,16 @@ static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics, const 
 	else
 		(void)snprintf(what, sizeof what, "has an error on line %u", diagnostic->line);
 	diagnose(diagnostics, node, what,
-		 diagnostic->line == 0 && diagnostic->expected[0] != '\0' ? diagnostic->expected : "a copybook without errors");
+		 diagnostic->line == 0 && diagnostic->expected[0] != '\0'
+			 ? diagnostic->expected
+			 : "a copybook without errors");
 	if (diagnostic->line != 0)
-		ct_catalog_diagnostics_add_text(diagnostics, &node->place, ct_buf_text(path), diagnostic);
+		ct_catalog_diagnostics_add_text(diagnostics, &node->place, ct_buf_text(path),
+						diagnostic);
 }
 
-static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, const struct ct_record_request *request, const char *path,
+static struct ct_copybook *open_copybook(const struct ct_catalog_file *file,
+					 const struct ct_record_request *request, const char *path,
 					 struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_copybook_options options = { .record = request->record,
@@ -113,7 +126,8 @@ static struct ct_copybook *open_copybook(const struct ct_catalog_file *file, con
 	if (status != CTRACE_OK) {
 		copybook = NULL;
 		if (diagnostic.message[0] == '\0')
-			(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", ctrace_status_text(status));
+			(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s",
+				       ctrace_status_text(status));
 		diagnose_copybook(diagnostics, request->node, &diagnostic_path, &diagnostic);
 	}
 	ct_buf_fini(&directories);
@@ -139,12 +153,15 @@ static bool charge(struct ct_copybook *copybook, uint32_t *fields_left)
 
 static bool is_same_form(const struct ct_record_form *a, const struct ct_record_form *b)
 {
-	return a->encoding == b->encoding && a->dialect == b->dialect && a->is_sliding == b->is_sliding;
+	return a->encoding == b->encoding && a->dialect == b->dialect &&
+	       a->is_sliding == b->is_sliding;
 }
 
-static bool is_same(const struct ct_catalog_record *record, uint32_t hash, const struct ct_record_request *request)
+static bool is_same(const struct ct_catalog_record *record, uint32_t hash,
+		    const struct ct_record_request *request)
 {
-	if (record->hash != hash || record->directories != request->directories || !is_same_form(&record->form, &request->form) ||
+	if (record->hash != hash || record->directories != request->directories ||
+	    !is_same_form(&record->form, &request->form) ||
 	    strcmp(record->name, ct_yaml_value(request->node)->text) != 0)
 		return false;
 	if (record->record == NULL || request->record == NULL)
@@ -152,7 +169,8 @@ static bool is_same(const struct ct_catalog_record *record, uint32_t hash, const
 	return ct_name_is(record->record, strlen(record->record), request->record);
 }
 
-static const struct ct_catalog_record *find_record(const struct ct_catalog_file *file, uint32_t hash,
+static const struct ct_catalog_record *find_record(const struct ct_catalog_file *file,
+						   uint32_t hash,
 						   const struct ct_record_request *request)
 {
 	for (uint32_t i = 0; i < file->record_count; i++)
@@ -161,8 +179,9 @@ static const struct ct_catalog_record *find_record(const struct ct_catalog_file 
 	return NULL;
 }
 
-static void open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
-		       const char *path, uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
+static void open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record,
+		       const struct ct_record_request *request, const char *path,
+		       uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
 {
 	if (*fields_left != 0)
 		record->copybook = open_copybook(file, request, path, diagnostics);
@@ -170,11 +189,13 @@ static void open_found(const struct ct_catalog_file *file, struct ct_catalog_rec
 		return;
 	ct_copybook_destroy(record->copybook);
 	record->copybook = NULL;
-	diagnose(diagnostics, request->node, "is too much, with the copybooks before it", "at most 262,144 fields in all records");
+	diagnose(diagnostics, request->node, "is too much, with the copybooks before it",
+		 "at most 262,144 fields in all records");
 }
 
-static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record, const struct ct_record_request *request,
-			uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
+static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record,
+			const struct ct_record_request *request, uint32_t *fields_left,
+			struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_buf path;
 
@@ -182,14 +203,18 @@ static void open_record(const struct ct_catalog_file *file, struct ct_catalog_re
 	if (find(file, request, &path))
 		open_found(file, record, request, ct_buf_text(&path), fields_left, diagnostics);
 	else
-		diagnose(diagnostics, request->node, "is not there",
-			 request->directory_count == 0 ? "a file in the directory of the catalogue, or its directory in copybooks"
-						    : "a file in the directory of the catalogue, or in one of copybooks");
+		diagnose(
+			diagnostics, request->node, "is not there",
+			request->directory_count == 0
+				? "a file in the directory of the catalogue, or its directory in copybooks"
+				: "a file in the directory of the catalogue, or in one of copybooks");
 	ct_buf_fini(&path);
 }
 
-const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, const struct ct_record_request *request,
-						 uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
+const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file,
+						 const struct ct_record_request *request,
+						 uint32_t *fields_left,
+						 struct ct_catalog_diagnostics *diagnostics)
 {
 	const struct ct_yaml *name = ct_yaml_value(request->node);
 	uint32_t hash = ct_name_hash(name->text, name->count);
@@ -198,11 +223,13 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 
 	if (known != NULL) {
 		if (known->copybook == NULL)
-			diagnose(diagnostics, request->node, "has an error, as was said before", "a copybook without errors");
+			diagnose(diagnostics, request->node, "has an error, as was said before",
+				 "a copybook without errors");
 		return known->copybook;
 	}
 	if (file->record_count == CT_CATALOG_COPYBOOKS) {
-		diagnose(diagnostics, request->node, "is one record too many", "at most 128 different records in a file");
+		diagnose(diagnostics, request->node, "is one record too many",
+			 "at most 128 different records in a file");
 		return NULL;
 	}
 	if (file->records == NULL)
@@ -210,9 +237,11 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file, c
 	if (file->records == NULL)
 		return NULL;
 	record = &file->records[file->record_count++];
-	*record = (struct ct_catalog_record){
-		.hash = hash, .name = name->text, .directories = request->directories, .record = request->record, .form = request->form
-	};
+	*record = (struct ct_catalog_record){ .hash = hash,
+					      .name = name->text,
+					      .directories = request->directories,
+					      .record = request->record,
+					      .form = request->form };
 	open_record(file, record, request, fields_left, diagnostics);
 	return record->copybook;
 }

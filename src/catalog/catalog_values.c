@@ -1,8 +1,10 @@
 /*
- * catalog_values.c - keys and values of a catalogue: texts, names, numbers, words, and what stands there twice.
+ * catalog_values.c - keys and values of a catalogue: texts, names, numbers, words, and what stands
+ * there twice.
  *
- * Called by all that read a catalogue's tree, on that one thread.  Each function notes what is wrong itself and says false or NULL; reading
- * goes on with the next value, so that a file's errors come out all at once.
+ * Called by all that read a catalogue's tree, on that one thread.  Each function notes what is
+ * wrong itself and says false or NULL; reading goes on with the next value, so that a file's errors
+ * come out all at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,20 +16,26 @@
 
 #define EXPECTED_NUMBER "digits, or 0x and hexadecimal digits"
 
-void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
-{
-	ct_catalog_diagnostics_add(load->diagnostics, &node->place, &(struct ct_catalog_diagnostic){ .what = what, .expected = expected });
-}
-
-static void diagnose_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *suggestion,
-				 const char *expected)
+void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what,
+		      const char *expected)
 {
 	ct_catalog_diagnostics_add(
 		load->diagnostics, &node->place,
-		&(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node), .what = what, .suggestion = suggestion, .expected = expected });
+		&(struct ct_catalog_diagnostic){ .what = what, .expected = expected });
 }
 
-void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what, const char *expected)
+static void diagnose_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what,
+				 const char *suggestion, const char *expected)
+{
+	ct_catalog_diagnostics_add(load->diagnostics, &node->place,
+				   &(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node),
+								    .what = what,
+								    .suggestion = suggestion,
+								    .expected = expected });
+}
+
+void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
+			   const char *expected)
 {
 	diagnose_and_suggest(load, node, what, NULL, expected);
 }
@@ -40,8 +48,9 @@ bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t c
 		load->budget->reads -= count;
 		return true;
 	}
-	ct_load_diagnose(load, node, "with this there is too much in the catalogue",
-			 "at most 1,048,576 keys and values in all files, those that aliases repeat included");
+	ct_load_diagnose(
+		load, node, "with this there is too much in the catalogue",
+		"at most 1,048,576 keys and values in all files, those that aliases repeat included");
 	load->status = CTRACE_DAMAGED;
 	return false;
 }
@@ -59,7 +68,8 @@ bool ct_load_is_nothing(const struct ct_yaml *node)
 {
 	node = ct_yaml_value(node);
 	return node->kind == CT_YAML_SCALAR && node->is_plain &&
-	       (node->count == 0 || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
+	       (node->count == 0 || strcmp(node->text, "~") == 0 ||
+		strcmp(node->text, "null") == 0);
 }
 
 /* ---- maps ---- */
@@ -68,18 +78,20 @@ static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *
 {
 	uint32_t index = 0;
 
-	while (index < keys->count &&
-	       (strlen(keys->names[index]) != key->count || memcmp(keys->names[index], key->text, key->count) != 0))
+	while (index < keys->count && (strlen(keys->names[index]) != key->count ||
+				       memcmp(keys->names[index], key->text, key->count) != 0))
 		index++;
 	return index;
 }
 
 /* A key without a value often is the rest of a text that a comma has cut in two. */
-static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key,
-				 const struct ct_yaml *word)
+static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys *keys,
+				 const struct ct_yaml *key, const struct ct_yaml *word)
 {
-	const char *suggestion = ct_suggest((struct ct_span){ word->text, word->count }, keys->names, keys->count);
-	bool is_rest = suggestion == NULL && ct_load_is_nothing(key->next) && key->place.line == key->next->place.line;
+	const char *suggestion =
+		ct_suggest((struct ct_span){ word->text, word->count }, keys->names, keys->count);
+	bool is_rest = suggestion == NULL && ct_load_is_nothing(key->next) &&
+		       key->place.line == key->next->place.line;
 	char what[80];
 
 	(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
@@ -89,7 +101,8 @@ static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys
 			: keys->expected);
 }
 
-static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, const struct ct_yaml *key, const struct ct_yaml **values)
+static void take_pair(struct ct_load *load, const struct ct_load_keys *keys,
+		      const struct ct_yaml *key, const struct ct_yaml **values)
 {
 	const struct ct_yaml *word = ct_yaml_value(key);
 	uint32_t index;
@@ -108,7 +121,8 @@ static void take_pair(struct ct_load *load, const struct ct_load_keys *keys, con
 	}
 }
 
-bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_keys *keys, const struct ct_yaml **out_values)
+bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_keys *keys,
+		 const struct ct_yaml **out_values)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
 
@@ -130,7 +144,8 @@ bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct 
 /* ---- texts ---- */
 
 /* The scalar, or NULL. */
-static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_yaml *node, const char *expected)
+static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_yaml *node,
+					 const char *expected)
 {
 	const struct ct_yaml *scalar;
 
@@ -139,7 +154,9 @@ static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_y
 	scalar = ct_yaml_value(node);
 	if (scalar->kind == CT_YAML_SCALAR)
 		return scalar;
-	ct_load_diagnose(load, node, scalar->kind == CT_YAML_LIST ? "this is a list" : "this is a map", expected);
+	ct_load_diagnose(load, node,
+			 scalar->kind == CT_YAML_LIST ? "this is a list" : "this is a map",
+			 expected);
 	return NULL;
 }
 
@@ -179,7 +196,8 @@ static bool is_allowed(char c, const struct ct_load_letters *letters)
 	return is_letter(c) || is_digit(c) || (c != '\0' && strchr(letters->marks, c) != NULL);
 }
 
-static const char *diagnostic_of_name(const struct ct_yaml *scalar, const struct ct_load_letters *letters)
+static const char *diagnostic_of_name(const struct ct_yaml *scalar,
+				      const struct ct_load_letters *letters)
 {
 	if (scalar->count == 0)
 		return "is empty";
@@ -193,7 +211,8 @@ static const char *diagnostic_of_name(const struct ct_yaml *scalar, const struct
 	return NULL;
 }
 
-const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_letters *letters)
+const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node,
+			 const struct ct_load_letters *letters)
 {
 	const struct ct_yaml *scalar = take_scalar(load, node, letters->expected);
 	const char *diagnostic;
@@ -243,9 +262,12 @@ static const char *parse_number(const char *text, size_t size, uint64_t *out_val
 	return NULL;
 }
 
-bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_sign, uint64_t *out_value)
+bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_sign,
+		    uint64_t *out_value)
 {
-	const char *expected = with_sign ? "digits, with or without a minus, or 0x and hexadecimal digits" : EXPECTED_NUMBER;
+	const char *expected =
+		with_sign ? "digits, with or without a minus, or 0x and hexadecimal digits"
+			  : EXPECTED_NUMBER;
 	const struct ct_yaml *scalar = take_scalar(load, node, expected);
 	const char *diagnostic;
 	bool is_negative;
@@ -272,7 +294,8 @@ bool ct_load_id(struct ct_load *load, const struct ct_yaml *node, uint32_t *out_
 	if (!ct_load_number(load, node, false, &value))
 		return false;
 	if (value > UINT32_MAX) {
-		ct_load_diagnose_word(load, node, "is too large", "an event id of at most 4294967295 (0xFFFFFFFF)");
+		ct_load_diagnose_word(load, node, "is too large",
+				      "an event id of at most 4294967295 (0xFFFFFFFF)");
 		return false;
 	}
 	*out_id = (uint32_t)value;
@@ -289,8 +312,8 @@ static uint32_t find_word(const struct ct_yaml *scalar, const char *const *words
 	return index;
 }
 
-bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *const *words, uint32_t count, const char *expected,
-		  uint32_t *out_index)
+bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *const *words,
+		  uint32_t count, const char *expected, uint32_t *out_index)
 {
 	const struct ct_yaml *scalar = take_scalar(load, node, expected);
 	uint32_t index;
@@ -299,8 +322,10 @@ bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *
 		return false;
 	index = find_word(scalar, words, count);
 	if (index == count) {
-		diagnose_and_suggest(load, node, "is none of these words",
-				     ct_suggest((struct ct_span){ scalar->text, scalar->count }, words, count), expected);
+		diagnose_and_suggest(
+			load, node, "is none of these words",
+			ct_suggest((struct ct_span){ scalar->text, scalar->count }, words, count),
+			expected);
 		return false;
 	}
 	*out_index = index;
@@ -318,7 +343,8 @@ bool ct_load_flag(struct ct_load *load, const struct ct_yaml *node, bool *out_fl
 	return true;
 }
 
-bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_encoding *out_encoding)
+bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node,
+		      enum ct_encoding *out_encoding)
 {
 	const struct ct_yaml *scalar;
 	enum ct_encoding encoding;
@@ -326,27 +352,33 @@ bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node, enum ct_
 	if (node == NULL)
 		return false;
 	scalar = ct_yaml_value(node);
-	if (scalar->kind == CT_YAML_SCALAR && ct_encoding_parse(scalar->text, scalar->count, &encoding) &&
+	if (scalar->kind == CT_YAML_SCALAR &&
+	    ct_encoding_parse(scalar->text, scalar->count, &encoding) &&
 	    ct_encoding_prepare(encoding)) {
 		*out_encoding = encoding;
 		return true;
 	}
-	/* Not a reason to do without the catalogue: texts are shown as bytes of the encoding that held so far. */
-	ct_catalog_diagnostics_add(load->diagnostics, &node->place,
-			&(struct ct_catalog_diagnostic){ .word = scalar,
-					      .what = "is no encoding that is known here, and is left out",
-					      .expected = CT_ENCODING_NAMES,
-					      .is_note = true });
+	/* Not a reason to do without the catalogue: texts are shown as bytes of the encoding that
+	 * held so far. */
+	ct_catalog_diagnostics_add(
+		load->diagnostics, &node->place,
+		&(struct ct_catalog_diagnostic){
+			.word = scalar,
+			.what = "is no encoding that is known here, and is left out",
+			.expected = CT_ENCODING_NAMES,
+			.is_note = true });
 	return false;
 }
 
 bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node, enum ct_dialect *out_dialect)
 {
 	static const char *const words[] = { "default", "gnucobol", "mf", "ibm" };
-	static const enum ct_dialect dialects[] = { CT_DIALECT_DEFAULT, CT_DIALECT_DEFAULT, CT_DIALECT_MF, CT_DIALECT_IBM };
+	static const enum ct_dialect dialects[] = { CT_DIALECT_DEFAULT, CT_DIALECT_DEFAULT,
+						    CT_DIALECT_MF, CT_DIALECT_IBM };
 	uint32_t index;
 
-	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, gnucobol, mf or ibm", &index))
+	if (!ct_load_word(load, node, words, CT_COUNT(words), "default, gnucobol, mf or ibm",
+			  &index))
 		return false;
 	*out_dialect = dialects[index];
 	return true;
@@ -398,7 +430,9 @@ static int by_key(const void *one, const void *other)
 		return by;
 	if (a->node->place.line != b->node->place.line)
 		return a->node->place.line < b->node->place.line ? -1 : 1;
-	return a->node->place.column < b->node->place.column ? -1 : a->node->place.column > b->node->place.column;
+	return a->node->place.column < b->node->place.column
+		       ? -1
+		       : a->node->place.column > b->node->place.column;
 }
 
 void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected)
@@ -411,7 +445,8 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 
 		if (compare_keys(entry - 1, entry) != 0)
 			continue;
-		(void)snprintf(message, sizeof message, "%s of another, on line %u", what, entry[-1].node->place.line + 1);
+		(void)snprintf(message, sizeof message, "%s of another, on line %u", what,
+			       entry[-1].node->place.line + 1);
 		ct_load_diagnose_word(load, entry->node, message, expected);
 		if (entry->is_bad != NULL)
 			*entry->is_bad = true;

@@ -1,8 +1,9 @@
 /*
  * catalog_yaml.c - YAML, from libyaml's events to a tree that says where each thing stands.
  *
- * Called by catalog_load.c, on the thread that reads a catalogue.  The text may be hostile: depth, nodes and anchors are counted, an alias
- * is a reference and never a copy, and one that would lead back into itself is refused, so that the tree has an end.
+ * Called by catalog_load.c, on the thread that reads a catalogue.  The text may be hostile: depth,
+ * nodes and anchors are counted, an alias is a reference and never a copy, and one that would lead
+ * back into itself is refused, so that the tree has an end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +46,8 @@ static struct ct_yaml_place place_of(const yaml_mark_t *mark)
 	return (struct ct_yaml_place){ (uint32_t)mark->line, (uint32_t)mark->column };
 }
 
-static void fail(struct reading *reading, struct ct_yaml_place place, const char *expected, const char *what, struct ct_span word)
+static void fail(struct reading *reading, struct ct_yaml_place place, const char *expected,
+		 const char *what, struct ct_span word)
 {
 	struct ct_buf message;
 
@@ -55,14 +57,16 @@ static void fail(struct reading *reading, struct ct_yaml_place place, const char
 		ct_buf_add_char(&message, ' ');
 	}
 	ct_buf_add_text(&message, what);
-	(void)snprintf(reading->error->message, sizeof reading->error->message, "%s", ct_buf_text(&message));
+	(void)snprintf(reading->error->message, sizeof reading->error->message, "%s",
+		       ct_buf_text(&message));
 	ct_buf_fini(&message);
 	reading->error->place = place;
 	reading->error->expected = expected;
 	reading->status = CTRACE_DAMAGED;
 }
 
-static void fail_at(struct reading *reading, const yaml_event_t *event, const char *expected, const char *what)
+static void fail_at(struct reading *reading, const yaml_event_t *event, const char *expected,
+		    const char *what)
 {
 	fail(reading, place_of(&event->start_mark), expected, what, (struct ct_span){ 0 });
 }
@@ -79,7 +83,8 @@ static const char *expected_for(const char *problem)
 		{ "did not find expected '-'", "\"- \" under the one above it" },
 		{ "could not find expected ':'", "a colon and a blank behind the key" },
 		{ "tab character", "blanks, not tabs" },
-		{ "cannot start any token", "blanks, not tabs; and quotation marks around a text that begins with a mark" },
+		{ "cannot start any token",
+		  "blanks, not tabs; and quotation marks around a text that begins with a mark" },
 		{ "did not find expected ','", "a comma, or what closes the bracket" },
 		{ "did not find expected node content", "a value, or what closes the bracket" },
 		{ "unexpected end of stream", "what closes the quotation mark or bracket" },
@@ -105,7 +110,10 @@ size_t ct_yaml_break(const char *at, const char *end)
 		return 1;
 	if (left > 1 && memcmp(at, "\xC2\x85", 2) == 0)
 		return 2;
-	return left > 2 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0) ? 3 : 0;
+	return left > 2 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 ||
+			    memcmp(at, "\xE2\x80\xA9", 3) == 0)
+		       ? 3
+		       : 0;
 }
 
 static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_t offset)
@@ -129,16 +137,19 @@ static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_
 }
 
 /* Of what has no end the beginning is told: the end of the text says nothing. */
-static struct ct_yaml_place place_of_problem(const yaml_parser_t *parser, const char *text, size_t size)
+static struct ct_yaml_place place_of_problem(const yaml_parser_t *parser, const char *text,
+					     size_t size)
 {
 	if (parser->error == YAML_READER_ERROR)
 		return place_of_offset(text, size, parser->problem_offset);
-	if (parser->context != NULL && parser->problem != NULL && strstr(parser->problem, "end of stream") != NULL)
+	if (parser->context != NULL && parser->problem != NULL &&
+	    strstr(parser->problem, "end of stream") != NULL)
 		return place_of(&parser->context_mark);
 	return place_of(&parser->problem_mark);
 }
 
-static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text, size_t size)
+static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text,
+			   size_t size)
 {
 	struct ct_yaml_place place;
 	char what[160];
@@ -151,9 +162,10 @@ static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
 	}
 	place = place_of_problem(parser, text, size);
 	if (parser->context != NULL && parser->context_mark.line < place.line)
-		(void)snprintf(where, sizeof where, ", in what begins on line %zu", parser->context_mark.line + 1);
-	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s", parser->problem != NULL ? parser->problem : "it cannot be read",
-		       where);
+		(void)snprintf(where, sizeof where, ", in what begins on line %zu",
+			       parser->context_mark.line + 1);
+	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s",
+		       parser->problem != NULL ? parser->problem : "it cannot be read", where);
 	fail(reading, place, expected_for(what), what, (struct ct_span){ 0 });
 }
 
@@ -171,13 +183,16 @@ static const char *keep_text(struct reading *reading, const char *text, size_t s
 }
 
 /* The last child of what is open, or the document; NULL: the status says why. */
-static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind)
+static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *event,
+				enum ct_yaml_kind kind)
 {
-	struct ct_yaml *parent = reading->depth != 0 ? reading->open[reading->depth - 1].node : NULL;
+	struct ct_yaml *parent =
+		reading->depth != 0 ? reading->open[reading->depth - 1].node : NULL;
 	struct ct_yaml *node;
 
 	if (++reading->node_count > CT_CATALOG_NODES) {
-		fail_at(reading, event, "at most 262,144 keys and values in a file", "there is too much in this file");
+		fail_at(reading, event, "at most 262,144 keys and values in a file",
+			"there is too much in this file");
 		return NULL;
 	}
 	node = ct_arena_take(reading->nodes, sizeof *node);
@@ -200,13 +215,15 @@ static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *eve
 	return node;
 }
 
-/* From here on an alias may stand for the node: it is complete, so that none can stand in itself. */
+/* From here on an alias may stand for the node: it is complete, so that none can stand in itself.
+ */
 static void add_anchor(struct reading *reading, const struct ct_yaml *node, const char *name)
 {
 	if (name == NULL)
 		return;
 	if (reading->anchor_count == CT_CATALOG_ANCHORS) {
-		fail(reading, node->place, "at most 256 anchors in a document", "there are too many anchors", (struct ct_span){ 0 });
+		fail(reading, node->place, "at most 256 anchors in a document",
+		     "there are too many anchors", (struct ct_span){ 0 });
 		return;
 	}
 	reading->anchors[reading->anchor_count++] = (struct anchor){ name, node };
@@ -214,7 +231,8 @@ static void add_anchor(struct reading *reading, const struct ct_yaml *node, cons
 
 static const char *keep_anchor(struct reading *reading, const yaml_char_t *name)
 {
-	return name != NULL ? keep_text(reading, (const char *)name, strlen((const char *)name)) : NULL;
+	return name != NULL ? keep_text(reading, (const char *)name, strlen((const char *)name))
+			    : NULL;
 }
 
 static void take_scalar(struct reading *reading, const yaml_event_t *event)
@@ -224,7 +242,8 @@ static void take_scalar(struct reading *reading, const yaml_event_t *event)
 	if (node == NULL)
 		return;
 	node->count = (uint32_t)event->data.scalar.length;
-	node->text = keep_text(reading, (const char *)event->data.scalar.value, event->data.scalar.length);
+	node->text = keep_text(reading, (const char *)event->data.scalar.value,
+			       event->data.scalar.length);
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	add_anchor(reading, node, keep_anchor(reading, event->data.scalar.anchor));
 }
@@ -242,18 +261,21 @@ static void take_alias(struct reading *reading, const yaml_event_t *event)
 			return;
 		}
 	}
-	fail(reading, node->place, "an anchor (&name) before the alias, on something that ends before it", "is no anchor's name",
-	     (struct ct_span){ name, strlen(name) });
+	fail(reading, node->place,
+	     "an anchor (&name) before the alias, on something that ends before it",
+	     "is no anchor's name", (struct ct_span){ name, strlen(name) });
 }
 
-static void begin_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind, const yaml_char_t *anchor)
+static void begin_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind,
+		       const yaml_char_t *anchor)
 {
 	struct ct_yaml *node = add_node(reading, event, kind);
 
 	if (node == NULL)
 		return;
 	if (reading->depth == CT_CATALOG_DEPTH) {
-		fail_at(reading, event, "at most 16 lists and maps in each other", "this is too deep");
+		fail_at(reading, event, "at most 16 lists and maps in each other",
+			"this is too deep");
 		return;
 	}
 	reading->open[reading->depth++] = (struct open_node){ node, keep_anchor(reading, anchor) };
@@ -303,7 +325,8 @@ static void take_event(struct reading *reading, const yaml_event_t *event)
 	}
 }
 
-static void read_events(struct reading *reading, yaml_parser_t *parser, const char *text, size_t size)
+static void read_events(struct reading *reading, yaml_parser_t *parser, const char *text,
+			size_t size)
 {
 	bool is_done = false;
 
@@ -320,8 +343,9 @@ static void read_events(struct reading *reading, yaml_parser_t *parser, const ch
 	}
 }
 
-enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena *texts, struct ct_arena *nodes,
-				 struct ct_yaml **out_documents, struct ct_yaml_error *out_error)
+enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena *texts,
+				 struct ct_arena *nodes, struct ct_yaml **out_documents,
+				 struct ct_yaml_error *out_error)
 {
 	struct reading *reading = ct_arena_take(nodes, sizeof *reading);
 	yaml_parser_t parser;
@@ -336,7 +360,8 @@ enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena 
 	reading->nodes = nodes;
 	reading->next_document = &reading->first_document;
 	reading->error = out_error;
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING); /* else a mark at the beginning chooses another */
+	/* else a mark at the beginning chooses another */
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
 	read_events(reading, &parser, text, size);
 	yaml_parser_delete(&parser);

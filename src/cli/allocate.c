@@ -52,10 +52,14 @@ WRAPPED(DIR *, opendir, (const char *path));
 WRAPPED(DIR *, fdopendir, (int fd));
 typedef int scandir_choose(const struct dirent64 *entry);
 typedef int scandir_compare(const struct dirent64 **a, const struct dirent64 **b);
-WRAPPED(int, scandir64, (const char *path, struct dirent64 ***out_entries, scandir_choose *choose, scandir_compare *compare));
+WRAPPED(int, scandir64,
+	(const char *path, struct dirent64 ***out_entries, scandir_choose *choose,
+	 scandir_compare *compare));
 WRAPPED(char *, realpath, (const char *path, char *resolved));
 WRAPPED(struct passwd *, getpwuid, (uid_t uid));
-WRAPPED(error_t, argp_parse, (const struct argp *argp, int argc, char **argv, unsigned flags, int *out_index, void *input));
+WRAPPED(error_t, argp_parse,
+	(const struct argp *argp, int argc, char **argv, unsigned flags, int *out_index,
+	 void *input));
 WRAPPED(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset));
 
 static void note(bool has_failed)
@@ -80,8 +84,9 @@ static void put_error(const char *text)
 	(void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-/* At the first failure.  All that a verb would report from here on is a consequence: a trace that seems damaged, a
- * component that is not found, a second lack of memory.  So this message is the last one. */
+/* At the first failure.  All that a verb would report from here on is a consequence: a trace that
+ * seems damaged, a component that is not found, a second lack of memory.  So this message is the
+ * last one. */
 static void tell_lack(void)
 {
 	int saved = errno;
@@ -211,7 +216,8 @@ DIR *__wrap_fdopendir(int fd)
 	return directory;
 }
 
-int __wrap_scandir64(const char *path, struct dirent64 ***out_entries, scandir_choose *choose, scandir_compare *compare)
+int __wrap_scandir64(const char *path, struct dirent64 ***out_entries, scandir_choose *choose,
+		     scandir_compare *compare)
 {
 	int count = __real_scandir64(path, out_entries, choose, compare);
 
@@ -245,9 +251,9 @@ void *__wrap_mmap64(void *at, size_t size, int access, int flags, int fd, off64_
 	return memory;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * argp allocates for itself.  Without memory it ends with an error that it does not print, ends the tool
- * with success and no help printed, or fails an assertion.
+/* -----------------------------------------------------------------------------------------------
+ * argp allocates for itself.  Without memory it ends with an error that it does not print, ends the
+ * tool with success and no help printed, or fails an assertion.
  */
 
 static bool is_in_argp;
@@ -260,7 +266,8 @@ static void end_argp(int signal)
 	_exit(CMD_NO_MEMORY);
 }
 
-error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *out_index, void *input)
+error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
+			  int *out_index, void *input)
 {
 	const struct sigaction ending = { .sa_handler = end_argp };
 	struct tool_argp extended;

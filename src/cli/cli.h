@@ -1,5 +1,6 @@
 /*
- * cli/cli.h - what every verb of the tool shares: exit statuses, and how it prints what others gave.
+ * cli/cli.h - what every verb of the tool shares: exit statuses, and how it prints what others
+ * gave.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +22,9 @@ enum {
 	CMD_NO_MEMORY = 2  /* whatever a verb returns, when an allocation has failed */
 };
 
-/* Prints text that another process or file gave: as it is when it is plain, escaped when it could forge lines or terminal
- * sequences.  Gives the number of columns that it takes; with `to` NULL it only does that. */
+/* Prints text that another process or file gave: as it is when it is plain, escaped when it could
+ * forge lines or terminal sequences.  Gives the number of columns that it takes; with `to` NULL it
+ * only does that. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
 /* True if the word is digits only, at least one: a process id, where a process may be named. */

@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Of UTF-8 without control characters, whatever the locale is: two for a character of Chinese, Japanese or Korean, none for a combining mark. */
+/* Of UTF-8 without control characters, whatever the locale is: two for a character of Chinese,
+ * Japanese or Korean, none for a combining mark. */
 int columns_count(const char *text, size_t size);
 
 #endif

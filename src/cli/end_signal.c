@@ -46,7 +46,8 @@ void ct_end_wait(uint64_t due_ns, const sigset_t *while_waiting)
 	struct pollfd reader = { .fd = STDOUT_FILENO };
 	uint64_t now_ns = ct_clock_mono_ns();
 	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
+	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
 	if (ppoll(&reader, 1, &left, while_waiting) > 0)
 		ct_end_wanted = 1; /* nothing was asked for, so that it can only be an end */

@@ -1,9 +1,10 @@
 /*
  * line_store.c - lines that wait to be printed: the last ones, or all in the other order.
  *
- * Part of ctrace show and ctrace tail.  Lines go to the newer of two spools; when that has as many as are wanted, the older one is dropped and
- * they change places: so no more than twice as many are ever kept, and nothing is moved.  In a spool a line stands between two copies of its
- * size, so that it can be read from either end.
+ * Part of ctrace show and ctrace tail.  Lines go to the newer of two spools; when that has as many
+ * as are wanted, the older one is dropped and they change places: so no more than twice as many are
+ * ever kept, and nothing is moved.  In a spool a line stands between two copies of its size, so
+ * that it can be read from either end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,11 +19,12 @@
 #include "base/temporary_file.h"
 
 #define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a spool */
-#define WINDOW_SIZE ((size_t)1 << 20)   /* bytes that are read of a file at a time; more for a longer line */
+/* bytes that are read of a file at a time; more for a longer line */
+#define WINDOW_SIZE ((size_t)1 << 20)
 
 typedef uint32_t line_size;
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Spools
  */
 
@@ -48,7 +50,8 @@ static bool spool_write(struct line_spool *spool)
 	if (spool->fd < 0)
 		spool->fd = open_file();
 	while (spool->fd >= 0 && done < spool->memory.size) {
-		ssize_t written = pwrite(spool->fd, spool->memory.data + done, spool->memory.size - done, (off_t)(spool->filed + done));
+		ssize_t written = pwrite(spool->fd, spool->memory.data + done,
+					 spool->memory.size - done, (off_t)(spool->filed + done));
 
 		if (written < 0 && errno != EINTR)
 			return false;
@@ -89,7 +92,8 @@ void line_store_add(struct line_store *store, const void *line, size_t size)
 		store->spools[0] = *spool;
 		*spool = (struct line_spool){ .fd = -1 };
 	}
-	if (spool->memory.size + size > MEMORY_LIMIT && spool->memory.size > 0 && !spool_write(spool)) {
+	if (spool->memory.size + size > MEMORY_LIMIT && spool->memory.size > 0 &&
+	    !spool_write(spool)) {
 		store->write_errno = errno;
 		return;
 	}
@@ -105,7 +109,7 @@ void line_store_add(struct line_store *store, const void *line, size_t size)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading a spool again
  */
 
@@ -122,7 +126,8 @@ static bool load(struct window *window, uint64_t from, size_t size)
 
 	ct_buf_clear(&window->bytes);
 	if (!ct_buf_reserve(&window->bytes, size) ||
-	    ct_os_read_at(window->spool->fd, window->bytes.data, size, from, &got) != CTRACE_OK || got != size) {
+	    ct_os_read_at(window->spool->fd, window->bytes.data, size, from, &got) != CTRACE_OK ||
+	    got != size) {
 		errno = window->bytes.failed ? ENOMEM : errno != 0 ? errno : EIO;
 		return false;
 	}
@@ -131,7 +136,8 @@ static bool load(struct window *window, uint64_t from, size_t size)
 	return true;
 }
 
-/* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the file. */
+/* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the
+ * file. */
 static const char *bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
 {
 	const struct line_spool *spool = window->spool;
@@ -159,15 +165,16 @@ static bool size_at(struct window *window, uint64_t at, bool is_backward, line_s
 }
 
 /* Passes over `skip` lines, then gives up to `count`.  *is_wanted becomes false when no more is. */
-static bool spool_each(struct line_spool *spool, uint64_t skip, uint64_t count, bool is_backward, line_store_take *take, void *user,
-		      bool *is_wanted)
+static bool spool_each(struct line_spool *spool, uint64_t skip, uint64_t count, bool is_backward,
+		       line_store_take *take, void *user, bool *is_wanted)
 {
 	uint64_t end = spool->filed + spool->memory.size, at = is_backward ? end : 0;
 	struct window window = { .spool = spool };
 	bool is_good = true;
 
 	ct_buf_init(&window.bytes);
-	for (; is_good && *is_wanted && count > 0 && (is_backward ? at > 0 : at < end); skip -= skip > 0) {
+	for (; is_good && *is_wanted && count > 0 && (is_backward ? at > 0 : at < end);
+	     skip -= skip > 0) {
 		uint64_t place = is_backward ? at - sizeof(line_size) : at;
 		const char *line = NULL;
 		line_size size = 0;

@@ -1,8 +1,10 @@
 /*
- * new_file.c - a file that gets its name when it is complete, and leaves nothing behind when it is not.
+ * new_file.c - a file that gets its name when it is complete, and leaves nothing behind when it is
+ * not.
  *
- * Used by ctrace export and ctrace report.  Where the file system can, the file has no name until then, so that nothing is left whatever ends
- * the tool; elsewhere it has a temporary one, which signals that may be caught remove.
+ * Used by ctrace export and ctrace report.  Where the file system can, the file has no name until
+ * then, so that nothing is left whatever ends the tool; elsewhere it has a temporary one, which
+ * signals that may be caught remove.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +36,8 @@ void new_file_catch(void)
 	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
 		struct sigaction action = { .sa_handler = note_signal }, before;
 
-		/* What somebody ignores, as nohup does, stays ignored.  A second one ends it at once. */
+		/* What somebody ignores, as nohup does, stays ignored.  A second one ends it at
+		 * once. */
 		action.sa_flags = (int)SA_RESETHAND;
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL);
@@ -81,7 +84,8 @@ bool new_file_open(struct new_file *file, const char *path)
 		return file->fd >= 0;
 	}
 	file->fd = open_unnamed(path);
-	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) && name_temporary(file))
+	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) &&
+	    name_temporary(file))
 		file->fd = open(file->named, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
 	if (file->fd >= 0)
 		return true;
@@ -90,7 +94,8 @@ bool new_file_open(struct new_file *file, const char *path)
 	return false;
 }
 
-/* A file without a name gets one; linkat() replaces nothing, so that it is a temporary one at first. */
+/* A file without a name gets one; linkat() replaces nothing, so that it is a temporary one at
+ * first. */
 static bool give_name(struct new_file *file)
 {
 	char unnamed[32];

@@ -1,7 +1,9 @@
 /*
- * cli/new_file.h - a file that gets its name when it is complete, and leaves nothing behind when it is not.
+ * cli/new_file.h - a file that gets its name when it is complete, and leaves nothing behind when it
+ * is not.
  *
- *     new_file_open(&file, path); write to file.fd; new_file_end(&file, is_complete); at the end of the verb new_file_die()
+ *     new_file_open(&file, path); write to file.fd; new_file_end(&file, is_complete); at the end of
+ * the verb new_file_die()
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +13,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* SIGINT, SIGTERM or SIGHUP has come since new_file_catch(): its number.  The verb ends its work soon, and cleans up. */
+/* SIGINT, SIGTERM or SIGHUP has come since new_file_catch(): its number.  The verb ends its work
+ * soon, and cleans up. */
 extern volatile sig_atomic_t new_file_interrupted;
 void new_file_catch(void);
 /* Dies of the signal that has come, if one has: after everything was cleaned up. */
@@ -25,7 +28,8 @@ struct new_file {
 };
 /* False, with errno: it cannot be made. */
 bool new_file_open(struct new_file *file, const char *path);
-/* Closes it; a complete one takes its name, in the place of what had it.  False, with errno: that failed, and nothing is left. */
+/* Closes it; a complete one takes its name, in the place of what had it.  False, with errno: that
+ * failed, and nothing is left. */
 bool new_file_end(struct new_file *file, bool is_complete);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * pager.c - what a verb prints on a terminal goes through the user's pager.
  *
- * Called by verbs that print events, on the tool's only thread, before they print the first.  The pager is a child that reads a pipe; the tool
- * outlives an interrupt then, as its reader does, and ends in order when the reader closes the pipe.
+ * Called by verbs that print events, on the tool's only thread, before they print the first.  The
+ * pager is a child that reads a pipe; the tool outlives an interrupt then, as its reader does, and
+ * ends in order when the reader closes the pipe.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +68,8 @@ static void wait_for_pager(void)
 		;
 }
 
-/* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`; false when it needs a shell. */
+/* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`;
+ * false when it needs a shell. */
 static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
 {
 	size_t count = 0;
@@ -75,7 +77,8 @@ static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
 
 	if (text[strcspn(text, SHELL_MARKS)] != '\0')
 		return false;
-	for (char *word = strtok_r(text, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
+	for (char *word = strtok_r(text, " \t", &rest); word != NULL;
+	     word = strtok_r(NULL, " \t", &rest)) {
 		if (count == WORD_LIMIT)
 			return false;
 		out_words[count++] = word;
@@ -91,7 +94,8 @@ static int become_pager(int from)
 
 	(void)signal(SIGINT, SIG_DFL);
 	(void)dup2(from, STDIN_FILENO);
-	/* As git and others do: short texts are printed as ever, colours pass, the screen is left as it is. */
+	/* As git and others do: short texts are printed as ever, colours pass, the screen is left
+	 * as it is. */
 	(void)setenv("LESS", "FRX", 0);
 	if (text != NULL && split_words(text, words))
 		(void)execvp(words[0], words);
@@ -109,7 +113,8 @@ static bool needs_shell(void)
 	return needs;
 }
 
-/* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be looked up as it stands. */
+/* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be
+ * looked up as it stands. */
 static size_t find_program(const char **text)
 {
 	size_t size = 0;
@@ -125,7 +130,8 @@ static size_t find_program(const char **text)
 	return size;
 }
 
-/* A shell would find out too late that there is no such program: the text would be lost in a pipe that nobody reads. */
+/* A shell would find out too late that there is no such program: the text would be lost in a pipe
+ * that nobody reads. */
 static bool is_known_to_shell(void)
 {
 	const char *program = command();
@@ -135,8 +141,10 @@ static bool is_known_to_shell(void)
 
 	if (size == 0)
 		return true;
-	if (asprintf(&test, "path=$(command -v -- %.*s) && case $path in */*) test -f \"$path\" && test -x \"$path\" ;; esac",
-		     (int)size, program) < 0)
+	if (asprintf(
+		    &test,
+		    "path=$(command -v -- %.*s) && case $path in */*) test -f \"$path\" && test -x \"$path\" ;; esac",
+		    (int)size, program) < 0)
 		return false;
 	found = system(test) == 0;
 	free(test);
@@ -202,7 +210,8 @@ static void say_failure(const char *verb, const char *reason)
 	progress_clear();
 	fprintf(stderr, "%s: the pager ", verb);
 	ct_tool_print(stderr, chosen, strlen(chosen));
-	fprintf(stderr, " cannot be run%s%s; the output is printed without one\n", reason[0] != '\0' ? ": " : "", reason);
+	fprintf(stderr, " cannot be run%s%s; the output is printed without one\n",
+		reason[0] != '\0' ? ": " : "", reason);
 }
 
 void pager_start(const char *verb)

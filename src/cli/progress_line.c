@@ -1,7 +1,8 @@
 /*
  * progress_line.c - a line on the terminal about work that takes long.
  *
- * Called by the verbs that read traces, on the tool's only thread.  The line is on standard error and is written over by the next one.
+ * Called by the verbs that read traces, on the tool's only thread.  The line is on standard error
+ * and is written over by the next one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

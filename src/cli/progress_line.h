@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The verb's name, as "ctrace export", starts the clock.  Nothing is ever shown unless standard error is a terminal, and for the first second
- * nothing is shown at all. */
+/* The verb's name, as "ctrace export", starts the clock.  Nothing is ever shown unless standard
+ * error is a terminal, and for the first second nothing is shown at all. */
 void progress_start(const char *verb);
 /* permille 0: not known.  May be called as often as one likes: it costs a look at the clock. */
 void progress_step(uint64_t count, const char *what, unsigned permille);

@@ -1,8 +1,8 @@
 /*
  * run_directory.c - makes and opens a directory in the run directory.
  *
- * Called for outstanding replies and for writers.  It goes by what the directory is, not by who made it: nobody but this user may be able
- * to put files there.
+ * Called for outstanding replies and for writers.  It goes by what the directory is, not by who
+ * made it: nobody but this user may be able to put files there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,9 @@
 
 static enum ctrace_status status_of_errno(void)
 {
-	return errno == EACCES || errno == EPERM || errno == ENOTDIR || errno == ELOOP ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	return errno == EACCES || errno == EPERM || errno == ENOTDIR || errno == ELOOP
+		       ? CTRACE_DENIED
+		       : CTRACE_OS_ERROR;
 }
 
 static bool is_private(int fd)
@@ -37,7 +39,9 @@ enum ctrace_status ct_run_directory_open(const char *name, char out_path[4096], 
 	if (status != CTRACE_OK) {
 		const char *wanted = ct_os_environment("CTRACE_RUN_DIR");
 
-		(void)snprintf(out_path, 4096, "%s%.4000s", wanted != NULL ? "the run directory CTRACE_RUN_DIR=" : "the run directory",
+		(void)snprintf(out_path, 4096, "%s%.4000s",
+			       wanted != NULL ? "the run directory CTRACE_RUN_DIR="
+					      : "the run directory",
 			       wanted != NULL ? wanted : "");
 		return status;
 	}

@@ -1,5 +1,6 @@
 /*
- * cli/run_directory.h - the directories that operators' tools keep beside those of traced processes in the run directory.
+ * cli/run_directory.h - the directories that operators' tools keep beside those of traced processes
+ * in the run directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +9,10 @@
 
 #include "base/base.h"
 
-/* The directory `name` of this user's run directory: makes it when it is missing, opens it, and tells its path.  DENIED when it is a link,
- * another user's, or others may write to it; out_path is where the trouble is then.  *out_fd is the caller's. */
-enum ctrace_status ct_run_directory_open(const char *name, char out_path[4096], int *out_fd) CT_MUST_USE;
+/* The directory `name` of this user's run directory: makes it when it is missing, opens it, and
+ * tells its path.  DENIED when it is a link, another user's, or others may write to it; out_path is
+ * where the trouble is then.  *out_fd is the caller's. */
+enum ctrace_status ct_run_directory_open(const char *name, char out_path[4096],
+					 int *out_fd) CT_MUST_USE;
 
 #endif

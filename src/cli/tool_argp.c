@@ -1,8 +1,9 @@
 /*
- * tool_argp.c - what the options of all verbs have in common: -h, and the nearest name for a word that is no option.
+ * tool_argp.c - what the options of all verbs have in common: -h, and the nearest name for a word
+ * that is no option.
  *
- * Called by allocate.c, round every argp_parse() of the tool.  getopt reports an unknown option by itself and knows no other name
- * for it; so the long options are looked at before it sees them.
+ * Called by allocate.c, round every argp_parse() of the tool.  getopt reports an unknown option by
+ * itself and knows no other name for it; so the long options are looked at before it sees them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,8 @@ static error_t parse_help(int key, char *argument, struct argp_state *state)
 
 const struct argp *tool_argp_extend(struct tool_argp *self, const struct argp *argp)
 {
-	static const struct argp_option rows[] = { { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 }, { 0 } };
+	static const struct argp_option rows[] = { { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
+						   { 0 } };
 	static const struct argp help = { .options = rows, .parser = parse_help };
 	size_t count = 0;
 
@@ -69,7 +71,9 @@ static void names_collect(struct names *names, const struct argp *argp)
 	const struct argp_option *real = NULL; /* what an alias is an alias of */
 
 	for (const struct argp_option *row = argp->options;
-	     row != NULL && (row->name != NULL || row->key != 0 || row->doc != NULL || row->group != 0); row++) {
+	     row != NULL &&
+	     (row->name != NULL || row->key != 0 || row->doc != NULL || row->group != 0);
+	     row++) {
 		bool takes;
 
 		if ((row->flags & OPTION_ALIAS) == 0)
@@ -77,16 +81,20 @@ static void names_collect(struct names *names, const struct argp *argp)
 		takes = real != NULL && real->arg != NULL;
 		if (row->key > ' ' && row->key < 127) {
 			names->letter_takes_rest[row->key] = takes;
-			names->letter_takes_next[row->key] = takes && (real->flags & OPTION_ARG_OPTIONAL) == 0;
+			names->letter_takes_next[row->key] =
+				takes && (real->flags & OPTION_ARG_OPTIONAL) == 0;
 		}
 		if (row->name != NULL)
-			names_add(names, row->name, takes && (real->flags & OPTION_ARG_OPTIONAL) == 0);
+			names_add(names, row->name,
+				  takes && (real->flags & OPTION_ARG_OPTIONAL) == 0);
 	}
-	for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL; child++)
+	for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL;
+	     child++)
 		names_collect(names, child->argp);
 }
 
-/* The first that begins with the word, as getopt takes it: the whole name if there is one.  names->count: none does. */
+/* The first that begins with the word, as getopt takes it: the whole name if there is one.
+ * names->count: none does. */
 static size_t names_find(const struct names *names, struct ct_span word)
 {
 	size_t found = names->count;
@@ -103,7 +111,8 @@ static size_t names_find(const struct names *names, struct ct_span word)
 
 /* ---- the words ---- */
 
-static void refuse(const struct argp *argp, char *tool, const struct names *names, struct ct_span word)
+static void refuse(const struct argp *argp, char *tool, const struct names *names,
+		   struct ct_span word)
 {
 	const char *nearest = ct_suggest(word, names->items, names->count);
 

@@ -1,5 +1,6 @@
 /*
- * cli/tool_argp.h - what the options of all verbs have in common: -h, and the nearest name for a word that is no option.
+ * cli/tool_argp.h - what the options of all verbs have in common: -h, and the nearest name for a
+ * word that is no option.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +16,12 @@ struct tool_argp {
 	struct argp whole;
 	struct argp_child children[TOOL_ARGP_CHILDREN + 1];
 };
-/* The argp with -h, which is --help as it is asked for elsewhere.  Borrows from argp; lives in self. */
+/* The argp with -h, which is --help as it is asked for elsewhere.  Borrows from argp; lives in
+ * self. */
 const struct argp *tool_argp_extend(struct tool_argp *self, const struct argp *argp);
 
-/* Ends the tool as argp does, when a long option is none of argp's: with the name that was probably meant. */
+/* Ends the tool as argp does, when a long option is none of argp's: with the name that was probably
+ * meant. */
 void tool_argp_check(const struct argp *argp, int argc, char **argv, unsigned flags);
 
 #endif

@@ -15,7 +15,8 @@
 
 #define SIZE_LIMIT ((size_t)1 << 20)
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct user_file_failure *failure, uint32_t line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct user_file_failure *failure,
+						       uint32_t line, const char *format, ...)
 {
 	va_list values;
 
@@ -26,7 +27,8 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct user_file_failure 
 	return false;
 }
 
-static bool fail_unread(struct user_file_failure *failure, const char *path, const char *what, enum ctrace_status status, int error)
+static bool fail_unread(struct user_file_failure *failure, const char *path, const char *what,
+			enum ctrace_status status, int error)
 {
 	struct stat info;
 
@@ -35,7 +37,10 @@ static bool fail_unread(struct user_file_failure *failure, const char *path, con
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
 		return fail(failure, 0, "a directory; a file of %s is expected", what);
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-		return fail(failure, 0, "no regular file, as a file of %s has to be: not a pipe, a device or a socket", what);
+		return fail(
+			failure, 0,
+			"no regular file, as a file of %s has to be: not a pipe, a device or a socket",
+			what);
 	if (status == CTRACE_DENIED || status == CTRACE_OS_ERROR)
 		return fail(failure, 0, "%s", strerror(error));
 	return fail(failure, 0, "%s", ctrace_status_text(status));
@@ -63,7 +68,8 @@ static void drop_mark(struct ct_buf *text)
 	memmove(text->data, text->data + size, text->size);
 }
 
-bool user_file_read(const char *path, const char *what, struct ct_buf *out_text, struct user_file_failure *out_failure)
+bool user_file_read(const char *path, const char *what, struct ct_buf *out_text,
+		    struct user_file_failure *out_failure)
 {
 	enum ctrace_status status;
 	uint32_t nul_line;
@@ -74,7 +80,8 @@ bool user_file_read(const char *path, const char *what, struct ct_buf *out_text,
 		return fail_unread(out_failure, path, what, status, errno);
 	nul_line = line_of_nul(out_text);
 	if (nul_line != 0)
-		return fail(out_failure, nul_line, "a NUL byte is in this line: no file of %s", what);
+		return fail(out_failure, nul_line, "a NUL byte is in this line: no file of %s",
+			    what);
 	drop_mark(out_text);
 	return true;
 }

@@ -14,8 +14,9 @@ struct user_file_failure {
 	uint32_t line;
 	char why[USER_FILE_WHY_SIZE];
 };
-/* Reads the text of a file of `what`, as "options", without a byte order mark.  False when it is no regular file, cannot be read, is too large
- * or has a NUL byte. */
-bool user_file_read(const char *path, const char *what, struct ct_buf *out_text, struct user_file_failure *out_failure) CT_MUST_USE;
+/* Reads the text of a file of `what`, as "options", without a byte order mark.  False when it is no
+ * regular file, cannot be read, is too large or has a NUL byte. */
+bool user_file_read(const char *path, const char *what, struct ct_buf *out_text,
+		    struct user_file_failure *out_failure) CT_MUST_USE;
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * compress.c - a stream file that nobody writes any more becomes a smaller one.
  *
- * The module "zstd", which bin_pack.c loads into a traced process, and a part of the external writer's program (trcout.c).  Runs on a thread
- * that the traced program does not wait for.  The compressed file gets its name only when it is whole and on the disk, and the other goes only
+ * The module "zstd", which bin_pack.c loads into a traced process, and a part of the external
+ * writer's program (trcout.c).  Runs on a thread that the traced program does not wait for.  The
+ * compressed file gets its name only when it is whole and on the disk, and the other goes only
  * then: whoever dies in between leaves one of them, or both with the same content.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -33,7 +34,8 @@ static bool is_let_go(const struct job *job)
 	return __atomic_load_n(job->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* One piece of input, and the end of the frame when it is the frame's last: all that comes of it is written. */
+/* One piece of input, and the end of the frame when it is the frame's last: all that comes of it is
+ * written. */
 static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_last)
 {
 	size_t left;
@@ -42,10 +44,13 @@ static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_
 		ZSTD_outBuffer piece = { job->out, PIECE, 0 };
 		size_t written = 0;
 
-		left = ZSTD_compressStream2(job->context, &piece, in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+		left = ZSTD_compressStream2(job->context, &piece, in,
+					    is_last ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return CTRACE_FAILURE;
-		if (piece.pos != 0 && (ct_os_append(job->to, job->out, piece.pos, &written) != CTRACE_OK || written != piece.pos))
+		if (piece.pos != 0 &&
+		    (ct_os_append(job->to, job->out, piece.pos, &written) != CTRACE_OK ||
+		     written != piece.pos))
 			return CTRACE_OS_ERROR;
 	} while (is_last ? left != 0 : in->pos < in->size);
 	return CTRACE_OK;
@@ -64,7 +69,8 @@ static enum ctrace_status compress_pieces(const struct job *job)
 		offset += got;
 		/* An empty file is an empty frame. */
 		if (status == CTRACE_OK && (got != 0 || offset % FRAME != 0 || offset == 0))
-			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 }, got == 0 || offset % FRAME == 0);
+			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 },
+				     got == 0 || offset % FRAME == 0);
 	}
 	return status;
 }
@@ -76,9 +82,12 @@ static enum ctrace_status compress(struct job *job)
 	job->context = ZSTD_createCCtx();
 	job->in = malloc(PIECE);
 	job->out = malloc(PIECE);
-	status = job->context != NULL && job->in != NULL && job->out != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
-	if (status == CTRACE_OK && (ZSTD_isError(ZSTD_CCtx_setParameter(job->context, ZSTD_c_compressionLevel, LEVEL)) ||
-				    ZSTD_isError(ZSTD_CCtx_setParameter(job->context, ZSTD_c_checksumFlag, 1))))
+	status = job->context != NULL && job->in != NULL && job->out != NULL
+			 ? CTRACE_OK
+			 : CTRACE_NOT_ENOUGH_MEMORY;
+	if (status == CTRACE_OK &&
+	    (ZSTD_isError(ZSTD_CCtx_setParameter(job->context, ZSTD_c_compressionLevel, LEVEL)) ||
+	     ZSTD_isError(ZSTD_CCtx_setParameter(job->context, ZSTD_c_checksumFlag, 1))))
 		status = CTRACE_FAILURE;
 	if (status == CTRACE_OK)
 		status = compress_pieces(job);
@@ -95,7 +104,8 @@ static enum ctrace_status copy_access(const struct job *job)
 {
 	struct stat info;
 
-	if (fstat(job->from, &info) != 0 || fchown(job->to, (uid_t)-1, info.st_gid) != 0 || fchmod(job->to, info.st_mode & 0777) != 0)
+	if (fstat(job->from, &info) != 0 || fchown(job->to, (uid_t)-1, info.st_gid) != 0 ||
+	    fchmod(job->to, info.st_mode & 0777) != 0)
 		return CTRACE_OS_ERROR;
 	return CTRACE_OK;
 }

@@ -1,9 +1,11 @@
 /*
- * class_names.c - what a catalogue calls an event and its items, made into names that a metadata text can have.
+ * class_names.c - what a catalogue calls an event and its items, made into names that a metadata
+ * text can have.
  *
- * Called by schema.c, on the thread that has the schema.  Names may be hostile: they come from a catalogue's file, or from metadata that
- * somebody wrote.  What comes out is short, plain ASCII, and distinct within its class, and cleaning it again changes nothing, so that
- * what is printed, parsed and printed again stays as it is.
+ * Called by schema.c, on the thread that has the schema.  Names may be hostile: they come from a
+ * catalogue's file, or from metadata that somebody wrote.  What comes out is short, plain ASCII,
+ * and distinct within its class, and cleaning it again changes nothing, so that what is printed,
+ * parsed and printed again stays as it is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +20,8 @@ struct owned_names {
 	char mnemonic[CT_METADATA_NAME];
 };
 
-/* What is taken already, by hash: two texts with one hash count as one, which costs no more than a number behind the second. */
+/* What is taken already, by hash: two texts with one hash count as one, which costs no more than a
+ * number behind the second. */
 struct taken {
 	uint32_t hashes[2 * CT_CLASS_MAX_ITEMS];
 	uint32_t count;
@@ -48,7 +51,8 @@ static bool take(struct taken *taken, const char *name, uint32_t item)
 {
 	uint32_t hash = hash_text(name, ""), length_hash = hash_text(name, "_len");
 
-	if (is_taken(taken, hash) || (ct_class_item_is_counted(item) && is_taken(taken, length_hash)))
+	if (is_taken(taken, hash) ||
+	    (ct_class_item_is_counted(item) && is_taken(taken, length_hash)))
 		return false;
 	taken->hashes[taken->count++] = hash;
 	if (ct_class_item_is_counted(item))
@@ -67,14 +71,16 @@ static bool is_numbered(const char *name)
 	return digits > 0 && (name[4 + digits] == '\0' || strcmp(name + 4 + digits, "_len") == 0);
 }
 
-/* At most CT_METADATA_NAME - 1 bytes; what `allowed` lacks, beside letters and digits, becomes '_'. */
+/* At most CT_METADATA_NAME - 1 bytes; what `allowed` lacks, beside letters and digits, becomes '_'.
+ */
 static void clean(char out[CT_METADATA_NAME], const char *text, const char *allowed)
 {
 	size_t size = text == NULL ? 0 : strnlen(text, CT_METADATA_NAME - 1);
 
 	for (size_t i = 0; i < size; i++) {
 		char c = text[i];
-		bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		bool is_plain =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
 		out[i] = (char)(is_plain || strchr(allowed, c) != NULL ? c : '_');
 	}
@@ -82,7 +88,8 @@ static void clean(char out[CT_METADATA_NAME], const char *text, const char *allo
 }
 
 /* The item's name; false when it has none but its number. */
-static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const char *text, uint32_t number, uint32_t item)
+static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const char *text,
+		      uint32_t number, uint32_t item)
 {
 	char suffix[16];
 	size_t room = CT_METADATA_NAME - 1 - (size_t)snprintf(suffix, sizeof suffix, "_%u", number);
@@ -127,9 +134,13 @@ struct ct_class_names *ct_class_names_create(const struct ct_class *class)
 	texts = (char(*)[CT_METADATA_NAME])(items + count);
 	clean(owned->mnemonic, from->mnemonic, "_-.");
 	has_some = owned->mnemonic[0] != '\0' && !is_number(owned->mnemonic, class->event_id);
-	owned->names = (struct ct_class_names){ .mnemonic = has_some ? owned->mnemonic : NULL, .items = items, .item_count = count };
+	owned->names = (struct ct_class_names){ .mnemonic = has_some ? owned->mnemonic : NULL,
+						.items = items,
+						.item_count = count };
 	for (uint32_t i = 0; i < count; i++) {
-		items[i] = name_item(&taken, texts[i], from->items[i], i + 1, class->items[i]) ? texts[i] : NULL;
+		items[i] = name_item(&taken, texts[i], from->items[i], i + 1, class->items[i])
+				   ? texts[i]
+				   : NULL;
 		has_some |= items[i] != NULL;
 	}
 	if (!has_some) {

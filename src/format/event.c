@@ -1,9 +1,11 @@
 /*
  * event.c - an event: the out-of-line writer, and the reader, for what may be hostile.
  *
- * The writer runs on the thread that traces, also in a signal handler, and touches nothing but its arguments; ctrace/ctrace.h holds the
- * inline one.  The reader is called by the consumer of a ring and by readers of somebody else's.  Every length is checked against
- * the bytes that are there before it is used, and every word is read once: whoever owns the ring or the table may change it meanwhile.
+ * The writer runs on the thread that traces, also in a signal handler, and touches nothing but its
+ * arguments; ctrace/ctrace.h holds the inline one.  The reader is called by the consumer of a ring
+ * and by readers of somebody else's.  Every length is checked against the bytes that are there
+ * before it is used, and every word is read once: whoever owns the ring or the table may change it
+ * meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +13,8 @@
 
 #include <string.h>
 
-/* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a viewer of a file can show it as, in the low
- * four: bytes (0), or an integer of so many. */
+/* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a
+ * viewer of a file can show it as, in the low four: bytes (0), or an integer of so many. */
 #define SHAPE_TYPE 4
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are stored as they are");
@@ -34,12 +36,14 @@ size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t 
 	for (uint32_t i = 0; i < item_count; i++) {
 		if (items[i].size > CTRACE_MAX_ITEM_SIZE)
 			return 0;
-		size += items[i].size + (number == CT_CLASS_ANY ? CT_EVENT_ANY_ITEM : item_prefix(&items[i]));
+		size += items[i].size +
+			(number == CT_CLASS_ANY ? CT_EVENT_ANY_ITEM : item_prefix(&items[i]));
 	}
 	return size;
 }
 
-unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks, const struct ct_event_head *head, uint32_t item_count)
+unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks,
+				     const struct ct_event_head *head, uint32_t item_count)
 {
 	uint16_t count = (uint16_t)item_count;
 
@@ -92,8 +96,9 @@ static unsigned char *put_prefix(unsigned char *at, const struct ctrace_item *it
 	return at + prefix;
 }
 
-void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const struct ct_event_head *head,
-		     const struct ctrace_item *items, uint32_t item_count)
+void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks,
+		     const struct ct_event_head *head, const struct ctrace_item *items,
+		     uint32_t item_count)
 {
 	bool is_any = number == CT_CLASS_ANY;
 
@@ -104,7 +109,8 @@ void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks, const s
 		at += CT_EVENT_HEAD;
 	}
 	for (uint32_t i = 0; i < item_count; i++) {
-		at = is_any ? ct_event_put_any_item(at, items[i].type, items[i].size) : put_prefix(at, &items[i]);
+		at = is_any ? ct_event_put_any_item(at, items[i].type, items[i].size)
+			    : put_prefix(at, &items[i]);
 		at = ctrace_put_bytes_(at, &items[i]);
 	}
 }
@@ -169,7 +175,8 @@ static inline bool take(struct cursor *cursor, size_t size, const unsigned char 
 }
 
 /* One item of a named class, by what its class says. */
-static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigned char **out_data, uint32_t *out_size)
+static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigned char **out_data,
+			     uint32_t *out_size)
 {
 	uint32_t size = item >> 8;
 	const unsigned char *at;
@@ -188,7 +195,8 @@ static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigne
 }
 
 /* A viewer of a file goes by the first byte, so what does not belong to the size is no item. */
-static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsigned char **out_data, uint32_t *out_size)
+static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsigned char **out_data,
+			  uint32_t *out_size)
 {
 	const unsigned char *at;
 	uint32_t shape;
@@ -198,7 +206,8 @@ static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsig
 	shape = get_u8(at);
 	*out_type = shape >> SHAPE_TYPE;
 	*out_size = get_u32(at + 1);
-	return shape == any_item_shape(*out_type, *out_size) && *out_size <= CTRACE_MAX_ITEM_SIZE && take(cursor, *out_size, out_data);
+	return shape == any_item_shape(*out_type, *out_size) && *out_size <= CTRACE_MAX_ITEM_SIZE &&
+	       take(cursor, *out_size, out_data);
 }
 
 /* The class of that number, into `event`.  False: there is none. */
@@ -207,7 +216,8 @@ static bool find_class(const struct ct_class_view *classes, uint32_t number, str
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
 	const unsigned char *at;
 
-	if (number < CT_CLASS_FIRST || offset > classes->size || classes->size - offset < CT_CLASS_UNIT)
+	if (number < CT_CLASS_FIRST || offset > classes->size ||
+	    classes->size - offset < CT_CLASS_UNIT)
 		return false;
 	at = classes->bytes + offset;
 	/* Pairs with nothing: who sees the event sees its class. */
@@ -218,10 +228,12 @@ static bool find_class(const struct ct_class_view *classes, uint32_t number, str
 	event->head.event_id = get_u32(at + 8);
 	event->head.level = get_u8(at + 12);
 	event->items = at + CT_CLASS_UNIT;
-	return event->item_count <= CT_CLASS_MAX_ITEMS && classes->size - offset - CT_CLASS_UNIT >= 4u * (size_t)event->item_count;
+	return event->item_count <= CT_CLASS_MAX_ITEMS &&
+	       classes->size - offset - CT_CLASS_UNIT >= 4u * (size_t)event->item_count;
 }
 
-bool ct_event_shape(const struct ct_class_view *classes, uint32_t number, struct ct_event_shape *out)
+bool ct_event_shape(const struct ct_class_view *classes, uint32_t number,
+		    struct ct_event_shape *out)
 {
 	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
 	struct ct_event event;
@@ -260,7 +272,8 @@ static bool pass_items(struct cursor *cursor, const struct ct_event *event)
 /* The name that an event has in a file: terminated, and nobody has an empty one. */
 static bool take_name(struct cursor *cursor, struct ct_event *event)
 {
-	size_t most = cursor->left <= CTRACE_MAX_COMPONENT ? cursor->left : CTRACE_MAX_COMPONENT + 1;
+	size_t most =
+		cursor->left <= CTRACE_MAX_COMPONENT ? cursor->left : CTRACE_MAX_COMPONENT + 1;
 	const unsigned char *end = memchr(cursor->at, '\0', most);
 	const unsigned char *name;
 
@@ -280,7 +293,8 @@ static bool pass_any(struct cursor *cursor, bool has_name, struct ct_event *even
 	if (!take(cursor, CT_EVENT_ANY_NAME - CT_EVENT_HEAD, &at))
 		return false;
 	event->head.component = has_name ? 0 : get_u32(at);
-	if ((has_name && !take_name(cursor, event)) || !take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
+	if ((has_name && !take_name(cursor, event)) ||
+	    !take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
 		return false;
 	event->head.event_id = get_u32(at);
 	event->head.level = get_u8(at + 4);
@@ -306,8 +320,9 @@ static bool pass_mark(struct cursor *cursor, struct ct_event *event)
 	return true;
 }
 
-enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at, size_t available,
-				   struct ct_event_state *state, struct ct_event *out)
+enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at,
+				   size_t available, struct ct_event_state *state,
+				   struct ct_event *out)
 {
 	struct cursor cursor = { .at = at, .left = available };
 	struct ct_event event = { .tid = state->tid };
@@ -410,7 +425,8 @@ void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 		} else {
 			is_whole = take_any_item(&cursor, &type, &data, &size);
 		}
-		/* It fitted when the event was decoded; a process that has gone wrong may have written there since. */
+		/* It fitted when the event was decoded; a process that has gone wrong may have
+		 * written there since. */
 		if (!is_whole)
 			size = 0;
 		out[i].type = known_type(type);

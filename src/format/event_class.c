@@ -1,9 +1,10 @@
 /*
  * event_class.c - the table of the classes of events that one process has.
  *
- * Runs on the threads that trace, in signal handlers too: it takes no lock, allocates nothing and waits for nobody.  A thread that is
- * killed between taking room for an entry and completing it leaves a hole, which no number leads to.  Two threads that make the same
- * class at one moment make it twice, which does no harm.
+ * Runs on the threads that trace, in signal handlers too: it takes no lock, allocates nothing and
+ * waits for nobody.  A thread that is killed between taking room for an entry and completing it
+ * leaves a hole, which no number leads to.  Two threads that make the same class at one moment make
+ * it twice, which does no harm.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,8 @@ bool ct_class_table_is_short(const struct ct_class_table *table)
 	return limit < CT_CLASS_TABLE && (used >= limit || limit - used < SHORT_BYTES);
 }
 
-static uint32_t hash_of(const struct ct_event_head *head, const uint32_t *items, uint32_t item_count)
+static uint32_t hash_of(const struct ct_event_head *head, const uint32_t *items,
+			uint32_t item_count)
 {
 	uint32_t hash = (head->component * 8 + head->level) * 0x85EBCA77u + head->event_id;
 
@@ -41,10 +43,11 @@ static struct ct_class_entry *entry_at(const struct ct_class_table *table, uint3
 	return (struct ct_class_entry *)((uintptr_t)table + (uintptr_t)number * CT_CLASS_UNIT);
 }
 
-static bool entry_is(const struct ct_class_entry *entry, const struct ct_event_head *head, const uint32_t *items, uint32_t item_count)
+static bool entry_is(const struct ct_class_entry *entry, const struct ct_event_head *head,
+		     const uint32_t *items, uint32_t item_count)
 {
-	if (entry->event_id != head->event_id || entry->component != head->component || entry->level != head->level ||
-	    entry->item_count != item_count)
+	if (entry->event_id != head->event_id || entry->component != head->component ||
+	    entry->level != head->level || entry->item_count != item_count)
 		return false;
 	for (uint32_t i = 0; i < item_count; i++)
 		if (entry->items[i] != items[i])
@@ -64,13 +67,16 @@ static uint32_t take_room(struct ct_class_table *table, uint32_t size)
 	do
 		if (used < sizeof *table || size > limit || used > limit - size)
 			return 0;
-	while (!__atomic_compare_exchange_n(&table->used, &used, used + size, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	while (!__atomic_compare_exchange_n(&table->used, &used, used + size, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return used;
 }
 
-static uint32_t make_entry(struct ct_class_table *table, const struct ct_event_head *head, const uint32_t *items, uint32_t item_count)
+static uint32_t make_entry(struct ct_class_table *table, const struct ct_event_head *head,
+			   const uint32_t *items, uint32_t item_count)
 {
-	uint32_t size = (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + 4u * item_count, CT_CLASS_UNIT);
+	uint32_t size = (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + 4u * item_count,
+					      CT_CLASS_UNIT);
 	uint32_t offset = take_room(table, size);
 	uint32_t number = offset / CT_CLASS_UNIT;
 	struct ct_class_entry *entry = entry_at(table, number);
@@ -83,13 +89,16 @@ static uint32_t make_entry(struct ct_class_table *table, const struct ct_event_h
 	entry->level = (uint8_t)head->level;
 	for (uint32_t i = 0; i < item_count; i++)
 		entry->items[i] = items[i];
-	/* Complete: from here on its number may be used.  Readers of a ring see it because they see an event that has it. */
+	/* Complete: from here on its number may be used.  Readers of a ring see it because they see
+	 * an event that has it. */
 	__atomic_store_n(&entry->number, (uint16_t)number, __ATOMIC_RELEASE);
 	return number;
 }
 
-/* Of a slot that another thread takes meanwhile: its class is found there next time, or this one made again. */
-static uint32_t make_in(uint16_t *slot, struct ct_class_table *table, const struct ct_event_head *head, const uint32_t *items,
+/* Of a slot that another thread takes meanwhile: its class is found there next time, or this one
+ * made again. */
+static uint32_t make_in(uint16_t *slot, struct ct_class_table *table,
+			const struct ct_event_head *head, const uint32_t *items,
 			uint32_t item_count)
 {
 	uint32_t made = make_entry(table, head, items, item_count);
@@ -97,11 +106,13 @@ static uint32_t make_in(uint16_t *slot, struct ct_class_table *table, const stru
 
 	if (made == 0)
 		return CT_CLASS_ANY;
-	(void)__atomic_compare_exchange_n(slot, &free, (uint16_t)made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	(void)__atomic_compare_exchange_n(slot, &free, (uint16_t)made, false, __ATOMIC_RELEASE,
+					  __ATOMIC_RELAXED);
 	return made;
 }
 
-uint32_t ct_class_find(struct ct_classes *classes, const struct ct_event_head *head, const uint32_t *items, uint32_t item_count)
+uint32_t ct_class_find(struct ct_classes *classes, const struct ct_event_head *head,
+		       const uint32_t *items, uint32_t item_count)
 {
 	uint32_t slot;
 

@@ -15,11 +15,12 @@ extern const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT];
 #define CT_METADATA_URI "ctrace:event/"
 #define CT_METADATA_NAME 64u /* of an event or an item; bytes, with the terminator */
 
-/* Behind a uuid, with or without its dashes; NULL: it is none.  The text ends in a byte that is no digit. */
+/* Behind a uuid, with or without its dashes; NULL: it is none.  The text ends in a byte that is no
+ * digit. */
 const char *ct_uuid_parse(const char *text, uint8_t uuid[16]);
 
-/* ---- class_names.c: the names of the class in a form that can be printed, in one block for free(); NULL when it has none, or without
- * memory: it is no reason to lose an event. */
+/* ---- class_names.c: the names of the class in a form that can be printed, in one block for
+ * free(); NULL when it has none, or without memory: it is no reason to lose an event. */
 struct ct_class_names *ct_class_names_create(const struct ct_class *class);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * metadata_print.c - event classes as the metadata text (TSDL 1.8) of a Common Trace Format trace.
  *
- * The BINFILE emitter prints the trace-wide part when it begins a trace, and a class whenever one is new.  Whatever names hold, the
- * text is plain ASCII.  The template below also says which traces are ours: ct_schema_parse_trace() compares a text with it byte by byte.
- * The text may be hostile there.  Types and classes of any trace are parsed by the readers, in format/tsdl.c.
+ * The BINFILE emitter prints the trace-wide part when it begins a trace, and a class whenever one
+ * is new.  Whatever names hold, the text is plain ASCII.  The template below also says which traces
+ * are ours: ct_schema_parse_trace() compares a text with it byte by byte. The text may be hostile
+ * there.  Types and classes of any trace are parsed by the readers, in format/tsdl.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The template
  */
 
@@ -154,12 +155,12 @@ static const struct type_name {
 
 const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT] = { 14, 6, 4, 3, 2 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Printing
  */
 
-/* Plain ASCII stays; everything else, quotes and backslashes become three octal digits, so that nothing can end the string or upset a
- * viewer's lexer. */
+/* Plain ASCII stays; everything else, quotes and backslashes become three octal digits, so that
+ * nothing can end the string or upset a viewer's lexer. */
 static void add_octal(struct ct_buf *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -168,14 +169,16 @@ static void add_octal(struct ct_buf *out, const char *text, size_t size)
 		if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') {
 			ct_buf_add_char(out, (char)c);
 		} else {
-			char octal[4] = { '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7)) };
+			char octal[4] = { '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)),
+					  (char)('0' + (c & 7)) };
 
 			ct_buf_add(out, octal, sizeof octal);
 		}
 	}
 }
 
-/* A viewer prints names as they are.  So what a name could do to a terminal or a line is escaped first, as our own printers do it. */
+/* A viewer prints names as they are.  So what a name could do to a terminal or a line is escaped
+ * first, as our own printers do it. */
 static void add_string_body(struct ct_buf *out, const char *text, size_t size)
 {
 	struct ct_buf harmless;
@@ -217,10 +220,13 @@ static void add_format(struct ct_buf *out, const char *format)
 void ct_trace_clock_print(char out[CT_TRACE_CLOCK + 1], const struct ct_trace_info *info)
 {
 	bool is_counter = info->frequency != 0;
-	int size = snprintf(out, CT_TRACE_CLOCK,
-			    "\tdescription = \"%s\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";",
-			    is_counter ? "the counter of the machine that traced" : "nanoseconds since 1970-01-01 00:00 UTC",
-			    is_counter ? info->frequency : 1000000000u, info->offset_s, info->offset);
+	int size =
+		snprintf(out, CT_TRACE_CLOCK,
+			 "\tdescription = \"%s\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64
+			 ";\n\toffset = %" PRIu64 ";",
+			 is_counter ? "the counter of the machine that traced"
+				    : "nanoseconds since 1970-01-01 00:00 UTC",
+			 is_counter ? info->frequency : 1000000000u, info->offset_s, info->offset);
 
 	memset(out + size, ' ', CT_TRACE_CLOCK - 1 - (size_t)size);
 	out[CT_TRACE_CLOCK - 1] = '\n';
@@ -235,7 +241,8 @@ static void add_clock(struct ct_buf *out, const struct ct_trace_info *info)
 	ct_buf_add_text(out, clock);
 }
 
-static void add_value(struct ct_buf *out, const char *name, size_t size, const struct ct_trace_info *info)
+static void add_value(struct ct_buf *out, const char *name, size_t size,
+		      const struct ct_trace_info *info)
 {
 	if (ct_name_is(name, size, "$uuid"))
 		add_uuid(out, info->uuid);
@@ -279,7 +286,8 @@ void ct_schema_print_trace(struct ct_buf *out, const struct ct_trace_info *info)
 
 static const char *item_name(const struct ct_class *class, uint32_t index)
 {
-	return class->names != NULL && index < class->names->item_count ? class->names->items[index] : NULL;
+	return class->names != NULL && index < class->names->item_count ? class->names->items[index]
+									: NULL;
 }
 
 static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t index)
@@ -294,8 +302,9 @@ static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t
 		name = numbered;
 	}
 	if (ct_class_item_is_counted(item))
-		ct_buf_add_format(out, "\t\tct_len%u _%s_len;\n\t\tct_%s _%s[_%s_len];\n", size == CT_SIZE_COUNTED_16 ? 16 : 32, name,
-				  type->name, name, name);
+		ct_buf_add_format(out, "\t\tct_len%u _%s_len;\n\t\tct_%s _%s[_%s_len];\n",
+				  size == CT_SIZE_COUNTED_16 ? 16 : 32, name, type->name, name,
+				  name);
 	else if (!ct_item_is_integer(item & 0xFF, size))
 		ct_buf_add_format(out, "\t\tct_%s _%s[%u];\n", type->name, name, size);
 	else if (!type->has_width)
@@ -315,17 +324,18 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 		ct_buf_add_format(out, ":%s", mnemonic);
 	else
 		ct_buf_add_format(out, ":%u", class->event_id);
-	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n", class->number,
-			  ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
+	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n",
+			  class->number, ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
 	if (class->names != NULL)
-		ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u\";\n", class->event_id);
+		ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u\";\n",
+				  class->event_id);
 	ct_buf_add_text(out, "\tfields := struct {\n");
 	for (uint32_t i = 0; i < class->item_count; i++)
 		add_field(out, class, i);
 	ct_buf_add_text(out, "\t};\n};\n\n");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The trace-wide part, back
  */
 
@@ -350,7 +360,8 @@ const char *ct_uuid_parse(const char *text, uint8_t uuid[16])
 	return text;
 }
 
-/* Each of these returns the place behind a value, or NULL when there is none.  A line end follows at or behind `at`. */
+/* Each of these returns the place behind a value, or NULL when there is none.  A line end follows
+ * at or behind `at`. */
 
 static const char *skip_string(const char *at)
 {
@@ -400,7 +411,9 @@ static const char *read_clock(const char *at, size_t size, struct ct_trace_info 
 	size = size < sizeof lines - 1 ? size : sizeof lines - 1;
 	memcpy(lines, at, size);
 	lines[size] = '\0';
-	if (sscanf(lines, "\tdescription = \"%*[^\"\\]\";\n\tfreq = %" SCNu64 ";\n\toffset_s = %" SCNu64 ";\n\toffset = %" SCNu64 ";%n",
+	if (sscanf(lines,
+		   "\tdescription = \"%*[^\"\\]\";\n\tfreq = %" SCNu64 ";\n\toffset_s = %" SCNu64
+		   ";\n\toffset = %" SCNu64 ";%n",
 		   &info->frequency, &info->offset_s, &info->offset, &used) != 3 ||
 	    used == 0)
 		return NULL;
@@ -410,7 +423,8 @@ static const char *read_clock(const char *at, size_t size, struct ct_trace_info 
 	return lines[used] == '\n' ? at + used + 1 : NULL;
 }
 
-static const char *read_value(const char *at, const char *end, const char *name, size_t size, struct ct_trace_info *info)
+static const char *read_value(const char *at, const char *end, const char *name, size_t size,
+			      struct ct_trace_info *info)
 {
 	if (memchr(at, '\n', (size_t)(end - at)) == NULL)
 		return NULL;
@@ -426,10 +440,12 @@ static const char *read_value(const char *at, const char *end, const char *name,
 		return read_u32(at, &info->pid);
 	if (ct_name_is(name, size, "$asid"))
 		return read_u32(at, &info->asid);
-	return ct_name_is(name, size, "$start") ? read_number(at, UINT64_MAX, &info->start_ns) : skip_string(at);
+	return ct_name_is(name, size, "$start") ? read_number(at, UINT64_MAX, &info->start_ns)
+						: skip_string(at);
 }
 
-enum ctrace_status ct_schema_parse_trace(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at)
+enum ctrace_status ct_schema_parse_trace(const char *text, size_t size,
+					 struct ct_trace_info *out_info, size_t *out_at)
 {
 	const char *at = text, *end = text + size, *expected = template;
 	struct ct_trace_info info = { 0 };

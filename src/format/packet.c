@@ -1,12 +1,13 @@
 /*
- * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and time within a packet.
+ * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and
+ * time within a packet.
  *
  * Whoever has a ring's events writes their bytes behind a head that is numbered here
  * (lib/emit/bin_stream.c); who has decoded ones writes them anew here (lib/emit/bin_convert.c,
  * print/export/export_trace.c).
  *
- * Readers and the recovery read what may be hostile: every length is checked against the bytes that are there before it is used.  Any
- * thread.  All little-endian, packed, as the metadata says:
+ * Readers and the recovery read what may be hostile: every length is checked against the bytes that
+ * are there before it is used.  Any thread.  All little-endian, packed, as the metadata says:
  *
  *      offset size
  *           0    4  magic C1FC1FC1
@@ -26,8 +27,8 @@
  *          92    4  tid
  *          96       events (format.h)
  *
- * The two times in ns stand where viewers see the padding before a field that is aligned: they have no use for them, and would show
- * them with each event.
+ * The two times in ns stand where viewers see the padding before a field that is aligned: they have
+ * no use for them, and would show them with each event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,13 +40,15 @@
 
 #define MAGIC 0xC1FC1FC1u
 #define NS_A_SECOND 1000000000u
-#define FAR_NS ((uint64_t)1 << 46) /* between two events of a packet: less than half of what 48 bits of ticks can tell apart */
+/* between two events of a packet: less than half of what 48 bits of ticks can tell apart */
+#define FAR_NS ((uint64_t)1 << 46)
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a packet's integers are stored as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "a packet's integers are stored as they are");
 
 _Static_assert(sizeof(struct ct_packet_head) == CT_PACKET_HEAD, "a head is stored as it is");
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The head
  */
 
@@ -55,15 +58,17 @@ void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet
 	memcpy(at, &(const uint32_t){ MAGIC }, 4);
 }
 
-enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available, struct ct_packet_head *out)
+enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available,
+					 struct ct_packet_head *out)
 {
 	struct ct_packet_head head;
 
 	if (available < CT_PACKET_HEAD)
 		return CTRACE_DAMAGED;
 	memcpy(&head, bytes, CT_PACKET_HEAD);
-	if (head.magic != MAGIC || head.stream_id != 0 || head.content_bits % 8 != 0 || head.packet_bits % 8 != 0 ||
-	    head.content_bits < 8 * CT_PACKET_HEAD || head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
+	if (head.magic != MAGIC || head.stream_id != 0 || head.content_bits % 8 != 0 ||
+	    head.packet_bits % 8 != 0 || head.content_bits < 8 * CT_PACKET_HEAD ||
+	    head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
 	    head.end_ns < head.begin_ns || head.end_ticks < head.begin_ticks)
 		return CTRACE_DAMAGED;
 	head.unused = 0;
@@ -82,14 +87,15 @@ struct ct_packet_clock ct_packet_clock_start(const struct ct_packet_head *head)
 	};
 
 	if (ticks > 0) {
-		unsigned __int128 slope = (((unsigned __int128)ns << CT_PACKET_SLOPE) + ticks / 2) / ticks;
+		unsigned __int128 slope =
+			(((unsigned __int128)ns << CT_PACKET_SLOPE) + ticks / 2) / ticks;
 
 		clock.slope = slope <= UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
 	}
 	return clock;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The trace
  */
 
@@ -107,14 +113,16 @@ void ct_trace_make_uuid(uint8_t uuid[16])
 	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
 }
 
-void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks, uint64_t time_ns)
+void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks,
+			uint64_t time_ns)
 {
 	/* When the counter stood at 0. */
 	uint64_t seconds = ticks / frequency, rest = ticks % frequency;
 
 	info->frequency = frequency;
 	info->offset_s = time_ns / NS_A_SECOND;
-	info->offset = (uint64_t)((unsigned __int128)(time_ns % NS_A_SECOND) * frequency / NS_A_SECOND);
+	info->offset =
+		(uint64_t)((unsigned __int128)(time_ns % NS_A_SECOND) * frequency / NS_A_SECOND);
 	if (info->offset < rest && info->offset_s > 0) {
 		info->offset += frequency;
 		info->offset_s--;
@@ -147,7 +155,7 @@ uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns)
 	return time_ns > previous_ns ? time_ns : previous_ns;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing packets
  */
 
@@ -175,7 +183,8 @@ void ct_packet_end(struct ct_packet_writer *writer)
 	head->end_ns = writer->last_ns;
 	head->begin_ticks = ct_trace_ticks(writer->info, head->begin_ns);
 	head->end_ticks = ct_trace_ticks(writer->info, head->end_ns);
-	head->content_bits = head->packet_bits = 8 * (uint32_t)(writer->packets.size - writer->packet_at);
+	head->content_bits = head->packet_bits =
+		8 * (uint32_t)(writer->packets.size - writer->packet_at);
 	ct_packet_head_put((unsigned char *)writer->packets.data + writer->packet_at, head);
 }
 
@@ -186,17 +195,20 @@ void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid
 	ct_packet_end(writer);
 	writer->last_ns = ct_packet_time(time_ns, writer->last_ns);
 	do {
-		writer->head = (struct ct_packet_head){ .pid = pid, .tid = tid, .begin_ns = writer->last_ns };
+		writer->head = (struct ct_packet_head){ .pid = pid,
+							.tid = tid,
+							.begin_ns = writer->last_ns };
 		is_for_events = ct_packet_number(writer, &writer->head);
 		writer->packet_at = writer->packets.size;
-		writer->packets.size += ct_buf_reserve(&writer->packets, CT_PACKET_HEAD) ? CT_PACKET_HEAD : 0;
+		writer->packets.size +=
+			ct_buf_reserve(&writer->packets, CT_PACKET_HEAD) ? CT_PACKET_HEAD : 0;
 		writer->in_packet = true;
 		if (!is_for_events)
 			ct_packet_end(writer);
 	} while (!is_for_events);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing events
  */
 
@@ -210,9 +222,11 @@ static size_t event_room(const struct ctrace_event *event)
 	return room;
 }
 
-static bool goes_into_packet(const struct ct_packet_writer *writer, const struct ctrace_event *event)
+static bool goes_into_packet(const struct ct_packet_writer *writer,
+			     const struct ctrace_event *event)
 {
-	return writer->in_packet && writer->lost == writer->told && writer->head.tid == event->tid && writer->head.pid == event->pid &&
+	return writer->in_packet && writer->lost == writer->told &&
+	       writer->head.tid == event->tid && writer->head.pid == event->pid &&
 	       writer->packets.size - writer->packet_at + event_room(event) <= CT_PACKET_CONTENT &&
 	       ct_packet_time(event->time_ns, writer->last_ns) - writer->last_ns < FAR_NS;
 }
@@ -226,7 +240,8 @@ static unsigned char *put(unsigned char *at, const void *data, size_t size)
 /* The generic class's, with the component's name, which is in no ring. */
 static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event *event)
 {
-	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size : CTRACE_MAX_COMPONENT;
+	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size
+									    : CTRACE_MAX_COMPONENT;
 	const unsigned char level = (unsigned char)event->level;
 	const uint16_t count = (uint16_t)event->item_count;
 
@@ -238,7 +253,8 @@ static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event 
 	return put(at, &count, 2);
 }
 
-static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index, const struct ctrace_event_item *item)
+static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index,
+			       const struct ctrace_event_item *item)
 {
 	if (class->number == CT_CLASS_ANY)
 		at = ct_event_put_any_item(at, item->type, item->size);
@@ -247,7 +263,8 @@ static unsigned char *put_item(unsigned char *at, const struct ct_class *class, 
 	return item->size > 0 ? put(at, item->data, item->size) : at;
 }
 
-void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class, const struct ctrace_event *event)
+void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class,
+		     const struct ctrace_event *event)
 {
 	struct ct_buf *out = &writer->packets;
 	uint64_t head;
@@ -267,13 +284,14 @@ void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *cla
 	out->size = (size_t)(at - (unsigned char *)out->data);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Finding
  */
 
 size_t ct_packet_find(const unsigned char *bytes, size_t size, size_t from)
 {
-	static const unsigned char magic[4] = { MAGIC & 0xFF, MAGIC >> 8 & 0xFF, MAGIC >> 16 & 0xFF, MAGIC >> 24 };
+	static const unsigned char magic[4] = { MAGIC & 0xFF, MAGIC >> 8 & 0xFF, MAGIC >> 16 & 0xFF,
+						MAGIC >> 24 };
 
 	while (from < size) {
 		const unsigned char *found = memmem(bytes + from, size - from, magic, sizeof magic);

@@ -1,10 +1,12 @@
 /*
  * schema.c - the classes of one Common Trace Format trace, by number.
  *
- * The BINFILE emitter takes over those of its process's table as it meets them, so an event of a ring and an event of a file have one
- * number; a reader adds those that it finds in the metadata; whoever writes events anew makes its own.  One thread at a time.  Memory is
- * bounded by the numbers that there are, and, for classes that are made here, by the limits in format.h; past them, and without memory, an
- * event takes the generic class, so that no event is ever refused here.
+ * The BINFILE emitter takes over those of its process's table as it meets them, so an event of a
+ * ring and an event of a file have one number; a reader adds those that it finds in the metadata;
+ * whoever writes events anew makes its own.  One thread at a time.  Memory is bounded by the
+ * numbers that there are, and, for classes that are made here, by the limits in format.h; past
+ * them, and without memory, an event takes the generic class, so that no event is ever refused
+ * here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,18 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_FIRST 32u /* a reader may have thousands of traces open, most of them with a few classes */
-_Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0, "room doubles up to as many classes as there are numbers");
+/* a reader may have thousands of traces open, most of them with a few classes */
+#define ROOM_FIRST 32u
+_Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0,
+	       "room doubles up to as many classes as there are numbers");
 
 struct ct_schema {
 	struct ct_class **classes; /* by index; 0 is the generic one */
 	uint32_t *hashes;
-	uint32_t *slots; /* index of a class; 0: free.  A power of two, twice the room: the table never fills */
-	uint32_t room;   /* the highest index that there is memory for; 0 before the first class */
+	/* index of a class; 0: free.  A power of two, twice the room: the table never fills */
+	uint32_t *slots;
+	uint32_t room; /* the highest index that there is memory for; 0 before the first class */
 	uint32_t count;
 	uint32_t made; /* by ct_schema_class() */
 	uint32_t items_total;
-	unsigned char *table; /* of the classes, as a session has it; the component of an entry is the index of its class */
+	/* of the classes, as a session has it; the component of an entry is the index of its class
+	 */
+	unsigned char *table;
 	unsigned char *taken; /* a bit a unit of it */
 	size_t table_size;
 	uint32_t next;         /* number: none from here on is taken */
@@ -75,20 +82,25 @@ static uint32_t key_hash(const struct key *key)
 
 static bool class_has_key(const struct ct_class *class, const struct key *key)
 {
-	return class->event_id == key->event_id && class->level == key->level && class->item_count == key->item_count &&
-	       strlen(class->component) == key->component_size && memcmp(class->component, key->component, key->component_size) == 0 &&
-	       (key->item_count == 0 || memcmp(class->items, key->items, key->item_count * sizeof *key->items) == 0);
+	return class->event_id == key->event_id && class->level == key->level &&
+	       class->item_count == key->item_count &&
+	       strlen(class->component) == key->component_size &&
+	       memcmp(class->component, key->component, key->component_size) == 0 &&
+	       (key->item_count == 0 ||
+		memcmp(class->items, key->items, key->item_count * sizeof *key->items) == 0);
 }
 
 /* The class of the key, or NULL. */
-static const struct ct_class *find_class(const struct ct_schema *schema, const struct key *key, uint32_t hash)
+static const struct ct_class *find_class(const struct ct_schema *schema, const struct key *key,
+					 uint32_t hash)
 {
 	uint32_t mask = 2 * schema->room - 1;
 	uint32_t index;
 
 	if (schema->room == 0)
 		return NULL;
-	for (uint32_t slot = hash & mask; (index = schema->slots[slot]) != 0; slot = (slot + 1) & mask)
+	for (uint32_t slot = hash & mask; (index = schema->slots[slot]) != 0;
+	     slot = (slot + 1) & mask)
 		if (schema->hashes[index] == hash && class_has_key(schema->classes[index], key))
 			return schema->classes[index];
 	return NULL;
@@ -107,8 +119,10 @@ static void take_slot(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t in
 static bool grow(struct ct_schema *schema)
 {
 	uint32_t room = schema->room > 0 ? 2 * schema->room : ROOM_FIRST;
-	struct ct_class **classes = reallocarray(schema->classes, room + 1, sizeof(struct ct_class *));
-	uint32_t *hashes = classes != NULL ? reallocarray(schema->hashes, room + 1, sizeof *hashes) : NULL;
+	struct ct_class **classes =
+		reallocarray(schema->classes, room + 1, sizeof(struct ct_class *));
+	uint32_t *hashes =
+		classes != NULL ? reallocarray(schema->hashes, room + 1, sizeof *hashes) : NULL;
 	uint32_t *slots = hashes != NULL ? calloc((size_t)2 * room, sizeof *slots) : NULL;
 
 	if (classes != NULL)
@@ -125,8 +139,10 @@ static bool grow(struct ct_schema *schema)
 	return true;
 }
 
-/* A class, its items and its name in one piece of memory; the names that a catalogue has for it in another. */
-static struct ct_class *class_create(const struct key *key, uint32_t number, uint32_t index, const struct ct_class_names *names)
+/* A class, its items and its name in one piece of memory; the names that a catalogue has for it in
+ * another. */
+static struct ct_class *class_create(const struct key *key, uint32_t number, uint32_t index,
+				     const struct ct_class_names *names)
 {
 	size_t items_size = key->item_count * sizeof *key->items;
 	struct ct_class *class = malloc(sizeof *class + items_size + key->component_size + 1);
@@ -164,7 +180,9 @@ static void class_free(struct ct_class *class)
 
 static uint32_t units_of(uint32_t item_count)
 {
-	return (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + sizeof(uint32_t) * item_count, CT_CLASS_UNIT) / CT_CLASS_UNIT;
+	return (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + sizeof(uint32_t) * item_count,
+				     CT_CLASS_UNIT) /
+	       CT_CLASS_UNIT;
 }
 
 /* Room in the table up to that unit. */
@@ -186,7 +204,8 @@ static bool grow_table(struct ct_schema *schema, uint32_t end)
 		return false;
 	schema->taken = taken;
 	memset(table + schema->table_size, 0, size - schema->table_size);
-	memset(taken + schema->table_size / CT_CLASS_UNIT / 8, 0, (size - schema->table_size) / CT_CLASS_UNIT / 8);
+	memset(taken + schema->table_size / CT_CLASS_UNIT / 8, 0,
+	       (size - schema->table_size) / CT_CLASS_UNIT / 8);
 	schema->table_size = size;
 	return true;
 }
@@ -229,13 +248,15 @@ static bool are_items(const uint32_t *items, uint32_t count)
 }
 
 /* The new class.  DAMAGED: its number or its items cannot be, or another class is there. */
-static enum ctrace_status insert(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t number,
-				 const struct ct_class_names *names, const struct ct_class **out_class)
+static enum ctrace_status insert(struct ct_schema *schema, const struct key *key, uint32_t hash,
+				 uint32_t number, const struct ct_class_names *names,
+				 const struct ct_class **out_class)
 {
 	uint32_t end = number + units_of(key->item_count), index = schema->count;
 	struct ct_class *class;
 
-	if (number < CT_CLASS_FIRST || number >= CT_CLASS_NUMBERS || key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
+	if (number < CT_CLASS_FIRST || number >= CT_CLASS_NUMBERS ||
+	    key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
 	    key->level >= CTRACE_LEVEL_COUNT || !are_items(key->items, key->item_count))
 		return CTRACE_DAMAGED;
 	if (!grow_table(schema, end) || (index > schema->room && !grow(schema)))
@@ -287,12 +308,13 @@ void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *
 }
 
 /* A new class, with the names that the namer has for it. */
-static enum ctrace_status make(struct ct_schema *schema, const struct key *key, uint32_t hash, uint32_t number,
-			       const struct ct_class **out_class)
+static enum ctrace_status make(struct ct_schema *schema, const struct key *key, uint32_t hash,
+			       uint32_t number, const struct ct_class **out_class)
 {
 	struct ct_class_names names = { 0 };
 	bool has_names =
-		schema->namer != NULL && schema->namer(key->component, key->component_size, key->event_id, &names, schema->namer_user);
+		schema->namer != NULL && schema->namer(key->component, key->component_size,
+						       key->event_id, &names, schema->namer_user);
 
 	return insert(schema, key, hash, number, has_names ? &names : NULL, out_class);
 }
@@ -302,7 +324,9 @@ static uint32_t item_of(const struct ctrace_event_item *item)
 {
 	if (ct_item_is_integer(item->type, item->size))
 		return item->type | item->size << 8;
-	return ct_class_item_printed((item->type & 0xFF) | (item->size <= UINT16_MAX ? CT_SIZE_COUNTED_16 : CT_SIZE_COUNTED_32) << 8);
+	return ct_class_item_printed(
+		(item->type & 0xFF) |
+		(item->size <= UINT16_MAX ? CT_SIZE_COUNTED_16 : CT_SIZE_COUNTED_32) << 8);
 }
 
 const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event)
@@ -327,7 +351,8 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	class = find_class(schema, &key, hash);
 	if (class != NULL)
 		return class;
-	if (schema->made >= CT_CLASS_LIMIT || schema->items_total + key.item_count > CT_CLASS_ITEMS_TOTAL ||
+	if (schema->made >= CT_CLASS_LIMIT ||
+	    schema->items_total + key.item_count > CT_CLASS_ITEMS_TOTAL ||
 	    make(schema, &key, hash, schema->next, &class) != CTRACE_OK)
 		return &generic_class;
 	schema->made++;
@@ -335,8 +360,8 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	return class;
 }
 
-enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from, uint32_t number, const char *component,
-				  size_t component_size)
+enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from,
+				  uint32_t number, const char *component, size_t component_size)
 {
 	const struct ct_class *class = ct_schema_find(schema, number);
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
@@ -351,10 +376,13 @@ enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_clas
 	    from->size - offset - sizeof entry < entry.item_count * sizeof *items)
 		return CTRACE_DAMAGED;
 	for (uint32_t i = 0; i < entry.item_count; i++) {
-		memcpy(&items[i], from->bytes + offset + sizeof entry + i * sizeof *items, sizeof *items);
+		memcpy(&items[i], from->bytes + offset + sizeof entry + i * sizeof *items,
+		       sizeof *items);
 		items[i] = ct_class_item_printed(items[i]);
 	}
-	key.component_size = strnlen(component, component_size <= CTRACE_MAX_COMPONENT ? component_size : CTRACE_MAX_COMPONENT);
+	key.component_size =
+		strnlen(component, component_size <= CTRACE_MAX_COMPONENT ? component_size
+									  : CTRACE_MAX_COMPONENT);
 	key.event_id = entry.event_id;
 	key.level = entry.level;
 	key.item_count = entry.item_count;
@@ -397,7 +425,8 @@ const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t n
 	if (number < CT_CLASS_FIRST || number >= schema->table_size / CT_CLASS_UNIT)
 		return NULL;
 	memcpy(&entry, schema->table + (size_t)number * CT_CLASS_UNIT, sizeof entry);
-	return entry.number == number && entry.component < schema->count && schema->classes[entry.component]->number == number
+	return entry.number == number && entry.component < schema->count &&
+			       schema->classes[entry.component]->number == number
 		       ? schema->classes[entry.component]
 		       : NULL;
 }
@@ -414,5 +443,7 @@ const struct ct_class *ct_schema_at(const struct ct_schema *schema, uint32_t ind
 
 struct ct_class_view ct_schema_view(const struct ct_schema *schema)
 {
-	return (struct ct_class_view){ .bytes = schema->table, .size = schema->table_size, .has_names = true };
+	return (struct ct_class_view){ .bytes = schema->table,
+				       .size = schema->table_size,
+				       .has_names = true };
 }

@@ -1,8 +1,9 @@
 /*
  * tsdl.c - the metadata of a trace: its trace, env, clock, stream and event blocks.
  *
- * Called by third_party_trace.c and binfile_metadata.c, on one thread.  From the first event on, what is not understood is reported about and
- * left out.  Before it, that makes the whole trace one that cannot be read, because nothing in it can be found then.
+ * Called by third_party_trace.c and binfile_metadata.c, on one thread.  From the first event on,
+ * what is not understood is reported about and left out.  Before it, that makes the whole trace one
+ * that cannot be read, because nothing in it can be found then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,11 +25,12 @@ struct block {
 	uint64_t major, minor;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Settings
  */
 
-static bool set_trace(struct ct_tsdl_parser *parser, struct block *block, const struct ct_tsdl_setting *setting)
+static bool set_trace(struct ct_tsdl_parser *parser, struct block *block,
+		      const struct ct_tsdl_setting *setting)
 {
 	struct ct_tsdl *tsdl = parser->tsdl;
 	uint8_t order;
@@ -38,15 +40,19 @@ static bool set_trace(struct ct_tsdl_parser *parser, struct block *block, const 
 	} else if (strcmp(setting->name, "minor") == 0) {
 		block->minor = setting->number;
 	} else if (strcmp(setting->name, "uuid") == 0) {
-		const char *end = setting->text != NULL ? ct_uuid_parse(setting->text->text, tsdl->uuid) : NULL;
+		const char *end = setting->text != NULL
+					  ? ct_uuid_parse(setting->text->text, tsdl->uuid)
+					  : NULL;
 
 		tsdl->has_uuid = end != NULL && *end == '\0';
-		return tsdl->has_uuid || ct_tsdl_fail(parser, "\"01234567-...\"", "this is no UUID");
+		return tsdl->has_uuid ||
+		       ct_tsdl_fail(parser, "\"01234567-...\"", "this is no UUID");
 	} else if (strcmp(setting->name, "byte_order") == 0) {
 		if (!ct_tsdl_setting_order(parser, setting, &order))
 			return false;
 		if (order == CT_ORDER_NATIVE)
-			return ct_tsdl_fail(parser, "le or be", "the trace does not say what its native byte order is");
+			return ct_tsdl_fail(parser, "le or be",
+					    "the trace does not say what its native byte order is");
 		tsdl->is_big = order == CT_ORDER_BE;
 	}
 	return true;
@@ -55,7 +61,8 @@ static bool set_trace(struct ct_tsdl_parser *parser, struct block *block, const 
 static bool set_env(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting)
 {
 	struct ct_tsdl_value *value = ct_tsdl_take(parser, sizeof *value);
-	const struct ct_tsdl_name *name = ct_tsdl_name(parser, setting->name, strlen(setting->name));
+	const struct ct_tsdl_name *name =
+		ct_tsdl_name(parser, setting->name, strlen(setting->name));
 
 	if (value == NULL || name == NULL)
 		return false;
@@ -67,11 +74,14 @@ static bool set_env(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting 
 	return true;
 }
 
-static bool set_clock(struct ct_tsdl_parser *parser, struct ct_tsdl_clock *clock, const struct ct_tsdl_setting *setting)
+static bool set_clock(struct ct_tsdl_parser *parser, struct ct_tsdl_clock *clock,
+		      const struct ct_tsdl_setting *setting)
 {
 	if (strcmp(setting->name, "name") == 0) {
 		struct ct_tsdl_name *name =
-			setting->text != NULL ? ct_tsdl_name(parser, setting->text->text, setting->text->size) : NULL;
+			setting->text != NULL
+				? ct_tsdl_name(parser, setting->text->text, setting->text->size)
+				: NULL;
 
 		if (name == NULL)
 			return ct_tsdl_fail(parser, "a name", "the clock has no name");
@@ -79,7 +89,8 @@ static bool set_clock(struct ct_tsdl_parser *parser, struct ct_tsdl_clock *clock
 		name->clock = clock;
 	} else if (strcmp(setting->name, "freq") == 0) {
 		if (!setting->is_number || setting->is_negative || setting->number == 0)
-			return ct_tsdl_fail(parser, "ticks a second", "a clock does not run so fast");
+			return ct_tsdl_fail(parser, "ticks a second",
+					    "a clock does not run so fast");
 		clock->frequency = setting->number;
 	} else if (strcmp(setting->name, "offset_s") == 0) {
 		clock->offset_s = (int64_t)setting->number;
@@ -106,7 +117,8 @@ static bool set_event(struct ct_tsdl_event *event, const struct ct_tsdl_setting 
 	return true;
 }
 
-static bool set(struct ct_tsdl_parser *parser, struct block *block, const struct ct_tsdl_setting *setting)
+static bool set(struct ct_tsdl_parser *parser, struct block *block,
+		const struct ct_tsdl_setting *setting)
 {
 	if (block->is_trace)
 		return set_trace(parser, block, setting);
@@ -157,8 +169,8 @@ static bool parse_setting(struct ct_tsdl_parser *parser, struct block *block)
 		return false;
 	if (ct_tsdl_accept(parser, ":="))
 		return set_type(parser, block, setting.name) && ct_tsdl_expect(parser, ";");
-	return ct_tsdl_expect(parser, "=") && ct_tsdl_setting_value(parser, &setting) && set(parser, block, &setting) &&
-	       ct_tsdl_expect(parser, ";");
+	return ct_tsdl_expect(parser, "=") && ct_tsdl_setting_value(parser, &setting) &&
+	       set(parser, block, &setting) && ct_tsdl_expect(parser, ";");
 }
 
 /* { ... }; */
@@ -176,7 +188,7 @@ static bool parse_settings(struct ct_tsdl_parser *parser, struct block *block)
 	return ct_tsdl_expect(parser, ";");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Blocks
  */
 
@@ -187,7 +199,8 @@ static bool parse_trace(struct ct_tsdl_parser *parser)
 	if (!parse_settings(parser, &block))
 		return false;
 	if (block.major != 1 || block.minor != 8)
-		return ct_tsdl_fail(parser, "", "Common Trace Format %llu.%llu; ctrace reads 1.8", (unsigned long long)block.major,
+		return ct_tsdl_fail(parser, "", "Common Trace Format %llu.%llu; ctrace reads 1.8",
+				    (unsigned long long)block.major,
 				    (unsigned long long)block.minor);
 	return true;
 }
@@ -219,10 +232,12 @@ static bool parse_stream(struct ct_tsdl_parser *parser)
 	struct ct_tsdl_stream stream = { 0 };
 	struct block block = { .stream = &stream };
 
-	return parse_settings(parser, &block) && ct_tsdl_push(parser, &parser->streams, &stream, sizeof stream);
+	return parse_settings(parser, &block) &&
+	       ct_tsdl_push(parser, &parser->streams, &stream, sizeof stream);
 }
 
-/* From the block's beginning to behind the brace that ends it, and the semicolon.  False at the end of the text. */
+/* From the block's beginning to behind the brace that ends it, and the semicolon.  False at the end
+ * of the text. */
 static bool skip_block(struct ct_tsdl_parser *parser)
 {
 	unsigned depth = 0;
@@ -255,8 +270,9 @@ static size_t find_event(struct ct_tsdl_parser *parser, const struct ct_tsdl_sca
 	return parser->next_event;
 }
 
-/* The block at `start` has failed, and what it has left half done is undone.  Goes on behind the braces of an event, or where a line begins
- * the next one: a brace may be what is missing.  False: no brace has ended it. */
+/* The block at `start` has failed, and what it has left half done is undone.  Goes on behind the
+ * braces of an event, or where a line begins the next one: a brace may be what is missing.  False:
+ * no brace has ended it. */
 static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start)
 {
 	size_t open_comment = parser->scan.open_comment;
@@ -275,7 +291,8 @@ static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *s
 	parser->scan.open_comment = open_comment; /* of the whole text */
 	if (parser->scan.token == CT_TOKEN_END || parser->scan.token == CT_TOKEN_BAD)
 		ct_tsdl_scan_next(&parser->scan);
-	parser->diagnose(&parser->diagnostic, ct_span_of(start->start, parser->scan.start), parser->user);
+	parser->diagnose(&parser->diagnostic, ct_span_of(start->start, parser->scan.start),
+			 parser->user);
 	return has_ended;
 }
 
@@ -296,9 +313,12 @@ static bool parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *even
 	if (ct_tsdl_accept(parser, "callsite")) /* where in a program an event is traced */
 		return skip_block(parser) || ct_tsdl_fail(parser, "}", "the metadata end");
 	return ct_tsdl_accept(parser, ";") ||
-	       ct_tsdl_fail(parser, "trace, env, clock, stream, event, typealias, typedef, struct, variant or enum",
-			    parser->scan.token == CT_TOKEN_BAD ? "this is no text of metadata"
-							       : "this begins nothing that metadata say");
+	       ct_tsdl_fail(
+		       parser,
+		       "trace, env, clock, stream, event, typealias, typedef, struct, variant or enum",
+		       parser->scan.token == CT_TOKEN_BAD
+			       ? "this is no text of metadata"
+			       : "this begins nothing that metadata say");
 }
 
 static bool parse_block(struct ct_tsdl_parser *parser)
@@ -319,7 +339,7 @@ static bool parse_block(struct ct_tsdl_parser *parser)
 	return !is_event || ct_tsdl_push(parser, &parser->events, &event, sizeof event);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * In order
  */
 
@@ -344,7 +364,8 @@ static bool finish(struct ct_tsdl_parser *parser)
 	struct ct_tsdl *tsdl = parser->tsdl;
 
 	if (parser->streams.count == 0 &&
-	    !ct_tsdl_push(parser, &parser->streams, &(struct ct_tsdl_stream){ 0 }, sizeof(struct ct_tsdl_stream)))
+	    !ct_tsdl_push(parser, &parser->streams, &(struct ct_tsdl_stream){ 0 },
+			  sizeof(struct ct_tsdl_stream)))
 		return false;
 	tsdl->stream_count = parser->streams.count;
 	tsdl->event_count = parser->events.count;
@@ -375,9 +396,12 @@ static void parser_fini(struct ct_tsdl_parser *parser)
 	free(parser->events.data);
 }
 
-enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose, void *user, struct ct_tsdl **out_tsdl)
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose,
+				 void *user, struct ct_tsdl **out_tsdl)
 {
-	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl), .diagnose = diagnose, .user = user };
+	struct ct_tsdl_parser parser = { .tsdl = calloc(1, sizeof *parser.tsdl),
+					 .diagnose = diagnose,
+					 .user = user };
 	enum ctrace_status status = CTRACE_OK;
 
 	if (parser.tsdl == NULL)
@@ -387,7 +411,8 @@ enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose
 	while (!parser.has_failed && parser.scan.token != CT_TOKEN_END)
 		(void)parse_block(&parser);
 	if (parser.has_failed || !finish(&parser)) {
-		diagnose(&parser.diagnostic, ct_span_of(parser.scan.start, parser.scan.text + size), user);
+		diagnose(&parser.diagnostic, ct_span_of(parser.scan.start, parser.scan.text + size),
+			 user);
 		status = CTRACE_UNSUPPORTED;
 	}
 	parser_fini(&parser);
@@ -406,7 +431,7 @@ void ct_tsdl_destroy(struct ct_tsdl *tsdl)
 	free(tsdl);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Looking into it
  */
 
@@ -417,7 +442,8 @@ const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t
 	return bsearch(&key, tsdl->streams, tsdl->stream_count, sizeof key, compare_streams);
 }
 
-const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id, uint64_t id)
+const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id,
+					  uint64_t id)
 {
 	const struct ct_tsdl_event key = { .stream_id = stream_id, .id = id };
 

@@ -1,8 +1,10 @@
 /*
- * format/tsdl.h - what the metadata of a trace say, ours or a third-party one: the types of its fields, its streams and its events.
+ * format/tsdl.h - what the metadata of a trace say, ours or a third-party one: the types of its
+ * fields, its streams and its events.
  *
- * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl once, which then is only looked into.  What
- * it holds is bounded by CT_TSDL_MEMORY, and no type is nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
+ * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl
+ * once, which then is only looked into.  What it holds is bounded by CT_TSDL_MEMORY, and no type is
+ * nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +14,9 @@
 #include "base/base.h"
 
 #define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a third-party trace's metadata */
-#define CT_TSDL_MEMORY ((size_t)128 << 20)    /* bytes of what was understood; all the classes that a process can have need less */
-#define CT_TSDL_DEPTH 64u                     /* of types in types */
+/* bytes of what was understood; all the classes that a process can have need less */
+#define CT_TSDL_MEMORY ((size_t)128 << 20)
+#define CT_TSDL_DEPTH 64u /* of types in types */
 
 /* Each name is there once: two are equal when their addresses are. */
 struct ct_tsdl_declaration;
@@ -22,7 +25,8 @@ struct ct_tsdl_name {
 	const char *text; /* terminated */
 	uint32_t size;
 	uint32_t hash;
-	bool is_referenced;                /* some length or tag ends in this name: what has it is to be remembered */
+	/* some length or tag ends in this name: what has it is to be remembered */
+	bool is_referenced;
 	const struct ct_tsdl_clock *clock; /* that has this name */
 	struct ct_tsdl_name *next;
 	struct ct_tsdl_declaration *declared; /* the parser's */
@@ -41,7 +45,8 @@ enum ct_tsdl_kind {
 	CT_TSDL_SEQUENCE
 };
 
-/* What a length or a tag is looked up in.  Outermost first: a name that is not found in one is looked for in the one before. */
+/* What a length or a tag is looked up in.  Outermost first: a name that is not found in one is
+ * looked for in the one before. */
 enum ct_tsdl_scope {
 	CT_SCOPE_PACKET_HEADER,
 	CT_SCOPE_PACKET_CONTEXT,
@@ -83,9 +88,10 @@ struct ct_tsdl_type {
 	const struct ct_tsdl_name *alias; /* that a typealias gave it, or NULL */
 	const struct ct_tsdl_name *clock; /* whose value it is, or NULL */
 	const struct ct_tsdl_label *labels;
-	const struct ct_tsdl_field *fields;        /* of a struct; the choices of a variant */
-	const struct ct_tsdl_type *element;        /* of an array or sequence */
-	const struct ct_tsdl_reference *reference; /* the length of a sequence, the tag of a variant */
+	const struct ct_tsdl_field *fields; /* of a struct; the choices of a variant */
+	const struct ct_tsdl_type *element; /* of an array or sequence */
+	/* the length of a sequence, the tag of a variant */
+	const struct ct_tsdl_reference *reference;
 };
 
 struct ct_tsdl_clock {
@@ -135,23 +141,29 @@ struct ct_tsdl {
 	struct ct_arena arena;
 };
 
-/* ---- tsdl_text.c: the text in a metadata file, which may come in packets.  UNSUPPORTED, with what it is, when ctrace does not read it;
- * DAMAGED when it ends early: what came before is in out. */
-enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out, const char **out_message) CT_MUST_USE;
+/* ---- tsdl_text.c: the text in a metadata file, which may come in packets.  UNSUPPORTED, with what
+ * it is, when ctrace does not read it; DAMAGED when it ends early: what came before is in out. */
+enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out,
+				const char **out_message) CT_MUST_USE;
 
-/* ---- tsdl_scan.c: what a text with escapes as those of C stands for: its size, never more than that of the text. */
+/* ---- tsdl_scan.c: what a text with escapes as those of C stands for: its size, never more than
+ * that of the text. */
 size_t ct_tsdl_unescape(const char *text, size_t size, char *out);
 
 /* ---- tsdl.c */
-/* Receives what is not understood, where, and the piece of the text that is not used for it.  From the first event on that piece ends where a
- * line begins another event, at the latest; before it, the text is not understood. */
-typedef void ct_tsdl_diagnose(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user);
+/* Receives what is not understood, where, and the piece of the text that is not used for it.  From
+ * the first event on that piece ends where a line begins another event, at the latest; before it,
+ * the text is not understood. */
+typedef void ct_tsdl_diagnose(const struct ct_diagnostic *diagnostic, struct ct_span piece,
+			      void *user);
 /* UNSUPPORTED, reported about, when the text is not understood. */
-enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose, void *user,
-				 struct ct_tsdl **out_tsdl) CT_MUST_USE;
+enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose,
+				 void *user, struct ct_tsdl **out_tsdl) CT_MUST_USE;
 void ct_tsdl_destroy(struct ct_tsdl *tsdl);
-const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id); /* NULL: there is none */
-const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id, uint64_t id);
+/* NULL: there is none */
+const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id);
+const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id,
+					  uint64_t id);
 /* Of env; the default when it is not there or of the other kind. */
 const char *ct_tsdl_env_text(const struct ct_tsdl *tsdl, const char *name, const char *otherwise);
 int64_t ct_tsdl_env_number(const struct ct_tsdl *tsdl, const char *name, int64_t otherwise);

@@ -1,8 +1,10 @@
 /*
- * tsdl_compound.c - types that are made of others in the metadata of a trace: arrays, sequences, structs, variants.
+ * tsdl_compound.c - types that are made of others in the metadata of a trace: arrays, sequences,
+ * structs, variants.
  *
- * Called by tsdl_types.c, on one thread.  How deep they stand in each other is bounded here, once, for everybody who walks through them; what a
- * length or a tag refers to is only named here: where that stands, each event says.
+ * Called by tsdl_types.c, on one thread.  How deep they stand in each other is bounded here, once,
+ * for everybody who walks through them; what a length or a tag refers to is only named here: where
+ * that stands, each event says.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,16 +13,18 @@
 #include <string.h>
 
 /* The type stands inside the other. */
-static bool deepen(struct ct_tsdl_parser *parser, struct ct_tsdl_type *outer, const struct ct_tsdl_type *inner)
+static bool deepen(struct ct_tsdl_parser *parser, struct ct_tsdl_type *outer,
+		   const struct ct_tsdl_type *inner)
 {
 	if (inner->depth >= CT_TSDL_DEPTH)
-		return ct_tsdl_fail(parser, "", "types stand more than %u deep in each other", CT_TSDL_DEPTH);
+		return ct_tsdl_fail(parser, "", "types stand more than %u deep in each other",
+				    CT_TSDL_DEPTH);
 	if (outer->depth <= inner->depth)
 		outer->depth = (uint16_t)(inner->depth + 1);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * References: length, a.b.c, stream.event.header.id
  */
 
@@ -42,7 +46,8 @@ static enum ct_tsdl_scope scope_of(struct ct_tsdl_name *const *path, size_t coun
 	for (size_t i = 0; i < CT_COUNT(scopes); i++) {
 		size_t used = 0;
 
-		while (used < count && scopes[i].words[used] != NULL && strcmp(scopes[i].words[used], path[used]->text) == 0)
+		while (used < count && scopes[i].words[used] != NULL &&
+		       strcmp(scopes[i].words[used], path[used]->text) == 0)
 			used++;
 		if (used < count && scopes[i].words[used] == NULL) {
 			*out_used = used;
@@ -57,7 +62,8 @@ static const struct ct_tsdl_reference *finish_reference(struct ct_tsdl_parser *p
 {
 	struct ct_tsdl_reference *reference = ct_tsdl_take(parser, sizeof *reference);
 	size_t count = parser->path.count - from, used;
-	struct ct_tsdl_name **path = ct_tsdl_pop(parser, &parser->path, from, sizeof(struct ct_tsdl_name *));
+	struct ct_tsdl_name **path =
+		ct_tsdl_pop(parser, &parser->path, from, sizeof(struct ct_tsdl_name *));
 
 	if (reference == NULL || path == NULL)
 		return NULL;
@@ -80,18 +86,21 @@ static const struct ct_tsdl_reference *parse_reference(struct ct_tsdl_parser *pa
 			return NULL;
 		}
 		name = ct_tsdl_name(parser, parser->scan.start, parser->scan.length);
-		if (name == NULL || !ct_tsdl_push(parser, &parser->path, &name, sizeof(struct ct_tsdl_name *)))
+		if (name == NULL ||
+		    !ct_tsdl_push(parser, &parser->path, &name, sizeof(struct ct_tsdl_name *)))
 			return NULL;
 		ct_tsdl_scan_next(&parser->scan);
 		if (parser->path.count - from > CT_TSDL_DEPTH) {
-			(void)ct_tsdl_fail(parser, "", "types stand more than %u deep in each other", CT_TSDL_DEPTH);
+			(void)ct_tsdl_fail(parser, "",
+					   "types stand more than %u deep in each other",
+					   CT_TSDL_DEPTH);
 			return NULL;
 		}
 	} while (ct_tsdl_accept(parser, "."));
 	return finish_reference(parser, from);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Arrays and sequences: what stands behind a name
  */
 
@@ -113,7 +122,8 @@ static struct ct_tsdl_type *parse_bracket(struct ct_tsdl_parser *parser)
 	return ct_tsdl_expect(parser, "]") ? type : NULL;
 }
 
-const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser, const struct ct_tsdl_type *element)
+const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser,
+					    const struct ct_tsdl_type *element)
 {
 	const struct ct_tsdl_type *whole = element;
 	struct ct_tsdl_type *type;
@@ -124,7 +134,8 @@ const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser, const
 	if (type == NULL)
 		return NULL;
 	if (++parser->depth > CT_TSDL_DEPTH) {
-		(void)ct_tsdl_fail(parser, "", "types stand more than %u deep in each other", CT_TSDL_DEPTH);
+		(void)ct_tsdl_fail(parser, "", "types stand more than %u deep in each other",
+				   CT_TSDL_DEPTH);
 		return NULL;
 	}
 	whole = ct_tsdl_brackets(parser, element);
@@ -133,11 +144,12 @@ const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser, const
 		return NULL;
 	type->element = whole;
 	type->align = whole->align;
-	type->may_be_empty = type->kind == CT_TSDL_SEQUENCE || type->length == 0 || whole->may_be_empty;
+	type->may_be_empty =
+		type->kind == CT_TSDL_SEQUENCE || type->length == 0 || whole->may_be_empty;
 	return type;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Structs and variants
  */
 
@@ -160,7 +172,8 @@ static bool parse_member(struct ct_tsdl_parser *parser)
 {
 	const struct ct_tsdl_type *type;
 
-	if (ct_tsdl_scan_is(&parser->scan, "typealias") || ct_tsdl_scan_is(&parser->scan, "typedef"))
+	if (ct_tsdl_scan_is(&parser->scan, "typealias") ||
+	    ct_tsdl_scan_is(&parser->scan, "typedef"))
 		return ct_tsdl_declaration(parser);
 	type = ct_tsdl_type(parser, true);
 	if (type == NULL)
@@ -179,8 +192,9 @@ static void mark_lengths(struct ct_tsdl_field *fields, uint32_t count)
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		const struct ct_tsdl_reference *length = fields[i + 1].type->reference;
 
-		fields[i].is_length = fields[i + 1].type->kind == CT_TSDL_SEQUENCE && length->scope == CT_SCOPE_RELATIVE &&
-				      length->count == 1 && length->path[0] == fields[i].name;
+		fields[i].is_length = fields[i + 1].type->kind == CT_TSDL_SEQUENCE &&
+				      length->scope == CT_SCOPE_RELATIVE && length->count == 1 &&
+				      length->path[0] == fields[i].name;
 	}
 }
 
@@ -231,7 +245,8 @@ static bool parse_struct_align(struct ct_tsdl_parser *parser, struct ct_tsdl_typ
 	if (!ct_tsdl_accept(parser, "align"))
 		return true;
 	if (!ct_tsdl_expect(parser, "(") ||
-	    !ct_tsdl_type_align(parser, parser->scan.token == CT_TOKEN_NUMBER, parser->scan.number, &align))
+	    !ct_tsdl_type_align(parser, parser->scan.token == CT_TOKEN_NUMBER, parser->scan.number,
+				&align))
 		return false;
 	ct_tsdl_scan_next(&parser->scan);
 	if (type->align < align)

@@ -1,8 +1,9 @@
 /*
- * tsdl_names.c - the memory of the metadata's parser, its names, and what they stand for inside which braces.
+ * tsdl_names.c - the memory of the metadata's parser, its names, and what they stand for inside
+ * which braces.
  *
- * Called by the parser, on one thread.  A hostile text cannot make it take more than CT_TSDL_MEMORY, nor make a look-up slow: what a name
- * stands for hangs on the name.
+ * Called by the parser, on one thread.  A hostile text cannot make it take more than
+ * CT_TSDL_MEMORY, nor make a look-up slow: what a name stands for hangs on the name.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,12 +51,13 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
 	if (taken == NULL)
 		fail_memory(parser);
 	else
-		parser->used += CT_ALIGN_UP(size, (size_t)16) < CT_TSDL_MEMORY - parser->used ? CT_ALIGN_UP(size, (size_t)16)
-											      : CT_TSDL_MEMORY - parser->used;
+		parser->used += CT_ALIGN_UP(size, (size_t)16) < CT_TSDL_MEMORY - parser->used
+					? CT_ALIGN_UP(size, (size_t)16)
+					: CT_TSDL_MEMORY - parser->used;
 	return taken;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Names
  */
 
@@ -97,7 +99,8 @@ static uint32_t hash(const struct ct_tsdl_parser *parser, const char *text, size
 	return (uint32_t)(value ^ value >> 32);
 }
 
-static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *text, size_t size, uint32_t hashed)
+static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *text, size_t size,
+				     uint32_t hashed)
 {
 	struct ct_tsdl_name *name = ct_tsdl_take(parser, sizeof *name + size + 1);
 	struct ct_tsdl_name **place = &parser->table[hashed & (parser->table_size - 1)];
@@ -122,21 +125,25 @@ struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *tex
 
 	if (parser->name_count >= parser->table_size && !grow_table(parser))
 		return NULL;
-	for (struct ct_tsdl_name *name = parser->table[hashed & (parser->table_size - 1)]; name != NULL; name = name->next)
-		if (name->hash == hashed && name->size == size && memcmp(name->text, text, size) == 0)
+	for (struct ct_tsdl_name *name = parser->table[hashed & (parser->table_size - 1)];
+	     name != NULL; name = name->next)
+		if (name->hash == hashed && name->size == size &&
+		    memcmp(name->text, text, size) == 0)
 			return name;
 	return add_name(parser, text, size, hashed);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What is gathered before its number is known
  */
 
-bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item, size_t size)
+bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item,
+		  size_t size)
 {
 	if (stack->count == stack->capacity) {
 		size_t capacity = stack->capacity == 0 ? 64 : 2 * stack->capacity;
-		char *data = capacity * size <= STACK_LIMIT ? realloc(stack->data, capacity * size) : NULL;
+		char *data = capacity * size <= STACK_LIMIT ? realloc(stack->data, capacity * size)
+							    : NULL;
 
 		if (data == NULL) {
 			fail_memory(parser);
@@ -150,7 +157,8 @@ bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, co
 	return true;
 }
 
-void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from, size_t size)
+void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from,
+		  size_t size)
 {
 	size_t bytes = (stack->count - from) * size;
 	void *copy = ct_tsdl_take(parser, bytes + (bytes == 0));
@@ -161,7 +169,7 @@ void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, si
 	return copy;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What names stand for
  */
 
@@ -180,13 +188,15 @@ void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level)
 	parser->level = level;
 }
 
-bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
-		     const struct ct_tsdl_type *type)
+bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
+		     struct ct_tsdl_name *name, const struct ct_tsdl_type *type)
 {
 	struct ct_tsdl_declaration *declaration = name->declared;
 
-	/* Once more inside the same braces: instead of the one before, so that no name hides more than it has levels. */
-	while (declaration != NULL && declaration->level == parser->level && declaration->space != space)
+	/* Once more inside the same braces: instead of the one before, so that no name hides more
+	 * than it has levels. */
+	while (declaration != NULL && declaration->level == parser->level &&
+	       declaration->space != space)
 		declaration = declaration->hidden;
 	if (declaration != NULL && declaration->level == parser->level) {
 		declaration->type = type;
@@ -205,15 +215,17 @@ bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, st
 	return true;
 }
 
-const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name, enum ct_tsdl_space space)
+const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name,
+					    enum ct_tsdl_space space)
 {
-	for (const struct ct_tsdl_declaration *declaration = name->declared; declaration != NULL; declaration = declaration->hidden)
+	for (const struct ct_tsdl_declaration *declaration = name->declared; declaration != NULL;
+	     declaration = declaration->hidden)
 		if (declaration->space == space)
 			return declaration->type;
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The present token
  */
 
@@ -238,7 +250,8 @@ bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign)
 	if (parser->scan.token == CT_TOKEN_END) {
 		(void)ct_tsdl_fail(parser, expected, "the metadata end");
 	} else {
-		ct_span_quote(&shown, (struct ct_span){ parser->scan.start, parser->scan.length }, CT_WORD_SHOWN);
+		ct_span_quote(&shown, (struct ct_span){ parser->scan.start, parser->scan.length },
+			      CT_WORD_SHOWN);
 		(void)ct_tsdl_fail(parser, expected, "unexpected %s", ct_buf_text(&shown));
 		ct_buf_fini(&shown);
 	}

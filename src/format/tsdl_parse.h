@@ -8,7 +8,8 @@
 
 #include "format/tsdl.h"
 
-/* ---- tsdl_scan.c: a text as words, numbers, strings and signs.  A copy of a struct is a place to go back to. */
+/* ---- tsdl_scan.c: a text as words, numbers, strings and signs.  A copy of a struct is a place to
+ * go back to. */
 enum ct_tsdl_token {
 	CT_TOKEN_END,
 	CT_TOKEN_WORD,
@@ -31,7 +32,8 @@ struct ct_tsdl_scan {
 	uint64_t number;
 	unsigned token_line, token_column; /* from 1 */
 };
-void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size); /* the first token is there */
+/* the first token is there */
+void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size);
 void ct_tsdl_scan_next(struct ct_tsdl_scan *scan);
 bool ct_tsdl_scan_is(const struct ct_tsdl_scan *scan, const char *word_or_sign);
 /* The bytes that the string stands for into out, which has room for scan->length; their number. */
@@ -74,20 +76,30 @@ struct ct_tsdl_parser {
 	ct_tsdl_diagnose *diagnose;
 	void *user;
 };
-void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);                                  /* zeroed; NULL: has_failed */
-struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size); /* NULL: has_failed */
-bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item, size_t size);
+/* zeroed; NULL: has_failed */
+void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);
+/* NULL: has_failed */
+struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size);
+bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item,
+		  size_t size);
 /* Copies what stands above `from` to the arena, and takes it off. */
-void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from, size_t size);
+void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from,
+		  size_t size);
 void ct_tsdl_enter(struct ct_tsdl_parser *parser);
-void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level); /* until this level is the innermost */
-bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
-		     const struct ct_tsdl_type *type);
-const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name, enum ct_tsdl_space space); /* or NULL */
+/* until this level is the innermost */
+void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level);
+bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
+		     struct ct_tsdl_name *name, const struct ct_tsdl_type *type);
+/* or NULL */
+const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name,
+					    enum ct_tsdl_space space);
 /* Reports about the present token, when it is the first diagnostic.  False. */
-bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...) CT_PRINTF(3, 4);
-bool ct_tsdl_accept(struct ct_tsdl_parser *parser, const char *word_or_sign); /* it is the present token: goes on */
-bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign); /* the same, or reports */
+bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...)
+	CT_PRINTF(3, 4);
+/* it is the present token: goes on */
+bool ct_tsdl_accept(struct ct_tsdl_parser *parser, const char *word_or_sign);
+/* the same, or reports */
+bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign);
 
 /* ---- tsdl_value.c: `name = value` */
 struct ct_tsdl_setting {
@@ -100,27 +112,35 @@ struct ct_tsdl_setting {
 bool ct_tsdl_setting_name(struct ct_tsdl_parser *parser, char out[64]);
 bool ct_tsdl_setting_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *setting);
 /* { name = value; ... }: calls back for each. */
-typedef bool ct_tsdl_set(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, void *user);
+typedef bool ct_tsdl_set(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+			 void *user);
 bool ct_tsdl_settings(struct ct_tsdl_parser *parser, ct_tsdl_set *set, void *user);
-bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, uint8_t *out_order);
-bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t *out_number); /* with its sign */
+bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+			   uint8_t *out_order);
+/* with its sign */
+bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t *out_number);
 
 /* ---- tsdl_types.c */
 /* A type as it stands before a name (has_name), or alone. */
 const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_name);
-bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser); /* typealias, typedef, struct, variant or enum is the present word */
-bool ct_tsdl_declaration(struct ct_tsdl_parser *parser);          /* one of them, to its semicolon */
+/* typealias, typedef, struct, variant or enum is the present word */
+bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser);
+bool ct_tsdl_declaration(struct ct_tsdl_parser *parser); /* one of them, to its semicolon */
 /* For the kinds of types: */
-struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind); /* NULL: has_failed */
+/* NULL: has_failed */
+struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind);
 /* A power of two, or reports. */
-bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align, uint32_t *out_align);
+bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align,
+			uint32_t *out_align);
 /* The name behind `struct`, `variant` or `enum`, NULL when there is none.  False without memory. */
 bool ct_tsdl_type_name(struct ct_tsdl_parser *parser, struct ct_tsdl_name **out_name);
 /* The type that has this name, or reports. */
-const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, const struct ct_tsdl_name *name);
+const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser,
+					      enum ct_tsdl_space space,
+					      const struct ct_tsdl_name *name);
 /* Declares a type under its name, when it has one. */
-bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
-			  const struct ct_tsdl_type *type);
+bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
+			  struct ct_tsdl_name *name, const struct ct_tsdl_type *type);
 
 /* ---- tsdl_scalar.c: what stands behind the word; NULL: has_failed */
 const struct ct_tsdl_type *ct_tsdl_integer(struct ct_tsdl_parser *parser);
@@ -130,9 +150,11 @@ const struct ct_tsdl_type *ct_tsdl_enum(struct ct_tsdl_parser *parser);
 
 /* ---- tsdl_compound.c: the same */
 const struct ct_tsdl_type *ct_tsdl_struct(struct ct_tsdl_parser *parser);
-/* variant <tag> { ... }, variant name { ... } (to be given a tag where it is used), variant name <tag>. */
+/* variant <tag> { ... }, variant name { ... } (to be given a tag where it is used), variant name
+ * <tag>. */
 const struct ct_tsdl_type *ct_tsdl_variant(struct ct_tsdl_parser *parser);
 /* The brackets behind a name: x[2][3] is two threes of the type; without any, it is the type. */
-const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser, const struct ct_tsdl_type *element);
+const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser,
+					    const struct ct_tsdl_type *element);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * tsdl_scalar.c - types of one value in the metadata of a trace: integers, floating point, strings, enumerations.
+ * tsdl_scalar.c - types of one value in the metadata of a trace: integers, floating point, strings,
+ * enumerations.
  *
- * Called by tsdl_types.c, on one thread, behind the word that says which it is.  What ctrace does not read is reported about: a type that comes
- * out of here has a size, an alignment and a byte order that the decoder knows.
+ * Called by tsdl_types.c, on one thread, behind the word that says which it is.  What ctrace does
+ * not read is reported about: a type that comes out of here has a size, an alignment and a byte
+ * order that the decoder knows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +12,16 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Their properties
  */
 
-static bool set_flag(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, bool *out_flag)
+static bool set_flag(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+		     bool *out_flag)
 {
-	const char *text = setting->text != NULL ? setting->text->text : setting->number != 0 ? "true" : "false";
+	const char *text = setting->text != NULL  ? setting->text->text
+			   : setting->number != 0 ? "true"
+						  : "false";
 
 	if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
 		return ct_tsdl_fail(parser, "true or false", "this is neither true nor false");
@@ -24,7 +29,8 @@ static bool set_flag(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting
 	return true;
 }
 
-static bool set_encoding(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, uint8_t *out_encoding)
+static bool set_encoding(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+			 uint8_t *out_encoding)
 {
 	const char *text = setting->text != NULL ? setting->text->text : "";
 
@@ -44,9 +50,11 @@ static uint8_t base_of(const struct ct_tsdl_setting *setting)
 	const char *text = setting->text != NULL ? setting->text->text : "";
 
 	if (setting->is_number)
-		return setting->number == 2 || setting->number == 8 || setting->number == 16 ? (uint8_t)setting->number : 10;
-	if (strcmp(text, "hexadecimal") == 0 || strcmp(text, "hex") == 0 || strcmp(text, "x") == 0 || strcmp(text, "X") == 0 ||
-	    strcmp(text, "p") == 0)
+		return setting->number == 2 || setting->number == 8 || setting->number == 16
+			       ? (uint8_t)setting->number
+			       : 10;
+	if (strcmp(text, "hexadecimal") == 0 || strcmp(text, "hex") == 0 ||
+	    strcmp(text, "x") == 0 || strcmp(text, "X") == 0 || strcmp(text, "p") == 0)
 		return 16;
 	if (strcmp(text, "octal") == 0 || strcmp(text, "oct") == 0 || strcmp(text, "o") == 0)
 		return 8;
@@ -54,33 +62,38 @@ static uint8_t base_of(const struct ct_tsdl_setting *setting)
 }
 
 /* "clock.NAME.value" */
-static bool set_clock(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, const struct ct_tsdl_name **out_clock)
+static bool set_clock(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+		      const struct ct_tsdl_name **out_clock)
 {
 	const char *text = setting->text != NULL ? setting->text->text : "";
 	const char *end = strrchr(text, '.');
 
 	if (strncmp(text, "clock.", 6) != 0 || end == text + 5 || strcmp(end, ".value") != 0)
-		return ct_tsdl_fail(parser, "clock.NAME.value", "what this is mapped to is not known");
+		return ct_tsdl_fail(parser, "clock.NAME.value",
+				    "what this is mapped to is not known");
 	*out_clock = ct_tsdl_name(parser, text + 6, (size_t)(end - text) - 6);
 	return *out_clock != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Integers, floating point, strings
  */
 
-static bool set_integer(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, void *user)
+static bool set_integer(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+			void *user)
 {
 	struct ct_tsdl_type *type = user;
 
 	if (strcmp(setting->name, "size") == 0) {
 		if (!setting->is_number || setting->number == 0 || setting->number > 64)
-			return ct_tsdl_fail(parser, "1 to 64", "ctrace reads no integers of this size");
+			return ct_tsdl_fail(parser, "1 to 64",
+					    "ctrace reads no integers of this size");
 		type->size = (uint32_t)setting->number;
 		return true;
 	}
 	if (strcmp(setting->name, "align") == 0)
-		return ct_tsdl_type_align(parser, setting->is_number, setting->number, &type->align);
+		return ct_tsdl_type_align(parser, setting->is_number, setting->number,
+					  &type->align);
 	if (strcmp(setting->name, "signed") == 0)
 		return set_flag(parser, setting, &type->is_signed);
 	if (strcmp(setting->name, "byte_order") == 0)
@@ -118,7 +131,8 @@ struct float_digits {
 	uint64_t exponent, mantissa;
 };
 
-static bool set_float(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, void *user)
+static bool set_float(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+		      void *user)
 {
 	struct float_digits *digits = user;
 
@@ -127,7 +141,8 @@ static bool set_float(struct ct_tsdl_parser *parser, const struct ct_tsdl_settin
 	else if (strcmp(setting->name, "mant_dig") == 0)
 		digits->mantissa = setting->number;
 	else if (strcmp(setting->name, "align") == 0)
-		return ct_tsdl_type_align(parser, setting->is_number, setting->number, &digits->type->align);
+		return ct_tsdl_type_align(parser, setting->is_number, setting->number,
+					  &digits->type->align);
 	else if (strcmp(setting->name, "byte_order") == 0)
 		return ct_tsdl_setting_order(parser, setting, &digits->type->order);
 	return true;
@@ -145,17 +160,20 @@ const struct ct_tsdl_type *ct_tsdl_float(struct ct_tsdl_parser *parser)
 	} else if (digits.exponent == 11 && digits.mantissa == 53) {
 		type->size = 64;
 	} else {
-		(void)ct_tsdl_fail(parser, "8 and 24, or 11 and 53", "ctrace reads no floating point of these numbers of digits");
+		(void)ct_tsdl_fail(parser, "8 and 24, or 11 and 53",
+				   "ctrace reads no floating point of these numbers of digits");
 		return NULL;
 	}
 	return type;
 }
 
-static bool set_string(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, void *user)
+static bool set_string(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+		       void *user)
 {
 	struct ct_tsdl_type *type = user;
 
-	return strcmp(setting->name, "encoding") != 0 || set_encoding(parser, setting, &type->encoding);
+	return strcmp(setting->name, "encoding") != 0 ||
+	       set_encoding(parser, setting, &type->encoding);
 }
 
 const struct ct_tsdl_type *ct_tsdl_string(struct ct_tsdl_parser *parser)
@@ -171,7 +189,7 @@ const struct ct_tsdl_type *ct_tsdl_string(struct ct_tsdl_parser *parser)
 	return type;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Enumerations
  */
 
@@ -203,7 +221,8 @@ static bool parse_label(struct ct_tsdl_parser *parser, uint64_t *next)
 		if (!ct_tsdl_number(parser, &is_negative, &label.from))
 			return false;
 		label.to = label.from;
-		if (ct_tsdl_accept(parser, "...") && !ct_tsdl_number(parser, &is_negative, &label.to))
+		if (ct_tsdl_accept(parser, "...") &&
+		    !ct_tsdl_number(parser, &is_negative, &label.to))
 			return false;
 	}
 	*next = label.to + 1;
@@ -240,7 +259,8 @@ static const struct ct_tsdl_type *parse_container(struct ct_tsdl_parser *parser)
 			container = ct_tsdl_declared(name, CT_SPACE_ALIAS);
 	}
 	if (container == NULL || container->kind != CT_TSDL_INTEGER) {
-		(void)ct_tsdl_fail(parser, "an integer type", "the type of the enumeration is not known");
+		(void)ct_tsdl_fail(parser, "an integer type",
+				   "the type of the enumeration is not known");
 		return NULL;
 	}
 	return container;

@@ -1,8 +1,9 @@
 /*
  * tsdl_scan.c - the metadata of a trace as words, numbers, strings and signs.
  *
- * Called by the parser, on one thread.  Any bytes may come; none behind the end is looked at.  Who begins again at an earlier place
- * keeps open_comment, so that no comment without an end is searched for its end twice.
+ * Called by the parser, on one thread.  Any bytes may come; none behind the end is looked at.  Who
+ * begins again at an earlier place keeps open_comment, so that no comment without an end is
+ * searched for its end twice.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +53,9 @@ static bool skip_comment(struct ct_tsdl_scan *scan)
 
 	for (size_t at = scan->at + 2; at < scan->size; at++) {
 		note_line(scan, at);
-		if (is_line ? scan->text[at] == '\n' : at >= scan->at + 3 && scan->text[at - 1] == '*' && scan->text[at] == '/') {
+		if (is_line ? scan->text[at] == '\n'
+			    : at >= scan->at + 3 && scan->text[at - 1] == '*' &&
+				      scan->text[at] == '/') {
 			scan->at = at + 1;
 			return true;
 		}
@@ -71,7 +74,8 @@ static bool skip_blanks(struct ct_tsdl_scan *scan)
 
 		if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
 			note_line(scan, scan->at++);
-		} else if (c == '/' && (byte_at(scan, scan->at + 1) == '*' || byte_at(scan, scan->at + 1) == '/')) {
+		} else if (c == '/' && (byte_at(scan, scan->at + 1) == '*' ||
+					byte_at(scan, scan->at + 1) == '/')) {
 			if (!skip_comment(scan))
 				return false;
 		} else {
@@ -108,7 +112,8 @@ static enum ct_tsdl_token scan_number(struct ct_tsdl_scan *scan)
 
 		if (digit < 0 || (unsigned)digit >= base)
 			break;
-		if (__builtin_mul_overflow(scan->number, base, &value) || __builtin_add_overflow(value, (unsigned)digit, &value))
+		if (__builtin_mul_overflow(scan->number, base, &value) ||
+		    __builtin_add_overflow(value, (unsigned)digit, &value))
 			fits = false;
 		scan->number = value;
 	}
@@ -188,8 +193,9 @@ void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size
 bool ct_tsdl_scan_is(const struct ct_tsdl_scan *scan, const char *word_or_sign)
 {
 	/* The first byte decides for most tokens. */
-	return (scan->token == CT_TOKEN_WORD || scan->token == CT_TOKEN_SIGN) && *word_or_sign == *scan->start &&
-	       strlen(word_or_sign) == scan->length && memcmp(scan->start, word_or_sign, scan->length) == 0;
+	return (scan->token == CT_TOKEN_WORD || scan->token == CT_TOKEN_SIGN) &&
+	       *word_or_sign == *scan->start && strlen(word_or_sign) == scan->length &&
+	       memcmp(scan->start, word_or_sign, scan->length) == 0;
 }
 
 /* The character that \u{HEX} stands for; ct_escape_add() writes those. */
@@ -218,7 +224,8 @@ static char unescape(const char *text, size_t size, size_t *at)
 		return *at > from ? (char)value : c;
 	}
 	if (c >= '0' && c <= '7') {
-		for (value = (unsigned)(c - '0'); *at < size && *at - from < 2 && text[*at] >= '0' && text[*at] <= '7'; (*at)++)
+		for (value = (unsigned)(c - '0');
+		     *at < size && *at - from < 2 && text[*at] >= '0' && text[*at] <= '7'; (*at)++)
 			value = value << 3 | (unsigned)(text[*at] - '0');
 		return (char)value;
 	}

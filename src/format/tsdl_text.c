@@ -1,5 +1,6 @@
 /*
- * tsdl_text.c - from the bytes of a metadata file to its text: as it is, or out of packets, as LTTng writes it.
+ * tsdl_text.c - from the bytes of a metadata file to its text: as it is, or out of packets, as
+ * LTTng writes it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +12,8 @@
 /*
  * What a metadata packet begins with; sizes are in bits and count it:
  *
- *     0 magic 4 | 4 uuid 16 | 20 checksum 4 | 24 content size 4 | 28 packet size 4 | 32 compression 1 | 33 encryption 1 |
- *     34 checksum scheme 1 | 35 major 1 | 36 minor 1
+ *     0 magic 4 | 4 uuid 16 | 20 checksum 4 | 24 content size 4 | 28 packet size 4 | 32 compression
+ * 1 | 33 encryption 1 | 34 checksum scheme 1 | 35 major 1 | 36 minor 1
  */
 #define MAGIC 0x75D11D57u
 #define HEAD_SIZE 37u
@@ -26,8 +27,8 @@ static uint32_t get_u32(const char *bytes, bool is_big)
 }
 
 /* Takes the text of the packet at *at and moves behind it. */
-static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at, bool is_big, struct ct_buf *out,
-				      const char **out_message)
+static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at, bool is_big,
+				      struct ct_buf *out, const char **out_message)
 {
 	const char *head = bytes + *at;
 	size_t left = size - *at, content, packet;
@@ -37,8 +38,9 @@ static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at
 		return CTRACE_DAMAGED;
 	}
 	if (head[32] != 0 || head[33] != 0) {
-		*out_message = head[32] != 0 ? "the metadata are compressed, which ctrace does not read"
-					     : "the metadata are encrypted, which ctrace does not read";
+		*out_message = head[32] != 0
+				       ? "the metadata are compressed, which ctrace does not read"
+				       : "the metadata are encrypted, which ctrace does not read";
 		return CTRACE_UNSUPPORTED;
 	}
 	content = get_u32(head + 24, is_big) / 8;
@@ -56,7 +58,8 @@ static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_packets(const char *bytes, size_t size, bool is_big, struct ct_buf *out, const char **out_message)
+static enum ctrace_status take_packets(const char *bytes, size_t size, bool is_big,
+				       struct ct_buf *out, const char **out_message)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -70,12 +73,14 @@ static bool is_json(const char *bytes, size_t size)
 {
 	size_t at = 0;
 
-	while (at < size && (bytes[at] == '\x1E' || bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == '\t'))
+	while (at < size && (bytes[at] == '\x1E' || bytes[at] == ' ' || bytes[at] == '\n' ||
+			     bytes[at] == '\r' || bytes[at] == '\t'))
 		at++;
 	return at < size && (bytes[at] == '{' || bytes[at] == '[');
 }
 
-enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out, const char **out_message)
+enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out,
+				const char **out_message)
 {
 	enum ctrace_status status = CTRACE_OK;
 

@@ -1,8 +1,10 @@
 /*
- * tsdl_types.c - which type stands here in the metadata of a trace, and the names that are given to types.
+ * tsdl_types.c - which type stands here in the metadata of a trace, and the names that are given to
+ * types.
  *
- * Called by tsdl.c, and by the kinds of types for those inside them, on one thread.  A type is complete before its name is known, so none can
- * hold itself; how deep the parser may go is bounded.
+ * Called by tsdl.c, and by the kinds of types for those inside them, on one thread.  A type is
+ * complete before its name is known, so none can hold itself; how deep the parser may go is
+ * bounded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +12,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What the kinds of types share
  */
 
@@ -26,7 +28,8 @@ struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsd
 	return type;
 }
 
-bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align, uint32_t *out_align)
+bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align,
+			uint32_t *out_align)
 {
 	if (!is_number || align == 0 || align > (uint32_t)1 << 30 || (align & (align - 1)) != 0)
 		return ct_tsdl_fail(parser, "1, 2, 4, 8 ...", "an alignment is a power of two");
@@ -34,8 +37,8 @@ bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t 
 	return true;
 }
 
-bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, struct ct_tsdl_name *name,
-			  const struct ct_tsdl_type *type)
+bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
+			  struct ct_tsdl_name *name, const struct ct_tsdl_type *type)
 {
 	return type != NULL && (name == NULL || ct_tsdl_declare(parser, space, name, type));
 }
@@ -50,7 +53,9 @@ bool ct_tsdl_type_name(struct ct_tsdl_parser *parser, struct ct_tsdl_name **out_
 	return *out_name != NULL;
 }
 
-const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser, enum ct_tsdl_space space, const struct ct_tsdl_name *name)
+const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser,
+					      enum ct_tsdl_space space,
+					      const struct ct_tsdl_name *name)
 {
 	const struct ct_tsdl_type *type = name != NULL ? ct_tsdl_declared(name, space) : NULL;
 
@@ -59,17 +64,19 @@ const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser, enu
 	return type;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Types and their names
  */
 
-/* "unsigned long", "void *": words of a name that was given to a type.  has_name: the last one is no longer of it. */
+/* "unsigned long", "void *": words of a name that was given to a type.  has_name: the last one is
+ * no longer of it. */
 static struct ct_tsdl_name *alias_name(struct ct_tsdl_parser *parser, bool has_name)
 {
 	char words[256];
 	size_t size = 0;
 
-	while (parser->scan.token == CT_TOKEN_WORD || (size > 0 && ct_tsdl_scan_is(&parser->scan, "*"))) {
+	while (parser->scan.token == CT_TOKEN_WORD ||
+	       (size > 0 && ct_tsdl_scan_is(&parser->scan, "*"))) {
 		if (has_name && size > 0 && parser->scan.token == CT_TOKEN_WORD) {
 			struct ct_tsdl_scan ahead = parser->scan;
 
@@ -98,7 +105,8 @@ static const struct ct_tsdl_type *parse_alias(struct ct_tsdl_parser *parser, boo
 {
 	struct ct_tsdl_scan start = parser->scan;
 	struct ct_tsdl_name *name = alias_name(parser, has_name);
-	const struct ct_tsdl_type *type = name != NULL ? ct_tsdl_declared(name, CT_SPACE_ALIAS) : NULL;
+	const struct ct_tsdl_type *type =
+		name != NULL ? ct_tsdl_declared(name, CT_SPACE_ALIAS) : NULL;
 	struct ct_buf shown = { 0 };
 
 	if (name == NULL || type != NULL)
@@ -134,7 +142,8 @@ const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_
 	if (parser->has_failed)
 		return NULL;
 	if (parser->depth == CT_TSDL_DEPTH) {
-		(void)ct_tsdl_fail(parser, "", "types stand more than %u deep in each other", CT_TSDL_DEPTH);
+		(void)ct_tsdl_fail(parser, "", "types stand more than %u deep in each other",
+				   CT_TSDL_DEPTH);
 		return NULL;
 	}
 	parser->depth++;
@@ -162,7 +171,9 @@ static bool parse_typedef(struct ct_tsdl_parser *parser)
 		return false;
 	do {
 		struct ct_tsdl_name *name =
-			parser->scan.token == CT_TOKEN_WORD ? ct_tsdl_name(parser, parser->scan.start, parser->scan.length) : NULL;
+			parser->scan.token == CT_TOKEN_WORD
+				? ct_tsdl_name(parser, parser->scan.start, parser->scan.length)
+				: NULL;
 		const struct ct_tsdl_type *whole;
 
 		if (name == NULL)
@@ -187,7 +198,8 @@ static bool parse_typealias(struct ct_tsdl_parser *parser)
 	name = alias_name(parser, false);
 	*copy = *type;
 	copy->alias = name;
-	return name != NULL && ct_tsdl_declare(parser, CT_SPACE_ALIAS, name, copy) && ct_tsdl_expect(parser, ";");
+	return name != NULL && ct_tsdl_declare(parser, CT_SPACE_ALIAS, name, copy) &&
+	       ct_tsdl_expect(parser, ";");
 }
 
 bool ct_tsdl_declaration(struct ct_tsdl_parser *parser)

@@ -50,8 +50,9 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 		(void)ct_tsdl_accept(parser, "+");
 	if (parser->scan.token != CT_TOKEN_NUMBER)
 		return ct_tsdl_fail(parser, "a number",
-				    parser->scan.token == CT_TOKEN_BAD ? "this is no number that fits in 64 bits"
-								       : "a number is missing");
+				    parser->scan.token == CT_TOKEN_BAD
+					    ? "this is no number that fits in 64 bits"
+					    : "a number is missing");
 	if (is_negative && parser->scan.number > (uint64_t)1 << 63)
 		return ct_tsdl_fail(parser, "", "the number does not fit in 64 bits");
 	*out_negative = is_negative && parser->scan.number != 0;
@@ -103,13 +104,15 @@ bool ct_tsdl_settings(struct ct_tsdl_parser *parser, ct_tsdl_set *set, void *use
 		return false;
 	while (!ct_tsdl_accept(parser, "}")) {
 		if (!ct_tsdl_setting_name(parser, setting.name) || !ct_tsdl_expect(parser, "=") ||
-		    !ct_tsdl_setting_value(parser, &setting) || !set(parser, &setting, user) || !ct_tsdl_expect(parser, ";"))
+		    !ct_tsdl_setting_value(parser, &setting) || !set(parser, &setting, user) ||
+		    !ct_tsdl_expect(parser, ";"))
 			return false;
 	}
 	return true;
 }
 
-bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting, uint8_t *out_order)
+bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
+			   uint8_t *out_order)
 {
 	const char *text = setting->text != NULL ? setting->text->text : "";
 
@@ -120,6 +123,7 @@ bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_s
 	else if (strcmp(text, "be") == 0 || strcmp(text, "network") == 0)
 		*out_order = CT_ORDER_BE;
 	else
-		return ct_tsdl_fail(parser, "native, network, be or le", "this byte order is not known");
+		return ct_tsdl_fail(parser, "native, network, be or le",
+				    "this byte order is not known");
 	return true;
 }

@@ -1,7 +1,9 @@
 /*
- * ask.c - one question to everybody who is meant: finding them, asking, and the report of who gave no response.
+ * ask.c - one question to everybody who is meant: finding them, asking, and the report of who gave
+ * no response.
  *
- * Part of each verb that talks to running processes or external writers.  What an answer says is the verb's to read.
+ * Part of each verb that talks to running processes or external writers.  What an answer says is
+ * the verb's to read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -62,13 +64,16 @@ enum ctrace_status ct_ask_find(struct ask *ask)
 	ct_recovery_on_the_way(ask->target->verb);
 	status = ct_peers_find(&ask->target->filter, &ask->peers);
 	if (status != CTRACE_OK && ask->wto == NULL)
-		fprintf(stderr, "%s: cannot look for traced processes: %s\n", ask->target->verb, ctrace_status_text(status));
+		fprintf(stderr, "%s: cannot look for traced processes: %s\n", ask->target->verb,
+			ctrace_status_text(status));
 	if (status != CTRACE_OK || ask->peers.count != 0)
 		return status;
 	if (ask->wto != NULL)
-		ct_wto(ask->wto, CTR011I, is_all ? "is running" : "matches --job, --asid or --pid", NULL);
+		ct_wto(ask->wto, CTR011I, is_all ? "is running" : "matches --job, --asid or --pid",
+		       NULL);
 	else
-		ct_ask_diagnose_nobody(ask->target, is_all ? "no traced process is running" : "no running traced process matches");
+		ct_ask_diagnose_nobody(ask->target, is_all ? "no traced process is running"
+							   : "no running traced process matches");
 	return CTRACE_NOT_FOUND;
 }
 
@@ -78,7 +83,8 @@ void ct_ask_place_writer(struct ct_peer *peer, const char *directory, const char
 {
 	*peer = (struct ct_peer){ .is_writer = true };
 	ct_buf_init(&peer->answer);
-	(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%.*s", (int)(strrchr(directory, '/') - directory), directory);
+	(void)snprintf(peer->run_directory, sizeof peer->run_directory, "%.*s",
+		       (int)(strrchr(directory, '/') - directory), directory);
 	(void)snprintf(peer->directory, sizeof peer->directory, CT_WRITER_DIRECTORY);
 	(void)snprintf(peer->jobname, sizeof peer->jobname, "%s", name);
 }
@@ -117,7 +123,8 @@ static void find_writers(const char *run_directory, void *user)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcasecmp(((const struct ct_peer *)a)->jobname, ((const struct ct_peer *)b)->jobname);
+	return strcasecmp(((const struct ct_peer *)a)->jobname,
+			  ((const struct ct_peer *)b)->jobname);
 }
 
 enum ctrace_status ct_ask_find_writers(struct ask *ask)
@@ -138,7 +145,8 @@ static bool has_answered(const struct ct_peer *peer)
 	struct ct_message first;
 	size_t at = 0;
 
-	return ct_client_next(peer, &at, &first) && ct_message_number(&first, CT_FIELD_STATUS, CTRACE_STATUS_COUNT) == peer->status;
+	return ct_client_next(peer, &at, &first) &&
+	       ct_message_number(&first, CT_FIELD_STATUS, CTRACE_STATUS_COUNT) == peer->status;
 }
 
 static bool has_ended(const struct ct_peer *peer)
@@ -154,7 +162,9 @@ const char *ct_ask_no_response(const struct ct_peer *peer)
 	case CTRACE_TIMED_OUT:
 		return "did not answer in time";
 	case CTRACE_NOT_FOUND:
-		return has_ended(peer) ? NULL : peer->is_writer ? "ended before it had answered" : "does not listen to operators";
+		return has_ended(peer)   ? NULL
+		       : peer->is_writer ? "ended before it had answered"
+					 : "does not listen to operators";
 	case CTRACE_DENIED:
 		return "belongs to another user";
 	case CTRACE_DAMAGED:
@@ -178,10 +188,12 @@ void ct_ask_print_name(FILE *to, const struct ct_peer *peer)
 
 void ct_ask_add_process(struct ct_buf *out, const struct ct_peer *peer)
 {
-	ct_buf_add_format(out, "process %u ASID %04X JOBNAME %.*s", peer->pid, peer->asid, (int)sizeof peer->jobname, peer->jobname);
+	ct_buf_add_format(out, "process %u ASID %04X JOBNAME %.*s", peer->pid, peer->asid,
+			  (int)sizeof peer->jobname, peer->jobname);
 }
 
-static void report_no_response(const struct ask *ask, const struct ct_peer *peer, const char *no_response)
+static void report_no_response(const struct ask *ask, const struct ct_peer *peer,
+			       const char *no_response)
 {
 	struct ct_buf name;
 
@@ -198,7 +210,8 @@ static void report_no_response(const struct ask *ask, const struct ct_peer *peer
 	}
 	ct_buf_init(&name);
 	ct_ask_add_process(&name, peer);
-	ct_wto(ask->wto, peer->is_writer ? CTR028I : CTR013I, peer->is_writer ? peer->jobname : ct_buf_text(&name), no_response, NULL);
+	ct_wto(ask->wto, peer->is_writer ? CTR028I : CTR013I,
+	       peer->is_writer ? peer->jobname : ct_buf_text(&name), no_response, NULL);
 	ct_buf_fini(&name);
 }
 

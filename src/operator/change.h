@@ -1,8 +1,10 @@
 /*
- * operator/change.h - what the verbs that change running processes share: one request, and what each process said about it.
+ * operator/change.h - what the verbs that change running processes share: one request, and what
+ * each process said about it.
  *
- * level, dest and prop show values when they are given none, and change them otherwise; reload and rotate only change.  All of them
- * come to rows: a process, a component or emitter in it, what it was and what it is.
+ * level, dest and prop show values when they are given none, and change them otherwise; reload and
+ * rotate only change.  All of them come to rows: a process, a component or emitter in it, what it
+ * was and what it is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +17,8 @@
 struct change_row {
 	const struct ct_peer *peer;
 	char *property; /* in a list of them; else NULL */
-	char *subject;  /* a component or emitter, "" is the default of components; NULL: the process as a whole */
+	/* a component or emitter, "" is the default of components; NULL: the process as a whole */
+	char *subject;
 	char *old;
 	char *now;
 	char *said; /* what the process said besides */
@@ -24,14 +27,19 @@ struct change_row {
 
 struct change {
 	struct target target;
-	const char *subject;  /* component name or glob; "", their default, and NULL: every process that target means is asked */
+	/* component name or glob; "", their default, and NULL: every process that target means is
+	 * asked */
+	const char *subject;
 	const char *property; /* prop's, for the JSON; NULL */
 	bool is_emitter;      /* rows are about emitters */
 	bool is_question;     /* rows show `now`; there is no `old` */
-	bool has_diagnostics;    /* what processes did not understand, and say how much of it (CT_FIELD_NUMBER), is a failure */
-	const char *empty;    /* how people read an empty value */
-	const char *hint;     /* what was probably meant where no process has the component; or NULL */
-	const char *done;     /* what a process said that has answered OK and nothing else; NULL: nothing worth a row */
+	/* what processes did not understand, and say how much of it (CT_FIELD_NUMBER), is a failure
+	 */
+	bool has_diagnostics;
+	const char *empty; /* how people read an empty value */
+	const char *hint;  /* what was probably meant where no process has the component; or NULL */
+	/* what a process said that has answered OK and nothing else; NULL: nothing worth a row */
+	const char *done;
 	struct ask ask;
 	struct change_row *rows;
 	size_t count;
@@ -42,7 +50,8 @@ void ct_change_fini(struct change *change);
 /* Copies a text of a row; at NULL: none.  That memory is short is noted. */
 void ct_change_set(struct change *change, char **text, struct ct_span value);
 
-/* Finds the processes that have the component; reports on stderr when there is none, with the name that was probably meant. */
+/* Finds the processes that have the component; reports on stderr when there is none, with the name
+ * that was probably meant. */
 enum ctrace_status ct_change_find(struct change *change) CT_MUST_USE;
 /* Makes rows of what they have answered, or not. */
 void ct_change_read(struct change *change);

@@ -1,9 +1,11 @@
 /*
- * change_ask.c - asks running processes to change something, and prints what they answer, in columns or as one JSON document.
+ * change_ask.c - asks running processes to change something, and prints what they answer, in
+ * columns or as one JSON document.
  *
- * Called by the verbs level, dest, prop, reload, flush and rotate.  Answers come from other people's processes: every text is copied
- * as it is and only made harmless when it is printed.  For people what went wrong goes to stderr, the rest to stdout.  The members of
- * the JSON are in the manual pages of the verbs and keep their meaning; new ones may come.
+ * Called by the verbs level, dest, prop, reload, flush and rotate.  Answers come from other
+ * people's processes: every text is copied as it is and only made harmless when it is printed.  For
+ * people what went wrong goes to stderr, the rest to stdout.  The members of the JSON are in the
+ * manual pages of the verbs and keep their meaning; new ones may come.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +59,8 @@ void ct_change_set(struct change *change, char **text, struct ct_span value)
 	*text = copy;
 }
 
-static struct change_row *add_row(struct change *change, const struct ct_peer *peer, struct ct_span subject)
+static struct change_row *add_row(struct change *change, const struct ct_peer *peer,
+				  struct ct_span subject)
 {
 	struct change_row *rows = change->rows;
 	struct change_row *row;
@@ -76,7 +79,8 @@ static struct change_row *add_row(struct change *change, const struct ct_peer *p
 }
 
 /* The row of this component in the same process, when an answer before has made one. */
-static struct change_row *find_row(struct change *change, const struct ct_peer *peer, struct ct_span subject)
+static struct change_row *find_row(struct change *change, const struct ct_peer *peer,
+				   struct ct_span subject)
 {
 	for (size_t i = change->count; i > 0 && change->rows[i - 1].peer == peer; i--) {
 		struct change_row *row = &change->rows[i - 1];
@@ -103,7 +107,8 @@ struct reading {
 
 static void begin_row(struct reading *reading, struct ct_span subject)
 {
-	reading->row = reading->is_repeated ? find_row(reading->change, reading->peer, subject) : NULL;
+	reading->row =
+		reading->is_repeated ? find_row(reading->change, reading->peer, subject) : NULL;
 	if (reading->row == NULL)
 		reading->row = add_row(reading->change, reading->peer, subject);
 }
@@ -141,8 +146,9 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 		reading->has_failed_row |= row->failed;
 		return;
 	case CT_FIELD_NUMBER: /* which is there when it is not 0 */
-		reading->change->failed |= reading->change->has_diagnostics && value.size == sizeof(uint64_t) &&
-					   memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
+		reading->change->failed |=
+			reading->change->has_diagnostics && value.size == sizeof(uint64_t) &&
+			memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
 		return;
 	default:
 		return;
@@ -154,7 +160,8 @@ static bool has_rows(const struct change *change, const struct ct_peer *peer)
 	return change->count != 0 && change->rows[change->count - 1].peer == peer;
 }
 
-/* What the process said of the whole request is a row of its own, unless a row says already what went wrong. */
+/* What the process said of the whole request is a row of its own, unless a row says already what
+ * went wrong. */
 static void end_answer(const struct reading *reading)
 {
 	struct change *change = reading->change;
@@ -162,7 +169,8 @@ static void end_answer(const struct reading *reading)
 	struct ct_span said = reading->said;
 	struct change_row *row;
 
-	if (reading->has_failed_row || (!is_known && reading->status == CTRACE_NOT_FOUND && change->subject != NULL))
+	if (reading->has_failed_row ||
+	    (!is_known && reading->status == CTRACE_NOT_FOUND && change->subject != NULL))
 		return;
 	if (said.at == NULL && reading->status != CTRACE_OK)
 		said.at = ctrace_status_text(reading->status);
@@ -189,11 +197,13 @@ static void add_no_response(struct change *change, const struct ct_peer *peer)
 	row = change->target.is_json ? add_row(change, peer, (struct ct_span){ 0 }) : NULL;
 	if (row != NULL) {
 		row->failed = true;
-		ct_change_set(change, &row->said, (struct ct_span){ no_response, strlen(no_response) });
+		ct_change_set(change, &row->said,
+			      (struct ct_span){ no_response, strlen(no_response) });
 	}
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+		       void *user)
 {
 	struct reading *reading = user;
 	struct ct_span fields;
@@ -201,13 +211,16 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 	struct ct_span value;
 
 	if (peer != reading->peer || (!reading->is_inside && message != NULL))
-		*reading = (struct reading){ .change = reading->change, .peer = peer, .is_repeated = request != 0 };
+		*reading = (struct reading){ .change = reading->change,
+					     .peer = peer,
+					     .is_repeated = request != 0 };
 	if (message == NULL) {
 		add_no_response(reading->change, peer);
 		return;
 	}
 	if (!reading->is_inside)
-		reading->status = (enum ctrace_status)ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
+		reading->status =
+			(enum ctrace_status)ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
 	fields = message->fields;
 	while (ct_message_next(&fields, &field, &value))
 		read_field(reading, field, value);
@@ -226,7 +239,8 @@ static int compare_rows(const void *a, const void *b)
 		return one->peer < other->peer ? -1 : 1;
 	if (one->subject == NULL || other->subject == NULL)
 		return (one->subject == NULL) - (other->subject == NULL);
-	if (one->property != NULL && other->property != NULL && strcasecmp(one->subject, other->subject) == 0)
+	if (one->property != NULL && other->property != NULL &&
+	    strcasecmp(one->subject, other->subject) == 0)
 		return strcasecmp(one->property, other->property);
 	return strcasecmp(one->subject, other->subject);
 }
@@ -245,9 +259,12 @@ void ct_change_read(struct change *change)
 
 void ct_change_check_component(const char *name, struct argp_state *state)
 {
-	if (name[0] != '\0' && !ct_is_pattern(name) && ct_component_check_name(name, strlen(name)) != CTRACE_OK)
-		argp_error(state, "\"%s\" is not a component; expected a dotted name of 1 to 255 bytes, or a pattern with * and ?",
-			   name);
+	if (name[0] != '\0' && !ct_is_pattern(name) &&
+	    ct_component_check_name(name, strlen(name)) != CTRACE_OK)
+		argp_error(
+			state,
+			"\"%s\" is not a component; expected a dotted name of 1 to 255 bytes, or a pattern with * and ?",
+			name);
 }
 
 static void diagnose_nobody_has(const struct change *change)
@@ -261,7 +278,8 @@ static void diagnose_nobody_has(const struct change *change)
 		ct_component_names_get(&change->ask.peers, NULL, &names);
 		nearest = ct_suggest(subject, (const char *const *)names.items, names.count);
 	}
-	fprintf(stderr, "%s: no running process has %s \"", change->target.verb, is_pattern ? "a component like" : "the component");
+	fprintf(stderr, "%s: no running process has %s \"", change->target.verb,
+		is_pattern ? "a component like" : "the component");
 	ct_tool_print(stderr, subject.at, subject.size);
 	fputc('"', stderr);
 	if (nearest != NULL) {
@@ -329,11 +347,14 @@ static struct widths measure(const struct change *change)
 		if (row->failed)
 			continue;
 		widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
-		widen(&widths.jobname, ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
+		widen(&widths.jobname,
+		      ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
 		if (row->subject != NULL)
-			widen(&widths.subject, ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
+			widen(&widths.subject,
+			      ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
 		if (row->property != NULL)
-			widen(&widths.property, ct_tool_print(NULL, row->property, strlen(row->property)));
+			widen(&widths.property,
+			      ct_tool_print(NULL, row->property, strlen(row->property)));
 	}
 	return widths;
 }
@@ -385,7 +406,8 @@ static void print_values(const struct change *change, const struct change_row *r
 	print_value(change, row->now);
 }
 
-static void print_row(const struct change *change, const struct change_row *row, const struct widths *widths)
+static void print_row(const struct change *change, const struct change_row *row,
+		      const struct widths *widths)
 {
 	bool has_values = row->old != NULL || row->now != NULL || row->property != NULL;
 
@@ -444,9 +466,12 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 	json_object_set_new(object, "job", ct_json_string(peer->jobname));
 	json_object_set_new(object, "program", ct_json_string(peer->program));
 	if (row->subject != NULL)
-		json_object_set_new(object, change->is_emitter ? "emitter" : "component", ct_json_string(row->subject));
+		json_object_set_new(object, change->is_emitter ? "emitter" : "component",
+				    ct_json_string(row->subject));
 	if (change->property != NULL || row->property != NULL)
-		json_object_set_new(object, "property", ct_json_string(row->property != NULL ? row->property : change->property));
+		json_object_set_new(
+			object, "property",
+			ct_json_string(row->property != NULL ? row->property : change->property));
 	if (row->failed) {
 		json_object_set_new(object, "error", ct_json_string(row->said));
 		return object;

@@ -1,7 +1,8 @@
 /*
  * component_names.c - the components that running processes have.
  *
- * Reads the session files that the processes keep, without disturbing them.  A process that has just ended has no components.
+ * Reads the session files that the processes keep, without disturbing them.  A process that has
+ * just ended has no components.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +56,8 @@ static bool look_for(struct ct_span name, void *user)
 	if (ct_is_pattern(search->subject))
 		search->has = ct_glob_match(search->subject, size, name.at, name.size);
 	else
-		search->has = name.size >= size && ct_name_equal(name.at, size, search->subject, size) &&
+		search->has = name.size >= size &&
+			      ct_name_equal(name.at, size, search->subject, size) &&
 			      (name.size == size || name.at[size] == '.');
 	return !search->has;
 }
@@ -82,10 +84,12 @@ static bool gather_name(struct ct_span name, void *user)
 	struct component_names *names = gathering->names;
 	const char *pattern = gathering->pattern;
 
-	if (names->count == MOST_NAMES || (pattern != NULL && names->count - gathering->before == MOST_FITTING))
+	if (names->count == MOST_NAMES ||
+	    (pattern != NULL && names->count - gathering->before == MOST_FITTING))
 		return false;
 	if (memchr(name.at, '\0', name.size) != NULL ||
-	    (pattern != NULL && !ct_glob_match_levels(pattern, strlen(pattern), name.at, name.size)))
+	    (pattern != NULL &&
+	     !ct_glob_match_levels(pattern, strlen(pattern), name.at, name.size)))
 		return true;
 	names->items[names->count] = strndup(name.at, name.size);
 	names->failed = names->items[names->count] == NULL;
@@ -113,7 +117,8 @@ static void sort_and_unite(struct component_names *names)
 	names->count = kept;
 }
 
-void ct_component_names_get(const struct ct_peers *peers, const char *pattern, struct component_names *out)
+void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
+			    struct component_names *out)
 {
 	struct gathering gathering = { .names = out, .pattern = pattern };
 

@@ -1,5 +1,6 @@
 /*
- * operator/component_names.h - the components that running processes have: which a pattern means, and which was probably meant.
+ * operator/component_names.h - the components that running processes have: which a pattern means,
+ * and which was probably meant.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +15,11 @@ struct component_names {
 	bool failed; /* memory was short: some are missing */
 };
 /* What the processes have that the pattern fits, in which * and ? match no dot; NULL: all. */
-void ct_component_names_get(const struct ct_peers *peers, const char *pattern, struct component_names *out);
+void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
+			    struct component_names *out);
 void ct_component_names_fini(struct component_names *names);
-/* Returns true if a command for `subject`, a name or pattern, concerns the process.  A name also does when only components below
- * it are there. */
+/* Returns true if a command for `subject`, a name or pattern, concerns the process.  A name also
+ * does when only components below it are there. */
 bool ct_component_is_of(const struct ct_peer *peer, const char *subject);
 bool ct_is_pattern(const char *text); /* it has * or ? */
 

@@ -1,5 +1,6 @@
 /*
- * display_json.c - what DISPLAY TRACE knows as one JSON document, for ctrace op --json and ctrace stats --json.
+ * display_json.c - what DISPLAY TRACE knows as one JSON document, for ctrace op --json and ctrace
+ * stats --json.
  *
  * Called by the tools; pure.  The members are described in ctrace-json(5).
  *
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where memory is short a value is NULL, and so is what it is part of: the document is not given then. */
+/* Where memory is short a value is NULL, and so is what it is part of: the document is not given
+ * then. */
 
 static json_t *append(json_t *array, json_t *item)
 {
@@ -50,15 +52,18 @@ static json_t *json_process(const struct ct_display *display, uint32_t index)
 	if (index == CT_DISPLAY_NONE)
 		return json_object();
 	process = &display->processes[index];
-	return json_pack("{so, so, so, so, so}", "pid", ct_json_number(process->pid), "uid", ct_json_number(process->uid), "asid",
-			 ct_json_asid(process->asid), "job", ct_json_string(process->jobname), "program",
+	return json_pack("{so, so, so, so, so}", "pid", ct_json_number(process->pid), "uid",
+			 ct_json_number(process->uid), "asid", ct_json_asid(process->asid), "job",
+			 ct_json_string(process->jobname), "program",
 			 ct_json_string(process->program));
 }
 
 static json_t *json_buffer(const struct ctrace_display *shown)
 {
-	return json_pack("{sb, so, so, so}", "supported", shown->buffer != 0, "asked", ct_json_number(shown->buffer_asked), "rounded",
-			 ct_json_number(shown->buffer_rounded), "granted", ct_json_number(shown->buffer_granted));
+	return json_pack("{sb, so, so, so}", "supported", shown->buffer != 0, "asked",
+			 ct_json_number(shown->buffer_asked), "rounded",
+			 ct_json_number(shown->buffer_rounded), "granted",
+			 ct_json_number(shown->buffer_granted));
 }
 
 static json_t *json_filters(const struct ctrace_display *shown)
@@ -70,8 +75,9 @@ static json_t *json_filters(const struct ctrace_display *shown)
 		asids = append(asids, ct_json_asid(shown->asid[i]));
 	for (uint32_t i = 0; i < shown->jobname_count; i++)
 		jobnames = append(jobnames, ct_json_string(shown->jobname[i]));
-	return json_pack("{so, so, sb, sb, sb}", "asids", asids, "jobs", jobnames, "asids_supported", shown->asids != 0,
-			 "jobs_supported", shown->jobs != 0, "filtered", shown->is_filtered != 0);
+	return json_pack("{so, so, sb, sb, sb}", "asids", asids, "jobs", jobnames,
+			 "asids_supported", shown->asids != 0, "jobs_supported", shown->jobs != 0,
+			 "filtered", shown->is_filtered != 0);
 }
 
 static json_t *json_attributes(const struct ctrace_display *shown)
@@ -80,25 +86,32 @@ static json_t *json_attributes(const struct ctrace_display *shown)
 
 	for (unsigned i = 0; i < CTRACE_USERDATA_SIZE; i++)
 		(void)snprintf(userdata + 2 * i, 3, "%02X", (unsigned)shown->userdata[i]);
-	return json_pack("{sb, so, so, so, ss}", "modifiable", shown->mod != 0, "start_routine", json_name(shown->startnam),
-			 "display_routine", json_name(shown->dispnam), "format_table", json_name(shown->fmttab), "userdata", userdata);
+	return json_pack("{sb, so, so, so, ss}", "modifiable", shown->mod != 0, "start_routine",
+			 json_name(shown->startnam), "display_routine", json_name(shown->dispnam),
+			 "format_table", json_name(shown->fmttab), "userdata", userdata);
 }
 
 static json_t *json_trace(const struct ct_display *display, const struct ct_display_trace *trace)
 {
 	const struct ctrace_display *shown = &trace->display;
-	const char *above = trace->head != CT_DISPLAY_NONE ? display->traces[trace->head].name : NULL;
-	json_t *object = json_pack("{so, so}", "component", ct_json_string(trace->name), "component_above", ct_json_string(above));
+	const char *above =
+		trace->head != CT_DISPLAY_NONE ? display->traces[trace->head].name : NULL;
+	json_t *object = json_pack("{so, so}", "component", ct_json_string(trace->name),
+				   "component_above", ct_json_string(above));
 
 	object = join(object, json_process(display, trace->process));
 	object = join(object,
-		      json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0, "mode", ct_display_mode(shown->mode),
-				"buffer", json_buffer(shown), "head", shown->head != 0, "head_options", shown->headopts != 0,
-				"likehead", shown->likehead != 0, "sublevels", ct_json_number(shown->subs)));
+		      json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0,
+				"mode", ct_display_mode(shown->mode), "buffer", json_buffer(shown),
+				"head", shown->head != 0, "head_options", shown->headopts != 0,
+				"likehead", shown->likehead != 0, "sublevels",
+				ct_json_number(shown->subs)));
 	object = join(object, json_filters(shown));
-	object = join(object, json_pack("{so, so, sb, so, sb}", "options", ct_json_string(shown->options), "minops",
-					ct_json_string(shown->minops), "writer_supported", shown->wtr != 0, "writer",
-					json_name(shown->writer), "writer_active", (int)trace->writer_is_active));
+	object = join(object,
+		      json_pack("{so, so, sb, so, sb}", "options", ct_json_string(shown->options),
+				"minops", ct_json_string(shown->minops), "writer_supported",
+				shown->wtr != 0, "writer", json_name(shown->writer),
+				"writer_active", (int)trace->writer_is_active));
 	return join(object, json_attributes(shown));
 }
 
@@ -116,7 +129,8 @@ static json_t *json_traces(const struct ct_display *display, const struct ct_dis
 
 		if (trace->depth == 0)
 			below = 0;
-		if (ct_display_shows(form, trace) && (trace->depth <= form->asked || below++ < form->limit))
+		if (ct_display_shows(form, trace) &&
+		    (trace->depth <= form->asked || below++ < form->limit))
 			traces = append(traces, json_trace(display, trace));
 	}
 	return traces;
@@ -128,12 +142,16 @@ static json_t *json_trcout(const struct ct_trcout_state *trcout)
 {
 	char error[96];
 
-	return json_pack("{so, so, so, so, so, so, so, so, so}", "number", ct_json_number(trcout->number), "path",
-			 ct_json_string(trcout->path), "limit_bytes", ct_json_number(trcout->limit), "used_bytes",
-			 ct_json_number(trcout->used), "events", ct_json_number(trcout->events), "bytes", ct_json_number(trcout->bytes),
-			 "overwritten", ct_json_number(trcout->wrapped_events), "not_written", ct_json_number(trcout->full_events),
-			 "failing",
-			 ct_json_string(trcout->failing != 0 ? strerror_r((int)trcout->failing, error, sizeof error) : NULL));
+	return json_pack("{so, so, so, so, so, so, so, so, so}", "number",
+			 ct_json_number(trcout->number), "path", ct_json_string(trcout->path),
+			 "limit_bytes", ct_json_number(trcout->limit), "used_bytes",
+			 ct_json_number(trcout->used), "events", ct_json_number(trcout->events),
+			 "bytes", ct_json_number(trcout->bytes), "overwritten",
+			 ct_json_number(trcout->wrapped_events), "not_written",
+			 ct_json_number(trcout->full_events), "failing",
+			 ct_json_string(trcout->failing != 0 ? strerror_r((int)trcout->failing,
+									  error, sizeof error)
+							     : NULL));
 }
 
 json_t *ct_display_json_trcouts(const struct ct_display *display, uint32_t writer)
@@ -154,9 +172,12 @@ static json_t *json_links(const struct ct_display *display, uint32_t writer)
 		const struct ct_link_state *link = &display->links[i].state;
 
 		if (display->links[i].writer == writer)
-			links = append(links, json_pack("{so, so, so, so, so, so}", "pid", ct_json_number(link->pid), "asid",
-							ct_json_asid(link->asid), "job", ct_json_string(link->jobname), "ring_count",
-							ct_json_number(link->rings), "events", ct_json_number(link->events), "traces",
+			links = append(links, json_pack("{so, so, so, so, so, so}", "pid",
+							ct_json_number(link->pid), "asid",
+							ct_json_asid(link->asid), "job",
+							ct_json_string(link->jobname), "ring_count",
+							ct_json_number(link->rings), "events",
+							ct_json_number(link->events), "traces",
 							ct_json_words(link->traces)));
 	}
 	return links;
@@ -170,7 +191,8 @@ static json_t *json_waiting(const struct ct_display *display, const char *writer
 		const struct ct_display_trace *trace = &display->traces[i];
 
 		if (ct_display_waits(trace, writer))
-			waiting = append(waiting, join(json_pack("{so}", "component", ct_json_string(trace->name)),
+			waiting = append(waiting, join(json_pack("{so}", "component",
+								 ct_json_string(trace->name)),
 						       json_process(display, trace->process)));
 	}
 	return waiting;
@@ -180,24 +202,31 @@ static json_t *json_waiting(const struct ct_display *display, const char *writer
 static json_t *json_writer(const struct ct_display *display, const char *name, uint32_t index)
 {
 	bool is_active = index != CT_DISPLAY_NONE;
-	json_t *object = json_pack("{so, sb}", "name", ct_json_string(name), "active", (int)is_active);
+	json_t *object =
+		json_pack("{so, sb}", "name", ct_json_string(name), "active", (int)is_active);
 
 	if (is_active) {
 		const struct ct_writer_state *writer = &display->writers[index].state;
 
-		object = join(object,
-			      json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}", "status",
-					ct_display_writer_status(display, index), "pid", ct_json_number(writer->pid), "start_ns",
-					ct_json_number(writer->start_ns), "mode", writer->nowrap ? "NOWRAP" : "WRAP", "compress",
-					(int)writer->compress, "events", ct_json_number(writer->events), "bytes",
-					ct_json_number(writer->bytes), "overwritten", ct_json_number(writer->wrapped_events),
-					"not_written", ct_json_number(writer->full_events), "message", json_name(writer->message),
-					"trcouts", ct_display_json_trcouts(display, index), "connected", json_links(display, index)));
+		object = join(object, json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}",
+						"status", ct_display_writer_status(display, index),
+						"pid", ct_json_number(writer->pid), "start_ns",
+						ct_json_number(writer->start_ns), "mode",
+						writer->nowrap ? "NOWRAP" : "WRAP", "compress",
+						(int)writer->compress, "events",
+						ct_json_number(writer->events), "bytes",
+						ct_json_number(writer->bytes), "overwritten",
+						ct_json_number(writer->wrapped_events),
+						"not_written", ct_json_number(writer->full_events),
+						"message", json_name(writer->message), "trcouts",
+						ct_display_json_trcouts(display, index),
+						"connected", json_links(display, index)));
 	}
 	return join(object, json_pack("{so}", "waiting", json_waiting(display, name)));
 }
 
-static json_t *json_writers(const struct ct_display *display, const struct ct_display_writers *which)
+static json_t *json_writers(const struct ct_display *display,
+			    const struct ct_display_writers *which)
 {
 	json_t *writers = json_array();
 	const char *name = "";
@@ -236,22 +265,29 @@ static json_t *json_notes(const struct ct_display *display)
 		const char *note = display->processes[i].note;
 
 		if (note[0] != '\0')
-			notes = append(notes, join(json_process(display, i), json_pack("{so}", "note", ct_json_string(note))));
+			notes = append(notes,
+				       join(json_process(display, i),
+					    json_pack("{so}", "note", ct_json_string(note))));
 	}
 	return notes;
 }
 
-enum ctrace_status ct_display_json(const struct ct_display *display, const struct ct_display_json *what, struct ct_buf *out)
+enum ctrace_status ct_display_json(const struct ct_display *display,
+				   const struct ct_display_json *what, struct ct_buf *out)
 {
 	json_t *object = join(ct_json_document(),
-			      json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns), "any_on", (int)display->is_any_on));
+			      json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns),
+					"any_on", (int)display->is_any_on));
 	char *text = NULL;
 
 	if (what->has_traces)
-		object = join(object, json_pack("{so, so, so}", "traces", json_traces(display, what->form), "missing",
-						json_missing(display), "notes", json_notes(display)));
+		object = join(object,
+			      json_pack("{so, so, so}", "traces", json_traces(display, what->form),
+					"missing", json_missing(display), "notes",
+					json_notes(display)));
 	if (what->writers != NULL)
-		object = join(object, json_pack("{so}", "writers", json_writers(display, what->writers)));
+		object = join(object,
+			      json_pack("{so}", "writers", json_writers(display, what->writers)));
 	if (!display->failed && object != NULL)
 		text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(object);

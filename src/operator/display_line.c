@@ -26,7 +26,8 @@ static unsigned count_columns(const char *text, size_t size)
 	unsigned columns = 0;
 
 	for (size_t i = 0; i < size; i++)
-		columns += ((unsigned char)text[i] & 0xC0) != 0x80; /* not the rest of a character in UTF-8 */
+		/* not the rest of a character in UTF-8 */
+		columns += ((unsigned char)text[i] & 0xC0) != 0x80;
 	return columns;
 }
 
@@ -114,7 +115,8 @@ static void format_subs(const struct ctrace_display *shown, char out[16])
 		(void)snprintf(out, 16, "%4u", (unsigned)shown->subs);
 }
 
-void ct_display_add_columns(struct ct_buf *out, const struct ctrace_display *shown, const char *mode, int mode_width)
+void ct_display_add_columns(struct ct_buf *out, const struct ctrace_display *shown,
+			    const char *mode, int mode_width)
 {
 	char buffer[32], subs[16];
 
@@ -171,7 +173,8 @@ void ct_display_add_detail(struct ct_buf *out, const char *keyword, const char *
 	ct_buf_init(&text);
 	(void)ct_display_add_text(&text, value);
 	ct_display_add_blanks(out, DETAIL_COLUMN);
-	ct_display_add_blanks(out, VALUE_COLUMN - DETAIL_COLUMN - ct_display_add_text(out, keyword));
+	ct_display_add_blanks(out,
+			      VALUE_COLUMN - DETAIL_COLUMN - ct_display_add_text(out, keyword));
 	while (at < text.size) {
 		size_t size = line_size(text.data + at, text.size - at, is_escaped);
 

@@ -1,8 +1,9 @@
 /*
  * display_presets.c - presets that wait for their traces, as rows of DISPLAY TRACE: MODE is PRE.
  *
- * Called by the verbs, on the tool's only thread.  A preset is a file in a run directory, named by its trace (lib/component/preset.c).  What
- * is not this user's own, or no single request, is passed over: it would be no preset for a program either.
+ * Called by the verbs, on the tool's only thread.  A preset is a file in a run directory, named by
+ * its trace (lib/component/preset.c).  What is not this user's own, or no single request, is passed
+ * over: it would be no preset for a program either.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +47,9 @@ static bool is_wanted(const struct ct_operator_command *command, const char *nam
 	for (uint32_t i = 0; i < command->name_count; i++) {
 		if (!command->has_sub && fits(command->name[i], name, levels))
 			return true;
-		if (command->has_sub && ct_path_parse(command->name[i], command->sub, &path, &ignored) == CTRACE_RC_OK &&
+		if (command->has_sub &&
+		    ct_path_parse(command->name[i], command->sub, &path, &ignored) ==
+			    CTRACE_RC_OK &&
 		    fits(path.given, name, levels))
 			return true;
 	}
@@ -63,7 +66,8 @@ static bool is_defined(const struct ct_display *display, const char *name)
 
 /* ---- what it says ---- */
 
-static void add_row(struct ct_display *display, const char *name, const struct ct_trace_request *request)
+static void add_row(struct ct_display *display, const char *name,
+		    const struct ct_trace_request *request)
 {
 	struct ct_display_trace row = { .process = CT_DISPLAY_NONE };
 	struct ctrace_display *shown = &row.display;
@@ -110,7 +114,8 @@ static void look_into(const char *run_directory, void *user)
 	if (entries == NULL)
 		return;
 	while ((entry = readdir(entries)) != NULL)
-		if (entry->d_name[0] != '.' && is_wanted(search->command, entry->d_name) && !is_defined(search->display, entry->d_name))
+		if (entry->d_name[0] != '.' && is_wanted(search->command, entry->d_name) &&
+		    !is_defined(search->display, entry->d_name))
 			read_preset(search->display, dirfd(entries), entry->d_name);
 	(void)closedir(entries);
 }

@@ -1,8 +1,9 @@
 /*
  * display_table.c - the table that DISPLAY TRACE is printed from.
  *
- * Called by the tools, on one thread.  Rows come from answers of other processes, so nothing in them is believed: texts are terminated and
- * counts brought into their range here, once, and the printers need not care.
+ * Called by the tools, on one thread.  Rows come from answers of other processes, so nothing in
+ * them is believed: texts are terminated and counts brought into their range here, once, and the
+ * printers need not care.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,8 @@ void ct_display_fini(struct ct_display *display)
 /* ---- rows ---- */
 
 /* Appends a row to *(void **)items, and gives it; NULL, and `failed`, when memory is short. */
-static void *row_add(struct ct_display *display, void *items, struct ct_display_rows *rows, const void *row, size_t size)
+static void *row_add(struct ct_display *display, void *items, struct ct_display_rows *rows,
+		     const void *row, size_t size)
 {
 	size_t capacity = rows->capacity != 0 ? rows->capacity * 2 : 16;
 	char *at;
@@ -50,9 +52,11 @@ static void *row_add(struct ct_display *display, void *items, struct ct_display_
 
 #define TERMINATE(text) ((text)[sizeof(text) - 1] = '\0')
 
-uint32_t ct_display_add_process(struct ct_display *display, const struct ct_display_process *process)
+uint32_t ct_display_add_process(struct ct_display *display,
+				const struct ct_display_process *process)
 {
-	struct ct_display_process *row = row_add(display, &display->processes, &display->process_rows, process, sizeof *process);
+	struct ct_display_process *row = row_add(display, &display->processes,
+						 &display->process_rows, process, sizeof *process);
 
 	if (row == NULL)
 		return CT_DISPLAY_NONE;
@@ -80,7 +84,8 @@ static void clean(struct ctrace_display *shown)
 
 uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_display_trace *trace)
 {
-	struct ct_display_trace *row = row_add(display, &display->traces, &display->trace_rows, trace, sizeof *trace);
+	struct ct_display_trace *row =
+		row_add(display, &display->traces, &display->trace_rows, trace, sizeof *trace);
 
 	if (row == NULL)
 		return CT_DISPLAY_NONE;
@@ -95,7 +100,8 @@ uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_displa
 
 uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_display_writer *writer)
 {
-	struct ct_display_writer *row = row_add(display, &display->writers, &display->writer_rows, writer, sizeof *writer);
+	struct ct_display_writer *row =
+		row_add(display, &display->writers, &display->writer_rows, writer, sizeof *writer);
 
 	if (row == NULL)
 		return CT_DISPLAY_NONE;
@@ -106,7 +112,8 @@ uint32_t ct_display_add_writer(struct ct_display *display, const struct ct_displ
 
 void ct_display_add_trcout(struct ct_display *display, const struct ct_display_trcout *trcout)
 {
-	struct ct_display_trcout *row = row_add(display, &display->trcouts, &display->trcout_rows, trcout, sizeof *trcout);
+	struct ct_display_trcout *row =
+		row_add(display, &display->trcouts, &display->trcout_rows, trcout, sizeof *trcout);
 
 	if (row != NULL)
 		TERMINATE(row->state.path);
@@ -114,7 +121,8 @@ void ct_display_add_trcout(struct ct_display *display, const struct ct_display_t
 
 void ct_display_add_link(struct ct_display *display, const struct ct_display_link *link)
 {
-	struct ct_display_link *row = row_add(display, &display->links, &display->link_rows, link, sizeof *link);
+	struct ct_display_link *row =
+		row_add(display, &display->links, &display->link_rows, link, sizeof *link);
 
 	if (row == NULL)
 		return;
@@ -132,7 +140,8 @@ void ct_display_add_missing(struct ct_display *display, const char *name)
 
 /* ---- order ---- */
 
-/* As names are compared, but that a trace's sublevels come behind it at once: the dot is before all other characters. */
+/* As names are compared, but that a trace's sublevels come behind it at once: the dot is before all
+ * other characters. */
 static int rank(char c)
 {
 	if (c == '\0')
@@ -173,7 +182,9 @@ static int by_process(const void *a, const void *b, void *user)
 	const struct ct_display_trace *one = a, *other = b;
 	int order = compare_processes(user, one->process, other->process);
 
-	return order != 0 ? order : compare_names(one->name, strlen(one->name), other->name, strlen(other->name));
+	return order != 0 ? order
+			  : compare_names(one->name, strlen(one->name), other->name,
+					  strlen(other->name));
 }
 
 /* Each topmost trace with all below it; those of one name by process. */
@@ -189,11 +200,12 @@ static bool is_below(const struct ct_display_trace *head, const struct ct_displa
 {
 	size_t size = strlen(head->name);
 
-	return head->process == trace->process && strlen(trace->name) > size && trace->name[size] == '.' &&
-	       compare_names(head->name, size, trace->name, size) == 0;
+	return head->process == trace->process && strlen(trace->name) > size &&
+	       trace->name[size] == '.' && compare_names(head->name, size, trace->name, size) == 0;
 }
 
-/* Finds the heads, in either order: whoever is above a trace is before it, with only its own sublevels between. */
+/* Finds the heads, in either order: whoever is above a trace is before it, with only its own
+ * sublevels between. */
 static void find_heads(struct ct_display *display)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
@@ -204,7 +216,8 @@ static void find_heads(struct ct_display *display)
 			head = display->traces[head].head;
 		trace->head = head;
 		trace->depth = head != CT_DISPLAY_NONE ? display->traces[head].depth + 1 : 0;
-		trace->root_size = head != CT_DISPLAY_NONE ? display->traces[head].root_size : (uint32_t)strlen(trace->name);
+		trace->root_size = head != CT_DISPLAY_NONE ? display->traces[head].root_size
+							   : (uint32_t)strlen(trace->name);
 	}
 }
 
@@ -214,7 +227,8 @@ static void drop_doubles(struct ct_display *display)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
-		if (kept != 0 && by_process(&display->traces[kept - 1], &display->traces[i], display) == 0)
+		if (kept != 0 &&
+		    by_process(&display->traces[kept - 1], &display->traces[i], display) == 0)
 			continue;
 		if (kept != i)
 			display->traces[kept] = display->traces[i];
@@ -227,10 +241,12 @@ static void arrange_traces(struct ct_display *display)
 {
 	if (display->trace_rows.count == 0)
 		return;
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_process, display);
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_process,
+		display);
 	drop_doubles(display);
 	find_heads(display);
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_root, display);
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_root,
+		display);
 	find_heads(display);
 }
 
@@ -253,7 +269,8 @@ static void drop_found(struct ct_display *display)
 		if (ct_display_has(display, display->missing[i]))
 			continue;
 		if (kept != i)
-			memcpy(display->missing[kept], display->missing[i], sizeof *display->missing);
+			memcpy(display->missing[kept], display->missing[i],
+			       sizeof *display->missing);
 		kept++;
 	}
 	display->missing_rows.count = kept;
@@ -264,13 +281,15 @@ void ct_display_arrange(struct ct_display *display)
 	drop_found(display);
 	arrange_traces(display);
 	if (display->link_rows.count != 0)
-		qsort(display->links, display->link_rows.count, sizeof *display->links, links_by_asid);
+		qsort(display->links, display->link_rows.count, sizeof *display->links,
+		      links_by_asid);
 }
 
 bool ct_display_has(const struct ct_display *display, const char *name)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++)
-		if (ct_glob_match(name, strlen(name), display->traces[i].name, strlen(display->traces[i].name)))
+		if (ct_glob_match(name, strlen(name), display->traces[i].name,
+				  strlen(display->traces[i].name)))
 			return true;
 	return false;
 }
@@ -307,11 +326,13 @@ static bool is_meant(const struct ct_display_writers *which, const char *name)
 /* The nearer one behind `last`. */
 static void consider(const char *name, const char *last, const char **best)
 {
-	if (name[0] != '\0' && compare_writers(name, last) > 0 && (*best == NULL || compare_writers(name, *best) < 0))
+	if (name[0] != '\0' && compare_writers(name, last) > 0 &&
+	    (*best == NULL || compare_writers(name, *best) < 0))
 		*best = name;
 }
 
-const char *ct_display_next_writer(const struct ct_display *display, const struct ct_display_writers *which, const char *last)
+const char *ct_display_next_writer(const struct ct_display *display,
+				   const struct ct_display_writers *which, const char *last)
 {
 	const char *best = NULL;
 
@@ -319,7 +340,8 @@ const char *ct_display_next_writer(const struct ct_display *display, const struc
 		if (is_meant(which, display->writers[i].state.name))
 			consider(display->writers[i].state.name, last, &best);
 	for (uint32_t i = 0; i < display->trace_rows.count; i++)
-		if (!display->traces[i].writer_is_active && is_meant(which, display->traces[i].display.writer))
+		if (!display->traces[i].writer_is_active &&
+		    is_meant(which, display->traces[i].display.writer))
 			consider(display->traces[i].display.writer, last, &best);
 	for (size_t i = 0; i < which->count; i++)
 		if (strpbrk(which->only[i], "*?") == NULL)

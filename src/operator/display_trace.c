@@ -1,8 +1,10 @@
 /*
- * display_trace.c - DISPLAY TRACE from the command to the answer: what is asked, and what the answers become.
+ * display_trace.c - DISPLAY TRACE from the command to the answer: what is asked, and what the
+ * answers become.
  *
- * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for its SUB; the answers come in the same
- * order, so that it is known who has found what.  Nothing in an answer is believed: display_table.c cleans each row.
+ * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for
+ * its SUB; the answers come in the same order, so that it is known who has found what.  Nothing in
+ * an answer is believed: display_table.c cleans each row.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,8 @@ static struct ct_display_form form_of(const struct ct_operator_command *command)
 	form.levels = ct_display_levels_of(command);
 	for (uint32_t i = 0; i < command->name_count; i++)
 		if (ct_is_pattern(command->name[i]))
-			form.levels = CT_DISPLAY_NONE; /* what a pattern fits is all asked for, wherever it stands */
+			/* what a pattern fits is all asked for, wherever it stands */
+			form.levels = CT_DISPLAY_NONE;
 	return form;
 }
 
@@ -40,7 +43,8 @@ static void add_frame(struct ct_buf *out, const char *name, const char *sub, uin
 	ct_message_add_text(out, CT_FIELD_COMPONENT, name);
 	if (sub != NULL)
 		ct_message_add_text(out, CT_FIELD_SUB, sub);
-	ct_message_add_number(out, CT_FIELD_DEPTH, levels < CTRACE_MAX_COMPONENT ? levels : CTRACE_MAX_COMPONENT);
+	ct_message_add_number(out, CT_FIELD_DEPTH,
+			      levels < CTRACE_MAX_COMPONENT ? levels : CTRACE_MAX_COMPONENT);
 	if (ct_message_end(out, start) != CTRACE_OK)
 		out->failed = true;
 }
@@ -66,7 +70,8 @@ struct reading {
 	const struct ct_peer *peers; /* whose rows are in their order */
 	struct ct_display_trace trace;
 	bool has_trace;
-	bool found[2 * CT_OPERATOR_NAMES]; /* some process had a trace for this frame of the request */
+	/* some process had a trace for this frame of the request */
+	bool found[2 * CT_OPERATOR_NAMES];
 };
 
 static void end_trace(struct reading *reading, size_t request)
@@ -102,7 +107,8 @@ static void keep_note(struct ct_display_process *process, const struct ct_messag
 	memcpy(process->note, text.at, text.size < room ? text.size : room);
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+		       void *user)
 {
 	struct reading *reading = user;
 	uint32_t process = (uint32_t)(peer - reading->peers);
@@ -111,7 +117,8 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 	enum ct_field field;
 	uint64_t number;
 
-	if (message == NULL || message->verb != CT_VERB_DISPLAY || process >= reading->display->process_rows.count)
+	if (message == NULL || message->verb != CT_VERB_DISPLAY ||
+	    process >= reading->display->process_rows.count)
 		return;
 	fields = message->fields;
 	keep_note(&reading->display->processes[process], message);
@@ -121,7 +128,8 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 			begin_trace(reading, value, process);
 		} else if (field == CT_FIELD_DISPLAY && value.size >= sizeof shown->size) {
 			memset(shown, 0, sizeof *shown);
-			memcpy(shown, value.at, value.size < sizeof *shown ? value.size : sizeof *shown);
+			memcpy(shown, value.at,
+			       value.size < sizeof *shown ? value.size : sizeof *shown);
 		} else if (field == CT_FIELD_ACTIVE && value.size == sizeof number) {
 			memcpy(&number, value.at, sizeof number);
 			reading->trace.writer_is_active = number != 0;
@@ -138,14 +146,17 @@ static bool is_any_on(const struct ct_peer *peer)
 	if (ct_session_load(&session, peer->run_directory, peer->directory, false) != CTRACE_OK)
 		return false;
 	for (uint32_t i = 0; i < session.head->component_count && !is_on; i++)
-		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) && session.components[i].level_word.level != CTRACE_LEVEL_NONE;
+		is_on = (session.components[i].flags & CT_COMPONENT_KNOWN) &&
+			session.components[i].level_word.level != CTRACE_LEVEL_NONE;
 	ct_session_close(&session, false);
 	return is_on;
 }
 
 static void add_process(struct ct_display *display, const struct ct_peer *peer)
 {
-	struct ct_display_process process = { .pid = peer->pid, .uid = peer->uid, .asid = peer->asid };
+	struct ct_display_process process = { .pid = peer->pid,
+					      .uid = peer->uid,
+					      .asid = peer->asid };
 
 	memcpy(process.jobname, peer->jobname, sizeof process.jobname);
 	memcpy(process.program, peer->program, sizeof process.program);
@@ -154,19 +165,21 @@ static void add_process(struct ct_display *display, const struct ct_peer *peer)
 }
 
 /* The trace that a frame of the request asks for, by the name that people know it by. */
-static void add_missing(struct ct_display *display, const struct ct_operator_command *command, const bool *found)
+static void add_missing(struct ct_display *display, const struct ct_operator_command *command,
+			const bool *found)
 {
 	for (uint32_t i = 0; i < command->name_count; i++) {
 		char name[2 * CT_DISPLAY_NAME_SIZE];
 
-		(void)snprintf(name, sizeof name, "%s%s%s", command->name[i], command->has_sub ? "." : "",
-			       command->has_sub ? command->sub : "");
+		(void)snprintf(name, sizeof name, "%s%s%s", command->name[i],
+			       command->has_sub ? "." : "", command->has_sub ? command->sub : "");
 		if (!found[command->has_sub ? 2 * i + 1 : i])
 			ct_display_add_missing(display, name);
 	}
 }
 
-uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command, struct ct_display *display)
+uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command,
+			   struct ct_display *display)
 {
 	struct reading reading = { .display = display, .peers = ask->peers.items };
 	uint32_t silent;
@@ -183,14 +196,17 @@ uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *co
 /* ---- what is printed ---- */
 
 /* Which writers are meant; `only` has room for them. */
-static struct ct_display_writers writers_of(const struct ct_operator_command *command, const char *only[CT_OPERATOR_NAMES])
+static struct ct_display_writers writers_of(const struct ct_operator_command *command,
+					    const char *only[CT_OPERATOR_NAMES])
 {
 	for (uint32_t i = 0; i < command->wtr_count; i++)
 		only[i] = command->wtr[i];
-	return (struct ct_display_writers){ .only = only, .count = command->wtr_all ? 0 : command->wtr_count };
+	return (struct ct_display_writers){ .only = only,
+					    .count = command->wtr_all ? 0 : command->wtr_count };
 }
 
-static void print(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+static void print(const struct ct_operator_command *command, const struct ct_display *display,
+		  struct ct_buf *out)
 {
 	struct ct_display_form form = form_of(command);
 	const char *only[CT_OPERATOR_NAMES];
@@ -208,7 +224,8 @@ static void print(const struct ct_operator_command *command, const struct ct_dis
 		ct_buf_add_text(out, "  NO TRANSACTION TRACE: IT DOES NOT EXIST HERE\n");
 }
 
-static enum ctrace_status print_json(const struct ct_operator_command *command, const struct ct_display *display, struct ct_buf *out)
+static enum ctrace_status print_json(const struct ct_operator_command *command,
+				     const struct ct_display *display, struct ct_buf *out)
 {
 	struct ct_display_form form = form_of(command);
 	const char *only[CT_OPERATOR_NAMES];
@@ -239,10 +256,12 @@ static bool has_writer(const struct ct_operator_command *command, const struct c
 /* With WTR alone no traced process need be there, and nobody is told when there is none. */
 static enum ctrace_status find(const struct ct_operator_command *command, struct ask *ask)
 {
-	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers) : ct_ask_find(ask);
+	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers)
+				: ct_ask_find(ask);
 }
 
-enum ctrace_status ct_display_trace(const struct ct_operator_command *command, const struct target *target, struct ct_buf *out,
+enum ctrace_status ct_display_trace(const struct ct_operator_command *command,
+				    const struct target *target, struct ct_buf *out,
 				    struct wto *wto)
 {
 	struct ct_display display;
@@ -263,7 +282,8 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command, c
 	if (command->has_wtr)
 		ct_writers_ask(target, &display, ask.wto);
 	ct_display_arrange(&display);
-	is_found = command->tt || (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
+	is_found = command->tt ||
+		   (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
 		   (command->has_wtr && has_writer(command, &display));
 	if (target->is_json)
 		status = print_json(command, &display, out);

@@ -1,8 +1,9 @@
 /*
- * operator.c - the commands of an operator: which one it is.  Their operands: operator_trace.c, operator_display.c, operator_reply.c.
+ * operator.c - the commands of an operator: which one it is.  Their operands: operator_trace.c,
+ * operator_display.c, operator_reply.c.
  *
- * Called by the tool, on its thread, for each line that an operator typed.  The line may be any bytes.  Nothing is looked up, and nothing
- * is done.
+ * Called by the tool, on its thread, for each line that an operator typed.  The line may be any
+ * bytes.  Nothing is looked up, and nothing is done.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +18,14 @@ static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or R
 
 /* ---- REPLY ---- */
 
-static void take_reply_id(struct ct_parser *parser, struct ct_span word, struct ct_operator_command *out)
+static void take_reply_id(struct ct_parser *parser, struct ct_span word,
+			  struct ct_operator_command *out)
 {
 	uint32_t id = 0;
 	size_t i = 0;
 
-	for (; i < word.size && i < MOST_REPLY_DIGITS && word.at[i] >= '0' && word.at[i] <= '9'; i++)
+	for (; i < word.size && i < MOST_REPLY_DIGITS && word.at[i] >= '0' && word.at[i] <= '9';
+	     i++)
 		id = id * 10 + (uint32_t)(word.at[i] - '0');
 	if (i < word.size)
 		ct_diagnose_syntax(parser, word, "is not the number of a reply", "0 to 9999");
@@ -31,11 +34,13 @@ static void take_reply_id(struct ct_parser *parser, struct ct_span word, struct 
 }
 
 /* Behind REPLY; digits: those that were written to it without a blank, or none. */
-static void parse_reply(struct ct_parser *parser, struct ct_operator_command *out, struct ct_span digits)
+static void parse_reply(struct ct_parser *parser, struct ct_operator_command *out,
+			struct ct_span digits)
 {
 	out->kind = CT_OPERATOR_REPLY;
 	ct_scan_blanks(parser);
-	if (digits.size == 0 && parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9')
+	if (digits.size == 0 && parser->at < parser->end && *parser->at >= '0' &&
+	    *parser->at <= '9')
 		digits = ct_scan_word(parser);
 	if (digits.size != 0)
 		take_reply_id(parser, digits, out);
@@ -47,7 +52,8 @@ static void parse_reply(struct ct_parser *parser, struct ct_operator_command *ou
 /* R01 */
 static bool is_joined_reply(struct ct_span word)
 {
-	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' && word.at[1] <= '9';
+	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' &&
+	       word.at[1] <= '9';
 }
 
 /* ---- commands ---- */
@@ -59,8 +65,10 @@ static void refuse_command(struct ct_parser *parser, struct ct_span word)
 	if (word.size == 0)
 		ct_diagnose_found(parser, commands_expected);
 	else
-		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a command", ct_suggest(word, words, CT_COUNT(words)),
-							  commands_expected });
+		ct_diagnose(parser,
+			    &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a command",
+							   ct_suggest(word, words, CT_COUNT(words)),
+							   commands_expected });
 }
 
 static void parse_command(struct ct_parser *parser, struct ct_operator_command *out)
@@ -86,7 +94,8 @@ static bool is_nothing(const struct ct_parser *parser)
 	       (parser->end - parser->at > 1 && parser->at[0] == '/' && parser->at[1] == '*');
 }
 
-enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out, struct ct_diagnostic *diagnostic)
+enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out,
+				     struct ct_diagnostic *diagnostic)
 {
 	struct ct_operator_command command;
 	struct ct_line line;

@@ -18,7 +18,8 @@ static void read_display_names(struct ct_parser *parser, void *out)
 
 	command->has_comp = true;
 	command->name_count = ct_read_names(
-		parser, &(struct ct_names){ command->name, CT_OPERATOR_NAMES, "at most 16 components", &command->comp_all });
+		parser, &(struct ct_names){ command->name, CT_OPERATOR_NAMES,
+					    "at most 16 components", &command->comp_all });
 }
 
 static void read_n(struct ct_parser *parser, void *out)
@@ -33,7 +34,8 @@ static void read_n(struct ct_parser *parser, void *out)
 	for (; i < value.size && i < MOST_N_DIGITS && value.at[i] >= '0' && value.at[i] <= '9'; i++)
 		n = n * 10 + (uint32_t)(value.at[i] - '0');
 	if (i < value.size)
-		ct_diagnose_syntax(parser, value, "is not a number of one to three digits", "0 to 999");
+		ct_diagnose_syntax(parser, value, "is not a number of one to three digits",
+				   "0 to 999");
 	command->has_n = true;
 	command->n = n;
 }
@@ -49,7 +51,9 @@ static void take_writer(struct ct_parser *parser, struct ct_operator_command *co
 	else if (command->wtr_count == CT_OPERATOR_NAMES)
 		ct_diagnose_syntax(parser, value, "is one too many", "at most 16 writers");
 	else
-		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
+		ct_diagnose_value(
+			parser, value,
+			ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
 }
 
 static void read_display_writers(struct ct_parser *parser, void *out)
@@ -90,13 +94,16 @@ static const struct ct_operand display_operands[] = {
 /* clang-format on */
 enum { DISPLAY_COMP, DISPLAY_SUB, DISPLAY_N, DISPLAY_SUBLEVEL }; /* groups */
 
-static void check_display(struct ct_parser *parser, const struct ct_operator_command *command, const struct ct_said *said)
+static void check_display(struct ct_parser *parser, const struct ct_operator_command *command,
+			  const struct ct_said *said)
 {
 	if (said->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
-		ct_diagnose_syntax(parser, said->group[DISPLAY_SUB], "is for one component", "COMP=name with it");
+		ct_diagnose_syntax(parser, said->group[DISPLAY_SUB], "is for one component",
+				   "COMP=name with it");
 	for (unsigned group = DISPLAY_N; group <= DISPLAY_SUBLEVEL && !command->has_comp; group++)
 		if (said->group[group].at != NULL)
-			ct_diagnose_syntax(parser, said->group[group], "is for the components of COMP", "COMP= with it");
+			ct_diagnose_syntax(parser, said->group[group],
+					   "is for the components of COMP", "COMP= with it");
 }
 
 static void parse_display_trace(struct ct_parser *parser, struct ct_operator_command *out)
@@ -145,6 +152,8 @@ void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out)
 	else if (word.size == 0)
 		ct_diagnose_found(parser, "TRACE or R");
 	else
-		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is nothing that is displayed here",
-							  ct_suggest(word, words, CT_COUNT(words)), "TRACE or R" });
+		ct_diagnose(parser,
+			    &(struct ct_diagnostic_parts){
+				    SYNTAX, word, "is nothing that is displayed here",
+				    ct_suggest(word, words, CT_COUNT(words)), "TRACE or R" });
 }

@@ -1,8 +1,9 @@
 /*
  * operator_reply.c - the operands of a reply, and those of several replies as one.
  *
- * Called by the tool, on its thread, for a text that an operator typed or that a file kept.  What a reply says is a trace's clauses in
- * another punctuation: ASIDs, job names and options are read by what reads a member's.
+ * Called by the tool, on its thread, for a text that an operator typed or that a file kept.  What a
+ * reply says is a trace's clauses in another punctuation: ASIDs, job names and options are read by
+ * what reads a member's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@
 
 /* Lists: in parentheses, or one value without them. */
 static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *parser),
-		      void (*take)(struct ct_parser *parser, struct ct_span value), const char *expected)
+		      void (*take)(struct ct_parser *parser, struct ct_span value),
+		      const char *expected)
 {
 	struct ct_span value;
 
@@ -30,7 +32,8 @@ static void read_asid(struct ct_parser *parser, void *out)
 static void read_jobname(struct ct_parser *parser, void *out)
 {
 	(void)out;
-	read_list(parser, ct_read_jobname, ct_take_jobname, "a job name, or job names in parentheses");
+	read_list(parser, ct_read_jobname, ct_take_jobname,
+		  "a job name, or job names in parentheses");
 	ct_parser_trace(parser)->has[CT_CLAUSE_JOBNAME] = true;
 }
 
@@ -38,7 +41,8 @@ static void read_jobname(struct ct_parser *parser, void *out)
 static void read_options(struct ct_parser *parser, void *out)
 {
 	(void)out;
-	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser)); /* false: it has reported */
+	/* false: it has reported */
+	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser));
 	ct_parser_trace(parser)->has[CT_CLAUSE_OPTIONS] = true;
 }
 
@@ -65,29 +69,33 @@ static const struct ct_operand operands[] = {
 };
 /* clang-format on */
 
-static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end, struct ct_said *said,
-				struct ct_diagnostic *diagnostic)
+static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end,
+				struct ct_said *said, struct ct_diagnostic *diagnostic)
 {
-	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of a reply" };
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
+						       "is not an operand of a reply" };
 	struct ct_parmlib room = { .requests = trace, .count = 1 };
 	struct ct_line line;
 
-	if (!ct_line_start(&line, text.at, text.size, "the reply", diagnostic) || !ct_line_is_text(&line))
+	if (!ct_line_start(&line, text.at, text.size, "the reply", diagnostic) ||
+	    !ct_line_is_text(&line))
 		return CTRACE_FAILURE;
 	line.parser.out = &room;
 	ct_scan_blanks(&line.parser);
-	if (line.parser.at < line.parser.end && !ct_operands_read(&line.parser, &table, is_end, said))
+	if (line.parser.at < line.parser.end &&
+	    !ct_operands_read(&line.parser, &table, is_end, said))
 		return CTRACE_FAILURE;
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out, bool *out_is_end,
-				  struct ct_diagnostic *diagnostic)
+enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out,
+				  bool *out_is_end, struct ct_diagnostic *diagnostic)
 {
 	struct ct_trace_request trace = { .state = CTRACE_CT_NONE };
 	struct ct_said said = { .group = { { NULL, 0 } } };
 	bool is_end = false;
-	enum ctrace_status status = parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
+	enum ctrace_status status =
+		parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
 
 	if (status == CTRACE_OK) {
 		*out = trace;

@@ -1,8 +1,9 @@
 /*
  * operator_run.c - carries out what an operator says: TRACE CT, DISPLAY, REPLY.
  *
- * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a member asks for operands: it then
- * lives in the table of replies, and whoever replies END carries it out.
+ * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a
+ * member asks for operands: it then lives in the table of replies, and whoever replies END carries
+ * it out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,43 +32,45 @@ void ct_operator_start(void)
 
 /* ---- the table of replies ---- */
 
-static void say_table(struct operator* operator, const struct reply_table * table, enum ctrace_status status)
+static void say_table(struct dialogue *dialogue, const struct reply_table *table,
+		      enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
 
-	ct_wto(&operator->wto, CTR008I, table->path, why, NULL);
+	ct_wto(&dialogue->wto, CTR008I, table->path, why, NULL);
 }
 
 /* One prompt's file is not what it should be. */
-static void say_entry_file(struct operator* operator, const struct reply_table * table, unsigned number, enum ctrace_status status)
+static void say_entry_file(struct dialogue *dialogue, const struct reply_table *table,
+			   unsigned number, enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
 	char name[16], path[4200];
 
 	(void)snprintf(name, sizeof name, "%02u", number);
 	(void)snprintf(path, sizeof path, "%s/%u", table->path, number);
-	ct_wto(&operator->wto, CTR027I, name, path, why, NULL);
+	ct_wto(&dialogue->wto, CTR027I, name, path, why, NULL);
 }
 
-static bool open_table(struct operator* operator, struct reply_table * table)
+static bool open_table(struct dialogue *dialogue, struct reply_table *table)
 {
 	enum ctrace_status status = ct_reply_table_open(table);
 
 	if (status != CTRACE_OK)
-		say_table(operator, table, status);
+		say_table(dialogue, table, status);
 	return status == CTRACE_OK;
 }
 
-bool ct_operator_numbers(struct operator* operator, unsigned ** out_numbers, size_t *out_count)
+bool ct_operator_numbers(struct dialogue *dialogue, unsigned **out_numbers, size_t *out_count)
 {
 	struct reply_table table;
 	enum ctrace_status status;
 
-	if (!open_table(operator, & table))
+	if (!open_table(dialogue, &table))
 		return false;
 	status = ct_reply_numbers(&table, out_numbers, out_count);
 	if (status != CTRACE_OK)
-		say_table(operator, & table, status);
+		say_table(dialogue, &table, status);
 	ct_reply_table_close(&table);
 	return status == CTRACE_OK;
 }
@@ -78,39 +81,40 @@ static const char *number_text(unsigned number, char out[16])
 	return out;
 }
 
-void ct_operator_prompt(struct operator* operator, unsigned number)
+void ct_operator_prompt(struct dialogue *dialogue, unsigned number)
 {
 	char text[16];
 
-	ct_wto(&operator->wto, ITT006A, number_text(number, text), NULL);
-	operator->prompted = number;
+	ct_wto(&dialogue->wto, ITT006A, number_text(number, text), NULL);
+	dialogue->prompted = number;
 }
 
 /* ---- TRACE CT ---- */
 
-static void transact(struct operator* operator, const struct target * target, const struct ct_operator_command *command,
+static void transact(struct dialogue *dialogue, const struct target *target,
+		     const struct ct_operator_command *command,
 		     const struct ct_trace_request *reply)
 {
 	struct transactions all;
 
-	ct_transactions_init(&all, target, &operator->wto);
+	ct_transactions_init(&all, target, &dialogue->wto);
 	ct_transactions_add(&all, command, reply, "");
 	ct_transactions_run(&all);
 	ct_transactions_fini(&all);
 }
 
 /* --reply: the answer is there before the question. */
-static void answer_at_once(struct operator* operator, const struct ct_operator_command * command)
+static void answer_at_once(struct dialogue *dialogue, const struct ct_operator_command *command)
 {
-	struct ct_span text = { operator->reply, strlen(operator->reply) };
+	struct ct_span text = { dialogue->reply, strlen(dialogue->reply) };
 	struct ct_trace_request reply;
 	struct ct_diagnostic diagnostic;
 	bool is_end;
 
 	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) != CTRACE_OK)
-		ct_wto_diagnostic(&operator->wto, CTR002E, text, &diagnostic);
+		ct_wto_diagnostic(&dialogue->wto, CTR002E, text, &diagnostic);
 	else
-		transact(operator, & operator->target, command, &reply);
+		transact(dialogue, &dialogue->target, command, &reply);
 }
 
 static void copy_job(struct reply_entry *entry, const char *job)
@@ -118,35 +122,38 @@ static void copy_job(struct reply_entry *entry, const char *job)
 	(void)snprintf(entry->job, sizeof entry->job, "%s", job != NULL ? job : "");
 }
 
-static void prompt(struct operator* operator, const char * text, size_t size)
+static void prompt(struct dialogue *dialogue, const char *text, size_t size)
 {
-	const struct ct_peer_filter *filter = &operator->target.filter;
-	struct reply_entry entry = { .time_ns = ct_clock_wall_ns(), .pid = filter->pid, .asid = filter->asid };
+	const struct ct_peer_filter *filter = &dialogue->target.filter;
+	struct reply_entry entry = { .time_ns = ct_clock_wall_ns(),
+				     .pid = filter->pid,
+				     .asid = filter->asid };
 	struct reply_table table;
 	enum ctrace_status status;
 
 	copy_job(&entry, filter->jobname);
 	(void)snprintf(entry.command, sizeof entry.command, "%.*s", (int)size, text);
-	if (!open_table(operator, & table))
+	if (!open_table(dialogue, &table))
 		return;
 	status = ct_reply_add(&table, &entry);
 	if (status == CTRACE_NOT_FOUND)
-		ct_wto(&operator->wto, CTR009I, NULL);
+		ct_wto(&dialogue->wto, CTR009I, NULL);
 	else if (status != CTRACE_OK)
-		say_table(operator, & table, status);
+		say_table(dialogue, &table, status);
 	ct_reply_table_close(&table);
 	if (status == CTRACE_OK)
-		ct_operator_prompt(operator, entry.number);
+		ct_operator_prompt(dialogue, entry.number);
 }
 
-static void trace_ct(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *command)
+static void trace_ct(struct dialogue *dialogue, const char *text, size_t size,
+		     const struct ct_operator_command *command)
 {
 	if (command->member[0] != '\0')
-		ct_member_run(command, &operator->target, &operator->wto);
-	else if (operator->reply != NULL)
-		answer_at_once(operator, command);
+		ct_member_run(command, &dialogue->target, &dialogue->wto);
+	else if (dialogue->reply != NULL)
+		answer_at_once(dialogue, command);
 	else
-		prompt(operator, text, size);
+		prompt(dialogue, text, size);
 }
 
 /* ---- REPLY ---- */
@@ -162,49 +169,58 @@ static bool is_cancel(struct ct_span operands)
 	return ct_name_is(operands.at, operands.size, "CANCEL");
 }
 
-static void cancel(struct operator* operator, struct reply_table * table, const struct reply_entry *entry)
+static void cancel(struct dialogue *dialogue, struct reply_table *table,
+		   const struct reply_entry *entry)
 {
 	enum ctrace_status status = ct_reply_remove(table, entry->number);
 	char number[16];
 
 	if (status != CTRACE_OK) {
-		say_entry_file(operator, table, entry->number, status);
+		say_entry_file(dialogue, table, entry->number, status);
 		return;
 	}
-	ct_wto(&operator->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
+	ct_wto(&dialogue->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
 }
 
-/* The reply and those before it are the entry's operands.  False: there is no room, which is reported. */
-static bool join_reply(struct operator* operator, const struct reply_table * table, struct reply_entry *entry, struct ct_span operands)
+/* The reply and those before it are the entry's operands.  False: there is no room, which is
+ * reported. */
+static bool join_reply(struct dialogue *dialogue, const struct reply_table *table,
+		       struct reply_entry *entry, struct ct_span operands)
 {
 	struct ct_buf joined;
 	bool fits;
 
 	ct_buf_init(&joined);
-	ct_reply_join((struct ct_span){ entry->operands, strlen(entry->operands) }, operands, &joined);
+	ct_reply_join((struct ct_span){ entry->operands, strlen(entry->operands) }, operands,
+		      &joined);
 	fits = !joined.failed && joined.size < sizeof entry->operands;
 	if (fits)
 		(void)snprintf(entry->operands, sizeof entry->operands, "%s", ct_buf_text(&joined));
 	else
-		say_table(operator, table, CTRACE_NOT_ENOUGH_MEMORY);
+		say_table(dialogue, table, CTRACE_NOT_ENOUGH_MEMORY);
 	ct_buf_fini(&joined);
 	return fits;
 }
 
 /* Is the entry a TRACE CT with a reply?  Else its file is not ours. */
-static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command, struct ct_trace_request *reply)
+static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command,
+			struct ct_trace_request *reply)
 {
 	struct ct_diagnostic ignored;
 	bool is_end;
 
-	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) == CTRACE_OK &&
+	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) ==
+		       CTRACE_OK &&
 	       command->kind == CT_OPERATOR_TRACE_CT &&
-	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &is_end, &ignored) == CTRACE_OK;
+	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &is_end, &ignored) ==
+		       CTRACE_OK;
 }
 
-/* A reply to an entry of the open table.  True: *command is to be carried out, and nobody else can any more. */
-static bool take_reply(struct operator* operator, struct reply_table * table, struct reply_entry *entry, struct ct_span operands,
-		       struct ct_span whole, struct ct_operator_command *command, struct ct_trace_request *reply)
+/* A reply to an entry of the open table.  True: *command is to be carried out, and nobody else can
+ * any more. */
+static bool take_reply(struct dialogue *dialogue, struct reply_table *table,
+		       struct reply_entry *entry, struct ct_span operands, struct ct_span whole,
+		       struct ct_operator_command *command, struct ct_trace_request *reply)
 {
 	struct ct_diagnostic diagnostic;
 	char said[CT_OPERATOR_LINE + 1];
@@ -213,36 +229,38 @@ static bool take_reply(struct operator* operator, struct reply_table * table, st
 	bool is_end;
 
 	if (is_cancel(operands)) {
-		cancel(operator, table, entry);
+		cancel(dialogue, table, entry);
 		return false;
 	}
 	if (!entry_parse(entry, command, reply)) {
-		say_entry_file(operator, table, entry->number, CTRACE_DAMAGED);
+		say_entry_file(dialogue, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
 	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
 		diagnostic.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
-		ct_wto_diagnostic(&operator->wto, CTR002E, whole, &diagnostic);
-		ct_operator_prompt(operator, entry->number);
+		ct_wto_diagnostic(&dialogue->wto, CTR002E, whole, &diagnostic);
+		ct_operator_prompt(dialogue, entry->number);
 		return false;
 	}
 	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
-	ct_wto(&operator->wto, IEE600I, number_text(entry->number, text), said, NULL);
-	if (join_reply(operator, table, entry, operands) && is_end && entry_parse(entry, command, reply)) {
+	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), said, NULL);
+	if (join_reply(dialogue, table, entry, operands) && is_end &&
+	    entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);
 		if (status != CTRACE_OK)
-			say_entry_file(operator, table, entry->number, status);
+			say_entry_file(dialogue, table, entry->number, status);
 		return status == CTRACE_OK;
 	}
 	status = ct_reply_replace(table, entry);
 	if (status != CTRACE_OK)
-		say_table(operator, table, status);
-	ct_operator_prompt(operator, entry->number);
+		say_table(dialogue, table, status);
+	ct_operator_prompt(dialogue, entry->number);
 	return false;
 }
 
 /* The number that is meant; 0 when that is not clear, and said. */
-static unsigned reply_number(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command)
+static unsigned reply_number(struct dialogue *dialogue, struct reply_table *table,
+			     const struct ct_operator_command *command)
 {
 	enum ctrace_status status;
 	unsigned *numbers = NULL;
@@ -254,25 +272,26 @@ static unsigned reply_number(struct operator* operator, struct reply_table * tab
 		return command->reply_id;
 	status = ct_reply_numbers(table, &numbers, &count);
 	if (status != CTRACE_OK) {
-		say_table(operator, table, status);
+		say_table(dialogue, table, status);
 		return 0;
 	}
 	if (count == 1)
 		number = numbers[0];
 	(void)snprintf(text, sizeof text, "%zu", count);
 	if (count > 1)
-		ct_wto(&operator->wto, CTR004I, text, NULL);
+		ct_wto(&dialogue->wto, CTR004I, text, NULL);
 	else if (count == 0)
-		ct_wto(&operator->wto, CTR019I, NULL);
+		ct_wto(&dialogue->wto, CTR019I, NULL);
 	free(numbers);
 	return number;
 }
 
 /* One that cannot be read can still be withdrawn. */
-static bool find_entry(struct operator* operator, struct reply_table * table, const struct ct_operator_command *command, bool is_to_go,
+static bool find_entry(struct dialogue *dialogue, struct reply_table *table,
+		       const struct ct_operator_command *command, bool is_to_go,
 		       struct reply_entry *out)
 {
-	unsigned number = reply_number(operator, table, command);
+	unsigned number = reply_number(dialogue, table, command);
 	enum ctrace_status status;
 	char text[16];
 
@@ -280,50 +299,53 @@ static bool find_entry(struct operator* operator, struct reply_table * table, co
 		return false;
 	status = ct_reply_find(table, number, out);
 	if (status == CTRACE_NOT_FOUND) {
-		ct_wto(&operator->wto, CTR003I, number_text(number, text), NULL);
+		ct_wto(&dialogue->wto, CTR003I, number_text(number, text), NULL);
 	} else if (status != CTRACE_OK && is_to_go) {
 		(void)snprintf(out->command, sizeof out->command, "a command that cannot be read");
 		status = CTRACE_OK;
 	} else if (status != CTRACE_OK) {
-		say_entry_file(operator, table, number, status);
+		say_entry_file(dialogue, table, number, status);
 	}
 	return status == CTRACE_OK;
 }
 
-static void run_reply(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *said)
+static void run_reply(struct dialogue *dialogue, const char *text, size_t size,
+		      const struct ct_operator_command *said)
 {
-	struct ct_span operands = said->operands.at != NULL ? said->operands : (struct ct_span){ text, 0 };
-	struct target target = operator->target;
+	struct ct_span operands =
+		said->operands.at != NULL ? said->operands : (struct ct_span){ text, 0 };
+	struct target target = dialogue->target;
 	struct ct_operator_command command;
 	struct reply_table table;
 	struct reply_entry entry;
 	struct ct_trace_request reply;
 	bool is_end;
 
-	if (!open_table(operator, & table))
+	if (!open_table(dialogue, &table))
 		return;
-	is_end = find_entry(operator, & table, said, is_cancel(operands), &entry) &&
-		 take_reply(operator, & table, &entry, operands, (struct ct_span){ text, size }, &command, &reply);
+	is_end = find_entry(dialogue, &table, said, is_cancel(operands), &entry) &&
+		 take_reply(dialogue, &table, &entry, operands, (struct ct_span){ text, size },
+			    &command, &reply);
 	ct_reply_table_close(&table);
 	if (!is_end)
 		return;
 	target.filter = (struct ct_peer_filter){ .pid = entry.pid, .asid = entry.asid };
 	target.filter.jobname = entry.job[0] != '\0' ? entry.job : NULL;
-	transact(operator, & target, &command, &reply);
+	transact(dialogue, &target, &command, &reply);
 }
 
 /* ---- DISPLAY ---- */
 
-static void say_entry(struct operator* operator, const struct reply_entry * entry)
+static void say_entry(struct dialogue *dialogue, const struct reply_entry *entry)
 {
 	uint64_t now = ct_clock_wall_ns();
 	uint64_t seconds = now > entry->time_ns ? (now - entry->time_ns) / 1000000000u : 0;
 	char number[16], age[48];
 
-	(void)snprintf(age, sizeof age, "%02" PRIu64 ".%02u.%02u", seconds / 3600, (unsigned)(seconds / 60 % 60),
-		       (unsigned)(seconds % 60));
-	ct_wto(&operator->wto, CTR006I, number_text(entry->number, number), age, entry->command, entry->operands[0] != '\0' ? "; " : "",
-	       entry->operands, NULL);
+	(void)snprintf(age, sizeof age, "%02" PRIu64 ".%02u.%02u", seconds / 3600,
+		       (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
+	ct_wto(&dialogue->wto, CTR006I, number_text(entry->number, number), age, entry->command,
+	       entry->operands[0] != '\0' ? "; " : "", entry->operands, NULL);
 }
 
 /* Outstanding replies as one JSON document: ctrace-json(5). */
@@ -332,26 +354,31 @@ static void reply_json_add(json_t *replies, const struct reply_entry *entry)
 	json_t *object = json_object();
 
 	(void)json_object_set_new(object, "number", json_integer((json_int_t)entry->number));
-	(void)json_object_set_new(object, "asked_ns", json_integer((json_int_t)(entry->time_ns & INT64_MAX)));
+	(void)json_object_set_new(object, "asked_ns",
+				  json_integer((json_int_t)(entry->time_ns & INT64_MAX)));
 	(void)json_object_set_new(object, "command", ct_json_string(entry->command));
 	(void)json_object_set_new(object, "operands", ct_json_string(entry->operands));
-	(void)json_object_set_new(object, "pid", entry->pid != 0 ? json_integer((json_int_t)entry->pid) : json_null());
+	(void)json_object_set_new(object, "pid",
+				  entry->pid != 0 ? json_integer((json_int_t)entry->pid)
+						  : json_null());
 	(void)json_object_set_new(object, "asid", ct_json_asid(entry->asid));
-	(void)json_object_set_new(object, "job", ct_json_string(entry->job[0] != '\0' ? entry->job : NULL));
+	(void)json_object_set_new(object, "job",
+				  ct_json_string(entry->job[0] != '\0' ? entry->job : NULL));
 	(void)json_array_append_new(replies, object);
 }
 
 static bool reply_json_print(json_t *replies)
 {
 	json_t *document = ct_json_document();
-	bool ok = json_object_set_new(document, "time_ns", ct_json_number(ct_clock_wall_ns())) == 0 &&
-		  json_object_set_new(document, "replies", replies) == 0;
+	bool ok =
+		json_object_set_new(document, "time_ns", ct_json_number(ct_clock_wall_ns())) == 0 &&
+		json_object_set_new(document, "replies", replies) == 0;
 
 	return ct_json_print(document, stdout) && ok;
 }
 
 /* Each that is there, in order of their numbers; replies NULL: for people. */
-static void show_entries(struct operator* operator, struct reply_table * table, json_t *replies)
+static void show_entries(struct dialogue *dialogue, struct reply_table *table, json_t *replies)
 {
 	struct reply_entry entry;
 	enum ctrace_status status;
@@ -360,91 +387,95 @@ static void show_entries(struct operator* operator, struct reply_table * table, 
 
 	status = ct_reply_numbers(table, &numbers, &count);
 	if (status != CTRACE_OK) {
-		say_table(operator, table, status);
+		say_table(dialogue, table, status);
 		return;
 	}
 	if (count == 0 && replies == NULL)
-		ct_wto(&operator->wto, CTR007I, NULL);
+		ct_wto(&dialogue->wto, CTR007I, NULL);
 	for (size_t i = 0; i < count; i++) {
 		status = ct_reply_find(table, numbers[i], &entry);
 		if (status == CTRACE_OK && replies != NULL)
 			reply_json_add(replies, &entry);
 		else if (status == CTRACE_OK)
-			say_entry(operator, & entry);
+			say_entry(dialogue, &entry);
 		else if (status != CTRACE_NOT_FOUND)
-			say_entry_file(operator, table, numbers[i], status);
+			say_entry_file(dialogue, table, numbers[i], status);
 	}
 	free(numbers);
 }
 
-static void display_replies(struct operator* operator)
+static void display_replies(struct dialogue *dialogue)
 {
-	json_t *replies = operator->target.is_json ? json_array() : NULL;
+	json_t *replies = dialogue->target.is_json ? json_array() : NULL;
 	struct reply_table table;
 
-	if (open_table(operator, & table)) {
-		show_entries(operator, & table, replies);
+	if (open_table(dialogue, &table)) {
+		show_entries(dialogue, &table, replies);
 		ct_reply_table_close(&table);
 	}
-	if (operator->target.is_json && !reply_json_print(replies))
-		ct_wto(&operator->wto, CTR030I, NULL);
+	if (dialogue->target.is_json && !reply_json_print(replies))
+		ct_wto(&dialogue->wto, CTR030I, NULL);
 	fflush(stdout);
 }
 
-static void display_trace(struct operator* operator, const struct ct_operator_command * command)
+static void display_trace(struct dialogue *dialogue, const struct ct_operator_command *command)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
 
 	ct_buf_init(&text);
-	status = ct_display_trace(command, &operator->target, &text, &operator->wto);
+	status = ct_display_trace(command, &dialogue->target, &text, &dialogue->wto);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		ct_wto(&operator->wto, CTR030I, NULL);
+		ct_wto(&dialogue->wto, CTR030I, NULL);
 	else if (text.size != 0)
 		fwrite(text.data, 1, text.size, stdout);
 	fflush(stdout);
 	if (status != CTRACE_OK)
-		ct_wto_fail(&operator->wto);
+		ct_wto_fail(&dialogue->wto);
 	ct_buf_fini(&text);
 }
 
 /* ---- a command ---- */
 
-static void carry_out(struct operator* operator, const char * text, size_t size, const struct ct_operator_command *command)
+static void carry_out(struct dialogue *dialogue, const char *text, size_t size,
+		      const struct ct_operator_command *command)
 {
-	struct writer_start start = { .name = command->member, .has_mode = command->has_wrap, .nowrap = command->nowrap };
+	struct writer_start start = { .name = command->member,
+				      .has_mode = command->has_wrap,
+				      .nowrap = command->nowrap };
 
 	switch (command->kind) {
 	case CT_OPERATOR_NONE:
 		break;
 	case CT_OPERATOR_TRACE_CT:
-		trace_ct(operator, text, size, command);
+		trace_ct(dialogue, text, size, command);
 		break;
 	case CT_OPERATOR_WTRSTART:
-		(void)ct_writer_start(&start, &operator->wto);
+		(void)ct_writer_start(&start, &dialogue->wto);
 		break;
 	case CT_OPERATOR_WTRSTOP:
-		(void)ct_writer_stop(command->job, command->noflush, &operator->wto);
+		(void)ct_writer_stop(command->job, command->noflush, &dialogue->wto);
 		break;
 	case CT_OPERATOR_DISPLAY_TRACE:
-		display_trace(operator, command);
+		display_trace(dialogue, command);
 		break;
 	case CT_OPERATOR_DISPLAY_REPLIES:
-		display_replies(operator);
+		display_replies(dialogue);
 		break;
 	case CT_OPERATOR_REPLY:
-		run_reply(operator, text, size, command);
+		run_reply(dialogue, text, size, command);
 		break;
 	}
 }
 
-void ct_operator_run(struct operator* operator, const char * text, size_t size)
+void ct_operator_run(struct dialogue *dialogue, const char *text, size_t size)
 {
 	struct ct_operator_command command;
 	struct ct_diagnostic diagnostic;
 
 	if (ct_operator_parse(text, size, &command, &diagnostic) != CTRACE_OK)
-		ct_wto_diagnostic(&operator->wto, CTR001E, (struct ct_span){ text, size }, &diagnostic);
+		ct_wto_diagnostic(&dialogue->wto, CTR001E, (struct ct_span){ text, size },
+				  &diagnostic);
 	else
-		carry_out(operator, text, size, &command);
+		carry_out(dialogue, text, size, &command);
 }

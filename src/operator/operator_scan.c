@@ -1,8 +1,10 @@
 /*
- * operator_scan.c - one line of an operator: its text, its operands, and what is wrong with it first.
+ * operator_scan.c - one line of an operator: its text, its operands, and what is wrong with it
+ * first.
  *
- * Called by the commands' parsers, on any thread.  The text may be any bytes and need not be terminated; nothing is read past
- * its end, each byte a fixed number of times, and nothing is allocated but the words of a diagnostic.
+ * Called by the commands' parsers, on any thread.  The text may be any bytes and need not be
+ * terminated; nothing is read past its end, each byte a fixed number of times, and nothing is
+ * allocated but the words of a diagnostic.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +30,8 @@ static void keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic, 
 
 /* ---- the line ---- */
 
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_diagnostic *diagnostic)
+bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole,
+		   struct ct_diagnostic *diagnostic)
 {
 	char message[60];
 	const char *start = size != 0 ? text : "";
@@ -47,7 +50,8 @@ bool ct_line_start(struct ct_line *line, const char *text, size_t size, const ch
 	if (line->parser.end - start <= CT_OPERATOR_LINE)
 		return true;
 	(void)snprintf(message, sizeof message, "%s is too long", whole);
-	ct_diagnose_place(&line->parser, SYNTAX, start + CT_OPERATOR_LINE, message, "at most 8192 bytes");
+	ct_diagnose_place(&line->parser, SYNTAX, start + CT_OPERATOR_LINE, message,
+			  "at most 8192 bytes");
 	return false;
 }
 
@@ -55,7 +59,8 @@ bool ct_line_is_text(struct ct_line *line)
 {
 	for (const char *at = line->parser.at; at < line->parser.end; at++)
 		if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F) {
-			ct_diagnose_syntax(&line->parser, ct_span_of(at, at + 1), "is a control character", "text");
+			ct_diagnose_syntax(&line->parser, ct_span_of(at, at + 1),
+					   "is a control character", "text");
 			return false;
 		}
 	return true;
@@ -63,7 +68,8 @@ bool ct_line_is_text(struct ct_line *line)
 
 /* ---- operands ---- */
 
-static const struct ct_operand *operand_find(const struct ct_operand_table *table, struct ct_span word)
+static const struct ct_operand *operand_find(const struct ct_operand_table *table,
+					     struct ct_span word)
 {
 	for (size_t i = 0; i < table->count; i++)
 		if (ct_name_is(word.at, word.size, table->rows[i].name))
@@ -91,7 +97,8 @@ static size_t count_unsaid(const struct ct_operand_table *table, const struct ct
 }
 
 /* Those that may still come: "COMP=, SUB= or PARM=" */
-static void list_unsaid(const struct ct_operand_table *table, const struct ct_said *said, char out_text[200])
+static void list_unsaid(const struct ct_operand_table *table, const struct ct_said *said,
+			char out_text[200])
 {
 	size_t left = count_unsaid(table, said);
 	size_t size = 0;
@@ -103,15 +110,16 @@ static void list_unsaid(const struct ct_operand_table *table, const struct ct_sa
 		if (said->group[row->group].at != NULL)
 			continue;
 		left--;
-		size += (size_t)snprintf(out_text + size, 200 - size, "%s%s%s", row->name, row->has_value ? "=" : "",
+		size += (size_t)snprintf(out_text + size, 200 - size, "%s%s%s", row->name,
+					 row->has_value ? "=" : "",
 					 left > 1    ? ", "
 					 : left == 1 ? " or "
 						     : "");
 	}
 }
 
-static void refuse_operand(struct ct_parser *parser, const struct ct_operand_table *table, struct ct_span word,
-			   const struct ct_said *said)
+static void refuse_operand(struct ct_parser *parser, const struct ct_operand_table *table,
+			   struct ct_span word, const struct ct_said *said)
 {
 	char expected[200];
 
@@ -119,7 +127,9 @@ static void refuse_operand(struct ct_parser *parser, const struct ct_operand_tab
 	if (word.size == 0)
 		ct_diagnose_found(parser, expected);
 	else
-		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, table->refusal, operand_suggest(table, word), expected });
+		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, table->refusal,
+								   operand_suggest(table, word),
+								   expected });
 }
 
 /* before: of the same group */
@@ -134,7 +144,8 @@ static void refuse_again(struct ct_parser *parser, struct ct_span word, struct c
 	ct_diagnose_syntax(parser, word, what, "each operand once");
 }
 
-static void read_operand(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said)
+static void read_operand(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
+			 struct ct_said *said)
 {
 	const struct ct_operand *row;
 	struct ct_span word;
@@ -157,11 +168,13 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 		said->whole[row->group] = ct_span_of(word.at, parser->at);
 		ct_scan_blanks(parser);
 		if (parser->reason == 0 && row->is_last && parser->at < parser->end)
-			ct_diagnose_syntax(parser, word, "is not the last operand", "nothing behind it");
+			ct_diagnose_syntax(parser, word, "is not the last operand",
+					   "nothing behind it");
 	}
 }
 
-bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said)
+bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
+		      struct ct_said *said)
 {
 	do
 		read_operand(parser, table, out, said);

@@ -8,8 +8,8 @@
  *     operator_values.c   COMP and SUB
  *     operator_scan.c     the line and its operands
  *
- * Words, quotations and values are those of a member, so their parsers are the member's (parmlib.h); unlike a member, a line ends with
- * its first error.
+ * Words, quotations and values are those of a member, so their parsers are the member's
+ * (parmlib.h); unlike a member, a line ends with its first error.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,9 +25,12 @@ struct ct_line {
 	struct ct_diagnostic *diagnostic;
 	bool has_diagnosed;
 };
-/* whole: "the command".  Blanks and lines' ends at its end are no part of it.  False: it is too long. */
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole, struct ct_diagnostic *diagnostic) CT_MUST_USE;
-/* Returns false when the line has a character that no text has.  The diagnostic names it, and the line must not be read. */
+/* whole: "the command".  Blanks and lines' ends at its end are no part of it.  False: it is too
+ * long. */
+bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole,
+		   struct ct_diagnostic *diagnostic) CT_MUST_USE;
+/* Returns false when the line has a character that no text has.  The diagnostic names it, and the
+ * line must not be read. */
 bool ct_line_is_text(struct ct_line *line) CT_MUST_USE;
 
 /* KEYWORD=value or KEYWORD alone. */
@@ -53,8 +56,10 @@ struct ct_said {
 	struct ct_span whole[CT_OPERAND_GROUPS]; /* with its value */
 };
 /* From behind a comma to the end of the line.  False: something is wrong. */
-bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out, struct ct_said *said);
-/* A value without blanks, of which one pair of parentheses is taken away.  False: there is none, or no end of it. */
+bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
+		      struct ct_said *said);
+/* A value without blanks, of which one pair of parentheses is taken away.  False: there is none, or
+ * no end of it. */
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value);
 
 /* ---- operator_values.c */

@@ -1,7 +1,8 @@
 /*
  * operator_trace.c - TRACE CT: switching a trace, and starting and stopping an external writer.
  *
- * Called by ct_operator_parse(), on the tool's thread.  Of z/OS's TRACE commands only this one is known.
+ * Called by ct_operator_parse(), on the tool's thread.  Of z/OS's TRACE commands only this one is
+ * known.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,13 +12,15 @@
 
 #define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 
-static const char state_expected[] = "ON, OFF, a size (1K to 9999K, 1M to 2047M), WTRSTART= or WTRSTOP=";
+static const char state_expected[] =
+	"ON, OFF, a size (1K to 9999K, 1M to 2047M), WTRSTART= or WTRSTOP=";
 
 static void read_component(struct ct_parser *parser, void *out)
 {
 	struct ct_operator_command *command = out;
 
-	(void)ct_read_names(parser, &(struct ct_names){ &command->component, 1, "one component", NULL });
+	(void)ct_read_names(parser,
+			    &(struct ct_names){ &command->component, 1, "one component", NULL });
 }
 
 static void read_member(struct ct_parser *parser, void *out)
@@ -35,7 +38,8 @@ static void read_member(struct ct_parser *parser, void *out)
 	if (ct_trace_name_is_valid(member, value.size))
 		memcpy(command->member, member, sizeof member);
 	else
-		ct_diagnose_syntax(parser, value, "is not a member's name", "1 to 8 of A-Z 0-9 @ # $, no digit first");
+		ct_diagnose_syntax(parser, value, "is not a member's name",
+				   "1 to 8 of A-Z 0-9 @ # $, no digit first");
 }
 
 /* clang-format off */
@@ -48,9 +52,11 @@ static const struct ct_operand trace_operands[] = {
 enum { TRACE_COMP = 0, TRACE_PARM = 2 }; /* groups */
 
 /* Behind the state; place: of the state, that there may be none of. */
-static void parse_trace(struct ct_parser *parser, struct ct_operator_command *out, const char *place)
+static void parse_trace(struct ct_parser *parser, struct ct_operator_command *out,
+			const char *place)
 {
-	static const struct ct_operand_table table = { trace_operands, CT_COUNT(trace_operands), "is not an operand of TRACE CT" };
+	static const struct ct_operand_table table = { trace_operands, CT_COUNT(trace_operands),
+						       "is not an operand of TRACE CT" };
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_TRACE_CT;
@@ -63,11 +69,13 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 	if (said.group[TRACE_COMP].at == NULL)
 		ct_diagnose_place(parser, SYNTAX, parser->end, "COMP is missing", "\",COMP=name\"");
 	else if (out->state == CTRACE_CT_NONE && said.group[TRACE_PARM].at == NULL)
-		ct_diagnose_place(parser, SYNTAX, place, "without PARM the state is missing", "ON, OFF or a size");
+		ct_diagnose_place(parser, SYNTAX, place, "without PARM the state is missing",
+				  "ON, OFF or a size");
 }
 
 /* WTRSTART's or WTRSTOP's, behind its value. */
-static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out, const struct ct_operand_table *table)
+static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out,
+				  const struct ct_operand_table *table)
 {
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
@@ -83,14 +91,16 @@ static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command 
 		{ "WRAP", false, false, 0, CT_OPERAND_SETS(has_wrap) },
 		{ "NOWRAP", false, false, 0, CT_OPERAND_SETS(nowrap) },
 	};
-	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of TRACE CT,WTRSTART" };
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
+						       "is not an operand of TRACE CT,WTRSTART" };
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTART;
 	if (!ct_scan_accept(parser, '='))
 		ct_diagnose_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a writer's name", &value))
-		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, out->member));
+		ct_diagnose_value(parser, value,
+				  ct_writer_parse(value.at, value.size, out->member));
 	parse_writer_operands(parser, out, &table);
 	out->has_wrap |= out->nowrap;
 }
@@ -101,7 +111,8 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 		{ "FLUSH", false, false, 0, .flag = 0 },
 		{ "NOFLUSH", false, false, 0, CT_OPERAND_SETS(noflush) },
 	};
-	static const struct ct_operand_table table = { operands, CT_COUNT(operands), "is not an operand of TRACE CT,WTRSTOP" };
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
+						       "is not an operand of TRACE CT,WTRSTOP" };
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTOP;
@@ -122,12 +133,14 @@ static void refuse_state(struct ct_parser *parser, struct ct_span word)
 	}
 	for (size_t i = 0; i < CT_COUNT(trace_operands); i++)
 		if (ct_name_is(word.at, word.size, trace_operands[i].name)) {
-			ct_diagnose_syntax(parser, word, "stands where the state belongs",
-					   "ON, OFF or a size; with PARM= also nothing between two commas");
+			ct_diagnose_syntax(
+				parser, word, "stands where the state belongs",
+				"ON, OFF or a size; with PARM= also nothing between two commas");
 			return;
 		}
-	ct_diagnose(parser,
-		    &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a state", ct_suggest(word, words, CT_COUNT(words)), state_expected });
+	ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a state",
+							   ct_suggest(word, words, CT_COUNT(words)),
+							   state_expected });
 }
 
 /* Behind CT */
@@ -155,7 +168,8 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 	else if (word.size == 0 && ct_scan_is_at(parser, ','))
 		out->state = CTRACE_CT_NONE;
 	else if (word.size != 0 && word.at[0] >= '0' && word.at[0] <= '9')
-		ct_diagnose_value(parser, word, ct_bufsize_parse(word.at, word.size, &out->bufsize));
+		ct_diagnose_value(parser, word,
+				  ct_bufsize_parse(word.at, word.size, &out->bufsize));
 	else if (!ct_name_is(word.at, word.size, "ON"))
 		refuse_state(parser, word);
 	if (parser->reason == 0)

@@ -1,8 +1,9 @@
 /*
  * operator_values.c - what an operator writes for COMP and SUB.
  *
- * Called by the commands' parsers behind the equals sign, on the tool's thread.  COMP may name a trace of either face, so it may be any
- * name or glob; SUB is a path of component trace, in any case.
+ * Called by the commands' parsers behind the equals sign, on the tool's thread.  COMP may name a
+ * trace of either face, so it may be any name or glob; SUB is a path of component trace, in any
+ * case.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,18 +13,20 @@
 
 #define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 
-/* A component's name in quotation marks may have any characters; '' is a quotation mark.  Gives its size, of which no more is kept than
- * there is room for. */
+/* A component's name in quotation marks may have any characters; '' is a quotation mark.  Gives its
+ * size, of which no more is kept than there is room for. */
 static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
 	const char *open = parser->at;
 	size_t size = 0;
 
 	do {
-		const char *at = parser->at + (parser->at == open); /* of '' the second is a character */
+		/* of '' the second is a character */
+		const char *at = parser->at + (parser->at == open);
 
 		if (!ct_scan_quotation(parser)) {
-			ct_diagnose_syntax(parser, ct_span_of(open, parser->end), "has no closing quotation mark", "\"'\"");
+			ct_diagnose_syntax(parser, ct_span_of(open, parser->end),
+					   "has no closing quotation mark", "\"'\"");
 			return 0;
 		}
 		for (; at < parser->at - 1; at++, size++)
@@ -64,14 +67,16 @@ static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_M
 
 	ct_scan_blanks(parser);
 	start = parser->at;
-	size = ct_scan_is_at(parser, '\'') ? read_quoted_name(parser, out_name) : read_plain_name(parser, out_name);
+	size = ct_scan_is_at(parser, '\'') ? read_quoted_name(parser, out_name)
+					   : read_plain_name(parser, out_name);
 	word = ct_span_of(start, parser->at);
 	if (parser->reason != 0)
 		return word;
 	if (size > CTRACE_MAX_COMPONENT)
 		ct_diagnose_syntax(parser, word, "is too long", "at most 255 bytes");
 	else if (ct_component_check_name(out_name, size) != CTRACE_OK)
-		ct_diagnose_syntax(parser, word, "is not the name of a component", "a name, or names with dots between");
+		ct_diagnose_syntax(parser, word, "is not the name of a component",
+				   "a name, or names with dots between");
 	return word;
 }
 
@@ -103,7 +108,8 @@ uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 
 /* ---- SUB ---- */
 
-/* Its end: the parenthesis that closes it, or without one around it, what ends the operand.  NULL: there is none. */
+/* Its end: the parenthesis that closes it, or without one around it, what ends the operand.  NULL:
+ * there is none. */
 static const char *path_end(struct ct_parser *parser, bool is_enclosed)
 {
 	unsigned depth = 0;
@@ -116,7 +122,8 @@ static const char *path_end(struct ct_parser *parser, bool is_enclosed)
 		if (*at != '\'') {
 			parser->at++;
 		} else if (!ct_scan_quotation(parser)) {
-			ct_diagnose_syntax(parser, ct_span_of(at, parser->end), "has no closing quotation mark", "\"'\"");
+			ct_diagnose_syntax(parser, ct_span_of(at, parser->end),
+					   "has no closing quotation mark", "\"'\"");
 			return NULL;
 		}
 		depth += *at == '(';
@@ -139,7 +146,8 @@ static void upper_unquoted(char *text, size_t size)
 			ct_name_upper(text + i, 1);
 }
 
-/* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that there are. */
+/* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that
+ * there are. */
 static bool is_pattern(const char *text, size_t size)
 {
 	bool is_one = false;
@@ -148,14 +156,16 @@ static bool is_pattern(const char *text, size_t size)
 		char c = text[i];
 		bool is_wild = c == '*' || c == '?';
 
-		if (!is_wild && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("@#$_.", c) == NULL && !ct_is_blank(c))
+		if (!is_wild && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    strchr("@#$_.", c) == NULL && !ct_is_blank(c))
 			return false;
 		is_one |= is_wild;
 	}
 	return is_one;
 }
 
-static void take_sub(struct ct_parser *parser, struct ct_span value, struct ct_operator_command *command)
+static void take_sub(struct ct_parser *parser, struct ct_span value,
+		     struct ct_operator_command *command)
 {
 	char text[CTRACE_MAX_COMPONENT];
 	struct ct_diagnostic diagnostic = { .line = 0 };
@@ -197,6 +207,7 @@ void ct_read_operator_sub(struct ct_parser *parser, void *out)
 	if (end != NULL)
 		take_sub(parser, ct_span_of(start, end), out);
 	else if (parser->reason == 0)
-		ct_diagnose_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end), "is not closed", "\")\"");
+		ct_diagnose_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end),
+				   "is not closed", "\")\"");
 	parser->at += end != NULL && is_enclosed;
 }

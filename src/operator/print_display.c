@@ -1,7 +1,9 @@
 /*
- * print_display.c - DISPLAY TRACE for people: message IEE843I, its long and its short form, and external writers.
+ * print_display.c - DISPLAY TRACE for people: message IEE843I, its long and its short form, and
+ * external writers.
  *
- * Called by the tools; pure.  The columns are those of z/OS, 0-based here, so that what reads that display reads this one:
+ * Called by the tools; pure.  The columns are those of z/OS, 0-based here, so that what reads that
+ * display reads this one:
  *
  *      IEE843I 14.27.14  TRACE DISPLAY
  *              SYSTEM STATUS INFORMATION
@@ -9,7 +11,8 @@
  *       TRACENAME
  *       =========
  *       SYSTCPIP
- *                           MODE BUFFER HEAD SUBS                 MODE 22, BUFFER 27, HEAD 34, SUBS 39 to 42, to the right
+ *                           MODE BUFFER HEAD SUBS                 MODE 22, BUFFER 27, HEAD 34, SUBS
+ * 39 to 42, to the right
  *                           =====================
  *                           OFF         HEAD    1
  *          NO HEAD OPTIONS
@@ -18,9 +21,10 @@
  *       TCPIPROC            ON   0008M
  *          ASIDS      *NONE*                                      keyword 5, value 16
  *
- * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each process, when there are several; LIKE
- * under HEAD for a sublevel that follows its head; a name of 20 columns and more on a line of its own; sublevels of sublevels, one column
- * further in each; MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) says what each means.
+ * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each
+ * process, when there are several; LIKE under HEAD for a sublevel that follows its head; a name of
+ * 20 columns and more on a line of its own; sublevels of sublevels, one column further in each;
+ * MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) says what each means.
  *
  * The short form has one line for two traces, whatever the number of processes:
  *
@@ -31,11 +35,13 @@
  *       + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS THEM
  *       - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT
  *
- * A trace that several processes have is shown once, with the mode of the process that traces most: ON before MIN before OFF before PRE.
- * A name of 14 columns and more has a line of its own, and its columns are in the next.
+ * A trace that several processes have is shown once, with the mode of the process that traces most:
+ * ON before MIN before OFF before PRE. A name of 14 columns and more has a line of its own, and its
+ * columns are in the next.
  *
- * A trace that names a writer which does not run loses nothing here, its events go to its other destinations, but it is the classic
- * error: so each such writer is shown as NOT ACTIVE, with who waits for it.
+ * A trace that names a writer which does not run loses nothing here, its events go to its other
+ * destinations, but it is the classic error: so each such writer is shown as NOT ACTIVE, with who
+ * waits for it.
  *
  *       WRITER              STATUS      MODE    SINCE                 STATUS 22, MODE 34, SINCE 42
  *      -------------------------------------------------------
@@ -76,9 +82,11 @@ void ct_display_print_head(const struct ct_display *display, struct ct_buf *out)
 	struct tm local = { 0 };
 
 	(void)localtime_r(&seconds, &local);
-	ct_buf_add_format(out, " IEE843I %02d.%02d.%02d  TRACE DISPLAY\n", local.tm_hour, local.tm_min, local.tm_sec);
+	ct_buf_add_format(out, " IEE843I %02d.%02d.%02d  TRACE DISPLAY\n", local.tm_hour,
+			  local.tm_min, local.tm_sec);
 	ct_buf_add_text(out, "         SYSTEM STATUS INFORMATION\n");
-	ct_buf_add_format(out, " ST=OFF AS=OFF BR=OFF EX=%-3s MT=OFF\n", display->is_any_on ? "ON" : "OFF");
+	ct_buf_add_format(out, " ST=OFF AS=OFF BR=OFF EX=%-3s MT=OFF\n",
+			  display->is_any_on ? "ON" : "OFF");
 }
 
 /* ---- the long form ---- */
@@ -90,9 +98,13 @@ static void add_list(struct ct_buf *list, const char *text)
 	ct_buf_add_text(list, text);
 }
 
-static void add_filter(struct ct_buf *out, const char *keyword, bool is_supported, struct ct_buf *list)
+static void add_filter(struct ct_buf *out, const char *keyword, bool is_supported,
+		       struct ct_buf *list)
 {
-	ct_display_add_detail(out, keyword, list->size != 0 ? ct_buf_text(list) : is_supported ? "*NONE*" : "*NOT SUPPORTED*");
+	ct_display_add_detail(out, keyword,
+			      list->size != 0 ? ct_buf_text(list)
+			      : is_supported  ? "*NONE*"
+					      : "*NOT SUPPORTED*");
 	out->failed |= list->failed;
 	ct_buf_clear(list);
 }
@@ -138,14 +150,16 @@ static void add_details(struct ct_buf *out, const struct ct_display_trace *trace
 		return;
 	}
 	add_filters(out, shown);
-	ct_display_add_detail(out, "OPTIONS", shown->options[0] != '\0' ? shown->options : "*NONE*");
+	ct_display_add_detail(out, "OPTIONS",
+			      shown->options[0] != '\0' ? shown->options : "*NONE*");
 	if (shown->minops[0] != '\0')
 		ct_display_add_detail(out, "MINOPS", shown->minops);
 	add_writer(out, trace);
 	if (!shown->is_defined && shown->mode != CT_DISPLAY_MODE_PRE)
 		ct_display_add_detail(out, "DEFINED", "NO, THE PROGRAM ONLY TRACES WITH IT");
 	if (shown->is_filtered)
-		ct_display_add_detail(out, "FILTERED", "ON, BUT ITS FILTERS LEAVE THIS PROCESS OUT");
+		ct_display_add_detail(out, "FILTERED",
+				      "ON, BUT ITS FILTERS LEAVE THIS PROCESS OUT");
 }
 
 static void add_process(struct ct_buf *out, const struct ct_display *display, uint32_t index)
@@ -188,7 +202,8 @@ static void add_trace(struct ct_buf *out, const struct ct_display_trace *trace)
 }
 
 /* A sublevel is called by what its name has more than that of the trace above it. */
-static void add_sublevel(struct ct_buf *out, const struct ct_display *display, const struct ct_display_trace *trace)
+static void add_sublevel(struct ct_buf *out, const struct ct_display *display,
+			 const struct ct_display_trace *trace)
 {
 	const struct ct_display_trace *head = &display->traces[trace->head];
 	unsigned column = NAME_COLUMN + trace->depth - 1;
@@ -207,8 +222,8 @@ static void add_sublevel(struct ct_buf *out, const struct ct_display *display, c
 }
 
 /* Those below traces[root], up to end. */
-static void add_sublevels(struct ct_buf *out, const struct ct_display *display, const struct ct_display_form *form, uint32_t root,
-			  uint32_t end)
+static void add_sublevels(struct ct_buf *out, const struct ct_display *display,
+			  const struct ct_display_form *form, uint32_t root, uint32_t end)
 {
 	uint32_t there = 0;
 	uint32_t shown = 0;
@@ -231,7 +246,8 @@ static void add_sublevels(struct ct_buf *out, const struct ct_display *display, 
 		add_sublevel(out, display, trace);
 	}
 	if (shown < there)
-		ct_buf_add_format(out, "     %u OF %u SUBLEVELS ARE SHOWN\n", (unsigned)shown, (unsigned)there);
+		ct_buf_add_format(out, "     %u OF %u SUBLEVELS ARE SHOWN\n", (unsigned)shown,
+				  (unsigned)there);
 }
 
 static bool has_several_processes(const struct ct_display *display)
@@ -242,7 +258,8 @@ static bool has_several_processes(const struct ct_display *display)
 	return false;
 }
 
-void ct_display_print_long(const struct ct_display *display, const struct ct_display_form *form, struct ct_buf *out)
+void ct_display_print_long(const struct ct_display *display, const struct ct_display_form *form,
+			   struct ct_buf *out)
 {
 	bool has_several = has_several_processes(display);
 
@@ -277,12 +294,16 @@ struct summary {
 
 static int rank(uint32_t mode)
 {
-	return mode == CTRACE_MODE_ON ? 3 : mode == CTRACE_MODE_MIN ? 2 : mode == CTRACE_MODE_OFF ? 1 : 0;
+	return mode == CTRACE_MODE_ON    ? 3
+	       : mode == CTRACE_MODE_MIN ? 2
+	       : mode == CTRACE_MODE_OFF ? 1
+					 : 0;
 }
 
 static bool is_same(const struct ctrace_display *a, const struct ctrace_display *b)
 {
-	return a->mode == b->mode && a->buffer_rounded == b->buffer_rounded && a->head == b->head && a->subs == b->subs;
+	return a->mode == b->mode && a->buffer_rounded == b->buffer_rounded && a->head == b->head &&
+	       a->subs == b->subs;
 }
 
 static void summarize_one(const struct ct_display *display, uint32_t root, struct summary *summary)
@@ -296,15 +317,19 @@ static void summarize_one(const struct ct_display *display, uint32_t root, struc
 	if (trace->display.mode == CTRACE_MODE_ON)
 		summary->is_left_out &= trace->display.is_filtered != 0;
 	for (uint32_t i = root + 1; i < summary->next; i++)
-		summary->sublevel_is_on |= rank(display->traces[i].display.mode) > rank(CTRACE_MODE_OFF);
+		summary->sublevel_is_on |=
+			rank(display->traces[i].display.mode) > rank(CTRACE_MODE_OFF);
 }
 
 static struct summary summarize(const struct ct_display *display, uint32_t root)
 {
 	const char *name = display->traces[root].name;
-	struct summary summary = { .best = &display->traces[root], .next = root, .is_left_out = true };
+	struct summary summary = { .best = &display->traces[root],
+				   .next = root,
+				   .is_left_out = true };
 
-	while (summary.next < display->trace_rows.count && ct_name_is(name, strlen(name), display->traces[summary.next].name))
+	while (summary.next < display->trace_rows.count &&
+	       ct_name_is(name, strlen(name), display->traces[summary.next].name))
 		summarize_one(display, summary.next, &summary);
 	summary.sublevel_is_on &= summary.best->display.mode == CTRACE_MODE_OFF;
 	summary.is_left_out &= summary.best->display.mode == CTRACE_MODE_ON;
@@ -331,14 +356,16 @@ static void add_summary_columns(struct ct_buf *out, const struct summary *summar
 {
 	char mode[8];
 
-	(void)snprintf(mode, sizeof mode, "%s%s%s", ct_display_mode(summary->best->display.mode), summary->differs ? "*" : "",
+	(void)snprintf(mode, sizeof mode, "%s%s%s", ct_display_mode(summary->best->display.mode),
+		       summary->differs ? "*" : "",
 		       summary->sublevel_is_on ? "+"
 		       : summary->is_left_out  ? "-"
 					       : "");
 	ct_display_add_columns(out, &summary->best->display, mode, MODE_WIDTH);
 }
 
-/* Puts the trace into the half of the line that is free, 0 the left or 1 the right one.  Gives the one that is free then. */
+/* Puts the trace into the half of the line that is free, 0 the left or 1 the right one.  Gives the
+ * one that is free then. */
 static unsigned add_summary(struct ct_buf *out, const struct summary *summary, unsigned half)
 {
 	struct ct_buf name;
@@ -389,16 +416,21 @@ void ct_display_print_short(const struct ct_display *display, struct ct_buf *out
 	if (half == 1)
 		ct_display_end_line(out);
 	if (differs)
-		ct_buf_add_text(out, "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n");
+		ct_buf_add_text(
+			out, "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n");
 	if (sublevel_is_on)
-		ct_buf_add_text(out, "  + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS IT\n");
+		ct_buf_add_text(
+			out,
+			"  + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS IT\n");
 	if (is_left_out)
-		ct_buf_add_text(out, "  - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT\n");
+		ct_buf_add_text(out,
+				"  - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT\n");
 }
 
 /* ---- writers ---- */
 
-static void add_line(struct ct_buf *out, const char *keyword, const char *format, ...) CT_PRINTF(3, 4);
+static void add_line(struct ct_buf *out, const char *keyword, const char *format, ...)
+	CT_PRINTF(3, 4);
 static void add_line(struct ct_buf *out, const char *keyword, const char *format, ...)
 {
 	char text[160];
@@ -442,15 +474,19 @@ static void add_trcout(struct ct_buf *out, const struct ct_trcout_state *trcout)
 	add_events(out, trcout->wrapped_events, "OVERWRITTEN");
 	add_events(out, trcout->full_events, "NOT WRITTEN: IT IS FULL");
 	if (trcout->failing != 0)
-		add_line(out, "", "FAILING: %s", strerror_r((int)trcout->failing, error, sizeof error));
+		add_line(out, "", "FAILING: %s",
+			 strerror_r((int)trcout->failing, error, sizeof error));
 }
 
 /* One whose traces were all disconnected stays connected: it may name the writer again. */
 static void add_link(struct ct_buf *out, const struct ct_link_state *link, bool is_first)
 {
-	add_line(out, is_first ? "TRACES" : "", "ASID=%04X JOBNAME=%s PID=%u, %" PRIu64 " EVENT%s, %u RING%s", (unsigned)link->asid,
-		 link->jobname, (unsigned)link->pid, link->events, plural(link->events), (unsigned)link->rings, plural(link->rings));
-	ct_display_add_detail(out, "", link->traces[0] != '\0' ? link->traces : "*NONE AT PRESENT*");
+	add_line(out, is_first ? "TRACES" : "",
+		 "ASID=%04X JOBNAME=%s PID=%u, %" PRIu64 " EVENT%s, %u RING%s",
+		 (unsigned)link->asid, link->jobname, (unsigned)link->pid, link->events,
+		 plural(link->events), (unsigned)link->rings, plural(link->rings));
+	ct_display_add_detail(out, "",
+			      link->traces[0] != '\0' ? link->traces : "*NONE AT PRESENT*");
 }
 
 static void add_links(struct ct_buf *out, const struct ct_display *display, uint32_t writer)
@@ -470,7 +506,8 @@ static void add_links(struct ct_buf *out, const struct ct_display *display, uint
 /* ---- who waits ---- */
 
 /* The names of a process's traces that wait for the writer; CT_DISPLAY_NONE: of presets. */
-static void list_waiting(const struct ct_display *display, uint32_t process, const char *writer, struct ct_buf *names)
+static void list_waiting(const struct ct_display *display, uint32_t process, const char *writer,
+			 struct ct_buf *names)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
 		const struct ct_display_trace *trace = &display->traces[i];
@@ -495,8 +532,8 @@ static void add_waiting(struct ct_buf *out, const struct ct_display *display, co
 		list_waiting(display, i, writer, &names);
 		if (names.size == 0)
 			continue;
-		add_line(out, keyword, "ASID=%04X JOBNAME=%s PID=%u", (unsigned)process->asid, process->jobname,
-			 (unsigned)process->pid);
+		add_line(out, keyword, "ASID=%04X JOBNAME=%s PID=%u", (unsigned)process->asid,
+			 process->jobname, (unsigned)process->pid);
 		ct_display_add_detail(out, "", ct_buf_text(&names));
 		ct_buf_clear(&names);
 		keyword = "";
@@ -507,7 +544,8 @@ static void add_waiting(struct ct_buf *out, const struct ct_display *display, co
 
 /* ---- a writer ---- */
 
-static void add_title_line(struct ct_buf *out, const char *name, const char *status, const char *mode, const char *since)
+static void add_title_line(struct ct_buf *out, const char *name, const char *status,
+			   const char *mode, const char *since)
 {
 	unsigned column;
 
@@ -533,10 +571,12 @@ static void add_running(struct ct_buf *out, const struct ct_display *display, ui
 	(void)localtime_r(&seconds, &local);
 	if (strftime(since, sizeof since, "%Y-%m-%d %H.%M.%S", &local) == 0)
 		since[0] = '\0';
-	add_title_line(out, writer->name, ct_display_writer_status(display, index), writer->nowrap ? "NOWRAP" : "WRAP", since);
+	add_title_line(out, writer->name, ct_display_writer_status(display, index),
+		       writer->nowrap ? "NOWRAP" : "WRAP", since);
 	add_line(out, "PID", "%u", (unsigned)writer->pid);
-	add_line(out, "WRITTEN", "%" PRIu64 " EVENT%s, %" PRIu64 " BYTE%s%s", writer->events, plural(writer->events), writer->bytes,
-		 plural(writer->bytes), writer->compress ? ", COMPRESSED WHEN CLOSED" : "");
+	add_line(out, "WRITTEN", "%" PRIu64 " EVENT%s, %" PRIu64 " BYTE%s%s", writer->events,
+		 plural(writer->events), writer->bytes, plural(writer->bytes),
+		 writer->compress ? ", COMPRESSED WHEN CLOSED" : "");
 	add_events(out, writer->wrapped_events, "OVERWRITTEN");
 	add_events(out, writer->full_events, "NOT WRITTEN: ALL WAS FULL");
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
@@ -548,7 +588,8 @@ static void add_running(struct ct_buf *out, const struct ct_display *display, ui
 		ct_display_add_detail(out, "MESSAGE", writer->message);
 }
 
-void ct_display_print_writers(const struct ct_display *display, const struct ct_display_writers *which, struct ct_buf *out)
+void ct_display_print_writers(const struct ct_display *display,
+			      const struct ct_display_writers *which, struct ct_buf *out)
 {
 	const char *name = "";
 	bool has_title = false;

@@ -1,9 +1,11 @@
 /*
- * recovery_sweep.c - delivers what dead processes left in their process directorys, and removes the directories.
+ * recovery_sweep.c - delivers what dead processes left in their process directories, and removes the
+ * directories.
  *
- * The delivery itself is ct_recover(); here is who does it.  Whoever owns a directory decided where its events go, so they go there
- * with the owner's rights and no more: root never delivers for another user, but a child process that has become that
- * user does.  A user other than root recovers only what is the user's own.
+ * The delivery itself is ct_recover(); here is who does it.  Whoever owns a directory decided where
+ * its events go, so they go there with the owner's rights and no more: root never delivers for
+ * another user, but a child process that has become that user does.  A user other than root
+ * recovers only what is the user's own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,8 +69,9 @@ static void say_elsewhere(FILE *to, const char *paths)
 	}
 }
 
-static void report_directory(const char *run_directory, const char *directory, bool ok, uint64_t delivered, const char *message,
-			  const char *elsewhere, void *user)
+static void report_directory(const char *run_directory, const char *directory, bool ok,
+			     uint64_t delivered, const char *message, const char *elsewhere,
+			     void *user)
 {
 	const struct ct_recovery_sweep *run = user;
 	FILE *to = ok ? stdout : stderr;
@@ -89,7 +92,8 @@ static void report_directory(const char *run_directory, const char *directory, b
 	say_elsewhere(to, elsewhere);
 }
 
-/* What a child that recovers for another user sends to its parent: each step, and at last the totals. */
+/* What a child that recovers for another user sends to its parent: each step, and at last the
+ * totals. */
 struct recover_message {
 	bool is_total;
 	union {
@@ -97,16 +101,18 @@ struct recover_message {
 		struct ct_recovery total;
 	};
 };
-_Static_assert(sizeof(struct recover_message) <= 4096, "a pipe takes a message whole or not at all (PIPE_BUF)");
+_Static_assert(sizeof(struct recover_message) <= 4096,
+	       "a pipe takes a message whole or not at all (PIPE_BUF)");
 
 static struct recovery_place place_of(const struct ct_recover_step *step)
 {
 	struct recovery_place place = { .directory = "" };
 
-	(void)snprintf(place.directory, sizeof(place.directory), "%s/%s", step->run_directory, step->directory);
+	(void)snprintf(place.directory, sizeof(place.directory), "%s/%s", step->run_directory,
+		       step->directory);
 	if (step->emitter != NULL)
-		(void)snprintf(place.output, sizeof(place.output), "%s%s%s", step->emitter, step->path[0] != '\0' ? " " : "",
-			       step->path);
+		(void)snprintf(place.output, sizeof(place.output), "%s%s%s", step->emitter,
+			       step->path[0] != '\0' ? " " : "", step->path);
 	return place;
 }
 
@@ -179,20 +185,24 @@ static bool become(const struct owner *owner)
 	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
 }
 
-/* A directory of a user in a directory that is closed to that user: only the hand of root puts it there. */
-static void say_unreachable(const struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+/* A directory of a user in a directory that is closed to that user: only the hand of root puts it
+ * there. */
+static void say_unreachable(const struct ct_recovery_sweep *run, const char *run_directory,
+			    const struct owner *owner)
 {
 	if (run->is_quiet)
 		return;
 	recovery_print_directory(stderr, run_directory, NULL);
-	fprintf(stderr, "has directories of user %u, who may not look into it: %s\n", (unsigned)owner->uid, strerror(errno));
+	fprintf(stderr, "has directories of user %u, who may not look into it: %s\n",
+		(unsigned)owner->uid, strerror(errno));
 }
 
 /* The child's whole life: becomes the owner, recovers, sends the totals. */
-static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner, int to_parent,
-				       pid_t parent)
+static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char *run_directory,
+				       const struct owner *owner, int to_parent, pid_t parent)
 {
-	struct recover_message last = { .is_total = true, .total = { .anyway = run->total.anyway } };
+	struct recover_message last = { .is_total = true,
+					.total = { .anyway = run->total.anyway } };
 	struct ct_recover_options options = { .on_step = send_step, .user = &to_parent };
 	sigset_t none;
 
@@ -201,10 +211,12 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 	if (!become(owner)) {
 		recovery_print_directory(stderr, run_directory, NULL);
-		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid, strerror(errno));
+		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid,
+			strerror(errno));
 		_exit(CMD_NOTHING);
 	}
-	/* It ends with its parent, which does not wait for an output that hangs.  Dying is safe: what was committed is not delivered again. */
+	/* It ends with its parent, which does not wait for an output that hangs.  Dying is safe:
+	 * what was committed is not delivered again. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
 		_exit(CMD_NOTHING);
 	if (access(run_directory, R_OK | X_OK) != 0) {
@@ -213,7 +225,8 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 	}
 	ct_recover(run_directory, &options, &last.total, report_directory, run);
 	/* What is in the buffer of a quiet one is the verb's, which prints it. */
-	if ((!run->is_quiet && fflush(stdout) != 0) || write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
+	if ((!run->is_quiet && fflush(stdout) != 0) ||
+	    write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
 		_exit(CMD_NOTHING);
 	_exit(CMD_DONE);
 }
@@ -223,7 +236,8 @@ static bool receive(struct ct_recovery_sweep *run, int from_child)
 {
 	struct recover_message message;
 
-	while (TEMP_FAILURE_RETRY(read(from_child, &message, sizeof(message))) == (ssize_t)sizeof(message)) {
+	while (TEMP_FAILURE_RETRY(read(from_child, &message, sizeof(message))) ==
+	       (ssize_t)sizeof(message)) {
 		if (message.is_total) {
 			total_add(&run->total, &message.total);
 			return true;
@@ -233,7 +247,8 @@ static bool receive(struct ct_recovery_sweep *run, int from_child)
 	return false;
 }
 
-static void recover_as(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
+		       const struct owner *owner)
 {
 	pid_t child, parent = getpid();
 	bool is_whole;
@@ -265,7 +280,8 @@ static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
 	}
 }
 
-static void recover_for(struct ct_recovery_sweep *run, const char *run_directory, const struct owner *owner)
+static void recover_for(struct ct_recovery_sweep *run, const char *run_directory,
+			const struct owner *owner)
 {
 	if (owner->uid == geteuid()) {
 		const struct ct_recover_options options = { .on_step = note_step };
@@ -279,7 +295,9 @@ static void recover_for(struct ct_recovery_sweep *run, const char *run_directory
 		run->others++;
 		if (!run->is_quiet) {
 			recovery_print_directory(stderr, run_directory, NULL);
-			fprintf(stderr, "has directories of user %u, which only that user and root may recover\n", (unsigned)owner->uid);
+			fprintf(stderr,
+				"has directories of user %u, which only that user and root may recover\n",
+				(unsigned)owner->uid);
 		}
 	}
 }
@@ -295,8 +313,9 @@ static void say_tries(const struct ct_session_head *head)
 		return;
 	if (localtime_r(&until, &local) != NULL)
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-	printf("  a destination has failed %" PRIu64 " time%s; what it does not take is removed after %s\n", head->recover_tries,
-	       head->recover_tries == 1 ? "" : "s", when);
+	printf("  a destination has failed %" PRIu64
+	       " time%s; what it does not take is removed after %s\n",
+	       head->recover_tries, head->recover_tries == 1 ? "" : "s", when);
 }
 
 static void say_orphan(const struct ct_directory_entry *entry, void *user)
@@ -313,7 +332,8 @@ static void say_orphan(const struct ct_directory_entry *entry, void *user)
 	if (status != CTRACE_OK) {
 		run->total.kept++;
 		recovery_print_directory(stderr, entry->run_directory, entry->name);
-		fprintf(stderr, "cannot be read: %s\n", ct_directory_explain(entry->run_directory, entry->name, status, why));
+		fprintf(stderr, "cannot be read: %s\n",
+			ct_directory_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!run->total.anyway && !ct_place_is_here(&session)) {
@@ -325,7 +345,8 @@ static void say_orphan(const struct ct_directory_entry *entry, void *user)
 	}
 	recovery_print_directory(stdout, entry->run_directory, entry->name);
 	fputs("would be recovered: ", stdout);
-	ct_tool_print(stdout, session.head->program, strnlen(session.head->program, sizeof(session.head->program)));
+	ct_tool_print(stdout, session.head->program,
+		      strnlen(session.head->program, sizeof(session.head->program)));
 	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
 	say_tries(session.head);
 	ct_session_close(&session, false);
@@ -355,7 +376,8 @@ void ct_recovery_everywhere(void *sweep)
 
 void ct_recovery_on_the_way(const char *verb)
 {
-	static struct ct_recovery_sweep run = { .is_quiet = true }; /* its thread may outlive the call */
+	/* its thread may outlive the call */
+	static struct ct_recovery_sweep run = { .is_quiet = true };
 
 	ct_recovery_run(ct_recovery_everywhere, &run, verb, RECOVERY_GOES_ON);
 }

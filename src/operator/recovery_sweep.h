@@ -1,7 +1,9 @@
 /*
- * operator/recovery_sweep.h - delivering what dead processes left, for `ctrace recover` and on the way of other verbs.
+ * operator/recovery_sweep.h - delivering what dead processes left, for `ctrace recover` and on the
+ * way of other verbs.
  *
- * Called on the tool's thread; ct_recovery_everywhere() and ct_recovery_named() on that of recovery_watch.c.
+ * Called on the tool's thread; ct_recovery_everywhere() and ct_recovery_named() on that of
+ * recovery_watch.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +25,13 @@ struct ct_recovery_sweep {
 void ct_recovery_everywhere(void *sweep);
 /* One run directory; reports on stderr what is none. */
 void ct_recovery_named(struct ct_recovery_sweep *sweep, const char *path);
-/* Delivers and removes what dead processes left in every run directory that this user may look into, and reports nothing.  What
- * cannot be delivered stays for `ctrace recover`, which reports why.  A recovery that makes no progress is reported and goes on
- * alone, on its thread; `verb` is for the message. */
+/* Delivers and removes what dead processes left in every run directory that this user may look
+ * into, and reports nothing.  What cannot be delivered stays for `ctrace recover`, which reports
+ * why.  A recovery that makes no progress is reported and goes on alone, on its thread; `verb` is
+ * for the message. */
 void ct_recovery_on_the_way(const char *verb);
-/* Reports on stderr the run directories that would be the user's and may not be used, and why; gives their number. */
+/* Reports on stderr the run directories that would be the user's and may not be used, and why;
+ * gives their number. */
 uint32_t ct_recovery_report_refused(const char *verb);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * recovery_watch.c - a recovery on a thread of its own, and how long a verb waits for it.
  *
- * An emitter's method may never return: a dead network file system, a module that hangs.  Only a recovery that makes no progress is left
- * alone, however long one with much to deliver takes.  A recovery may be killed at any point (docs/recovery.md), so the tool
- * ends without it.
+ * An emitter's method may never return: a dead network file system, a module that hangs.  Only a
+ * recovery that makes no progress is left alone, however long one with much to deliver takes.  A
+ * recovery may be killed at any point (docs/recovery.md), so the tool ends without it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,8 @@
 #define PATIENCE_SECONDS 2
 
 static struct {
-	pthread_mutex_t lock;       /* of everything below; never held while something is printed or delivered */
+	/* of everything below; never held while something is printed or delivered */
+	pthread_mutex_t lock;
 	pthread_cond_t has_changed; /* it has ended, or goes on after a report */
 	bool runs;
 	bool is_reported;           /* without progress since then */
@@ -93,7 +94,8 @@ static bool start(void (*body)(void *argument), void *argument)
 	return false;
 }
 
-static void print_stall(const struct recovery_place *at, const char *verb, enum recovery_patience patience)
+static void print_stall(const struct recovery_place *at, const char *verb,
+			enum recovery_patience patience)
 {
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", verb);
@@ -106,7 +108,9 @@ static void print_stall(const struct recovery_place *at, const char *verb, enum 
 		fputs(" in the output ", stderr);
 		ct_tool_print(stderr, at->output, strlen(at->output));
 	}
-	fputs(patience == RECOVERY_WAITS ? "; waiting for it\n" : "; going on without it, run ctrace recover\n", stderr);
+	fputs(patience == RECOVERY_WAITS ? "; waiting for it\n"
+					 : "; going on without it, run ctrace recover\n",
+	      stderr);
 	funlockfile(stderr);
 }
 
@@ -120,7 +124,8 @@ static bool is_overdue(void)
 	       (now.tv_sec == watch.stepped_at.tv_sec && now.tv_nsec >= watch.stepped_at.tv_nsec);
 }
 
-/* Under the lock: waits until the recovery ends, or has made no progress for a while, which is true once until there is progress again. */
+/* Under the lock: waits until the recovery ends, or has made no progress for a while, which is true
+ * once until there is progress again. */
 static bool is_stalled(enum recovery_patience patience)
 {
 	while (watch.runs && !watch.is_reported && !is_overdue()) {
@@ -156,7 +161,8 @@ static void wait(const char *verb, enum recovery_patience patience)
 	} while (goes_on);
 }
 
-void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb, enum recovery_patience patience)
+void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb,
+		     enum recovery_patience patience)
 {
 	if (ct_recovery_runs() || start(body, argument))
 		wait(verb, patience);

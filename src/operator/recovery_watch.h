@@ -1,7 +1,9 @@
 /*
- * operator/recovery_watch.h - a recovery on a thread of its own, so that an output that hangs holds up no verb.
+ * operator/recovery_watch.h - a recovery on a thread of its own, so that an output that hangs holds
+ * up no verb.
  *
- * The verb's thread calls ct_recovery_run(); the recovering thread reports each step that it makes.  One recovery runs at a time.
+ * The verb's thread calls ct_recovery_run(); the recovering thread reports each step that it makes.
+ * One recovery runs at a time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +15,7 @@
 /* What a recovery does now, for a message.  Small enough for one atomic write to a pipe. */
 struct recovery_place {
 	char directory[1400]; /* "/run/ctrace/1234.0"; "": none yet */
-	char output[1400]; /* "TEXTFILE /var/log/app.log"; "": no emitter's method runs */
+	char output[1400];    /* "TEXTFILE /var/log/app.log"; "": no emitter's method runs */
 };
 
 enum recovery_patience {
@@ -21,10 +23,12 @@ enum recovery_patience {
 	RECOVERY_WAITS    /* until the recovery has ended */
 };
 
-/* Runs body(argument) on a thread of its own.  A recovery without progress for two seconds is reported on stderr, after which
- * RECOVERY_GOES_ON returns: then the recovery may still run when the tool ends, and `argument` must live as long.  A recovery that an
- * earlier call did not wait for is waited for instead of a new one, in the same way. */
-void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb, enum recovery_patience patience);
+/* Runs body(argument) on a thread of its own.  A recovery without progress for two seconds is
+ * reported on stderr, after which RECOVERY_GOES_ON returns: then the recovery may still run when
+ * the tool ends, and `argument` must live as long.  A recovery that an earlier call did not wait
+ * for is waited for instead of a new one, in the same way. */
+void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb,
+		     enum recovery_patience patience);
 /* On the recovering thread: the recovery makes progress. */
 void ct_recovery_note(const struct recovery_place *place);
 /* The tool must not wait for it at its end. */

@@ -1,8 +1,9 @@
 /*
  * reply_table.c - keeps the prompts of TRACE CT that wait for a reply.
  *
- * Called by the operator's tools, for moments only: nothing is asked of a process while the lock is held.  What a file holds is not
- * trusted: the command and its operands are parsed again by who uses them.
+ * Called by the operator's tools, for moments only: nothing is asked of a process while the lock is
+ * held.  What a file holds is not trusted: the command and its operands are parsed again by who
+ * uses them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@
 enum ctrace_status ct_reply_table_open(struct reply_table *table)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	enum ctrace_status status = ct_run_directory_open(DIRECTORY, table->path, &table->directory_fd);
+	enum ctrace_status status =
+		ct_run_directory_open(DIRECTORY, table->path, &table->directory_fd);
 
 	if (status != CTRACE_OK)
 		return status;
@@ -87,7 +89,8 @@ static DIR *open_listing(const struct reply_table *table)
 	return directory;
 }
 
-enum ctrace_status ct_reply_numbers(struct reply_table *table, unsigned **out_numbers, size_t *out_count)
+enum ctrace_status ct_reply_numbers(struct reply_table *table, unsigned **out_numbers,
+				    size_t *out_count)
 {
 	unsigned *numbers = calloc(REPLY_MOST, sizeof *numbers);
 	DIR *directory = open_listing(table);
@@ -155,11 +158,13 @@ static enum ctrace_status write_entry(struct reply_table *table, const struct re
 	print_entry(entry, &text);
 	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 	if (status == CTRACE_OK)
-		status = ct_os_open_file(table->directory_fd, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL, &fd);
+		status = ct_os_open_file(table->directory_fd, TEMPORARY,
+					 O_WRONLY | O_CREAT | O_EXCL, &fd);
 	if (status == CTRACE_OK) {
 		status = ct_os_write_at(fd, text.data, text.size, 0);
 		ct_os_close(&fd);
-		if (status == CTRACE_OK && renameat(table->directory_fd, TEMPORARY, table->directory_fd, name) != 0)
+		if (status == CTRACE_OK &&
+		    renameat(table->directory_fd, TEMPORARY, table->directory_fd, name) != 0)
 			status = CTRACE_OS_ERROR;
 		if (status != CTRACE_OK)
 			(void)unlinkat(table->directory_fd, TEMPORARY, 0);
@@ -218,15 +223,18 @@ static bool parse_entry(struct ct_buf *text, struct reply_entry *out)
 
 	if (!read_line(&at, "ctrace-reply ", line, sizeof line) || strcmp(line, "1") != 0)
 		return false;
-	if (!read_line(&at, "time ", line, sizeof line) || !read_number(&time, UINT64_MAX, &out->time_ns))
+	if (!read_line(&at, "time ", line, sizeof line) ||
+	    !read_number(&time, UINT64_MAX, &out->time_ns))
 		return false;
 	if (!read_line(&at, "process ", line, sizeof line) || !parse_process(line, out))
 		return false;
-	return read_line(&at, "job ", out->job, sizeof out->job) && read_line(&at, "command ", out->command, sizeof out->command) &&
+	return read_line(&at, "job ", out->job, sizeof out->job) &&
+	       read_line(&at, "command ", out->command, sizeof out->command) &&
 	       read_line(&at, "operands ", out->operands, sizeof out->operands);
 }
 
-static enum ctrace_status read_entry(struct reply_table *table, const char *name, struct reply_entry *out)
+static enum ctrace_status read_entry(struct reply_table *table, const char *name,
+				     struct reply_entry *out)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -270,7 +278,8 @@ enum ctrace_status ct_reply_replace(struct reply_table *table, const struct repl
 	return write_entry(table, entry);
 }
 
-enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number, struct reply_entry *out)
+enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number,
+				 struct reply_entry *out)
 {
 	char name[16];
 

@@ -1,7 +1,8 @@
 /*
  * target.c - the options by which a verb says which processes it means.
  *
- * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and others.
+ * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and
+ * others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static uint32_t parse_asid(const char *text, struct argp_state *state)
 	uint16_t asid = 0;
 
 	if (ct_asid_parse(text, strlen(text), &asid) != 0)
-		argp_error(state, "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits", text);
+		argp_error(state, "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits",
+			   text);
 	return asid;
 }
 
@@ -45,14 +47,17 @@ static unsigned parse_timeout(const char *text, struct argp_state *state)
 	char *end;
 
 	seconds = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(seconds) || seconds < 0.001 || seconds > MOST_SECONDS)
-		argp_error(state, "\"%s\" is not a time; expected seconds, from 0.001 to %d", text, MOST_SECONDS);
+	if (end == text || *end != '\0' || !isfinite(seconds) || seconds < 0.001 ||
+	    seconds > MOST_SECONDS)
+		argp_error(state, "\"%s\" is not a time; expected seconds, from 0.001 to %d", text,
+			   MOST_SECONDS);
 	return (unsigned)(seconds * 1000);
 }
 
 bool ct_target_is_all(const struct target *target)
 {
-	return target->filter.pid == 0 && target->filter.asid == 0 && target->filter.jobname == NULL;
+	return target->filter.pid == 0 && target->filter.asid == 0 &&
+	       target->filter.jobname == NULL;
 }
 
 static void check_all(const struct target *target, struct argp_state *state)
@@ -72,7 +77,8 @@ static error_t parse_target(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		*target = (struct target){ .timeout_ms = DEFAULT_TIMEOUT_MS, .verb = state->argv[0] };
+		*target =
+			(struct target){ .timeout_ms = DEFAULT_TIMEOUT_MS, .verb = state->argv[0] };
 		return 0;
 	case 'a':
 		target->is_all = true;

@@ -19,8 +19,8 @@ struct target {
 	bool is_all;      /* --all is said */
 	const char *verb; /* "ctrace level": who reports */
 };
-/* --pid, --job, --asid, --all, --json, --timeout: a child parser; its input is a struct target, which it first fills with what holds
- * without options. */
+/* --pid, --job, --asid, --all, --json, --timeout: a child parser; its input is a struct target,
+ * which it first fills with what holds without options. */
 extern const struct argp ct_target_argp;
 
 /* No process is picked out by pid, ASID or job. */

@@ -1,8 +1,8 @@
 /*
  * transact.c - asks processes for the transactions of a TRACE CT, and says what came of them.
  *
- * Called by the operator's tools.  All processes are asked at once, each for all transactions in their order.  A process that does not
- * have the trace is no failure, unless none has it.
+ * Called by the operator's tools.  All processes are asked at once, each for all transactions in
+ * their order.  A process that does not have the trace is no failure, unless none has it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,8 @@ static struct transaction *add_item(struct transactions *all)
 	return &all->items[all->count++];
 }
 
-static void add_one(struct transactions *all, const struct ct_trace_command *command, const char *place, bool is_of_glob)
+static void add_one(struct transactions *all, const struct ct_trace_command *command,
+		    const char *place, bool is_of_glob)
 {
 	struct transaction *transaction = add_item(all);
 
@@ -56,7 +57,8 @@ static void add_one(struct transactions *all, const struct ct_trace_command *com
 		return;
 	memcpy(transaction->component, command->name, sizeof transaction->component);
 	memcpy(transaction->sub, command->sub, sizeof transaction->sub);
-	(void)snprintf(transaction->place, sizeof transaction->place, "%s%s", place, place[0] != '\0' ? " " : "");
+	(void)snprintf(transaction->place, sizeof transaction->place, "%s%s", place,
+		       place[0] != '\0' ? " " : "");
 	transaction->is_preset = command->request.state >= CTRACE_CT_PRESET_PUT;
 	transaction->is_of_glob = is_of_glob;
 	ct_trace_command_encode(&all->ask.request, command);
@@ -73,7 +75,8 @@ static bool find_peers(struct transactions *all)
 }
 
 /* Each trace that the patterns mean, by its whole name. */
-static void add_pattern(struct transactions *all, const struct ct_trace_command *command, const char *place)
+static void add_pattern(struct transactions *all, const struct ct_trace_command *command,
+			const char *place)
 {
 	struct ct_trace_command one = *command;
 	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
@@ -84,7 +87,8 @@ static void add_pattern(struct transactions *all, const struct ct_trace_command 
 		all->refused++;
 		return;
 	}
-	(void)snprintf(pattern, sizeof pattern, "%s%s%s", command->name, command->sub[0] != '\0' ? "." : "", command->sub);
+	(void)snprintf(pattern, sizeof pattern, "%s%s%s", command->name,
+		       command->sub[0] != '\0' ? "." : "", command->sub);
 	(void)snprintf(where, sizeof where, "%s%s", place, place[0] != '\0' ? " " : "");
 	ct_component_names_get(&all->ask.peers, pattern, &names);
 	all->failed |= names.failed;
@@ -100,8 +104,8 @@ static void add_pattern(struct transactions *all, const struct ct_trace_command 
 	ct_component_names_fini(&names);
 }
 
-void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *request,
-			 const char *place)
+void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command,
+			 const struct ct_trace_request *request, const char *place)
 {
 	struct ct_trace_command one = { .request = *request };
 	struct ct_buf sub;
@@ -110,7 +114,8 @@ void ct_transactions_add(struct transactions *all, const struct ct_operator_comm
 	if (request->has[CT_CLAUSE_SUB])
 		ct_sub_print(&request->sub, &sub);
 	memcpy(one.name, command->component, sizeof one.name);
-	(void)snprintf(one.sub, sizeof one.sub, "%s", command->has_sub ? command->sub : ct_buf_text(&sub));
+	(void)snprintf(one.sub, sizeof one.sub, "%s",
+		       command->has_sub ? command->sub : ct_buf_text(&sub));
 	all->failed |= sub.failed;
 	ct_buf_fini(&sub);
 	if (request->state == CTRACE_CT_NONE)
@@ -167,10 +172,12 @@ static bool is_absent(const struct transaction *transaction, const struct ctrace
 	uint32_t reason = CTRACE_REASON(outcome->rsncode);
 
 	return outcome->rc == CTRACE_RC_REFUSED &&
-	       (reason == CTRACE_RSN_NOT_DEFINED || (transaction->is_preset && reason == CTRACE_RSN_NO_HEAD));
+	       (reason == CTRACE_RSN_NOT_DEFINED ||
+		(transaction->is_preset && reason == CTRACE_RSN_NO_HEAD));
 }
 
-static void read_answer(const struct transaction *transaction, const struct ct_message *message, struct answer *out)
+static void read_answer(const struct transaction *transaction, const struct ct_message *message,
+			struct answer *out)
 {
 	uint64_t status = ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
 	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
@@ -183,7 +190,9 @@ static void read_answer(const struct transaction *transaction, const struct ct_m
 			out->kind = ANSWER_ABSENT;
 		return;
 	}
-	out->kind = status == CTRACE_OK ? ANSWER_DONE : status == CTRACE_NOT_FOUND ? ANSWER_ABSENT : ANSWER_REFUSED;
+	out->kind = status == CTRACE_OK          ? ANSWER_DONE
+		    : status == CTRACE_NOT_FOUND ? ANSWER_ABSENT
+						 : ANSWER_REFUSED;
 	if (text.at != NULL)
 		copy_message(out, text.at, text.size);
 	else if (out->kind == ANSWER_REFUSED)
@@ -192,13 +201,16 @@ static void read_answer(const struct transaction *transaction, const struct ct_m
 	out->outcome.rc = out->kind == ANSWER_DONE ? CTRACE_RC_OK : UINT32_MAX;
 }
 
-static void take_frame(const struct ct_peer *peer, size_t request, const struct ct_message *frame, void *user)
+static void take_frame(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
+		       void *user)
 {
 	const struct answers *answers = user;
 	const struct transactions *all = answers->all;
 
 	if (frame != NULL && frame->verb == CT_VERB_TRACE_CT && request < all->count)
-		read_answer(&all->items[request], frame, &answers->items[(size_t)(peer - all->ask.peers.items) * all->count + request]);
+		read_answer(&all->items[request], frame,
+			    &answers->items[(size_t)(peer - all->ask.peers.items) * all->count +
+					    request]);
 }
 
 /* ---- what is said ---- */
@@ -210,13 +222,15 @@ static void print_trace(const char *component, const char *sub, struct ct_buf *o
 	if (sub[0] != '\0')
 		ct_buf_add_format(out, "COMP=%s SUB=(%s)", component, sub);
 	else if (dot != NULL)
-		ct_buf_add_format(out, "COMP=%.*s SUB=(%s)", (int)(dot - component), component, dot + 1);
+		ct_buf_add_format(out, "COMP=%.*s SUB=(%s)", (int)(dot - component), component,
+				  dot + 1);
 	else
 		ct_buf_add_format(out, "COMP=%s", component);
 }
 
 /* "CTAPP00:3:5 COMP=ABC SUB=(A) process 1234 ASID 0012 JOBNAME ABC" */
-static void print_subject(const struct transaction *transaction, const struct ct_peer *peer, struct ct_buf *out)
+static void print_subject(const struct transaction *transaction, const struct ct_peer *peer,
+			  struct ct_buf *out)
 {
 	ct_buf_add_text(out, transaction->place);
 	print_trace(transaction->component, transaction->sub, out);
@@ -229,7 +243,8 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 	if (outcome->rc == CTRACE_RC_ABEND)
 		ct_buf_add_format(out, "10 abend 00D reason %08X", outcome->abend);
 	else if (outcome->rsncode != 0)
-		ct_buf_add_format(out, "%02X reason %02X", outcome->rc, CTRACE_REASON(outcome->rsncode));
+		ct_buf_add_format(out, "%02X reason %02X", outcome->rc,
+				  CTRACE_REASON(outcome->rsncode));
 	else
 		ct_buf_add_format(out, "%02X", outcome->rc);
 }
@@ -237,14 +252,17 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 /* ctrace's own message says what the reason says, and more. */
 static bool says_all(const struct ctrace_outcome *outcome)
 {
-	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,       CTRACE_RSN_NO_JOBS,
-					    CTRACE_RSN_NO_WTR,         CTRACE_RSN_NOT_MODIFIABLE, CTRACE_RSN_HEAD_NO_OPTIONS,
-					    CTRACE_RSN_BUFDEFIN,       CTRACE_RSN_NO_STATE,       CTRACE_RSN_NO_HEAD };
+	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,
+					    CTRACE_RSN_NO_JOBS,        CTRACE_RSN_NO_WTR,
+					    CTRACE_RSN_NOT_MODIFIABLE, CTRACE_RSN_HEAD_NO_OPTIONS,
+					    CTRACE_RSN_BUFDEFIN,       CTRACE_RSN_NO_STATE,
+					    CTRACE_RSN_NO_HEAD };
 
 	if (outcome->message[0] == '\0' || outcome->rc == CTRACE_RC_ABEND)
 		return false;
 	for (size_t i = 0; i < CT_COUNT(reasons); i++)
-		if (outcome->rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome->rsncode) == reasons[i])
+		if (outcome->rc == CTRACE_RC_REFUSED &&
+		    CTRACE_REASON(outcome->rsncode) == reasons[i])
 			return true;
 	return outcome->rc == CTRACE_RC_EXISTS;
 }
@@ -257,12 +275,14 @@ static void print_detail(const struct ctrace_outcome *outcome, struct ct_buf *ou
 	}
 	ct_buf_add_text(out, ctrace_outcome_text(outcome));
 	if (outcome->ss_rc != 0 || outcome->ss_rsncode != 0)
-		ct_buf_add_format(out, "; the routine's RC %02X reason %08X", outcome->ss_rc, outcome->ss_rsncode);
+		ct_buf_add_format(out, "; the routine's RC %02X reason %08X", outcome->ss_rc,
+				  outcome->ss_rsncode);
 	if (outcome->message[0] != '\0')
 		ct_buf_add_format(out, "; %s", outcome->message);
 }
 
-static void say_refused(const struct transaction *transaction, const struct ct_peer *peer, const struct answer *answer, struct wto *wto)
+static void say_refused(const struct transaction *transaction, const struct ct_peer *peer,
+			const struct answer *answer, struct wto *wto)
 {
 	struct ct_buf subject, codes, detail;
 
@@ -271,22 +291,26 @@ static void say_refused(const struct transaction *transaction, const struct ct_p
 	ct_buf_init(&detail);
 	print_subject(transaction, peer, &subject);
 	if (answer->kind == ANSWER_GONE) {
-		ct_wto(wto, CTR013I, ct_buf_text(&subject), "gave an answer that ends before this transaction", NULL);
+		ct_wto(wto, CTR013I, ct_buf_text(&subject),
+		       "gave an answer that ends before this transaction", NULL);
 	} else if (answer->outcome.rc == UINT32_MAX) {
 		ct_wto(wto, CTR012I, ct_buf_text(&subject), "08", answer->message, NULL);
 	} else {
 		print_codes(&answer->outcome, &codes);
 		print_detail(&answer->outcome, &detail);
-		ct_wto(wto, CTR012I, ct_buf_text(&subject), ct_buf_text(&codes), ct_buf_text(&detail), NULL);
+		ct_wto(wto, CTR012I, ct_buf_text(&subject), ct_buf_text(&codes),
+		       ct_buf_text(&detail), NULL);
 	}
 	ct_buf_fini(&subject);
 	ct_buf_fini(&codes);
 	ct_buf_fini(&detail);
 }
 
-static void say_done(const struct transaction *transaction, const struct ct_peer *peer, const struct answer *answer, struct wto *wto)
+static void say_done(const struct transaction *transaction, const struct ct_peer *peer,
+		     const struct answer *answer, struct wto *wto)
 {
-	const char *message = answer->outcome.message[0] != '\0' ? answer->outcome.message : answer->message;
+	const char *message =
+		answer->outcome.message[0] != '\0' ? answer->outcome.message : answer->message;
 	struct ct_buf subject;
 
 	if (message[0] == '\0')
@@ -305,13 +329,15 @@ static bool hint_nearest(const struct ct_peers *peers, const char *name, struct 
 	const char *nearest;
 	size_t size = 0;
 
-	for (const char *dot = name; dot != NULL && size + 2 < sizeof pattern; dot = strchr(dot + 1, '.')) {
+	for (const char *dot = name; dot != NULL && size + 2 < sizeof pattern;
+	     dot = strchr(dot + 1, '.')) {
 		pattern[size++] = '*';
 		pattern[size++] = '.';
 	}
 	pattern[size - 1] = '\0';
 	ct_component_names_get(peers, pattern, &names);
-	nearest = ct_suggest((struct ct_span){ name, strlen(name) }, (const char *const *)names.items, names.count);
+	nearest = ct_suggest((struct ct_span){ name, strlen(name) },
+			     (const char *const *)names.items, names.count);
 	if (nearest != NULL) {
 		ct_buf_add_text(out, "; the nearest is ");
 		print_trace(nearest, "", out);
@@ -329,7 +355,8 @@ static void hint_subs(const struct ct_peers *peers, const char *component, struc
 	(void)snprintf(pattern, sizeof pattern, "%s.*", component);
 	ct_component_names_get(peers, pattern, &names);
 	for (size_t i = 0; i < names.count && i < MOST_SUBS_SHOWN; i++)
-		ct_buf_add_format(out, "%s(%s)", i == 0 ? "; it has SUB=" : ", ", names.items[i] + strlen(component) + 1);
+		ct_buf_add_format(out, "%s(%s)", i == 0 ? "; it has SUB=" : ", ",
+				  names.items[i] + strlen(component) + 1);
 	if (names.count > MOST_SUBS_SHOWN)
 		ct_buf_add_text(out, ", ...");
 	ct_component_names_fini(&names);
@@ -344,7 +371,8 @@ static void say_nobody_has(const struct ask *ask, struct transaction *transactio
 	ct_buf_init(&name);
 	ct_buf_init(&hint);
 	print_trace(transaction->component, transaction->sub, &name);
-	(void)snprintf(whole, sizeof whole, "%s%s%s", transaction->component, has_sub ? "." : "", transaction->sub);
+	(void)snprintf(whole, sizeof whole, "%s%s%s", transaction->component, has_sub ? "." : "",
+		       transaction->sub);
 	if (!hint_nearest(&ask->peers, whole, &hint) && has_sub)
 		hint_subs(&ask->peers, transaction->component, &hint);
 	ct_wto(ask->wto, CTR014I, transaction->place, ct_buf_text(&name), ct_buf_text(&hint), NULL);
@@ -353,20 +381,24 @@ static void say_nobody_has(const struct ask *ask, struct transaction *transactio
 	transaction->failed++;
 }
 
-/* A preset is one file for all processes: when one has carried it out, the others find nothing more to do. */
+/* A preset is one file for all processes: when one has carried it out, the others find nothing more
+ * to do. */
 static bool is_moot(const struct transaction *transaction, const struct answer *answer)
 {
-	return transaction->is_preset && transaction->done != 0 && answer->outcome.rc == CTRACE_RC_EXISTS;
+	return transaction->is_preset && transaction->done != 0 &&
+	       answer->outcome.rc == CTRACE_RC_EXISTS;
 }
 
-static bool is_failure(const struct transaction *transaction, const struct ct_peer *peer, const struct answer *answer)
+static bool is_failure(const struct transaction *transaction, const struct ct_peer *peer,
+		       const struct answer *answer)
 {
 	if (answer->kind == ANSWER_GONE)
 		return peer->answer.size != 0; /* else it is told once for the process */
 	return answer->kind == ANSWER_REFUSED && !is_moot(transaction, answer);
 }
 
-static void settle(const struct ask *ask, struct transaction *transaction, const struct answer *column, size_t stride)
+static void settle(const struct ask *ask, struct transaction *transaction,
+		   const struct answer *column, size_t stride)
 {
 	const struct ct_peers *peers = &ask->peers;
 
@@ -404,7 +436,9 @@ static void say_result(const struct transactions *all, uint32_t silent)
 /* Returns how many gave no response. */
 static uint32_t settle_all(struct transactions *all)
 {
-	struct answers answers = { .all = all, .items = calloc(all->ask.peers.count * all->count, sizeof *answers.items) };
+	struct answers answers = { .all = all,
+				   .items = calloc(all->ask.peers.count * all->count,
+						   sizeof *answers.items) };
 	uint32_t silent;
 
 	if (answers.items == NULL) {
@@ -416,7 +450,8 @@ static uint32_t settle_all(struct transactions *all)
 	for (size_t i = 0; i < all->count; i++)
 		settle(&all->ask, &all->items[i], &answers.items[i], all->count);
 	silent = ct_ask_report(&all->ask);
-	for (size_t i = 0; i < all->count && silent == 0; i++) { /* what one that is silent has is not known */
+	for (size_t i = 0; i < all->count && silent == 0;
+	     i++) { /* what one that is silent has is not known */
 		struct transaction *transaction = &all->items[i];
 
 		if (transaction->done == 0 && transaction->failed == 0 && !transaction->is_of_glob)

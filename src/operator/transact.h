@@ -33,14 +33,16 @@ struct transactions {
 };
 void ct_transactions_init(struct transactions *all, const struct target *target, struct wto *wto);
 void ct_transactions_fini(struct transactions *all);
-/* Adds a request of the command: its reply, or a statement of its member, whose own SUB, state and size count before the command's.
- * `place` ("CTAPP00:3:5" or "") is copied; a pattern becomes every trace that it means in the target's processes. */
-void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *request,
-			 const char *place);
+/* Adds a request of the command: its reply, or a statement of its member, whose own SUB, state and
+ * size count before the command's. `place` ("CTAPP00:3:5" or "") is copied; a pattern becomes every
+ * trace that it means in the target's processes. */
+void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command,
+			 const struct ct_trace_request *request, const char *place);
 /* Asks, says what each process refused, and closes with ITT038I. */
 void ct_transactions_run(struct transactions *all);
 
 /* ---- transact_member.c: TRACE CT,...,PARM=member.  The whole of it, with its writers. */
-void ct_member_run(const struct ct_operator_command *command, const struct target *target, struct wto *wto);
+void ct_member_run(const struct ct_operator_command *command, const struct target *target,
+		   struct wto *wto);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * transact_member.c - TRACE CT with PARM: a member becomes transactions.
  *
- * Called by the operator's tools.  The member is read here, once, so that all processes do the same, and so that its errors are told
- * before anything is done.  First its writer is started, then the statements are carried out, in order, then a writer is stopped.
+ * Called by the operator's tools.  The member is read here, once, so that all processes do the
+ * same, and so that its errors are told before anything is done.  First its writer is started, then
+ * the statements are carried out, in order, then a writer is stopped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,9 +26,11 @@ static void say_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnost
 	char place[4200];
 	char number[16];
 
-	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, diagnostic->line, diagnostic->column);
+	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, diagnostic->line,
+		       diagnostic->column);
 	(void)snprintf(number, sizeof number, "0C %02X", reason);
-	ct_wto(reading->wto, CTR016I, place, diagnostic->message, diagnostic->expected, number, NULL);
+	ct_wto(reading->wto, CTR016I, place, diagnostic->message, diagnostic->expected, number,
+	       NULL);
 }
 
 static void say_unreadable(const struct reading *reading, uint32_t reason)
@@ -42,7 +45,8 @@ static void say_unreadable(const struct reading *reading, uint32_t reason)
 		(void)snprintf(where, sizeof where, ": %s", reading->path);
 	else if (directories != NULL && reason != CTRACE_RSN_MEMBER_NAME)
 		(void)snprintf(where, sizeof where, ": CTRACE_PARMLIB=%.4000s", directories);
-	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number, where, NULL);
+	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number,
+	       where, NULL);
 }
 
 /* ---- the statements ---- */
@@ -54,12 +58,14 @@ static void place_of(const char *member, const struct ct_trace_request *statemen
 	while (clause < CT_CLAUSE_COUNT && !statement->has[clause])
 		clause++;
 	if (clause < CT_CLAUSE_COUNT)
-		(void)snprintf(out, 48, "%.8s:%u:%u", member, statement->place[clause].line, statement->place[clause].column);
+		(void)snprintf(out, 48, "%.8s:%u:%u", member, statement->place[clause].line,
+			       statement->place[clause].column);
 	else
 		(void)snprintf(out, 48, "%.8s", member);
 }
 
-static void add_statement(struct transactions *all, const struct ct_operator_command *command, const struct ct_trace_request *statement)
+static void add_statement(struct transactions *all, const struct ct_operator_command *command,
+			  const struct ct_trace_request *statement)
 {
 	char place[48];
 
@@ -70,7 +76,8 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 		return;
 	}
 	if (statement->state == CTRACE_CT_NONE &&
-	    command->state == CTRACE_CT_NONE) { /* or each process would say so, those without the trace too */
+	    command->state == CTRACE_CT_NONE) { /* or each process would say so, those without the
+						   trace too */
 		ct_wto(all->ask.wto, CTR026I, place, NULL);
 		all->refused++;
 		return;
@@ -80,7 +87,8 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 
 /* ---- the member ---- */
 
-static void run_statements(const struct ct_operator_command *command, const struct ct_parmlib *parmlib, const struct target *target,
+static void run_statements(const struct ct_operator_command *command,
+			   const struct ct_parmlib *parmlib, const struct target *target,
 			   struct wto *wto)
 {
 	struct transactions all;
@@ -92,14 +100,16 @@ static void run_statements(const struct ct_operator_command *command, const stru
 	ct_transactions_fini(&all);
 }
 
-static void run_parmlib(const struct ct_operator_command *command, const struct ct_parmlib *parmlib, const struct target *target,
-			struct wto *wto)
+static void run_parmlib(const struct ct_operator_command *command, const struct ct_parmlib *parmlib,
+			const struct target *target, struct wto *wto)
 {
-	struct writer_start start = {
-		.name = parmlib->wtrstart, .has_mode = parmlib->nowrap, .nowrap = parmlib->nowrap, .may_run = true
-	};
+	struct writer_start start = { .name = parmlib->wtrstart,
+				      .has_mode = parmlib->nowrap,
+				      .nowrap = parmlib->nowrap,
+				      .may_run = true };
 
-	/* Without its writer a trace would go to its destinations instead: that was not asked for. */
+	/* Without its writer a trace would go to its destinations instead: that was not asked for.
+	 */
 	if (parmlib->wtrstart[0] != '\0' && !ct_writer_start(&start, wto)) {
 		ct_wto(wto, ITT038I, "NONE", NULL);
 		return;
@@ -110,7 +120,8 @@ static void run_parmlib(const struct ct_operator_command *command, const struct 
 		(void)ct_writer_stop(parmlib->wtrstop, false, wto);
 }
 
-void ct_member_run(const struct ct_operator_command *command, const struct target *target, struct wto *wto)
+void ct_member_run(const struct ct_operator_command *command, const struct target *target,
+		   struct wto *wto)
 {
 	char path[4096];
 	struct reading reading = { .member = command->member, .path = path, .wto = wto };

@@ -1,9 +1,10 @@
 /*
  * writer_control.c - starts an external writer, and asks one to end.
  *
- * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and has no terminal: it lives until it
- * is stopped, and says what it has to say in its log, <run directory>/writer/NAME.log.  It tells that it is ready, or why not, through a
- * pipe that it inherits: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
+ * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and
+ * has no terminal: it lives until it is stopped, and says what it has to say in its log, <run
+ * directory>/writer/NAME.log.  It tells that it is ready, or why not, through a pipe that it
+ * inherits: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +41,8 @@ static bool place_open(const char *name, struct place *place, enum wto_id refusa
 	enum ctrace_status status;
 
 	if (!ct_writer_name_is_valid(name, strlen(name))) {
-		ct_wto(wto, refusal, name, "a writer's name has 1 to 7 of A-Z 0-9 $ @ #, no digit first", NULL);
+		ct_wto(wto, refusal, name,
+		       "a writer's name has 1 to 7 of A-Z 0-9 $ @ #, no digit first", NULL);
 		return false;
 	}
 	(void)snprintf(place->name, sizeof place->name, "%.7s", name);
@@ -50,7 +52,8 @@ static bool place_open(const char *name, struct place *place, enum wto_id refusa
 		char why[4300];
 
 		(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s", place->directory,
-			       status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+			       status == CTRACE_OS_ERROR ? strerror(errno)
+							 : ctrace_status_text(status));
 		ct_wto(wto, refusal, place->name, why, NULL);
 		return false;
 	}
@@ -88,16 +91,22 @@ static int open_log(const struct place *place)
 	int fd;
 
 	(void)snprintf(name, sizeof name, "%s.log", place->name);
-	return ct_os_open_file(place->directory_fd, name, O_WRONLY | O_APPEND | O_CREAT, &fd) == CTRACE_OK ? fd : -1;
+	return ct_os_open_file(place->directory_fd, name, O_WRONLY | O_APPEND | O_CREAT, &fd) ==
+			       CTRACE_OK
+		       ? fd
+		       : -1;
 }
 
 /* In the process that becomes the writer.  Returns only when it cannot. */
-static void become_writer(const struct writer_start *start, const struct place *place, int ready_fd, int log_fd)
+static void become_writer(const struct writer_start *start, const struct place *place, int ready_fd,
+			  int log_fd)
 {
 	const char *mode = start->nowrap ? "--nowrap" : "--wrap";
 	char name[CTRACE_MAX_NAME + 1];
 	char number[8];
-	const char *arguments[] = { "ctrace", "writer", name, "--ready-fd", number, start->has_mode ? mode : NULL, NULL };
+	const char *arguments[] = { "ctrace",     "writer", name,
+				    "--ready-fd", number,   start->has_mode ? mode : NULL,
+				    NULL };
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -109,8 +118,8 @@ static void become_writer(const struct writer_start *start, const struct place *
 	null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	if (ready_fd < 0 || log_fd < 0 || null_fd < 0)
 		return;
-	if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 || dup2(log_fd, STDERR_FILENO) < 0 ||
-	    dup2(ready_fd, READY_FD) < 0)
+	if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
+	    dup2(log_fd, STDERR_FILENO) < 0 || dup2(ready_fd, READY_FD) < 0)
 		return;
 	(void)close_range(READY_FD + 1, ~0U, 0);
 	(void)sigemptyset(&none);
@@ -141,7 +150,8 @@ static bool start_process(const struct writer_start *start, const struct place *
 	return child > 0;
 }
 
-/* The one line that the writer says: a text that ends where the line does.  False: it is not there in time. */
+/* The one line that the writer says: a text that ends where the line does.  False: it is not there
+ * in time. */
 static bool read_ready(int fd, char *line, size_t room)
 {
 	uint64_t until = ct_clock_mono_ns() + (uint64_t)START_SECONDS * 1000000000u;
@@ -172,7 +182,8 @@ static void say_as_logged(struct wto *wto, enum wto_id id, const char *writer)
 	const char *mark = strstr(row->text, "{}");
 	char text[120];
 
-	(void)snprintf(text, sizeof text, "%s %.*s%s%s", row->code, (int)(mark - row->text), row->text, writer, mark + 2);
+	(void)snprintf(text, sizeof text, "%s %.*s%s%s", row->code, (int)(mark - row->text),
+		       row->text, writer, mark + 2);
 	ct_wto(wto, id, writer, NULL);
 	ct_wto_note_said(wto, writer, text);
 }
@@ -186,7 +197,8 @@ static bool say_ready(const struct place *place, bool in_time, const char *line,
 		return true;
 	}
 	(void)snprintf(why, sizeof why, "%s; %.4000s/%s.log may say more",
-		       in_time ? "it ended at once" : "it did not get ready in time", place->directory, place->name);
+		       in_time ? "it ended at once" : "it did not get ready in time",
+		       place->directory, place->name);
 	ct_wto(wto, CTR021I, place->name, in_time && line[0] != '\0' ? line : why, NULL);
 	if (in_time && line[0] != '\0')
 		ct_wto_note_said(wto, place->name, line);
@@ -233,7 +245,8 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 
 /* ---- stopping ---- */
 
-/* Still, some seconds after it closed the connection: what a process that ends closes first is nobody's to say. */
+/* Still, some seconds after it closed the connection: what a process that ends closes first is
+ * nobody's to say. */
 static bool is_listening(const struct place *place)
 {
 	const struct timespec wait = { .tv_nsec = 20000000 };

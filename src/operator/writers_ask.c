@@ -51,7 +51,8 @@ static void add_silent(struct reading *reading, const struct ct_peer *peer)
 		(void)ct_display_add_writer(reading->display, &row);
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message, void *user)
+static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+		       void *user)
 {
 	struct reading *reading = user;
 	struct ct_span fields, value;

@@ -1,8 +1,9 @@
 /*
  * wto.c - the messages that operators see, all of them in one table.
  *
- * Called by ctrace op and ctrace console.  Texts may come from anywhere; what could forge a line or a terminal sequence is escaped.
- * A message that starts with ITT or IEE is z/OS's own; those with CTR are ours.
+ * Called by ctrace op and ctrace console.  Texts may come from anywhere; what could forge a line or
+ * a terminal sequence is escaped. A message that starts with ITT or IEE is z/OS's own; those with
+ * CTR are ours.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,26 +13,34 @@
 #include <time.h>
 
 static const struct wto_row rows[WTO_COUNT] = {
-	[ITT006A] = { "ITT006A", WTO_DONE, "SPECIFY OPERAND(S) FOR TRACE CT COMMAND", "TRACE CT waits for a REPLY with this number." },
-	[ITT038I] = { "ITT038I", WTO_DONE, "{} OF THE TRANSACTIONS REQUESTED VIA THE TRACE CT COMMAND WERE SUCCESSFULLY EXECUTED.",
+	[ITT006A] = { "ITT006A", WTO_DONE, "SPECIFY OPERAND(S) FOR TRACE CT COMMAND",
+		      "TRACE CT waits for a REPLY with this number." },
+	[ITT038I] = { "ITT038I", WTO_DONE,
+		      "{} OF THE TRANSACTIONS REQUESTED VIA THE TRACE CT COMMAND WERE SUCCESSFULLY EXECUTED.",
 		      "ALL, SOME or NONE.  A transaction is one trace in one process." },
-	[ITT110I] = { "ITT110I", WTO_DONE, "INITIALIZATION OF CTRACE WRITER {} COMPLETE.", "The external writer runs." },
-	[ITT111I] = { "ITT111I", WTO_DONE, "CTRACE WRITER {} TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
+	[ITT110I] = { "ITT110I", WTO_DONE, "INITIALIZATION OF CTRACE WRITER {} COMPLETE.",
+		      "The external writer runs." },
+	[ITT111I] = { "ITT111I", WTO_DONE,
+		      "CTRACE WRITER {} TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
 		      "The external writer has closed its data sets and ended." },
 	[IEE600I] = { "IEE600I", WTO_DONE, "REPLY TO {} IS;{}", "The reply was understood." },
-	[CTR001E] = { "CTR001E", WTO_DIAGNOSTIC, "Column {}: {}; expected {}", "The command cannot be parsed.  Nothing was done." },
+	[CTR001E] = { "CTR001E", WTO_DIAGNOSTIC, "Column {}: {}; expected {}",
+		      "The command cannot be parsed.  Nothing was done." },
 	[CTR002E] = { "CTR002E", WTO_DIAGNOSTIC, "Reply, column {}: {}; expected {}",
 		      "The operands of a reply cannot be parsed.  The prompt is outstanding as before." },
-	[CTR003I] = { "CTR003I", WTO_REFUSED, "Reply {} is not outstanding", "D R lists those that are." },
+	[CTR003I] = { "CTR003I", WTO_REFUSED, "Reply {} is not outstanding",
+		      "D R lists those that are." },
 	[CTR004I] = { "CTR004I", WTO_REFUSED, "A reply needs its number: {} are outstanding",
 		      "R without a number is understood when exactly one reply is outstanding." },
-	[CTR005I] = { "CTR005I", WTO_DONE, "Reply {} is withdrawn; nothing is done of: {}", "CANCEL was replied." },
+	[CTR005I] = { "CTR005I", WTO_DONE, "Reply {} is withdrawn; nothing is done of: {}",
+		      "CANCEL was replied." },
 	[CTR006I] = { "CTR006I", WTO_DONE, "Reply {} is outstanding for {}: {}{}{}",
 		      "The number, how long it has been waiting (hh.mm.ss), the command, and what was replied so far." },
 	[CTR007I] = { "CTR007I", WTO_DONE, "No reply is outstanding", "The answer to D R." },
 	[CTR008I] = { "CTR008I", WTO_REFUSED, "Outstanding replies cannot be kept in {}: {}",
 		      "The directory reply of the run directory cannot be used.  The command was not carried out." },
-	[CTR009I] = { "CTR009I", WTO_REFUSED, "All numbers of replies are taken", "D R lists them; R nn,CANCEL withdraws one." },
+	[CTR009I] = { "CTR009I", WTO_REFUSED, "All numbers of replies are taken",
+		      "D R lists them; R nn,CANCEL withdraws one." },
 	[CTR010I] = { "CTR010I", WTO_DONE, "{}: {}",
 		      "A transaction that worked has something to say: the trace, the process, the text." },
 	[CTR011I] = { "CTR011I", WTO_REFUSED, "No traced process {}", "Nobody could be asked." },
@@ -41,38 +50,51 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR013I] = { "CTR013I", WTO_REFUSED, "{} {}",
 		      "What is so in this process is not known, and ITT038I does not count it as done there.  One that did not answer in time, "
 		      "because it was stopped or busy, carries the command out all the same when it goes on." },
-	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}", "The nearest name that there is is told." },
-	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}", "Nothing was done." },
+	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}",
+		      "The nearest name that there is is told." },
+	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}",
+		      "Nothing was done." },
 	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
 		      "An error in a member: its place, and the reason as CTRACE DEFINE has it.  All are listed; nothing was done." },
-	[CTR017I] = { "CTR017I", WTO_REFUSED, "{}: SUB is in the command and in the member: RC 0C reason 0F",
+	[CTR017I] = { "CTR017I", WTO_REFUSED,
+		      "{}: SUB is in the command and in the member: RC 0C reason 0F",
 		      "Both cannot be meant.  This statement was passed over." },
-	[CTR019I] = { "CTR019I", WTO_REFUSED, "No reply is outstanding: there is nothing to reply to",
+	[CTR019I] = { "CTR019I", WTO_REFUSED,
+		      "No reply is outstanding: there is nothing to reply to",
 		      "TRACE CT without PARM asks for one; D R lists them." },
 	[CTR020I] = { "CTR020I", WTO_REFUSED, "Writer {} is running already", "WTRSTOP ends it." },
-	[CTR021I] = { "CTR021I", WTO_REFUSED, "Writer {} was not started: {}", "The reason is the writer's own, or the system's." },
+	[CTR021I] = { "CTR021I", WTO_REFUSED, "Writer {} was not started: {}",
+		      "The reason is the writer's own, or the system's." },
 	[CTR022I] = { "CTR022I", WTO_REFUSED, "Writer {} is not running", "Nothing was stopped." },
 	[CTR023I] = { "CTR023I", WTO_REFUSED, "Writer {} cannot be stopped: {}", "It runs on." },
 	[CTR024I] = { "CTR024I", WTO_REFUSED, "Writer {} is still stopping after {} seconds",
 		      "It writes what waits; NOFLUSH would not.  Its log tells when it has ended." },
 	[CTR025I] = { "CTR025I", WTO_REFUSED, "The command was interrupted",
 		      "Ctrl-C.  What processes had been asked by then they do; D TRACE shows it." },
-	[CTR026I] = { "CTR026I", WTO_REFUSED, "{}: neither the command nor the member says ON, OFF or LIKEHEAD: RC 0C reason 85",
+	[CTR026I] = { "CTR026I", WTO_REFUSED,
+		      "{}: neither the command nor the member says ON, OFF or LIKEHEAD: RC 0C reason 85",
 		      "Put ON or OFF into the command, or into this statement of the member, which was passed over." },
 	[CTR027I] = { "CTR027I", WTO_REFUSED, "Reply {} cannot be used: {}: {}",
 		      "The file of this prompt cannot be read, or is not one of ours.  R nn,CANCEL removes it." },
-	[CTR028I] = { "CTR028I", WTO_REFUSED, "Writer {} {}", "What it has written, and which traces it has, is not known." },
-	[CTR030I] = { "CTR030I", WTO_REFUSED, "Not enough memory", "Nothing was done, or not everything." },
-	[CTR101W] = { "CTR101W", WTO_DONE, "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+	[CTR028I] = { "CTR028I", WTO_REFUSED, "Writer {} {}",
+		      "What it has written, and which traces it has, is not known." },
+	[CTR030I] = { "CTR030I", WTO_REFUSED, "Not enough memory",
+		      "Nothing was done, or not everything." },
+	[CTR101W] = { "CTR101W", WTO_DONE,
+		      "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
 		      "A writer says it once, when a data set without WRAP is full." },
 	[CTR102E] = { "CTR102E", WTO_DONE, "TRCOUT{} CANNOT BE WRITTEN: {}",
 		      "A writer says it once for each kind of trouble, and tries again and again." },
-	[CTR103E] = { "CTR103E", WTO_DONE, "TRCOUT{} CANNOT BE OPENED: {}: {}", "The writer has not started." },
-	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT", "The writer has not started." },
-	[CTR105E] = { "CTR105E", WTO_DONE, "CTRACE WRITER {} IS RUNNING ALREADY ({})", "One of a name can run in a run directory." },
+	[CTR103E] = { "CTR103E", WTO_DONE, "TRCOUT{} CANNOT BE OPENED: {}: {}",
+		      "The writer has not started." },
+	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT",
+		      "The writer has not started." },
+	[CTR105E] = { "CTR105E", WTO_DONE, "CTRACE WRITER {} IS RUNNING ALREADY ({})",
+		      "One of a name can run in a run directory." },
 	[CTR106E] = { "CTR106E", WTO_DONE, "CTRACE WRITER {}: {}: {}",
 		      "The writer has not started: the directory writer of the run directory cannot be used." },
-	[CTR107E] = { "CTR107E", WTO_DONE, "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
+	[CTR107E] = { "CTR107E", WTO_DONE,
+		      "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
 		      "The writer goes on without this process." },
 	[IEE843I] = { "IEE843I", WTO_DONE, "hh.mm.ss TRACE DISPLAY",
 		      "The answer to DISPLAY TRACE; ctrace-display(7) explains its fields." },
@@ -133,7 +155,8 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 		wto->worst = (int)row->severity;
 }
 
-/* Characters of the text before this byte; each byte that begins none counts with the one before it. */
+/* Characters of the text before this byte; each byte that begins none counts with the one before
+ * it. */
 static unsigned count_characters(struct ct_span text, size_t before)
 {
 	unsigned count = 0;
@@ -143,7 +166,8 @@ static unsigned count_characters(struct ct_span text, size_t before)
 	return count;
 }
 
-void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_diagnostic *diagnostic)
+void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text,
+		       const struct ct_diagnostic *diagnostic)
 {
 	FILE *to = stream_of(wto, WTO_DIAGNOSTIC);
 	size_t before = diagnostic->column != 0 ? diagnostic->column - 1 : 0;
@@ -154,7 +178,8 @@ void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text, con
 	if (!wto->has_caret)
 		return;
 	ct_tool_print(to, text.at, text.size);
-	fprintf(to, "\n%*s\n", ct_tool_print(NULL, text.at, before < text.size ? before : text.size) + 1, "^");
+	fprintf(to, "\n%*s\n",
+		ct_tool_print(NULL, text.at, before < text.size ? before : text.size) + 1, "^");
 	fflush(to);
 }
 

@@ -64,11 +64,13 @@ enum wto_id {
 enum wto_severity {
 	WTO_DONE = CMD_DONE,       /* something worked, or is only told */
 	WTO_REFUSED = CMD_NOTHING, /* something did not */
-	WTO_DIAGNOSTIC = CMD_USAGE    /* the command was not understood; on stderr */
+	WTO_DIAGNOSTIC = CMD_USAGE /* the command was not understood; on stderr */
 };
 
 struct wto_row {
-	const char *code; /* ends with I (information), A (an answer is awaited), W (a warning) or E (an error or error) */
+	/* ends with I (information), A (an answer is awaited), W (a warning) or E (an error or
+	 * error) */
+	const char *code;
 	enum wto_severity severity;
 	const char *text; /* each {} is a text that goes with it */
 	const char *more; /* a sentence or two for the manual page */
@@ -90,15 +92,18 @@ struct wto {
 	unsigned said_count; /* of writers, since the console looked; the newest are kept */
 	struct wto_said said[WTO_SAID];
 };
-/* Prints a message; `texts` are as many as it has {}, and NULL.  ITT006A has the reply's number first. */
+/* Prints a message; `texts` are as many as it has {}, and NULL.  ITT006A has the reply's number
+ * first. */
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
 /* ct_wto(&wto, CTR003I, number, NULL) */
 #define ct_wto(wto, id, ...) ct_wto_texts(wto, id, (const char *const[]){ __VA_ARGS__ })
 /* A text that does not parse, with a caret below it where has_caret. */
-void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text, const struct ct_diagnostic *diagnostic);
+void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text,
+		       const struct ct_diagnostic *diagnostic);
 /* The command has failed, whatever was said of it. */
 void ct_wto_fail(struct wto *wto);
-/* What was just said is in this writer's log, too, in these words: a console does not show it twice. */
+/* What was just said is in this writer's log, too, in these words: a console does not show it
+ * twice. */
 void ct_wto_note_said(struct wto *wto, const char *writer, const char *text);
 /* A line that is somebody else's, of a writer's log. */
 void ct_wto_line(const struct wto *wto, const char *text, size_t size);

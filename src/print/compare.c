@@ -1,5 +1,6 @@
 /*
- * compare.c - what differs between two runs: what is new, gone, more or less frequent, slower, faster.
+ * compare.c - what differs between two runs: what is new, gone, more or less frequent, slower,
+ * faster.
  *
  * Called by ctrace diff, on its one thread.  Pure.
  *
@@ -22,7 +23,8 @@ struct comparison {
 
 const char *ct_difference_name(enum ct_difference difference)
 {
-	static const char *const names[CT_DIFFERENT_COUNT] = { "new", "gone", "more", "fewer", "slower", "faster" };
+	static const char *const names[CT_DIFFERENT_COUNT] = { "new",   "gone",   "more",
+							       "fewer", "slower", "faster" };
 
 	return (unsigned)difference < CT_DIFFERENT_COUNT ? names[difference] : "?";
 }
@@ -45,16 +47,19 @@ static void add(struct comparison *comparison, const struct ct_tally_change *cha
 	changes[comparison->count++] = *change;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * One row
  */
 
-static double size_of(const struct comparison *comparison, const struct ct_tally *tally, uint64_t events)
+static double size_of(const struct comparison *comparison, const struct ct_tally *tally,
+		      uint64_t events)
 {
-	return comparison->options->has_rates ? ct_tally_rate(events, ct_tally_duration_ns(tally)) : (double)events;
+	return comparison->options->has_rates ? ct_tally_rate(events, ct_tally_duration_ns(tally))
+					      : (double)events;
 }
 
-static void compare_counts(struct comparison *comparison, const struct ct_tally_row *a, const struct ct_tally_row *b)
+static void compare_counts(struct comparison *comparison, const struct ct_tally_row *a,
+			   const struct ct_tally_row *b)
 {
 	struct ct_tally_change change = { .a = a, .b = b };
 
@@ -71,7 +76,8 @@ static void compare_counts(struct comparison *comparison, const struct ct_tally_
 		add(comparison, &change);
 }
 
-static void compare_spans(struct comparison *comparison, const struct ct_tally_row *a, const struct ct_tally_row *b)
+static void compare_spans(struct comparison *comparison, const struct ct_tally_row *a,
+			  const struct ct_tally_row *b)
 {
 	const struct ct_compare_options *options = comparison->options;
 	struct ct_tally_change change = { .a = a, .b = b };
@@ -93,7 +99,7 @@ static void compare_spans(struct comparison *comparison, const struct ct_tally_r
 		add(comparison, &change);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * All rows
  */
 
@@ -106,7 +112,8 @@ static int compare_rows(const struct ct_tally_row *a, const struct ct_tally_row 
 
 static int by_key(const void *a, const void *b)
 {
-	return compare_rows(*(const struct ct_tally_row *const *)a, *(const struct ct_tally_row *const *)b);
+	return compare_rows(*(const struct ct_tally_row *const *)a,
+			    *(const struct ct_tally_row *const *)b);
 }
 
 /* The rows with names, by name and id; NULL without memory. */
@@ -123,7 +130,8 @@ static const struct ct_tally_row **sorted(const struct ct_tally_table *table, si
 	return rows;
 }
 
-static void compare_pair(struct comparison *comparison, const struct ct_tally_row *a, const struct ct_tally_row *b)
+static void compare_pair(struct comparison *comparison, const struct ct_tally_row *a,
+			 const struct ct_tally_row *b)
 {
 	uint64_t least = comparison->options->min_count;
 
@@ -136,7 +144,8 @@ static void compare_pair(struct comparison *comparison, const struct ct_tally_ro
 static int by_size(const void *x, const void *y)
 {
 	const struct ct_tally_change *a = x, *b = y;
-	double a_size = a->ratio != 0 ? a->ratio : a->was + a->is, b_size = b->ratio != 0 ? b->ratio : b->was + b->is;
+	double a_size = a->ratio != 0 ? a->ratio : a->was + a->is,
+	       b_size = b->ratio != 0 ? b->ratio : b->was + b->is;
 
 	if (a->difference != b->difference)
 		return a->difference < b->difference ? -1 : 1;
@@ -145,7 +154,8 @@ static int by_size(const void *x, const void *y)
 	return compare_rows(a->a != NULL ? a->a : a->b, b->a != NULL ? b->a : b->b);
 }
 
-enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b, const struct ct_compare_options *options,
+enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b,
+			      const struct ct_compare_options *options,
 			      struct ct_tally_change **out_changes, size_t *out_count)
 {
 	struct comparison comparison = { .a = a, .b = b, .options = options };
@@ -155,9 +165,12 @@ enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b
 
 	comparison.failed = a_rows == NULL || b_rows == NULL;
 	while (!comparison.failed && (i < a_count || k < b_count)) {
-		int order = i == a_count ? 1 : k == b_count ? -1 : compare_rows(a_rows[i], b_rows[k]);
+		int order = i == a_count   ? 1
+			    : k == b_count ? -1
+					   : compare_rows(a_rows[i], b_rows[k]);
 
-		compare_pair(&comparison, order <= 0 ? a_rows[i] : NULL, order >= 0 ? b_rows[k] : NULL);
+		compare_pair(&comparison, order <= 0 ? a_rows[i] : NULL,
+			     order >= 0 ? b_rows[k] : NULL);
 		i += order <= 0;
 		k += order >= 0;
 	}

@@ -1,8 +1,10 @@
 /*
- * distinct.c - distinct things, numbered in the order in which they came: classes of events, threads, fields, names of spans.
+ * distinct.c - distinct things, numbered in the order in which they came: classes of events,
+ * threads, fields, names of spans.
  *
- * Called for each event: a look-up is a hash of a short key and, nearly always, one comparison.  A trace may be hostile: there are at most
- * CT_DISTINCT_LIMIT things, and keys that are made to collide cost time, never more than the table is long.
+ * Called for each event: a look-up is a hash of a short key and, nearly always, one comparison.  A
+ * trace may be hostile: there are at most CT_DISTINCT_LIMIT things, and keys that are made to
+ * collide cost time, never more than the table is long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +59,8 @@ static bool is_key(const void *items, uint32_t number, const void *key)
 uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new)
 {
 	const struct ct_span wanted = { key, size };
-	uint32_t hash = hash_of(key, size), found = ct_hash_table_find(&table->table, hash, is_key, table, &wanted);
+	uint32_t hash = hash_of(key, size),
+		 found = ct_hash_table_find(&table->table, hash, is_key, table, &wanted);
 	size_t *ends;
 
 	*out_is_new = false;

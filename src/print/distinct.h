@@ -1,7 +1,8 @@
 /*
  * print/distinct.h - distinct things, numbered from 0 in the order in which they came.
  *
- * Used by the report for classes, threads and fields, and by exporters for the names of spans; on one thread.
+ * Used by the report for classes, threads and fields, and by exporters for the names of spans; on
+ * one thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +20,10 @@ struct ct_distinct {
 	uint32_t count;
 };
 void ct_distinct_fini(struct ct_distinct *table); /* a zeroed one is empty */
-/* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new: it has been given its number just now. */
-uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new);
+/* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new:
+ * it has been given its number just now. */
+uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size,
+			  bool *out_is_new);
 /* The key of a number below table->count; borrowed until the next call of ct_distinct_find(). */
 const char *ct_distinct_key(const struct ct_distinct *table, uint32_t index, size_t *out_size);
 

@@ -1,5 +1,6 @@
 /*
- * histogram.c - numbers by size, in bounded memory, for percentiles that are off by less than 0.4 %.
+ * histogram.c - numbers by size, in bounded memory, for percentiles that are off by less than 0.4
+ * %.
  *
  * Called by tally.c.  The layout is explained in tally.h.
  *
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 
 #define BITS 7u /* of a value that its bucket knows, below the highest one */
-_Static_assert(CT_HISTOGRAM_BUCKETS == 1u << BITS && CT_HISTOGRAM_PAGES == 64 - BITS + 1, "one page a doubling");
+_Static_assert(CT_HISTOGRAM_BUCKETS == 1u << BITS && CT_HISTOGRAM_PAGES == 64 - BITS + 1,
+	       "one page a doubling");
 
 static unsigned page_of(uint64_t value)
 {
@@ -19,7 +21,8 @@ static unsigned page_of(uint64_t value)
 
 static unsigned bucket_of(uint64_t value, unsigned page)
 {
-	return page == 0 ? (unsigned)value : (unsigned)(value >> (page - 1)) & (CT_HISTOGRAM_BUCKETS - 1);
+	return page == 0 ? (unsigned)value
+			 : (unsigned)(value >> (page - 1)) & (CT_HISTOGRAM_BUCKETS - 1);
 }
 
 static uint64_t middle_of(unsigned page, unsigned bucket)
@@ -64,12 +67,15 @@ uint64_t ct_histogram_at(const struct ct_histogram *histogram, unsigned permille
 	if (wanted == 0)
 		wanted = 1;
 	for (unsigned page = 0; page < CT_HISTOGRAM_PAGES; page++) {
-		for (unsigned i = 0; histogram->pages[page] != NULL && i < CT_HISTOGRAM_BUCKETS; i++) {
+		for (unsigned i = 0; histogram->pages[page] != NULL && i < CT_HISTOGRAM_BUCKETS;
+		     i++) {
 			uint64_t value = middle_of(page, i);
 
 			passed += histogram->pages[page][i];
 			if (passed >= wanted)
-				return value < histogram->least ? histogram->least : value > histogram->most ? histogram->most : value;
+				return value < histogram->least  ? histogram->least
+				       : value > histogram->most ? histogram->most
+								 : value;
 		}
 	}
 	return histogram->most;

@@ -12,11 +12,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The member format_version.  It grows when a member goes, or changes its name, type, unit or meaning; a new member leaves it as it is. */
+/* The member format_version.  It grows when a member goes, or changes its name, type, unit or
+ * meaning; a new member leaves it as it is. */
 #define CT_JSON_FORMAT_VERSION 1
 
-/* JSON has no bytes that are not UTF-8: a text with such bytes is given escaped, as it is for people.  `text` may be NULL, which is null.
- * NULL when memory is short. */
+/* JSON has no bytes that are not UTF-8: a text with such bytes is given escaped, as it is for
+ * people.  `text` may be NULL, which is null. NULL when memory is short. */
 json_t *ct_json_text(const char *text, size_t size);
 /* The same of a terminated text. */
 json_t *ct_json_string(const char *text);

@@ -1,20 +1,22 @@
 /*
  * print_json.c - an event as one JSON object, by itself on a line or in a document: ctrace-json(5).
  *
- * Called by the tools; pure.  Whatever bytes the traced program gave, what comes out is valid JSON, in ASCII, on one line, harmless on a
- * terminal.  A text that is not UTF-8 is shown with each wrong byte as the character of that number, and again, exactly, as
- * hexadecimal digits in "hex":
+ * Called by the tools; pure.  Whatever bytes the traced program gave, what comes out is valid JSON,
+ * in ASCII, on one line, harmless on a terminal.  A text that is not UTF-8 is shown with each wrong
+ * byte as the character of that number, and again, exactly, as hexadecimal digits in "hex":
  *
  *     {"format_version":1,"time":"2026-01-31T14:12:27.993000000Z","time_ns":1769868747993000000,"component":"MF.RTS","event":255,"level":"ERROR",
  *      "pid":1234,"tid":1235,"data":[{"type":"comp5","value":173},{"type":"text","value":"myprog"},
  *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
  *
- * What is known of the event besides stands between tid and data - host, job, asid, mnemonic, description, duration_ns, span - and in its items:
- * "name", "text" (a time, flags, an enumeration as people read it), and for a COBOL record its fields, nested:
+ * What is known of the event besides stands between tid and data - host, job, asid, mnemonic,
+ * description, duration_ns, span - and in its items: "name", "text" (a time, flags, an enumeration
+ * as people read it), and for a COBOL record its fields, nested:
  *
  *     {"type":"binary","value":"F1F2...","name":"CUSTOMER","record":{"CUST-ID":12,"CUST-NAME":"ADA","ORDERS":[{"AMOUNT":1.50},...]}}
  *
- * A field whose bytes do not fit its picture is {"hex":"..."}; names of conditions that hold stand in "NAME.88".
+ * A field whose bytes do not fit its picture is {"hex":"..."}; names of conditions that hold stand
+ * in "NAME.88".
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +57,12 @@ static void add_code(struct ct_buf *out, uint32_t code)
 static size_t decode(const unsigned char *at, size_t left, uint32_t *out_code)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
+	size_t length = at[0] < 0x80   ? 1
+			: at[0] < 0xC2 ? 0
+			: at[0] < 0xE0 ? 2
+			: at[0] < 0xF0 ? 3
+			: at[0] < 0xF5 ? 4
+				       : 0;
 	uint32_t code = length <= 1 ? at[0] : at[0] & (0x7Fu >> length);
 
 	if (length == 0 || length > left)
@@ -139,7 +146,7 @@ static void add_hex(struct ct_buf *out, const void *data, size_t size)
 	ct_buf_add_char(out, '"');
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * COBOL records
  */
 
@@ -205,7 +212,8 @@ static void record_end_table(const struct ct_record_field *field, void *user)
 	record->needs_comma = true;
 }
 
-/* By its value: DISPLAY's text has zeros, signs and no points where JSON may not, and what is infinite is none. */
+/* By its value: DISPLAY's text has zeros, signs and no points where JSON may not, and what is
+ * infinite is none. */
 static void add_field_number(struct ct_buf *out, const struct ct_record_field *field)
 {
 	char number[CT_JSON_NUMBER_SIZE];
@@ -247,7 +255,8 @@ static void record_value(const struct ct_record_field *field, void *user)
 	ct_buf_add_char(record->out, ']');
 }
 
-void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes, size_t size)
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes,
+			size_t size)
 {
 	struct record record = { .out = out };
 	struct ct_field_visitor visitor = {
@@ -262,7 +271,7 @@ void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, 
 	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Items
  */
 
@@ -278,11 +287,13 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 {
 #define HEAD(name) \
 	{ \
-		"{\"type\":\"" name "\",\"value\":", sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2 \
+		"{\"type\":\"" name "\",\"value\":", \
+			sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2 \
 	}
 	static const struct ct_span heads[CTRACE_TYPE_COUNT] = {
-		[CTRACE_TYPE_BINARY] = HEAD("binary"), [CTRACE_TYPE_TEXT] = HEAD("text"),     [CTRACE_TYPE_UTF8] = HEAD("utf8"),
-		[CTRACE_TYPE_COMP5] = HEAD("comp5"),   [CTRACE_TYPE_COMPX] = HEAD("compx"),   [CTRACE_TYPE_ADDRESS] = HEAD("address"),
+		[CTRACE_TYPE_BINARY] = HEAD("binary"), [CTRACE_TYPE_TEXT] = HEAD("text"),
+		[CTRACE_TYPE_UTF8] = HEAD("utf8"),     [CTRACE_TYPE_COMP5] = HEAD("comp5"),
+		[CTRACE_TYPE_COMPX] = HEAD("compx"),   [CTRACE_TYPE_ADDRESS] = HEAD("address"),
 		[CTRACE_TYPE_COMP5S] = HEAD("comp5s"), [CTRACE_TYPE_COMPXS] = HEAD("compxs"),
 	};
 	uint32_t type = item->type < CTRACE_TYPE_COUNT ? item->type : CTRACE_TYPE_BINARY;
@@ -305,7 +316,8 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 }
 
 /* What the catalogue makes of the value, as text; nothing when that is the value itself. */
-static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument)
+static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item,
+			const struct ct_argument *argument)
 {
 	static const struct ct_line_format plain = { .delimiter = "", .hex_block_size = 0 };
 	struct ct_buf text;
@@ -315,7 +327,8 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 		ct_json_add_record(out, argument->copybook, item->data, item->size);
 		return;
 	}
-	if (argument->print == CT_PRINT_RECORD || (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII))
+	if (argument->print == CT_PRINT_RECORD ||
+	    (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII))
 		return;
 	ct_buf_init(&text);
 	ct_value_add(&text, &plain, item, argument);
@@ -331,7 +344,8 @@ static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t in
 	char scratch[16];
 
 	add_typed(out, &view->event.items[index]);
-	if (is_described || (view->names != NULL && view->names->items != NULL && index < view->names->item_count)) {
+	if (is_described || (view->names != NULL && view->names->items != NULL &&
+			     index < view->names->item_count)) {
 		const char *name = ct_view_item_name(view, index, scratch);
 
 		ADD(out, ",\"name\":");
@@ -356,7 +370,8 @@ static __attribute__((noinline)) void render_second(uint64_t number)
 	struct tm parts;
 
 	if (gmtime_r(&seconds, &parts) == NULL ||
-	    strftime(last_second.text, sizeof last_second.text, "\"time\":\"%Y-%m-%dT%H:%M:%S.", &parts) == 0)
+	    strftime(last_second.text, sizeof last_second.text, "\"time\":\"%Y-%m-%dT%H:%M:%S.",
+		     &parts) == 0)
 		memcpy(last_second.text, "\"time\":\"1970-01-01T00:00:00.", SECOND_SIZE);
 	last_second.number = number;
 }
@@ -383,7 +398,8 @@ static void add_time(struct ct_buf *out, uint64_t time_ns)
 }
 
 #define ADD_NUMBER(out, name, value) (ADD(out, ",\"" name "\":"), ct_buf_add_u64(out, value))
-#define ADD_NAME(out, name, text) (ADD(out, ",\"" name "\":"), (void)add_string(out, text, strlen(text)))
+#define ADD_NAME(out, name, text) \
+	(ADD(out, ",\"" name "\":"), (void)add_string(out, text, strlen(text)))
 
 static void add_asid(struct ct_buf *out, uint32_t asid)
 {
@@ -411,7 +427,9 @@ static void add_source_process(struct ct_buf *out, const struct ct_view *view)
 
 static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
 {
-	const char *mnemonic = view->type != NULL ? view->type->mnemonic : view->names != NULL ? view->names->mnemonic : NULL;
+	const char *mnemonic = view->type != NULL    ? view->type->mnemonic
+			       : view->names != NULL ? view->names->mnemonic
+						     : NULL;
 
 	if (mnemonic != NULL && mnemonic[0] != '\0')
 		ADD_NAME(out, "mnemonic", mnemonic);

@@ -1,8 +1,9 @@
 /*
  * print_text.c - an event as a line of text: by a FORMAT, or as people read it.
  *
- * Called for every event that a tool shows, on one thread; this and the decoder are what reading a trace costs.  Lines, their parts and the
- * texts of classes are TEXTFILE's (lib/emit/text_line.c, lib/emit/line_parts.c); what is here is what only a reader knows.  Traced bytes are escaped, as
+ * Called for every event that a tool shows, on one thread; this and the decoder are what reading a
+ * trace costs.  Lines, their parts and the texts of classes are TEXTFILE's (lib/emit/text_line.c,
+ * lib/emit/line_parts.c); what is here is what only a reader knows.  Traced bytes are escaped, as
  * there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEOPLE_FORMAT "$(COMPONENT) $(MNEMONIC) $(LEVELNAME)" /* between time, whose it is, and data */
+/* between time, whose it is, and data */
+#define PEOPLE_FORMAT "$(COMPONENT) $(MNEMONIC) $(LEVELNAME)"
 #define MOST_DIGITS 9u
 #define RECORD_INDENT 4u
 
@@ -66,7 +68,7 @@ struct ct_text_printer {
 	struct ct_buf before_host;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * FORMAT
  */
 
@@ -78,7 +80,8 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 
 	for (size_t i = 0; i < CT_COUNT(names); i++)
 		words[i] = names[i].name;
-	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), words, CT_COUNT(names), &word);
+	fault = ct_variable_find_fault(ct_span_of(format, format + strlen(format)), words,
+				       CT_COUNT(names), &word);
 	if (fault == CT_VARIABLE_GOOD)
 		return true;
 	if (fault == CT_VARIABLE_OPEN)
@@ -97,7 +100,7 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Data
  */
 
@@ -108,11 +111,14 @@ static void add_escaped(struct ct_buf *out, const char *text)
 
 static const struct ct_argument *argument_of(const struct ct_view *view, uint32_t index)
 {
-	return view->type != NULL && index < view->type->argument_count ? &view->type->arguments[index] : NULL;
+	return view->type != NULL && index < view->type->argument_count
+		       ? &view->type->arguments[index]
+		       : NULL;
 }
 
 /* Without a catalogue an item is as its type says. */
-static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out,
+			    const struct ct_view *view)
 {
 	const struct ct_line_printer *line = &printer->line;
 
@@ -128,10 +134,12 @@ static inline void add_data(const struct ct_text_printer *printer, struct ct_buf
 
 static bool is_named(const struct ct_view *view)
 {
-	return view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL || view->names->items != NULL));
+	return view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL ||
+							      view->names->items != NULL));
 }
 
-static void add_named_data(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+static void add_named_data(const struct ct_text_printer *printer, struct ct_buf *out,
+			   const struct ct_view *view)
 {
 	const struct ct_line_printer *line = &printer->line;
 	char scratch[16];
@@ -140,7 +148,8 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 		const struct ct_argument *argument = argument_of(view, i);
 		const char *name = ct_view_item_name(view, i, scratch);
 
-		if (printer->options.has_records && ct_value_is_record(&view->event.items[i], argument))
+		if (printer->options.has_records &&
+		    ct_value_is_record(&view->event.items[i], argument))
 			continue;
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
 		add_escaped(out, name);
@@ -156,10 +165,11 @@ static void add_records(struct ct_buf *out, const struct ct_view *view)
 {
 	for (uint32_t i = 0; i < view->event.item_count; i++)
 		if (ct_value_is_record(&view->event.items[i], argument_of(view, i)))
-			ct_value_add_record(out, &view->event.items[i], argument_of(view, i), RECORD_INDENT);
+			ct_value_add_record(out, &view->event.items[i], argument_of(view, i),
+					    RECORD_INDENT);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Variables
  */
 
@@ -184,7 +194,8 @@ static void add_of_class(struct ct_buf *out, unsigned variable, const struct ct_
 		add_escaped(out, view->type->description);
 }
 
-static void add_of_source_process(struct ct_buf *out, const struct ct_text_printer *printer, unsigned variable, const struct ct_view *view)
+static void add_of_source_process(struct ct_buf *out, const struct ct_text_printer *printer,
+				  unsigned variable, const struct ct_view *view)
 {
 	const char *program = printer->line.format.program;
 	char jobname[17];
@@ -209,13 +220,15 @@ static void add_of_source_process(struct ct_buf *out, const struct ct_text_print
 }
 
 /* "hosta SHOP[4711/4713] ", as much of it as tells the lines apart. */
-static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
+		      const struct ct_view *view)
 {
 	const struct ct_text_options *options = &printer->options;
 	char jobname[17];
 
 	if (options->has_host) {
-		add_escaped(out, view->source_process->host[0] != '\0' ? view->source_process->host : "-");
+		add_escaped(out, view->source_process->host[0] != '\0' ? view->source_process->host
+								       : "-");
 		ct_buf_add_char(out, ' ');
 	}
 	if (!options->has_process && !options->has_thread)
@@ -241,19 +254,23 @@ static void compare_with_before(struct ct_text_printer *printer, const struct ct
 	const struct ct_source_process *source_process = view->source_process;
 
 	/* Mostly it is a thread's next event. */
-	if (printer->has_before && printer->before_source_process == source_process->index && printer->before_pid == view->event.pid &&
-	    printer->before_tid == view->event.tid) {
-		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+	if (printer->has_before && printer->before_source_process == source_process->index &&
+	    printer->before_pid == view->event.pid && printer->before_tid == view->event.tid) {
+		options->digits =
+			ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
 		return;
 	}
 	if (printer->has_before) {
 		bool is_other_host =
-			printer->before_source_process != source_process->index && strcmp(ct_buf_text(&printer->before_host), source_process->host) != 0;
+			printer->before_source_process != source_process->index &&
+			strcmp(ct_buf_text(&printer->before_host), source_process->host) != 0;
 
 		options->has_host |= is_other_host;
 		options->has_process |= is_other_host || printer->before_pid != view->event.pid;
-		options->has_thread |= printer->before_pid == view->event.pid && printer->before_tid != view->event.tid;
-		options->digits = ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+		options->has_thread |= printer->before_pid == view->event.pid &&
+				       printer->before_tid != view->event.tid;
+		options->digits =
+			ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
 	}
 	if (!printer->has_before || printer->before_source_process != source_process->index) {
 		ct_buf_clear(&printer->before_host);
@@ -271,11 +288,14 @@ static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out,
 	add_duration(out, printer->has_before ? delta_ns : CT_NO_DURATION);
 }
 
-static void add_class(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
+static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
+		      const struct ct_view *view);
 
 /* What few lines have.  Out of line, so that the others are spared its registers. */
-static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer *printer, struct ct_buf *out,
-						    const struct ct_line_part *part, const struct ct_view *view)
+static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer *printer,
+						    struct ct_buf *out,
+						    const struct ct_line_part *part,
+						    const struct ct_view *view)
 {
 	switch (part->variable) {
 	case SEQ:
@@ -303,8 +323,8 @@ static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer
 	}
 }
 
-static inline void add_part(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_line_part *part,
-			    const struct ct_view *view)
+static inline void add_part(const struct ct_text_printer *printer, struct ct_buf *out,
+			    const struct ct_line_part *part, const struct ct_view *view)
 {
 	switch (part->variable) {
 	case CT_LINE_TEXT:
@@ -324,14 +344,17 @@ static inline void add_part(const struct ct_text_printer *printer, struct ct_buf
 	}
 }
 
-static void add_part_of_class(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
+static void add_part_of_class(const void *self, struct ct_buf *out, const struct ct_line_part *part,
+			      const void *of)
 {
 	add_part(self, out, part, of);
 }
 
-/* What the class's events have in common.  A component's text is the source's, and stays where it is as long as the source does; but that of a
- * generic event lies among its bytes, where another may lie next. */
-static void add_class(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+/* What the class's events have in common.  A component's text is the source's, and stays where it
+ * is as long as the source does; but that of a generic event lies among its bytes, where another
+ * may lie next. */
+static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
+		      const struct ct_view *view)
 {
 	const struct ct_line_parts *parts = &printer->line.parts;
 	const struct ct_line_class class = {
@@ -349,18 +372,20 @@ static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
 		add_part(printer, out, &parts->run[i], view);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Lines
  */
 
 static const char *color_of(uint32_t level)
 {
-	static const char *const colors[CTRACE_LEVEL_COUNT] = { "\033[2m", "", "\033[33m", "\033[31m", "\033[1;31m" };
+	static const char *const colors[CTRACE_LEVEL_COUNT] = { "\033[2m", "", "\033[33m",
+								"\033[31m", "\033[1;31m" };
 
 	return level < CTRACE_LEVEL_COUNT ? colors[level] : "";
 }
 
-static inline void add_for_people(const struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+static inline void add_for_people(const struct ct_text_printer *printer, struct ct_buf *out,
+				  const struct ct_view *view)
 {
 	const struct ct_text_options *options = &printer->options;
 
@@ -404,7 +429,8 @@ void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const stru
 	printer->has_before = true;
 }
 
-enum ctrace_status ct_text_create(const struct ct_text_options *options, struct ct_text_printer **out_printer)
+enum ctrace_status ct_text_create(const struct ct_text_options *options,
+				  struct ct_text_printer **out_printer)
 {
 	struct ct_text_printer *printer = calloc(1, sizeof *printer);
 	struct ct_line_format format = options->line;

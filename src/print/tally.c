@@ -1,7 +1,8 @@
 /*
  * tally.c - rows of numbers from events: per component, event and thread.
  *
- * Called by ctrace stats and ctrace diff for every event, on one thread.  Memory is bounded by the limits in tally.h, whatever the trace.
+ * Called by ctrace stats and ctrace diff for every event, on one thread.  Memory is bounded by the
+ * limits in tally.h, whatever the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +47,7 @@ void ct_tally_fini(struct ct_tally *tally)
 	*tally = (struct ct_tally){ .pages_left = 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Finding a row
  */
 
@@ -65,7 +66,8 @@ static uint32_t mix(uint32_t hash, uint32_t number)
 	return hash ^ hash >> 15;
 }
 
-/* A thread of a process: its row knows the process by its texts, of which two may have the same, and by its source process. */
+/* A thread of a process: its row knows the process by its texts, of which two may have the same,
+ * and by its source process. */
 static bool is_row(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
@@ -134,11 +136,12 @@ static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct 
 	return row;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Counting
  */
 
-/* What the event takes in a ring, or a little more: of an item whose size its class has, 2 bytes. */
+/* What the event takes in a ring, or a little more: of an item whose size its class has, 2 bytes.
+ */
 static uint64_t size_of(const struct ctrace_event *event)
 {
 	uint64_t size = CT_EVENT_HEAD;
@@ -213,7 +216,11 @@ void ct_tally_add_duration(struct ct_buf *out, uint64_t ns)
 
 		/* What would be rounded up to 1000 is 1.00 of the next unit. */
 		if (value >= 0.9995) {
-			ct_buf_add_format(out, value < 9.995 ? "%.2f%s" : value < 99.95 ? "%.1f%s" : "%.0f%s", value, units[i].name);
+			ct_buf_add_format(out,
+					  value < 9.995   ? "%.2f%s"
+					  : value < 99.95 ? "%.1f%s"
+							  : "%.0f%s",
+					  value, units[i].name);
 			return;
 		}
 	}

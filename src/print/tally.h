@@ -16,15 +16,17 @@
 #include "print/print.h"
 
 /*
- * ---- histogram.c: numbers by size.  Below 128 each has a bucket of its own; above, each doubling is divided into 128 buckets of one width,
- * which is at most 1/128 of what they count.  A bucket stands for its middle, so that a percentile is off by less than 1/256.  Pages of 128
- * buckets are made as they are needed.
+ * ---- histogram.c: numbers by size.  Below 128 each has a bucket of its own; above, each doubling
+ * is divided into 128 buckets of one width, which is at most 1/128 of what they count.  A bucket
+ * stands for its middle, so that a percentile is off by less than 1/256.  Pages of 128 buckets are
+ * made as they are needed.
  */
 #define CT_HISTOGRAM_BUCKETS 128u
 #define CT_HISTOGRAM_PAGES 58u
 struct ct_histogram {
 	uint64_t count, total, least, most; /* exact; total stops at UINT64_MAX */
-	uint64_t unplaced;                  /* counted here and in no bucket: there was no page left for them */
+	/* counted here and in no bucket: there was no page left for them */
+	uint64_t unplaced;
 	uint64_t *pages[CT_HISTOGRAM_PAGES];
 };
 /* pages_left: how many more may be made, of all histograms together. */
@@ -34,7 +36,8 @@ uint64_t ct_histogram_at(const struct ct_histogram *histogram, unsigned permille
 void ct_histogram_fini(struct ct_histogram *histogram);
 
 /* ---- tally.c */
-#define CT_TALLY_ROWS 16384u  /* of each kind; what comes beyond is counted in one row without a name */
+/* of each kind; what comes beyond is counted in one row without a name */
+#define CT_TALLY_ROWS 16384u
 #define CT_TALLY_PAGES 65536u /* of all histograms: 64 MiB */
 enum ct_tally_kind { CT_TALLY_COMPONENT, CT_TALLY_EVENT, CT_TALLY_THREAD, CT_TALLY_KINDS };
 struct ct_tally_row {
@@ -54,7 +57,8 @@ struct ct_tally {
 		struct ct_tally_row *rows;
 		size_t count;
 		struct ct_hash_table table; /* of the rows that have a name */
-		uint64_t beyond;            /* events in the row without a name, which is then the last one */
+		/* events in the row without a name, which is then the last one */
+		uint64_t beyond;
 	} tables[CT_TALLY_KINDS];
 	uint64_t events, bytes;
 	uint64_t first_ns, last_ns;
@@ -82,9 +86,10 @@ enum ct_difference {
 };
 const char *ct_difference_name(enum ct_difference difference); /* "new" ... */
 struct ct_compare_options {
-	uint64_t min_count;      /* events that one of the runs must have for its row to count */
-	double ratio;            /* over 1: how many times more often, or slower */
-	bool has_rates;          /* counts are compared by the second of their run, not as they are */
+	uint64_t min_count; /* events that one of the runs must have for its row to count */
+	double ratio;       /* over 1: how many times more often, or slower */
+	/* counts are compared by the second of their run, not as they are */
+	bool has_rates;
 	uint64_t min_ns;         /* spans whose medians differ by less are alike */
 	enum ct_tally_kind kind; /* component or event */
 };
@@ -92,10 +97,12 @@ struct ct_tally_change {
 	enum ct_difference difference;
 	const struct ct_tally_row *a, *b; /* NULL: not there */
 	double was, is;                   /* what has changed: a rate, a count, or ns */
-	double ratio;                     /* is / was, or was / is: never below 1; 0 for new and gone */
+	/* is / was, or was / is: never below 1; 0 for new and gone */
+	double ratio;
 };
 /* Sorted: new, gone, more, fewer, slower, faster; the greatest change first.  Free *out_changes. */
-enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b, const struct ct_compare_options *options,
+enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b,
+			      const struct ct_compare_options *options,
 			      struct ct_tally_change **out_changes, size_t *out_count) CT_MUST_USE;
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * binfile_metadata.c - from the metadata of a BINFILE trace, as tsdl.c has parsed them, to its process and its classes of events.
+ * binfile_metadata.c - from the metadata of a BINFILE trace, as tsdl.c has parsed them, to its
+ * process and its classes of events.
  *
- * Called by readers and `ctrace repair`, on one thread, with text that may be hostile.  The trace-wide part is compared with what ctrace
- * prints, so the heads of packets and events are as they are for every trace of ours.  The items of a class are what the types of its
- * fields say, whatever those are called: where no item has such a type, the class is refused.
+ * Called by readers and `ctrace repair`, on one thread, with text that may be hostile.  The
+ * trace-wide part is compared with what ctrace prints, so the heads of packets and events are as
+ * they are for every trace of ours.  The items of a class are what the types of its fields say,
+ * whatever those are called: where no item has such a type, the class is refused.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +45,8 @@ static bool copy_env(char *out, size_t capacity, const struct ct_tsdl *tsdl, con
 	return copy_text(out, capacity, text, strlen(text));
 }
 
-enum ctrace_status ct_binfile_info_parse(const char *text, size_t size, struct ct_trace_info *out_info, size_t *out_at)
+enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
+					 struct ct_trace_info *out_info, size_t *out_at)
 {
 	struct ct_trace_info info;
 	struct ct_tsdl *tsdl = NULL;
@@ -51,11 +54,12 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size, struct c
 
 	if (status == CTRACE_OK)
 		status = ct_tsdl_parse(text, *out_at, pass_over, NULL, &tsdl);
-	if (status == CTRACE_OK && (!copy_env(info.host, sizeof info.host, tsdl, "hostname") ||
-				    !copy_env(info.program, sizeof info.program, tsdl, "procname") ||
-				    !copy_env(info.system, sizeof info.system, tsdl, "sysname") ||
-				    !copy_env(info.jobname, sizeof info.jobname, tsdl, "jobname") ||
-				    !copy_env(info.format, sizeof info.format, tsdl, "format")))
+	if (status == CTRACE_OK &&
+	    (!copy_env(info.host, sizeof info.host, tsdl, "hostname") ||
+	     !copy_env(info.program, sizeof info.program, tsdl, "procname") ||
+	     !copy_env(info.system, sizeof info.system, tsdl, "sysname") ||
+	     !copy_env(info.jobname, sizeof info.jobname, tsdl, "jobname") ||
+	     !copy_env(info.format, sizeof info.format, tsdl, "format")))
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		*out_info = info;
@@ -63,7 +67,7 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size, struct c
 	return status == CTRACE_UNSUPPORTED ? CTRACE_DAMAGED : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Classes
  */
 
@@ -82,24 +86,28 @@ static uint32_t integer_item(const struct ct_tsdl_type *type)
 	bool is_big = type->order == CT_ORDER_BE;
 	uint32_t size = type->size / 8 << 8;
 
-	if (type->kind != CT_TSDL_INTEGER || type->size % 8 != 0 || type->align != 8 || type->encoding != CT_ENCODED_NOT)
+	if (type->kind != CT_TSDL_INTEGER || type->size % 8 != 0 || type->align != 8 ||
+	    type->encoding != CT_ENCODED_NOT)
 		return 0;
 	if (type->base == 16)
-		return type->size == 64 && !type->is_signed && !is_big ? CTRACE_TYPE_ADDRESS | size : 0;
+		return type->size == 64 && !type->is_signed && !is_big ? CTRACE_TYPE_ADDRESS | size
+								       : 0;
 	if (type->is_signed)
 		return (is_big ? CTRACE_TYPE_COMPXS : CTRACE_TYPE_COMP5S) | size;
 	return (is_big ? CTRACE_TYPE_COMPX : CTRACE_TYPE_COMP5) | size;
 }
 
-/* Bytes: as many as the type says, or the field before them.  Texts of both kinds look alike to viewers; the names of their types differ. */
-static bool bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_type *length, uint32_t *out_item)
+/* Bytes: as many as the type says, or the field before them.  Texts of both kinds look alike to
+ * viewers; the names of their types differ. */
+static bool bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_type *length,
+		       uint32_t *out_item)
 {
 	uint32_t counted = length != NULL ? integer_item(length) : 0;
 	const struct ct_tsdl_type *byte = type->element;
 	uint64_t size = type->length;
 
-	if (type->kind != (length != NULL ? CT_TSDL_SEQUENCE : CT_TSDL_ARRAY) || byte->kind != CT_TSDL_INTEGER || byte->size != 8 ||
-	    byte->align != 8)
+	if (type->kind != (length != NULL ? CT_TSDL_SEQUENCE : CT_TSDL_ARRAY) ||
+	    byte->kind != CT_TSDL_INTEGER || byte->size != 8 || byte->align != 8)
 		return false;
 	if (counted == (CTRACE_TYPE_COMP5 | 2u << 8))
 		size = CT_SIZE_COUNTED_16;
@@ -118,26 +126,32 @@ static bool bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_typ
 }
 
 /* "_rows" -> "rows".  One without a name of its own has its number for it: NULL. */
-static bool parse_item_name(const char *text, uint32_t number, bool has_names, const char **out_name)
+static bool parse_item_name(const char *text, uint32_t number, bool has_names,
+			    const char **out_name)
 {
 	char numbered[24];
 
 	(void)snprintf(numbered, sizeof numbered, "_data%u", number);
 	*out_name = strcmp(text, numbered) != 0 ? text + 1 : NULL;
-	return *out_name == NULL || (has_names && text[0] == '_' && text[1] != '\0' && strlen(text) <= CT_METADATA_NAME);
+	return *out_name == NULL ||
+	       (has_names && text[0] == '_' && text[1] != '\0' && strlen(text) <= CT_METADATA_NAME);
 }
 
-static bool parse_items(const struct ct_tsdl_type *fields, struct parsed_class *parsed, bool has_names)
+static bool parse_items(const struct ct_tsdl_type *fields, struct parsed_class *parsed,
+			bool has_names)
 {
 	uint32_t *count = &parsed->class.item_count;
 
 	for (uint32_t i = 0; i < fields->count; i++) {
-		const struct ct_tsdl_type *length = fields->fields[i].is_length ? fields->fields[i++].type : NULL;
+		const struct ct_tsdl_type *length =
+			fields->fields[i].is_length ? fields->fields[i++].type : NULL;
 		const struct ct_tsdl_field *field = &fields->fields[i];
 		uint32_t item = integer_item(field->type);
 
-		if (*count == CT_CLASS_MAX_ITEMS || (item == 0 && !bytes_item(field->type, length, &item)) ||
-		    !parse_item_name(field->name->text, *count + 1, has_names, &parsed->item_names[*count]))
+		if (*count == CT_CLASS_MAX_ITEMS ||
+		    (item == 0 && !bytes_item(field->type, length, &item)) ||
+		    !parse_item_name(field->name->text, *count + 1, has_names,
+				     &parsed->item_names[*count]))
 			return false;
 		parsed->items[(*count)++] = item;
 	}
@@ -160,7 +174,8 @@ static bool parse_event_name(const struct ct_tsdl_event *event, struct parsed_cl
 	static const char prefix[] = CT_METADATA_URI;
 	const char *colon = strrchr(event->name, ':');
 
-	if (colon == NULL || !copy_text(parsed->component, sizeof parsed->component, event->name, (size_t)(colon - event->name)))
+	if (colon == NULL || !copy_text(parsed->component, sizeof parsed->component, event->name,
+					(size_t)(colon - event->name)))
 		return false;
 	if (event->uri == NULL)
 		return parse_event_id(colon + 1, &parsed->class.event_id);
@@ -176,14 +191,15 @@ static bool parse_class(const struct ct_tsdl_event *event, struct parsed_class *
 
 	while (level < CTRACE_LEVEL_COUNT && ct_metadata_loglevels[level] != event->level)
 		level++;
-	parsed->class = (struct ct_class){ .number = event->id < CT_CLASS_NUMBERS ? (uint32_t)event->id : 0,
-					   .level = level,
-					   .component = parsed->component,
-					   .items = parsed->items,
-					   .names = has_names ? &parsed->names : NULL };
+	parsed->class =
+		(struct ct_class){ .number = event->id < CT_CLASS_NUMBERS ? (uint32_t)event->id : 0,
+				   .level = level,
+				   .component = parsed->component,
+				   .items = parsed->items,
+				   .names = has_names ? &parsed->names : NULL };
 	parsed->names = (struct ct_class_names){ .items = parsed->item_names };
-	if (event->stream_id != 0 || event->context != NULL || event->fields == NULL || !parse_event_name(event, parsed) ||
-	    !parse_items(event->fields, parsed, has_names))
+	if (event->stream_id != 0 || event->context != NULL || event->fields == NULL ||
+	    !parse_event_name(event, parsed) || !parse_items(event->fields, parsed, has_names))
 		return false;
 	parsed->names.item_count = parsed->class.item_count;
 	return true;
@@ -211,8 +227,8 @@ static void tell_damage(const struct ct_diagnostic *diagnostic, struct ct_span p
 	reading->damage((size_t)(piece.at - reading->text), piece.size, reading->user);
 }
 
-enum ctrace_status ct_binfile_classes_parse(struct ct_schema *schema, struct ct_span text, size_t at, ct_binfile_damage *damage,
-					    void *user)
+enum ctrace_status ct_binfile_classes_parse(struct ct_schema *schema, struct ct_span text,
+					    size_t at, ct_binfile_damage *damage, void *user)
 {
 	struct reading reading = { .text = text.at, .damage = damage, .user = user };
 	struct parsed_class parsed;
@@ -227,7 +243,8 @@ enum ctrace_status ct_binfile_classes_parse(struct ct_schema *schema, struct ct_
 
 		if (event->is_unknown || event->block.at < text.at + at)
 			continue;
-		status = parse_class(event, &parsed) ? ct_schema_add(schema, &parsed.class) : CTRACE_DAMAGED;
+		status = parse_class(event, &parsed) ? ct_schema_add(schema, &parsed.class)
+						     : CTRACE_DAMAGED;
 		if (status == CTRACE_DAMAGED)
 			tell_damage(NULL, event->block, &reading);
 	}

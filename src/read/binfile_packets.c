@@ -1,8 +1,10 @@
 /*
- * binfile_packets.c - the packets of a stream of a BINFILE trace: which comes next, and what is damaged or missing between them.
+ * binfile_packets.c - the packets of a stream of a BINFILE trace: which comes next, and what is
+ * damaged or missing between them.
  *
- * Called by source_bin.c, on the reader's thread.  The file may be hostile, damaged, or grow while it is read: a damaged place costs what
- * cannot be read there, and reading goes on at the next packet.  Always forward, so it ends.
+ * Called by source_bin.c, on the reader's thread.  The file may be hostile, damaged, or grow while
+ * it is read: a damaged place costs what cannot be read there, and reading goes on at the next
+ * packet.  Always forward, so it ends.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,11 +20,13 @@ static bool is_of_trace(const struct ct_binfile_packets *packets, const struct c
 }
 
 /* The next place at or after `from` where a packet of this trace begins, or the end of the file. */
-static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t from)
+static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_sources *sources,
+			    uint64_t from)
 {
 	for (;;) {
 		size_t available, found;
-		const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, from, CT_STREAM_WINDOW / 2, &available);
+		const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, from,
+								 CT_STREAM_WINDOW / 2, &available);
 		struct ct_packet_head head;
 
 		if (available < CT_PACKET_HEAD)
@@ -33,15 +37,18 @@ static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_source
 			from += available - (CT_PACKET_HEAD - 1);
 			continue;
 		}
-		if (ct_packet_decode_head(bytes + found, available - found, &head) == CTRACE_OK && is_of_trace(packets, &head))
+		if (ct_packet_decode_head(bytes + found, available - found, &head) == CTRACE_OK &&
+		    is_of_trace(packets, &head))
 			return from + found;
 		from += found + 1;
 	}
 }
 
-void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t at, const char *message)
+void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources,
+			     uint64_t at, const char *message)
 {
-	/* The size of the packet before may be damaged, so that it covers this head: the search begins where its events end. */
+	/* The size of the packet before may be damaged, so that it covers this head: the search
+	 * begins where its events end. */
 	uint64_t next = find_packet(packets, sources, at > packets->packet_at ? at : at + 1);
 
 	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);
@@ -50,8 +57,9 @@ void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->is_cut = false;
 }
 
-static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources, const struct ct_packet_head *next,
-		     uint64_t at, enum ct_trouble trouble, uint64_t events)
+static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+		     const struct ct_packet_head *next, uint64_t at, enum ct_trouble trouble,
+		     uint64_t events)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
@@ -70,15 +78,17 @@ static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources
 	ct_sources_note(sources, &note);
 }
 
-static void note_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources, const struct ct_packet_head *head,
-		      uint64_t at)
+static void note_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+		      const struct ct_packet_head *head, uint64_t at)
 {
 	if (!packets->has_head)
 		return;
 	if (head->discarded > packets->head.discarded)
-		note_gap(packets, sources, head, at, CT_TROUBLE_LOST, head->discarded - packets->head.discarded);
+		note_gap(packets, sources, head, at, CT_TROUBLE_LOST,
+			 head->discarded - packets->head.discarded);
 	if (head->sequence > packets->head.sequence + 1)
-		note_gap(packets, sources, head, at, CT_TROUBLE_MISSING, head->sequence - packets->head.sequence - 1);
+		note_gap(packets, sources, head, at, CT_TROUBLE_MISSING,
+			 head->sequence - packets->head.sequence - 1);
 }
 
 /* So much of the present packet is in the file. */
@@ -97,7 +107,8 @@ bool ct_binfile_packets_grow(struct ct_binfile_packets *packets, struct ct_sourc
 
 	if (!packets->is_cut)
 		return false;
-	(void)ct_stream_file_move(&packets->file, sources, packets->packet_at, (size_t)(packets->head.packet_bits / 8), &available);
+	(void)ct_stream_file_move(&packets->file, sources, packets->packet_at,
+				  (size_t)(packets->head.packet_bits / 8), &available);
 	if (available <= packets->packet_size)
 		return false;
 	set_extent(packets, available);
@@ -109,19 +120,25 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 	uint64_t at = packets->packet_at + packets->packet_size;
 	struct ct_packet_head head;
 	size_t available;
-	const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, at, CT_PACKET_HEAD, &available);
+	const unsigned char *bytes =
+		ct_stream_file_look(&packets->file, sources, at, CT_PACKET_HEAD, &available);
 
 	if (available == 0)
 		return false;
 	if (available < CT_PACKET_HEAD) /* somebody may be writing it just now */
-		bytes = ct_stream_file_move(&packets->file, sources, at, CT_PACKET_HEAD, &available);
-	if (ct_packet_decode_head(bytes, available, &head) != CTRACE_OK || !is_of_trace(packets, &head)) {
+		bytes = ct_stream_file_move(&packets->file, sources, at, CT_PACKET_HEAD,
+					    &available);
+	if (ct_packet_decode_head(bytes, available, &head) != CTRACE_OK ||
+	    !is_of_trace(packets, &head)) {
 		packets->packet_at = at;
 		ct_binfile_packets_skip(packets, sources, at,
-					available < CT_PACKET_HEAD ? CT_STREAM_ENDS_INSIDE : "this is no packet of the trace");
+					available < CT_PACKET_HEAD
+						? CT_STREAM_ENDS_INSIDE
+						: "this is no packet of the trace");
 		return true;
 	}
-	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8), &available);
+	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8),
+				  &available);
 	note_gaps(packets, sources, &head, at);
 	packets->head = head;
 	packets->has_head = true;
@@ -139,7 +156,8 @@ void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sourc
 
 	if (fd < 0)
 		return;
-	if (ct_packet_index_find(fd, packets->trace->info.uuid, sources->since_ns, &place) == CTRACE_OK) {
+	if (ct_packet_index_find(fd, packets->trace->info.uuid, sources->since_ns, &place) ==
+	    CTRACE_OK) {
 		packets->packet_at = place.offset;
 		packets->head = place.before;
 		packets->has_head = place.has_before;
@@ -147,8 +165,8 @@ void ct_binfile_packets_seek(struct ct_binfile_packets *packets, struct ct_sourc
 	ct_stream_file_close(&packets->file, &fd);
 }
 
-bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources, uint64_t *out_first_ns,
-			     uint64_t *out_last_ns)
+bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sources *sources,
+			     uint64_t *out_first_ns, uint64_t *out_last_ns)
 {
 	const char *path = packets->file.source->path;
 	size_t size = strlen(path), suffix_size = sizeof CT_STREAM_PACKED - 1;

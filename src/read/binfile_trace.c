@@ -1,8 +1,9 @@
 /*
- * binfile_trace.c - what the metadata of a BINFILE trace say: whose it is, and of which class an event is.
+ * binfile_trace.c - what the metadata of a BINFILE trace say: whose it is, and of which class an
+ * event is.
  *
- * Called by source_bin.c, on the reader's thread.  The metadata may be damaged, and grow while they are read: a class that was found stays
- * where it is and as it is, for views point to its names.
+ * Called by source_bin.c, on the reader's thread.  The metadata may be damaged, and grow while they
+ * are read: a class that was found stays where it is and as it is, for views point to its names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,20 +17,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The metadata
  */
 
-/* A trace that follows one that was told of, or began after the step, says nothing new unless its times are not the clock's. */
-static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *sources, const struct ct_buf *text)
+/* A trace that follows one that was told of, or began after the step, says nothing new unless its
+ * times are not the clock's. */
+static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *sources,
+		       const struct ct_buf *text)
 {
 	struct ct_bin_clock_mark mark;
 
 	while (ct_bin_clock_mark_next(text->data, text->size, &trace->clock_at, &mark)) {
-		struct ct_clock_step step = { .by_ns = mark.by_ns, .at_ns = mark.at_ns, .ahead_ns = mark.ahead_ns };
+		struct ct_clock_step step = { .by_ns = mark.by_ns,
+					      .at_ns = mark.at_ns,
+					      .ahead_ns = mark.ahead_ns };
 
 		if (step.by_ns != 0 || step.ahead_ns >= 1000000u)
-			ct_sources_clock(sources, trace->metadata_path, trace->source_process, &step);
+			ct_sources_clock(sources, trace->metadata_path, trace->source_process,
+					 &step);
 	}
 }
 
@@ -44,7 +50,8 @@ static void tell_damage(size_t at, size_t size, void *user)
 	const struct telling *telling = user;
 
 	ct_sources_damage(telling->sources, telling->path, at, size,
-			  at + size < telling->end ? "not understood" : "not understood from here on");
+			  at + size < telling->end ? "not understood"
+						   : "not understood from here on");
 }
 
 /* Reads the metadata, again when they have grown meanwhile: classes are only ever added. */
@@ -61,7 +68,9 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 		status = ct_binfile_info_parse(text.data, text.size, &trace->info, &at);
 	if (status == CTRACE_OK) {
 		telling.end = trace->metadata_size = text.size;
-		status = ct_binfile_classes_parse(trace->schema, (struct ct_span){ text.data, text.size }, at, tell_damage, &telling);
+		status = ct_binfile_classes_parse(trace->schema,
+						  (struct ct_span){ text.data, text.size }, at,
+						  tell_damage, &telling);
 		trace->view = ct_schema_view(trace->schema);
 		tell_steps(trace, sources, &text);
 	}
@@ -73,10 +82,12 @@ static bool has_grown(const struct ct_binfile_trace *trace)
 {
 	struct stat info;
 
-	return stat(trace->metadata_path, &info) == 0 && (uint64_t)info.st_size > trace->metadata_size;
+	return stat(trace->metadata_path, &info) == 0 &&
+	       (uint64_t)info.st_size > trace->metadata_size;
 }
 
-static enum ctrace_status find_source_process(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *directory)
+static enum ctrace_status find_source_process(struct ct_binfile_trace *trace,
+					      struct ct_sources *sources, const char *directory)
 {
 	const struct ct_trace_info *info = &trace->info;
 	struct ct_process_key key = {
@@ -106,7 +117,8 @@ void ct_binfile_trace_unref(struct ct_binfile_trace *trace)
 	free(trace);
 }
 
-enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *directory, struct ct_binfile_trace **out_trace)
+enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char *directory,
+					 struct ct_binfile_trace **out_trace)
 {
 	struct ct_binfile_trace *trace = calloc(1, sizeof *trace);
 	enum ctrace_status status;
@@ -114,8 +126,9 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 	if (trace == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	trace->users = 1;
-	status = asprintf(&trace->metadata_path, "%s/metadata", directory) < 0 ? CTRACE_NOT_ENOUGH_MEMORY
-									    : ct_schema_create(&trace->schema);
+	status = asprintf(&trace->metadata_path, "%s/metadata", directory) < 0
+			 ? CTRACE_NOT_ENOUGH_MEMORY
+			 : ct_schema_create(&trace->schema);
 	if (status == CTRACE_OK)
 		status = read_metadata(trace, sources);
 	if (status == CTRACE_OK)
@@ -128,7 +141,7 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 	return CTRACE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Classes of events
  */
 
@@ -159,13 +172,16 @@ static uint32_t count_named(const struct ct_class_names *names)
 	return count;
 }
 
-/* In one block; an item between named ones that has no name gets its number.  NULL when the class has none, or without memory. */
+/* In one block; an item between named ones that has no name gets its number.  NULL when the class
+ * has none, or without memory. */
 static struct ct_event_names *copy_names(const struct ct_class *class)
 {
 	typedef char number[16];
 	uint32_t count = class->names != NULL ? count_named(class->names) : 0;
 	struct ct_event_names *names =
-		class->names != NULL ? malloc(sizeof *names + count * (sizeof(const char *) + sizeof(number))) : NULL;
+		class->names != NULL
+			? malloc(sizeof *names + count * (sizeof(const char *) + sizeof(number)))
+			: NULL;
 	const char **items;
 	number *numbers;
 
@@ -177,11 +193,15 @@ static struct ct_event_names *copy_names(const struct ct_class *class)
 		items[i] = class->names->items[i] != NULL ? class->names->items[i] : numbers[i];
 		(void)snprintf(numbers[i], sizeof(number), "data%u", i + 1);
 	}
-	*names = (struct ct_event_names){ .mnemonic = class->names->mnemonic, .items = count > 0 ? items : NULL, .item_count = count };
+	*names = (struct ct_event_names){ .mnemonic = class->names->mnemonic,
+					  .items = count > 0 ? items : NULL,
+					  .item_count = count };
 	return names;
 }
 
-const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t number)
+const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *trace,
+						     const struct ct_sources *sources,
+						     uint32_t number)
 {
 	const struct ct_class *class = ct_schema_find(trace->schema, number);
 	struct ct_binfile_class *known;
@@ -190,7 +210,9 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 	if (class == NULL || !reserve_classes(trace, class->index))
 		return NULL;
 	known = &trace->classes[class->index];
-	*known = (struct ct_binfile_class){ .number = number, .class = class, .component_size = (uint32_t)strlen(class->component) };
+	*known = (struct ct_binfile_class){ .number = number,
+					    .class = class,
+					    .component_size = (uint32_t)strlen(class->component) };
 	if (!ct_event_shape(&trace->view, number, &known->shape) || known->shape.is_long)
 		known->shape.size = 0;
 	known->names = copy_names(class);
@@ -200,7 +222,8 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 					    .event_id = class->event_id,
 					    .level = class->level } };
 	/* What a generic event is, each says itself. */
-	known->filter_result = number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &view);
+	known->filter_result =
+		number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &view);
 	known->component = view.component;
 	known->type = view.type;
 	return known;

@@ -1,8 +1,10 @@
 /*
- * closing_mark.c - stream files of a BINFILE trace that have fewer bytes than the closing mark in its metadata says.
+ * closing_mark.c - stream files of a BINFILE trace that have fewer bytes than the closing mark in
+ * its metadata says.
  *
- * Called by source_bin.c and repair.c, on one thread, with directories that may be hostile or be changed meanwhile.  A file that is missing or
- * empty, or ends between two packets, looks as if nothing had been traced: only the mark says otherwise.
+ * Called by source_bin.c and repair.c, on one thread, with directories that may be hostile or be
+ * changed meanwhile.  A file that is missing or empty, or ends between two packets, looks as if
+ * nothing had been traced: only the mark says otherwise.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,36 +43,45 @@ struct check {
 static const char *mark_find(const struct ct_buf *text)
 {
 	size_t end = 0;
-	const char *mark = text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) : NULL;
+	const char *mark =
+		text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end)
+			       : NULL;
 
 	return end == text->size ? mark : NULL;
 }
 
-/* Finds the file of the stream `plain`, and its size.  False when the mark says nothing of that: a compressed file, or no regular one. */
+/* Finds the file of the stream `plain`, and its size.  False when the mark says nothing of that: a
+ * compressed file, or no regular one. */
 static bool shortage_measure(const struct check *check, const char *plain, struct shortage *out)
 {
-	const char *const endings[] = { "", CT_STREAM_PACKED, "" }; /* a file that is decompressed meanwhile is there again */
+	/* a file that is decompressed meanwhile is there again */
+	const char *const endings[] = { "", CT_STREAM_PACKED, "" };
 	struct stat info;
 
 	for (size_t i = 0; i < CT_COUNT(endings); i++) {
 		(void)snprintf(out->name, sizeof out->name, "%s%s", plain, endings[i]);
-		out->is_there = fstatat(check->directory_fd, out->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+		out->is_there =
+			fstatat(check->directory_fd, out->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 		if (!out->is_there && errno != ENOENT)
 			return false;
 		out->size = out->is_there ? (uint64_t)info.st_size : 0;
 		if (out->is_there)
-			return S_ISREG(info.st_mode) && (endings[i][0] == '\0' || info.st_size == 0);
+			return S_ISREG(info.st_mode) &&
+			       (endings[i][0] == '\0' || info.st_size == 0);
 	}
 	return true;
 }
 
-/* Do packets go to the very end of the file?  When they do not, whoever reads it comes upon that. */
+/* Do packets go to the very end of the file?  When they do not, whoever reads it comes upon that.
+ */
 static bool ends_between_packets(const struct check *check, const char *name)
 {
-	int fd = openat(check->directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(check->directory_fd, name,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct ct_packet_head first, last;
 	uint32_t reads;
-	bool is_between = fd >= 0 && ct_packet_index_ends(fd, check->uuid, &first, &last, &reads) == CTRACE_OK;
+	bool is_between = fd >= 0 &&
+			  ct_packet_index_ends(fd, check->uuid, &first, &last, &reads) == CTRACE_OK;
 
 	ct_os_close(&fd);
 	return is_between;
@@ -80,8 +91,9 @@ static bool is_meant(const struct check *check, const char *plain)
 {
 	size_t size = strlen(plain);
 
-	return check->only == NULL || (strncmp(check->only, plain, size) == 0 &&
-				       (check->only[size] == '\0' || strcmp(check->only + size, CT_STREAM_PACKED) == 0));
+	return check->only == NULL ||
+	       (strncmp(check->only, plain, size) == 0 &&
+		(check->only[size] == '\0' || strcmp(check->only + size, CT_STREAM_PACKED) == 0));
 }
 
 static bool shortage_add(struct check *check, const struct shortage *shortage)
@@ -104,25 +116,30 @@ static void find_shortages(struct check *check, const char *at)
 	uint32_t id;
 
 	/* The ids rise: a hostile mark names no stream twice. */
-	for (at += sizeof CT_BIN_MARK_CLOSED - 1; ct_bin_mark_next(&at, end, &id, &line) == CTRACE_OK && id >= next_id;
+	for (at += sizeof CT_BIN_MARK_CLOSED - 1;
+	     ct_bin_mark_next(&at, end, &id, &line) == CTRACE_OK && id >= next_id;
 	     next_id = (uint64_t)id + 1) {
 		char plain[24] = "stream.lost";
 
 		shortage.wanted = line.value;
 		if (id != CT_BIN_LOST)
 			(void)snprintf(plain, sizeof plain, "stream.%u", id);
-		if (!is_meant(check, plain) || !shortage_measure(check, plain, &shortage) || shortage.size >= shortage.wanted)
+		if (!is_meant(check, plain) || !shortage_measure(check, plain, &shortage) ||
+		    shortage.size >= shortage.wanted)
 			continue;
-		if ((shortage.size == 0 || ends_between_packets(check, shortage.name)) && !shortage_add(check, &shortage))
+		if ((shortage.size == 0 || ends_between_packets(check, shortage.name)) &&
+		    !shortage_add(check, &shortage))
 			return;
 	}
 }
 
-/* A process that replaces the trace removes the streams before the new metadata get their name.  It has the new file locked until then. */
+/* A process that replaces the trace removes the streams before the new metadata get their name.  It
+ * has the new file locked until then. */
 static bool is_being_replaced(const struct check *check)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = openat(check->directory_fd, CT_BIN_TEMPORARY, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(check->directory_fd, CT_BIN_TEMPORARY,
+			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	bool is_locked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
 	ct_os_close(&fd);
@@ -146,14 +163,15 @@ static bool read_metadata(const struct check *check, struct ct_buf *out)
 static bool is_as_it_was(const struct check *check)
 {
 	struct ct_buf text;
-	bool is_same =
-		read_metadata(check, &text) && text.size == check->text.size && memcmp(text.data, check->text.data, text.size) == 0;
+	bool is_same = read_metadata(check, &text) && text.size == check->text.size &&
+		       memcmp(text.data, check->text.data, text.size) == 0;
 
 	ct_buf_fini(&text);
 	return is_same;
 }
 
-static void report_shortage(const struct check *check, const struct shortage *shortage, ct_read_report *report, void *user)
+static void report_shortage(const struct check *check, const struct shortage *shortage,
+			    ct_read_report *report, void *user)
 {
 	bool is_unread = shortage->size == 0;
 	char message[96], *path;
@@ -174,7 +192,8 @@ static void report_shortage(const struct check *check, const struct shortage *sh
 	free(path);
 }
 
-void ct_closing_mark_check(const char *directory, const char *only, const uint8_t uuid[16], ct_read_report *report, void *user)
+void ct_closing_mark_check(const char *directory, const char *only, const uint8_t uuid[16],
+			   ct_read_report *report, void *user)
 {
 	struct check check = { .directory = directory, .only = only, .uuid = uuid };
 	const char *mark;

@@ -12,7 +12,8 @@
 
 #include "read/read.h"
 
-#define CT_LIVE_CHUNK (1u << 20) /* bytes that are read of a ring at a time, unless an event has more */
+/* bytes that are read of a ring at a time, unless an event has more */
+#define CT_LIVE_CHUNK (1u << 20)
 
 struct ct_live_ring {
 	int fd;
@@ -70,24 +71,29 @@ struct ct_live_look {
 };
 
 /* ---- live_process.c */
-/* path and who.uid are set.  False when it is not to be followed: not wanted, ended, or told to options->report why.  Close it in any case. */
-bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options, bool is_new,
-			  struct ct_session_head *words) CT_MUST_USE;
+/* path and who.uid are set.  False when it is not to be followed: not wanted, ended, or told to
+ * options->report why.  Close it in any case. */
+bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options,
+			  bool is_new, struct ct_session_head *words) CT_MUST_USE;
 void ct_live_process_close(struct ct_live_process *process); /* frees it too */
 /* Takes what is new.  True when something was. */
-bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_options *options, struct ct_live_look *look);
-const char *ct_live_process_name(struct ct_live_process *process, uint32_t component); /* NULL when it has none */
+bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_options *options,
+			  struct ct_live_look *look);
+/* NULL when it has none */
+const char *ct_live_process_name(struct ct_live_process *process, uint32_t component);
 
 /* ---- live_ring.c */
-/* NOT_FOUND, DENIED, OS_ERROR; DAMAGED: it is no ring; UNSUPPORTED: it is not to be followed (a flight recorder's).  from_start: from the
- * oldest that can be found in it, else from its end. */
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index, const struct ct_class_view *classes,
+/* NOT_FOUND, DENIED, OS_ERROR; DAMAGED: it is no ring; UNSUPPORTED: it is not to be followed (a
+ * flight recorder's).  from_start: from the oldest that can be found in it, else from its end. */
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
+				     const struct ct_class_view *classes,
 				     bool from_start) CT_MUST_USE;
 void ct_live_ring_close(struct ct_live_ring *ring);
 /* Takes what is new, a few chunks at most.  True when something was. */
 bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look);
 /* The first event that waits; false when none does.  Borrowed until the next look or pop. */
-bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_event *out_event);
+bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp,
+			struct ct_event *out_event);
 void ct_live_ring_pop(struct ct_live_ring *ring);
 
 #endif

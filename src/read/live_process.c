@@ -1,8 +1,9 @@
 /*
  * live_process.c - follows one live process: its session, its rings, the names of its components.
  *
- * Called by source_live.c, on one thread.  The files stay open, and an open file outlives its process: so the rest is read when the process
- * is gone, and its directory too.  What is in them may be hostile: numbers are bounded before they are used.
+ * Called by source_live.c, on one thread.  The files stay open, and an open file outlives its
+ * process: so the rest is read when the process is gone, and its directory too.  What is in them
+ * may be hostile: numbers are bounded before they are used.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,21 +36,29 @@ void ct_live_process_close(struct ct_live_process *process)
 	free(process);
 }
 
-static enum ctrace_status open_session(struct ct_live_process *process, struct ct_session_head *head)
+static enum ctrace_status open_session(struct ct_live_process *process,
+				       struct ct_session_head *head)
 {
 	size_t got = 0;
 	struct stat info;
 
-	process->directory_fd = open(process->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	process->directory_fd =
+		open(process->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (process->directory_fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+		return errno == ENOENT   ? CTRACE_NOT_FOUND
+		       : errno == EACCES ? CTRACE_DENIED
+					 : CTRACE_OS_ERROR;
 	process->id = ct_os_file_id(process->directory_fd);
-	process->session_fd = openat(process->directory_fd, "session", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	process->session_fd = openat(process->directory_fd, "session",
+				     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (process->session_fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+		return errno == ENOENT   ? CTRACE_NOT_FOUND
+		       : errno == EACCES ? CTRACE_DENIED
+					 : CTRACE_OS_ERROR;
 	if (fstat(process->session_fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return CTRACE_DAMAGED;
-	if (ct_os_read_at(process->session_fd, head, offsetof(struct ct_session_head, system), 0, &got) != CTRACE_OK)
+	if (ct_os_read_at(process->session_fd, head, offsetof(struct ct_session_head, system), 0,
+			  &got) != CTRACE_OK)
 		return CTRACE_OS_ERROR;
 	if (got != offsetof(struct ct_session_head, system) || head->magic != CT_SESSION_MAGIC)
 		return CTRACE_DAMAGED;
@@ -60,9 +69,12 @@ static enum ctrace_status open_session(struct ct_live_process *process, struct c
 		return CTRACE_DAMAGED;
 	process->who.pid = head->pid;
 	process->who.asid = head->asid;
-	(void)snprintf(process->who.jobname, sizeof process->who.jobname, "%.*s", (int)sizeof head->jobname - 1, head->jobname);
-	(void)snprintf(process->who.host, sizeof process->who.host, "%.*s", (int)sizeof head->host - 1, head->host);
-	(void)snprintf(process->who.program, sizeof process->who.program, "%.*s", (int)sizeof head->program - 1, head->program);
+	(void)snprintf(process->who.jobname, sizeof process->who.jobname, "%.*s",
+		       (int)sizeof head->jobname - 1, head->jobname);
+	(void)snprintf(process->who.host, sizeof process->who.host, "%.*s",
+		       (int)sizeof head->host - 1, head->host);
+	(void)snprintf(process->who.program, sizeof process->who.program, "%.*s",
+		       (int)sizeof head->program - 1, head->program);
 	return CTRACE_OK;
 }
 
@@ -75,19 +87,22 @@ static uint64_t lost_in(const struct ct_session_head *head)
 	return sum;
 }
 
-/* The words of its session that change.  False when they cannot be had whole: then those of the last time are used. */
+/* The words of its session that change.  False when they cannot be had whole: then those of the
+ * last time are used. */
 static bool read_words(const struct ct_live_process *process, struct ct_session_head *words)
 {
-	size_t version_at = offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version);
+	size_t version_at =
+		offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version);
 	size_t got = 0;
 	uint32_t version;
 
 	for (unsigned tries = 0; tries < 5; tries++) {
-		if (ct_os_read_at(process->session_fd, (char *)words + WORDS_FROM, WORDS_TO - WORDS_FROM, WORDS_FROM, &got) !=
-			    CTRACE_OK ||
+		if (ct_os_read_at(process->session_fd, (char *)words + WORDS_FROM,
+				  WORDS_TO - WORDS_FROM, WORDS_FROM, &got) != CTRACE_OK ||
 		    got != WORDS_TO - WORDS_FROM)
 			return false;
-		if (ct_os_read_at(process->session_fd, &version, sizeof version, version_at, &got) != CTRACE_OK ||
+		if (ct_os_read_at(process->session_fd, &version, sizeof version, version_at,
+				  &got) != CTRACE_OK ||
 		    got != sizeof version)
 			return false;
 		if (version == words->sync.version)
@@ -96,30 +111,35 @@ static bool read_words(const struct ct_live_process *process, struct ct_session_
 	return false;
 }
 
-/* A process that has just begun has a single point to tell time by; we run by the same clock and can give it another. */
+/* A process that has just begun has a single point to tell time by; we run by the same clock and
+ * can give it another. */
 static void take_sync(struct ct_live_process *process, const struct ct_shared_sync *shared)
 {
 	struct ct_sync *sync = &process->sync;
 
 	ct_shared_sync_copy(shared, sync);
-	if (sync->epoch_count == 1 && sync->point_count == 1 && sync->latest.ticks == sync->points[0].ticks &&
+	if (sync->epoch_count == 1 && sync->point_count == 1 &&
+	    sync->latest.ticks == sync->points[0].ticks &&
 	    sync->source == (uint32_t)ct_clock_source())
 		ct_sync_update(sync);
 }
 
-static void report(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)
+static void report(const struct ct_live_process *process, const struct ct_live_options *options,
+		   enum ctrace_status status)
 {
 	if (options->report != NULL)
 		options->report(process->path, 0, ctrace_status_text(status), options->user);
 }
 
-static void report_ring(const struct ct_live_process *process, const struct ct_live_options *options, enum ctrace_status status)
+static void report_ring(const struct ct_live_process *process,
+			const struct ct_live_options *options, enum ctrace_status status)
 {
 	char message[CT_UNREADABLE_SIZE];
 	const char *why;
 	char *path;
 
-	if (options->report == NULL || asprintf(&path, "%s/ring.%u", process->path, process->ring_count) < 0)
+	if (options->report == NULL ||
+	    asprintf(&path, "%s/ring.%u", process->path, process->ring_count) < 0)
 		return;
 	why = ct_path_unreadable(path, message);
 	options->report(path, 0, why != NULL ? why : ctrace_status_text(status), options->user);
@@ -127,7 +147,8 @@ static void report_ring(const struct ct_live_process *process, const struct ct_l
 }
 
 /* Of a process that has become another user: its ring is in its annex. */
-static enum ctrace_status open_in_annex(const struct ct_live_process *process, struct ct_live_ring *ring, uint32_t index)
+static enum ctrace_status open_in_annex(const struct ct_live_process *process,
+					struct ct_live_ring *ring, uint32_t index)
 {
 	struct ct_session_head *head = calloc(1, sizeof *head);
 	enum ctrace_status status = CTRACE_NOT_FOUND;
@@ -136,19 +157,22 @@ static enum ctrace_status open_in_annex(const struct ct_live_process *process, s
 
 	if (head == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (ct_os_read_at(process->session_fd, head, sizeof *head, 0, &got) == CTRACE_OK && got == sizeof *head &&
-	    head->ring_place[index] >= CT_RING_IN_ANNEX) {
+	if (ct_os_read_at(process->session_fd, head, sizeof *head, 0, &got) == CTRACE_OK &&
+	    got == sizeof *head && head->ring_place[index] >= CT_RING_IN_ANNEX) {
 		directory_fd = ct_annex_open(head, head->ring_place[index] - CT_RING_IN_ANNEX);
 		if (directory_fd >= 0)
-			status = ct_live_ring_open(ring, directory_fd, index, &process->classes, process->is_all);
+			status = ct_live_ring_open(ring, directory_fd, index, &process->classes,
+						   process->is_all);
 		ct_os_close(&directory_fd);
 	}
 	free(head);
 	return status;
 }
 
-/* Opens the rings that have come since.  A ring that cannot be opened is told once, and left alone. */
-static void add_rings(struct ct_live_process *process, const struct ct_live_options *options, uint32_t count)
+/* Opens the rings that have come since.  A ring that cannot be opened is told once, and left alone.
+ */
+static void add_rings(struct ct_live_process *process, const struct ct_live_options *options,
+		      uint32_t count)
 {
 	struct ct_live_ring **rings;
 
@@ -165,10 +189,12 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 		if (ring != NULL)
-			status = ct_live_ring_open(ring, process->directory_fd, process->ring_count, &process->classes, process->is_all);
+			status = ct_live_ring_open(ring, process->directory_fd, process->ring_count,
+						   &process->classes, process->is_all);
 		if (ring != NULL && status == CTRACE_NOT_FOUND)
 			status = open_in_annex(process, ring, process->ring_count);
-		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED)
+		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND &&
+		    status != CTRACE_UNSUPPORTED)
 			report_ring(process, options, status);
 		if (status != CTRACE_OK) {
 			free(ring);
@@ -178,7 +204,8 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 	}
 }
 
-/* Does a ring wait for a class?  One that was incomplete when the table was copied may be complete by now. */
+/* Does a ring wait for a class?  One that was incomplete when the table was copied may be complete
+ * by now. */
 static bool has_stuck_ring(const struct ct_live_process *process)
 {
 	for (uint32_t i = 0; i < process->ring_count; i++)
@@ -195,8 +222,9 @@ static void take_classes(struct ct_live_process *process)
 	void *bytes;
 	size_t got;
 
-	if (ct_os_read_at(process->session_fd, &used, sizeof used, at, &got) != CTRACE_OK || got != sizeof used ||
-	    used < process->classes.size || used > room || (used == process->classes.size && !has_stuck_ring(process)))
+	if (ct_os_read_at(process->session_fd, &used, sizeof used, at, &got) != CTRACE_OK ||
+	    got != sizeof used || used < process->classes.size || used > room ||
+	    (used == process->classes.size && !has_stuck_ring(process)))
 		return;
 	bytes = realloc((void *)(uintptr_t)process->classes.bytes, used);
 	if (bytes == NULL)
@@ -207,12 +235,13 @@ static void take_classes(struct ct_live_process *process)
 		process->classes.size = got;
 }
 
-bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options, bool is_new,
-			  struct ct_session_head *words)
+bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options,
+			  bool is_new, struct ct_session_head *words)
 {
 	enum ctrace_status status = open_session(process, words);
 
-	if (status == CTRACE_OK && options->wants != NULL && !options->wants(&process->who, options->user))
+	if (status == CTRACE_OK && options->wants != NULL &&
+	    !options->wants(&process->who, options->user))
 		return false;
 	if (status == CTRACE_OK && !read_words(process, words))
 		status = CTRACE_DAMAGED;
@@ -230,7 +259,8 @@ bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_
 	return true;
 }
 
-bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_options *options, struct ct_live_look *look)
+bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_options *options,
+			  struct ct_live_look *look)
 {
 	bool is_new = false;
 
@@ -247,19 +277,24 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 	return is_new;
 }
 
-static char *read_name(const struct ct_live_process *process, uint32_t component, char text[CTRACE_MAX_COMPONENT + 1])
+static char *read_name(const struct ct_live_process *process, uint32_t component,
+		       char text[CTRACE_MAX_COMPONENT + 1])
 {
-	uint64_t at = process->layout.components_at + (uint64_t)component * sizeof(struct ct_component_entry);
+	uint64_t at = process->layout.components_at +
+		      (uint64_t)component * sizeof(struct ct_component_entry);
 	ct_text name = 0;
 	size_t got = 0, size;
 
-	if (ct_os_read_at(process->session_fd, &name, sizeof name, at + offsetof(struct ct_component_entry, name), &got) != CTRACE_OK ||
+	if (ct_os_read_at(process->session_fd, &name, sizeof name,
+			  at + offsetof(struct ct_component_entry, name), &got) != CTRACE_OK ||
 	    got != sizeof name)
 		return NULL;
 	size = name & 0xFFFF;
 	if (size == 0 || size > CTRACE_MAX_COMPONENT || name >> 16 > process->layout.size)
 		return NULL;
-	if (ct_os_read_at(process->session_fd, text, size, process->layout.texts_at + (name >> 16), &got) != CTRACE_OK || got != size)
+	if (ct_os_read_at(process->session_fd, text, size, process->layout.texts_at + (name >> 16),
+			  &got) != CTRACE_OK ||
+	    got != size)
 		return NULL;
 	text[size] = '\0';
 	return text[0] != '\0' ? strdup(text) : NULL;
@@ -276,7 +311,8 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 
 		if (names == NULL)
 			return NULL;
-		memset(names + process->name_count, 0, (component + 1 - process->name_count) * sizeof(char *));
+		memset(names + process->name_count, 0,
+		       (component + 1 - process->name_count) * sizeof(char *));
 		process->names = names;
 		process->name_count = component + 1;
 	}

@@ -1,10 +1,11 @@
 /*
  * live_ring.c - follows one ring of a live process, which neither helps nor notices.
  *
- * Called by source_live.c, on one thread.  What a ring's consumer has consumed stays in its memory until the producer comes round, so
- * a follower that looks often enough sees everything.  It reads the head, then the bytes, then the head again: the second tells which of
- * the bytes the producer cannot have touched meanwhile.  Everything is read with pread and may be hostile or torn; what is not surely
- * whole is never given, but counted.
+ * Called by source_live.c, on one thread.  What a ring's consumer has consumed stays in its memory
+ * until the producer comes round, so a follower that looks often enough sees everything.  It reads
+ * the head, then the bytes, then the head again: the second tells which of the bytes the producer
+ * cannot have touched meanwhile.  Everything is read with pread and may be hostile or torn; what is
+ * not surely whole is never given, but counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +19,10 @@
 
 #define HEAD_BYTES offsetof(struct ct_ring_head, cursor)
 #define CHUNKS_A_LOOK 4u
-#define STUCK_LIMIT 4u /* looks; a head that was read while it was being written is whole at the next */
+/* looks; a head that was read while it was being written is whole at the next */
+#define STUCK_LIMIT 4u
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The head
  */
 
@@ -28,13 +30,15 @@ static bool is_sane(const struct ct_ring_head *head, uint32_t index)
 {
 	uint64_t capacity = head->capacity;
 
-	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION || head->index != index)
+	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION ||
+	    head->index != index)
 		return false;
 	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
 		return false;
 	if (head->tail > head->head || head->oldest > head->head)
 		return false;
-	if (head->head - (head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : head->tail) > capacity)
+	if (head->head - (head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : head->tail) >
+	    capacity)
 		return false;
 	return head->head <= UINT64_MAX / 2; /* or sums of positions and sizes might overflow */
 }
@@ -51,7 +55,8 @@ static enum ctrace_status read_head(int fd, uint32_t index, struct ct_ring_head 
 
 static bool read_again(const struct ct_live_ring *ring, struct ct_ring_head *out)
 {
-	return read_head(ring->fd, ring->index, out) == CTRACE_OK && out->capacity == ring->capacity &&
+	return read_head(ring->fd, ring->index, out) == CTRACE_OK &&
+	       out->capacity == ring->capacity &&
 	       (out->overflow == CT_OVERFLOW_OVERWRITE) == ring->is_overwrite;
 }
 
@@ -61,8 +66,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * From here on everything is as it was written, if it was read before this head was.  The producer writes nothing past oldest, or
- * tail, + capacity; nor past the end of its window, which it says in the head before it writes there.
+ * From here on everything is as it was written, if it was read before this head was.  The producer
+ * writes nothing past oldest, or tail, + capacity; nor past the end of its window, which it says in
+ * the head before it writes there.
  */
 static uint64_t safe_from(const struct ct_ring_head *head)
 {
@@ -73,12 +79,14 @@ static uint64_t safe_from(const struct ct_ring_head *head)
 	return least(head->tail, written > head->capacity ? written - head->capacity : 0);
 }
 
-/* The first place that is safe and where reading can begin: a window's mark, the tail, or the oldest. */
+/* The first place that is safe and where reading can begin: a window's mark, the tail, or the
+ * oldest. */
 static uint64_t first_event(const struct ct_ring_head *head, struct ct_event_state *out_state)
 {
 	uint64_t safe = safe_from(head), first = head->tail;
 
-	*out_state = head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest_state : ct_ring_tail_state(head);
+	*out_state = head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest_state
+							     : ct_ring_tail_state(head);
 	if (head->overflow == CT_OVERFLOW_OVERWRITE)
 		return head->oldest;
 	for (unsigned i = 0; i < CT_RING_ANCHORS && i < head->anchor_count; i++)
@@ -97,9 +105,11 @@ static struct ct_event_state state_at_head(int fd, const struct ct_ring_head *he
 	uint64_t last = 0;
 
 	for (unsigned i = 0; i < CT_RING_ANCHORS && i < head->anchor_count; i++)
-		if (head->anchors[i] > last && head->anchors[i] <= head->head && head->head - head->anchors[i] <= head->capacity)
+		if (head->anchors[i] > last && head->anchors[i] <= head->head &&
+		    head->head - head->anchors[i] <= head->capacity)
 			last = head->anchors[i];
-	if (head->head - last >= sizeof mark && ct_ring_read_data(fd, head->capacity, last, last + sizeof mark, mark) == CTRACE_OK)
+	if (head->head - last >= sizeof mark &&
+	    ct_ring_read_data(fd, head->capacity, last, last + sizeof mark, mark) == CTRACE_OK)
 		(void)!ct_event_decode(&none, mark, sizeof mark, &state, &event);
 	return state;
 }
@@ -113,12 +123,12 @@ static uint64_t lost_in(const struct ct_ring_head *head)
 	return sum;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Opening
  */
 
-enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index, const struct ct_class_view *classes,
-				     bool from_start)
+enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
+				     const struct ct_class_view *classes, bool from_start)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 	struct ct_ring_head head;
@@ -129,7 +139,9 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd
 	(void)snprintf(name, sizeof name, "ring.%u", index);
 	fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES || errno == ELOOP ? CTRACE_DENIED : CTRACE_OS_ERROR;
+		return errno == ENOENT                     ? CTRACE_NOT_FOUND
+		       : errno == EACCES || errno == ELOOP ? CTRACE_DENIED
+							   : CTRACE_OS_ERROR;
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
 		for (unsigned tries = 0; tries < STUCK_LIMIT && status == CTRACE_DAMAGED; tries++)
 			status = read_head(fd, index, &head);
@@ -160,11 +172,12 @@ void ct_live_ring_close(struct ct_live_ring *ring)
 	ct_buf_fini(&ring->waiting);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Looking
  */
 
-static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const struct ct_event *event, const unsigned char *bytes)
+static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const struct ct_event *event,
+		 const unsigned char *bytes)
 {
 	struct ct_live_stamp stamp = { .time_ns = ct_sync_wall_ns(look->sync, event->ticks),
 				       .arrival_ns = look->now_ns,
@@ -180,7 +193,8 @@ static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const str
 }
 
 /* Keeps the whole events that begin at the chunk's start, and moves behind them. */
-static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, size_t size, bool *out_is_cut)
+static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, size_t size,
+			bool *out_is_cut)
 {
 	const unsigned char *chunk = (const unsigned char *)look->chunk.data;
 	struct ct_event_state state = ring->state;
@@ -190,7 +204,8 @@ static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, si
 
 	*out_is_cut = false;
 	while (at < size && look->room != 0) {
-		enum ctrace_status status = ct_event_decode(ring->classes, chunk + at, size - at, &state, &event);
+		enum ctrace_status status =
+			ct_event_decode(ring->classes, chunk + at, size - at, &state, &event);
 
 		*out_is_cut = status == CTRACE_BUFFER_TOO_SMALL;
 		if (status != CTRACE_OK)
@@ -205,7 +220,8 @@ static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, si
 }
 
 /* The producer has come round; what is whole begins further on. */
-static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look, const struct ct_ring_head *head)
+static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look,
+			     const struct ct_ring_head *head)
 {
 	uint64_t next = first_event(head, &ring->state); /* which is not before what is safe */
 
@@ -213,19 +229,24 @@ static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_loo
 	ring->position = next;
 }
 
-/* Nothing whole is at our place: perhaps the head was read while it was written.  If not, what follows cannot be found: sizes chain. */
-static void note_stuck(struct ct_live_ring *ring, const struct ct_live_look *look, const struct ct_ring_head *head)
+/* Nothing whole is at our place: perhaps the head was read while it was written.  If not, what
+ * follows cannot be found: sizes chain. */
+static void note_stuck(struct ct_live_ring *ring, const struct ct_live_look *look,
+		       const struct ct_ring_head *head)
 {
 	if (++ring->stuck < STUCK_LIMIT)
 		return;
-	look->totals->damaged_bytes += head->head > ring->position ? head->head - ring->position : 0;
+	look->totals->damaged_bytes +=
+		head->head > ring->position ? head->head - ring->position : 0;
 	ring->position = head->head;
 	ring->state = state_at_head(ring->fd, head);
 	ring->stuck = 0;
 }
 
-/* Reads up to the head, as far as a chunk goes; false when there is nothing more to be had at this look. */
-static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look, struct ct_ring_head *head)
+/* Reads up to the head, as far as a chunk goes; false when there is nothing more to be had at this
+ * look. */
+static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look,
+		      struct ct_ring_head *head)
 {
 	uint64_t waits = head->head - ring->position;
 	size_t size = (size_t)least(waits, ring->chunk);
@@ -233,10 +254,12 @@ static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look, stru
 	bool is_cut;
 
 	ct_buf_clear(&look->chunk);
-	if (!ct_buf_reserve(&look->chunk, size) || ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size,
-								     (unsigned char *)look->chunk.data) != CTRACE_OK)
+	if (!ct_buf_reserve(&look->chunk, size) ||
+	    ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size,
+			      (unsigned char *)look->chunk.data) != CTRACE_OK)
 		return false;
-	/* The bytes first, then the head: the producer moves its words before it writes where they did not allow it. */
+	/* The bytes first, then the head: the producer moves its words before it writes where they
+	 * did not allow it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!read_again(ring, head) || head->head < before)
 		return false;
@@ -271,16 +294,19 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
 	/* Of what may be gone nothing need be read. */
 	if (ring->position < safe_from(&head))
 		skip_overwritten(ring, look, &head);
-	for (unsigned i = 0; i < CHUNKS_A_LOOK && look->room != 0 && ring->position < head.head && look_once(ring, look, &head); i++)
+	for (unsigned i = 0; i < CHUNKS_A_LOOK && look->room != 0 && ring->position < head.head &&
+			     look_once(ring, look, &head);
+	     i++)
 		;
 	return ring->position != start;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What waits
  */
 
-bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp, struct ct_event *out_event)
+bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp,
+			struct ct_event *out_event)
 {
 	const char *at = ring->waiting.data + ring->first;
 
@@ -288,8 +314,11 @@ bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *o
 		return false;
 	memcpy(out_stamp, at, sizeof *out_stamp);
 	/* It was whole when it came. */
-	return ct_event_decode(ring->classes, (const unsigned char *)at + sizeof *out_stamp, out_stamp->size,
-			       &(struct ct_event_state){ out_stamp->state.ticks, out_stamp->state.tid, 0 }, out_event) == CTRACE_OK;
+	return ct_event_decode(
+		       ring->classes, (const unsigned char *)at + sizeof *out_stamp,
+		       out_stamp->size,
+		       &(struct ct_event_state){ out_stamp->state.ticks, out_stamp->state.tid, 0 },
+		       out_event) == CTRACE_OK;
 }
 
 void ct_live_ring_pop(struct ct_live_ring *ring)
@@ -304,7 +333,8 @@ void ct_live_ring_pop(struct ct_live_ring *ring)
 		ct_buf_clear(&ring->waiting);
 		ring->first = 0;
 	} else if (ring->first > CT_LIVE_CHUNK && ring->first > ring->waiting.size / 2) {
-		memmove(ring->waiting.data, ring->waiting.data + ring->first, ring->waiting.size - ring->first);
+		memmove(ring->waiting.data, ring->waiting.data + ring->first,
+			ring->waiting.size - ring->first);
 		ring->waiting.size -= ring->first;
 		ring->first = 0;
 	}

@@ -1,8 +1,9 @@
 /*
  * merge.c - the events of all sources, in time order.
  *
- * Called by the tools, on one thread.  A binary heap of sources, each with its next event: memory does not depend on how many events
- * there are, and of very many sources those that wait longest have given theirs back.
+ * Called by the tools, on one thread.  A binary heap of sources, each with its next event: memory
+ * does not depend on how many events there are, and of very many sources those that wait longest
+ * have given theirs back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@
 
 static bool is_before(const struct ct_source *a, const struct ct_source *b)
 {
-	return a->view.event.time_ns < b->view.event.time_ns || (a->view.event.time_ns == b->view.event.time_ns && a->order < b->order);
+	return a->view.event.time_ns < b->view.event.time_ns ||
+	       (a->view.event.time_ns == b->view.event.time_ns && a->order < b->order);
 }
 
 static void push(struct ct_sources *sources, struct ct_source *source)
@@ -49,7 +51,8 @@ static void sink(struct ct_sources *sources)
 	heap[at] = source;
 }
 
-/* The first source - there is one - has no more events, or its next one stands wherever it stands. */
+/* The first source - there is one - has no more events, or its next one stands wherever it stands.
+ */
 static void advance(struct ct_sources *sources)
 {
 	struct ct_source *source = sources->heap[0];
@@ -103,7 +106,8 @@ struct ct_view *ct_sources_next(struct ct_sources *sources)
 			return NULL;
 		first = sources->heap[0];
 		first->view.sequence = ++sources->totals.events;
-		if (first->view.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL && !sources->step(sources->step_user))
+		if (first->view.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL &&
+		    !sources->step(sources->step_user))
 			sources->is_stopped = true;
 	} while (!is_wanted(first, sources));
 	return &first->view;

@@ -1,15 +1,19 @@
 /*
- * pairing.c - which exit belongs to which entry: spans, how long they took, and how deep they are in each other.
+ * pairing.c - which exit belongs to which entry: spans, how long they took, and how deep they are
+ * in each other.
  *
- * Called by the reader for every event in merged order, on one thread.  An exit ends the innermost span of its process, thread, component
- * and entry id; or, when the catalogue names an argument for it, the last one that began with the same value in it, on whatever thread.
- * Spans of one thread are expected to be nested: when an outer one ends, those within it no longer count as open around what follows,
- * though their exits are still known when they come.  Memory is bounded and each event takes a fixed number of steps: when there are
- * CT_PAIRING_OPEN spans, the oldest is given up.
+ * Called by the reader for every event in merged order, on one thread.  An exit ends the innermost
+ * span of its process, thread, component and entry id; or, when the catalogue names an argument for
+ * it, the last one that began with the same value in it, on whatever thread. Spans of one thread
+ * are expected to be nested: when an outer one ends, those within it no longer count as open around
+ * what follows, though their exits are still known when they come.  Memory is bounded and each
+ * event takes a fixed number of steps: when there are CT_PAIRING_OPEN spans, the oldest is given
+ * up.
  *
- *     buckets -> the last span of each key -> earlier ones of the same key           what an exit looks for
- *     threads -> the innermost span of each thread -> those around it                depth
- *     oldest -> ... -> newest                                                        which one is given up
+ *     buckets -> the last span of each key -> earlier ones of the same key           what an exit
+ * looks for threads -> the innermost span of each thread -> those around it                depth
+ *     oldest -> ... -> newest                                                        which one is
+ * given up
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +80,8 @@ enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state)
 	state->threads = calloc(CT_PAIRING_OPEN + 1, sizeof *state->threads);
 	state->span_buckets = calloc(BUCKETS, sizeof *state->span_buckets);
 	state->thread_buckets = calloc(BUCKETS, sizeof *state->thread_buckets);
-	if (state->spans == NULL || state->threads == NULL || state->span_buckets == NULL || state->thread_buckets == NULL) {
+	if (state->spans == NULL || state->threads == NULL || state->span_buckets == NULL ||
+	    state->thread_buckets == NULL) {
 		ct_pairing_destroy(state);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -96,7 +101,7 @@ void ct_pairing_destroy(struct ct_pairing_state *state)
 	free(state);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Keys
  */
 
@@ -135,26 +140,30 @@ static uint64_t hash_name(uint64_t hash, const char *name, size_t size)
 
 static place *bucket_of(const struct ct_pairing_state *state, const struct key *key)
 {
-	uint64_t hash = mix(mix(mix(state->seed, key->component), key->value), (uint64_t)key->source_process << 32 | key->entry_id);
+	uint64_t hash = mix(mix(mix(state->seed, key->component), key->value),
+			    (uint64_t)key->source_process << 32 | key->entry_id);
 
 	return &state->span_buckets[hash % BUCKETS];
 }
 
 static bool is_same_key(const struct key *a, const struct key *b)
 {
-	return a->component == b->component && a->value == b->value && a->source_process == b->source_process && a->entry_id == b->entry_id;
+	return a->component == b->component && a->value == b->value &&
+	       a->source_process == b->source_process && a->entry_id == b->entry_id;
 }
 
 static bool is_integer(const struct ctrace_event_item *item)
 {
 	bool has_width = item->size >= 1 && item->size <= 8;
 
-	return item->type == CTRACE_TYPE_ADDRESS || (has_width && item->type != CTRACE_TYPE_BINARY && item->type != CTRACE_TYPE_TEXT &&
-						     item->type != CTRACE_TYPE_UTF8 && item->type < CTRACE_TYPE_COUNT);
+	return item->type == CTRACE_TYPE_ADDRESS ||
+	       (has_width && item->type != CTRACE_TYPE_BINARY && item->type != CTRACE_TYPE_TEXT &&
+		item->type != CTRACE_TYPE_UTF8 && item->type < CTRACE_TYPE_COUNT);
 }
 
 /* False: the event has not got the argument that it would be known by. */
-static bool make_key(const struct ct_pairing_state *state, const struct ct_view *view, struct key *out)
+static bool make_key(const struct ct_pairing_state *state, const struct ct_view *view,
+		     struct key *out)
 {
 	const struct ct_event_type *type = view->type;
 	const struct ctrace_event_item *item;
@@ -171,24 +180,29 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
 	if (is_integer(item))
 		out->value = mix(state->seed + 1, item->value);
 	else
-		out->value = hash_bytes(state->seed + 2, item->data, item->data != NULL ? item->size : 0);
+		out->value = hash_bytes(state->seed + 2, item->data,
+					item->data != NULL ? item->size : 0);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Threads
  */
 
-static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
+static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process,
+			    uint32_t tid)
 {
-	return &state->thread_buckets[mix(state->seed, (uint64_t)source_process << 32 | tid) % BUCKETS];
+	return &state->thread_buckets[mix(state->seed, (uint64_t)source_process << 32 | tid) %
+				      BUCKETS];
 }
 
-static place find_thread(const struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
+static place find_thread(const struct ct_pairing_state *state, uint32_t source_process,
+			 uint32_t tid)
 {
 	place at = *thread_bucket(state, source_process, tid);
 
-	while (at != 0 && (state->threads[at].source_process != source_process || state->threads[at].tid != tid))
+	while (at != 0 && (state->threads[at].source_process != source_process ||
+			   state->threads[at].tid != tid))
 		at = state->threads[at].chain;
 	return at;
 }
@@ -203,7 +217,8 @@ static place add_thread(struct ct_pairing_state *state, uint32_t source_process,
 		state->free_thread = state->threads[at].innermost;
 	else
 		at = ++state->thread_count;
-	state->threads[at] = (struct thread){ .source_process = source_process, .tid = tid, .chain = *bucket };
+	state->threads[at] =
+		(struct thread){ .source_process = source_process, .tid = tid, .chain = *bucket };
 	*bucket = at;
 	return at;
 }
@@ -263,12 +278,14 @@ static void unwind(struct ct_pairing_state *state, place at)
 
 static uint32_t depth_of(const struct ct_pairing_state *state, const struct ct_view *view)
 {
-	place thread = state->open != 0 ? find_thread(state, view->source_process->index, view->event.tid) : 0;
+	place thread = state->open != 0
+			       ? find_thread(state, view->source_process->index, view->event.tid)
+			       : 0;
 
 	return thread != 0 ? state->threads[thread].depth : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Spans
  */
 
@@ -346,7 +363,9 @@ static place add_span(struct ct_pairing_state *state, const struct key *key, uin
 		state->free_span = state->spans[at].around;
 	else
 		at = ++state->span_count;
-	state->spans[at] = (struct span){ .key = *key, .time_ns = time_ns, .id = ++state->last_id, .older = state->newest };
+	state->spans[at] = (struct span){
+		.key = *key, .time_ns = time_ns, .id = ++state->last_id, .older = state->newest
+	};
 	*(state->newest != 0 ? &state->spans[state->newest].newer : &state->oldest) = at;
 	state->newest = at;
 	state->open++;
@@ -354,7 +373,7 @@ static place add_span(struct ct_pairing_state *state, const struct key *key, uin
 	return at;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Events
  */
 
@@ -376,7 +395,9 @@ static void end_span(struct ct_pairing_state *state, struct ct_view *view, const
 
 	if (at != 0) {
 		view->span_id = span->id;
-		view->duration_ns = view->event.time_ns > span->time_ns ? view->event.time_ns - span->time_ns : 0;
+		view->duration_ns = view->event.time_ns > span->time_ns
+					    ? view->event.time_ns - span->time_ns
+					    : 0;
 		unwind(state, at);
 		remove_span(state, at);
 	}

@@ -1,7 +1,9 @@
 /*
- * reader.c - everything that a tool reads with: sources, merge, catalogue, pairing and filter in one line.
+ * reader.c - everything that a tool reads with: sources, merge, catalogue, pairing and filter in
+ * one line.
  *
- * Called by the tools, on one thread.  Memory depends on how many streams there are and how many spans are open, not on how many events.
+ * Called by the tools, on one thread.  Memory depends on how many streams there are and how many
+ * spans are open, not on how many events.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,16 +43,20 @@ static void sources_init(struct ct_reader *reader)
 	sources->step_user = reader->options.user;
 }
 
-enum ctrace_status ct_reader_create(const struct ct_reader_options *options, struct ct_reader **out_reader)
+enum ctrace_status ct_reader_create(const struct ct_reader_options *options,
+				    struct ct_reader **out_reader)
 {
 	struct ct_reader *reader = calloc(1, sizeof *reader);
-	bool has_pairs = options->has_pairs || (options->filter != NULL && (ct_filter_uses(options->filter) & CT_USES_DURATION) != 0);
+	bool has_pairs =
+		options->has_pairs || (options->filter != NULL &&
+				       (ct_filter_uses(options->filter) & CT_USES_DURATION) != 0);
 
 	if (reader == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	reader->options = *options;
 	/* Which events are pairs only a catalogue says. */
-	if (has_pairs && options->catalog != NULL && ct_pairing_create(&reader->pairing) != CTRACE_OK) {
+	if (has_pairs && options->catalog != NULL &&
+	    ct_pairing_create(&reader->pairing) != CTRACE_OK) {
 		free(reader);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -107,7 +113,8 @@ const struct ct_view *ct_reader_next(struct ct_reader *reader)
 		/* A packet begins before the time at which some event in it is wanted. */
 		if (view->event.time_ns < reader->since_ns)
 			continue;
-		if (reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view))
+		if (reader->options.filter == NULL ||
+		    ct_filter_accepts(reader->options.filter, view))
 			return view;
 	}
 	return NULL;
@@ -173,13 +180,14 @@ unsigned ct_reader_progress(const struct ct_reader *reader)
 	return total > 0 ? (unsigned)(1000 * done / total) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What lines have to tell apart
  */
 
 #define SURVEYED 256u /* events that are looked at */
 
-static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a, const struct ct_view *b)
+static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a,
+			const struct ct_view *b)
 {
 	bool is_other_host = strcmp(a->source_process->host, b->source_process->host) != 0;
 	bool is_other_process = is_other_host || a->event.pid != b->event.pid;
@@ -191,7 +199,8 @@ static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a, c
 
 static void survey_first_events(struct ct_reader_survey *out, const struct ct_sources *sources)
 {
-	/* Each with its neighbour and with the first: what that misses, the printer finds when it comes. */
+	/* Each with its neighbour and with the first: what that misses, the printer finds when it
+	 * comes. */
 	for (size_t i = 1; i < sources->heap_size; i++) {
 		survey_pair(out, &sources->heap[0]->view, &sources->heap[i]->view);
 		survey_pair(out, &sources->heap[i - 1]->view, &sources->heap[i]->view);
@@ -239,7 +248,8 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 	const struct ct_view *view = NULL;
 	bool is_said;
 
-	if (reader->options.filter == NULL || ct_filter_hint_create(reader->options.filter, &hint) != CTRACE_OK)
+	if (reader->options.filter == NULL ||
+	    ct_filter_hint_create(reader->options.filter, &hint) != CTRACE_OK)
 		return false;
 	(void)sources_reopen(reader, &sources);
 	for (unsigned i = 0; i < HINTED && (view = ct_sources_next(&sources)) != NULL; i++)
@@ -255,20 +265,28 @@ const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader)
 	return &reader->sources.totals;
 }
 
-const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader, size_t index)
+const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader,
+							 size_t index)
 {
-	return index < reader->sources.source_process_count ? reader->sources.source_processes[index] : NULL;
+	return index < reader->sources.source_process_count
+		       ? reader->sources.source_processes[index]
+		       : NULL;
 }
 
-const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event, const struct ct_source_process *source_process)
+const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event,
+				     const struct ct_source_process *source_process)
 {
 	struct ct_view *view = &reader->live;
 
-	*view = (struct ct_view){ .event = *event, .source_process = source_process, .duration_ns = CT_NO_DURATION };
+	*view = (struct ct_view){ .event = *event,
+				  .source_process = source_process,
+				  .duration_ns = CT_NO_DURATION };
 	view->sequence = ++reader->sources.totals.events;
 	if (ct_sources_class(&reader->sources, view) == CT_FILTER_RESULT_NEVER)
 		return NULL;
 	if (reader->pairing != NULL)
 		ct_pairing_note(reader->pairing, view);
-	return reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view) ? view : NULL;
+	return reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view)
+		       ? view
+		       : NULL;
 }

@@ -1,8 +1,10 @@
 /*
- * reader_exit.c - filter and formatting exits: found by name, called, and judged by what they answer.
+ * reader_exit.c - filter and formatting exits: found by name, called, and judged by what they
+ * answer.
  *
- * Called by printers, on the tool's only thread, never in the traced program.  An exit is the user's own code; it is loaded under the rules for
- * all modules, and what it prints is escaped by whoever asked for it.  A module is never unloaded: it may have left things behind.
+ * Called by printers, on the tool's only thread, never in the traced program.  An exit is the
+ * user's own code; it is loaded under the rules for all modules, and what it prints is escaped by
+ * whoever asked for it.  A module is never unloaded: it may have left things behind.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +42,8 @@ static void *open_module(const char *linklist, const char *name)
 	return module != NULL ? module : ct_module_open_in(linklist, file_name);
 }
 
-enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind, const char *linklist, const char *name)
+enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind,
+				       const char *linklist, const char *name)
 {
 	void *code;
 
@@ -49,7 +52,8 @@ enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit
 	exit->module = open_module(linklist, name);
 	if (exit->module == NULL)
 		return CTRACE_NOT_FOUND;
-	code = dlsym(exit->module, kind == CT_EXIT_FILTER ? "ctrace_filter_exit" : "ctrace_format_exit");
+	code = dlsym(exit->module,
+		     kind == CT_EXIT_FILTER ? "ctrace_filter_exit" : "ctrace_format_exit");
 	if (code == NULL)
 		return CTRACE_NOT_FOUND;
 	exit->work_area = calloc(1, CTRACE_EXIT_WORK_AREA);
@@ -122,7 +126,8 @@ static enum ct_exit_answer judge(struct ct_reader_exit *exit, int answer)
 	return CT_EXIT_UNDEFINED;
 }
 
-enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view, const struct ct_exit_context *context)
+enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view,
+					const struct ct_exit_context *context)
 {
 	char jobname[17], scratch[16];
 	struct call call;
@@ -133,7 +138,9 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struc
 	ct_view_jobname(view, jobname);
 	call.exit.event = &view->event;
 	call.exit.mnemonic = ct_view_mnemonic(view, scratch);
-	call.exit.description = view->type != NULL && view->type->description != NULL ? view->type->description : "";
+	call.exit.description = view->type != NULL && view->type->description != NULL
+					? view->type->description
+					: "";
 	call.exit.host = view->source_process->host;
 	call.exit.jobname = jobname;
 	call.exit.asid = ct_view_asid(view);

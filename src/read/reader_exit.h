@@ -1,5 +1,6 @@
 /*
- * read/reader_exit.h - exits of readers as a printer uses them: found by name, called, and judged by what they answer.
+ * read/reader_exit.h - exits of readers as a printer uses them: found by name, called, and judged
+ * by what they answer.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,10 +32,11 @@ struct ct_reader_exit {
 	bool is_open; /* it was found */
 	int answer;   /* the last one, for a message */
 };
-/* NAME.so in the directories of linklist, and in it ctrace_filter_exit or ctrace_format_exit.  NOT_FOUND: it is not there, may not be loaded, or
- * does not have it; the exit then answers CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */
-enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind, const char *linklist,
-				       const char *name) CT_MUST_USE;
+/* NAME.so in the directories of linklist, and in it ctrace_filter_exit or ctrace_format_exit.
+ * NOT_FOUND: it is not there, may not be loaded, or does not have it; the exit then answers
+ * CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */
+enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind,
+				       const char *linklist, const char *name) CT_MUST_USE;
 void ct_reader_exit_close(struct ct_reader_exit *exit);
 struct ct_exit_context {
 	const char *options; /* or NULL */
@@ -42,7 +44,8 @@ struct ct_exit_context {
 	void (*print)(const char *text, size_t size, void *user); /* a formatter's lines */
 	void *user;
 };
-enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view, const struct ct_exit_context *context);
+enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view,
+					const struct ct_exit_context *context);
 /* The final call; not when the run was ended by an exit. */
 void ct_reader_exit_finish(struct ct_reader_exit *exit, const struct ct_exit_context *context);
 

@@ -1,8 +1,8 @@
 /*
  * recognize.c - what a path is that no trace was found at, in words for its user.
  *
- * Called by the tools once for a path that cannot be read as a trace, on one thread.  The file may be anything: at most its first bytes are
- * read, and only when it is a regular file.
+ * Called by the tools once for a path that cannot be read as a trace, on one thread.  The file may
+ * be anything: at most its first bytes are read, and only when it is a regular file.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +30,11 @@ static const struct {
 	{ \
 		bytes, sizeof(bytes) - 1, what \
 	}
-	BEGINNING("# -MFTRACE Text Emitter-", "a text file of the TEXTFILE emitter; read it with a text tool, as less"),
-	BEGINNING("\177ELF", "a program or a library, no trace; name what it traced, or the id of its process"),
+	BEGINNING("# -MFTRACE Text Emitter-",
+		  "a text file of the TEXTFILE emitter; read it with a text tool, as less"),
+	BEGINNING(
+		"\177ELF",
+		"a program or a library, no trace; name what it traced, or the id of its process"),
 	BEGINNING("(\265/\375", "a compressed file; unpack it with zstd -d"),
 	BEGINNING("\037\213", "a compressed file; unpack it with gunzip"),
 	BEGINNING("component:", "a catalogue; give it with --catalog"),
@@ -54,7 +57,8 @@ static bool has_suffix(const char *path, const char *suffix)
 static const char *beginning_of(const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(beginnings); i++)
-		if (size >= beginnings[i].size && memcmp(bytes, beginnings[i].bytes, beginnings[i].size) == 0)
+		if (size >= beginnings[i].size &&
+		    memcmp(bytes, beginnings[i].bytes, beginnings[i].size) == 0)
 			return beginnings[i].what;
 	return NULL;
 }
@@ -78,7 +82,8 @@ static bool has_closed_metadata(const char *path)
 
 	if (!is_stream(slash != NULL ? slash + 1 : path))
 		return false;
-	if (asprintf(&metadata, "%.*smetadata", slash != NULL ? (int)(slash + 1 - path) : 0, path) < 0)
+	if (asprintf(&metadata, "%.*smetadata", slash != NULL ? (int)(slash + 1 - path) : 0, path) <
+	    0)
 		return false;
 	is_closed = faccessat(AT_FDCWD, metadata, R_OK, AT_EACCESS) != 0 && errno == EACCES;
 	free(metadata);
@@ -158,7 +163,8 @@ bool ct_path_has_streams(const char *path)
 	return has_entry(path, is_stream);
 }
 
-/* What is there and may not be read: a trace's metadata, a process directory's session.  0: it may be read, or is not there. */
+/* What is there and may not be read: a trace's metadata, a process directory's session.  0: it may
+ * be read, or is not there. */
 static int refusal_of(const char *directory, const char *name, int flags)
 {
 	int fd, error = 0;
@@ -221,8 +227,9 @@ static const char *recognize_directory(const char *path)
 		return refusal;
 	if (ct_path_has_streams(path))
 		return "a trace that lacks its file metadata; ctrace repair can make one that has it";
-	return has_entry(path, is_text) ? "a directory that holds no trace; its text files are read with a text tool, as less"
-					: "a directory that holds no trace";
+	return has_entry(path, is_text)
+		       ? "a directory that holds no trace; its text files are read with a text tool, as less"
+		       : "a directory that holds no trace";
 }
 
 const char *ct_path_recognize(const char *path)

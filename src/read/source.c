@@ -1,8 +1,8 @@
 /*
  * source.c - from what people name - a directory, a file, a process - to streams of events.
  *
- * Called by the tools, on one thread.  What is named may be hostile or change while it is read; nothing here believes more of it than
- * its name.
+ * Called by the tools, on one thread.  What is named may be hostile or change while it is read;
+ * nothing here believes more of it than its name.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,10 @@ struct source_process {
 
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
 {
-	*sources = (struct ct_sources){ .report = report, .report_user = user, .until_ns = UINT64_MAX, .may_hold = CT_SOURCES_HOLD };
+	*sources = (struct ct_sources){ .report = report,
+					.report_user = user,
+					.until_ns = UINT64_MAX,
+					.may_hold = CT_SOURCES_HOLD };
 }
 
 static void source_process_destroy(struct source_process *source_process)
@@ -53,7 +56,8 @@ void ct_sources_fini(struct ct_sources *sources)
 
 enum ctrace_status ct_sources_take(struct ct_sources *sources, struct ct_source *source)
 {
-	struct ct_source **items = reallocarray(sources->items, sources->count + 1, sizeof(struct ct_source *));
+	struct ct_source **items =
+		reallocarray(sources->items, sources->count + 1, sizeof(struct ct_source *));
 
 	if (items == NULL) {
 		source->destroy(source);
@@ -98,14 +102,15 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Source processes
  */
 
-static bool is_same_process(const struct source_process *source_process, const struct ct_process_key *key, const char *host)
+static bool is_same_process(const struct source_process *source_process,
+			    const struct ct_process_key *key, const char *host)
 {
-	return key->started_ns != 0 && source_process->started_ns == key->started_ns && source_process->base.pid == key->pid &&
-	       strcmp(source_process->base.host, host) == 0;
+	return key->started_ns != 0 && source_process->started_ns == key->started_ns &&
+	       source_process->base.pid == key->pid && strcmp(source_process->base.host, host) == 0;
 }
 
 static const char *text_or_none(const char *text)
@@ -115,7 +120,8 @@ static const char *text_or_none(const char *text)
 
 static struct source_process *source_process_create(const struct ct_process_key *key)
 {
-	const char *const texts[] = { key->host, key->program, key->jobname, key->path, key->format };
+	const char *const texts[] = { key->host, key->program, key->jobname, key->path,
+				      key->format };
 	struct source_process *source_process = calloc(1, sizeof *source_process);
 
 	if (source_process == NULL)
@@ -142,9 +148,12 @@ static struct source_process *source_process_create(const struct ct_process_key 
 }
 
 /* The rings of a process do not know the format that its files have. */
-static const struct ct_source_process *source_process_complete(struct source_process *source_process, const struct ct_process_key *key)
+static const struct ct_source_process *
+source_process_complete(struct source_process *source_process, const struct ct_process_key *key)
 {
-	char *format = key->format != NULL && source_process->texts[4][0] == '\0' ? strdup(key->format) : NULL;
+	char *format = key->format != NULL && source_process->texts[4][0] == '\0'
+			       ? strdup(key->format)
+			       : NULL;
 
 	if (format == NULL)
 		return &source_process->base;
@@ -154,15 +163,20 @@ static const struct ct_source_process *source_process_complete(struct source_pro
 	return &source_process->base;
 }
 
-const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources, const struct ct_process_key *key)
+const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources,
+							  const struct ct_process_key *key)
 {
 	struct ct_source_process **source_processes;
 	struct source_process *source_process;
 
 	for (size_t i = 0; i < sources->source_process_count; i++)
-		if (is_same_process((struct source_process *)sources->source_processes[i], key, text_or_none(key->host)))
-			return source_process_complete((struct source_process *)sources->source_processes[i], key);
-	source_processes = reallocarray(sources->source_processes, sources->source_process_count + 1, sizeof(struct ct_source_process *));
+		if (is_same_process((struct source_process *)sources->source_processes[i], key,
+				    text_or_none(key->host)))
+			return source_process_complete(
+				(struct source_process *)sources->source_processes[i], key);
+	source_processes =
+		reallocarray(sources->source_processes, sources->source_process_count + 1,
+			     sizeof(struct ct_source_process *));
 	if (source_processes == NULL)
 		return NULL;
 	sources->source_processes = source_processes;
@@ -174,7 +188,7 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
 	return &source_process->base;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Classes of events
  */
 
@@ -188,8 +202,8 @@ static bool may_accept_other_end(const struct ct_sources *sources, const struct 
 	other.type = ct_catalog_event(view->component, view->type->pair_id);
 	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++) {
 		other.event.level = level;
-		if (other.type != NULL && other.type->severity != CTRACE_LEVEL_NONE && level != other.type->severity &&
-		    level != view->event.level)
+		if (other.type != NULL && other.type->severity != CTRACE_LEVEL_NONE &&
+		    level != other.type->severity && level != view->event.level)
 			continue;
 		if (ct_filter_class(sources->filter, &other) != CT_FILTER_RESULT_NEVER)
 			return true;
@@ -208,14 +222,20 @@ enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct 
 	enum ct_filter_result filter_result;
 
 	view->component = sources->catalog != NULL
-				  ? ct_catalog_component(sources->catalog, view->event.component, view->event.component_size)
+				  ? ct_catalog_component(sources->catalog, view->event.component,
+							 view->event.component_size)
 				  : NULL;
-	view->type = view->component != NULL ? ct_catalog_event(view->component, view->event.event_id) : NULL;
-	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, view) : CT_FILTER_RESULT_ALWAYS;
-	return filter_result == CT_FILTER_RESULT_NEVER && is_for_pairs(sources, view) ? CT_FILTER_RESULT_MAYBE : filter_result;
+	view->type = view->component != NULL
+			     ? ct_catalog_event(view->component, view->event.event_id)
+			     : NULL;
+	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, view)
+						: CT_FILTER_RESULT_ALWAYS;
+	return filter_result == CT_FILTER_RESULT_NEVER && is_for_pairs(sources, view)
+		       ? CT_FILTER_RESULT_MAYBE
+		       : filter_result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What is told
  */
 
@@ -240,19 +260,28 @@ void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note
 		sources->report(note, sources->report_user);
 }
 
-void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset,
+		       uint64_t bytes, const char *message)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_DAMAGE, .path = path, .offset = offset, .bytes = bytes, .message = message };
+	struct ct_read_note note = { .trouble = CT_TROUBLE_DAMAGE,
+				     .path = path,
+				     .offset = offset,
+				     .bytes = bytes,
+				     .message = message };
 
 	ct_sources_note(sources, &note);
 }
 
-void ct_sources_clock(struct ct_sources *sources, const char *path, const struct ct_source_process *source_process, const struct ct_clock_step *step)
+void ct_sources_clock(struct ct_sources *sources, const char *path,
+		      const struct ct_source_process *source_process,
+		      const struct ct_clock_step *step)
 {
 	struct ct_buf text;
-	struct ct_read_note note = {
-		.trouble = CT_TROUBLE_CLOCK, .path = path, .from_ns = step->at_ns, .to_ns = step->at_ns, .source_process = source_process
-	};
+	struct ct_read_note note = { .trouble = CT_TROUBLE_CLOCK,
+				     .path = path,
+				     .from_ns = step->at_ns,
+				     .to_ns = step->at_ns,
+				     .source_process = source_process };
 
 	ct_buf_init(&text);
 	if (step->by_ns != 0) {
@@ -277,14 +306,16 @@ void ct_sources_clock(struct ct_sources *sources, const char *path, const struct
 
 void ct_source_lost_text(char *out, size_t size, uint64_t events)
 {
-	(void)snprintf(out, size, "%llu event%s discarded before this", (unsigned long long)events, events == 1 ? " was" : "s were");
+	(void)snprintf(out, size, "%llu event%s discarded before this", (unsigned long long)events,
+		       events == 1 ? " was" : "s were");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What is it?
  */
 
-/* A trace or directory below what was named, of which nothing is read: the output lacks its events. */
+/* A trace or directory below what was named, of which nothing is read: the output lacks its events.
+ */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
 	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
@@ -305,7 +336,8 @@ static void report_status(struct ct_sources *sources, const char *path, enum ctr
 /* Something may be there that the system refuses to look at. */
 static void report_refusal(struct ct_sources *sources, const char *path)
 {
-	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
+	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP &&
+	    errno != ENAMETOOLONG)
 		report_unread(sources, path, strerror(errno));
 }
 
@@ -330,8 +362,8 @@ static bool is_closed(const char *directory)
 {
 	struct stat info;
 
-	return stat(directory, &info) == 0 && S_ISDIR(info.st_mode) && faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0 &&
-	       errno == EACCES;
+	return stat(directory, &info) == 0 && S_ISDIR(info.st_mode) &&
+	       faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
 /* directory is absolute and without links: everything but its last part is the run directory. */
@@ -346,11 +378,13 @@ static enum ctrace_status add_run_directory(struct ct_sources *sources, char *di
 }
 
 /* Of ours, or of another tracer. */
-static enum ctrace_status add_trace(struct ct_sources *sources, const char *directory, const char *only)
+static enum ctrace_status add_trace(struct ct_sources *sources, const char *directory,
+				    const char *only)
 {
 	enum ctrace_status status = ct_source_bin_add(sources, directory, only);
 
-	return status == CTRACE_UNSUPPORTED ? ct_source_third_party_add(sources, directory, only) : status;
+	return status == CTRACE_UNSUPPORTED ? ct_source_third_party_add(sources, directory, only)
+					    : status;
 }
 
 static enum ctrace_status add_one_directory(struct ct_sources *sources, const char *path)
@@ -370,16 +404,20 @@ static enum ctrace_status add_one_directory(struct ct_sources *sources, const ch
 	return status;
 }
 
-#define DEPTH 4u /* of directories in directories: a session of LTTng has ust/uid/USER/64-bit below it */
+/* of directories in directories: a session of LTTng has ust/uid/USER/64-bit below it */
+#define DEPTH 4u
 
-static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory, unsigned depth);
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory,
+				      unsigned depth);
 
 /* In a directory that was named. */
-static enum ctrace_status add_directory(struct ct_sources *sources, const char *path, unsigned depth)
+static enum ctrace_status add_directory(struct ct_sources *sources, const char *path,
+					unsigned depth)
 {
 	enum ctrace_status status = add_entries(sources, path, depth);
 
-	/* A trace without its metadata is no empty directory: its events are missing from what is read. */
+	/* A trace without its metadata is no empty directory: its events are missing from what is
+	 * read. */
 	if (status == CTRACE_NOT_FOUND && ct_path_has_streams(path)) {
 		report_unread(sources, path, ct_path_recognize(path));
 		return CTRACE_OK;
@@ -401,22 +439,27 @@ static enum ctrace_status add_entry(struct ct_sources *sources, const char *path
 	return S_ISDIR(info.st_mode) ? add_directory(sources, path, depth) : status;
 }
 
-/* What is in a directory counts as found when there is a trace in it, also one that cannot be read: that is reported. */
-static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory, unsigned depth)
+/* What is in a directory counts as found when there is a trace in it, also one that cannot be read:
+ * that is reported. */
+static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory,
+				      unsigned depth)
 {
 	enum ctrace_status result = CTRACE_NOT_FOUND;
 	struct dirent **entries;
 	int count = scandir(directory, &entries, NULL, versionsort);
 
 	if (count < 0)
-		return errno == EACCES ? CTRACE_DENIED : errno == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_NOT_FOUND;
+		return errno == EACCES   ? CTRACE_DENIED
+		       : errno == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY
+					 : CTRACE_NOT_FOUND;
 	for (int i = 0; i < count; i++) {
 		enum ctrace_status status = CTRACE_NOT_FOUND;
 		char *path = NULL;
 
 		if (entries[i]->d_name[0] != '.')
-			status = asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0 ? add_entry(sources, path, depth - 1)
-											   : CTRACE_NOT_ENOUGH_MEMORY;
+			status = asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0
+					 ? add_entry(sources, path, depth - 1)
+					 : CTRACE_NOT_ENOUGH_MEMORY;
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 			report_status(sources, path != NULL ? path : directory, status);
 		if (status != CTRACE_NOT_FOUND)
@@ -432,7 +475,9 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash != NULL ? slash + 1 : path;
-	char *directory = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	char *directory = slash == NULL   ? strdup(".")
+			  : slash == path ? strdup("/")
+					  : strndup(path, (size_t)(slash - path));
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 
 	if (directory == NULL)
@@ -444,7 +489,7 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Processes
  */
 
@@ -483,7 +528,7 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 	return search.result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What belongs to a name: generations app.ctb_1, app.ctb_2 of what is called app.ctb, and
  * app.ctb.1234 or app.ctb_2.1234.2, where the events of process 1234 are because another process
  * had the name or took it after a crash / */
@@ -521,13 +566,15 @@ static bool is_of_process(const char *directory, uint32_t pid)
 		return false;
 	ct_buf_init(&text);
 	if (ct_os_read_file(path, CT_METADATA_LIMIT, &text) == CTRACE_OK)
-		is_same = ct_schema_parse_trace(text.data, text.size, &info, &end) == CTRACE_OK && info.pid == pid;
+		is_same = ct_schema_parse_trace(text.data, text.size, &info, &end) == CTRACE_OK &&
+			  info.pid == pid;
 	ct_buf_fini(&text);
 	free(path);
 	return is_same;
 }
 
-/* Notes a directory.  False when it is there already and one of the two was added for another one's name: its events would come twice. */
+/* Notes a directory.  False when it is there already and one of the two was added for another one's
+ * name: its events would come twice. */
 static bool note_directory(struct ct_sources *sources, const char *path, bool is_implied)
 {
 	struct ct_source_directory *directories;
@@ -538,14 +585,17 @@ static bool note_directory(struct ct_sources *sources, const char *path, bool is
 	for (size_t i = 0; i < sources->directory_count; i++) {
 		const struct ct_source_directory *directory = &sources->directories[i];
 
-		if (directory->id.device == info.st_dev && directory->id.inode == info.st_ino && (is_implied || directory->is_implied))
+		if (directory->id.device == info.st_dev && directory->id.inode == info.st_ino &&
+		    (is_implied || directory->is_implied))
 			return false;
 	}
-	directories = reallocarray(sources->directories, sources->directory_count + 1, sizeof *directories);
+	directories = reallocarray(sources->directories, sources->directory_count + 1,
+				   sizeof *directories);
 	if (directories == NULL)
 		return true;
 	sources->directories = directories;
-	directories[sources->directory_count++] = (struct ct_source_directory){ { info.st_dev, info.st_ino }, is_implied };
+	directories[sources->directory_count++] =
+		(struct ct_source_directory){ { info.st_dev, info.st_ino }, is_implied };
 	return true;
 }
 
@@ -567,8 +617,11 @@ static enum ctrace_status add_others_of_name(struct ct_sources *sources, const c
 		    asprintf(&other, "%s%s", directory, entries[i]->d_name) >= 0) {
 			enum ctrace_status status = CTRACE_NOT_FOUND;
 
-			if (has_file(sources, other, "metadata") && (pid == 0 || is_of_process(other, pid)))
-				status = note_directory(sources, other, true) ? add_one_directory(sources, other) : CTRACE_OK;
+			if (has_file(sources, other, "metadata") &&
+			    (pid == 0 || is_of_process(other, pid)))
+				status = note_directory(sources, other, true)
+						 ? add_one_directory(sources, other)
+						 : CTRACE_OK;
 			else if (pid == 0 && (is_closed(other) || ct_path_has_streams(other)))
 				status = CTRACE_DENIED;
 			if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
@@ -605,7 +658,8 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 	status = add_one_directory(sources, path);
 	if (status == CTRACE_NOT_FOUND)
 		status = add_entries(sources, path, DEPTH);
-	/* An output that was made and never begun: its process may have had to take another name. */
+	/* An output that was made and never begun: its process may have had to take another name.
+	 */
 	if (status == CTRACE_NOT_FOUND) {
 		status = add_others_of_name(sources, path);
 		if (status == CTRACE_OK && ct_path_has_streams(path))

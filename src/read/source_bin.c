@@ -1,9 +1,10 @@
 /*
  * source_bin.c - the events of a stream file of a BINFILE trace.
  *
- * Called by the merge, on one thread.  The files may be hostile, damaged, or grow while they are read: what cannot be read as an event costs
- * the rest of its packet.  An event that waits for its turn is read again when its memory was wanted meanwhile.  What the trace's classes
- * are is binfile_trace.c's, where packets are binfile_packets.c's, how bytes are read stream_file.c's.
+ * Called by the merge, on one thread.  The files may be hostile, damaged, or grow while they are
+ * read: what cannot be read as an event costs the rest of its packet.  An event that waits for its
+ * turn is read again when its memory was wanted meanwhile.  What the trace's classes are is
+ * binfile_trace.c's, where packets are binfile_packets.c's, how bytes are read stream_file.c's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,30 +31,34 @@ struct bin_source {
 	bool has_ended;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Events
  */
 
 /* NULL: the metadata have no such class, also as they are now. */
-static const struct ct_binfile_class *find_class(struct bin_source *bin, struct ct_sources *sources, uint32_t number)
+static const struct ct_binfile_class *find_class(struct bin_source *bin, struct ct_sources *sources,
+						 uint32_t number)
 {
 	const struct ct_binfile_class *known = ct_binfile_class(bin->trace, sources, number);
 
-	/* It may have come after we read the metadata, as it does in the trace of a live process. */
+	/* It may have come after we read the metadata, as it does in the trace of a live process.
+	 */
 	if (__builtin_expect(known == NULL, 0) && ct_binfile_trace_grow(bin->trace, sources))
 		known = ct_binfile_class(bin->trace, sources, number);
 	return known;
 }
 
 /* What fill_view() needs of the event at `at`.  Mostly its size is all that is to be found out. */
-static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile_class *known, const unsigned char *at, size_t left,
-				 struct ct_event *out)
+static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile_class *known,
+				 const unsigned char *at, size_t left, struct ct_event *out)
 {
 	struct ct_event_state *state = &bin->packets.clock.state;
 	size_t size = known->shape.size != 0 ? ct_event_shape_size(&known->shape, at, left) : 0;
 
 	if (size == 0)
-		return ct_event_decode(&bin->trace->view, at, left, state, out) == CTRACE_OK ? CTRACE_OK : CTRACE_DAMAGED;
+		return ct_event_decode(&bin->trace->view, at, left, state, out) == CTRACE_OK
+			       ? CTRACE_OK
+			       : CTRACE_DAMAGED;
 	state->ticks = ct_event_ticks(state->ticks, ct_event_word(at));
 	out->size = size;
 	out->item_count = known->class->item_count;
@@ -64,13 +69,15 @@ static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile
 }
 
 /* What the view has of an event's class; of a generic event, each says itself. */
-static void set_class(struct bin_source *bin, const struct ct_event *event, const struct ct_binfile_class *known)
+static void set_class(struct bin_source *bin, const struct ct_event *event,
+		      const struct ct_binfile_class *known)
 {
 	struct ct_view *view = &bin->base.view;
 	bool is_generic = known->number == CT_CLASS_ANY;
 
 	view->event.component = is_generic ? event->component : known->class->component;
-	view->event.component_size = is_generic ? (uint32_t)event->component_size : known->component_size;
+	view->event.component_size =
+		is_generic ? (uint32_t)event->component_size : known->component_size;
 	view->event.event_id = is_generic ? event->head.event_id : known->class->event_id;
 	view->event.level = is_generic ? event->head.level : known->class->level;
 	view->names = known->names;
@@ -81,7 +88,8 @@ static void set_class(struct bin_source *bin, const struct ct_event *event, cons
 	bin->class_number = known->number;
 }
 
-static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources, const struct ct_event *event,
+static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources,
+				    const struct ct_event *event,
 				    const struct ct_binfile_class *known)
 {
 	struct ct_source *base = &bin->base;
@@ -110,7 +118,8 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	const struct ct_binfile_class *known;
 	struct ct_event event;
 	size_t available;
-	const unsigned char *packet = ct_stream_file_look(&packets->file, sources, packets->packet_at, packets->content, &available);
+	const unsigned char *packet = ct_stream_file_look(
+		&packets->file, sources, packets->packet_at, packets->content, &available);
 	const unsigned char *at;
 	enum ctrace_status status;
 
@@ -120,7 +129,8 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 		return CTRACE_DAMAGED;
 	at = packet + packets->offset;
 	known = find_class(bin, sources, ct_event_word(at) & 0xFFFF);
-	status = known != NULL ? decode(bin, known, at, packets->content - packets->offset, &event) : CTRACE_DAMAGED;
+	status = known != NULL ? decode(bin, known, at, packets->content - packets->offset, &event)
+			       : CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		status = fill_view(bin, sources, &event, known);
 	if (status == CTRACE_OK)
@@ -130,7 +140,7 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The source
  */
 
@@ -166,7 +176,8 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	struct ct_binfile_packets *packets = &bin->packets;
 
 	if (packets->is_cut && !packets->file.has_failed)
-		ct_sources_damage(sources, bin->base.path, packets->packet_at + packets->offset, 0, CT_STREAM_ENDS_INSIDE);
+		ct_sources_damage(sources, bin->base.path, packets->packet_at + packets->offset, 0,
+				  CT_STREAM_ENDS_INSIDE);
 	packets->is_cut = false;
 	if (!ct_binfile_packets_next(packets, sources))
 		return false;
@@ -193,7 +204,8 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	while (!bin->has_ended) {
 		if (packets->offset >= packets->content) {
 			place(bin, sources);
-			bin->has_ended = !ct_binfile_packets_grow(packets, sources) && !next_packet(bin, sources);
+			bin->has_ended = !ct_binfile_packets_grow(packets, sources) &&
+					 !next_packet(bin, sources);
 			continue;
 		}
 		status = read_event(bin, sources);
@@ -210,11 +222,13 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 			continue;
 		}
 		if (status == CTRACE_DAMAGED) {
-			ct_binfile_packets_skip(packets, sources, packets->packet_at + packets->offset,
+			ct_binfile_packets_skip(packets, sources,
+						packets->packet_at + packets->offset,
 						packets->is_cut ? CT_STREAM_ENDS_INSIDE : NO_EVENT);
 			continue;
 		}
-		ct_sources_damage(sources, source->path, packets->packet_at, 0, ctrace_status_text(status));
+		ct_sources_damage(sources, source->path, packets->packet_at, 0,
+				  ctrace_status_text(status));
 		bin->has_ended = true;
 	}
 	/* Nobody asks again. */
@@ -223,9 +237,11 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	return false;
 }
 
-static bool bin_ends(struct ct_source *source, struct ct_sources *sources, uint64_t *out_first_ns, uint64_t *out_last_ns)
+static bool bin_ends(struct ct_source *source, struct ct_sources *sources, uint64_t *out_first_ns,
+		     uint64_t *out_last_ns)
 {
-	return ct_binfile_packets_ends(&((struct bin_source *)source)->packets, sources, out_first_ns, out_last_ns);
+	return ct_binfile_packets_ends(&((struct bin_source *)source)->packets, sources,
+				       out_first_ns, out_last_ns);
 }
 
 static uint64_t bin_progress(const struct ct_source *source, uint64_t *out_size)
@@ -247,11 +263,12 @@ static void bin_destroy(struct ct_source *source)
 	free(bin);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Adding
  */
 
-static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *directory, const char *name)
+static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace,
+				     const char *directory, const char *name)
 {
 	struct bin_source *bin = calloc(1, sizeof *bin);
 
@@ -280,7 +297,8 @@ static int is_stream(const struct dirent *entry)
 	return strncmp(entry->d_name, "stream.", 7) == 0;
 }
 
-static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_binfile_trace *trace, const char *directory)
+static enum ctrace_status add_all_streams(struct ct_sources *sources,
+					  struct ct_binfile_trace *trace, const char *directory)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
@@ -303,7 +321,8 @@ static void note_shortage(const struct ct_read_note *note, void *user)
 	ct_sources_note(user, note);
 }
 
-enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *directory, const char *only)
+enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *directory,
+				     const char *only)
 {
 	struct ct_binfile_trace *trace;
 	enum ctrace_status status = ct_binfile_trace_open(sources, directory, &trace);
@@ -314,7 +333,8 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *dir
 	}
 	if (status != CTRACE_OK)
 		return status;
-	status = only != NULL ? add_stream(sources, trace, directory, only) : add_all_streams(sources, trace, directory);
+	status = only != NULL ? add_stream(sources, trace, directory, only)
+			      : add_all_streams(sources, trace, directory);
 	if (status == CTRACE_OK)
 		ct_closing_mark_check(directory, only, trace->info.uuid, note_shortage, sources);
 	ct_binfile_trace_unref(trace);

@@ -1,9 +1,10 @@
 /*
  * source_live.c - the events of all live processes, as they happen.
  *
- * Called by ctrace tail, on one thread.  Looks for processes that come and go, has what is new in each read, and gives the events of all
- * in order of time: an event waits a little, since an earlier one may be found at the next look.  What waits is bounded: who is slow to
- * take it misses events, which is counted, and costs the traced processes nothing.
+ * Called by ctrace tail, on one thread.  Looks for processes that come and go, has what is new in
+ * each read, and gives the events of all in order of time: an event waits a little, since an
+ * earlier one may be found at the next look.  What waits is bounded: who is slow to take it misses
+ * events, which is counted, and costs the traced processes nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#define SCAN_NS 200000000u                /* between two looks for processes that have come or gone */
+/* between two looks for processes that have come or gone */
+#define SCAN_NS 200000000u
 #define BACKLOG_LIMIT ((size_t)64 << 20)  /* bytes that wait: no more is read */
 #define BACKLOG_URGENT ((size_t)32 << 20) /* no event waits for others */
 
@@ -43,19 +45,23 @@ struct ct_live {
 	size_t heap_capacity;
 	bool is_given; /* the caller has the event of the first */
 	size_t backlog;
-	uint64_t complete_ns; /* CLOCK_REALTIME: all that happened until then has been read, but for threads that were interrupted */
+	/* CLOCK_REALTIME: all that happened until then has been read, but for threads that were
+	 * interrupted */
+	uint64_t complete_ns;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Which processes there are
  */
 
-static struct ct_live_process *find_process(const struct ct_live *live, const char *path, const struct stat *info)
+static struct ct_live_process *find_process(const struct ct_live *live, const char *path,
+					    const struct stat *info)
 {
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct ct_live_process *process = live->processes[i];
 
-		if (process->id.inode == info->st_ino && process->id.device == info->st_dev && strcmp(process->path, path) == 0)
+		if (process->id.inode == info->st_ino && process->id.device == info->st_dev &&
+		    strcmp(process->path, path) == 0)
 			return process;
 	}
 	return NULL;
@@ -63,7 +69,8 @@ static struct ct_live_process *find_process(const struct ct_live *live, const ch
 
 static void add_process(struct ct_live *live, char *path, const struct stat *info)
 {
-	struct ct_live_process **processes = reallocarray(live->processes, live->process_count + 1, sizeof(struct ct_live_process *));
+	struct ct_live_process **processes = reallocarray(live->processes, live->process_count + 1,
+							  sizeof(struct ct_live_process *));
 	struct ct_live_process *process = calloc(1, sizeof *process);
 
 	if (processes != NULL)
@@ -78,7 +85,8 @@ static void add_process(struct ct_live *live, char *path, const struct stat *inf
 	process->id = (struct ct_file_id){ .device = info->st_dev, .inode = info->st_ino };
 	process->who.uid = info->st_uid;
 	process->is_there = true;
-	process->is_ignored = !ct_live_process_open(process, &live->options, live->has_scanned, live->look.words);
+	process->is_ignored =
+		!ct_live_process_open(process, &live->options, live->has_scanned, live->look.words);
 	if (process->is_ignored) {
 		ct_os_close(&process->session_fd);
 		ct_os_close(&process->directory_fd);
@@ -113,9 +121,11 @@ static void scan_run_directory(const char *path, void *user)
 {
 	struct ct_live *live = user;
 
-	/* Watched before it is read, so that no process comes in between.  Again and again: that changes nothing. */
+	/* Watched before it is read, so that no process comes in between.  Again and again: that
+	 * changes nothing. */
 	if (live->notify_fd >= 0)
-		(void)inotify_add_watch(live->notify_fd, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+		(void)inotify_add_watch(live->notify_fd, path,
+					IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	ct_directory_each(path, see_process, live);
 }
 
@@ -141,7 +151,7 @@ static bool has_news(const struct ct_live *live)
 	return live->notify_fd >= 0 && poll(&poll_fd, 1, 0) > 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The order
  */
 
@@ -149,7 +159,8 @@ static bool is_before(const struct entry *a, const struct entry *b)
 {
 	if (a->stamp.time_ns != b->stamp.time_ns)
 		return a->stamp.time_ns < b->stamp.time_ns;
-	return a->process != b->process ? a->process->who.pid < b->process->who.pid : a->ring->index < b->ring->index;
+	return a->process != b->process ? a->process->who.pid < b->process->who.pid
+					: a->ring->index < b->ring->index;
 }
 
 /* Puts the entry at or below `at`, where nothing is. */
@@ -160,7 +171,8 @@ static void sift_down(struct ct_live *live, size_t at, struct entry entry)
 
 		if (child >= live->heap_size)
 			break;
-		if (child + 1 < live->heap_size && is_before(&live->heap[child + 1], &live->heap[child]))
+		if (child + 1 < live->heap_size &&
+		    is_before(&live->heap[child + 1], &live->heap[child]))
 			child++;
 		if (!is_before(&live->heap[child], &entry))
 			break;
@@ -170,7 +182,8 @@ static void sift_down(struct ct_live *live, size_t at, struct entry entry)
 	live->heap[at] = entry;
 }
 
-static bool add_entry(struct ct_live *live, struct ct_live_process *process, struct ct_live_ring *ring)
+static bool add_entry(struct ct_live *live, struct ct_live_process *process,
+		      struct ct_live_ring *ring)
 {
 	struct entry entry = { .ring = ring, .process = process };
 	struct ct_event event;
@@ -225,7 +238,8 @@ static void pop(struct ct_live *live)
 
 static bool is_due(const struct ct_live *live, const struct entry *entry)
 {
-	return entry->stamp.time_ns <= live->complete_ns || entry->stamp.arrival_ns + live->options.hold_ns <= live->look.now_ns ||
+	return entry->stamp.time_ns <= live->complete_ns ||
+	       entry->stamp.arrival_ns + live->options.hold_ns <= live->look.now_ns ||
 	       live->backlog > BACKLOG_URGENT;
 }
 
@@ -259,7 +273,8 @@ static bool fill_event(struct ct_live *live, const struct entry *entry, struct c
 	return true;
 }
 
-bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event, const struct ct_live_who **out_who)
+bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event,
+		  const struct ct_live_who **out_who)
 {
 	if (live->is_given)
 		pop(live);
@@ -276,7 +291,7 @@ bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Looking
  */
 
@@ -292,7 +307,8 @@ static uint64_t lost_by(const struct ct_live_process *process)
 static bool has_waiting(const struct ct_live_process *process)
 {
 	for (uint32_t i = 0; i < process->ring_count; i++)
-		if (process->rings[i] != NULL && process->rings[i]->first < process->rings[i]->waiting.size)
+		if (process->rings[i] != NULL &&
+		    process->rings[i]->first < process->rings[i]->waiting.size)
 			return true;
 	return false;
 }
@@ -329,7 +345,8 @@ bool ct_live_look(struct ct_live *live)
 	live->look.room = live->backlog < BACKLOG_LIMIT ? BACKLOG_LIMIT - live->backlog : 0;
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct ct_live_process *process = live->processes[i];
-		bool has_more = !process->is_ignored && ct_live_process_look(process, &live->options, &live->look);
+		bool has_more = !process->is_ignored &&
+				ct_live_process_look(process, &live->options, &live->look);
 
 		process->is_consumed = !has_more && (process->is_ignored || live->look.room != 0);
 		is_new = is_new || has_more;
@@ -346,7 +363,8 @@ void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals)
 
 	for (size_t i = 0; i < live->process_count; i++) {
 		totals.lost_events += lost_by(live->processes[i]);
-		totals.processes += !live->processes[i]->is_ignored && !live->processes[i]->has_ended;
+		totals.processes +=
+			!live->processes[i]->is_ignored && !live->processes[i]->has_ended;
 	}
 	*out_totals = totals;
 }
@@ -363,7 +381,8 @@ enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct
 	if (live == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	live->options = *options;
-	live->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC); /* without it a process is found a little later */
+	/* without it a process is found a little later */
+	live->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	live->look.totals = &live->totals;
 	ct_buf_init(&live->look.chunk);
 	live->look.words = calloc(1, sizeof *live->look.words);

@@ -63,7 +63,8 @@ static void process_unref(struct process *process)
 	free(process);
 }
 
-static const struct ct_source_process *add_source_process(struct ct_sources *sources, const struct ct_session *session)
+static const struct ct_source_process *add_source_process(struct ct_sources *sources,
+							  const struct ct_session *session)
 {
 	const struct ct_session_head *head = session->head;
 	struct ct_process_key key = {
@@ -79,8 +80,8 @@ static const struct ct_source_process *add_source_process(struct ct_sources *sou
 	return ct_sources_source_process(sources, &key);
 }
 
-static enum ctrace_status process_open(struct ct_sources *sources, const char *run_directory, const char *name,
-				       struct process **out_process)
+static enum ctrace_status process_open(struct ct_sources *sources, const char *run_directory,
+				       const char *name, struct process **out_process)
 {
 	struct process *process = calloc(1, sizeof *process);
 	enum ctrace_status status;
@@ -117,25 +118,28 @@ static const char *component_name(struct process *process, uint32_t component)
 	if (component >= process->name_count)
 		return NULL;
 	if (process->names[component] == NULL) {
-		name = ct_session_text(&process->session, process->session.components[component].name, &size);
+		name = ct_session_text(&process->session,
+				       process->session.components[component].name, &size);
 		if (size == 0)
 			return NULL;
-		process->names[component] = strndup(name, size <= CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT);
+		process->names[component] =
+			strndup(name, size <= CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT);
 	}
 	return process->names[component];
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * One ring
  */
 
-/* Rings hold no classes, but runs of like events: what was found out of the last one mostly holds. */
+/* Rings hold no classes, but runs of like events: what was found out of the last one mostly holds.
+ */
 static void look_up_class(struct ring_source *source, struct ct_sources *sources)
 {
 	struct ct_view *view = &source->base.view;
 
-	if (source->has_class && source->class_component == view->event.component_id && source->class_event == view->event.event_id &&
-	    source->class_level == view->event.level)
+	if (source->has_class && source->class_component == view->event.component_id &&
+	    source->class_event == view->event.event_id && source->class_level == view->event.level)
 		return;
 	source->base.filter_result = ct_sources_class(sources, view);
 	source->class_component = view->event.component_id;
@@ -153,7 +157,8 @@ static bool reserve_items(struct ring_source *source, struct ct_sources *sources
 	return ct_source_reserve(base, count);
 }
 
-static bool fill_event(struct ring_source *source, struct ct_sources *sources, const struct ct_event *event)
+static bool fill_event(struct ring_source *source, struct ct_sources *sources,
+		       const struct ct_event *event)
 {
 	const char *component = component_name(source->process, event->head.component);
 	struct ct_source *base = &source->base;
@@ -215,11 +220,13 @@ static void skip_reused(struct ring_source *source, struct ct_sources *sources, 
 	source->position = next;
 	/* While the copies are made that is as if we had come a little later. */
 	if (next > from && sources->is_started)
-		ct_sources_damage(sources, source->base.path, from, next - from,
-				  "the process has delivered or overwritten this while it was read");
+		ct_sources_damage(
+			sources, source->base.path, from, next - from,
+			"the process has delivered or overwritten this while it was read");
 }
 
-static enum ctrace_status read_window(struct ring_source *source, struct ct_sources *sources, size_t size)
+static enum ctrace_status read_window(struct ring_source *source, struct ct_sources *sources,
+				      size_t size)
 {
 	uint64_t at = source->position;
 	enum ctrace_status status;
@@ -260,7 +267,8 @@ static enum ctrace_status decode(struct ring_source *source, size_t size, struct
 	struct ct_event_state state = source->state;
 	enum ctrace_status status = ct_event_decode(&classes, at, size, &state, out);
 
-	/* A live process may have a class by now that it had not, or not completed, when its session was copied. */
+	/* A live process may have a class by now that it had not, or not completed, when its
+	 * session was copied. */
 	if (status == CTRACE_DAMAGED && ct_session_load_classes(&source->process->session)) {
 		state = source->state;
 		classes = ct_session_classes(&source->process->session);
@@ -270,19 +278,23 @@ static enum ctrace_status decode(struct ring_source *source, size_t size, struct
 }
 
 /* The event at the source's position.  NOT_FOUND at the end, and when the file is gone. */
-static enum ctrace_status read_event(struct ring_source *source, struct ct_sources *sources, struct ct_event *out)
+static enum ctrace_status read_event(struct ring_source *source, struct ct_sources *sources,
+				     struct ct_event *out)
 {
 	size_t wanted = WINDOW;
 
 	while (source->position < source->limit) {
 		uint64_t waits = source->limit - source->position;
 		uint64_t at = source->position - source->window_at;
-		size_t has = source->window != NULL && at <= source->window_size ? source->window_size - (size_t)at : 0;
+		size_t has = source->window != NULL && at <= source->window_size
+				     ? source->window_size - (size_t)at
+				     : 0;
 		enum ctrace_status status = CTRACE_BUFFER_TOO_SMALL;
 
 		if (has > 0)
 			status = decode(source, least(has, waits), out);
-		if (status == CTRACE_OK || has >= waits || source->is_copy || (has > 0 && status == CTRACE_DAMAGED))
+		if (status == CTRACE_OK || has >= waits || source->is_copy ||
+		    (has > 0 && status == CTRACE_DAMAGED))
 			return status == CTRACE_BUFFER_TOO_SMALL ? CTRACE_DAMAGED : status;
 		/* It is not whole in the window, or there is none. */
 		if (has > 0 && at == 0)
@@ -327,13 +339,16 @@ static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 			continue;
 		if (fill_event(source, sources, &event))
 			return true;
-		ct_sources_damage(sources, base->path, source->event_at, event.size, "this event is of no component");
+		ct_sources_damage(sources, base->path, source->event_at, event.size,
+				  "this event is of no component");
 	}
 	/* What follows cannot be found: sizes chain. */
 	if (source->position < source->limit)
-		ct_sources_damage(sources, base->path, source->position, source->limit - source->position,
-				  status == CTRACE_DAMAGED ? "this is no event; nothing behind it can be read"
-							   : "this cannot be read any more: the ring is gone");
+		ct_sources_damage(sources, base->path, source->position,
+				  source->limit - source->position,
+				  status == CTRACE_DAMAGED
+					  ? "this is no event; nothing behind it can be read"
+					  : "this cannot be read any more: the ring is gone");
 	source->position = source->limit;
 	drop_window(source, sources);
 	drop_items(source, sources);
@@ -363,7 +378,8 @@ static bool ring_restore(struct ct_source *base, struct ct_sources *sources)
 	base->is_stale = false;
 	source->position = source->event_at;
 	source->state = source->event_state;
-	if (read_event(source, sources, &event) == CTRACE_OK && source->position == source->event_at && !event.is_mark &&
+	if (read_event(source, sources, &event) == CTRACE_OK &&
+	    source->position == source->event_at && !event.is_mark &&
 	    fill_event(source, sources, &event)) {
 		pass(source, &event);
 		return true;
@@ -387,7 +403,8 @@ static void ring_destroy(struct ct_source *base)
 }
 
 /* What waits in it is copied at once while the copies are not too many. */
-static enum ctrace_status copy_ring(struct ring_source *source, struct ct_sources *sources, size_t *copied)
+static enum ctrace_status copy_ring(struct ring_source *source, struct ct_sources *sources,
+				    size_t *copied)
 {
 	uint64_t waits = source->limit - source->position;
 	enum ctrace_status status;
@@ -400,7 +417,8 @@ static enum ctrace_status copy_ring(struct ring_source *source, struct ct_source
 	return status;
 }
 
-static enum ctrace_status add_ring(struct ct_sources *sources, struct process *process, uint32_t index, const struct ct_ring_head *head)
+static enum ctrace_status add_ring(struct ct_sources *sources, struct process *process,
+				   uint32_t index, const struct ct_ring_head *head)
 {
 	struct ring_source *source = calloc(1, sizeof *source);
 	enum ctrace_status status;
@@ -416,10 +434,14 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
 	source->index = index;
 	source->capacity = head->capacity;
 	source->is_overwrite = head->overflow == CT_OVERFLOW_OVERWRITE;
-	source->position = source->is_overwrite && head->oldest > head->tail ? head->oldest : head->tail;
-	source->state = source->position == head->tail ? ct_ring_tail_state(head) : head->oldest_state;
+	source->position =
+		source->is_overwrite && head->oldest > head->tail ? head->oldest : head->tail;
+	source->state =
+		source->position == head->tail ? ct_ring_tail_state(head) : head->oldest_state;
 	source->limit = head->head;
-	status = asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0 ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+	status = asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0
+			 ? CTRACE_NOT_ENOUGH_MEMORY
+			 : CTRACE_OK;
 	if (status != CTRACE_OK)
 		source->base.path = NULL;
 	else
@@ -432,12 +454,14 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
 	return ct_sources_take(sources, &source->base);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A process
  */
 
-/* A ring whose file cannot be read at all is a part that was not read; a ring with a bad head is damage. */
-static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index, enum ctrace_status status)
+/* A ring whose file cannot be read at all is a part that was not read; a ring with a bad head is
+ * damage. */
+static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index,
+			enum ctrace_status status)
 {
 	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD };
 	char message[CT_UNREADABLE_SIZE];
@@ -456,7 +480,8 @@ static void report_ring(struct ct_sources *sources, const struct process *proces
 }
 
 /* OK also when nothing waits in it. */
-static enum ctrace_status look_at_ring(struct ct_sources *sources, struct process *process, uint32_t index, uint64_t *lost)
+static enum ctrace_status look_at_ring(struct ct_sources *sources, struct process *process,
+				       uint32_t index, uint64_t *lost)
 {
 	struct ct_ring_head head;
 	struct ct_ring ring = { .head = &head };
@@ -474,7 +499,8 @@ static enum ctrace_status look_at_ring(struct ct_sources *sources, struct proces
 	return head.tail != head.head ? add_ring(sources, process, index, &head) : CTRACE_OK;
 }
 
-static enum ctrace_status add_rings(struct ct_sources *sources, struct process *process, uint64_t *lost)
+static enum ctrace_status add_rings(struct ct_sources *sources, struct process *process,
+				    uint64_t *lost)
 {
 	uint32_t count = process->session.head->ring_count;
 
@@ -483,7 +509,8 @@ static enum ctrace_status add_rings(struct ct_sources *sources, struct process *
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
-		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND) /* a live process that ended meanwhile */
+		/* a live process that ended meanwhile */
+		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 			report_ring(sources, process, i, status);
 	}
 	return CTRACE_OK;
@@ -509,16 +536,20 @@ static void tell_steps(struct ct_sources *sources, const struct process *process
 	const struct ct_sync *sync = &process->sync;
 
 	for (uint32_t i = 1; i < sync->epoch_count; i++) {
-		const struct ctrace_clock *clock = &sync->epochs[i].clock, *before = &sync->epochs[i - 1].clock;
-		struct ct_clock_step step = { .by_ns = (int64_t)((uint64_t)clock->total_ns - (uint64_t)before->total_ns),
+		const struct ctrace_clock *clock = &sync->epochs[i].clock,
+					  *before = &sync->epochs[i - 1].clock;
+		struct ct_clock_step step = { .by_ns = (int64_t)((uint64_t)clock->total_ns -
+								 (uint64_t)before->total_ns),
 					      .at_ns = clock->set_at_ns };
 
 		if (step.by_ns != 0)
-			ct_sources_clock(sources, process->session.path, process->source_process, &step);
+			ct_sources_clock(sources, process->session.path, process->source_process,
+					 &step);
 	}
 }
 
-enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *run_directory, const char *name)
+enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *run_directory,
+				      const char *name)
 {
 	struct process *process;
 	uint64_t lost = 0;

@@ -1,9 +1,10 @@
 /*
  * source_third_party.c - the events of a stream file of somebody else's trace.
  *
- * Called by the merge, on one thread.  The files may be hostile or damaged: what cannot be read as an event costs the rest of its packet.
- * An event that waits for its turn is read again when its memory was wanted meanwhile.  What its class is is third_party_class.c's, where
- * packets are third_party_packets.c's, what its bits mean third_party_decode.c's.
+ * Called by the merge, on one thread.  The files may be hostile or damaged: what cannot be read as
+ * an event costs the rest of its packet. An event that waits for its turn is read again when its
+ * memory was wanted meanwhile.  What its class is is third_party_class.c's, where packets are
+ * third_party_packets.c's, what its bits mean third_party_decode.c's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,52 +30,63 @@ struct third_party_source {
 	const struct ct_source_process *last_source_process; /* of last_pid */
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Events
  */
 
 /* A place of the trace for the stream's header or context. */
-static struct ct_third_party_place *stream_root(struct ct_third_party_trace *trace, struct ct_third_party_place **roots,
-					    const struct ct_tsdl_stream *stream)
+static struct ct_third_party_place *stream_root(struct ct_third_party_trace *trace,
+						struct ct_third_party_place **roots,
+						const struct ct_tsdl_stream *stream)
 {
 	if (roots[stream->index] == NULL)
 		roots[stream->index] = ct_third_party_root(&trace->tree);
 	return roots[stream->index];
 }
 
-static void set_scope(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope, const struct ct_tsdl_type *type,
-		      struct ct_third_party_place *root, uint64_t stamp)
+static void set_scope(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
+		      const struct ct_tsdl_type *type, struct ct_third_party_place *root,
+		      uint64_t stamp)
 {
-	decoder->scopes[scope] = (struct ct_third_party_scope){ .type = type, .root = root, .stamp = stamp };
+	decoder->scopes[scope] =
+		(struct ct_third_party_scope){ .type = type, .root = root, .stamp = stamp };
 }
 
 /* The class that the header says, or the only one there is; NULL when there is none. */
-static const struct ct_tsdl_event *event_of(const struct ct_third_party_packets *packets, const struct ct_third_party_decoder *decoder)
+static const struct ct_tsdl_event *event_of(const struct ct_third_party_packets *packets,
+					    const struct ct_third_party_decoder *decoder)
 {
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
 	bool has_id = ct_third_party_has(decoder, CT_ROLE_EVENT_ID);
-	const struct ct_tsdl_event *event = ct_tsdl_event(tsdl, packets->stream->id, has_id ? decoder->values[CT_ROLE_EVENT_ID] : 0);
+	const struct ct_tsdl_event *event = ct_tsdl_event(
+		tsdl, packets->stream->id, has_id ? decoder->values[CT_ROLE_EVENT_ID] : 0);
 
 	if (event == NULL && !has_id && tsdl->event_count == 1)
 		event = tsdl->events;
 	return event;
 }
 
-static enum ct_third_party_result read_contexts(struct ct_third_party_packets *packets, struct ct_third_party_decoder *decoder,
-					    const struct ct_third_party_class *class, uint64_t stamp)
+static enum ct_third_party_result read_contexts(struct ct_third_party_packets *packets,
+						struct ct_third_party_decoder *decoder,
+						const struct ct_third_party_class *class,
+						uint64_t stamp)
 {
 	struct ct_third_party_trace *trace = packets->trace;
 	const struct ct_tsdl_stream *stream = packets->stream;
 	enum ct_third_party_result result;
 
 	set_scope(decoder, CT_SCOPE_STREAM_EVENT_CONTEXT, stream->event_context,
-		  stream->event_context != NULL ? stream_root(trace, trace->contexts, stream) : NULL, stamp);
+		  stream->event_context != NULL ? stream_root(trace, trace->contexts, stream)
+						: NULL,
+		  stamp);
 	set_scope(decoder, CT_SCOPE_EVENT_CONTEXT, class->event->context, class->context, stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_STREAM_EVENT_CONTEXT);
-	return result == CT_THIRD_PARTY_OK ? ct_third_party_decode(decoder, CT_SCOPE_EVENT_CONTEXT) : result;
+	return result == CT_THIRD_PARTY_OK ? ct_third_party_decode(decoder, CT_SCOPE_EVENT_CONTEXT)
+					   : result;
 }
 
-static uint32_t role_number(const struct ct_third_party_decoder *decoder, enum ct_third_party_role role, enum ct_third_party_role other,
+static uint32_t role_number(const struct ct_third_party_decoder *decoder,
+			    enum ct_third_party_role role, enum ct_third_party_role other,
 			    uint32_t otherwise)
 {
 	if (ct_third_party_has(decoder, role))
@@ -83,27 +95,33 @@ static uint32_t role_number(const struct ct_third_party_decoder *decoder, enum c
 }
 
 /* Most events are of the process of the one before. */
-static const struct ct_source_process *find_source_process(struct third_party_source *third_party, struct ct_sources *sources, uint32_t pid,
-					   const char *program)
+static const struct ct_source_process *find_source_process(struct third_party_source *third_party,
+							   struct ct_sources *sources, uint32_t pid,
+							   const char *program)
 {
 	if (third_party->last_source_process == NULL || third_party->last_pid != pid) {
-		third_party->last_source_process = ct_third_party_trace_source_process(third_party->packets.trace, sources, pid, program);
+		third_party->last_source_process = ct_third_party_trace_source_process(
+			third_party->packets.trace, sources, pid, program);
 		third_party->last_pid = pid;
 	}
 	return third_party->last_source_process;
 }
 
 /* The view of the event whose header and contexts were read; its items follow. */
-static void fill_view(struct third_party_source *third_party, struct ct_sources *sources, const struct ct_third_party_decoder *decoder,
+static void fill_view(struct third_party_source *third_party, struct ct_sources *sources,
+		      const struct ct_third_party_decoder *decoder,
 		      struct ct_third_party_class *class)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	struct ct_view *view = &third_party->base.view;
 	uint32_t pid = role_number(decoder, CT_ROLE_PID, CT_ROLE_VPID, packets->packet_pid);
-	bool has_pid = packets->has_packet_pid || ct_third_party_has(decoder, CT_ROLE_PID) || ct_third_party_has(decoder, CT_ROLE_VPID);
+	bool has_pid = packets->has_packet_pid || ct_third_party_has(decoder, CT_ROLE_PID) ||
+		       ct_third_party_has(decoder, CT_ROLE_VPID);
 
-	view->source_process = has_pid && pid != packets->trace->source_process->pid ? find_source_process(third_party, sources, pid, decoder->program)
-								     : packets->trace->source_process;
+	view->source_process =
+		has_pid && pid != packets->trace->source_process->pid
+			? find_source_process(third_party, sources, pid, decoder->program)
+			: packets->trace->source_process;
 	view->event.time_ns = ct_third_party_ns(packets->clock.clock, packets->clock.ticks);
 	view->event.component = class->component->name;
 	view->event.component_size = class->component->size;
@@ -121,7 +139,8 @@ static void fill_view(struct third_party_source *third_party, struct ct_sources 
 }
 
 /* Items of the event, then those of its contexts, then those of its packet. */
-static enum ct_third_party_result finish_items(struct third_party_source *third_party, struct ct_sources *sources)
+static enum ct_third_party_result finish_items(struct third_party_source *third_party,
+					       struct ct_sources *sources)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	struct ct_third_party_items *items = &third_party->items;
@@ -139,21 +158,25 @@ static enum ct_third_party_result finish_items(struct third_party_source *third_
 	third_party->names.item_count = items->count;
 	if (items->is_cut && !packets->trace->has_told_cut) {
 		packets->trace->has_told_cut = true;
-		ct_third_party_tell(sources, third_party->base.path,
-				"events of more than 4096 items, or with one of more than 65536 bytes: the rest of them is left out");
+		ct_third_party_tell(
+			sources, third_party->base.path,
+			"events of more than 4096 items, or with one of more than 65536 bytes: the rest of them is left out");
 	}
 	return CT_THIRD_PARTY_OK;
 }
 
-static enum ct_third_party_result read_fields(struct third_party_source *third_party, struct ct_sources *sources,
-					  struct ct_third_party_decoder *decoder, const struct ct_third_party_class *class)
+static enum ct_third_party_result read_fields(struct third_party_source *third_party,
+					      struct ct_sources *sources,
+					      struct ct_third_party_decoder *decoder,
+					      const struct ct_third_party_class *class)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	bool is_wanted = third_party->base.filter_result != CT_FILTER_RESULT_NEVER;
 	enum ct_third_party_result result;
 
 	decoder->items = is_wanted ? &third_party->items : NULL;
-	set_scope(decoder, CT_SCOPE_EVENT_FIELDS, class->event->fields, class->fields, decoder->scopes[CT_SCOPE_EVENT_HEADER].stamp);
+	set_scope(decoder, CT_SCOPE_EVENT_FIELDS, class->event->fields, class->fields,
+		  decoder->scopes[CT_SCOPE_EVENT_HEADER].stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_EVENT_FIELDS);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
@@ -165,7 +188,8 @@ static enum ct_third_party_result read_fields(struct third_party_source *third_p
 }
 
 /* The event at event_at becomes the view. */
-static enum ct_third_party_result read_one(void *user, struct ct_sources *sources, struct ct_third_party_decoder *decoder)
+static enum ct_third_party_result read_one(void *user, struct ct_sources *sources,
+					   struct ct_third_party_decoder *decoder)
 {
 	struct third_party_source *third_party = user;
 	struct ct_third_party_packets *packets = &third_party->packets;
@@ -180,17 +204,21 @@ static enum ct_third_party_result read_one(void *user, struct ct_sources *source
 	ct_third_party_items_clear(&packets->context_items);
 	decoder->items = &packets->context_items;
 	set_scope(decoder, CT_SCOPE_EVENT_HEADER, stream->event_header,
-		  stream->event_header != NULL ? stream_root(trace, trace->headers, stream) : NULL, stamp);
+		  stream->event_header != NULL ? stream_root(trace, trace->headers, stream) : NULL,
+		  stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_EVENT_HEADER);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
 	event = event_of(packets, decoder);
 	if (event == NULL)
-		return ct_third_party_bad(decoder, "the metadata do not describe an event of this number");
+		return ct_third_party_bad(decoder,
+					  "the metadata do not describe an event of this number");
 	if (event->is_unknown)
-		return ct_third_party_bad(decoder, "what the metadata say of this event is not understood");
+		return ct_third_party_bad(decoder,
+					  "what the metadata say of this event is not understood");
 	class = ct_third_party_class(trace, event, &packets->steps);
-	result = class != NULL ? read_contexts(packets, decoder, class, stamp) : CT_THIRD_PARTY_NO_MEMORY;
+	result = class != NULL ? read_contexts(packets, decoder, class, stamp)
+			       : CT_THIRD_PARTY_NO_MEMORY;
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
 	fill_view(third_party, sources, decoder, class);
@@ -206,19 +234,21 @@ static bool read_event(struct third_party_source *third_party, struct ct_sources
 
 	third_party->before_event = packets->clock;
 	third_party->event_at = packets->at;
-	result = ct_third_party_packets_read(packets, sources, &decoder, packets->at, packets->content, read_one, third_party);
+	result = ct_third_party_packets_read(packets, sources, &decoder, packets->at,
+					     packets->content, read_one, third_party);
 	if (result == CT_THIRD_PARTY_OK)
 		return true;
 	if (result == CT_THIRD_PARTY_NO_MEMORY)
 		packets->steps = 0;
-	ct_third_party_packets_skip(packets, sources, packets->packet_at + third_party->event_at / 8,
-				result == CT_THIRD_PARTY_NO_MEMORY ? ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY)
-				: packets->is_cut              ? CT_STREAM_ENDS_INSIDE
-							       : decoder.message);
+	ct_third_party_packets_skip(
+		packets, sources, packets->packet_at + third_party->event_at / 8,
+		result == CT_THIRD_PARTY_NO_MEMORY ? ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY)
+		: packets->is_cut                  ? CT_STREAM_ENDS_INSIDE
+						   : decoder.message);
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The source
  */
 
@@ -261,9 +291,11 @@ static bool third_party_next(struct ct_source *source, struct ct_sources *source
 	while (ct_third_party_packets_begin(packets, sources)) {
 		if (packets->at >= packets->content) {
 			if (packets->is_cut)
-				ct_sources_damage(sources, source->path, packets->packet_at + packets->at / 8, 0,
+				ct_sources_damage(sources, source->path,
+						  packets->packet_at + packets->at / 8, 0,
 						  CT_STREAM_ENDS_INSIDE);
-			packets->has_ended = !ct_third_party_packets_next(packets, sources) || packets->has_ended;
+			packets->has_ended = !ct_third_party_packets_next(packets, sources) ||
+					     packets->has_ended;
 			continue;
 		}
 		if (!read_event(third_party, sources))
@@ -289,11 +321,12 @@ static void third_party_destroy(struct ct_source *source)
 	free(third_party);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Adding
  */
 
-static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_third_party_trace *trace, const char *name)
+static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_third_party_trace *trace,
+				     const char *name)
 {
 	struct third_party_source *third_party = calloc(1, sizeof *third_party);
 
@@ -324,7 +357,8 @@ static bool is_regular(const char *directory, const char *name)
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return true; /* that there is no memory will be said */
 	/* What the system refuses to look at cannot be opened either, and that is reported. */
-	is = stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ELOOP && errno != EACCES;
+	is = stat(path, &info) == 0 ? S_ISREG(info.st_mode)
+				    : errno != ENOENT && errno != ELOOP && errno != EACCES;
 	free(path);
 	return is;
 }
@@ -334,7 +368,8 @@ static int may_be_stream(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata") != 0;
 }
 
-static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_third_party_trace *trace)
+static enum ctrace_status add_all_streams(struct ct_sources *sources,
+					  struct ct_third_party_trace *trace)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
@@ -351,7 +386,8 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources, struct ct_
 	return status;
 }
 
-enum ctrace_status ct_source_third_party_add(struct ct_sources *sources, const char *directory, const char *only)
+enum ctrace_status ct_source_third_party_add(struct ct_sources *sources, const char *directory,
+					     const char *only)
 {
 	struct ct_third_party_trace *trace;
 	enum ctrace_status status = ct_third_party_trace_open(sources, directory, &trace);

@@ -1,10 +1,12 @@
 /*
- * stream_file.c - the bytes of a stream file, of a BINFILE trace or a third-party one, seen through a window.
+ * stream_file.c - the bytes of a stream file, of a BINFILE trace or a third-party one, seen through
+ * a window.
  *
- * Called by the parts of a source, on the reader's thread.  The files may be hostile, and grow or go while they are read: they are
- * read with pread, never mapped and never written to, and what is no regular file is not read.  A file is open only while it is read from,
- * so a trace of any number of streams can be merged; only a compressed one, which is decompressed when it is first read, stays open until its
- * end.  All windows together are bounded: ct_sources_hold().
+ * Called by the parts of a source, on the reader's thread.  The files may be hostile, and grow or
+ * go while they are read: they are read with pread, never mapped and never written to, and what is
+ * no regular file is not read.  A file is open only while it is read from, so a trace of any number
+ * of streams can be merged; only a compressed one, which is decompressed when it is first read,
+ * stays open until its end.  All windows together are bounded: ct_sources_hold().
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,9 @@
 
 void ct_stream_file_init(struct ct_stream_file *file, struct ct_source *source, bool may_be_packed)
 {
-	*file = (struct ct_stream_file){ .source = source, .may_be_packed = may_be_packed, .unpacked_fd = -1 };
+	*file = (struct ct_stream_file){ .source = source,
+					 .may_be_packed = may_be_packed,
+					 .unpacked_fd = -1 };
 }
 
 void ct_stream_file_fini(struct ct_stream_file *file)
@@ -39,7 +43,7 @@ void ct_stream_file_release(struct ct_stream_file *file, struct ct_sources *sour
 	file->capacity = file->window_size = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The file
  */
 
@@ -67,7 +71,8 @@ static int open_regular(const char *path, uint64_t *out_size)
 	return fd;
 }
 
-/* Once: the operating system refused something, and errno says why.  A file that goes when all of it was read is nobody's loss. */
+/* Once: the operating system refused something, and errno says why.  A file that goes when all of
+ * it was read is nobody's loss. */
 static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
 {
 	char message[128], reason[96];
@@ -82,7 +87,8 @@ static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources
 		return;
 	file->has_failed = true;
 	(void)snprintf(message, sizeof message, "it cannot be read: %s",
-		       errno == EINVAL ? "it is no regular file" : strerror_r(errno, reason, sizeof reason));
+		       errno == EINVAL ? "it is no regular file"
+				       : strerror_r(errno, reason, sizeof reason));
 	ct_sources_note(sources, &note);
 }
 
@@ -98,7 +104,8 @@ static void unpack(struct ct_stream_file *file, struct ct_sources *sources)
 	if (status != CTRACE_OK)
 		tell_failure(file, sources, 0);
 	else if (unpacked.damages > 0)
-		ct_sources_damage(sources, file->source->path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+		ct_sources_damage(sources, file->source->path, unpacked.damage_at,
+				  unpacked.damaged_bytes, unpacked.message);
 	ct_os_close(&fd);
 	file->unpacked_fd = unpacked.fd;
 	file->is_unpacked = true;
@@ -111,7 +118,8 @@ static bool has_become_packed(struct ct_stream_file *file)
 {
 	char *path;
 
-	if (errno != ENOENT || has_packed_name(file->source->path) || asprintf(&path, "%s" CT_STREAM_PACKED, file->source->path) < 0)
+	if (errno != ENOENT || has_packed_name(file->source->path) ||
+	    asprintf(&path, "%s" CT_STREAM_PACKED, file->source->path) < 0)
 		return false;
 	if (access(path, F_OK) != 0) {
 		free(path);
@@ -151,19 +159,22 @@ bool ct_stream_file_is_second(const char *directory, const char *name)
 	char *path;
 	bool found;
 
-	if (!has_packed_name(name) || asprintf(&path, "%s/%.*s", directory, (int)(strlen(name) - strlen(CT_STREAM_PACKED)), name) < 0)
+	if (!has_packed_name(name) ||
+	    asprintf(&path, "%s/%.*s", directory, (int)(strlen(name) - strlen(CT_STREAM_PACKED)),
+		     name) < 0)
 		return false;
 	found = access(path, F_OK) == 0;
 	free(path);
 	return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The window
  */
 
-/* How large a window is for `size` bytes from `at`: twice that, so however a hostile file makes us start again a little further on, it is
- * read twice at most; and no larger than the file, which need not have what its packets say. */
+/* How large a window is for `size` bytes from `at`: twice that, so however a hostile file makes us
+ * start again a little further on, it is read twice at most; and no larger than the file, which
+ * need not have what its packets say. */
 static size_t window_capacity(int fd, uint64_t at, size_t size)
 {
 	struct stat info;
@@ -196,7 +207,8 @@ static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sourc
 	return true;
 }
 
-static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources, int fd, uint64_t at, size_t size)
+static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources,
+				      int fd, uint64_t at, size_t size)
 {
 	if (!reserve_window(file, sources, window_capacity(fd, at, size)))
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -205,8 +217,8 @@ static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sou
 	return ct_os_read_at(fd, file->window, size, at, &file->window_size);
 }
 
-const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at, size_t size,
-					 size_t *out_available)
+const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_sources *sources,
+					 uint64_t at, size_t size, size_t *out_available)
 {
 	int fd = ct_stream_file_open(file, sources);
 

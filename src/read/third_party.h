@@ -1,5 +1,6 @@
 /*
- * read/third_party.h - the fields of a third-party trace: bits as its metadata describe them become items.
+ * read/third_party.h - the fields of a third-party trace: bits as its metadata describe them become
+ * items.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +10,9 @@
 #include "format/tsdl.h"
 #include <ctrace/event.h>
 
-/* ---- third_party_name.c: where a field stands, and what it is called there: "a", "a.b", "a.b[3]".  A tree of such places, made as they are met;
- * each remembers the value that a length or a tag may ask for. */
+/* ---- third_party_name.c: where a field stands, and what it is called there: "a", "a.b", "a.b[3]".
+ * A tree of such places, made as they are met; each remembers the value that a length or a tag may
+ * ask for. */
 enum ct_third_party_role {
 	CT_ROLE_ITEM,
 	CT_ROLE_HIDDEN, /* says nothing that is not seen elsewhere */
@@ -57,26 +59,36 @@ struct ct_third_party_tree {
 	struct ct_third_party_place *roots[CT_SCOPE_COUNT]; /* those that are not a class's own */
 };
 void ct_third_party_tree_fini(struct ct_third_party_tree *tree);
-struct ct_third_party_place *ct_third_party_root(struct ct_third_party_tree *tree); /* NULL: no memory, as below */
+/* NULL: no memory, as below */
+struct ct_third_party_place *ct_third_party_root(struct ct_third_party_tree *tree);
 /* The slow half of ct_third_party_member(). */
-struct ct_third_party_place *ct_third_party_member_add(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, enum ct_tsdl_scope scope,
-					       const struct ct_tsdl_type *type, uint32_t index);
+struct ct_third_party_place *ct_third_party_member_add(struct ct_third_party_tree *tree,
+						       struct ct_third_party_place *parent,
+						       enum ct_tsdl_scope scope,
+						       const struct ct_tsdl_type *type,
+						       uint32_t index);
 /* The member number `index` of a struct or variant. */
-static inline struct ct_third_party_place *ct_third_party_member(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
-							 enum ct_tsdl_scope scope, const struct ct_tsdl_type *type, uint32_t index)
+static inline struct ct_third_party_place *
+ct_third_party_member(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
+		      enum ct_tsdl_scope scope, const struct ct_tsdl_type *type, uint32_t index)
 {
 	if (index < parent->child_capacity && parent->children[index] != NULL)
 		return parent->children[index];
 	return ct_third_party_member_add(tree, parent, scope, type, index);
 }
 /* The choice of a variant: it is called as the variant is. */
-struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
-					   const struct ct_tsdl_type *type, uint32_t index);
+struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *tree,
+						   struct ct_third_party_place *parent,
+						   const struct ct_tsdl_type *type, uint32_t index);
 /* The element number `index`; those from CTRACE_MAX_ITEMS on share a place. */
-struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, uint64_t index);
-struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tree, struct ct_third_party_place *parent);
+struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *tree,
+						    struct ct_third_party_place *parent,
+						    uint64_t index);
+struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tree,
+						  struct ct_third_party_place *parent);
 
-/* ---- third_party_item.c: items as they are gathered.  What they point to, and they themselves, may move until ct_third_party_items_finish(). */
+/* ---- third_party_item.c: items as they are gathered.  What they point to, and they themselves,
+ * may move until ct_third_party_items_finish(). */
 struct ct_third_party_items {
 	struct ctrace_event_item *items;
 	const char **names;
@@ -88,17 +100,20 @@ struct ct_third_party_items {
 };
 void ct_third_party_items_fini(struct ct_third_party_items *items);
 void ct_third_party_items_clear(struct ct_third_party_items *items);
-void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, uint64_t value);
+void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name,
+				     enum ctrace_item_type type, uint64_t value);
 /* The bytes stay where they are. */
-void ct_third_party_items_add(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, const void *data,
-			  uint64_t size);
+void ct_third_party_items_add(struct ct_third_party_items *items, const char *name,
+			      enum ctrace_item_type type, const void *data, uint64_t size);
 /* They are copied. */
-void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, const void *data,
-			   uint64_t size);
+void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name,
+			       enum ctrace_item_type type, const void *data, uint64_t size);
 /* As the shortest decimal number that is this one again. */
-void ct_third_party_items_add_float(struct ct_third_party_items *items, const char *name, double value, bool is_short);
+void ct_third_party_items_add_float(struct ct_third_party_items *items, const char *name,
+				    double value, bool is_short);
 /* Adds those of the other, which was finished, behind; has_copies: their bytes too. */
-void ct_third_party_items_append(struct ct_third_party_items *items, const struct ct_third_party_items *other, bool has_copies);
+void ct_third_party_items_append(struct ct_third_party_items *items,
+				 const struct ct_third_party_items *other, bool has_copies);
 void ct_third_party_items_finish(struct ct_third_party_items *items);
 
 /* ---- third_party_decode.c */
@@ -115,8 +130,10 @@ struct ct_third_party_clock {
 	const struct ct_tsdl_clock *clock; /* or NULL */
 	bool is_set;
 };
-uint64_t ct_third_party_ns(const struct ct_tsdl_clock *clock, uint64_t ticks); /* since 1970; NULL: ticks are that */
-void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t value, unsigned bits);
+/* since 1970; NULL: ticks are that */
+uint64_t ct_third_party_ns(const struct ct_tsdl_clock *clock, uint64_t ticks);
+void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t value,
+				  unsigned bits);
 
 struct ct_third_party_scope {
 	const struct ct_tsdl_type *type; /* NULL: the trace has none */
@@ -132,13 +149,15 @@ struct ct_third_party_frame {
 struct ct_third_party_decoder {
 	const struct ct_tsdl *tsdl;
 	struct ct_third_party_tree *tree;
-	/* bytes of the packet: from the one numbered `first`, to the bit numbered `limit`.  Its content ends at the bit `end`. */
+	/* bytes of the packet: from the one numbered `first`, to the bit numbered `limit`.  Its
+	 * content ends at the bit `end`. */
 	const unsigned char *bytes;
 	uint64_t first;
 	uint64_t limit;
 	uint64_t end;
-	uint64_t at;                    /* the next bit */
-	uint64_t *steps;                /* that may still be made: what bounds the time a stream can take */
+	uint64_t at; /* the next bit */
+	/* that may still be made: what bounds the time a stream can take */
+	uint64_t *steps;
 	struct ct_third_party_items *items; /* NULL: nobody wants them */
 	struct ct_third_party_clock *clock;
 	struct ct_third_party_scope scopes[CT_SCOPE_COUNT];
@@ -154,8 +173,10 @@ struct ct_third_party_decoder {
 	unsigned frame_count;
 };
 /* Reads what the scope's type says from `at` on. */
-enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope);
-static inline bool ct_third_party_has(const struct ct_third_party_decoder *decoder, enum ct_third_party_role role)
+enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder,
+						 enum ct_tsdl_scope scope);
+static inline bool ct_third_party_has(const struct ct_third_party_decoder *decoder,
+				      enum ct_third_party_role role)
 {
 	return (decoder->roles & 1u << role) != 0;
 }

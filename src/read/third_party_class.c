@@ -1,8 +1,10 @@
 /*
- * third_party_class.c - what events are of one description in a third-party trace's metadata: their component, number, name and level.
+ * third_party_class.c - what events are of one description in a third-party trace's metadata: their
+ * component, number, name and level.
  *
- * Called by source_third_party.c, on the reader's thread, when a class is first met: a trace may describe many thousands and hold few.  The
- * names are the trace's own, so they may be anything; looking for a component takes steps of the stream that asks.
+ * Called by source_third_party.c, on the reader's thread, when a class is first met: a trace may
+ * describe many thousands and hold few.  The names are the trace's own, so they may be anything;
+ * looking for a component takes steps of the stream that asks.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +33,8 @@ void ct_third_party_classes_fini(struct ct_third_party_trace *trace)
 	trace->classes = NULL;
 }
 
-static const struct ct_third_party_component *find_component(struct ct_third_party_trace *trace, const char *name, size_t size, uint64_t *steps)
+static const struct ct_third_party_component *
+find_component(struct ct_third_party_trace *trace, const char *name, size_t size, uint64_t *steps)
 {
 	struct ct_third_party_component *component, **place;
 
@@ -77,7 +80,8 @@ static const char *tracer_name(const struct ct_tsdl *tsdl)
 }
 
 /* "shop:order" is the component shop's order; "MY.COMP:12" is MY.COMP's event 12. */
-static bool split_name(struct ct_third_party_trace *trace, struct ct_third_party_class *class, uint64_t *steps)
+static bool split_name(struct ct_third_party_trace *trace, struct ct_third_party_class *class,
+		       uint64_t *steps)
 {
 	const char *name = class->event->name, *colon = strrchr(name, ':');
 	uint32_t number;
@@ -114,7 +118,9 @@ static uint32_t level_of(int64_t level)
 	return level <= 6 ? CTRACE_INFO : CTRACE_DEBUG;
 }
 
-struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *trace, const struct ct_tsdl_event *event, uint64_t *steps)
+struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *trace,
+						  const struct ct_tsdl_event *event,
+						  uint64_t *steps)
 {
 	struct ct_third_party_class *class = &trace->classes[event->index];
 
@@ -126,12 +132,14 @@ struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *t
 		return NULL;
 	class->context = event->context != NULL ? ct_third_party_root(&trace->tree) : NULL;
 	class->fields = event->fields != NULL ? ct_third_party_root(&trace->tree) : NULL;
-	class->is_known = (event->context == NULL || class->context != NULL) && (event->fields == NULL || class->fields != NULL);
+	class->is_known = (event->context == NULL || class->context != NULL) &&
+			  (event->fields == NULL || class->fields != NULL);
 	return class->is_known ? class : NULL;
 }
 
 /* Out of line, so that the classes that are known are spared its view. */
-static __attribute__((noinline)) void look_up_class(const struct ct_sources *sources, struct ct_third_party_class *class)
+static __attribute__((noinline)) void look_up_class(const struct ct_sources *sources,
+						    struct ct_third_party_class *class)
 {
 	/* Which names items have, only each event can say. */
 	const struct ct_event_names names = { .mnemonic = class->mnemonic, .is_open = true };
@@ -146,7 +154,8 @@ static __attribute__((noinline)) void look_up_class(const struct ct_sources *sou
 	class->type = view.type;
 }
 
-enum ct_filter_result ct_third_party_class_filter_result(const struct ct_sources *sources, struct ct_third_party_class *class)
+enum ct_filter_result ct_third_party_class_filter_result(const struct ct_sources *sources,
+							 struct ct_third_party_class *class)
 {
 	if (class->filter_result == 0)
 		look_up_class(sources, class);

@@ -1,9 +1,10 @@
 /*
  * third_party_decode.c - the bits of a third-party trace become items, as its metadata say.
  *
- * Called by third_party_packets.c and source_third_party.c, on one thread, for one scope of a packet or event after the other.  Any alignment, either
- * byte order, any type that the metadata can describe.  The bytes and the metadata may be hostile: nothing is read behind `limit`, recursion is
- * as deep as types stand in each other, and each step is counted.
+ * Called by third_party_packets.c and source_third_party.c, on one thread, for one scope of a
+ * packet or event after the other.  Any alignment, either byte order, any type that the metadata
+ * can describe.  The bytes and the metadata may be hostile: nothing is read behind `limit`,
+ * recursion is as deep as types stand in each other, and each step is counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Clocks
  */
 
@@ -28,7 +29,8 @@ uint64_t ct_third_party_ns(const struct ct_tsdl_clock *clock, uint64_t ticks)
 
 	if (clock == NULL)
 		return ticks;
-	ns = (__int128)clock->offset_s * 1000000000 + ticks_to_ns(clock, clock->offset) + ticks_to_ns(clock, ticks);
+	ns = (__int128)clock->offset_s * 1000000000 + ticks_to_ns(clock, clock->offset) +
+	     ticks_to_ns(clock, ticks);
 	if (ns < 0)
 		return 0;
 	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
@@ -45,7 +47,7 @@ void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t v
 	clock->is_set = true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Bits
  */
 
@@ -95,8 +97,8 @@ static bool is_big(const struct ct_third_party_decoder *decoder, const struct ct
 	return type->order == CT_ORDER_NATIVE ? decoder->tsdl->is_big : type->order == CT_ORDER_BE;
 }
 
-/* Bits of bytes that need not begin or end with one: in little-endian order the low bits of a byte come first, in big-endian the high
- * ones. */
+/* Bits of bytes that need not begin or end with one: in little-endian order the low bits of a byte
+ * come first, in big-endian the high ones. */
 static uint64_t gather_bits(const unsigned char *bytes, unsigned shift, unsigned size, bool big)
 {
 	unsigned count = (shift + size + 7) / 8;
@@ -129,8 +131,9 @@ static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct
 {
 	const unsigned char *bytes = byte_at(decoder);
 	unsigned shift = (unsigned)(decoder->at % 8);
-	uint64_t value = shift == 0 && type->size % 8 == 0 ? get_bytes(bytes, type->size, is_big(decoder, type))
-							   : gather_bits(bytes, shift, type->size, is_big(decoder, type));
+	uint64_t value = shift == 0 && type->size % 8 == 0
+				 ? get_bytes(bytes, type->size, is_big(decoder, type))
+				 : gather_bits(bytes, shift, type->size, is_big(decoder, type));
 
 	decoder->at += type->size;
 	if (type->is_signed && type->size < 64 && (value >> (type->size - 1) & 1) != 0)
@@ -138,12 +141,14 @@ static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct
 	return value;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Looking up lengths and tags
  */
 
-/* The member of the struct that has this name, of the first `count`; UINT32_MAX when there is none. */
-static uint32_t find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name, uint32_t count)
+/* The member of the struct that has this name, of the first `count`; UINT32_MAX when there is none.
+ */
+static uint32_t find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name,
+			    uint32_t count)
 {
 	for (uint32_t i = count; i > 0; i--)
 		if (type->fields[i - 1].name == name)
@@ -152,17 +157,21 @@ static uint32_t find_member(const struct ct_tsdl_type *type, const struct ct_tsd
 }
 
 /* The place that path names from a struct on, when it has been read there. */
-static const struct ct_third_party_place *follow(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference,
-					     const struct ct_tsdl_type *type, const struct ct_third_party_place *place, uint32_t count,
-					     uint64_t stamp)
+static const struct ct_third_party_place *follow(struct ct_third_party_decoder *decoder,
+						 const struct ct_tsdl_reference *reference,
+						 const struct ct_tsdl_type *type,
+						 const struct ct_third_party_place *place,
+						 uint32_t count, uint64_t stamp)
 {
 	for (uint32_t i = 0; i < reference->count; i++) {
 		uint32_t index;
 
-		if (type->kind != CT_TSDL_STRUCT || step(decoder, 1 + type->count / 8) != CT_THIRD_PARTY_OK)
+		if (type->kind != CT_TSDL_STRUCT ||
+		    step(decoder, 1 + type->count / 8) != CT_THIRD_PARTY_OK)
 			return NULL;
 		index = find_member(type, reference->path[i], i == 0 ? count : type->count);
-		if (index == UINT32_MAX || index >= place->child_capacity || place->children[index] == NULL)
+		if (index == UINT32_MAX || index >= place->child_capacity ||
+		    place->children[index] == NULL)
 			return NULL;
 		place = place->children[index];
 		type = type->fields[index].type;
@@ -170,15 +179,19 @@ static const struct ct_third_party_place *follow(struct ct_third_party_decoder *
 	return place->type != NULL && place->stamp == stamp ? place : NULL;
 }
 
-static const struct ct_third_party_place *look_in_scope(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference,
-						    enum ct_tsdl_scope scope)
+static const struct ct_third_party_place *look_in_scope(struct ct_third_party_decoder *decoder,
+							const struct ct_tsdl_reference *reference,
+							enum ct_tsdl_scope scope)
 {
 	const struct ct_third_party_scope *in = &decoder->scopes[scope];
 
-	return in->type != NULL && in->root != NULL ? follow(decoder, reference, in->type, in->root, in->type->count, in->stamp) : NULL;
+	return in->type != NULL && in->root != NULL
+		       ? follow(decoder, reference, in->type, in->root, in->type->count, in->stamp)
+		       : NULL;
 }
 
-static const struct ct_third_party_place *look_around(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference)
+static const struct ct_third_party_place *look_around(struct ct_third_party_decoder *decoder,
+						      const struct ct_tsdl_reference *reference)
 {
 	uint64_t stamp = decoder->scopes[decoder->scope].stamp;
 	const struct ct_third_party_place *found = NULL;
@@ -193,22 +206,26 @@ static const struct ct_third_party_place *look_around(struct ct_third_party_deco
 	return found;
 }
 
-static const struct ct_third_party_place *look_up(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference)
+static const struct ct_third_party_place *look_up(struct ct_third_party_decoder *decoder,
+						  const struct ct_tsdl_reference *reference)
 {
 	if (reference == NULL)
 		return NULL;
-	return reference->scope == CT_SCOPE_RELATIVE ? look_around(decoder, reference)
-						     : look_in_scope(decoder, reference, reference->scope);
+	return reference->scope == CT_SCOPE_RELATIVE
+		       ? look_around(decoder, reference)
+		       : look_in_scope(decoder, reference, reference->scope);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Integers and enumerations
  */
 
-static bool is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label, uint64_t value)
+static bool is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label,
+			uint64_t value)
 {
 	if (type->is_signed)
-		return (int64_t)value >= (int64_t)label->from && (int64_t)value <= (int64_t)label->to;
+		return (int64_t)value >= (int64_t)label->from &&
+		       (int64_t)value <= (int64_t)label->to;
 	return value >= label->from && value <= label->to;
 }
 
@@ -220,9 +237,11 @@ static const struct ct_tsdl_name *label_of(const struct ct_tsdl_type *type, uint
 	return NULL;
 }
 
-static void take_role(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type, enum ct_third_party_role role, uint64_t value)
+static void take_role(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
+		      enum ct_third_party_role role, uint64_t value)
 {
-	const struct ct_tsdl_clock *clock = type->clock != NULL ? type->clock->clock : decoder->tsdl->clock;
+	const struct ct_tsdl_clock *clock =
+		type->clock != NULL ? type->clock->clock : decoder->tsdl->clock;
 
 	if (role == CT_ROLE_TIME || role == CT_ROLE_BEGIN) {
 		decoder->clock->clock = clock;
@@ -238,24 +257,30 @@ static void take_role(struct ct_third_party_decoder *decoder, const struct ct_ts
 	decoder->values[role] = value;
 }
 
-static void add_integer(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type, struct ct_third_party_place *place,
-			uint64_t value)
+static void add_integer(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
+			struct ct_third_party_place *place, uint64_t value)
 {
-	bool is_address = type->base == 16 && type->size == 64 && !type->is_signed && type->kind == CT_TSDL_INTEGER;
-	const struct ct_tsdl_name *label = type->kind == CT_TSDL_ENUM ? label_of(type, value) : NULL;
-	const struct ct_third_party_place *label_place = label != NULL ? ct_third_party_label(decoder->tree, place) : NULL;
+	bool is_address = type->base == 16 && type->size == 64 && !type->is_signed &&
+			  type->kind == CT_TSDL_INTEGER;
+	const struct ct_tsdl_name *label =
+		type->kind == CT_TSDL_ENUM ? label_of(type, value) : NULL;
+	const struct ct_third_party_place *label_place =
+		label != NULL ? ct_third_party_label(decoder->tree, place) : NULL;
 
 	ct_third_party_items_add_number(decoder->items, place->name,
-				    is_address        ? CTRACE_TYPE_ADDRESS
-				    : type->is_signed ? CTRACE_TYPE_COMP5S
-						      : CTRACE_TYPE_COMP5,
-				    value);
+					is_address        ? CTRACE_TYPE_ADDRESS
+					: type->is_signed ? CTRACE_TYPE_COMP5S
+							  : CTRACE_TYPE_COMP5,
+					value);
 	if (label_place != NULL)
-		ct_third_party_items_add(decoder->items, label_place->name, CTRACE_TYPE_UTF8, label->text, label->size);
+		ct_third_party_items_add(decoder->items, label_place->name, CTRACE_TYPE_UTF8,
+					 label->text, label->size);
 }
 
-static enum ct_third_party_result decode_integer(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					     struct ct_third_party_place *place, bool is_referenced)
+static enum ct_third_party_result decode_integer(struct ct_third_party_decoder *decoder,
+						 const struct ct_tsdl_type *type,
+						 struct ct_third_party_place *place,
+						 bool is_referenced)
 {
 	enum ct_third_party_result result = need(decoder, type->size);
 	uint64_t value;
@@ -277,8 +302,9 @@ static enum ct_third_party_result decode_integer(struct ct_third_party_decoder *
 	return type->kind == CT_TSDL_ENUM ? step(decoder, type->count / 8) : CT_THIRD_PARTY_OK;
 }
 
-static enum ct_third_party_result decode_float(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					   const struct ct_third_party_place *place)
+static enum ct_third_party_result decode_float(struct ct_third_party_decoder *decoder,
+					       const struct ct_tsdl_type *type,
+					       const struct ct_third_party_place *place)
 {
 	enum ct_third_party_result result = need(decoder, type->size);
 	uint64_t bits;
@@ -302,15 +328,17 @@ static enum ct_third_party_result decode_float(struct ct_third_party_decoder *de
 	return CT_THIRD_PARTY_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Text and bytes
  */
 
-static void take_text(struct ct_third_party_decoder *decoder, const struct ct_third_party_place *place, enum ctrace_item_type type,
+static void take_text(struct ct_third_party_decoder *decoder,
+		      const struct ct_third_party_place *place, enum ctrace_item_type type,
 		      const void *text, uint64_t size)
 {
 	if (place->role == CT_ROLE_PROGRAM) {
-		size_t fits = size < sizeof decoder->program ? (size_t)size : sizeof decoder->program - 1;
+		size_t fits =
+			size < sizeof decoder->program ? (size_t)size : sizeof decoder->program - 1;
 
 		memcpy(decoder->program, text, fits);
 		decoder->program[fits] = '\0';
@@ -330,8 +358,9 @@ static enum ctrace_item_type text_type(const struct ct_tsdl_type *type)
 	return type->encoding == CT_ENCODED_ASCII ? CTRACE_TYPE_TEXT : CTRACE_TYPE_UTF8;
 }
 
-static enum ct_third_party_result decode_string(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					    const struct ct_third_party_place *place)
+static enum ct_third_party_result decode_string(struct ct_third_party_decoder *decoder,
+						const struct ct_tsdl_type *type,
+						const struct ct_third_party_place *place)
 {
 	const unsigned char *text, *end;
 	size_t available;
@@ -343,7 +372,9 @@ static enum ct_third_party_result decode_string(struct ct_third_party_decoder *d
 	end = memchr(text, '\0', available);
 	if (end == NULL)
 		return need(decoder, (uint64_t)available * 8 + 8);
-	take_text(decoder, place, type->encoding == CT_ENCODED_NOT ? CTRACE_TYPE_TEXT : text_type(type), text, (uint64_t)(end - text));
+	take_text(decoder, place,
+		  type->encoding == CT_ENCODED_NOT ? CTRACE_TYPE_TEXT : text_type(type), text,
+		  (uint64_t)(end - text));
 	decoder->at += (uint64_t)(end - text + 1) * 8;
 	return step(decoder, (uint64_t)(end - text) / 64);
 }
@@ -355,8 +386,10 @@ static bool is_bytes(const struct ct_tsdl_type *element)
 }
 
 /* Bytes that do not begin with one. */
-static enum ct_third_party_result decode_odd_bytes(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *element,
-					       const struct ct_third_party_place *place, uint64_t length)
+static enum ct_third_party_result decode_odd_bytes(struct ct_third_party_decoder *decoder,
+						   const struct ct_tsdl_type *element,
+						   const struct ct_third_party_place *place,
+						   uint64_t length)
 {
 	enum ct_third_party_result result = step(decoder, length);
 	uint64_t kept = length < CTRACE_MAX_ITEM_SIZE ? length : CTRACE_MAX_ITEM_SIZE;
@@ -375,16 +408,20 @@ static enum ct_third_party_result decode_odd_bytes(struct ct_third_party_decoder
 		copy[i] = (unsigned char)gather_bits(bytes + i, shift, 8, is_big(decoder, element));
 	if (element->encoding != CT_ENCODED_NOT)
 		length = strnlen((char *)copy, kept);
-	ct_third_party_items_copy(decoder->items, place->name, text_type(element), copy, length < kept ? length : kept);
+	ct_third_party_items_copy(decoder->items, place->name, text_type(element), copy,
+				  length < kept ? length : kept);
 	free(copy);
 	return CT_THIRD_PARTY_OK;
 }
 
-static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *element,
-					   const struct ct_third_party_place *place, uint64_t length)
+static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *decoder,
+					       const struct ct_tsdl_type *element,
+					       const struct ct_third_party_place *place,
+					       uint64_t length)
 {
-	enum ct_third_party_result result =
-		length > UINT64_MAX / 16 ? bad(decoder, "the packet ends inside a field") : need(decoder, length * 8);
+	enum ct_third_party_result result = length > UINT64_MAX / 16
+						    ? bad(decoder, "the packet ends inside a field")
+						    : need(decoder, length * 8);
 	const unsigned char *bytes;
 	uint64_t size = length;
 
@@ -405,15 +442,18 @@ static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *de
 	return step(decoder, length / 64);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Types in types
  */
 
-static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-				     struct ct_third_party_place *place, bool is_referenced);
+static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
+					 const struct ct_tsdl_type *type,
+					 struct ct_third_party_place *place, bool is_referenced);
 
-static enum ct_third_party_result decode_elements(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					      struct ct_third_party_place *place, uint64_t length)
+static enum ct_third_party_result decode_elements(struct ct_third_party_decoder *decoder,
+						  const struct ct_tsdl_type *type,
+						  struct ct_third_party_place *place,
+						  uint64_t length)
 {
 	const struct ct_tsdl_type *element = type->element;
 
@@ -423,7 +463,8 @@ static enum ct_third_party_result decode_elements(struct ct_third_party_decoder 
 		return bad(decoder, "the packet ends inside a field");
 	for (uint64_t i = 0; i < length; i++) {
 		struct ct_third_party_place *at = ct_third_party_element(decoder->tree, place, i);
-		enum ct_third_party_result result = at != NULL ? decode(decoder, element, at, false) : CT_THIRD_PARTY_NO_MEMORY;
+		enum ct_third_party_result result =
+			at != NULL ? decode(decoder, element, at, false) : CT_THIRD_PARTY_NO_MEMORY;
 
 		if (result != CT_THIRD_PARTY_OK)
 			return result;
@@ -431,8 +472,9 @@ static enum ct_third_party_result decode_elements(struct ct_third_party_decoder 
 	return CT_THIRD_PARTY_OK;
 }
 
-static enum ct_third_party_result decode_sequence(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					      struct ct_third_party_place *place)
+static enum ct_third_party_result decode_sequence(struct ct_third_party_decoder *decoder,
+						  const struct ct_tsdl_type *type,
+						  struct ct_third_party_place *place)
 {
 	const struct ct_third_party_place *length = look_up(decoder, type->reference);
 
@@ -444,7 +486,8 @@ static enum ct_third_party_result decode_sequence(struct ct_third_party_decoder 
 }
 
 /* The option of the variant that the tag's value selects; UINT32_MAX when none. */
-static uint32_t find_choice(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type, const struct ct_third_party_place *tag)
+static uint32_t find_choice(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
+			    const struct ct_third_party_place *tag)
 {
 	for (uint32_t i = 0; i < tag->type->count; i++) {
 		uint32_t index;
@@ -460,8 +503,9 @@ static uint32_t find_choice(struct ct_third_party_decoder *decoder, const struct
 	return UINT32_MAX;
 }
 
-static enum ct_third_party_result decode_variant(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					     struct ct_third_party_place *place)
+static enum ct_third_party_result decode_variant(struct ct_third_party_decoder *decoder,
+						 const struct ct_tsdl_type *type,
+						 struct ct_third_party_place *place)
 {
 	const struct ct_third_party_place *tag = look_up(decoder, type->reference);
 	struct ct_third_party_place *chosen;
@@ -477,11 +521,13 @@ static enum ct_third_party_result decode_variant(struct ct_third_party_decoder *
 	if (index == UINT32_MAX)
 		return bad(decoder, "the tag of a variant selects nothing");
 	chosen = ct_third_party_choice(decoder->tree, place, type, index);
-	return chosen != NULL ? decode(decoder, type->fields[index].type, chosen, false) : CT_THIRD_PARTY_NO_MEMORY;
+	return chosen != NULL ? decode(decoder, type->fields[index].type, chosen, false)
+			      : CT_THIRD_PARTY_NO_MEMORY;
 }
 
-static enum ct_third_party_result decode_struct(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-					    struct ct_third_party_place *place)
+static enum ct_third_party_result decode_struct(struct ct_third_party_decoder *decoder,
+						const struct ct_tsdl_type *type,
+						struct ct_third_party_place *place)
 {
 	struct ct_third_party_frame *frame = &decoder->frames[decoder->frame_count];
 	enum ct_third_party_result result = CT_THIRD_PARTY_OK;
@@ -490,16 +536,19 @@ static enum ct_third_party_result decode_struct(struct ct_third_party_decoder *d
 	decoder->frame_count++;
 	for (; frame->index < type->count && result == CT_THIRD_PARTY_OK; frame->index++) {
 		const struct ct_tsdl_field *field = &type->fields[frame->index];
-		struct ct_third_party_place *at = ct_third_party_member(decoder->tree, place, decoder->scope, type, frame->index);
+		struct ct_third_party_place *at = ct_third_party_member(
+			decoder->tree, place, decoder->scope, type, frame->index);
 
-		result = at != NULL ? decode(decoder, field->type, at, field->name->is_referenced) : CT_THIRD_PARTY_NO_MEMORY;
+		result = at != NULL ? decode(decoder, field->type, at, field->name->is_referenced)
+				    : CT_THIRD_PARTY_NO_MEMORY;
 	}
 	decoder->frame_count--;
 	return result;
 }
 
-static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-				     struct ct_third_party_place *place, bool is_referenced)
+static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
+					 const struct ct_tsdl_type *type,
+					 struct ct_third_party_place *place, bool is_referenced)
 {
 	enum ct_third_party_result result = step(decoder, 1);
 
@@ -527,7 +576,8 @@ static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
 	return bad(decoder, "");
 }
 
-enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope)
+enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder,
+						 enum ct_tsdl_scope scope)
 {
 	const struct ct_third_party_scope *in = &decoder->scopes[scope];
 	enum ct_third_party_result result;

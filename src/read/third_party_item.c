@@ -1,8 +1,9 @@
 /*
  * third_party_item.c - items of a third-party event, as they are gathered.
  *
- * Called by the decoder, on one thread.  What an item points to may lie in the file's bytes, in bytes that were put together here, or in
- * the item's own value; where the latter two are is known when all of them are there.
+ * Called by the decoder, on one thread.  What an item points to may lie in the file's bytes, in
+ * bytes that were put together here, or in the item's own value; where the latter two are is known
+ * when all of them are there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +51,8 @@ static bool grow(struct ct_third_party_items *items)
 }
 
 /* The next item, or NULL. */
-static struct ctrace_event_item *add(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type,
-				     enum whereabouts where)
+static struct ctrace_event_item *add(struct ct_third_party_items *items, const char *name,
+				     enum ctrace_item_type type, enum whereabouts where)
 {
 	struct ctrace_event_item *item;
 
@@ -78,7 +79,8 @@ static uint32_t cut(struct ct_third_party_items *items, uint64_t size)
 	return CTRACE_MAX_ITEM_SIZE;
 }
 
-void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, uint64_t value)
+void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name,
+				     enum ctrace_item_type type, uint64_t value)
 {
 	struct ctrace_event_item *item = add(items, name, type, IN_VALUE);
 
@@ -88,7 +90,8 @@ void ct_third_party_items_add_number(struct ct_third_party_items *items, const c
 	}
 }
 
-void ct_third_party_items_add(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, const void *data, uint64_t size)
+void ct_third_party_items_add(struct ct_third_party_items *items, const char *name,
+			      enum ctrace_item_type type, const void *data, uint64_t size)
 {
 	struct ctrace_event_item *item = add(items, name, type, WHERE_IT_SAYS);
 
@@ -98,8 +101,8 @@ void ct_third_party_items_add(struct ct_third_party_items *items, const char *na
 	}
 }
 
-void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name, enum ctrace_item_type type, const void *data,
-			   uint64_t size)
+void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name,
+			       enum ctrace_item_type type, const void *data, uint64_t size)
 {
 	struct ctrace_event_item *item = add(items, name, type, IN_BYTES);
 
@@ -111,7 +114,8 @@ void ct_third_party_items_copy(struct ct_third_party_items *items, const char *n
 	items->has_no_memory = items->has_no_memory || items->bytes.failed;
 }
 
-void ct_third_party_items_add_float(struct ct_third_party_items *items, const char *name, double value, bool is_short)
+void ct_third_party_items_add_float(struct ct_third_party_items *items, const char *name,
+				    double value, bool is_short)
 {
 	char text[40];
 	int size = 0;
@@ -124,17 +128,24 @@ void ct_third_party_items_add_float(struct ct_third_party_items *items, const ch
 	ct_third_party_items_copy(items, name, CTRACE_TYPE_TEXT, text, (uint64_t)size);
 }
 
-void ct_third_party_items_append(struct ct_third_party_items *items, const struct ct_third_party_items *other, bool has_copies)
+void ct_third_party_items_append(struct ct_third_party_items *items,
+				 const struct ct_third_party_items *other, bool has_copies)
 {
 	for (uint32_t i = 0; i < other->count; i++) {
 		const struct ctrace_event_item *item = &other->items[i];
 
 		if (other->whereabouts[i] == IN_VALUE)
-			ct_third_party_items_add_number(items, other->names[i], (enum ctrace_item_type)item->type, item->value);
+			ct_third_party_items_add_number(items, other->names[i],
+							(enum ctrace_item_type)item->type,
+							item->value);
 		else if (has_copies)
-			ct_third_party_items_copy(items, other->names[i], (enum ctrace_item_type)item->type, item->data, item->size);
+			ct_third_party_items_copy(items, other->names[i],
+						  (enum ctrace_item_type)item->type, item->data,
+						  item->size);
 		else
-			ct_third_party_items_add(items, other->names[i], (enum ctrace_item_type)item->type, item->data, item->size);
+			ct_third_party_items_add(items, other->names[i],
+						 (enum ctrace_item_type)item->type, item->data,
+						 item->size);
 	}
 	items->is_cut = items->is_cut || other->is_cut;
 }

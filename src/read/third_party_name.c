@@ -1,8 +1,10 @@
 /*
- * third_party_name.c - where the fields of a third-party trace stand, and what they are called there.
+ * third_party_name.c - where the fields of a third-party trace stand, and what they are called
+ * there.
  *
- * Called by the decoder, on one thread, for each field of each event: a place is made once, with its name and what it is for, and found by
- * its number from then on.  However hostile the trace, a tree does not take more than CT_THIRD_PARTY_NAMES.
+ * Called by the decoder, on one thread, for each field of each event: a place is made once, with
+ * its name and what it is for, and found by its number from then on.  However hostile the trace, a
+ * tree does not take more than CT_THIRD_PARTY_NAMES.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,15 +21,19 @@ void ct_third_party_tree_fini(struct ct_third_party_tree *tree)
 
 static void *take(struct ct_third_party_tree *tree, size_t size)
 {
-	void *taken = size <= CT_THIRD_PARTY_NAMES - tree->used ? ct_arena_take(&tree->arena, size) : NULL;
+	void *taken = size <= CT_THIRD_PARTY_NAMES - tree->used ? ct_arena_take(&tree->arena, size)
+								: NULL;
 
 	size = CT_ALIGN_UP(size, (size_t)16);
 	if (taken != NULL)
-		tree->used += size < CT_THIRD_PARTY_NAMES - tree->used ? size : CT_THIRD_PARTY_NAMES - tree->used;
+		tree->used += size < CT_THIRD_PARTY_NAMES - tree->used
+				      ? size
+				      : CT_THIRD_PARTY_NAMES - tree->used;
 	return taken;
 }
 
-static struct ct_third_party_place *new_place(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, const char *name)
+static struct ct_third_party_place *new_place(struct ct_third_party_tree *tree,
+					      struct ct_third_party_place *parent, const char *name)
 {
 	size_t size = strnlen(name, CT_THIRD_PARTY_NAME_SIZE - 1) + 1;
 	struct ct_third_party_place *place = take(tree, sizeof *place + size);
@@ -46,7 +52,8 @@ struct ct_third_party_place *ct_third_party_root(struct ct_third_party_tree *tre
 }
 
 /* Room for the child with this number. */
-static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, uint32_t index, uint32_t count)
+static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
+		    uint32_t index, uint32_t count)
 {
 	uint32_t capacity = parent->child_capacity;
 	struct ct_third_party_place **children;
@@ -58,7 +65,8 @@ static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_plac
 	if (children == NULL)
 		return false;
 	if (parent->child_capacity > 0)
-		memcpy(children, parent->children, parent->child_capacity * sizeof(struct ct_third_party_place *));
+		memcpy(children, parent->children,
+		       parent->child_capacity * sizeof(struct ct_third_party_place *));
 	parent->children = children;
 	parent->child_capacity = capacity;
 	return true;
@@ -106,16 +114,19 @@ static bool fits_role(enum ct_third_party_role role, const struct ct_tsdl_type *
 {
 	switch (role) {
 	case CT_ROLE_UUID:
-		return type->kind == CT_TSDL_ARRAY && type->length == 16 && is_integer(type->element) && type->element->size == 8;
+		return type->kind == CT_TSDL_ARRAY && type->length == 16 &&
+		       is_integer(type->element) && type->element->size == 8;
 	case CT_ROLE_PROGRAM:
-		return type->kind == CT_TSDL_STRING || ((type->kind == CT_TSDL_ARRAY || type->kind == CT_TSDL_SEQUENCE) &&
-							is_integer(type->element) && type->element->size == 8);
+		return type->kind == CT_TSDL_STRING ||
+		       ((type->kind == CT_TSDL_ARRAY || type->kind == CT_TSDL_SEQUENCE) &&
+			is_integer(type->element) && type->element->size == 8);
 	default:
 		return is_integer(type);
 	}
 }
 
-static enum ct_third_party_role role_of(const struct ct_third_party_place *parent, enum ct_tsdl_scope scope, const struct ct_tsdl_field *field)
+static enum ct_third_party_role role_of(const struct ct_third_party_place *parent,
+					enum ct_tsdl_scope scope, const struct ct_tsdl_field *field)
 {
 	const char *name = field_name(field->name);
 
@@ -127,21 +138,26 @@ static enum ct_third_party_role role_of(const struct ct_third_party_place *paren
 	if (scope == CT_SCOPE_EVENT_CONTEXT)
 		scope = CT_SCOPE_STREAM_EVENT_CONTEXT;
 	for (size_t i = 0; i < CT_COUNT(roles); i++)
-		if (roles[i].scope == scope && strcmp(roles[i].name, name) == 0 && fits_role(roles[i].role, field->type))
+		if (roles[i].scope == scope && strcmp(roles[i].name, name) == 0 &&
+		    fits_role(roles[i].role, field->type))
 			return roles[i].role;
-	return scope == CT_SCOPE_EVENT_HEADER && is_integer(field->type) && field->type->clock != NULL ? CT_ROLE_TIME : CT_ROLE_ITEM;
+	return scope == CT_SCOPE_EVENT_HEADER && is_integer(field->type) &&
+			       field->type->clock != NULL
+		       ? CT_ROLE_TIME
+		       : CT_ROLE_ITEM;
 }
 
-struct ct_third_party_place *ct_third_party_member_add(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, enum ct_tsdl_scope scope,
-					       const struct ct_tsdl_type *type, uint32_t index)
+struct ct_third_party_place *
+ct_third_party_member_add(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
+			  enum ct_tsdl_scope scope, const struct ct_tsdl_type *type, uint32_t index)
 {
 	char name[CT_THIRD_PARTY_NAME_SIZE];
 	struct ct_third_party_place *place;
 
 	if (!reserve(tree, parent, index, type->count))
 		return NULL;
-	(void)snprintf(name, sizeof name, "%s%s%s", parent->name, parent->name[0] != '\0' ? "." : "",
-		       field_name(type->fields[index].name));
+	(void)snprintf(name, sizeof name, "%s%s%s", parent->name,
+		       parent->name[0] != '\0' ? "." : "", field_name(type->fields[index].name));
 	place = new_place(tree, parent, name);
 	if (place != NULL) {
 		place->role = (uint8_t)role_of(parent, scope, &type->fields[index]);
@@ -150,8 +166,9 @@ struct ct_third_party_place *ct_third_party_member_add(struct ct_third_party_tre
 	return place;
 }
 
-struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
-					   const struct ct_tsdl_type *type, uint32_t index)
+struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *tree,
+						   struct ct_third_party_place *parent,
+						   const struct ct_tsdl_type *type, uint32_t index)
 {
 	struct ct_third_party_place *place;
 
@@ -165,7 +182,9 @@ struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *t
 	return place;
 }
 
-struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *tree, struct ct_third_party_place *parent, uint64_t index)
+struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *tree,
+						    struct ct_third_party_place *parent,
+						    uint64_t index)
 {
 	uint32_t number = index < CTRACE_MAX_ITEMS ? (uint32_t)index : CTRACE_MAX_ITEMS - 1;
 	char name[CT_THIRD_PARTY_NAME_SIZE];
@@ -175,19 +194,22 @@ struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *
 		return parent->children[number];
 	if (!reserve(tree, parent, number, 0))
 		return NULL;
-	(void)snprintf(name, sizeof name, "%.*s[%u]", (int)(sizeof name - 16), parent->name, number);
+	(void)snprintf(name, sizeof name, "%.*s[%u]", (int)(sizeof name - 16), parent->name,
+		       number);
 	place = new_place(tree, parent, name);
 	if (place != NULL)
 		parent->children[number] = place;
 	return place;
 }
 
-struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tree, struct ct_third_party_place *parent)
+struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tree,
+						  struct ct_third_party_place *parent)
 {
 	char name[CT_THIRD_PARTY_NAME_SIZE];
 
 	if (parent->label == NULL) {
-		(void)snprintf(name, sizeof name, "%.*s.label", (int)(sizeof name - 16), parent->name);
+		(void)snprintf(name, sizeof name, "%.*s.label", (int)(sizeof name - 16),
+			       parent->name);
 		parent->label = new_place(tree, parent, name);
 	}
 	return parent->label;

@@ -1,9 +1,11 @@
 /*
- * third_party_packets.c - the packets of a stream of a third-party trace: which comes next, what is damaged or missing between them, and its bits.
+ * third_party_packets.c - the packets of a stream of a third-party trace: which comes next, what is
+ * damaged or missing between them, and its bits.
  *
- * Called by source_third_party.c, on the reader's thread.  The file may be hostile or damaged: a damaged packet costs what cannot be read of it,
- * and reading goes on at the next one.  What a stream may cost is bounded by its size: every field takes a step, bytes that are read take some, and
- * where none is left the stream ends.
+ * Called by source_third_party.c, on the reader's thread.  The file may be hostile or damaged: a
+ * damaged packet costs what cannot be read of it, and reading goes on at the next one.  What a
+ * stream may cost is bounded by its size: every field takes a step, bytes that are read take some,
+ * and where none is left the stream ends.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +14,13 @@
 #include <string.h>
 
 #define HEAD_WINDOW ((size_t)4 << 10) /* what is read of a packet that will be passed over */
-#define EVENT_LIMIT ((size_t)1 << 20) /* bytes of an event, or of what is before the events of a packet */
+/* bytes of an event, or of what is before the events of a packet */
+#define EVENT_LIMIT ((size_t)1 << 20)
 #define STEPS_PER_BYTE 24u
 #define STEPS_AT_LEAST ((uint64_t)1 << 18)
 
-void ct_third_party_packets_init(struct ct_third_party_packets *packets, struct ct_third_party_trace *trace, struct ct_source *source)
+void ct_third_party_packets_init(struct ct_third_party_packets *packets,
+				 struct ct_third_party_trace *trace, struct ct_source *source)
 {
 	*packets = (struct ct_third_party_packets){ .trace = trace };
 	ct_stream_file_init(&packets->file, source, false);
@@ -30,23 +34,25 @@ void ct_third_party_packets_fini(struct ct_third_party_packets *packets)
 	ct_third_party_items_fini(&packets->packet_items);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Bits
  */
 
 /* The bytes of the file.  Once over it is nothing; what makes us go back and forth pays for it. */
-static const unsigned char *look(struct ct_third_party_packets *packets, struct ct_sources *sources, uint64_t at, size_t size,
-				 size_t *out_available)
+static const unsigned char *look(struct ct_third_party_packets *packets, struct ct_sources *sources,
+				 uint64_t at, size_t size, size_t *out_available)
 {
 	uint64_t before = packets->file.asked, cost;
-	const unsigned char *bytes = ct_stream_file_look(&packets->file, sources, at, size, out_available);
+	const unsigned char *bytes =
+		ct_stream_file_look(&packets->file, sources, at, size, out_available);
 
 	cost = (packets->file.asked - before) / 16;
 	packets->steps -= packets->steps < cost ? packets->steps : cost;
 	return bytes;
 }
 
-static void decoder_init(struct ct_third_party_decoder *decoder, struct ct_third_party_packets *packets)
+static void decoder_init(struct ct_third_party_decoder *decoder,
+			 struct ct_third_party_packets *packets)
 {
 	decoder->tsdl = packets->trace->tsdl;
 	decoder->tree = &packets->trace->tree;
@@ -56,9 +62,11 @@ static void decoder_init(struct ct_third_party_decoder *decoder, struct ct_third
 	memcpy(decoder->scopes, packets->scopes, sizeof decoder->scopes);
 }
 
-enum ct_third_party_result ct_third_party_packets_read(struct ct_third_party_packets *packets, struct ct_sources *sources,
-					       struct ct_third_party_decoder *decoder, uint64_t at, uint64_t end, ct_third_party_read *read,
-					       void *user)
+enum ct_third_party_result ct_third_party_packets_read(struct ct_third_party_packets *packets,
+						       struct ct_sources *sources,
+						       struct ct_third_party_decoder *decoder,
+						       uint64_t at, uint64_t end,
+						       ct_third_party_read *read, void *user)
 {
 	struct ct_third_party_clock before = packets->clock;
 	enum ct_third_party_result result;
@@ -69,7 +77,8 @@ enum ct_third_party_result ct_third_party_packets_read(struct ct_third_party_pac
 		size_t available;
 		uint64_t limit;
 
-		decoder->bytes = look(packets, sources, packets->packet_at + at / 8, wanted, &available);
+		decoder->bytes =
+			look(packets, sources, packets->packet_at + at / 8, wanted, &available);
 		decoder->first = at / 8;
 		limit = (at / 8 + available) * 8;
 		decoder->limit = limit < end ? limit : end;
@@ -98,27 +107,32 @@ enum ct_third_party_result ct_third_party_packets_read(struct ct_third_party_pac
 	return result;
 }
 
-enum ct_third_party_result ct_third_party_bad(struct ct_third_party_decoder *decoder, const char *message)
+enum ct_third_party_result ct_third_party_bad(struct ct_third_party_decoder *decoder,
+					      const char *message)
 {
 	decoder->message = message;
 	return CT_THIRD_PARTY_BAD;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Packets
  */
 
-static bool is_of_trace(const struct ct_third_party_packets *packets, const struct ct_third_party_decoder *decoder)
+static bool is_of_trace(const struct ct_third_party_packets *packets,
+			const struct ct_third_party_decoder *decoder)
 {
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
 
-	if (ct_third_party_has(decoder, CT_ROLE_MAGIC) && decoder->values[CT_ROLE_MAGIC] != CT_THIRD_PARTY_MAGIC)
+	if (ct_third_party_has(decoder, CT_ROLE_MAGIC) &&
+	    decoder->values[CT_ROLE_MAGIC] != CT_THIRD_PARTY_MAGIC)
 		return false;
-	return !ct_third_party_has(decoder, CT_ROLE_UUID) || !tsdl->has_uuid || memcmp(decoder->uuid, tsdl->uuid, sizeof tsdl->uuid) == 0;
+	return !ct_third_party_has(decoder, CT_ROLE_UUID) || !tsdl->has_uuid ||
+	       memcmp(decoder->uuid, tsdl->uuid, sizeof tsdl->uuid) == 0;
 }
 
 /* A place for the scope's values, which belong to this stream alone. */
-static void prepare_scope(struct ct_third_party_packets *packets, struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
+static void prepare_scope(struct ct_third_party_packets *packets,
+			  struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
 			  const struct ct_tsdl_type *type)
 {
 	struct ct_third_party_scope *own = &packets->scopes[scope];
@@ -134,7 +148,8 @@ static void prepare_scope(struct ct_third_party_packets *packets, struct ct_thir
 }
 
 /* The packet's header and context. */
-static enum ct_third_party_result read_head(void *user, struct ct_sources *sources, struct ct_third_party_decoder *decoder)
+static enum ct_third_party_result read_head(void *user, struct ct_sources *sources,
+					    struct ct_third_party_decoder *decoder)
 {
 	struct ct_third_party_packets *packets = user;
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
@@ -152,26 +167,31 @@ static enum ct_third_party_result read_head(void *user, struct ct_sources *sourc
 		return ct_third_party_bad(decoder, "this is no packet of the trace");
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	ct_third_party_items_clear(&packets->context_items); /* nobody wants what else a header may hold */
+	/* nobody wants what else a header may hold */
+	ct_third_party_items_clear(&packets->context_items);
 	if (ct_third_party_has(decoder, CT_ROLE_STREAM_ID))
 		stream = ct_tsdl_stream(tsdl, decoder->values[CT_ROLE_STREAM_ID]);
 	if (stream == NULL)
-		return ct_third_party_bad(decoder, "the packet is of a stream that the metadata do not describe");
+		return ct_third_party_bad(
+			decoder, "the packet is of a stream that the metadata do not describe");
 	packets->stream = stream;
 	prepare_scope(packets, decoder, CT_SCOPE_PACKET_CONTEXT, stream->packet_context);
 	return ct_third_party_decode(decoder, CT_SCOPE_PACKET_CONTEXT);
 }
 
 /* The next place from `from` on where a packet of the trace may begin, or the end of the file. */
-static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_sources *sources, uint64_t from)
+static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_sources *sources,
+			    uint64_t from)
 {
 	const struct ct_third_party_trace *trace = packets->trace;
 	size_t size = trace->has_uuid ? sizeof trace->begin : 4;
 
 	while (trace->has_magic && from < packets->file.size) {
 		size_t available;
-		const unsigned char *bytes = look(packets, sources, from, CT_STREAM_WINDOW / 2, &available);
-		const unsigned char *found = available >= size ? memmem(bytes, available, trace->begin, size) : NULL;
+		const unsigned char *bytes =
+			look(packets, sources, from, CT_STREAM_WINDOW / 2, &available);
+		const unsigned char *found =
+			available >= size ? memmem(bytes, available, trace->begin, size) : NULL;
 
 		if (found != NULL)
 			return from + (uint64_t)(found - bytes);
@@ -182,7 +202,8 @@ static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_so
 	return packets->file.size;
 }
 
-static bool begins_packet(struct ct_third_party_packets *packets, struct ct_sources *sources, uint64_t at)
+static bool begins_packet(struct ct_third_party_packets *packets, struct ct_sources *sources,
+			  uint64_t at)
 {
 	size_t available;
 	const unsigned char *bytes;
@@ -193,14 +214,16 @@ static bool begins_packet(struct ct_third_party_packets *packets, struct ct_sour
 	return available >= 4 && memcmp(bytes, packets->trace->begin, 4) == 0;
 }
 
-void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct ct_sources *sources, uint64_t at, const char *message)
+void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct ct_sources *sources,
+				 uint64_t at, const char *message)
 {
 	uint64_t next = packets->packet_at + packets->packet_size;
 
 	if (at > packets->file.size)
 		at = packets->file.size;
 	if (packets->packet_size == 0 || next < at || !begins_packet(packets, sources, next))
-		next = find_packet(packets, sources, at > packets->packet_at ? at : packets->packet_at + 1);
+		next = find_packet(packets, sources,
+				   at > packets->packet_at ? at : packets->packet_at + 1);
 	if (packets->steps == 0)
 		next = packets->file.size;
 	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);
@@ -210,8 +233,8 @@ void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct 
 	packets->has_ended = packets->steps == 0;
 }
 
-static void note_gap(struct ct_third_party_packets *packets, struct ct_sources *sources, enum ct_trouble trouble, uint64_t events,
-		     uint64_t from_ns)
+static void note_gap(struct ct_third_party_packets *packets, struct ct_sources *sources,
+		     enum ct_trouble trouble, uint64_t events, uint64_t from_ns)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
@@ -231,18 +254,22 @@ static void note_gap(struct ct_third_party_packets *packets, struct ct_sources *
 }
 
 /* The counters run over all of the stream; before its first packet they are 0. */
-static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources *sources, const struct ct_third_party_decoder *decoder,
-		      uint64_t from_ns)
+static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources *sources,
+		      const struct ct_third_party_decoder *decoder, uint64_t from_ns)
 {
-	uint64_t sequence = decoder->values[CT_ROLE_SEQUENCE], discarded = decoder->values[CT_ROLE_DISCARDED];
+	uint64_t sequence = decoder->values[CT_ROLE_SEQUENCE],
+		 discarded = decoder->values[CT_ROLE_DISCARDED];
 	bool has_sequence = ct_third_party_has(decoder, CT_ROLE_SEQUENCE);
-	bool is_first = !packets->has_sequence && !packets->has_discarded && (!has_sequence || sequence == 0);
+	bool is_first = !packets->has_sequence && !packets->has_discarded &&
+			(!has_sequence || sequence == 0);
 
 	if (has_sequence && packets->has_sequence && sequence > packets->sequence + 1)
-		note_gap(packets, sources, CT_TROUBLE_MISSING, sequence - packets->sequence - 1, from_ns);
+		note_gap(packets, sources, CT_TROUBLE_MISSING, sequence - packets->sequence - 1,
+			 from_ns);
 	if (ct_third_party_has(decoder, CT_ROLE_DISCARDED)) {
 		if ((packets->has_discarded || is_first) && discarded > packets->discarded)
-			note_gap(packets, sources, CT_TROUBLE_LOST, discarded - packets->discarded, from_ns);
+			note_gap(packets, sources, CT_TROUBLE_LOST, discarded - packets->discarded,
+				 from_ns);
 		packets->discarded = discarded;
 		packets->has_discarded = true;
 	}
@@ -251,7 +278,8 @@ static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources 
 }
 
 /* Its sizes, when they can be. */
-static const char *measure(struct ct_third_party_packets *packets, const struct ct_third_party_decoder *decoder)
+static const char *measure(struct ct_third_party_packets *packets,
+			   const struct ct_third_party_decoder *decoder)
 {
 	uint64_t left = (packets->file.size - packets->packet_at) * 8;
 	uint64_t packet = left, content;
@@ -260,7 +288,9 @@ static const char *measure(struct ct_third_party_packets *packets, const struct 
 		packet = decoder->values[CT_ROLE_PACKET_SIZE];
 	else if (ct_third_party_has(decoder, CT_ROLE_CONTENT_SIZE))
 		packet = CT_ALIGN_UP(decoder->values[CT_ROLE_CONTENT_SIZE], (uint64_t)8);
-	content = ct_third_party_has(decoder, CT_ROLE_CONTENT_SIZE) ? decoder->values[CT_ROLE_CONTENT_SIZE] : packet;
+	content = ct_third_party_has(decoder, CT_ROLE_CONTENT_SIZE)
+			  ? decoder->values[CT_ROLE_CONTENT_SIZE]
+			  : packet;
 	if (packet % 8 != 0 || packet < decoder->at || packet < content)
 		return "the packet has sizes that cannot be";
 	packets->is_cut = packet > left;
@@ -273,19 +303,26 @@ static const char *measure(struct ct_third_party_packets *packets, const struct 
 }
 
 /* What the context says of all its events.  False without memory. */
-static bool keep_context(struct ct_third_party_packets *packets, const struct ct_third_party_decoder *decoder)
+static bool keep_context(struct ct_third_party_packets *packets,
+			 const struct ct_third_party_decoder *decoder)
 {
 	packets->has_packet_pid = ct_third_party_has(decoder, CT_ROLE_PID);
 	packets->packet_pid = packets->has_packet_pid ? (uint32_t)decoder->values[CT_ROLE_PID] : 0;
-	packets->packet_tid = ct_third_party_has(decoder, CT_ROLE_TID) ? (uint32_t)decoder->values[CT_ROLE_TID] : 0;
+	packets->packet_tid = ct_third_party_has(decoder, CT_ROLE_TID)
+				      ? (uint32_t)decoder->values[CT_ROLE_TID]
+				      : 0;
 	ct_third_party_items_finish(&packets->context_items);
 	ct_third_party_items_clear(&packets->packet_items);
 	ct_third_party_items_append(&packets->packet_items, &packets->context_items, true);
 	ct_third_party_items_finish(&packets->packet_items);
-	packets->begin_ns = ct_third_party_has(decoder, CT_ROLE_BEGIN) ? ct_third_party_ns(packets->clock.clock, packets->clock.ticks) : 0;
+	packets->begin_ns = ct_third_party_has(decoder, CT_ROLE_BEGIN)
+				    ? ct_third_party_ns(packets->clock.clock, packets->clock.ticks)
+				    : 0;
 	packets->end_ns = ct_third_party_has(decoder, CT_ROLE_END)
-				  ? ct_third_party_ns(packets->clock.clock != NULL ? packets->clock.clock : packets->trace->tsdl->clock,
-						  decoder->values[CT_ROLE_END])
+				  ? ct_third_party_ns(packets->clock.clock != NULL
+							      ? packets->clock.clock
+							      : packets->trace->tsdl->clock,
+						      decoder->values[CT_ROLE_END])
 				  : 0;
 	return !packets->context_items.has_no_memory && !packets->packet_items.has_no_memory;
 }
@@ -302,12 +339,15 @@ bool ct_third_party_packets_next(struct ct_third_party_packets *packets, struct 
 	packets->is_cut = false;
 	if (packets->packet_at >= packets->file.size)
 		return false;
-	result = ct_third_party_packets_read(packets, sources, &decoder, 0, (packets->file.size - packets->packet_at) * 8, read_head,
-					 packets);
+	result = ct_third_party_packets_read(packets, sources, &decoder, 0,
+					     (packets->file.size - packets->packet_at) * 8,
+					     read_head, packets);
 	if (result == CT_THIRD_PARTY_OK)
 		message = measure(packets, &decoder);
 	else
-		message = result == CT_THIRD_PARTY_BAD ? decoder.message : ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
+		message = result == CT_THIRD_PARTY_BAD
+				  ? decoder.message
+				  : ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
 	if (message == NULL && !keep_context(packets, &decoder))
 		message = ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
 	if (message != NULL) {
@@ -316,14 +356,16 @@ bool ct_third_party_packets_next(struct ct_third_party_packets *packets, struct 
 	}
 	note_gaps(packets, sources, &decoder, before_ns);
 	/* Without the time at which it begins, those of the next packet could not be told. */
-	if (sources->may_seek && packets->begin_ns != 0 && packets->end_ns != 0 && packets->end_ns < sources->since_ns)
+	if (sources->may_seek && packets->begin_ns != 0 && packets->end_ns != 0 &&
+	    packets->end_ns < sources->since_ns)
 		packets->at = packets->content;
 	else
 		packets->file.glance = CT_STREAM_WINDOW;
 	return true;
 }
 
-bool ct_third_party_packets_begin(struct ct_third_party_packets *packets, struct ct_sources *sources)
+bool ct_third_party_packets_begin(struct ct_third_party_packets *packets,
+				  struct ct_sources *sources)
 {
 	uint64_t size;
 	size_t available;
@@ -332,7 +374,9 @@ bool ct_third_party_packets_begin(struct ct_third_party_packets *packets, struct
 	if (packets->file.size == 0 && !packets->has_ended) {
 		(void)look(packets, sources, 0, 1, &available);
 		size = packets->file.size;
-		packets->steps = STEPS_AT_LEAST + (size < UINT64_MAX / (2 * STEPS_PER_BYTE) ? size : 0) * STEPS_PER_BYTE;
+		packets->steps =
+			STEPS_AT_LEAST +
+			(size < UINT64_MAX / (2 * STEPS_PER_BYTE) ? size : 0) * STEPS_PER_BYTE;
 		packets->has_ended = size == 0;
 	}
 	return !packets->has_ended;

@@ -1,8 +1,10 @@
 /*
- * third_party_trace.c - what the streams of a third-party trace share: its metadata, how its packets begin, and whose its events are.
+ * third_party_trace.c - what the streams of a third-party trace share: its metadata, how its
+ * packets begin, and whose its events are.
  *
- * Called by source_third_party.c, on the reader's thread.  The metadata may be hostile: how large they and all that is kept of them may become is
- * bounded, and what of them is not understood is told.
+ * Called by source_third_party.c, on the reader's thread.  The metadata may be hostile: how large
+ * they and all that is kept of them may become is bounded, and what of them is not understood is
+ * told.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,7 @@ struct ct_third_party_process {
 	const struct ct_source_process *source_process; /* NULL: the place is free */
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The metadata
  */
 
@@ -33,12 +35,15 @@ struct telling {
 
 void ct_third_party_tell(struct ct_sources *sources, const char *path, const char *message)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_UNKNOWN, .path = path, .message = message };
+	struct ct_read_note note = { .trouble = CT_TROUBLE_UNKNOWN,
+				     .path = path,
+				     .message = message };
 
 	ct_sources_note(sources, &note);
 }
 
-static void tell_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
+static void tell_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece,
+			    void *user)
 {
 	struct telling *telling = user;
 	char message[500];
@@ -46,31 +51,37 @@ static void tell_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_sp
 	(void)piece;
 	if (telling->count++ >= DIAGNOSTICS_SHOWN)
 		return;
-	(void)snprintf(message, sizeof message, "line %u, column %u: %s%s%s", diagnostic->line, diagnostic->column, diagnostic->message,
+	(void)snprintf(message, sizeof message, "line %u, column %u: %s%s%s", diagnostic->line,
+		       diagnostic->column, diagnostic->message,
 		       diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 	ct_third_party_tell(telling->sources, telling->path, message);
 }
 
 /* A trace of ours comes here when the part in front of its event classes was changed. */
-static void tell_if_ours(const struct ct_third_party_trace *trace, struct ct_sources *sources, const struct ct_buf *text)
+static void tell_if_ours(const struct ct_third_party_trace *trace, struct ct_sources *sources,
+			 const struct ct_buf *text)
 {
-	static const char type[] = ":= ct_time48;"; /* no viewer that writes such a trace anew keeps the names of types */
+	/* no viewer that writes such a trace anew keeps the names of types */
+	static const char type[] = ":= ct_time48;";
 	struct ct_trace_info info;
 	size_t at = 0;
 
 	if (text->size == 0 || memmem(text->data, text->size, type, sizeof type - 1) == NULL ||
 	    ct_schema_parse_trace(text->data, text->size, &info, &at) == CTRACE_OK)
 		return;
-	ct_sources_damage(sources, trace->metadata_path, at, 0,
-			  "not as ctrace writes it, so times, levels and items may be wrong; ctrace repair makes a readable copy");
+	ct_sources_damage(
+		sources, trace->metadata_path, at, 0,
+		"not as ctrace writes it, so times, levels and items may be wrong; ctrace repair makes a readable copy");
 }
 
-static enum ctrace_status read_metadata(struct ct_third_party_trace *trace, struct ct_sources *sources)
+static enum ctrace_status read_metadata(struct ct_third_party_trace *trace,
+					struct ct_sources *sources)
 {
 	struct telling telling = { .sources = sources, .path = trace->metadata_path };
 	struct ct_buf bytes = { 0 }, text = { 0 };
 	const char *message = NULL;
-	enum ctrace_status status = ct_os_read_file(trace->metadata_path, CT_TSDL_TEXT_LIMIT, &bytes);
+	enum ctrace_status status =
+		ct_os_read_file(trace->metadata_path, CT_TSDL_TEXT_LIMIT, &bytes);
 
 	if (status == CTRACE_OK)
 		status = ct_tsdl_text(bytes.data, bytes.size, &text, &message);
@@ -79,7 +90,8 @@ static enum ctrace_status read_metadata(struct ct_third_party_trace *trace, stru
 		ct_third_party_tell(sources, trace->metadata_path, message);
 	tell_if_ours(trace, sources, &text);
 	if (status == CTRACE_OK || status == CTRACE_DAMAGED)
-		status = ct_tsdl_parse(text.data, text.size, tell_diagnostic, &telling, &trace->tsdl);
+		status = ct_tsdl_parse(text.data, text.size, tell_diagnostic, &telling,
+				       &trace->tsdl);
 	ct_buf_fini(&text);
 	return status;
 }
@@ -94,25 +106,30 @@ static void find_begin(struct ct_third_party_trace *trace)
 	if (header == NULL || header->count == 0)
 		return;
 	magic = header->fields[0].type;
-	if (strcmp(header->fields[0].name->text, "magic") != 0 || magic->kind != CT_TSDL_INTEGER || magic->size != 32)
+	if (strcmp(header->fields[0].name->text, "magic") != 0 || magic->kind != CT_TSDL_INTEGER ||
+	    magic->size != 32)
 		return;
-	bytes = magic->order == CT_ORDER_BE || (magic->order == CT_ORDER_NATIVE && tsdl->is_big) ? htobe32(bytes) : htole32(bytes);
+	bytes = magic->order == CT_ORDER_BE || (magic->order == CT_ORDER_NATIVE && tsdl->is_big)
+			? htobe32(bytes)
+			: htole32(bytes);
 	memcpy(trace->begin, &bytes, sizeof bytes);
 	trace->has_magic = true;
 	uuid = header->count > 1 ? header->fields[1].type : NULL;
-	if (!tsdl->has_uuid || uuid == NULL || strcmp(header->fields[1].name->text, "uuid") != 0 || uuid->kind != CT_TSDL_ARRAY ||
-	    uuid->length != 16 || uuid->element->kind != CT_TSDL_INTEGER || uuid->element->size != 8 || uuid->align > 32)
+	if (!tsdl->has_uuid || uuid == NULL || strcmp(header->fields[1].name->text, "uuid") != 0 ||
+	    uuid->kind != CT_TSDL_ARRAY || uuid->length != 16 ||
+	    uuid->element->kind != CT_TSDL_INTEGER || uuid->element->size != 8 || uuid->align > 32)
 		return;
 	memcpy(trace->begin + 4, tsdl->uuid, sizeof tsdl->uuid);
 	trace->has_uuid = true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Processes
  */
 
-static const struct ct_source_process *make_source_process(const struct ct_third_party_trace *trace, struct ct_sources *sources, uint32_t pid,
-					   const char *program)
+static const struct ct_source_process *make_source_process(const struct ct_third_party_trace *trace,
+							   struct ct_sources *sources, uint32_t pid,
+							   const char *program)
 {
 	const struct ct_tsdl *tsdl = trace->tsdl;
 	uint32_t own = (uint32_t)ct_tsdl_env_number(tsdl, "vpid", 0);
@@ -133,8 +150,9 @@ static const struct ct_source_process *make_source_process(const struct ct_third
 	return ct_sources_source_process(sources, &key);
 }
 
-const struct ct_source_process *ct_third_party_trace_source_process(struct ct_third_party_trace *trace, struct ct_sources *sources, uint32_t pid,
-						const char *program)
+const struct ct_source_process *
+ct_third_party_trace_source_process(struct ct_third_party_trace *trace, struct ct_sources *sources,
+				    uint32_t pid, const char *program)
 {
 	struct ct_third_party_process *process;
 	uint32_t at = pid * 2654435761u;
@@ -143,21 +161,25 @@ const struct ct_source_process *ct_third_party_trace_source_process(struct ct_th
 		trace->processes = calloc(SOURCE_PROCESS_PLACES, sizeof *trace->processes);
 	if (trace->processes == NULL)
 		return trace->source_process;
-	while (process = &trace->processes[at % SOURCE_PROCESS_PLACES], process->source_process != NULL && process->pid != pid)
+	while (process = &trace->processes[at % SOURCE_PROCESS_PLACES],
+	       process->source_process != NULL && process->pid != pid)
 		at++;
 	if (process->source_process == NULL) {
 		const struct ct_source_process *source_process =
-			trace->process_count < CT_THIRD_PARTY_SOURCE_PROCESSES ? make_source_process(trace, sources, pid, program) : NULL;
+			trace->process_count < CT_THIRD_PARTY_SOURCE_PROCESSES
+				? make_source_process(trace, sources, pid, program)
+				: NULL;
 
 		if (source_process == NULL)
 			return trace->source_process;
 		trace->process_count++;
-		*process = (struct ct_third_party_process){ .pid = pid, .source_process = source_process };
+		*process = (struct ct_third_party_process){ .pid = pid,
+							    .source_process = source_process };
 	}
 	return process->source_process;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The trace
  */
 
@@ -176,30 +198,35 @@ void ct_third_party_trace_unref(struct ct_third_party_trace *trace)
 	free(trace);
 }
 
-static enum ctrace_status trace_init(struct ct_third_party_trace *trace, struct ct_sources *sources, const char *directory)
+static enum ctrace_status trace_init(struct ct_third_party_trace *trace, struct ct_sources *sources,
+				     const char *directory)
 {
 	enum ctrace_status status;
 
 	trace->users = 1;
 	trace->directory = strdup(directory);
-	if (trace->directory == NULL || asprintf(&trace->metadata_path, "%s/metadata", directory) < 0)
+	if (trace->directory == NULL ||
+	    asprintf(&trace->metadata_path, "%s/metadata", directory) < 0)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = read_metadata(trace, sources);
 	if (status != CTRACE_OK)
 		return status;
 	trace->headers = calloc(trace->tsdl->stream_count, sizeof(struct ct_third_party_place *));
 	trace->contexts = calloc(trace->tsdl->stream_count, sizeof(struct ct_third_party_place *));
-	if (!ct_third_party_classes_init(trace) || trace->headers == NULL || trace->contexts == NULL)
+	if (!ct_third_party_classes_init(trace) || trace->headers == NULL ||
+	    trace->contexts == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	find_begin(trace);
 	trace->source_process = make_source_process(trace, sources, 0, "");
 	return trace->source_process != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-enum ctrace_status ct_third_party_trace_open(struct ct_sources *sources, const char *directory, struct ct_third_party_trace **out_trace)
+enum ctrace_status ct_third_party_trace_open(struct ct_sources *sources, const char *directory,
+					     struct ct_third_party_trace **out_trace)
 {
 	struct ct_third_party_trace *trace = calloc(1, sizeof *trace);
-	enum ctrace_status status = trace != NULL ? trace_init(trace, sources, directory) : CTRACE_NOT_ENOUGH_MEMORY;
+	enum ctrace_status status =
+		trace != NULL ? trace_init(trace, sources, directory) : CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (status == CTRACE_OK)
 		*out_trace = trace;

@@ -1,12 +1,15 @@
 /*
  * unpack.c - a compressed stream file becomes one that can be read at any place.
  *
- * Called by stream_file.c and repair.c, on one thread.  The file may be hostile or damaged: what it becomes is bounded, and each byte is
- * looked at once.  A damaged frame costs all of itself: its checksum covers all of it and stands at its end, so nothing says which bytes are
- * right.  Where the file ends inside a frame, or the bound is reached, what came before stays: it is unchecked, and that is reported.
+ * Called by stream_file.c and repair.c, on one thread.  The file may be hostile or damaged: what it
+ * becomes is bounded, and each byte is looked at once.  A damaged frame costs all of itself: its
+ * checksum covers all of it and stands at its end, so nothing says which bytes are right.  Where
+ * the file ends inside a frame, or the bound is reached, what came before stays: it is unchecked,
+ * and that is reported.
  *
- * The result is a file without a name, on disk where there is one for such, so that long traces need no memory; nobody reads it before all
- * frames are checked.  A few bytes can become gigabytes: they may, when those are packets.
+ * The result is a file without a name, on disk where there is one for such, so that long traces
+ * need no memory; nobody reads it before all frames are checked.  A few bytes can become gigabytes:
+ * they may, when those are packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,14 +51,16 @@ struct unpacker {
 	unsigned char *in;
 	size_t in_size;
 	size_t in_at;
-	uint64_t offset;   /* in the compressed file, of what is at in_at */
-	bool is_end;       /* of the compressed file */
-	const char *wrong; /* why the frame that was read last cannot be right; NULL: it ends too early */
+	uint64_t offset; /* in the compressed file, of what is at in_at */
+	bool is_end;     /* of the compressed file */
+	/* why the frame that was read last cannot be right; NULL: it ends too early */
+	const char *wrong;
 	unsigned char *out;
 	struct walk walk;
 };
 
-/* Each compressed stream has a file open to its end, and there may be more of them than a process has files as a rule. */
+/* Each compressed stream has a file open to its end, and there may be more of them than a process
+ * has files as a rule. */
 static void allow_many_files(void)
 {
 	struct rlimit limit;
@@ -66,7 +71,8 @@ static void allow_many_files(void)
 	}
 }
 
-/* A file without a name, on disk if there is one; *limit becomes smaller when there is only memory. */
+/* A file without a name, on disk if there is one; *limit becomes smaller when there is only memory.
+ */
 static int open_nameless(uint64_t *limit)
 {
 	int fd;
@@ -100,7 +106,8 @@ static enum ctrace_status fill(struct unpacker *unpacker, size_t size)
 	if (left >= size || unpacker->is_end)
 		return CTRACE_OK;
 	memmove(unpacker->in, unpacker->in + unpacker->in_at, left);
-	status = ct_os_read_at(unpacker->from, unpacker->in + left, PIECE - left, unpacker->offset + left, &got);
+	status = ct_os_read_at(unpacker->from, unpacker->in + left, PIECE - left,
+			       unpacker->offset + left, &got);
 	if (status != CTRACE_OK)
 		return status;
 	unpacker->in_at = 0;
@@ -134,8 +141,10 @@ static bool are_packets(struct unpacker *unpacker)
 		struct ct_packet_head head;
 		size_t got;
 
-		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->walk.end, &got) != CTRACE_OK ||
-		    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK || head.content_bits / 8 == CT_PACKET_HEAD)
+		if (ct_os_read_at(unpacker->to, bytes, sizeof bytes, unpacker->walk.end, &got) !=
+			    CTRACE_OK ||
+		    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK ||
+		    head.content_bits / 8 == CT_PACKET_HEAD)
 			return false;
 		unpacker->walk.last_at = unpacker->walk.end;
 		unpacker->walk.end += head.packet_bits / 8;
@@ -164,12 +173,14 @@ static enum ctrace_status refuse_frame(struct unpacker *unpacker, size_t error)
 
 	if (code == ZSTD_error_memory_allocation)
 		return lack_memory();
-	unpacker->wrong =
-		code == ZSTD_error_checksum_wrong ? "the checksum of these compressed bytes is wrong" : "this cannot be decompressed";
+	unpacker->wrong = code == ZSTD_error_checksum_wrong
+				  ? "the checksum of these compressed bytes is wrong"
+				  : "this cannot be decompressed";
 	return CTRACE_DAMAGED;
 }
 
-/* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to its end. */
+/* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to
+ * its end. */
 static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 {
 	size_t hint = 1;
@@ -178,7 +189,8 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 	(void)ZSTD_DCtx_reset(unpacker->context, ZSTD_reset_session_only);
 	while (hint != 0) {
 		enum ctrace_status status = fill(unpacker, 1);
-		ZSTD_inBuffer in = { unpacker->in + unpacker->in_at, unpacker->in_size - unpacker->in_at, 0 };
+		ZSTD_inBuffer in = { unpacker->in + unpacker->in_at,
+				     unpacker->in_size - unpacker->in_at, 0 };
 		ZSTD_outBuffer out = { unpacker->out, PIECE, 0 };
 
 		if (status != CTRACE_OK)
@@ -189,12 +201,14 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 		status = write_out(unpacker, out.pos);
 		if (status != CTRACE_OK)
 			return status;
-		/* Behind what it could not read, or at the next magic number would be found this frame again. */
+		/* Behind what it could not read, or at the next magic number would be found this
+		 * frame again. */
 		move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
 		check_size(unpacker);
 		if (ZSTD_isError(hint))
 			return refuse_frame(unpacker, hint);
-		if (hint != 0 && in.pos == 0 && out.pos == 0) /* the file ends, or the result is as long as it may be */
+		/* the file ends, or the result is as long as it may be */
+		if (hint != 0 && in.pos == 0 && out.pos == 0)
 			return CTRACE_DAMAGED;
 	}
 	return CTRACE_OK;
@@ -228,21 +242,27 @@ static enum ctrace_status find_frame(struct unpacker *unpacker)
 
 static bool claims_too_much(const struct unpacker *unpacker)
 {
-	unsigned long long size = ZSTD_getFrameContentSize(unpacker->in + unpacker->in_at, unpacker->in_size - unpacker->in_at);
+	unsigned long long size = ZSTD_getFrameContentSize(unpacker->in + unpacker->in_at,
+							   unpacker->in_size - unpacker->in_at);
 
-	return size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR && size > unpacker->limit - unpacker->result->size;
+	return size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR &&
+	       size > unpacker->limit - unpacker->result->size;
 }
 
 static const char *message_of(const struct unpacker *unpacker)
 {
 	if (unpacker->wrong != NULL)
 		return unpacker->wrong;
-	return unpacker->result->size == unpacker->limit ? TOO_MUCH : "the compressed file ends inside a frame";
+	return unpacker->result->size == unpacker->limit
+		       ? TOO_MUCH
+		       : "the compressed file ends inside a frame";
 }
 
-/* Takes back what came of a frame that is not right, and a packet that it would have gone on with: what comes next is none of that packet.
- * walk: how far the packets were known when the frame began. */
-static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start, const struct walk *walk)
+/* Takes back what came of a frame that is not right, and a packet that it would have gone on with:
+ * what comes next is none of that packet. walk: how far the packets were known when the frame
+ * began. */
+static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start,
+				     const struct walk *walk)
 {
 	unpacker->result->size = start;
 	unpacker->walk = *walk;
@@ -271,7 +291,8 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 		status = unpack_frame(unpacker);
 		if (status == CTRACE_DAMAGED) {
 			note_damage(unpacker, at, message_of(unpacker));
-			status = unpacker->wrong != NULL ? drop_frame(unpacker, start, &walk) : CTRACE_OK;
+			status = unpacker->wrong != NULL ? drop_frame(unpacker, start, &walk)
+							 : CTRACE_OK;
 			if (status == CTRACE_OK)
 				status = find_frame(unpacker);
 			result->damaged_bytes += unpacker->offset - at;
@@ -285,7 +306,9 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 {
 	struct ct_unpacked result = { .fd = open_nameless(&limit) };
-	struct unpacker unpacker = { .from = from, .to = result.fd, .limit = limit, .result = &result };
+	struct unpacker unpacker = {
+		.from = from, .to = result.fd, .limit = limit, .result = &result
+	};
 	enum ctrace_status status;
 
 	if (result.fd < 0)

@@ -1,15 +1,17 @@
 /*
- * annex.c - a second directory, for the rings of a process that has changed its user and may not write to its first one any more.
+ * annex.c - a second directory, for the rings of a process that has changed its user and may not
+ * write to its first one any more.
  *
  * A daemon attaches as root and then drops its rights.  Its session stays where it is, mapped and
- * open.  Rings that it makes from then on are files in an annex: a directory of the new user, in a run
- * directory of that user.  The head of the session names the annex.  The session belongs to root,
- * so only root can recover the two together.
+ * open.  Rings that it makes from then on are files in an annex: a directory of the new user, in a
+ * run directory of that user.  The head of the session names the annex.  The session belongs to
+ * root, so only root can recover the two together.
  *
  *     /run/ctrace/4711.0/           session, ring.0: root's
  *     /tmp/ctrace-33/annex-4711.0/  ring.1, and `session`: a link that says whose it is
  *
- * Made by the thread that needs a ring, under the pool's lock, without malloc; looked into by recoverers, to whom all of it is hostile.
+ * Made by the thread that needs a ring, under the pool's lock, without malloc; looked into by
+ * recoverers, to whom all of it is hostile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,12 +34,14 @@ static bool is_users(int fd, uint32_t uid)
 {
 	struct stat info;
 
-	return fd >= 0 && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid && (info.st_mode & 022) == 0;
+	return fd >= 0 && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid &&
+	       (info.st_mode & 022) == 0;
 }
 
 static int open_directory(int parent_fd, const char *path, uint32_t uid)
 {
-	int fd = ct_os_high(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int fd = ct_os_high(
+		openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
 	if (fd >= 0 && !is_users(fd, uid)) {
 		ct_os_close(&fd);
@@ -51,7 +55,8 @@ static bool name_session(int fd, const struct ct_session *session)
 {
 	char text[4200];
 
-	(void)snprintf(text, sizeof text, "%llu %s", (unsigned long long)session->head->place.mount_space, session->path);
+	(void)snprintf(text, sizeof text, "%llu %s",
+		       (unsigned long long)session->head->place.mount_space, session->path);
 	return symlinkat(text, fd, "session") == 0;
 }
 
@@ -64,7 +69,8 @@ static int make_new(const struct ct_session *session, struct ct_session_annex *a
 	if (ct_directory_of_user(directory) != CTRACE_OK)
 		return -1;
 	for (unsigned n = 0; n < TRIES; n++) {
-		int size = snprintf(path, sizeof path, "%s/annex-%u.%u", directory, (unsigned)session->head->pid, n);
+		int size = snprintf(path, sizeof path, "%s/annex-%u.%u", directory,
+				    (unsigned)session->head->pid, n);
 
 		if (size >= (int)sizeof annex->path)
 			return -1;
@@ -108,11 +114,14 @@ int ct_annex_make(struct ct_session *session, uint32_t *out_number)
 /* Is it the absolute path of an annex of that process?  Returns where its name begins. */
 static const char *name_of(const struct ct_session_annex *annex, uint32_t pid)
 {
-	const char *slash = memchr(annex->path, '\0', sizeof annex->path) != NULL ? strrchr(annex->path, '/') : NULL;
+	const char *slash = memchr(annex->path, '\0', sizeof annex->path) != NULL
+				    ? strrchr(annex->path, '/')
+				    : NULL;
 	char prefix[32];
 
 	(void)snprintf(prefix, sizeof prefix, "annex-%u.", (unsigned)pid);
-	if (annex->path[0] != '/' || slash == annex->path || slash == NULL || strncmp(slash + 1, prefix, strlen(prefix)) != 0)
+	if (annex->path[0] != '/' || slash == annex->path || slash == NULL ||
+	    strncmp(slash + 1, prefix, strlen(prefix)) != 0)
 		return NULL;
 	return slash + 1;
 }
@@ -142,7 +151,8 @@ void ct_annex_remove_all(const struct ct_session_head *head)
 
 		if (name == NULL)
 			continue;
-		(void)snprintf(parent, sizeof parent, "%.*s", (int)(name - annex->path - 1), annex->path);
+		(void)snprintf(parent, sizeof parent, "%.*s", (int)(name - annex->path - 1),
+			       annex->path);
 		fd = open_directory(AT_FDCWD, parent, annex->uid);
 		if (fd >= 0)
 			remove_from(fd, name, annex->uid);
@@ -150,7 +160,8 @@ void ct_annex_remove_all(const struct ct_session_head *head)
 	}
 }
 
-/* Is the session gone that this annex names?  Where the path cannot be followed, or means something else, it may be there. */
+/* Is the session gone that this annex names?  Where the path cannot be followed, or means something
+ * else, it may be there. */
 static bool is_session_gone(int run_fd, const char *name)
 {
 	char link[300], text[4200];
@@ -164,7 +175,8 @@ static bool is_session_gone(int run_fd, const char *name)
 	if (size <= 0) /* its maker has died before it could name it, or will at once */
 		return false;
 	text[size] = '\0';
-	if (strtoull(text, &path, 10) != ct_place_here().mount_space || *path != ' ' || path[1] != '/')
+	if (strtoull(text, &path, 10) != ct_place_here().mount_space || *path != ' ' ||
+	    path[1] != '/')
 		return false;
 	return lstat(path + 1, &info) != 0 && errno == ENOENT;
 }

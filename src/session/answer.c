@@ -1,8 +1,8 @@
 /*
  * answer.c - the answer to a request, in as many frames as it takes.
  *
- * Called by whoever answers: the control thread of a traced process, an external writer.  What does not fit makes the buffer fail, and
- * who sends it closes the connection.
+ * Called by whoever answers: the control thread of a traced process, an external writer.  What does
+ * not fit makes the buffer fail, and who sends it closes the connection.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,8 @@ void ct_answer_set_status(struct ct_answer *answer, enum ctrace_status status)
 	uint64_t number = status;
 
 	if (!answer->out->failed)
-		memcpy(answer->out->data + answer->first + CT_MESSAGE_HEAD + FIELD_HEAD, &number, sizeof number);
+		memcpy(answer->out->data + answer->first + CT_MESSAGE_HEAD + FIELD_HEAD, &number,
+		       sizeof number);
 }
 
 void ct_answer_row(struct ct_answer *answer, size_t size)
@@ -56,7 +57,8 @@ void ct_answer_end(struct ct_answer *answer)
 		answer->out->failed = true;
 }
 
-void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status, const char *message)
+void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,
+		     const char *message)
 {
 	struct ct_answer answer;
 

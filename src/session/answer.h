@@ -1,7 +1,8 @@
 /*
  * session/answer.h - the answer to a request, in as many frames as it takes.
  *
- * First the status and what is to be said of the whole; then rows, each of which stays in one frame.
+ * First the status and what is to be said of the whole; then rows, each of which stays in one
+ * frame.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +22,15 @@ struct ct_answer {
 /* The status may be set again until the end. */
 void ct_answer_begin(struct ct_answer *answer, struct ct_buf *out, enum ct_verb verb);
 void ct_answer_set_status(struct ct_answer *answer, enum ctrace_status status);
-/* The next fields are a row of at most so many bytes, their heads included: another frame begins when this one has no room for it. */
+/* The next fields are a row of at most so many bytes, their heads included: another frame begins
+ * when this one has no room for it. */
 void ct_answer_row(struct ct_answer *answer, size_t size);
 /* A text of a row or of the whole. */
 void ct_answer_add(struct ct_answer *answer, enum ct_field field, const char *text, size_t size);
 void ct_answer_end(struct ct_answer *answer);
 
 /* An answer that is its status and one sentence; message may be NULL. */
-void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status, const char *message);
+void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,
+		     const char *message);
 
 #endif

@@ -45,8 +45,8 @@ static void read_program(struct ct_peer *peer)
 
 	(void)snprintf(path, sizeof path, "%s/%s/session", peer->run_directory, peer->directory);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 ||
-	    ct_os_read_at(fd, peer->program, sizeof peer->program, offsetof(struct ct_session_head, program), &got) != CTRACE_OK)
+	if (fd < 0 || ct_os_read_at(fd, peer->program, sizeof peer->program,
+				    offsetof(struct ct_session_head, program), &got) != CTRACE_OK)
 		peer->program[0] = '\0';
 	peer->program[sizeof peer->program - 1] = '\0';
 	ct_os_close(&fd);
@@ -54,9 +54,10 @@ static void read_program(struct ct_peer *peer)
 
 static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
 {
-	return (filter->pid == 0 || filter->pid == peer->pid) && (filter->asid == 0 || filter->asid == peer->asid) &&
-	       (filter->jobname == NULL ||
-		ct_glob_match(filter->jobname, strlen(filter->jobname), peer->jobname, strlen(peer->jobname)));
+	return (filter->pid == 0 || filter->pid == peer->pid) &&
+	       (filter->asid == 0 || filter->asid == peer->asid) &&
+	       (filter->jobname == NULL || ct_glob_match(filter->jobname, strlen(filter->jobname),
+							 peer->jobname, strlen(peer->jobname)));
 }
 
 static bool has_room(struct search *search)
@@ -81,13 +82,17 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 	struct search *search = user;
 	struct ct_peer *peer;
 
-	if (!entry->is_alive || (search->filter->pid != 0 && search->filter->pid != entry->pid) || !has_room(search))
+	if (!entry->is_alive || (search->filter->pid != 0 && search->filter->pid != entry->pid) ||
+	    !has_room(search))
 		return;
 	peer = &search->peers->items[search->peers->count];
 	memset(peer, 0, sizeof *peer);
-	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >= (int)sizeof peer->run_directory ||
-	    snprintf(peer->directory, sizeof peer->directory, "%s", entry->name) >= (int)sizeof peer->directory ||
-	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) != CTRACE_OK)
+	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >=
+		    (int)sizeof peer->run_directory ||
+	    snprintf(peer->directory, sizeof peer->directory, "%s", entry->name) >=
+		    (int)sizeof peer->directory ||
+	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) !=
+		    CTRACE_OK)
 		return;
 	peer->pid = entry->pid;
 	peer->uid = entry->uid;
@@ -146,17 +151,21 @@ static bool may_answer(int fd, int directory)
 
 	if (!ct_socket_peer(fd, &uid))
 		return false;
-	return uid == 0 || uid == geteuid() || (geteuid() == 0 && fstat(directory, &info) == 0 && info.st_uid == uid);
+	return uid == 0 || uid == geteuid() ||
+	       (geteuid() == 0 && fstat(directory, &info) == 0 && info.st_uid == uid);
 }
 
 enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd)
 {
-	int directory_fd = ct_os_high(open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int directory_fd =
+		ct_os_high(open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	enum ctrace_status status;
 	int fd = -1;
 
 	if (directory_fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND : errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
+		return errno == ENOENT || errno == ENOTDIR ? CTRACE_NOT_FOUND
+		       : errno == EACCES                   ? CTRACE_DENIED
+							   : CTRACE_OS_ERROR;
 	status = ct_socket_connect(directory_fd, directory, name, &fd);
 	if (status == CTRACE_OK && !may_answer(fd, directory_fd)) {
 		ct_os_close(&fd);
@@ -195,7 +204,9 @@ static size_t count_frames(const struct ct_buf *request)
 	struct ct_message message;
 	size_t count = 0, size;
 
-	for (size_t at = 0; ct_message_parse(request->data + at, request->size - at, &message, &size) == CTRACE_OK; at += size)
+	for (size_t at = 0;
+	     ct_message_parse(request->data + at, request->size - at, &message, &size) == CTRACE_OK;
+	     at += size)
 		count++;
 	return count;
 }
@@ -215,7 +226,8 @@ static void end_well(struct talk *talk)
 	size_t size;
 	uint64_t status = CTRACE_DAMAGED;
 
-	if (ct_message_parse(talk->peer->answer.data, talk->peer->answer.size, &first, &size) == CTRACE_OK)
+	if (ct_message_parse(talk->peer->answer.data, talk->peer->answer.size, &first, &size) ==
+	    CTRACE_OK)
 		status = ct_message_number(&first, CT_FIELD_STATUS, CTRACE_DAMAGED);
 	end_talk(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
 }
@@ -225,8 +237,10 @@ static void open_talk(struct talk *talk)
 	char path[sizeof talk->peer->run_directory + sizeof talk->peer->directory + 2];
 	enum ctrace_status status;
 
-	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory, talk->peer->directory);
-	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control", &talk->fd);
+	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory,
+		       talk->peer->directory);
+	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control",
+				   &talk->fd);
 	if (status == CTRACE_TIMED_OUT)
 		return;
 	if (status != CTRACE_OK)
@@ -237,7 +251,8 @@ static void open_talk(struct talk *talk)
 static bool send_request(struct talk *talk, const struct ct_buf *request)
 {
 	while (talk->sent < request->size) {
-		ssize_t sent = send(talk->fd, request->data + talk->sent, request->size - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t sent = send(talk->fd, request->data + talk->sent,
+				    request->size - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent < 0 && errno == EINTR)
 			continue;
@@ -256,7 +271,8 @@ static bool take_frames(struct talk *talk, size_t requests)
 	size_t size;
 
 	for (;;) {
-		enum ctrace_status status = ct_message_parse(answer->data + talk->parsed, answer->size - talk->parsed, &message, &size);
+		enum ctrace_status status = ct_message_parse(
+			answer->data + talk->parsed, answer->size - talk->parsed, &message, &size);
 
 		if (status == CTRACE_NOT_FOUND)
 			return false;
@@ -286,10 +302,12 @@ static void end_early(struct talk *talk)
 	if (talk->answers != 0 && !is_partial)
 		end_well(talk);
 	else
-		end_talk(talk, talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
+		end_talk(talk,
+			 talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
 }
 
-/* Reset before it said anything: our request was not read.  Its socket was made anew just then, or we were pushed out by a crowd. */
+/* Reset before it said anything: our request was not read.  Its socket was made anew just then, or
+ * we were pushed out by a crowd. */
 static bool begin_again(struct talk *talk)
 {
 	if (talk->peer->answer.size != 0 || ++talk->resets > RESETS)
@@ -400,7 +418,8 @@ static bool wait_for_some(struct asking *asking)
 	}
 	if (!is_any || now >= asking->until_ns)
 		return false;
-	timeout = (struct timespec){ .tv_sec = (time_t)((until - now) / 1000000000u), .tv_nsec = (long)((until - now) % 1000000000u) };
+	timeout = (struct timespec){ .tv_sec = (time_t)((until - now) / 1000000000u),
+				     .tv_nsec = (long)((until - now) % 1000000000u) };
 	if (ppoll(fds, count, &timeout, NULL) < 0)
 		count = 0;
 	for (nfds_t i = 0; i < count; i++)
@@ -432,7 +451,9 @@ static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *ne
 
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms)
 {
-	struct asking asking = { .request = request, .requests = count_frames(request), .peers = peers };
+	struct asking asking = { .request = request,
+				 .requests = count_frames(request),
+				 .peers = peers };
 	size_t next = 0;
 
 	asking.until_ns = ct_clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
@@ -454,7 +475,9 @@ bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *o
 {
 	size_t size;
 
-	if (*at >= peer->answer.size || ct_message_parse(peer->answer.data + *at, peer->answer.size - *at, out, &size) != CTRACE_OK)
+	if (*at >= peer->answer.size ||
+	    ct_message_parse(peer->answer.data + *at, peer->answer.size - *at, out, &size) !=
+		    CTRACE_OK)
 		return false;
 	*at += size;
 	return true;

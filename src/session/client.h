@@ -1,8 +1,9 @@
 /*
- * session/client.h - an operator's end of the control sockets: one request to many processes at once.
+ * session/client.h - an operator's end of the control sockets: one request to many processes at
+ * once.
  *
- * Runs in tools, on one thread.  All sockets are asked at the same time, so that a hundred processes cost little more than one, and a
- * process that does not answer costs the timeout once.
+ * Runs in tools, on one thread.  All sockets are asked at the same time, so that a hundred
+ * processes cost little more than one, and a process that does not answer costs the timeout once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +12,13 @@
 
 #include "session/message.h"
 
-/* A process that can be asked, or an external writer, of which only directory and jobname are known. */
+/* A process that can be asked, or an external writer, of which only directory and jobname are
+ * known. */
 struct ct_peer {
 	char run_directory[4096];
 	char directory[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
-	bool is_writer;   /* answers at the socket that is called as its jobname */
-	bool is_done;     /* is not to be asked again */
+	bool is_writer;      /* answers at the socket that is called as its jobname */
+	bool is_done;        /* is not to be asked again */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;
@@ -28,28 +30,34 @@ struct ct_peer {
 	 * longest of all when they became too long together; or what is in CT_FIELD_STATUS of its
 	 * first frame */
 	enum ctrace_status status;
-	struct ct_buf answer; /* all frames, one behind the other; kept with a status of the answer's own, too */
+	/* all frames, one behind the other; kept with a status of the answer's own, too */
+	struct ct_buf answer;
 };
 struct ct_peers {
 	struct ct_peer *items; /* in order of ASID */
 	size_t count;
 };
-/* Who is asked: every live process in every run directory that this user may look into, as far as the filters fit. */
+/* Who is asked: every live process in every run directory that this user may look into, as far as
+ * the filters fit. */
 struct ct_peer_filter {
 	uint32_t pid;        /* 0: any */
 	uint32_t asid;       /* 0: any */
 	const char *jobname; /* glob, any case; NULL: any */
 };
-enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_peers *out) CT_MUST_USE;
+enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter,
+				 struct ct_peers *out) CT_MUST_USE;
 void ct_peers_fini(struct ct_peers *peers);
 #define CT_CLIENT_KEEPS ((size_t)16 << 20) /* bytes of answers, of all peers together */
-/* Sends `request` (one frame, or several, one behind the other, which are answered in order) to each and gathers the answers; at most timeout_ms in all. */
+/* Sends `request` (one frame, or several, one behind the other, which are answered in order) to
+ * each and gathers the answers; at most timeout_ms in all. */
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms);
 /* The next frame of an answer: *at moves on from 0.  False at the end. */
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out);
 
-/* Connects to a Unix stream socket `name` in a directory, whatever the length of the path.  Nonblocking, close-on-exec; NOT_FOUND when nobody
- * listens, DENIED when the peer is neither this user nor root. */
-enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd) CT_MUST_USE;
+/* Connects to a Unix stream socket `name` in a directory, whatever the length of the path.
+ * Nonblocking, close-on-exec; NOT_FOUND when nobody listens, DENIED when the peer is neither this
+ * user nor root. */
+enum ctrace_status ct_client_connect(const char *directory, const char *name,
+				     int *out_fd) CT_MUST_USE;
 
 #endif

@@ -10,9 +10,10 @@
 #include <ctrace/component.h>
 
 enum ct_verb {
-	CT_VERB_NONE = 0,           /* blank line or comment */
-	CT_VERB_LEVEL,              /* component ("" = default), level */
-	CT_VERB_DEST_DEFAULT,       /* list: explicit default destinations of the configuration file */
+	CT_VERB_NONE = 0, /* blank line or comment */
+	CT_VERB_LEVEL,    /* component ("" = default), level */
+	/* list: explicit default destinations of the configuration file */
+	CT_VERB_DEST_DEFAULT,
 	CT_VERB_DEST_ADD,           /* component, list, no_inherit */
 	CT_VERB_DEST_REMOVE,        /* component, list */
 	CT_VERB_COMPONENT_PROPERTY, /* component, property, value */
@@ -29,17 +30,19 @@ enum ct_verb {
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, for each of ct_config_encoding() */
 	CT_VERB_KEEP,               /* number: ns */
 	/* Only in requests (message.h) */
-	CT_VERB_DEST_SET = 32,  /* component, list: exactly these destinations, inherited ones not */
-	CT_VERB_PROPERTY_GET,   /* component or emitter, property */
-	CT_VERB_FLUSH,          /* number: ms to wait at most */
-	CT_VERB_ROTATE,         /* emitter, or none: all */
-	CT_VERB_RELOAD,         /* value: absolute path of a configuration file; empty: the process's own */
-	CT_VERB_TRACE_CT,       /* struct ct_trace_command */
-	CT_VERB_DISPLAY,        /* component (a name or pattern; empty: all), SUB, DEPTH */
-	CT_VERB_WRITER_UP,      /* value: the name of an external writer that has just started */
-	CT_VERB_WRITER_CONNECT, /* to a writer: COMPONENT is the process's directory; its descriptor comes with it */
-	CT_VERB_WRITER_STATUS,  /* to a writer */
-	CT_VERB_WRITER_STOP     /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
+	CT_VERB_DEST_SET = 32, /* component, list: exactly these destinations, inherited ones not */
+	CT_VERB_PROPERTY_GET,  /* component or emitter, property */
+	CT_VERB_FLUSH,         /* number: ms to wait at most */
+	CT_VERB_ROTATE,        /* emitter, or none: all */
+	/* value: absolute path of a configuration file; empty: the process's own */
+	CT_VERB_RELOAD,
+	CT_VERB_TRACE_CT,  /* struct ct_trace_command */
+	CT_VERB_DISPLAY,   /* component (a name or pattern; empty: all), SUB, DEPTH */
+	CT_VERB_WRITER_UP, /* value: the name of an external writer that has just started */
+	/* to a writer: COMPONENT is the process's directory; its descriptor comes with it */
+	CT_VERB_WRITER_CONNECT,
+	CT_VERB_WRITER_STATUS, /* to a writer */
+	CT_VERB_WRITER_STOP    /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
 };
 struct ct_command {
 	enum ct_verb verb;
@@ -47,7 +50,8 @@ struct ct_command {
 	struct ct_span emitter;
 	struct ct_span property;
 	struct ct_span value;
-	struct ct_span list; /* destinations, separated by commas and blanks; at NULL: the one in emitter */
+	/* destinations, separated by commas and blanks; at NULL: the one in emitter */
+	struct ct_span list;
 	bool no_inherit;
 	uint32_t level;
 	uint64_t number;
@@ -96,7 +100,8 @@ struct ct_trace_request {
 	char writer[CTRACE_MAX_NAME + 1];
 };
 
-/* TRACE CT, from whoever parsed it to lib/component/command.c: which trace, and what it is to become. */
+/* TRACE CT, from whoever parsed it to lib/component/command.c: which trace, and what it is to
+ * become. */
 struct ct_trace_command {
 	char name[CTRACE_MAX_COMPONENT + 1];
 	char sub[CTRACE_MAX_COMPONENT + 1]; /* "": none */

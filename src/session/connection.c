@@ -1,8 +1,10 @@
 /*
- * connection.c - one operator's connection to a traced process: frames in, answers out, never waiting for the peer.
+ * connection.c - one operator's connection to a traced process: frames in, answers out, never
+ * waiting for the peer.
  *
- * Runs on the control thread.  A peer may be slow, silent, flooding or hostile: it costs a buffer of one frame at most, and one request
- * a turn.  While an answer waits for it, nothing more is read from it.
+ * Runs on the control thread.  A peer may be slow, silent, flooding or hostile: it costs a buffer
+ * of one frame at most, and one request a turn.  While an answer waits for it, nothing more is read
+ * from it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,9 @@
 
 void ct_connection_open(struct ct_connection *connection, int fd)
 {
-	*connection = (struct ct_connection){ .id = ct_os_file_id(fd), .fd = fd, .passed = -1, .complete_ns = ct_clock_mono_ns() };
+	*connection = (struct ct_connection){
+		.id = ct_os_file_id(fd), .fd = fd, .passed = -1, .complete_ns = ct_clock_mono_ns()
+	};
 	ct_buf_init(&connection->in);
 	ct_buf_init(&connection->out);
 }
@@ -58,8 +62,8 @@ static void empty(struct ct_buf *buf)
 static bool send_waiting(struct ct_connection *connection)
 {
 	while (ct_connection_waiting(connection) != 0) {
-		ssize_t sent = send(connection->fd, connection->out.data + connection->out_at, ct_connection_waiting(connection),
-				    MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t sent = send(connection->fd, connection->out.data + connection->out_at,
+				    ct_connection_waiting(connection), MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent < 0 && errno == EINTR)
 			continue;
@@ -94,7 +98,8 @@ static int passed_descriptor(struct msghdr *message)
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
 	int fd;
 
-	if (head == NULL || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof fd))
+	if (head == NULL || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+	    head->cmsg_len != CMSG_LEN(sizeof fd))
 		return -1;
 	memcpy(&fd, CMSG_DATA(head), sizeof fd);
 	return ct_os_high(fd);
@@ -114,7 +119,8 @@ static bool receive(struct ct_connection *connection, bool takes_descriptor)
 	part = (struct iovec){ in->data + in->size, READ_SIZE };
 	if (takes_descriptor && connection->passed < 0) {
 		message.msg_control = control;
-		message.msg_controllen = CMSG_LEN(sizeof(int)); /* as the space is rounded up, two would have room in it */
+		/* as the space is rounded up, two would have room in it */
+		message.msg_controllen = CMSG_LEN(sizeof(int));
 	}
 	do {
 		got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -138,11 +144,13 @@ static void serve(struct ct_connection *connection, const struct ct_server_optio
 	connection->has_frame = false;
 	if (connection->in.size == connection->in_at)
 		return;
-	status = ct_message_parse(connection->in.data + connection->in_at, connection->in.size - connection->in_at, &request, &size);
+	status = ct_message_parse(connection->in.data + connection->in_at,
+				  connection->in.size - connection->in_at, &request, &size);
 	if (status == CTRACE_NOT_FOUND)
 		return;
 	if (status == CTRACE_DAMAGED) {
-		ct_answer_whole(&connection->out, CT_VERB_NONE, CTRACE_DAMAGED, "that is no request");
+		ct_answer_whole(&connection->out, CT_VERB_NONE, CTRACE_DAMAGED,
+				"that is no request");
 		connection->is_ending = true;
 		return;
 	}
@@ -153,26 +161,32 @@ static void serve(struct ct_connection *connection, const struct ct_server_optio
 	else
 		options->answer(&request, &connection->out, options->user);
 	if (options->session != NULL)
-		(void)__atomic_fetch_add(&options->session->head->control_requests, 1, __ATOMIC_RELAXED);
+		(void)__atomic_fetch_add(&options->session->head->control_requests, 1,
+					 __ATOMIC_RELAXED);
 	connection->in_at += size;
 	connection->has_frame = true;
 }
 
-bool ct_connection_turn(struct ct_connection *connection, short revents, const struct ct_server_options *options)
+bool ct_connection_turn(struct ct_connection *connection, short revents,
+			const struct ct_server_options *options)
 {
 	if (!ct_os_is_file(connection->fd, &connection->id))
 		return false;
 	if (ct_connection_waiting(connection) != 0) {
 		if (revents != 0 && !send_waiting(connection))
 			return false;
-		return ct_connection_waiting(connection) != 0 || !connection->is_ending || connection->has_frame;
+		return ct_connection_waiting(connection) != 0 || !connection->is_ending ||
+		       connection->has_frame;
 	}
-	if (!connection->has_frame && !connection->is_ending && revents != 0 && !receive(connection, options->takes_descriptor))
+	if (!connection->has_frame && !connection->is_ending && revents != 0 &&
+	    !receive(connection, options->takes_descriptor))
 		return false;
 	if (connection->has_frame)
 		serve(connection, options);
 	/* The answer may have run the program's own code, which may have closed everything. */
-	if (connection->out.failed || !ct_os_is_file(connection->fd, &connection->id) || !send_waiting(connection))
+	if (connection->out.failed || !ct_os_is_file(connection->fd, &connection->id) ||
+	    !send_waiting(connection))
 		return false;
-	return ct_connection_waiting(connection) != 0 || connection->has_frame || !connection->is_ending;
+	return ct_connection_waiting(connection) != 0 || connection->has_frame ||
+	       !connection->is_ending;
 }

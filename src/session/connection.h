@@ -1,8 +1,9 @@
 /*
- * session/connection.h - one operator's connection to a traced process: what came in, what is still to go out.
+ * session/connection.h - one operator's connection to a traced process: what came in, what is still
+ * to go out.
  *
- * Control thread only.  A connection whose descriptor the program has closed behind our back is never read or written again: its number
- * may be a file of the program's own by now.
+ * Control thread only.  A connection whose descriptor the program has closed behind our back is
+ * never read or written again: its number may be a file of the program's own by now.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,10 @@
 /* Answers one request: appends one or more frames to `answer`.  On the server's thread. */
 typedef void ct_server_answer(const struct ct_message *request, struct ct_buf *answer, void *user);
 struct ct_server_options {
-	struct ct_session *session; /* its directory, and its head: the refused are counted in control_refused; NULL: not counted */
-	bool takes_descriptor;      /* one may come along with a request: ct_connection.passed */
+	/* its directory, and its head: the refused are counted in control_refused; NULL: not
+	 * counted */
+	struct ct_session *session;
+	bool takes_descriptor; /* one may come along with a request: ct_connection.passed */
 	ct_server_answer *answer;
 	void *user;
 	void (*task)(void *user); /* called once on the thread after task_delay_ms; NULL: none */
@@ -40,9 +43,10 @@ void ct_connection_open(struct ct_connection *connection, int fd);
 void ct_connection_close(struct ct_connection *connection);
 /* What to poll for; 0: nothing, there is something to do already. */
 short ct_connection_events(const struct ct_connection *connection);
-/* One turn: sends what waits, or else reads, serves at most one request and sends its answer.  revents: what poll() said.  False: it is
- * to be closed. */
-bool ct_connection_turn(struct ct_connection *connection, short revents, const struct ct_server_options *options);
+/* One turn: sends what waits, or else reads, serves at most one request and sends its answer.
+ * revents: what poll() said.  False: it is to be closed. */
+bool ct_connection_turn(struct ct_connection *connection, short revents,
+			const struct ct_server_options *options);
 /* Bytes that wait for its peer. */
 size_t ct_connection_waiting(const struct ct_connection *connection);
 

@@ -1,8 +1,9 @@
 /*
  * directory.c - the run directory and the directories of traced processes in it.
  *
- * Called when a process attaches, by recoverers and by tools; never by a trace call.  Nothing here follows a link that it did not
- * make, and a directory is only ever removed by the names that ctrace gives.
+ * Called when a process attaches, by recoverers and by tools; never by a trace call.  Nothing here
+ * follows a link that it did not make, and a directory is only ever removed by the names that
+ * ctrace gives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +40,8 @@ static const char *kind_name(mode_t mode)
 	}
 }
 
-/* OK for a directory that we may use: no link, ours, and nobody else may write to it.  DENIED: out_why has the reason. */
+/* OK for a directory that we may use: no link, ours, and nobody else may write to it.  DENIED:
+ * out_why has the reason. */
 static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
 {
 	struct stat info;
@@ -51,9 +53,11 @@ static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DI
 	if (!S_ISDIR(info.st_mode))
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it is %s", kind_name(info.st_mode));
 	else if (info.st_uid != geteuid())
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it belongs to user %u", (unsigned)info.st_uid);
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it belongs to user %u",
+			       (unsigned)info.st_uid);
 	else if ((info.st_mode & 022) != 0)
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "others may write to it (mode %04o)", (unsigned)info.st_mode & 07777u);
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "others may write to it (mode %04o)",
+			       (unsigned)info.st_mode & 07777u);
 	else
 		return CTRACE_OK;
 	errno = EPERM;
@@ -77,7 +81,8 @@ static enum ctrace_status use_directory(const char *wanted, char out_path[4096])
 	if (size >= sizeof path)
 		return CTRACE_DENIED;
 	memcpy(path, wanted, size + 1);
-	while (size > 1 && path[size - 1] == '/') /* or a link in the last place would be followed */
+	/* or a link in the last place would be followed */
+	while (size > 1 && path[size - 1] == '/')
 		path[--size] = '\0';
 	status = check_directory(path);
 	if (status == CTRACE_NOT_FOUND) {
@@ -107,7 +112,8 @@ static enum ctrace_status use_default(char out_path[4096])
 
 	if (geteuid() == 0 && use_directory(RUN_OF_ROOT, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	if (runtime != NULL && join(path, runtime, "/ctrace") && use_directory(path, out_path) == CTRACE_OK)
+	if (runtime != NULL && join(path, runtime, "/ctrace") &&
+	    use_directory(path, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
 	return use_directory(name, out_path);
@@ -127,7 +133,8 @@ enum ctrace_status ct_directory_of_user(char out_path[4096])
 	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
 
 	/* It was asked for when the process was another user; most likely it is that user's. */
-	if (chosen != NULL && check_directory(chosen) == CTRACE_OK && use_directory(chosen, out_path) == CTRACE_OK)
+	if (chosen != NULL && check_directory(chosen) == CTRACE_OK &&
+	    use_directory(chosen, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	return use_default(out_path);
 }
@@ -158,10 +165,11 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 
 			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
 				continue;
-			if (snprintf(path, sizeof path, "%s/%s%s", places[i].directory, entry->d_name, places[i].suffix) >=
-			    (int)sizeof path)
+			if (snprintf(path, sizeof path, "%s/%s%s", places[i].directory,
+				     entry->d_name, places[i].suffix) >= (int)sizeof path)
 				continue;
-			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 022) == 0 &&
+			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+			    (info.st_mode & 022) == 0 &&
 			    is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
 				each(path, user);
 		}
@@ -236,10 +244,14 @@ static int open_session(int directory_fd, const char *name)
 	return openat(directory_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open file, which the kernel reports as -1. */
+/* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open
+ * file, which the kernel reports as -1. */
 static bool is_locked(int directory_fd, const char *name)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_ALIVE, .l_len = 1 };
+	struct flock lock = { .l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = CT_SESSION_LOCK_ALIVE,
+			      .l_len = 1 };
 	int fd = open_session(directory_fd, name);
 	bool locked;
 
@@ -250,7 +262,8 @@ static bool is_locked(int directory_fd, const char *name)
 	return locked;
 }
 
-/* Is it the process that made this session, and not another that has its number by now?  What cannot be seen may be so. */
+/* Is it the process that made this session, and not another that has its number by now?  What
+ * cannot be seen may be so. */
 static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
 {
 	uint64_t start = ct_place_process_start(pid);
@@ -261,7 +274,9 @@ static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return false;
 	fd = open_session(directory_fd, name);
-	if (fd >= 0 && ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start), &got) != CTRACE_OK)
+	if (fd >= 0 &&
+	    ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start),
+			  &got) != CTRACE_OK)
 		noted = 0;
 	ct_os_close(&fd);
 	return start == noted || start == 0 || noted == 0;
@@ -292,8 +307,8 @@ static bool is_mapped_by(int directory_fd, const char *name, uint32_t pid)
 }
 
 /*
- * A directory that never became one because its maker died, or was about to be removed.  The maker is
- * gone when its number is nobody's, in our own process name space; of another name space that is
+ * A directory that never became one because its maker died, or was about to be removed.  The maker
+ * is gone when its number is nobody's, in our own process name space; of another name space that is
  * said by time alone.
  */
 static void remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
@@ -327,7 +342,8 @@ struct found {
 
 static bool is_later(const struct found *a, const struct stat *b)
 {
-	return a->changed.tv_sec != b->st_mtim.tv_sec ? a->changed.tv_sec > b->st_mtim.tv_sec : a->changed.tv_nsec > b->st_mtim.tv_nsec;
+	return a->changed.tv_sec != b->st_mtim.tv_sec ? a->changed.tv_sec > b->st_mtim.tv_sec
+						      : a->changed.tv_nsec > b->st_mtim.tv_nsec;
 }
 
 static bool add_found(struct found **list, const char *name, const struct stat *info)
@@ -368,14 +384,17 @@ static struct found *find_directories(DIR *directory, const char *run_directory)
 			remove_if_abandoned(dirfd(directory), run_directory, entry->d_name);
 		else if (strncmp(entry->d_name, "annex-", 6) == 0)
 			ct_annex_remove_abandoned(dirfd(directory), entry->d_name);
-		else if (pid_of(entry->d_name) != 0 && fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+		else if (pid_of(entry->d_name) != 0 &&
+			 fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) ==
+				 0 &&
 			 S_ISDIR(info.st_mode) && !add_found(&list, entry->d_name, &info))
 			break; /* no memory: those that are found already are better than none */
 	}
 	return list;
 }
 
-void ct_directory_each(const char *run_directory, void (*each)(const struct ct_directory_entry *entry, void *user), void *user)
+void ct_directory_each(const char *run_directory,
+		       void (*each)(const struct ct_directory_entry *entry, void *user), void *user)
 {
 	DIR *directory = opendir(run_directory);
 	struct found *list, *next;
@@ -384,12 +403,15 @@ void ct_directory_each(const char *run_directory, void (*each)(const struct ct_d
 		return;
 	list = find_directories(directory, run_directory);
 	for (; list != NULL; list = next) {
-		struct ct_directory_entry entry = {
-			.run_directory = run_directory, .name = list->name, .pid = pid_of(list->name), .uid = list->uid
-		};
+		struct ct_directory_entry entry = { .run_directory = run_directory,
+						    .name = list->name,
+						    .pid = pid_of(list->name),
+						    .uid = list->uid };
 
-		/* Our own session must not be opened and closed again here: closing any descriptor of it would drop our lock. */
-		entry.is_alive = ct_session_is_own(run_directory, list->name) || is_locked(dirfd(directory), list->name) ||
+		/* Our own session must not be opened and closed again here: closing any descriptor
+		 * of it would drop our lock. */
+		entry.is_alive = ct_session_is_own(run_directory, list->name) ||
+				 is_locked(dirfd(directory), list->name) ||
 				 is_mapped_by(dirfd(directory), list->name, entry.pid);
 		each(&entry, user);
 		next = list->next;
@@ -400,7 +422,8 @@ void ct_directory_each(const char *run_directory, void (*each)(const struct ct_d
 
 static bool is_ours(const char *name)
 {
-	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 || strncmp(name, "ring.", 5) == 0;
+	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 ||
+	       strncmp(name, "ring.", 5) == 0;
 }
 
 /* "ring.0 is a FIFO, not a file": the first file of ctrace's that is none.  False: all are. */
@@ -413,23 +436,27 @@ static bool find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
 	while (directory != NULL && !is_odd && (entry = readdir(directory)) != NULL) {
 		struct stat info;
 
-		if ((strcmp(entry->d_name, "session") != 0 && strncmp(entry->d_name, "ring.", 5) != 0) ||
+		if ((strcmp(entry->d_name, "session") != 0 &&
+		     strncmp(entry->d_name, "ring.", 5) != 0) ||
 		    fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		is_odd = !S_ISREG(info.st_mode);
 		if (is_odd)
-			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file", entry->d_name, kind_name(info.st_mode));
+			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file",
+				       entry->d_name, kind_name(info.st_mode));
 	}
 	if (directory != NULL)
 		(void)closedir(directory);
 	return is_odd;
 }
 
-const char *ct_directory_explain(const char *run_directory, const char *name, enum ctrace_status status, char out_why[CT_DIRECTORY_WHY_SIZE])
+const char *ct_directory_explain(const char *run_directory, const char *name,
+				 enum ctrace_status status, char out_why[CT_DIRECTORY_WHY_SIZE])
 {
 	char path[4096], session[4096];
 
-	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path || !join(session, path, "/session"))
+	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path ||
+	    !join(session, path, "/session"))
 		return ctrace_status_text(status);
 	if (access(session, F_OK) != 0 && errno == ENOENT)
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file is missing");
@@ -440,10 +467,12 @@ const char *ct_directory_explain(const char *run_directory, const char *name, en
 
 static void hidden_name(char hidden[300], uint64_t process_space, const char *name)
 {
-	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(), (unsigned long long)process_space, name);
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(),
+		       (unsigned long long)process_space, name);
 }
 
-/* A directory goes out of sight before it loses its first file: if we die now it is an abandoned one, not a damaged one. */
+/* A directory goes out of sight before it loses its first file: if we die now it is an abandoned
+ * one, not a damaged one. */
 static void hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
@@ -472,7 +501,8 @@ void ct_directory_remove_open(int parent_fd, const char *name, int fd)
 void ct_directory_remove(const char *run_directory, const char *name)
 {
 	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = run_fd < 0 ? -1 : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = run_fd < 0 ? -1
+			    : openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char hidden[300];
 
 	if (fd >= 0)

@@ -1,9 +1,10 @@
 /*
- * message.c - frames: what travels between operators, processes and external writers, made and read.
+ * message.c - frames: what travels between operators, processes and external writers, made and
+ * read.
  *
- * Called by the control thread of a traced process, by tools and by external writers.  What is read may be hostile: every size is
- * compared with what is there before it is used, and nothing is allocated for it.  A message points into the bytes that it was read
- * from.
+ * Called by the control thread of a traced process, by tools and by external writers.  What is read
+ * may be hostile: every size is compared with what is there before it is used, and nothing is
+ * allocated for it.  A message points into the bytes that it was read from.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,9 +35,10 @@ _Static_assert(sizeof(struct field_head) == FIELD_HEAD, "the head of a field");
 
 size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags)
 {
-	const struct frame_head head = {
-		.magic = CT_MESSAGE_MAGIC, .version = CT_MESSAGE_VERSION, .verb = (uint16_t)verb, .flags = flags
-	};
+	const struct frame_head head = { .magic = CT_MESSAGE_MAGIC,
+					 .version = CT_MESSAGE_VERSION,
+					 .verb = (uint16_t)verb,
+					 .flags = flags };
 	size_t start = out->size;
 
 	ct_buf_add(out, &head, sizeof head);
@@ -48,7 +50,8 @@ void ct_message_add(struct ct_buf *out, enum ct_field field, const void *data, s
 	const struct field_head head = { .tag = (uint16_t)field, .size = (uint32_t)size };
 
 	if (size > CT_MESSAGE_LIMIT) {
-		/* As a whole it could not be sent: one byte too many says so to ct_message_end(). */
+		/* As a whole it could not be sent: one byte too many says so to ct_message_end().
+		 */
 		(void)ct_buf_reserve(out, CT_MESSAGE_LIMIT);
 		if (!out->failed) {
 			memset(out->data + out->size, 0, CT_MESSAGE_LIMIT);
@@ -132,7 +135,8 @@ static bool could_begin(const void *bytes, size_t size)
 	return size == 0 || memcmp(bytes, &magic, size < sizeof magic ? size : sizeof magic) == 0;
 }
 
-enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out, size_t *out_size)
+enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out,
+				    size_t *out_size)
 {
 	struct frame_head head;
 	struct ct_message message;
@@ -148,7 +152,9 @@ enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_me
 	whole = sizeof head + head.size;
 	if (size < whole)
 		return CTRACE_NOT_FOUND;
-	message = (struct ct_message){ .verb = (enum ct_verb)head.verb, .flags = head.flags, .version = head.version };
+	message = (struct ct_message){ .verb = (enum ct_verb)head.verb,
+				       .flags = head.flags,
+				       .version = head.version };
 	message.fields = (struct ct_span){ (const char *)bytes + sizeof head, head.size };
 	if (head.version != CT_MESSAGE_VERSION)
 		message.fields.size = 0;
@@ -171,7 +177,8 @@ struct ct_span ct_message_find(const struct ct_message *message, enum ct_field f
 	return (struct ct_span){ NULL, 0 };
 }
 
-uint64_t ct_message_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise)
+uint64_t ct_message_number(const struct ct_message *message, enum ct_field field,
+			   uint64_t otherwise)
 {
 	struct ct_span value = ct_message_find(message, field);
 	uint64_t number;
@@ -206,7 +213,9 @@ void ct_command_encode(struct ct_buf *out, const struct ct_command *command)
 	size_t start = ct_message_start(out, command->verb, 0);
 
 	for (size_t i = 0; i < CT_COUNT(texts); i++) {
-		const struct ct_span *text = (const struct ct_span *)(const void *)((const char *)command + texts[i].offset);
+		const struct ct_span *text =
+			(const struct ct_span *)(const void *)((const char *)command +
+							       texts[i].offset);
 
 		if (text->at != NULL)
 			ct_message_add(out, texts[i].field, text->at, text->size);
@@ -222,7 +231,8 @@ void ct_command_encode(struct ct_buf *out, const struct ct_command *command)
 }
 
 /* A number that may be absent; false when it is there and none, or above the limit. */
-static bool take_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise, uint64_t limit, uint64_t *out)
+static bool take_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise,
+			uint64_t limit, uint64_t *out)
 {
 	struct ct_span value = ct_message_find(message, field);
 
@@ -232,7 +242,8 @@ static bool take_number(const struct ct_message *message, enum ct_field field, u
 
 static bool is_level(uint64_t level)
 {
-	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE || level == CT_LEVEL_UNSET || level == CT_LEVEL_ASKED;
+	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE ||
+	       level == CT_LEVEL_UNSET || level == CT_LEVEL_ASKED;
 }
 
 enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct_command *out)
@@ -248,8 +259,10 @@ enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct
 		memcpy((char *)&command + texts[i].offset, &text, sizeof text);
 	}
 	if (!take_number(message, CT_FIELD_NO_INHERIT, 0, 1, &no_inherit) ||
-	    !take_number(message, CT_FIELD_LEVEL, has_level(message->verb) ? CT_LEVEL_ASKED : 0, UINT32_MAX, &level) ||
-	    !take_number(message, CT_FIELD_NUMBER, 0, UINT64_MAX, &command.number) || !is_level(level))
+	    !take_number(message, CT_FIELD_LEVEL, has_level(message->verb) ? CT_LEVEL_ASKED : 0,
+			 UINT32_MAX, &level) ||
+	    !take_number(message, CT_FIELD_NUMBER, 0, UINT64_MAX, &command.number) ||
+	    !is_level(level))
 		return CTRACE_DAMAGED;
 	command.no_inherit = no_inherit != 0;
 	command.level = (uint32_t)level;
@@ -270,9 +283,11 @@ void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *
 	if (request->has[CT_CLAUSE_BUFSIZE])
 		ct_message_add_number(out, CT_FIELD_BUFSIZE, request->bufsize);
 	if (request->has[CT_CLAUSE_ASID])
-		ct_message_add(out, CT_FIELD_ASID, request->asid, request->asid_count * sizeof request->asid[0]);
+		ct_message_add(out, CT_FIELD_ASID, request->asid,
+			       request->asid_count * sizeof request->asid[0]);
 	if (request->has[CT_CLAUSE_JOBNAME])
-		ct_message_add(out, CT_FIELD_JOBNAME, request->jobname, request->jobname_count * sizeof request->jobname[0]);
+		ct_message_add(out, CT_FIELD_JOBNAME, request->jobname,
+			       request->jobname_count * sizeof request->jobname[0]);
 	if (request->has[CT_CLAUSE_OPTIONS])
 		ct_message_add(out, CT_FIELD_OPTIONS, request->options, request->options_size);
 	if (request->has[CT_CLAUSE_WTR])
@@ -281,15 +296,18 @@ void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *
 		out->failed = true;
 }
 
-/* A field as a terminated text; what is absent is empty.  False: it is too long, or has a character that no such text has. */
-static bool take_text(const struct ct_message *message, enum ct_field field, char *out, size_t limit, size_t *out_size)
+/* A field as a terminated text; what is absent is empty.  False: it is too long, or has a character
+ * that no such text has. */
+static bool take_text(const struct ct_message *message, enum ct_field field, char *out,
+		      size_t limit, size_t *out_size)
 {
 	struct ct_span value = ct_message_find(message, field);
 
 	if (value.size > limit)
 		return false;
 	for (size_t i = 0; i < value.size; i++)
-		if (((unsigned char)value.at[i] < ' ' && value.at[i] != '\t') || value.at[i] == 0x7F)
+		if (((unsigned char)value.at[i] < ' ' && value.at[i] != '\t') ||
+		    value.at[i] == 0x7F)
 			return false;
 	if (value.size != 0)
 		memcpy(out, value.at, value.size);
@@ -317,15 +335,18 @@ static bool take_filters(const struct ct_message *message, struct ct_trace_reque
 	request->has[CT_CLAUSE_ASID] = asids.at != NULL;
 	request->has[CT_CLAUSE_JOBNAME] = jobnames.at != NULL;
 	if (!take_list(asids, request->asid, sizeof request->asid[0], &request->asid_count) ||
-	    !take_list(jobnames, request->jobname, sizeof request->jobname[0], &request->jobname_count))
+	    !take_list(jobnames, request->jobname, sizeof request->jobname[0],
+		       &request->jobname_count))
 		return false;
 	for (uint32_t i = 0; i < request->asid_count; i++)
 		if (request->asid[i] == 0)
 			return false;
 	for (uint32_t i = 0; i < request->jobname_count; i++) {
-		size_t size = strnlen(jobnames.at + i * sizeof request->jobname[0], sizeof request->jobname[0]);
+		size_t size = strnlen(jobnames.at + i * sizeof request->jobname[0],
+				      sizeof request->jobname[0]);
 
-		if (ct_jobname_parse(jobnames.at + i * sizeof request->jobname[0], size, request->jobname[i]) != 0)
+		if (ct_jobname_parse(jobnames.at + i * sizeof request->jobname[0], size,
+				     request->jobname[i]) != 0)
 			return false;
 	}
 	return true;
@@ -340,7 +361,8 @@ static bool take_writer(const struct ct_message *message, struct ct_trace_reques
 	return value.size == 0 || ct_writer_parse(value.at, value.size, request->writer) == 0;
 }
 
-enum ctrace_status ct_trace_command_decode(const struct ct_message *message, struct ct_trace_command *out)
+enum ctrace_status ct_trace_command_decode(const struct ct_message *message,
+					   struct ct_trace_command *out)
 {
 	struct ct_trace_request *request = &out->request;
 	uint64_t state;
@@ -349,11 +371,13 @@ enum ctrace_status ct_trace_command_decode(const struct ct_message *message, str
 	memset(out, 0, sizeof *out);
 	request->has[CT_CLAUSE_BUFSIZE] = ct_message_find(message, CT_FIELD_BUFSIZE).at != NULL;
 	request->has[CT_CLAUSE_OPTIONS] = ct_message_find(message, CT_FIELD_OPTIONS).at != NULL;
-	if (!take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, CTRACE_CT_PRESET_DELETE, &state) ||
+	if (!take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, CTRACE_CT_PRESET_DELETE,
+			 &state) ||
 	    !take_number(message, CT_FIELD_BUFSIZE, 0, UINT64_MAX, &request->bufsize) ||
 	    !take_text(message, CT_FIELD_COMPONENT, out->name, CTRACE_MAX_COMPONENT, &size) ||
 	    !take_text(message, CT_FIELD_SUB, out->sub, CTRACE_MAX_COMPONENT, &size) ||
-	    !take_text(message, CT_FIELD_OPTIONS, request->options, CTRACE_MAX_OPTIONS, &request->options_size) ||
+	    !take_text(message, CT_FIELD_OPTIONS, request->options, CTRACE_MAX_OPTIONS,
+		       &request->options_size) ||
 	    !take_filters(message, request) || !take_writer(message, request))
 		return CTRACE_DAMAGED;
 	request->state = (uint32_t)state;

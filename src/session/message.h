@@ -8,8 +8,9 @@
  *      12  u32 size      bytes of the fields that follow, at most CT_MESSAGE_LIMIT - 16
  *      16  fields: u16 tag, u16 0, u32 size, bytes; the next one follows at once
  *
- * in the machine's byte order: both ends are on one machine.  A field that is not known is passed over.  A request is one frame; an answer
- * is one or more, the last of which lacks CT_MESSAGE_MORE.  Pure; any thread.
+ * in the machine's byte order: both ends are on one machine.  A field that is not known is passed
+ * over.  A request is one frame; an answer is one or more, the last of which lacks CT_MESSAGE_MORE.
+ * Pure; any thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,9 +32,11 @@
 #define CT_MESSAGE_ANSWER 1u
 #define CT_MESSAGE_MORE 2u /* another frame of this answer follows */
 
-/* Texts are not terminated; numbers are u64.  What several fields of an answer belong to begins with CT_FIELD_COMPONENT. */
+/* Texts are not terminated; numbers are u64.  What several fields of an answer belong to begins
+ * with CT_FIELD_COMPONENT. */
 enum ct_field {
-	CT_FIELD_STATUS = 1,  /* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE says why */
+	/* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE says why */
+	CT_FIELD_STATUS = 1,
 	CT_FIELD_MESSAGE = 2, /* answer: one line for people */
 	CT_FIELD_COMPONENT = 3,
 	CT_FIELD_EMITTER = 4,
@@ -43,7 +46,9 @@ enum ct_field {
 	CT_FIELD_NO_INHERIT = 8, /* number */
 	CT_FIELD_LEVEL = 9,      /* number */
 	CT_FIELD_NUMBER = 10,
-	CT_FIELD_OLD = 11, /* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR") */
+	/* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR")
+	 */
+	CT_FIELD_OLD = 11,
 	CT_FIELD_NEW = 12,
 	/* CT_VERB_TRACE_CT: struct ct_trace_command; a clause that is absent was not said */
 	CT_FIELD_STATE = 20, /* number, CTRACE_CT_* */
@@ -55,9 +60,10 @@ enum ct_field {
 	CT_FIELD_WTR = 27,     /* "": DISCONNECT */
 	CT_FIELD_OUTCOME = 29, /* answer: struct ctrace_outcome as it is in memory */
 	/* CT_VERB_DISPLAY */
-	CT_FIELD_DEPTH = 40,   /* number: levels below the trace; 0: it alone */
-	CT_FIELD_DISPLAY = 41, /* answer: struct ctrace_display as it is in memory, of the CT_FIELD_COMPONENT before it */
-	CT_FIELD_ACTIVE = 42,  /* answer, number: its writer is connected */
+	CT_FIELD_DEPTH = 40, /* number: levels below the trace; 0: it alone */
+	/* answer: struct ctrace_display as it is in memory, of the CT_FIELD_COMPONENT before it */
+	CT_FIELD_DISPLAY = 41,
+	CT_FIELD_ACTIVE = 42, /* answer, number: its writer is connected */
 	/* an external writer's answers: writer/writer.h */
 	CT_FIELD_WRITER = 60, /* struct ct_writer_state */
 	CT_FIELD_TRCOUT = 61, /* struct ct_trcout_state */
@@ -72,7 +78,8 @@ void ct_message_add_text(struct ct_buf *out, enum ct_field field, const char *te
 void ct_message_add_number(struct ct_buf *out, enum ct_field field, uint64_t number);
 /* Another frame of this answer follows it. */
 void ct_message_set_more(struct ct_buf *out, size_t start);
-/* NOT_ENOUGH_MEMORY; UNSUPPORTED when it is over CT_MESSAGE_LIMIT: then the frame is taken off again. */
+/* NOT_ENOUGH_MEMORY; UNSUPPORTED when it is over CT_MESSAGE_LIMIT: then the frame is taken off
+ * again. */
 enum ctrace_status ct_message_end(struct ct_buf *out, size_t start) CT_MUST_USE;
 
 /* ---- reading one.  Trusts nothing. */
@@ -82,24 +89,28 @@ struct ct_message {
 	uint16_t version;
 	struct ct_span fields;
 };
-/* The first frame of `size` bytes.  OK, and *out_size bytes of it; NOT_FOUND: it is not all there yet; DAMAGED: it never will be (magic,
- * size, or a field passes the end); UNSUPPORTED: a whole frame of another version: *out has verb and version but no fields, and *out_size
- * is set. */
-enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out, size_t *out_size) CT_MUST_USE;
+/* The first frame of `size` bytes.  OK, and *out_size bytes of it; NOT_FOUND: it is not all there
+ * yet; DAMAGED: it never will be (magic, size, or a field passes the end); UNSUPPORTED: a whole
+ * frame of another version: *out has verb and version but no fields, and *out_size is set. */
+enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out,
+				    size_t *out_size) CT_MUST_USE;
 /* The next field of `fields`, which moves behind it; false at the end. */
 bool ct_message_next(struct ct_span *fields, enum ct_field *out_field, struct ct_span *out_value);
 /* The first field of that kind; at NULL when there is none. */
 struct ct_span ct_message_find(const struct ct_message *message, enum ct_field field);
 /* The number in it, or `otherwise` when there is none or it is not a number. */
-uint64_t ct_message_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise);
+uint64_t ct_message_number(const struct ct_message *message, enum ct_field field,
+			   uint64_t otherwise);
 
-/* ---- commands as requests.  The spans of a decoded command point into the message; at NULL: it was not said.  DAMAGED: a number out of
- * its range, a name too long. */
+/* ---- commands as requests.  The spans of a decoded command point into the message; at NULL: it
+ * was not said.  DAMAGED: a number out of its range, a name too long. */
 /* A whole frame; out->failed when it gets larger than a frame may be. */
 void ct_command_encode(struct ct_buf *out, const struct ct_command *command);
-enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct_command *out) CT_MUST_USE;
+enum ctrace_status ct_command_decode(const struct ct_message *message,
+				     struct ct_command *out) CT_MUST_USE;
 /* Likewise TRACE CT, which is copied.  What is decoded is as a parser would have left it. */
 void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *command);
-enum ctrace_status ct_trace_command_decode(const struct ct_message *message, struct ct_trace_command *out) CT_MUST_USE;
+enum ctrace_status ct_trace_command_decode(const struct ct_message *message,
+					   struct ct_trace_command *out) CT_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * place.c - where paths lead, and which process it was: name spaces, root directories, the start of a process.
+ * place.c - where paths lead, and which process it was: name spaces, root directories, the start of
+ * a process.
  *
  * A path in a session is text.  A recoverer in another mount name space, or under another root
  * directory, finds another file by that path, and must deliver nothing to it.  Called when a
@@ -119,11 +120,13 @@ static bool is_same_place(const struct ct_session_head *head)
 		return false;
 	if (boot_id[0] != '\0' && strcmp(boot_id, head->boot_id) != 0)
 		return true;
-	return is_same(here.root_device, there->root_device) && is_same(here.mount_space, there->mount_space) &&
+	return is_same(here.root_device, there->root_device) &&
+	       is_same(here.mount_space, there->mount_space) &&
 	       is_same(here.process_space, there->process_space);
 }
 
-/* A service that is started again has new name spaces.  Then each output has to be in the directory in which it was. */
+/* A service that is started again has new name spaces.  Then each output has to be in the directory
+ * in which it was. */
 static bool are_directories_here(const struct ct_session *session)
 {
 	unsigned count = 0;
@@ -136,8 +139,8 @@ static bool are_directories_here(const struct ct_session *session)
 		if (path[0] == '\0')
 			continue;
 		count++;
-		if (dest->directory_inode == 0 || !directory_of(path, &info) || info.st_dev != dest->directory_device ||
-		    info.st_ino != dest->directory_inode)
+		if (dest->directory_inode == 0 || !directory_of(path, &info) ||
+		    info.st_dev != dest->directory_device || info.st_ino != dest->directory_inode)
 			return false;
 	}
 	return count != 0;
@@ -155,7 +158,8 @@ uint64_t ct_place_process_start(uint32_t pid)
 
 	(void)snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
 	(void)ct_place_read(path, text, sizeof text);
-	/* The second field is a name in parentheses, which may hold anything; the start is the 22nd. */
+	/* The second field is a name in parentheses, which may hold anything; the start is the
+	 * 22nd. */
 	at = strrchr(text, ')');
 	for (unsigned field = 2; at != NULL && field < 22; field++)
 		at = strchr(at + 1, ' ');

@@ -1,8 +1,9 @@
 /*
  * session.c - a session in memory: its parts, room for more of them, its descriptors, its end.
  *
- * _add_* run under the registry's lock, _directory under the pool's; _close when a process ends or a copy is done with.  A trace call only reads
- * level words in it.  The program may close our descriptors at any time: a number that is somebody else's file by now is never used or closed.
+ * _add_* run under the registry's lock, _directory under the pool's; _close when a process ends or
+ * a copy is done with.  A trace call only reads level words in it.  The program may close our
+ * descriptors at any time: a number that is somebody else's file by now is never used or closed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,8 @@ bool ct_session_is_own(const char *run_directory, const char *name)
 {
 	size_t size = strlen(run_directory);
 
-	return strncmp(own_path, run_directory, size) == 0 && own_path[size] == '/' && strcmp(own_path + size + 1, name) == 0;
+	return strncmp(own_path, run_directory, size) == 0 && own_path[size] == '/' &&
+	       strcmp(own_path + size + 1, name) == 0;
 }
 
 void ct_session_set_own(const struct ct_session *session)
@@ -40,25 +42,29 @@ void ct_session_set_base(struct ct_session *session, void *base)
 {
 	session->head = base;
 	session->paths = (struct ct_dest_paths *)((char *)base + CT_SESSION_PATHS);
-	session->components = (struct ct_component_entry *)((char *)base + session->layout.components_at);
+	session->components =
+		(struct ct_component_entry *)((char *)base + session->layout.components_at);
 	session->classes = (struct ct_class_table *)((char *)base + session->layout.classes_at);
 	session->classes_size = session->layout.texts_at - session->layout.classes_at;
 	session->texts = (char *)base + session->layout.texts_at;
 	session->is_mapped = true;
 }
 
-/* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our numbers since ---- */
+/* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our
+ * numbers since ---- */
 
 /* Opens it again when it was closed.  False when that does not lead to the same file. */
-static bool open_again(int *fd, const struct ct_file_id *id, const char *directory, const char *name, int flags)
+static bool open_again(int *fd, const struct ct_file_id *id, const char *directory,
+		       const char *name, int flags)
 {
 	char path[4200];
 
 	if (ct_os_is_file(*fd, id))
 		return true;
 	(void)snprintf(path, sizeof path, "%s%s", directory, name);
-	*fd = (flags & O_ACCMODE) == O_RDWR ? ct_os_open_kept(AT_FDCWD, path)
-					    : ct_os_high(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	*fd = (flags & O_ACCMODE) == O_RDWR
+		      ? ct_os_open_kept(AT_FDCWD, path)
+		      : ct_os_high(open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (*fd >= 0 && !ct_os_is_file(*fd, id))
 		ct_os_close(fd);
 	return *fd >= 0;
@@ -66,8 +72,10 @@ static bool open_again(int *fd, const struct ct_file_id *id, const char *directo
 
 int ct_session_directory(struct ct_session *session)
 {
-	return open_again(&session->directory_fd, &session->directory_id, session->path, "", O_RDONLY | O_DIRECTORY) ? session->directory_fd
-													       : -1;
+	return open_again(&session->directory_fd, &session->directory_id, session->path, "",
+			  O_RDONLY | O_DIRECTORY)
+		       ? session->directory_fd
+		       : -1;
 }
 
 bool ct_session_reach(struct ct_session *session)
@@ -84,7 +92,8 @@ bool ct_session_reach(struct ct_session *session)
 
 /* ---- growing ---- */
 
-/* Blocks behind a part of the mapping, by way of the mapping: the program has closed the file and may not open it again. */
+/* Blocks behind a part of the mapping, by way of the mapping: the program has closed the file and
+ * may not open it again. */
 static enum ctrace_status populate(const struct ct_session *session, uint64_t offset, uint64_t size)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -93,14 +102,16 @@ static enum ctrace_status populate(const struct ct_session *session, uint64_t of
 	return ct_os_populate((char *)session->head + from, offset + size - from);
 }
 
-static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t offset, uint64_t size)
+static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t offset,
+					  uint64_t size)
 {
 	if (ct_session_reach(session))
 		return ct_os_allocate(session->file_fd, offset, size);
 	return populate(session, offset, size);
 }
 
-enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start, uint64_t *allocated, uint64_t needed)
+enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start,
+				       uint64_t *allocated, uint64_t needed)
 {
 	uint64_t end = start == session->layout.components_at ? session->layout.classes_at
 		       : start == session->layout.classes_at  ? session->layout.texts_at
@@ -132,7 +143,8 @@ enum ctrace_status ct_session_reserve_component(struct ct_session *session, uint
 
 	if (index >= ct_session_component_limit(&session->layout))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated,
+	status = ct_session_allocate(session, session->layout.components_at,
+				     &session->components_allocated,
 				     ((uint64_t)index + 1) * sizeof(struct ct_component_entry));
 	return status == CTRACE_OK ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
@@ -140,7 +152,8 @@ enum ctrace_status ct_session_reserve_component(struct ct_session *session, uint
 void ct_session_commit_component(struct ct_session *session, uint32_t index)
 {
 	if (session->component_count <= index)
-		__atomic_store_n(&session->component_count, index + 1, __ATOMIC_RELAXED); /* trace calls load it */
+		/* trace calls load it */
+		__atomic_store_n(&session->component_count, index + 1, __ATOMIC_RELAXED);
 	if (session->head->component_count <= index)
 		__atomic_store_n(&session->head->component_count, index + 1, __ATOMIC_RELEASE);
 }
@@ -150,27 +163,33 @@ void ct_session_add_classes(struct ct_session *session)
 	uint64_t limit = session->layout.texts_at - session->layout.classes_at;
 	uint64_t wanted = 2 * session->classes_allocated;
 
-	if (ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, wanted < limit ? wanted : limit) ==
-	    CTRACE_OK)
-		__atomic_store_n(&session->classes->limit, (uint32_t)session->classes_allocated, __ATOMIC_RELEASE);
+	if (ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated,
+				wanted < limit ? wanted : limit) == CTRACE_OK)
+		__atomic_store_n(&session->classes->limit, (uint32_t)session->classes_allocated,
+				 __ATOMIC_RELEASE);
 }
 
 struct ct_class_view ct_session_classes(const struct ct_session *session)
 {
-	return (struct ct_class_view){ .bytes = (const unsigned char *)session->classes, .size = session->classes_size };
+	return (struct ct_class_view){ .bytes = (const unsigned char *)session->classes,
+				       .size = session->classes_size };
 }
 
-enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size, ct_text *out_text)
+enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size,
+				       ct_text *out_text)
 {
 	uint64_t at = session->head->texts_size;
 
 	if (size > 0xFFFF || at + size >= session->layout.size - session->layout.texts_at)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, at + size + 1) != CTRACE_OK)
+	if (ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated,
+				at + size + 1) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	memcpy((char *)(uintptr_t)session->texts + at, text, size); /* fresh pages are zero: the text is terminated */
+	/* fresh pages are zero: the text is terminated */
+	memcpy((char *)(uintptr_t)session->texts + at, text, size);
 	__atomic_store_n(&session->head->texts_size, at + size + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&session->texts_capacity, at + size + 1, __ATOMIC_RELAXED); /* the consumer reads older texts meanwhile */
+	/* the consumer reads older texts meanwhile */
+	__atomic_store_n(&session->texts_capacity, at + size + 1, __ATOMIC_RELAXED);
 	*out_text = at << 16 | size;
 	return CTRACE_OK;
 }
@@ -206,7 +225,10 @@ static bool has_paths(const struct ct_session *session, uint32_t index)
 const char *ct_dest_path(const struct ct_session *session, uint32_t index)
 {
 	return has_paths(session, index)
-		       ? session->paths[index].at[__atomic_load_n(&session->head->dest[index].sequence, __ATOMIC_ACQUIRE) & 1]
+		       ? session->paths[index]
+				 .at[__atomic_load_n(&session->head->dest[index].sequence,
+						     __ATOMIC_ACQUIRE) &
+				     1]
 		       : "";
 }
 
@@ -217,15 +239,17 @@ static enum ctrace_status make_paths(struct ct_session *session, uint32_t index)
 	enum ctrace_status status = CTRACE_OK;
 
 	if (session->is_mapped && session->file_id.inode != 0)
-		status = ct_os_is_file(session->file_fd, &session->file_id)
-				 ? ct_os_allocate(session->file_fd, at, sizeof(struct ct_dest_paths))
-				 : populate(session, at, sizeof(struct ct_dest_paths));
+		status =
+			ct_os_is_file(session->file_fd, &session->file_id)
+				? ct_os_allocate(session->file_fd, at, sizeof(struct ct_dest_paths))
+				: populate(session, at, sizeof(struct ct_dest_paths));
 	if (status != CTRACE_OK)
 		return status;
 	session->paths_allocated |= 1u << index;
 	/* Release: who sees the bit may touch the paths. */
 	(void)__atomic_fetch_or(&session->head->has_paths, 1u << index, __ATOMIC_RELEASE);
-	return ct_session_persist(session, &session->head->has_paths, sizeof session->head->has_paths);
+	return ct_session_persist(session, &session->head->has_paths,
+				  sizeof session->head->has_paths);
 }
 
 enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, const char *path)
@@ -239,7 +263,8 @@ enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, 
 		return status;
 	/* In a file that another process may write to, no text has to end. */
 	if (strncmp(to, path, CTRACE_EMITTER_PATH_SIZE) != 0)
-		(void)snprintf(to, CTRACE_EMITTER_PATH_SIZE, "%.*s", (int)CTRACE_EMITTER_PATH_SIZE - 1, path);
+		(void)snprintf(to, CTRACE_EMITTER_PATH_SIZE, "%.*s",
+			       (int)CTRACE_EMITTER_PATH_SIZE - 1, path);
 	return ct_session_persist(session, to, strnlen(to, CTRACE_EMITTER_PATH_SIZE - 1) + 1);
 }
 

@@ -1,7 +1,9 @@
 /*
- * session_keep.c - keeps the files of a live process: from cleaners of temporary directories, and from whoever cuts them short.
+ * session_keep.c - keeps the files of a live process: from cleaners of temporary directories, and
+ * from whoever cuts them short.
  *
- * Called by the consumer thread once in a while; never by a trace call.  What it cannot do it leaves.
+ * Called by the consumer thread once in a while; never by a trace call.  What it cannot do it
+ * leaves.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -77,25 +79,29 @@ static void allocate_paths(struct ct_session *session)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
 		if ((session->paths_allocated & 1u << i) != 0)
-			(void)!ct_os_allocate(session->file_fd, CT_SESSION_PATHS + i * sizeof(struct ct_dest_paths),
+			(void)!ct_os_allocate(session->file_fd,
+					      CT_SESSION_PATHS + i * sizeof(struct ct_dest_paths),
 					      sizeof(struct ct_dest_paths));
-	(void)__atomic_fetch_or(&session->head->has_paths, session->paths_allocated, __ATOMIC_RELEASE);
+	(void)__atomic_fetch_or(&session->head->has_paths, session->paths_allocated,
+				__ATOMIC_RELEASE);
 }
 
 bool ct_session_heal(struct ct_session *session)
 {
 	struct stat info;
 
-	if (session->path[0] == '\0' || !ct_os_is_file(session->file_fd, &session->file_id) || fstat(session->file_fd, &info) != 0 ||
-	    (uint64_t)info.st_size >= session->layout.size)
+	if (session->path[0] == '\0' || !ct_os_is_file(session->file_fd, &session->file_id) ||
+	    fstat(session->file_fd, &info) != 0 || (uint64_t)info.st_size >= session->layout.size)
 		return false;
 	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
 		return false;
 	/* The blocks too: else a store dies of a full disk. */
 	(void)!ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
 	allocate_paths(session);
-	(void)!ct_os_allocate(session->file_fd, session->layout.components_at, session->components_allocated);
-	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at, session->classes_allocated);
+	(void)!ct_os_allocate(session->file_fd, session->layout.components_at,
+			      session->components_allocated);
+	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at,
+			      session->classes_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);
 	write_constants(session);
 	return true;

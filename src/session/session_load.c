@@ -1,8 +1,10 @@
 /*
- * session_load.c - somebody else's session: a copy for recoverers and tools, the mapped file itself for external writers.
+ * session_load.c - somebody else's session: a copy for recoverers and tools, the mapped file itself
+ * for external writers.
  *
- * Called by the tool, and in a traced process by who looks for orphans.  The file may hold anything and be cut at any time: a copy is within
- * bounds before anybody sees it.  Our own file is never opened here, as closing it would drop our lock.
+ * Called by the tool, and in a traced process by who looks for orphans.  The file may hold anything
+ * and be cut at any time: a copy is within bounds before anybody sees it.  Our own file is never
+ * opened here, as closing it would drop our lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,34 +23,41 @@ static enum ctrace_status open_file(struct ct_session *session, int access)
 {
 	struct stat info;
 
-	session->file_fd = access == O_RDWR
-				   ? ct_os_open_kept(session->directory_fd, "session")
-				   : ct_os_high(openat(session->directory_fd, "session", access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+	session->file_fd =
+		access == O_RDWR ? ct_os_open_kept(session->directory_fd, "session")
+				 : ct_os_high(openat(session->directory_fd, "session",
+						     access | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (session->file_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	session->file_id = ct_os_file_id(session->file_fd);
-	return fstat(session->file_fd, &info) == 0 && S_ISREG(info.st_mode) ? CTRACE_OK : CTRACE_DAMAGED;
+	return fstat(session->file_fd, &info) == 0 && S_ISREG(info.st_mode) ? CTRACE_OK
+									    : CTRACE_DAMAGED;
 }
 
-/* Who removes a directory renames it first: one that is there without its session file is damaged, and one that is not was removed. */
+/* Who removes a directory renames it first: one that is there without its session file is damaged,
+ * and one that is not was removed. */
 static bool is_in_place(const struct ct_session *session)
 {
 	struct stat info;
 
-	return lstat(session->path, &info) == 0 && info.st_dev == session->directory_id.device && info.st_ino == session->directory_id.inode;
+	return lstat(session->path, &info) == 0 && info.st_dev == session->directory_id.device &&
+	       info.st_ino == session->directory_id.inode;
 }
 
 /* Its directory and file, never our own.  ct_session_close() in either case. */
-static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory, const char *name, int access)
+static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory,
+				     const char *name, int access)
 {
 	enum ctrace_status status;
 
 	ct_session_init(session);
 	if (strlen(name) >= sizeof session->directory || ct_session_is_own(run_directory, name) ||
-	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >= (int)sizeof session->path)
+	    snprintf(session->path, sizeof session->path, "%s/%s", run_directory, name) >=
+		    (int)sizeof session->path)
 		return CTRACE_DENIED;
 	memcpy(session->directory, name, strlen(name) + 1);
-	session->directory_fd = ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->directory_fd =
+		ct_os_high(open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	session->directory_id = ct_os_file_id(session->directory_fd);
 	if (session->directory_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
@@ -69,7 +78,9 @@ static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t
 /* Is it the beginning of a session, and one that this version reads? */
 static enum ctrace_status check_version(uint64_t magic, uint32_t version)
 {
-	return magic != CT_SESSION_MAGIC ? CTRACE_DAMAGED : version != CT_SESSION_VERSION ? CTRACE_UNSUPPORTED : CTRACE_OK;
+	return magic != CT_SESSION_MAGIC       ? CTRACE_DAMAGED
+	       : version != CT_SESSION_VERSION ? CTRACE_UNSUPPORTED
+					       : CTRACE_OK;
 }
 
 /* ---- copies ---- */
@@ -79,7 +90,8 @@ static enum ctrace_status copy_classes(struct ct_session *session)
 {
 	uint64_t room = session->layout.texts_at - session->layout.classes_at;
 	uint32_t used = 0;
-	enum ctrace_status status = read_exactly(session->file_fd, &used, sizeof used, session->layout.classes_at);
+	enum ctrace_status status =
+		read_exactly(session->file_fd, &used, sizeof used, session->layout.classes_at);
 	size_t size = used < room ? used : (size_t)room;
 	void *copy;
 
@@ -111,7 +123,8 @@ static enum ctrace_status copy_paths(struct ct_session *session)
 		struct ct_dest_paths *paths = &session->paths[i];
 
 		if ((session->head->has_paths & 1u << i) != 0)
-			status = read_exactly(session->file_fd, paths, sizeof *paths, CT_SESSION_PATHS + i * sizeof *paths);
+			status = read_exactly(session->file_fd, paths, sizeof *paths,
+					      CT_SESSION_PATHS + i * sizeof *paths);
 		paths->at[0][sizeof paths->at[0] - 1] = '\0';
 		paths->at[1][sizeof paths->at[1] - 1] = '\0';
 	}
@@ -134,8 +147,10 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	if (status != CTRACE_OK)
 		return status;
 	session->layout = head->layout;
-	if (!ct_session_layout_holds(&session->layout) || head->component_count > ct_session_component_limit(&session->layout) ||
-	    head->ring_count > CT_RING_LIMIT || head->texts_size > session->layout.size - session->layout.texts_at)
+	if (!ct_session_layout_holds(&session->layout) ||
+	    head->component_count > ct_session_component_limit(&session->layout) ||
+	    head->ring_count > CT_RING_LIMIT ||
+	    head->texts_size > session->layout.size - session->layout.texts_at)
 		return CTRACE_DAMAGED;
 	head->boot_id[sizeof head->boot_id - 1] = '\0';
 	head->jobname[sizeof head->jobname - 1] = '\0';
@@ -160,9 +175,11 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	session->texts = calloc(1, head->texts_size + 1);
 	if (session->components == NULL || session->texts == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = read_exactly(session->file_fd, session->components, components_size, session->layout.components_at);
+	status = read_exactly(session->file_fd, session->components, components_size,
+			      session->layout.components_at);
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts, head->texts_size, session->layout.texts_at);
+		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts,
+				      head->texts_size, session->layout.texts_at);
 	session->texts_capacity = head->texts_size;
 	return status == CTRACE_OK ? copy_classes(session) : status;
 }
@@ -185,10 +202,12 @@ static void note_held(const struct ct_session *session)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		int none = 0;
 
-		if (!__atomic_compare_exchange_n(&held[i].fd, &none, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&held[i].fd, &none, -1, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
 			continue;
 		held[i].id = session->file_id;
-		/* Publish: pairs with the acquire load in ct_session_forget_loaded(), which then sees the identity, too. */
+		/* Publish: pairs with the acquire load in ct_session_forget_loaded(), which then
+		 * sees the identity, too. */
 		__atomic_store_n(&held[i].fd, session->file_fd, __ATOMIC_RELEASE);
 		return;
 	}
@@ -212,7 +231,8 @@ void ct_session_forget_loaded(void)
 	}
 }
 
-/* TIMED_OUT: its process lives, or another one is recovering it.  NOT_FOUND: another one has just recovered and removed it. */
+/* TIMED_OUT: its process lives, or another one is recovering it.  NOT_FOUND: another one has just
+ * recovered and removed it. */
 static enum ctrace_status take_lock(struct ct_session *session)
 {
 	struct flock lock = ct_session_alive_lock();
@@ -227,9 +247,11 @@ static enum ctrace_status take_lock(struct ct_session *session)
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory, const char *name, bool want_lock)
+enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory,
+				   const char *name, bool want_lock)
 {
-	enum ctrace_status status = open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
+	enum ctrace_status status =
+		open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
 
 	if (status == CTRACE_OK && want_lock)
 		status = take_lock(session);
@@ -240,7 +262,8 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 	return status;
 }
 
-enum ctrace_status ct_session_identify(const char *run_directory, const char *name, uint32_t *out_asid, char out_jobname[16])
+enum ctrace_status ct_session_identify(const char *run_directory, const char *name,
+				       uint32_t *out_asid, char out_jobname[16])
 {
 	struct ct_session session;
 	struct ct_session_head *head = calloc(1, sizeof *head);
@@ -249,7 +272,8 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 	if (status == CTRACE_OK && head == NULL)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (status == CTRACE_OK)
-		status = read_exactly(session.file_fd, head, offsetof(struct ct_session_head, host), 0);
+		status = read_exactly(session.file_fd, head, offsetof(struct ct_session_head, host),
+				      0);
 	if (status == CTRACE_OK)
 		status = check_version(head->magic, head->version);
 	if (status == CTRACE_OK) {
@@ -270,7 +294,8 @@ enum ctrace_status ct_session_persist(struct ct_session *session, const void *pa
 	if (session->is_mapped)
 		return CTRACE_OK;
 	if (at >= paths && at < paths + CT_SESSION_PATHS_SIZE)
-		return ct_os_write_at(session->file_fd, part, size, CT_SESSION_PATHS + (uint64_t)(at - paths));
+		return ct_os_write_at(session->file_fd, part, size,
+				      CT_SESSION_PATHS + (uint64_t)(at - paths));
 	return ct_os_write_at(session->file_fd, part, size, (uint64_t)(at - head));
 }
 
@@ -278,7 +303,10 @@ enum ctrace_status ct_session_persist(struct ct_session *session, const void *pa
 
 static struct flock writer_lock(uint32_t number)
 {
-	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CT_SESSION_LOCK_WRITER + number, .l_len = 1 };
+	return (struct flock){ .l_type = F_WRLCK,
+			       .l_whence = SEEK_SET,
+			       .l_start = CT_SESSION_LOCK_WRITER + number,
+			       .l_len = 1 };
 }
 
 bool ct_session_writer_lives(struct ct_session *session, uint32_t number)
@@ -298,14 +326,16 @@ static enum ctrace_status read_layout(struct ct_session *session)
 	enum ctrace_status status = read_exactly(session->file_fd, &magic, sizeof magic, 0);
 
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, &version, sizeof version, offsetof(struct ct_session_head, version));
+		status = read_exactly(session->file_fd, &version, sizeof version,
+				      offsetof(struct ct_session_head, version));
 	if (status == CTRACE_OK)
 		status = read_exactly(session->file_fd, &session->layout, sizeof session->layout,
 				      offsetof(struct ct_session_head, layout));
 	if (status != CTRACE_OK)
 		return CTRACE_DAMAGED;
 	status = check_version(magic, version);
-	return status == CTRACE_OK && !ct_session_layout_holds(&session->layout) ? CTRACE_DAMAGED : status;
+	return status == CTRACE_OK && !ct_session_layout_holds(&session->layout) ? CTRACE_DAMAGED
+										 : status;
 }
 
 enum ctrace_status ct_session_map(struct ct_session *session, int directory, uint32_t writer)
@@ -320,13 +350,15 @@ enum ctrace_status ct_session_map(struct ct_session *session, int directory, uin
 	session->directory_id = ct_os_file_id(directory);
 	status = open_file(session, O_RDWR);
 
-	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid()))
+	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+				    info.st_uid != geteuid()))
 		status = CTRACE_DENIED;
 	if (status == CTRACE_OK)
 		status = read_layout(session);
 	if (status == CTRACE_OK && (uint64_t)info.st_size < session->layout.size)
 		status = CTRACE_DAMAGED;
-	/* Of the open file: closing another descriptor of it, as who looks for orphans does, must not drop it. */
+	/* Of the open file: closing another descriptor of it, as who looks for orphans does, must
+	 * not drop it. */
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
 		status = CTRACE_TIMED_OUT;
 	if (status == CTRACE_OK)

@@ -1,8 +1,10 @@
 /*
- * session_make.c - makes this process's own session: who the process is, in a directory that nobody sees before it is complete.
+ * session_make.c - makes this process's own session: who the process is, in a directory that nobody
+ * sees before it is complete.
  *
- * ct_session_create() runs when a process attaches, and for a configuration that is only looked at; ct_session_fork() in a forked child.
- * Without a run directory, or when anything fails there, the session is private memory: the traced program never notices.
+ * ct_session_create() runs when a process attaches, and for a configuration that is only looked at;
+ * ct_session_fork() in a forked child. Without a run directory, or when anything fails there, the
+ * session is private memory: the traced program never notices.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +64,8 @@ static void find_command_line(char *out, size_t size)
 		(void)snprintf(out, size, "%s", program_invocation_name);
 }
 
-/* The process that has the lock may be stopped, perhaps for ever: a debugger there must not hold us up. */
+/* The process that has the lock may be stopped, perhaps for ever: a debugger there must not hold us
+ * up. */
 static bool lock_soon(int fd)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -122,7 +125,8 @@ void ct_session_write_constants(struct ct_session *session, const struct ct_sess
 	head->process_start = ct_place_process_start(head->pid);
 }
 
-static void fill_head(struct ct_session *session, const struct ct_session_place *place, uint32_t asid)
+static void fill_head(struct ct_session *session, const struct ct_session_place *place,
+		      uint32_t asid)
 {
 	struct ct_session_head *head = session->head;
 	struct utsname system;
@@ -136,7 +140,8 @@ static void fill_head(struct ct_session *session, const struct ct_session_place 
 	find_jobname(head->program, head->jobname);
 	if (uname(&system) == 0) {
 		(void)snprintf(head->host, sizeof head->host, "%s", system.nodename);
-		(void)snprintf(head->system, sizeof head->system, "%.60s %.60s", system.sysname, system.release);
+		(void)snprintf(head->system, sizeof head->system, "%.60s %.60s", system.sysname,
+			       system.release);
 	}
 	find_command_line(text, sizeof text);
 	(void)!ct_session_add_text(session, text, strlen(text), &head->command_line);
@@ -151,10 +156,10 @@ static void fill_head(struct ct_session *session, const struct ct_session_place 
 }
 
 /*
- * What a forked child starts with: its parent's components, classes and texts, nothing of its parent's
- * events.  The parent goes on meanwhile: texts go by the copy of the head, as an entry may have got
- * a new one; components are those that there were at the fork, as the child's registry knows no
- * others.
+ * What a forked child starts with: its parent's components, classes and texts, nothing of its
+ * parent's events.  The parent goes on meanwhile: texts go by the copy of the head, as an entry may
+ * have got a new one; components are those that there were at the fork, as the child's registry
+ * knows no others.
  */
 static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
 {
@@ -162,17 +167,21 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 
 	memcpy(head, parent->head, sizeof *head);
 	head->has_paths = 0;
-	if (ct_session_allocate(session, session->layout.components_at, &session->components_allocated, parent->components_allocated) !=
-		    CTRACE_OK ||
-	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, parent->classes_allocated) !=
-		    CTRACE_OK ||
-	    ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, head->texts_size) != CTRACE_OK)
+	if (ct_session_allocate(session, session->layout.components_at,
+				&session->components_allocated,
+				parent->components_allocated) != CTRACE_OK ||
+	    ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated,
+				parent->classes_allocated) != CTRACE_OK ||
+	    ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated,
+				head->texts_size) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	head->component_count = session->component_count = parent->component_count;
-	memcpy(session->components, parent->components, head->component_count * sizeof(struct ct_component_entry));
+	memcpy(session->components, parent->components,
+	       head->component_count * sizeof(struct ct_component_entry));
 	/* Call sites know the numbers of classes. */
 	memcpy(session->classes, parent->classes, parent->classes_allocated);
-	session->classes->limit = (uint32_t)session->classes_allocated; /* the parent's may have grown since the fork */
+	/* the parent's may have grown since the fork */
+	session->classes->limit = (uint32_t)session->classes_allocated;
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
 	head->ring_count = head->flight_wanted = head->ring_moves = 0;
@@ -200,14 +209,15 @@ static void begin_new(struct ct_session *session)
 	struct ct_session_head *head = session->head;
 
 	/* A private one has no blocks to allocate. */
-	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, FIRST_CLASSES);
+	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated,
+				   FIRST_CLASSES);
 	ct_class_table_start(session->classes, session->classes_allocated);
 	head->texts_size = 1;                      /* so that no text has the value 0 */
 	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
 }
 
-static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent, const struct ct_session_place *place,
-			       uint32_t asid)
+static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent,
+			       const struct ct_session_place *place, uint32_t asid)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -232,12 +242,13 @@ static bool make_smaller(struct ct_session *session, const struct ct_session *pa
 	return session->layout.size != 0;
 }
 
-static enum ctrace_status map_private(struct ct_session *session, const struct ct_session *parent, void **out_base)
+static enum ctrace_status map_private(struct ct_session *session, const struct ct_session *parent,
+				      void **out_base)
 {
 	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(UINT64_MAX);
 	do {
-		void *base =
-			mmap(NULL, session->layout.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *base = mmap(NULL, session->layout.size, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (base != MAP_FAILED) {
 			*out_base = base;
@@ -248,8 +259,8 @@ static enum ctrace_status map_private(struct ct_session *session, const struct c
 }
 
 /*
- * Gives the file its size, and maps it.  A disk's file system would read ahead at each first touch of
- * the sparse file: megabytes of zeros, which cost milliseconds (bench/bench_start.c).
+ * Gives the file its size, and maps it.  A disk's file system would read ahead at each first touch
+ * of the sparse file: megabytes of zeros, which cost milliseconds (bench/bench_start.c).
  */
 static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 {
@@ -262,31 +273,39 @@ static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 	return status;
 }
 
-/* Real blocks for what every process needs: a process that could register nothing is better off in private memory. */
+/* Real blocks for what every process needs: a process that could register nothing is better off in
+ * private memory. */
 static enum ctrace_status allocate_first(struct ct_session *session)
 {
 	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
 
 	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.components_at, &session->components_allocated, 1);
+		status = ct_session_allocate(session, session->layout.components_at,
+					     &session->components_allocated, 1);
 	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated, FIRST_CLASSES);
+		status = ct_session_allocate(session, session->layout.classes_at,
+					     &session->classes_allocated, FIRST_CLASSES);
 	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.texts_at, &session->texts_allocated, 1);
+		status = ct_session_allocate(session, session->layout.texts_at,
+					     &session->texts_allocated, 1);
 	return status;
 }
 
-/* The session file in a new directory, mapped and locked.  The directory is renamed when it is complete, so nobody sees half of one. */
-static enum ctrace_status make_file(struct ct_session *session, const struct ct_session *parent, void **out_base)
+/* The session file in a new directory, mapped and locked.  The directory is renamed when it is
+ * complete, so nobody sees half of one. */
+static enum ctrace_status make_file(struct ct_session *session, const struct ct_session *parent,
+				    void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
-	enum ctrace_status status = ct_os_open_file(session->directory_fd, "session", O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
+	enum ctrace_status status = ct_os_open_file(session->directory_fd, "session",
+						    O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
 
 	if (status != CTRACE_OK)
 		return status;
 	session->file_id = ct_os_file_id(session->file_fd);
 	ct_os_store_in_place(session->file_fd);
-	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(ct_os_file_limit());
+	session->layout =
+		parent != NULL ? parent->layout : ct_session_layout_for(ct_os_file_limit());
 	do
 		status = session->layout.size != 0 ? size_file(session, out_base) : CTRACE_OS_ERROR;
 	while (status != CTRACE_OK && make_smaller(session, parent));
@@ -294,20 +313,24 @@ static enum ctrace_status make_file(struct ct_session *session, const struct ct_
 		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK)
 		status = allocate_first(session);
-	/* From here on nobody opens it for writing by accident, to cut it under those who have it mapped. */
+	/* From here on nobody opens it for writing by accident, to cut it under those who have it
+	 * mapped. */
 	(void)fchmod(session->file_fd, CT_OS_KEPT_MODE);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
 	return status;
 }
 
-static enum ctrace_status name_directory(struct ct_session *session, int run_fd, const char *run_directory, const char *temporary)
+static enum ctrace_status name_directory(struct ct_session *session, int run_fd,
+					 const char *run_directory, const char *temporary)
 {
 	for (unsigned n = 0; n < 100000; n++) {
-		(void)snprintf(session->directory, sizeof session->directory, "%u.%u", (unsigned)getpid(), n);
-		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->directory, 1 /* RENAME_NOREPLACE */) == 0) {
-			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory, session->directory) >=
-			    (int)sizeof session->path)
+		(void)snprintf(session->directory, sizeof session->directory, "%u.%u",
+			       (unsigned)getpid(), n);
+		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->directory,
+			    1 /* RENAME_NOREPLACE */) == 0) {
+			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory,
+				     session->directory) >= (int)sizeof session->path)
 				return CTRACE_OS_ERROR;
 			return CTRACE_OK;
 		}
@@ -318,7 +341,8 @@ static enum ctrace_status name_directory(struct ct_session *session, int run_fd,
 }
 
 /* Makes the file, has it filled, and only then gives the directory its name. */
-static enum ctrace_status make_directory(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+static enum ctrace_status make_directory(struct ct_session *session, const char *run_directory,
+					 const struct ct_session *parent)
 {
 	const struct ct_session_place place = ct_place_here();
 	enum ctrace_status status = CTRACE_DENIED;
@@ -329,13 +353,16 @@ static enum ctrace_status make_directory(struct ct_session *session, const char 
 
 	if (run_fd < 0)
 		return CTRACE_DENIED;
-	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(), (unsigned long long)place.process_space,
+	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(),
+		       (unsigned long long)place.process_space,
 		       (unsigned long long)ct_clock_mono_ns());
 	if (mkdirat(run_fd, temporary, 0700) != 0)
 		goto undo_run;
-	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 && (made.st_mode & 0777) != 0700)
+	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (made.st_mode & 0777) != 0700)
 		(void)fchmodat(run_fd, temporary, 0700, 0); /* the umask */
-	session->directory_fd = ct_os_high(openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	session->directory_fd = ct_os_high(
+		openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->directory_fd < 0)
 		goto undo_directory;
 	session->directory_id = ct_os_file_id(session->directory_fd);
@@ -382,7 +409,8 @@ static enum ctrace_status make_private(struct ct_session *session, const struct 
 	return status;
 }
 
-static enum ctrace_status make(struct ct_session *session, const char *run_directory, const struct ct_session *parent)
+static enum ctrace_status make(struct ct_session *session, const char *run_directory,
+			       const struct ct_session *parent)
 {
 	ct_session_init(session);
 	if (run_directory != NULL && make_directory(session, run_directory, parent) == CTRACE_OK)
@@ -409,7 +437,8 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 	if (status != CTRACE_OK)
 		return status;
 	/* Every level word keeps its address: tracers point there. */
-	if (mremap(base, made.layout.size, made.layout.size, MREMAP_MAYMOVE | MREMAP_FIXED, session->head) == MAP_FAILED) {
+	if (mremap(base, made.layout.size, made.layout.size, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   session->head) == MAP_FAILED) {
 		ct_session_close(&made, true);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}

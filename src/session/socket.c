@@ -1,8 +1,8 @@
 /*
  * socket.c - Unix sockets in directories whose path may be longer than an address takes.
  *
- * Called by the control thread, by tools and by external writers.  An address has room for 107 bytes of path; by way of the directory's
- * descriptor in /proc every directory will do.
+ * Called by the control thread, by tools and by external writers.  An address has room for 107
+ * bytes of path; by way of the directory's descriptor in /proc every directory will do.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +20,13 @@
 
 typedef int use_address(int fd, const struct sockaddr *address, socklen_t size);
 
-/* Binds or connects: by way of the descriptor or, where there is no /proc, by the path itself if it fits.  0, or -1 with errno. */
+/* Binds or connects: by way of the descriptor or, where there is no /proc, by the path itself if it
+ * fits.  0, or -1 with errno. */
 static int use(use_address *function, int fd, int directory, const char *path, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);
+	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s",
+			    directory, name);
 
 	int error;
 
@@ -53,9 +55,10 @@ enum ctrace_status ct_socket_listen(int directory, const char *path, const char 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
 	(void)unlinkat(directory, name, 0);
-	/* The mode before it has a name, less what the umask takes; and again for an umask that takes too much. */
-	if (fchmod(fd, 0600) != 0 || use(bind, fd, directory, path, name) != 0 || fchmodat(directory, name, 0600, 0) != 0 ||
-	    listen(fd, BACKLOG) != 0) {
+	/* The mode before it has a name, less what the umask takes; and again for an umask that
+	 * takes too much. */
+	if (fchmod(fd, 0600) != 0 || use(bind, fd, directory, path, name) != 0 ||
+	    fchmodat(directory, name, 0600, 0) != 0 || listen(fd, BACKLOG) != 0) {
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
 	}

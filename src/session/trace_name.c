@@ -1,8 +1,8 @@
 /*
  * trace_name.c - the names and numbers of component trace: what a text is, or why it is none.
  *
- * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text may be anybody's and need not
- * be terminated.  Nothing is allocated but the words of a diagnostic.
+ * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text
+ * may be anybody's and need not be terminated.  Nothing is allocated but the words of a diagnostic.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,8 @@ bool ct_trace_name_is_valid(const char *name, size_t size)
 /* ---- diagnostics ---- */
 
 /* `"word" what`, or only what when word.at is NULL. */
-static void describe(struct ct_diagnostic *out, struct ct_span word, const char *what, const char *expected)
+static void describe(struct ct_diagnostic *out, struct ct_span word, const char *what,
+		     const char *expected)
 {
 	struct ct_buf message;
 
@@ -76,7 +77,8 @@ static void describe(struct ct_diagnostic *out, struct ct_span word, const char 
 void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnostic *out)
 {
 	static const char asid[] = "1 to 4 hexadecimal digits, 1 to FFFF";
-	static const char jobname[] = "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?";
+	static const char jobname[] =
+		"a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?";
 	static const char bufsize[] = "1K to 9999K or 1M to 2047M";
 	static const struct {
 		uint32_t reason;
@@ -90,8 +92,10 @@ void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnosti
 		{ CTRACE_RSN_PARMLIB, "is not a job name", jobname },
 		{ CTRACE_RSN_BUFSIZE_TOO_LONG, "is longer than 5 characters", bufsize },
 		{ CTRACE_RSN_BUFSIZE_UNIT, "does not end with K or M", bufsize },
-		{ CTRACE_RSN_BUFSIZE_NOT_DECIMAL, "is not a size from 1K to 9999K or from 1M to 2047M", bufsize },
-		{ CTRACE_RSN_WTR_NAME, "is not a writer's name", "1 to 7 of A-Z 0-9 $ @ #, no digit first" },
+		{ CTRACE_RSN_BUFSIZE_NOT_DECIMAL,
+		  "is not a size from 1K to 9999K or from 1M to 2047M", bufsize },
+		{ CTRACE_RSN_WTR_NAME, "is not a writer's name",
+		  "1 to 7 of A-Z 0-9 $ @ #, no digit first" },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(refusals); i++)
@@ -132,7 +136,8 @@ uint32_t ct_asid_parse(const char *text, size_t size, uint16_t *out_asid)
 	return 0;
 }
 
-/* A job here is a program, whose name may have more characters than a name of the macro; but none that ends it in a list. */
+/* A job here is a program, whose name may have more characters than a name of the macro; but none
+ * that ends it in a list. */
 static bool is_of_jobname(char c)
 {
 	/* No patterns: * would be a job that nobody has, and shut everybody out. */
@@ -220,7 +225,8 @@ static struct ct_span trim_end(struct ct_span span)
 	return span;
 }
 
-static uint32_t refuse_at(const struct reader *reader, const char *at, struct ct_span word, const char *what, const char *expected)
+static uint32_t refuse_at(const struct reader *reader, const char *at, struct ct_span word,
+			  const char *what, const char *expected)
 {
 	if (reader->diagnostic != NULL) {
 		describe(reader->diagnostic, word, what, expected);
@@ -234,7 +240,8 @@ static uint32_t refuse(const struct reader *reader, struct ct_span word, const c
 	return refuse_at(reader, word.at, word, what, sub_expected);
 }
 
-static uint32_t take_name(const struct reader *reader, struct ct_span name, bool is_quoted, struct ct_sub_element *out)
+static uint32_t take_name(const struct reader *reader, struct ct_span name, bool is_quoted,
+			  struct ct_sub_element *out)
 {
 	static const struct ct_span no_word;
 
@@ -257,13 +264,15 @@ static uint32_t read_quoted(struct reader *reader, struct ct_sub_element *out)
 	const char *close = memchr(open + 1, *open, (size_t)(reader->end - open) - 1);
 
 	if (close == NULL)
-		return refuse_at(reader, open, ct_span_of(open, reader->end), "has no closing quotation mark", sub_expected);
+		return refuse_at(reader, open, ct_span_of(open, reader->end),
+				 "has no closing quotation mark", sub_expected);
 	reader->at = close + 1;
 	return take_name(reader, ct_span_of(open + 1, close), true, out);
 }
 
 /* ASID(number) or JOBNAME(name); the reader stands at the parenthesis. */
-static uint32_t read_space(struct reader *reader, struct ct_span keyword, struct ct_sub_element *out)
+static uint32_t read_space(struct reader *reader, struct ct_span keyword,
+			   struct ct_sub_element *out)
 {
 	bool is_asid = ct_name_is(keyword.at, keyword.size, "ASID");
 	const char *close = memchr(reader->at, ')', (size_t)(reader->end - reader->at));
@@ -273,13 +282,15 @@ static uint32_t read_space(struct reader *reader, struct ct_span keyword, struct
 	if (!is_asid && !ct_name_is(keyword.at, keyword.size, "JOBNAME"))
 		return refuse(reader, keyword, "takes no parentheses");
 	if (close == NULL)
-		return refuse(reader, ct_span_of(keyword.at, reader->end), "has no closing parenthesis");
+		return refuse(reader, ct_span_of(keyword.at, reader->end),
+			      "has no closing parenthesis");
 	reader->at++;
 	skip_blanks(reader);
 	value = trim_end(ct_span_of(reader->at, close));
 	reader->at = close + 1;
 	out->kind = is_asid ? CT_SUB_ASID : CT_SUB_JOBNAME;
-	reason = is_asid ? ct_asid_parse(value.at, value.size, &out->asid) : ct_jobname_parse(value.at, value.size, out->text);
+	reason = is_asid ? ct_asid_parse(value.at, value.size, &out->asid)
+			 : ct_jobname_parse(value.at, value.size, out->text);
 	if (reason != 0 && reader->diagnostic != NULL) {
 		ct_trace_diagnose(reason, value, reader->diagnostic);
 		reader->diagnostic->column = (unsigned)(value.at - reader->text) + 1;
@@ -296,14 +307,17 @@ static uint32_t read_element(struct reader *reader, struct ct_sub_element *out)
 	if (is_at(reader, '\'') || is_at(reader, '"'))
 		return read_quoted(reader, out);
 	start = reader->at;
-	while (reader->at < reader->end && !ct_is_blank(*reader->at) && *reader->at != '.' && *reader->at != '(')
+	while (reader->at < reader->end && !ct_is_blank(*reader->at) && *reader->at != '.' &&
+	       *reader->at != '(')
 		reader->at++;
 	word = ct_span_of(start, reader->at);
 	skip_blanks(reader);
-	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out) : take_name(reader, word, false, out);
+	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out)
+						    : take_name(reader, word, false, out);
 }
 
-uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, struct ct_diagnostic *diagnostic)
+uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out,
+		      struct ct_diagnostic *diagnostic)
 {
 	struct reader reader = { text, text, text + size, diagnostic };
 	struct ct_sub_path path;
@@ -319,9 +333,11 @@ uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out, st
 		if (reader.at == reader.end)
 			break;
 		if (*reader.at != '.')
-			return refuse(&reader, ct_span_of(reader.at, reader.end), "is not expected here");
+			return refuse(&reader, ct_span_of(reader.at, reader.end),
+				      "is not expected here");
 		if (path.count == CTRACE_MAX_SUB_LEVELS)
-			return refuse(&reader, ct_span_of(reader.at, reader.end), "is more than 5 names");
+			return refuse(&reader, ct_span_of(reader.at, reader.end),
+				      "is more than 5 names");
 		reader.at++;
 	}
 	*out = path;

@@ -1,7 +1,8 @@
 /*
  * session/writer_state.h - what an external writer reports of itself: to operators, who display it.
  *
- * The answers to CT_VERB_WRITER_STATUS have these structures as they are in memory.  size is first, so that they can grow.
+ * The answers to CT_VERB_WRITER_STATUS have these structures as they are in memory.  size is first,
+ * so that they can grow.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,11 @@
 /*
  * tools/cmd.h - the verbs of the ctrace tool.
  *
- * Each verb is one function in its own file and one row in ctrace.c.  A verb parses its own arguments with argp (argv[0] is
- * "ctrace VERB"), prints results on stdout and errors on stderr, and returns its exit status; whether stdout took
- * everything is checked once, when the tool ends.  The tool has one thread, and beside it that of recovery_watch.c, which
- * prints only for `ctrace recover`.
+ * Each verb is one function in its own file and one row in ctrace.c.  A verb parses its own
+ * arguments with argp (argv[0] is "ctrace VERB"), prints results on stdout and errors on stderr,
+ * and returns its exit status; whether stdout took everything is checked once, when the tool ends.
+ * The tool has one thread, and beside it that of recovery_watch.c, which prints only for `ctrace
+ * recover`.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
- * cmd_catalog.c - `ctrace catalog`: what is wrong with a catalogue, and what it says as a C header, a COBOL copybook or a page.
+ * cmd_catalog.c - `ctrace catalog`: what is wrong with a catalogue, and what it says as a C header,
+ * a COBOL copybook or a page.
  *
- * Errors go to stderr, one line each.  With one, nothing is printed and no file is written: half a header would be worse than
- * the old one.
+ * Errors go to stderr, one line each.  With one, nothing is printed and no file is written: half a
+ * header would be worse than the old one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,13 +47,18 @@ struct arguments {
 
 /* ---- reading ---- */
 
-static void add_diagnostic(json_t *diagnostics, const char *path, const struct ct_diagnostic *diagnostic)
+static void add_diagnostic(json_t *diagnostics, const char *path,
+			   const struct ct_diagnostic *diagnostic)
 {
 	json_t *object = json_object();
 
 	(void)json_object_set_new(object, "path", ct_json_string(path));
-	(void)json_object_set_new(object, "line", diagnostic->line != 0 ? json_integer(diagnostic->line) : json_null());
-	(void)json_object_set_new(object, "column", diagnostic->line != 0 ? json_integer(diagnostic->column) : json_null());
+	(void)json_object_set_new(object, "line",
+				  diagnostic->line != 0 ? json_integer(diagnostic->line)
+							: json_null());
+	(void)json_object_set_new(object, "column",
+				  diagnostic->line != 0 ? json_integer(diagnostic->column)
+							: json_null());
 	(void)json_object_set_new(object, "message", ct_json_string(diagnostic->message));
 	(void)json_object_set_new(object, "expected", ct_json_string(diagnostic->expected));
 	(void)json_array_append_new(diagnostics, object);
@@ -74,9 +80,11 @@ static void take_diagnostic(const char *path, const struct ct_diagnostic *diagno
 	struct addition *addition = user;
 	bool is_unread = ct_catalog_counts(addition->catalog).unread != addition->counts.unread;
 
-	/* The path that was named, and not a file in it, cannot be read: that is said of it as a whole. */
+	/* The path that was named, and not a file in it, cannot be read: that is said of it as a
+	 * whole. */
 	if (is_unread && strcmp(path, addition->path) == 0) {
-		(void)snprintf(addition->reason, sizeof addition->reason, "%s", diagnostic->message);
+		(void)snprintf(addition->reason, sizeof addition->reason, "%s",
+			       diagnostic->message);
 		return;
 	}
 	if (addition->diagnostics != NULL) {
@@ -91,7 +99,8 @@ static void take_diagnostic(const char *path, const struct ct_diagnostic *diagno
 
 static const char *reason_of(enum ctrace_status status)
 {
-	return status == CTRACE_NOT_FOUND ? "there is no such file or directory" : ctrace_status_text(status);
+	return status == CTRACE_NOT_FOUND ? "there is no such file or directory"
+					  : ctrace_status_text(status);
 }
 
 static const char *reason_of_errno(void)
@@ -130,7 +139,8 @@ static void addition_note_empty(struct addition *addition)
 	if (annotations == 0)
 		(void)snprintf(addition->reason, sizeof addition->reason, "%s", what);
 	else
-		(void)snprintf(addition->reason, sizeof addition->reason, "%s, but %llu XML file%s: see ctrace catalog import", what,
+		(void)snprintf(addition->reason, sizeof addition->reason,
+			       "%s, but %llu XML file%s: see ctrace catalog import", what,
 			       annotations, plural(annotations));
 }
 
@@ -138,16 +148,19 @@ static void addition_note_empty(struct addition *addition)
 static struct addition add_path(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
 {
 	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
-	struct addition addition = { .catalog = catalog, .path = path, .counts = before, .diagnostics = diagnostics };
+	struct addition addition = {
+		.catalog = catalog, .path = path, .counts = before, .diagnostics = diagnostics
+	};
 	enum ctrace_status status = ct_catalog_add(catalog, path, take_diagnostic, &addition);
 
 	after = ct_catalog_counts(catalog);
-	addition.counts = (struct ct_catalog_counts){ .files = after.files - before.files,
-						      .components = after.components - before.components,
-						      .events = after.events - before.events,
-						      .good_events = after.good_events - before.good_events,
-						      .diagnostics = after.diagnostics - before.diagnostics,
-						      .unread = after.unread - before.unread };
+	addition.counts =
+		(struct ct_catalog_counts){ .files = after.files - before.files,
+					    .components = after.components - before.components,
+					    .events = after.events - before.events,
+					    .good_events = after.good_events - before.good_events,
+					    .diagnostics = after.diagnostics - before.diagnostics,
+					    .unread = after.unread - before.unread };
 	if (status == CTRACE_NOT_FOUND)
 		addition.counts.unread++;
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
@@ -158,7 +171,8 @@ static struct addition add_path(struct ct_catalog *catalog, const char *path, js
 	return addition;
 }
 
-/* "x.yaml: 2 components, 9 events, all good" or "x.yaml: 7 of 9 events are good, 3 errors"; a directory may have unread files. */
+/* "x.yaml: 2 components, 9 events, all good" or "x.yaml: 7 of 9 events are good, 3 errors"; a
+ * directory may have unread files. */
 static void print_counts(const struct addition *addition)
 {
 	unsigned long long components = addition->counts.components;
@@ -169,10 +183,11 @@ static void print_counts(const struct addition *addition)
 
 	ct_tool_print(stdout, addition->path, strlen(addition->path));
 	if (diagnostics == 0)
-		printf(": %llu component%s, %llu event%s, all good", components, plural(components), events, plural(events));
+		printf(": %llu component%s, %llu event%s, all good", components, plural(components),
+		       events, plural(events));
 	else
-		printf(": %llu of %llu event%s %s good, %llu error%s", good, events, plural(events), good == 1 ? "is" : "are",
-		       diagnostics, plural(diagnostics));
+		printf(": %llu of %llu event%s %s good, %llu error%s", good, events, plural(events),
+		       good == 1 ? "is" : "are", diagnostics, plural(diagnostics));
 	if (unread != 0)
 		printf("; %llu file%s cannot be read", unread, plural(unread));
 	putchar('\n');
@@ -200,20 +215,27 @@ static bool print_json(const struct addition *addition)
 		(void)json_object_set_new(document, "error", json_string(addition->reason));
 		json_decref(addition->diagnostics);
 	} else {
-		(void)json_object_set_new(document, "components", ct_json_number(addition->counts.components));
-		(void)json_object_set_new(document, "events", ct_json_number(addition->counts.events));
-		(void)json_object_set_new(document, "good_events", ct_json_number(addition->counts.good_events));
-		(void)json_object_set_new(document, "diagnostics", ct_json_number(addition->counts.diagnostics));
-		(void)json_object_set_new(document, "unread", ct_json_number(addition->counts.unread));
+		(void)json_object_set_new(document, "components",
+					  ct_json_number(addition->counts.components));
+		(void)json_object_set_new(document, "events",
+					  ct_json_number(addition->counts.events));
+		(void)json_object_set_new(document, "good_events",
+					  ct_json_number(addition->counts.good_events));
+		(void)json_object_set_new(document, "diagnostics",
+					  ct_json_number(addition->counts.diagnostics));
+		(void)json_object_set_new(document, "unread",
+					  ct_json_number(addition->counts.unread));
 		(void)json_object_set_new(document, "diagnostics", addition->diagnostics);
 	}
 	return ct_json_print(document, stdout);
 }
 
 /* What the status of the verb is when nothing else happens. */
-static int take_path(struct ct_catalog *catalog, const char *path, const struct arguments *arguments)
+static int take_path(struct ct_catalog *catalog, const char *path,
+		     const struct arguments *arguments)
 {
-	struct addition addition = add_path(catalog, path, arguments->is_json ? json_array() : NULL);
+	struct addition addition =
+		add_path(catalog, path, arguments->is_json ? json_array() : NULL);
 	bool is_good = addition.is_good;
 
 	if (arguments->is_json)
@@ -260,7 +282,8 @@ static bool print_all(const struct ct_catalog *catalog, const struct arguments *
 		arguments->action->print(&text, component);
 	}
 	if (text.failed) {
-		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		fprintf(stderr, "ctrace catalog: %s\n",
+			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		is_done = false;
 	} else if (arguments->output != NULL && strcmp(arguments->output, "-") != 0) {
 		is_done = write_file(arguments->output, &text);
@@ -299,7 +322,8 @@ static void import_file(const char *path, void *user)
 		ct_buf_add_text(&import->text, "---\n");
 	annotation_read(path, &import->text, &result);
 	if (result.message[0] == '\0' && has_component(import, result.component))
-		(void)snprintf(result.message, sizeof result.message, "another file has the same component, and counts");
+		(void)snprintf(result.message, sizeof result.message,
+			       "another file has the same component, and counts");
 	if (result.message[0] == '\0') {
 		import->components++;
 		ct_buf_add(&import->names, result.component, strlen(result.component) + 1);
@@ -323,10 +347,12 @@ static int import_all(const struct arguments *arguments)
 	ct_buf_init(&import.names);
 	for (int i = 0; i < arguments->count; i++)
 		if (!annotation_each(arguments->paths[i], import_file, &import))
-			import.has_failed = import.has_unread = !say_unread(arguments->paths[i], reason_of_errno());
+			import.has_failed = import.has_unread =
+				!say_unread(arguments->paths[i], reason_of_errno());
 	if (import.components == 0 && !import.has_failed)
 		fputs("ctrace catalog: no XML file is there\n", stderr);
-	if (import.components > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
+	if (import.components > 0 && arguments->output != NULL &&
+	    strcmp(arguments->output, "-") != 0)
 		is_written = write_file(arguments->output, &import.text);
 	else if (import.components > 0)
 		fwrite(import.text.data, 1, import.text.size, stdout);
@@ -371,11 +397,14 @@ static void take_words(struct arguments *arguments, struct argp_state *state)
 	arguments->paths = state->argv + state->next + 1;
 	arguments->count = state->argc - state->next - 1;
 	if (arguments->action == NULL)
-		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
+		argp_error(
+			state,
+			"expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 	else if (arguments->count == 0)
-		argp_error(state, "%s what? expected a file or a directory", arguments->action->name);
-	else if (arguments->action->print == NULL && arguments->action != IMPORT && arguments->action != DRAFT &&
-		 arguments->output != NULL)
+		argp_error(state, "%s what? expected a file or a directory",
+			   arguments->action->name);
+	else if (arguments->action->print == NULL && arguments->action != IMPORT &&
+		 arguments->action != DRAFT && arguments->output != NULL)
 		argp_error(state, "check writes no file: -o is for header, copybook and doc");
 	else if (arguments->is_json && arguments->action != CHECK)
 		argp_error(state, "--json goes with check");
@@ -396,7 +425,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		take_words(arguments, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
+		argp_error(
+			state,
+			"expected: check, header, copybook, doc, import or draft, and the files of a catalogue");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -414,7 +445,8 @@ static int run(const struct arguments *arguments)
 	if (arguments->action == DRAFT)
 		return draft_all(arguments);
 	if (ct_catalog_create(&catalog) != CTRACE_OK) {
-		fprintf(stderr, "ctrace catalog: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		fprintf(stderr, "ctrace catalog: %s\n",
+			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		return CMD_NO_MEMORY;
 	}
 	for (int i = 0; i < arguments->count; i++) {
@@ -441,7 +473,8 @@ int cmd_catalog(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_argument,
-		.args_doc = "check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...\nimport XML...\ndraft TRACE...",
+		.args_doc =
+			"check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...\nimport XML...\ndraft TRACE...",
 		.doc = "Name each error in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
 		       "copybook of level 78, or as a page in Markdown.\v"
 		       "A catalogue:\n"

@@ -1,8 +1,10 @@
 /*
- * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it comes to.
+ * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it
+ * comes to.
  *
- * Errors go to stderr, one line each, in the order of the file; the settings in force go to stdout in the file's own grammar, so that
- * they can be read back.  Works on a registry of its own, in memory; nothing that is traced is touched.
+ * Errors go to stderr, one line each, in the order of the file; the settings in force go to stdout
+ * in the file's own grammar, so that they can be read back.  Works on a registry of its own, in
+ * memory; nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -76,11 +78,13 @@ static void find(struct check *check, struct place place, const char *message, c
 	check->found = found;
 	check->diagnostics += expected != NULL;
 	found = &found[check->count++];
-	*found = (struct diagnostic){ place, expected == NULL, strdup(message), strdup(expected != NULL ? expected : "") };
+	*found = (struct diagnostic){ place, expected == NULL, strdup(message),
+				      strdup(expected != NULL ? expected : "") };
 	check->failed |= found->message == NULL || found->expected == NULL;
 }
 
-static void find_text(struct check *check, struct place place, struct ct_buf *message, const char *expected)
+static void find_text(struct check *check, struct place place, struct ct_buf *message,
+		      const char *expected)
 {
 	find(check, place, ct_buf_text(message), expected);
 	ct_buf_fini(message);
@@ -92,7 +96,8 @@ static int by_place(const void *a, const void *b)
 
 	if (one->place.line != other->place.line)
 		return one->place.line < other->place.line ? -1 : 1;
-	return one->place.column < other->place.column ? -1 : one->place.column > other->place.column;
+	return one->place.column < other->place.column ? -1
+						       : one->place.column > other->place.column;
 }
 
 static void add_suggestion(struct ct_buf *message, const char *suggestion)
@@ -105,7 +110,8 @@ static void add_suggestion(struct ct_buf *message, const char *suggestion)
 
 static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
-	find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message, diagnostic->expected);
+	find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message,
+	     diagnostic->expected);
 }
 
 static void diagnose_emitter(struct check *check, struct ct_span name, unsigned line)
@@ -121,11 +127,14 @@ static void diagnose_emitter(struct check *check, struct ct_span name, unsigned 
 		names[count++] = emitter->name;
 		ct_buf_add_format(&expected, "%s, ", emitter->name);
 	}
-	ct_buf_add_text(&expected, "JOURNAL where it is installed, or the name of a module on CTRACE_EMITTERS");
+	ct_buf_add_text(
+		&expected,
+		"JOURNAL where it is installed, or the name of a module on CTRACE_EMITTERS");
 	ct_buf_add_text(&message, "unknown emitter ");
 	ct_span_quote(&message, name, name.size);
 	add_suggestion(&message, ct_suggest(name, names, count));
-	find_text(check, (struct place){ line, column_of(check, name.at) }, &message, ct_buf_text(&expected));
+	find_text(check, (struct place){ line, column_of(check, name.at) }, &message,
+		  ct_buf_text(&expected));
 	ct_buf_fini(&expected);
 }
 
@@ -146,14 +155,15 @@ static void diagnose_emitters(struct check *check, const struct ct_command *comm
 }
 
 /* Any property may be set, so one that the emitter does not know is worth a word but no error. */
-static void note_unknown(struct check *check, const struct ctrace_emitter *emitter, struct ct_span property, unsigned line)
+static void note_unknown(struct check *check, const struct ctrace_emitter *emitter,
+			 struct ct_span property, unsigned line)
 {
 	const char *names[64];
 	struct ct_buf message;
 	size_t count = 0;
 
-	for (const struct ctrace_property *row = emitter->properties; row != NULL && row->name != NULL && count < CT_COUNT(names);
-	     row++)
+	for (const struct ctrace_property *row = emitter->properties;
+	     row != NULL && row->name != NULL && count < CT_COUNT(names); row++)
 		names[count++] = row->name;
 	ct_buf_init(&message);
 	ct_buf_add_format(&message, "%s has no property ", emitter->name);
@@ -162,13 +172,16 @@ static void note_unknown(struct check *check, const struct ctrace_emitter *emitt
 	find_text(check, (struct place){ line, column_of(check, property.at) }, &message, NULL);
 }
 
-static void note_odd(struct check *check, const struct ct_command *command, const struct ct_diagnostic *odd, unsigned line)
+static void note_odd(struct check *check, const struct ct_command *command,
+		     const struct ct_diagnostic *odd, unsigned line)
 {
 	struct ct_buf message;
 
 	ct_buf_init(&message);
 	ct_buf_add_format(&message, "%s; %s", odd->message, odd->expected);
-	find_text(check, (struct place){ line, column_of(check, command->value.at) + odd->column - 1 }, &message, NULL);
+	find_text(check,
+		  (struct place){ line, column_of(check, command->value.at) + odd->column - 1 },
+		  &message, NULL);
 }
 
 static void note_property(struct check *check, const struct ct_command *command, unsigned line)
@@ -188,26 +201,31 @@ static void note_property(struct check *check, const struct ct_command *command,
 		return;
 	if (ct_config_check_property(command, &odd) == CT_PROPERTY_ODD)
 		note_odd(check, command, &odd, line);
-	if (row->kind == CTRACE_PROPERTY_COMPRESS && ct_name_is(command->value.at, command->value.size, "ZSTD") &&
+	if (row->kind == CTRACE_PROPERTY_COMPRESS &&
+	    ct_name_is(command->value.at, command->value.size, "ZSTD") &&
 	    !ct_bin_pack_is_possible())
 		find(check, (struct place){ line, column_of(check, command->value.at) },
 		     "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
 	if (row->kind == CTRACE_PROPERTY_FILE)
 		check->file[index] = (struct place){ line, column_of(check, command->value.at) };
 	if (row->kind == CTRACE_PROPERTY_DIRECTORY)
-		check->location[index] = (struct place){ line, column_of(check, command->value.at) };
+		check->location[index] =
+			(struct place){ line, column_of(check, command->value.at) };
 }
 
-/* A component's property is text, which may be a long number; only a program that asks for it as a number is told less. */
+/* A component's property is text, which may be a long number; only a program that asks for it as a
+ * number is told less. */
 static void note_number(struct check *check, const struct ct_command *command, unsigned line)
 {
 	static const struct ctrace_property as_number = { .kind = CTRACE_PROPERTY_NUMBER };
 	struct ct_diagnostic diagnostic;
 
-	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX && command->value.at[0] != '-' &&
+	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX &&
+	    command->value.at[0] != '-' &&
 	    ct_property_check(&as_number, command->value, &diagnostic) == CT_PROPERTY_WRONG)
 		find(check, (struct place){ line, column_of(check, command->value.at) },
-		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295", NULL);
+		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295",
+		     NULL);
 }
 
 static void note_application(struct check *check, const struct ct_command *command, unsigned line)
@@ -257,10 +275,12 @@ static bool is_of_kernel(const char *directory)
 {
 	struct statfs system;
 
-	return statfs(directory, &system) == 0 && (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
+	return statfs(directory, &system) == 0 &&
+	       (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
 }
 
-/* The nearest directory of a path that is there, this one included, could be written to; else errno says why not. */
+/* The nearest directory of a path that is there, this one included, could be written to; else errno
+ * says why not. */
 static bool can_be_made(const char *path)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
@@ -287,7 +307,8 @@ static bool can_be_made(const char *path)
 	return !is_of_kernel(directory);
 }
 
-static void note_directory(struct check *check, struct place place, const char *directory, const char *instead)
+static void note_directory(struct check *check, struct place place, const char *directory,
+			   const char *instead)
 {
 	struct ct_buf message;
 	int error;
@@ -297,20 +318,25 @@ static void note_directory(struct check *check, struct place place, const char *
 	error = errno;
 	ct_buf_init(&message);
 	ct_buf_add_text(&message, "you cannot write to the directory ");
-	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) }, strlen(directory));
-	ct_buf_add_format(&message, ": %s; where the program cannot either, %s", strerror(error), instead);
+	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) },
+		      strlen(directory));
+	ct_buf_add_format(&message, ": %s; where the program cannot either, %s", strerror(error),
+			  instead);
 	find_text(check, place, &message, NULL);
 }
 
 /* A FILE that leads out of the directory for output. */
 static void note_parent(struct check *check, uint32_t index, const char *location, const char *file)
 {
-	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL && !ct_file_is_within(location, file))
-		find(check, check->file[index], "a FILE with \"..\" in it is traced to only where its directory is there: none is made",
+	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL &&
+	    !ct_file_is_within(location, file))
+		find(check, check->file[index],
+		     "a FILE with \"..\" in it is traced to only where its directory is there: none is made",
 		     NULL);
 }
 
-static void check_file_directory(struct check *check, uint32_t index, const char *file, const char *location)
+static void check_file_directory(struct check *check, uint32_t index, const char *file,
+				 const char *location)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
 	const char *slash = strrchr(file, '/');
@@ -321,17 +347,21 @@ static void check_file_directory(struct check *check, uint32_t index, const char
 		note_parent(check, index, location, file);
 	if (file[0] != '/' || (size_t)(slash - file) >= sizeof directory)
 		return;
-	(void)snprintf(directory, sizeof directory, "%.*s", slash == file ? 1 : (int)(slash - file), file);
+	(void)snprintf(directory, sizeof directory, "%.*s", slash == file ? 1 : (int)(slash - file),
+		       file);
 	if (strstr(directory, "$(") != NULL)
 		return;
-	if (ct_emitter_at(index) != &ct_emit_textfile || ct_file_is_within(location, file) || stat(directory, &info) == 0) {
+	if (ct_emitter_at(index) != &ct_emit_textfile || ct_file_is_within(location, file) ||
+	    stat(directory, &info) == 0) {
 		note_directory(check, check->file[index], directory, "nothing is traced there");
 		return;
 	}
 	ct_buf_init(&message);
 	ct_buf_add_text(&message, "no such directory: ");
-	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) }, strlen(directory));
-	find_text(check, check->file[index], &message, "a directory that is there; below LOCATION one is made when it is missing");
+	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) },
+		      strlen(directory));
+	find_text(check, check->file[index], &message,
+		  "a directory that is there; below LOCATION one is made when it is missing");
 }
 
 /* ---- what has the name of the output already ---- */
@@ -368,15 +398,19 @@ static const char *refusal_of_directory(const struct stat *info, const char *pat
 	return NULL;
 }
 
-/* Where the output goes when the program is started here.  False when that depends on the process. */
+/* Where the output goes when the program is started here.  False when that depends on the process.
+ */
 static bool output_path(const char *file, const char *location, char out[CTRACE_EMITTER_PATH_SIZE])
 {
 	const char *logs = ct_os_environment("MFTRACE_LOGS");
-	const char *directory = file[0] == '/' ? "" : location[0] != '\0' ? location : logs != NULL ? logs : "";
+	const char *directory = file[0] == '/'        ? ""
+				: location[0] != '\0' ? location
+				: logs != NULL        ? logs
+						      : "";
 	size_t size;
 
-	if (snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", file) >=
-		    (int)CTRACE_EMITTER_PATH_SIZE ||
+	if (snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s%s", directory,
+		     directory[0] != '\0' ? "/" : "", file) >= (int)CTRACE_EMITTER_PATH_SIZE ||
 	    strstr(out, "$(") != NULL)
 		return false;
 	size = strlen(out);
@@ -416,12 +450,15 @@ static void check_directories(struct check *check)
 	for (uint32_t i = 0; i < CT_EMITTER_LIMIT && ct_emitter_at(i) != NULL; i++) {
 		ct_buf_clear(&file);
 		ct_buf_clear(&location);
-		if (ct_emitter_property_get(check->target.registry, i, "LOCATION", 8, &location) != CTRACE_OK)
+		if (ct_emitter_property_get(check->target.registry, i, "LOCATION", 8, &location) !=
+		    CTRACE_OK)
 			ct_buf_clear(&location);
 		if (check->location[i].line != 0 && location.size != 0)
 			note_directory(check, check->location[i], ct_buf_text(&location),
-				    "MFTRACE_LOGS, or its working directory, takes its place");
-		if (check->file[i].line == 0 || ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) != CTRACE_OK)
+				       "MFTRACE_LOGS, or its working directory, takes its place");
+		if (check->file[i].line == 0 ||
+		    ct_emitter_property_get(check->target.registry, i, "FILE", 4, &file) !=
+			    CTRACE_OK)
 			continue;
 		check_file_directory(check, i, ct_buf_text(&file), ct_buf_text(&location));
 		note_output(check, i, ct_buf_text(&file), ct_buf_text(&location));
@@ -444,8 +481,9 @@ static void print_people(const struct check *check)
 		const struct diagnostic *found = &check->found[i];
 
 		ct_tool_print(stderr, check->path, strlen(check->path));
-		fprintf(stderr, ":%u:%u: %s%s%s%s\n", found->place.line, found->place.column, found->is_note ? "note: " : "",
-			found->message, found->is_note ? "" : "; expected ", found->expected);
+		fprintf(stderr, ":%u:%u: %s%s%s%s\n", found->place.line, found->place.column,
+			found->is_note ? "note: " : "", found->message,
+			found->is_note ? "" : "; expected ", found->expected);
 	}
 	ct_config_each_setting(&check->target, print_setting, NULL);
 }
@@ -498,7 +536,9 @@ static void print_json(struct check *check)
 static int check_text(struct check *check)
 {
 	struct ct_config_reader loading = { .command = load_for, .user = check };
-	struct ct_config_reader reader = { .command = apply_command, .diagnose = take_diagnostic, .user = check };
+	struct ct_config_reader reader = { .command = apply_command,
+					   .diagnose = take_diagnostic,
+					   .user = check };
 
 	ct_config_read(check->text.data, check->text.size, NULL, &loading, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
@@ -601,7 +641,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		if (arguments->path == NULL)
 			arguments->path = configured_path();
 		if (arguments->path == NULL)
-			argp_error(state, "check what? expected a file, or MFTRACE_CONFIG in the environment");
+			argp_error(
+				state,
+				"check what? expected a file, or MFTRACE_CONFIG in the environment");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -625,7 +667,8 @@ static char *add_keys(int key, const char *text, void *input)
 	fputs("Keys of the file, one KEY = VALUE a line, in any case of letters:\n", to);
 	for (size_t i = 0; (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
-			fprintf(to, "  %s%s = %s\n      %s\n", row->key, row->subject_grammar, row->value_grammar, row->help);
+			fprintf(to, "  %s%s = %s\n      %s\n", row->key, row->subject_grammar,
+				row->value_grammar, row->help);
 	if (!allocate_close_stream(to)) {
 		free(out);
 		return NULL;

@@ -1,8 +1,9 @@
 /*
  * cmd_console.c - ctrace console: an operator's console.
  *
- * Reads commands until it is told to end.  Before each it shows what has come meanwhile: prompts of other operators, and what external
- * writers say.  Everything goes to stdout with the time before it, as one log.
+ * Reads commands until it is told to end.  Before each it shows what has come meanwhile: prompts of
+ * other operators, and what external writers say.  Everything goes to stdout with the time before
+ * it, as one log.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,7 @@
 #define PROMPT_NUMBERS 10u /* that the prompt names */
 
 struct console {
-	struct operator operator;
+	struct dialogue dialogue;
 	struct console_logs logs;
 	unsigned *numbers; /* of the prompts that were outstanding before the last command */
 	size_t count;
@@ -43,16 +44,16 @@ static bool has_number(const unsigned *numbers, size_t count, unsigned number)
 
 static void show_prompts(struct console *console)
 {
-	unsigned own = console->operator.prompted;
+	unsigned own = console->dialogue.prompted;
 	unsigned *numbers = NULL;
 	size_t count = 0;
 
-	if (!ct_operator_numbers(&console->operator, & numbers, &count))
+	if (!ct_operator_numbers(&console->dialogue, &numbers, &count))
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] != own && !has_number(console->numbers, console->count, numbers[i]))
-			ct_operator_prompt(&console->operator, numbers[i]);
-	console->operator.prompted = 0;
+			ct_operator_prompt(&console->dialogue, numbers[i]);
+	console->dialogue.prompted = 0;
 	free(console->numbers);
 	console->numbers = numbers;
 	console->count = count;
@@ -63,7 +64,8 @@ static void print_prompt(const struct console *console, struct ct_buf *out)
 {
 	ct_buf_clear(out);
 	if (console->count != 0) {
-		ct_buf_add_format(out, "[%zu %s outstanding:", console->count, console->count == 1 ? "reply" : "replies");
+		ct_buf_add_format(out, "[%zu %s outstanding:", console->count,
+				  console->count == 1 ? "reply" : "replies");
 		for (size_t i = 0; i < console->count && i < PROMPT_NUMBERS; i++)
 			ct_buf_add_format(out, " %u", console->numbers[i]);
 		ct_buf_add_text(out, console->count > PROMPT_NUMBERS ? " ...] " : "] ");
@@ -73,17 +75,18 @@ static void print_prompt(const struct console *console, struct ct_buf *out)
 
 /* ---- commands of the console's own ---- */
 
-static const char help[] = "TRACE CT,ON|nnnnK|nnnnM|OFF,COMP=name[,SUB=(sub)]            asks for operands: R nn,...\n"
-			   "TRACE CT[,ON|OFF],COMP=name[,SUB=(sub)],PARM=member          takes them from a member\n"
-			   "TRACE CT,WTRSTART=name[,WRAP|NOWRAP]                         starts an external writer\n"
-			   "TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]                        stops one\n"
-			   "D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name] shows traces and writers\n"
-			   "D R                                                          lists prompts that wait for a reply\n"
-			   "R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR=name|DISCONNECT][,CONT|,END]\n"
-			   "                                                             replies; END carries the command out\n"
-			   "R nn,CANCEL                                                  withdraws the command\n"
-			   "HELP [message]                                               this, or what a message means\n"
-			   "QUIT, EXIT, END                                              end the console; so does Ctrl-D\n";
+static const char help[] =
+	"TRACE CT,ON|nnnnK|nnnnM|OFF,COMP=name[,SUB=(sub)]            asks for operands: R nn,...\n"
+	"TRACE CT[,ON|OFF],COMP=name[,SUB=(sub)],PARM=member          takes them from a member\n"
+	"TRACE CT,WTRSTART=name[,WRAP|NOWRAP]                         starts an external writer\n"
+	"TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]                        stops one\n"
+	"D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name] shows traces and writers\n"
+	"D R                                                          lists prompts that wait for a reply\n"
+	"R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR=name|DISCONNECT][,CONT|,END]\n"
+	"                                                             replies; END carries the command out\n"
+	"R nn,CANCEL                                                  withdraws the command\n"
+	"HELP [message]                                               this, or what a message means\n"
+	"QUIT, EXIT, END                                              end the console; so does Ctrl-D\n";
 
 /* What goes with a message is not known here. */
 static void print_row_text(const char *text)
@@ -112,7 +115,8 @@ static void print_help(struct ct_span code)
 	if (code.size != 0) {
 		fputs("There is no message ", stdout);
 		ct_tool_print(stdout, code.at, code.size);
-		fputs("; HELP alone lists the commands, and ctrace explain tells of return and reason codes\n", stdout);
+		fputs("; HELP alone lists the commands, and ctrace explain tells of return and reason codes\n",
+		      stdout);
 		return;
 	}
 	fputs(help, stdout);
@@ -140,38 +144,40 @@ struct told {
 };
 _Static_assert(sizeof(struct told) <= 4096, "one write to a pipe, as a whole");
 
-static void run_and_tell(struct operator* operator, const char * line, size_t size, int told_fd)
+static void run_and_tell(struct dialogue *dialogue, const char *line, size_t size, int told_fd)
 {
 	struct told told;
 
 	(void)signal(SIGINT, SIG_DFL);
-	ct_operator_run(operator, line, size);
+	ct_operator_run(dialogue, line, size);
 	fflush(stdout);
-	told = (struct told){ .prompted = operator->prompted, .wto = operator->wto };
+	told = (struct told){ .prompted = dialogue->prompted, .wto = dialogue->wto };
 	(void)!write(told_fd, &told, sizeof told);
-	_exit(0); /* not exit(): history, editor and what stdout has to say of its end are the console's */
+	/* not exit(): history, editor and what stdout has to say of its end are the console's */
+	_exit(0);
 }
 
-static void wait_for_command(struct operator* operator, pid_t child, int told_fd)
+static void wait_for_command(struct dialogue *dialogue, pid_t child, int told_fd)
 {
 	struct told told;
 	int status = 0;
 
-	/* The end comes when it has told, or has ended: what it started, as a writer, does not keep the pipe. */
+	/* The end comes when it has told, or has ended: what it started, as a writer, does not keep
+	 * the pipe. */
 	if (read(told_fd, &told, sizeof told) == (ssize_t)sizeof told) {
-		operator->prompted = told.prompted;
-		operator->wto = told.wto;
+		dialogue->prompted = told.prompted;
+		dialogue->wto = told.wto;
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status)) {
 		putchar('\n');
-		ct_wto(&operator->wto, CTR025I, NULL);
+		ct_wto(&dialogue->wto, CTR025I, NULL);
 	}
 }
 
 /* In a process of its own: Ctrl-C ends the command, whatever it waits for, and not the console. */
-static void run_apart(struct operator* operator, const char * line, size_t size)
+static void run_apart(struct dialogue *dialogue, const char *line, size_t size)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction kept;
@@ -179,21 +185,21 @@ static void run_apart(struct operator* operator, const char * line, size_t size)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		ct_operator_run(operator, line, size);
+		ct_operator_run(dialogue, line, size);
 		return;
 	}
 	fflush(NULL);
 	(void)sigaction(SIGINT, &ignore, &kept);
 	child = fork();
 	if (child == 0)
-		run_and_tell(operator, line, size, ends[1]);
+		run_and_tell(dialogue, line, size, ends[1]);
 	ct_os_close(&ends[1]);
 	if (child > 0)
-		wait_for_command(operator, child, ends[0]);
+		wait_for_command(dialogue, child, ends[0]);
 	ct_os_close(&ends[0]);
 	(void)sigaction(SIGINT, &kept, NULL);
 	if (child < 0)
-		ct_operator_run(operator, line, size);
+		ct_operator_run(dialogue, line, size);
 }
 
 /* False: the console is to end. */
@@ -205,13 +211,14 @@ static bool run_line(struct console *console, const char *line, size_t size)
 
 	if (ct_name_is(word.at, word.size, "HELP") || ct_name_is(word.at, word.size, "?"))
 		print_help(second);
-	else if (second.size == 0 && (ct_name_is(word.at, word.size, "QUIT") || ct_name_is(word.at, word.size, "EXIT") ||
-				      ct_name_is(word.at, word.size, "END")))
+	else if (second.size == 0 &&
+		 (ct_name_is(word.at, word.size, "QUIT") ||
+		  ct_name_is(word.at, word.size, "EXIT") || ct_name_is(word.at, word.size, "END")))
 		return false;
-	else if (console->operator.wto.has_caret)
-		run_apart(&console->operator, line, size);
+	else if (console->dialogue.wto.has_caret)
+		run_apart(&console->dialogue, line, size);
 	else
-		ct_operator_run(&console->operator, line, size);
+		ct_operator_run(&console->dialogue, line, size);
 	return true;
 }
 
@@ -224,14 +231,15 @@ static void run(struct console *console)
 
 	ct_buf_init(&prompt);
 	do {
-		ct_console_logs_expect(&console->logs, &console->operator.wto);
-		ct_console_logs_show(&console->logs, &console->operator.wto);
+		ct_console_logs_expect(&console->logs, &console->dialogue.wto);
+		ct_console_logs_show(&console->logs, &console->dialogue.wto);
 		show_prompts(console);
 		print_prompt(console, &prompt);
 		fflush(stdout);
 		kind = ct_console_input_read(ct_buf_text(&prompt), &line, &size);
-	} while (kind == CONSOLE_CANCELLED || (kind == CONSOLE_LINE && run_line(console, line, size)));
-	ct_console_logs_show(&console->logs, &console->operator.wto);
+	} while (kind == CONSOLE_CANCELLED ||
+		 (kind == CONSOLE_LINE && run_line(console, line, size)));
+	ct_console_logs_show(&console->logs, &console->dialogue.wto);
 	ct_buf_fini(&prompt);
 }
 
@@ -241,7 +249,7 @@ static error_t parse_console(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &console->operator.target;
+		state->child_inputs[0] = &console->dialogue.target;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument \"%s\"", argument);
@@ -253,20 +261,21 @@ static error_t parse_console(int key, char *argument, struct argp_state *state)
 
 int cmd_console(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &ct_target_argp, 0, "Which processes:", 1 }, { 0 } };
+	static const struct argp_child children[] = { { &ct_target_argp, 0, "Which processes:", 1 },
+						      { 0 } };
 	static const struct argp argp = {
 		.parser = parse_console,
 		.children = children,
 		.doc = "An operator's console: give commands to traced processes until QUIT. HELP lists them.",
 	};
-	struct console console = { .operator.wto.is_console = true };
+	struct console console = { .dialogue.wto.is_console = true };
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &console) != 0)
 		return CMD_USAGE;
 	(void)setlocale(LC_CTYPE, ""); /* what a character is, while a line is edited */
 	ct_operator_start();
 	ct_console_logs_open(&console.logs);
-	console.operator.wto.has_caret = ct_console_input_open(NULL);
+	console.dialogue.wto.has_caret = ct_console_input_open(NULL);
 	run(&console);
 	ct_console_input_close();
 	ct_console_logs_close(&console.logs);

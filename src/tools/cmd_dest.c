@@ -1,7 +1,9 @@
 /*
- * cmd_dest.c - ctrace dest COMPONENT [LIST]: shows or changes where the events of a component go, in running processes.
+ * cmd_dest.c - ctrace dest COMPONENT [LIST]: shows or changes where the events of a component go,
+ * in running processes.
  *
- * Each process answers when the change is in force.  Which emitters there are only it knows: it may have loaded some of its own.
+ * Each process answers when the change is in force.  Which emitters there are only it knows: it may
+ * have loaded some of its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,8 +41,10 @@ static void add_word(struct dest_arguments *arguments, const char *word, struct 
 {
 	bool is_removal = word[0] == REMOVE_MARK || word[0] == '-';
 
-	if ((is_removal || word[0] == '+') && (word[1] == '\0' || strpbrk(word + 1, "() ,\t\n+") != NULL))
-		argp_error(state, "\"%c%s\": expected the name of one emitter behind the sign", is_removal ? '-' : '+', word + 1);
+	if ((is_removal || word[0] == '+') &&
+	    (word[1] == '\0' || strpbrk(word + 1, "() ,\t\n+") != NULL))
+		argp_error(state, "\"%c%s\": expected the name of one emitter behind the sign",
+			   is_removal ? '-' : '+', word + 1);
 	if (is_removal || word[0] == '+') {
 		arguments->changes++;
 		ct_buf_add_char(&arguments->words, is_removal ? '-' : '+');
@@ -51,7 +55,9 @@ static void add_word(struct dest_arguments *arguments, const char *word, struct 
 	ct_buf_add_text(&arguments->words, word);
 	ct_buf_add_char(&arguments->words, ' ');
 	if (arguments->changes != 0 && arguments->exact != 0)
-		argp_error(state, "either names with a sign, which change the list, or names without, which are all of it");
+		argp_error(
+			state,
+			"either names with a sign, which change the list, or names without, which are all of it");
 }
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)
@@ -102,7 +108,8 @@ static void encode_changes(struct change *change, struct ct_span words)
 		       ct_span_of(word.at + 1, word.at + word.size));
 }
 
-/* The names, without parentheses round them; "()" has none.  False when a parenthesis is somewhere else or lacks its other. */
+/* The names, without parentheses round them; "()" has none.  False when a parenthesis is somewhere
+ * else or lacks its other. */
 static bool strip_parentheses(struct ct_span *list)
 {
 	while (list->size != 0 && ct_is_blank(list->at[0]))
@@ -111,7 +118,8 @@ static bool strip_parentheses(struct ct_span *list)
 		list->size--;
 	if (list->size >= 2 && list->at[0] == '(' && list->at[list->size - 1] == ')')
 		*list = ct_span_of(list->at + 1, list->at + list->size - 1);
-	return list->size == 0 || (memchr(list->at, '(', list->size) == NULL && memchr(list->at, ')', list->size) == NULL);
+	return list->size == 0 || (memchr(list->at, '(', list->size) == NULL &&
+				   memchr(list->at, ')', list->size) == NULL);
 }
 
 /* A list that is not there asks. */
@@ -135,7 +143,9 @@ static int set(struct dest_arguments *arguments)
 	}
 	rest = list;
 	if (!strip_parentheses(&list) || (!ct_config_next_word(&rest, &word))) {
-		fprintf(stderr, "%s: misplaced parenthesis; expected (EMITTER...) or names without parentheses\n", change->target.verb);
+		fprintf(stderr,
+			"%s: misplaced parenthesis; expected (EMITTER...) or names without parentheses\n",
+			change->target.verb);
 		return CMD_USAGE;
 	}
 	encode(change, CT_VERB_DEST_SET, list);

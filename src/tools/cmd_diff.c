@@ -36,7 +36,7 @@ struct diff {
 	bool has_failed;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For people
  */
 
@@ -74,7 +74,8 @@ static void print_count(const struct diff *diff, const struct ct_tally_change *c
 
 static void print_change(const struct diff *diff, const struct ct_tally_change *change)
 {
-	bool is_time = change->difference == CT_DIFFERENT_SLOWER || change->difference == CT_DIFFERENT_FASTER;
+	bool is_time = change->difference == CT_DIFFERENT_SLOWER ||
+		       change->difference == CT_DIFFERENT_FASTER;
 
 	printf("%-6s  ", ct_difference_name(change->difference));
 	print_subject(diff, change);
@@ -95,14 +96,15 @@ static void print_change(const struct diff *diff, const struct ct_tally_change *
 	putchar('\n');
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For programs
  */
 
 static json_t *json_run(const char *path, const struct ct_tally *tally)
 {
-	return json_pack("{s:o, s:I, s:I, s:I}", "path", ct_json_string(path), "count", (json_int_t)tally->events, "first_ns",
-			 (json_int_t)tally->first_ns, "last_ns", (json_int_t)tally->last_ns);
+	return json_pack("{s:o, s:I, s:I, s:I}", "path", ct_json_string(path), "count",
+			 (json_int_t)tally->events, "first_ns", (json_int_t)tally->first_ns,
+			 "last_ns", (json_int_t)tally->last_ns);
 }
 
 static json_t *json_side(const struct ct_tally_row *row, const struct ct_tally *tally)
@@ -114,19 +116,26 @@ static json_t *json_side(const struct ct_tally_row *row, const struct ct_tally *
 	object = json_pack("{s:I, s:f}", "count", (json_int_t)row->events, "per_second",
 			   ct_tally_rate(row->events, ct_tally_duration_ns(tally)));
 	if (row->spans != NULL) {
-		(void)json_object_set_new(object, "spans", json_integer((json_int_t)row->spans->count));
-		(void)json_object_set_new(object, "median_ns", json_integer((json_int_t)ct_histogram_at(row->spans, 500)));
-		(void)json_object_set_new(object, "p99_ns", json_integer((json_int_t)ct_histogram_at(row->spans, 990)));
+		(void)json_object_set_new(object, "spans",
+					  json_integer((json_int_t)row->spans->count));
+		(void)json_object_set_new(
+			object, "median_ns",
+			json_integer((json_int_t)ct_histogram_at(row->spans, 500)));
+		(void)json_object_set_new(
+			object, "p99_ns",
+			json_integer((json_int_t)ct_histogram_at(row->spans, 990)));
 	}
 	return object;
 }
 
-static json_t *json_change(const struct diff *diff, const struct ct_tally_change *change, const struct ct_tally tallies[2])
+static json_t *json_change(const struct diff *diff, const struct ct_tally_change *change,
+			   const struct ct_tally tallies[2])
 {
 	const struct ct_tally_row *row = change->b != NULL ? change->b : change->a;
 	json_t *object = json_object();
 
-	(void)json_object_set_new(object, "change", json_string(ct_difference_name(change->difference)));
+	(void)json_object_set_new(object, "change",
+				  json_string(ct_difference_name(change->difference)));
 	(void)json_object_set_new(object, "component", ct_json_string(row->component));
 	if (diff->options.kind == CT_TALLY_EVENT) {
 		(void)json_object_set_new(object, "event", json_integer(row->event_id));
@@ -134,11 +143,13 @@ static json_t *json_change(const struct diff *diff, const struct ct_tally_change
 	}
 	(void)json_object_set_new(object, "a", json_side(change->a, &tallies[0]));
 	(void)json_object_set_new(object, "b", json_side(change->b, &tallies[1]));
-	(void)json_object_set_new(object, "ratio", change->ratio != 0 ? json_real(change->ratio) : json_null());
+	(void)json_object_set_new(object, "ratio",
+				  change->ratio != 0 ? json_real(change->ratio) : json_null());
 	return object;
 }
 
-static bool print_json(const struct diff *diff, const struct ct_tally tallies[2], const struct ct_tally_change *changes, size_t count)
+static bool print_json(const struct diff *diff, const struct ct_tally tallies[2],
+		       const struct ct_tally_change *changes, size_t count)
 {
 	json_t *document = ct_json_document();
 	json_t *array = json_array();
@@ -151,7 +162,7 @@ static bool print_json(const struct diff *diff, const struct ct_tally tallies[2]
 	return ct_json_print(document, stdout);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The way
  */
 
@@ -225,11 +236,12 @@ static int run(struct diff *diff)
 	return result;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
-static double parse_number(const char *argument, double least, const char *expected, struct argp_state *state)
+static double parse_number(const char *argument, double least, const char *expected,
+			   struct argp_state *state)
 {
 	char *end;
 	double number = strtod(argument, &end);
@@ -266,10 +278,13 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state)
 		parse_by(diff, argument, state);
 		return 0;
 	case OPTION_MIN_COUNT:
-		diff->options.min_count = (uint64_t)parse_number(argument, 1, "a number of events, from 1", state);
+		diff->options.min_count =
+			(uint64_t)parse_number(argument, 1, "a number of events, from 1", state);
 		return 0;
 	case OPTION_MIN_TIME:
-		diff->options.min_ns = (uint64_t)(1000 * parse_number(argument, 0, "a number of microseconds", state));
+		diff->options.min_ns =
+			(uint64_t)(1000 *
+				   parse_number(argument, 0, "a number of microseconds", state));
 		return 0;
 	case OPTION_RATIO:
 		diff->options.ratio = parse_number(argument, 1.000001, "a ratio over 1", state);
@@ -281,7 +296,8 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state)
 		if (reading_take_expression(&diff->reading, argument))
 			return 0;
 		if (diff->path_count == 2)
-			argp_error(state, "unexpected argument \"%s\"; two runs are compared", argument);
+			argp_error(state, "unexpected argument \"%s\"; two runs are compared",
+				   argument);
 		else
 			diff->paths[diff->path_count++] = argument;
 		return 0;
@@ -297,15 +313,22 @@ static error_t parse_diff(int key, char *argument, struct argp_state *state)
 int cmd_diff(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "by", OPTION_BY, "WHAT", 0, "Compare by event, which is the default, or by component", 0 },
-		{ "counts", OPTION_COUNTS, NULL, 0, "Compare counts as they are, not by the second of their run", 0 },
+		{ "by", OPTION_BY, "WHAT", 0,
+		  "Compare by event, which is the default, or by component", 0 },
+		{ "counts", OPTION_COUNTS, NULL, 0,
+		  "Compare counts as they are, not by the second of their run", 0 },
 		{ "json", 'j', NULL, 0, "Print one JSON document", 0 },
-		{ "min-count", OPTION_MIN_COUNT, "N", 0, "Leave out what neither run has N times; 5 by default", 0 },
-		{ "min-time", OPTION_MIN_TIME, "MICROSECONDS", 0, "Medians that differ by less are alike; 1 by default", 0 },
-		{ "ratio", OPTION_RATIO, "R", 0, "What changes by less than R times is alike; 1.5 by default", 0 },
+		{ "min-count", OPTION_MIN_COUNT, "N", 0,
+		  "Leave out what neither run has N times; 5 by default", 0 },
+		{ "min-time", OPTION_MIN_TIME, "MICROSECONDS", 0,
+		  "Medians that differ by less are alike; 1 by default", 0 },
+		{ "ratio", OPTION_RATIO, "R", 0,
+		  "What changes by less than R times is alike; 1.5 by default", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
+						      { .argp = &ct_reading_pid_argp },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,

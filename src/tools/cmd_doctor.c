@@ -1,8 +1,9 @@
 /*
  * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: why is nothing traced?
  *
- * Runs the program with a run directory of its own, whose directories the library leaves when it ends, and says what they and the loader's
- * account tell.  Of a process that runs already it reads what `ctrace list` reads.  What the program prints goes where it always goes.
+ * Runs the program with a run directory of its own, whose directories the library leaves when it
+ * ends, and says what they and the loader's account tell.  Of a process that runs already it reads
+ * what `ctrace list` reads.  What the program prints goes where it always goes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +80,8 @@ static void print_library(struct doctor *doctor)
 		add(doctor, "linked into the program (libctrace.a)");
 	} else {
 		add_problem(doctor, "library");
-		add(doctor, "libctrace was not loaded: the program is not linked with it, or has failed before that");
+		add(doctor,
+		    "libctrace was not loaded: the program is not linked with it, or has failed before that");
 	}
 	add(doctor, "\n");
 }
@@ -137,7 +139,8 @@ static bool has_file(const struct ct_dest *dest)
 	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
 }
 
-/* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is not set, or is no level. */
+/* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is
+ * not set, or is no level. */
 static uint32_t least_level(const struct ct_session *session, const struct ct_dest *dest)
 {
 	static const char name[] = "LEVEL=";
@@ -157,7 +160,8 @@ static uint32_t least_level(const struct ct_session *session, const struct ct_de
 	return level;
 }
 
-/* Events that LEVEL keeps out are neither lost nor missing: the destination was given them, and has left them out. */
+/* Events that LEVEL keeps out are neither lost nor missing: the destination was given them, and has
+ * left them out. */
 static void print_level(const struct doctor *doctor, uint32_t level)
 {
 	if (level >= CTRACE_LEVEL_COUNT) {
@@ -168,7 +172,8 @@ static void print_level(const struct doctor *doctor, uint32_t level)
 	}
 }
 
-static void print_destination(struct doctor *doctor, const struct ct_session *session, uint32_t index)
+static void print_destination(struct doctor *doctor, const struct ct_session *session,
+			      uint32_t index)
 {
 	struct ct_dest *dest = &session->head->dest[index];
 	const struct ct_dest_slot *slot = ct_dest_current(dest);
@@ -179,8 +184,8 @@ static void print_destination(struct doctor *doctor, const struct ct_session *se
 	add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
 	add(doctor, " ");
 	add_text(doctor, path, strlen(path));
-	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", path[0] != '\0' ? ": " : "", slot->delivered,
-		       slot->delivered == 1 ? "" : "s");
+	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", path[0] != '\0' ? ": " : "",
+		       slot->delivered, slot->delivered == 1 ? "" : "s");
 	add(doctor, events);
 	if (slot->delivered != 0)
 		print_level(doctor, least_level(session, dest));
@@ -203,7 +208,8 @@ static void print_destinations(struct doctor *doctor, const struct ct_session *s
 		struct ct_dest *dest = &session->head->dest[i];
 
 		if (!ct_list_shows(dest) ||
-		    (ct_dest_current(dest)->delivered == 0 && dest->failing == 0 && ct_dest_path(session, i)[0] == '\0'))
+		    (ct_dest_current(dest)->delivered == 0 && dest->failing == 0 &&
+		     ct_dest_path(session, i)[0] == '\0'))
 			continue;
 		if (count++ < SHOWN) {
 			add(doctor, count > 1 ? "; " : "");
@@ -228,7 +234,8 @@ static void print_losses(struct doctor *doctor, const struct list_counters *coun
 		printf("%" PRIu64 " events", counters->lost_total);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		if (counters->lost[i] != 0) {
-			printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
+			printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i),
+			       counters->lost[i]);
 			separator = ", ";
 		}
 	if (counters->lost_total != 0)
@@ -245,7 +252,8 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 
 	if (doctor->pid != 0 && entry->pid != doctor->pid)
 		return;
-	if (ct_session_load(&process.session, entry->run_directory, entry->name, false) != CTRACE_OK)
+	if (ct_session_load(&process.session, entry->run_directory, entry->name, false) !=
+	    CTRACE_OK)
 		return;
 	if (ct_list_gather_components(&process, NULL, false)) {
 		if (doctor->shown++ == 0)
@@ -269,7 +277,8 @@ static void print_untraced(struct doctor *doctor)
 	print_library(doctor);
 	add_problem(doctor, "components");
 	begin_line(doctor, "components");
-	add(doctor, "none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
+	add(doctor,
+	    "none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
 }
 
 /* ---- the library ---- */
@@ -303,9 +312,11 @@ static void find_loaded(struct doctor *doctor)
 	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
 	directory = opendir(path);
 	ct_buf_init(&text);
-	while (directory != NULL && (entry = readdir(directory)) != NULL && doctor->library.size == 0) {
+	while (directory != NULL && (entry = readdir(directory)) != NULL &&
+	       doctor->library.size == 0) {
 		ct_buf_clear(&text);
-		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->directory, entry->d_name);
+		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->directory,
+			       entry->d_name);
 		if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
 			(void)find_library(doctor, ct_buf_text(&text), "calling init: ");
 	}
@@ -366,7 +377,9 @@ static void remove_directories(const struct doctor *doctor)
 	if (directory != NULL)
 		(void)closedir(directory);
 	if (rmdir(path) != 0 || rmdir(doctor->directory) != 0)
-		fprintf(stderr, "ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n", path);
+		fprintf(stderr,
+			"ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n",
+			path);
 }
 
 static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
@@ -380,7 +393,8 @@ static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGQUIT, SIG_DFL);
-	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 && setenv("CTRACE_LEAVE_DIRECTORY", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
+	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 &&
+	    setenv("CTRACE_LEAVE_DIRECTORY", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
 	    setenv("LD_DEBUG_OUTPUT", loader, 1) == 0)
 		(void)execvp(doctor->program[0], doctor->program);
 	error = errno;
@@ -398,7 +412,8 @@ static bool run_program(struct doctor *doctor)
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	(void)fflush(NULL);
-	(void)signal(SIGINT, SIG_IGN); /* a key that ends the program must not end the account of it */
+	/* a key that ends the program must not end the account of it */
+	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
 	child = fork();
 	if (child == 0)
@@ -424,13 +439,17 @@ static bool has_failed(const struct doctor *doctor)
 static void print_end(const struct doctor *doctor)
 {
 	if (WIFSIGNALED(doctor->how))
-		fprintf(stderr, "ctrace doctor: the program was ended by signal %d (%s)\n", WTERMSIG(doctor->how),
-			strsignal(WTERMSIG(doctor->how)));
+		fprintf(stderr, "ctrace doctor: the program was ended by signal %d (%s)\n",
+			WTERMSIG(doctor->how), strsignal(WTERMSIG(doctor->how)));
 	else if (has_failed(doctor))
-		fprintf(stderr, "ctrace doctor: the program ended with exit status %d\n", WEXITSTATUS(doctor->how));
+		fprintf(stderr, "ctrace doctor: the program ended with exit status %d\n",
+			WEXITSTATUS(doctor->how));
 	if (doctor->recovered != 0)
-		fprintf(stderr, "ctrace doctor: %" PRIu64 " event%s that it had left behind %s delivered after its end\n",
-			doctor->recovered, doctor->recovered == 1 ? "" : "s", doctor->recovered == 1 ? "was" : "were");
+		fprintf(stderr,
+			"ctrace doctor: %" PRIu64
+			" event%s that it had left behind %s delivered after its end\n",
+			doctor->recovered, doctor->recovered == 1 ? "" : "s",
+			doctor->recovered == 1 ? "was" : "were");
 }
 
 static void examine_program(struct doctor *doctor)
@@ -464,7 +483,9 @@ static void print_json(const struct doctor *doctor)
 			json_object_set_new(end, "status", json_integer(WEXITSTATUS(doctor->how)));
 	}
 	json_object_set_new(object, "library",
-			    doctor->library.size != 0 ? ct_json_text(doctor->library.data, doctor->library.size) : json_null());
+			    doctor->library.size != 0
+				    ? ct_json_text(doctor->library.data, doctor->library.size)
+				    : json_null());
 	json_object_set(object, "processes", doctor->processes);
 	json_object_set(object, "problems", doctor->problems);
 	json_object_set_new(object, "recovered", json_integer((json_int_t)doctor->recovered));
@@ -499,7 +520,9 @@ static int examine(struct doctor *doctor)
 		remove_directories(doctor);
 	}
 	has_problem = json_array_size(doctor->problems) != 0;
-	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED : has_problem ? CMD_NOTHING : CMD_DONE;
+	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED
+	       : has_problem  ? CMD_NOTHING
+			      : CMD_DONE;
 }
 
 static bool is_process(const char *text, uint32_t *out_pid)
@@ -532,7 +555,9 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which program? expected one with its arguments, or the id of a process");
+		argp_error(
+			state,
+			"which program? expected one with its arguments, or the id of a process");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -542,7 +567,9 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "json", 'j', NULL, 0, "Print one JSON document; the program's standard output goes to standard error then", 0 },
+		{ "json", 'j', NULL, 0,
+		  "Print one JSON document; the program's standard output goes to standard error then",
+		  0 },
 		{ 0 },
 	};
 	static const struct argp argp = {

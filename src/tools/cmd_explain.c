@@ -1,7 +1,9 @@
 /*
- * cmd_explain.c - `ctrace explain CODE...`: what a return, reason or abend code of component trace means, and what to do.
+ * cmd_explain.c - `ctrace explain CODE...`: what a return, reason or abend code of component trace
+ * means, and what to do.
  *
- * Codes are read as programs and people write them: 0C 13, RC=0C RSN=00001300, 00D-102.  The texts are the library's own table.
+ * Codes are read as programs and people write them: 0C 13, RC=0C RSN=00001300, 00D-102.  The texts
+ * are the library's own table.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -74,8 +76,8 @@ static void print_row(const struct ct_reason_row *row)
 	char rc[8], reason[12], sentence[256];
 
 	name_codes(row, rc, reason);
-	printf("%s %s%s%s: %s\n", row->rc == CTRACE_RC_ABEND ? "Abend" : "RC", rc, reason[0] != '\0' ? ", reason " : "", reason,
-	       row->name);
+	printf("%s %s%s%s: %s\n", row->rc == CTRACE_RC_ABEND ? "Abend" : "RC", rc,
+	       reason[0] != '\0' ? ", reason " : "", reason, row->name);
 	(void)snprintf(sentence, sizeof sentence, "%s.", row->meaning);
 	sentence[0] = (char)toupper((unsigned char)sentence[0]);
 	print_wrapped("  ", sentence);
@@ -126,7 +128,9 @@ static int diagnose_unknown(const struct explain *explain)
 	char rc[8], reason[12];
 
 	if (row == NULL) {
-		fprintf(stderr, "ctrace explain: unknown return code %02" PRIX32 "; there are 00, 04, 08, 0C and the abend 00D\n",
+		fprintf(stderr,
+			"ctrace explain: unknown return code %02" PRIX32
+			"; there are 00, 04, 08, 0C and the abend 00D\n",
 			explain->rc);
 		return CMD_USAGE;
 	}
@@ -218,7 +222,8 @@ static void take_argument(struct explain *explain, const char *argument, struct 
 {
 	static const char separators[] = " =-,/";
 
-	for (argument += strspn(argument, separators); *argument != '\0'; argument += strspn(argument, separators)) {
+	for (argument += strspn(argument, separators); *argument != '\0';
+	     argument += strspn(argument, separators)) {
 		size_t size = strcspn(argument, separators);
 		const char *diagnostic = take_word(explain, argument, size);
 

@@ -1,8 +1,8 @@
 /*
  * cmd_export.c - ctrace export: traces of any kind, merged, for other tools.
  *
- * Reads twice what the format must know of before its first event, so that memory stays small.  A document gets its name when it is
- * complete: nobody sees half of one.
+ * Reads twice what the format must know of before its first event, so that memory stays small.  A
+ * document gets its name when it is complete: nobody sees half of one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,7 @@
 
 enum { OPTION_LINES = 256, OPTION_COLUMNS, OPTION_UNGUARDED, OPTION_ARGS };
 
-struct export
-{
+struct exporting {
 	struct reading reading;
 	const struct ct_exporter *exporter;
 	void *self; /* the exporter's */
@@ -32,7 +31,7 @@ struct export
 	bool is_unwritten;
 };
 
-static int diagnose(const struct export *verb, const char *path, const char *what)
+static int diagnose(const struct exporting *verb, const char *path, const char *what)
 {
 	fprintf(stderr, "%s: ", verb->reading.verb);
 	if (path != NULL) {
@@ -43,26 +42,27 @@ static int diagnose(const struct export *verb, const char *path, const char *wha
 	return CMD_NOTHING;
 }
 
-static void diagnose_output(struct export *verb, const char *what)
+static void diagnose_output(struct exporting *verb, const char *what)
 {
 	verb->is_unwritten = true;
 	(void)diagnose(verb, verb->output, what);
 }
 
-static void diagnose_spool(struct export *verb, const char *directory, int error)
+static void diagnose_spool(struct exporting *verb, const char *directory, int error)
 {
 	verb->is_unwritten = true;
 	fprintf(stderr, "%s: ", verb->reading.verb);
 	ct_tool_print(stderr, directory, strlen(directory));
 	fprintf(stderr, ": a temporary file cannot be written there: %s; %s\n", strerror(error),
-		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the directory" : "TMPDIR may name another directory");
+		ct_os_environment("TMPDIR") != NULL ? "TMPDIR names the directory"
+						    : "TMPDIR may name another directory");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Where it goes
  */
 
-static bool open_output(struct export *verb)
+static bool open_output(struct exporting *verb)
 {
 	const char *path = verb->output;
 
@@ -79,7 +79,7 @@ static bool open_output(struct export *verb)
 	return true;
 }
 
-static bool close_output(struct export *verb, bool is_complete)
+static bool close_output(struct exporting *verb, bool is_complete)
 {
 	if (!verb->is_file || new_file_end(&verb->file, is_complete))
 		return is_complete;
@@ -88,19 +88,19 @@ static bool close_output(struct export *verb, bool is_complete)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The way through
  */
 
 static void note_lost(const struct ct_read_note *note, void *user)
 {
-	struct export *verb = user;
+	struct exporting *verb = user;
 
 	if (note->trouble == CT_TROUBLE_LOST && verb->self != NULL && verb->exporter->lost != NULL)
 		verb->exporter->lost(verb->self, note);
 }
 
-static bool look(struct export *verb)
+static bool look(struct exporting *verb)
 {
 	struct reading *reading = &verb->reading;
 	const struct ct_view *view;
@@ -111,7 +111,7 @@ static bool look(struct export *verb)
 	return reading_again(reading, 0) && new_file_interrupted == 0;
 }
 
-static bool write_events(struct export *verb)
+static bool write_events(struct exporting *verb)
 {
 	const struct ct_view *view;
 	enum ctrace_status status;
@@ -126,20 +126,24 @@ static bool write_events(struct export *verb)
 		return false;
 	/* What the first reading did not see has no column and no track. */
 	if (reading_differs(&verb->reading)) {
-		(void)diagnose(verb, NULL, "what was read at first and the second time differ: a trace could not be read once");
+		(void)diagnose(
+			verb, NULL,
+			"what was read at first and the second time differ: a trace could not be read once");
 		return false;
 	}
 	status = verb->exporter->end(verb->self);
 	if (status == CTRACE_OK)
 		return true;
-	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL && verb->exporter->spool(verb->self) != NULL)
+	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL &&
+	    verb->exporter->spool(verb->self) != NULL)
 		diagnose_spool(verb, verb->exporter->spool(verb->self), errno);
 	else if (!ct_memory_has_lacked()) /* the tool's end tells of that */
-		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
+								: ctrace_status_text(status));
 	return false;
 }
 
-static bool convert(struct export *verb)
+static bool convert(struct exporting *verb)
 {
 	enum ctrace_status status;
 	bool is_complete;
@@ -153,7 +157,8 @@ static bool convert(struct export *verb)
 	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
 		diagnose_output(verb, "is not empty; name a directory that is not there yet");
 	else if (status != CTRACE_OK)
-		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
+								: ctrace_status_text(status));
 	verb->reading.has_failed |= status != CTRACE_OK;
 	is_complete = status == CTRACE_OK && write_events(verb);
 	verb->exporter->close(verb->self);
@@ -161,7 +166,7 @@ static bool convert(struct export *verb)
 	return close_output(verb, is_complete);
 }
 
-static int run(struct export *verb)
+static int run(struct exporting *verb)
 {
 	int exit_status;
 	bool is_good;
@@ -172,7 +177,8 @@ static int run(struct export *verb)
 	verb->reading.also_user = verb;
 	new_file_catch();
 	/* Of nothing nothing is made: what is in the way of the output stays. */
-	is_good = reading_open(&verb->reading) && ct_reader_source_process(verb->reading.reader, 0) != NULL && convert(verb);
+	is_good = reading_open(&verb->reading) &&
+		  ct_reader_source_process(verb->reading.reader, 0) != NULL && convert(verb);
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
 	if (verb->is_unwritten)
@@ -180,11 +186,11 @@ static int run(struct export *verb)
 	return is_good || exit_status == CMD_UNREAD ? exit_status : CMD_NOTHING;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
-static void parse_format(struct export *verb, const char *name, struct argp_state *state)
+static void parse_format(struct exporting *verb, const char *name, struct argp_state *state)
 {
 	struct ct_buf known;
 
@@ -193,33 +199,43 @@ static void parse_format(struct export *verb, const char *name, struct argp_stat
 		return;
 	ct_buf_init(&known);
 	for (size_t i = 0; ct_exporter_at(i) != NULL; i++)
-		ct_buf_add_format(&known, "%s%s", i == 0 ? "" : ct_exporter_at(i + 1) != NULL ? ", " : " or ", ct_exporter_at(i)->name);
+		ct_buf_add_format(&known, "%s%s",
+				  i == 0                          ? ""
+				  : ct_exporter_at(i + 1) != NULL ? ", "
+								  : " or ",
+				  ct_exporter_at(i)->name);
 	argp_error(state, "unknown format \"%s\"; expected %s", name, ct_buf_text(&known));
 }
 
-static void check(struct export *verb, struct argp_state *state)
+static void check(struct exporting *verb, struct argp_state *state)
 {
 	if (verb->exporter == NULL)
-		argp_error(state, "--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
+		argp_error(
+			state,
+			"--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
 	if (verb->reading.path_count == 0)
-		argp_error(state, "export what? expected a trace, a process directory or a process id");
+		argp_error(state,
+			   "export what? expected a trace, a process directory or a process id");
 	if (verb->exporter->is_directory && verb->output == NULL)
-		argp_error(state, "a %s trace is a directory: --output is missing", verb->exporter->name);
+		argp_error(state, "a %s trace is a directory: --output is missing",
+			   verb->exporter->name);
 	if (verb->exporter->is_binary && verb->output == NULL && isatty(STDOUT_FILENO))
-		argp_error(state, "%s is nothing for a terminal: --output is missing", verb->exporter->name);
+		argp_error(state, "%s is nothing for a terminal: --output is missing",
+			   verb->exporter->name);
 	if (verb->options.is_lines && verb->exporter != &ct_export_json)
 		argp_error(state, "--lines goes with --format=json");
 	if (verb->options.columns != NULL && verb->exporter != &ct_export_csv)
 		argp_error(state, "--columns goes with --format=csv");
 	if (verb->options.has_args && verb->exporter != &ct_export_chrome)
-		argp_error(state, "--args goes with --format=chrome; the others have what they can hold");
+		argp_error(state,
+			   "--args goes with --format=chrome; the others have what they can hold");
 	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
 		argp_error(state, "--unguarded goes with --format=csv");
 }
 
 static error_t parse_export(int key, char *argument, struct argp_state *state)
 {
-	struct export *verb = state->input;
+	struct exporting *verb = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -248,7 +264,8 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 		verb->options.is_unguarded = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_words(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&verb->reading, state->argv + state->next,
+			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check(verb, state);
@@ -261,15 +278,23 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "format", 'f', "FORMAT", 0, "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
-		{ "output", 'o', "PATH", 0, "The file, or the directory of common-trace-format; stdout by default", 0 },
-		{ "args", OPTION_ARGS, NULL, 0, "chrome: the items of spans too; speedscope then adds nothing up", 0 },
-		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array", 0 },
-		{ "columns", OPTION_COLUMNS, "LIST", 0, "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
-		{ "unguarded", OPTION_UNGUARDED, NULL, 0, "csv: no apostrophe before what a spreadsheet would compute", 0 },
+		{ "format", 'f', "FORMAT", 0,
+		  "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
+		{ "output", 'o', "PATH", 0,
+		  "The file, or the directory of common-trace-format; stdout by default", 0 },
+		{ "args", OPTION_ARGS, NULL, 0,
+		  "chrome: the items of spans too; speedscope then adds nothing up", 0 },
+		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array",
+		  0 },
+		{ "columns", OPTION_COLUMNS, "LIST", 0,
+		  "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
+		{ "unguarded", OPTION_UNGUARDED, NULL, 0,
+		  "csv: no apostrophe before what a spreadsheet would compute", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
+						      { .argp = &ct_reading_pid_argp },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,
@@ -279,7 +304,7 @@ int cmd_export(int argc, char **argv)
 		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
 		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
 	};
-	struct export verb = { .output = NULL };
+	struct exporting verb = { .output = NULL };
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &verb) != 0)
 		return CMD_USAGE;

@@ -1,8 +1,9 @@
 /*
  * cmd_flush.c - ctrace flush: running processes deliver what they have traced so far.
  *
- * A process waits for its consumer thread for less than a second at a time, because it answers one operator after the other; so those that are
- * not done are asked again until they are, or the time is over.
+ * A process waits for its consumer thread for less than a second at a time, because it answers one
+ * operator after the other; so those that are not done are asked again until they are, or the time
+ * is over.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,8 @@
 #include "operator/change.h"
 
 #define LONGEST_WAIT_MS 900u
-#define ANSWER_MS 1000u /* an answer may come so much later, because the process answers others as well */
+/* an answer may come so much later, because the process answers others as well */
+#define ANSWER_MS 1000u
 #define SHORTEST_ROUND_MS 50u
 
 static error_t parse_argument(int key, char *argument, struct argp_state *state)
@@ -25,7 +27,10 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &change->target;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"; --pid, --job and --asid say which processes", argument);
+		argp_error(
+			state,
+			"unexpected argument \"%s\"; --pid, --job and --asid say which processes",
+			argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -39,7 +44,8 @@ static unsigned left_ms(uint64_t deadline_ns)
 	return now_ns < deadline_ns ? (unsigned)((deadline_ns - now_ns) / 1000000u) : 0;
 }
 
-/* Asks once more.  The process gets a little less time than we have, so that it can say that it was not enough. */
+/* Asks once more.  The process gets a little less time than we have, so that it can say that it was
+ * not enough. */
 static void ask(struct change *change, unsigned left)
 {
 	unsigned patience_ms = left - left / 4;
@@ -50,7 +56,8 @@ static void ask(struct change *change, unsigned left)
 	command.number = patience_ms;
 	ct_buf_clear(&change->ask.request);
 	ct_command_encode(&change->ask.request, &command);
-	ct_client_ask(&change->ask.peers, &change->ask.request, left < patience_ms + ANSWER_MS ? left : patience_ms + ANSWER_MS);
+	ct_client_ask(&change->ask.peers, &change->ask.request,
+		      left < patience_ms + ANSWER_MS ? left : patience_ms + ANSWER_MS);
 }
 
 /* Returns true if a process has to be asked again. */

@@ -1,8 +1,9 @@
 /*
  * cmd_ipcs.c - ctrace ipcs: traces as IPCS lists them, by its own subcommands.
  *
- * Commands come from the command line, from a file, or from standard input; at a terminal each is asked for.  Listings and messages go to
- * stdout; what is wrong with a command goes to stderr with its place.
+ * Commands come from the command line, from a file, or from standard input; at a terminal each is
+ * asked for.  Listings and messages go to stdout; what is wrong with a command goes to stderr with
+ * its place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,8 @@ struct arguments {
 /* An error in a command is to be told as such, and not as a trace that is missing. */
 static bool is_command(const char *word)
 {
-	return ct_ipcs_is_command(word) || (access(word, F_OK) != 0 && ct_ipcs_may_be_command(word));
+	return ct_ipcs_is_command(word) ||
+	       (access(word, F_OK) != 0 && ct_ipcs_may_be_command(word));
 }
 
 /* Commands and paths may come in any order; each keeps its own. */
@@ -106,7 +108,8 @@ static void run_file(struct ipcs *ipcs, const char *path)
 		ct_ipcs_commands_run(ipcs, text.data, text.size);
 		ipcs->is_file = false;
 		if (ipcs->commands == 0) {
-			fputs("ctrace ipcs: no command; expected CTRACE, MERGE, COPYTRC, SETDEF, HELP or END\n", stderr);
+			fputs("ctrace ipcs: no command; expected CTRACE, MERGE, COPYTRC, SETDEF, HELP or END\n",
+			      stderr);
 			ct_ipcs_fail(ipcs, CMD_USAGE);
 		}
 	} else {
@@ -162,7 +165,10 @@ static void converse(struct ipcs *ipcs)
 	while (!ipcs->has_ended && got != CONSOLE_END) {
 		fflush(stdout);
 		ct_end_wanted = 0;
-		got = ct_console_input_read(command.size != 0 ? "   + " : ipcs->merged != NULL ? "MERGE " : "IPCS ", &line, &size);
+		got = ct_console_input_read(command.size != 0      ? "   + "
+					    : ipcs->merged != NULL ? "MERGE "
+								   : "IPCS ",
+					    &line, &size);
 		if (got != CONSOLE_LINE) {
 			ct_buf_clear(&command);
 			continue;
@@ -200,17 +206,20 @@ static void run(struct arguments *arguments)
 int cmd_ipcs(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "file", 'f', "FILE", 0, "Take commands from a file before those of the command line; - is standard input", 0 },
+		{ "file", 'f', "FILE", 0,
+		  "Take commands from a file before those of the command line; - is standard input",
+		  0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { &ct_reading_argp, 0, "Which events:", 1 }, { 0 } };
+	static const struct argp_child children[] = { { &ct_reading_argp, 0, "Which events:", 1 },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_ipcs,
 		.children = children,
 		.args_doc = "[COMMAND...] [TRACE...]",
 		.doc = "Lists traces as IPCS does.\vA word that begins with CTRACE, QUERY, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END is a "
-		       "command; the others are traces: directories, stream files, process directorys, process ids. Without commands they are read from "
+		       "command; the others are traces: directories, stream files, process directories, process ids. Without commands they are read from "
 		       "standard input, at a terminal with line editing; HELP lists them.\n\n"
 		       "  ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL LIMIT(10)' trace",
 	};

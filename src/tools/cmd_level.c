@@ -1,5 +1,6 @@
 /*
- * cmd_level.c - ctrace level COMPONENT [LEVEL]: shows or changes the threshold of a component in running processes.
+ * cmd_level.c - ctrace level COMPONENT [LEVEL]: shows or changes the threshold of a component in
+ * running processes.
  *
  * Each process answers when the change is in force.
  *
@@ -30,7 +31,9 @@ static uint32_t parse_level(const char *word, struct argp_state *state)
 	if (nearest != NULL)
 		argp_error(state, "unknown level \"%s\"; did you mean %s?", word, nearest);
 	else
-		argp_error(state, "unknown level \"%s\"; expected debug, info, warn, error, fatal or none", word);
+		argp_error(state,
+			   "unknown level \"%s\"; expected debug, info, warn, error, fatal or none",
+			   word);
 	return level;
 }
 
@@ -50,7 +53,8 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 			arguments->level = argument;
 			arguments->number = parse_level(argument, state);
 		} else {
-			argp_error(state, "unexpected argument \"%s\"; one level at a time", argument);
+			argp_error(state, "unexpected argument \"%s\"; one level at a time",
+				   argument);
 		}
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -62,16 +66,19 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 }
 
 /*
- * A process sets the level and tells what is in force then.  A trace of component trace may have a start/stop routine that does not
- * want it, or a filter that leaves the process out; and it may record more because of MINOPS, as the flight recorder does.
+ * A process sets the level and tells what is in force then.  A trace of component trace may have a
+ * start/stop routine that does not want it, or a filter that leaves the process out; and it may
+ * record more because of MINOPS, as the flight recorder does.
  */
 static void judge(struct change *change, struct change_row *row, uint32_t wanted)
 {
-	static const char refused[] = "stays as it is: its start/stop routine or a filter of component trace does not allow it";
+	static const char refused[] =
+		"stays as it is: its start/stop routine or a filter of component trace does not allow it";
 	static const char more[] = "the flight recorder or MINOPS records more than was asked";
 	uint32_t level;
 
-	if (row->failed || row->now == NULL || !ct_level_parse(row->now, strlen(row->now), &level) || level == wanted)
+	if (row->failed || row->now == NULL ||
+	    !ct_level_parse(row->now, strlen(row->now), &level) || level == wanted)
 		return;
 	row->failed = level > wanted; /* fewer events than were asked for */
 	if (row->failed)

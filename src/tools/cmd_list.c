@@ -1,9 +1,10 @@
 /*
  * cmd_list.c - ctrace list: the traced processes, their components, destinations and counters.
  *
- * Reads what each process keeps in its process directory, with pread and without a lock: the processes are not disturbed, do not
- * notice, and may change or end meanwhile, so counters taken a moment apart need not agree to the event.  Every text here was
- * written by somebody's program and is printed as such.
+ * Reads what each process keeps in its process directory, with pread and without a lock: the
+ * processes are not disturbed, do not notice, and may change or end meanwhile, so counters taken a
+ * moment apart need not agree to the event.  Every text here was written by somebody's program and
+ * is printed as such.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,7 @@ struct list_options {
 	uint32_t shown;        /* processes */
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For people
  */
 
@@ -48,7 +49,8 @@ static void print_cell(const char *text, size_t size, int width)
 	printf("%*s", width > printed ? width - printed + 2 : 2, "");
 }
 
-/* NULL: the user is not in the machine's own file.  libc's services are not asked first: without memory they abort. */
+/* NULL: the user is not in the machine's own file.  libc's services are not asked first: without
+ * memory they abort. */
 static const struct passwd *find_local_user(uint32_t uid)
 {
 	static struct passwd user;
@@ -58,7 +60,8 @@ static const struct passwd *find_local_user(uint32_t uid)
 
 	if (file == NULL)
 		return NULL;
-	while (fgetpwent_r(file, &user, texts, sizeof texts, &found) == 0 && found != NULL && found->pw_uid != uid)
+	while (fgetpwent_r(file, &user, texts, sizeof texts, &found) == 0 && found != NULL &&
+	       found->pw_uid != uid)
 		found = NULL;
 	(void)fclose(file);
 	return found;
@@ -126,7 +129,8 @@ static void print_components(const struct list_process *process)
 	}
 	printf("    %-*s  %-5s  %s\n", width, "COMPONENT", "LEVEL", "DESTINATIONS");
 	for (uint32_t i = 0; i < process->count; i++) {
-		const struct ct_component_entry *component = &session->components[process->order[i]];
+		const struct ct_component_entry *component =
+			&session->components[process->order[i]];
 		const char *name = ct_list_name(session, process->order[i], &size);
 
 		fputs("    ", stdout);
@@ -180,17 +184,20 @@ static void print_counters(const struct list_counters *counters)
 {
 	const char *separator = " (";
 
-	printf("    delivered %" PRIu64 ", lost %" PRIu64, counters->delivered, counters->lost_total);
+	printf("    delivered %" PRIu64 ", lost %" PRIu64, counters->delivered,
+	       counters->lost_total);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
 		if (counters->lost[i] == 0)
 			continue;
-		printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
+		printf("%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i),
+		       counters->lost[i]);
 		separator = ", ";
 	}
 	if (counters->no_room != 0)
 		printf("%sno-room %" PRIu64, separator, counters->no_room);
-	printf("%s, pending %" PRIu64 " (%" PRIu64 " bytes in %" PRIu32 " ring%s)\n", counters->lost_total != 0 ? ")" : "",
-	       counters->pending, counters->pending_bytes, counters->rings, counters->rings == 1 ? "" : "s");
+	printf("%s, pending %" PRIu64 " (%" PRIu64 " bytes in %" PRIu32 " ring%s)\n",
+	       counters->lost_total != 0 ? ")" : "", counters->pending, counters->pending_bytes,
+	       counters->rings, counters->rings == 1 ? "" : "s");
 }
 
 static void print_configuration(const struct ct_session *session)
@@ -215,7 +222,7 @@ static void print_for_people(const struct list_process *process, bool is_first)
 	print_counters(&process->counters);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -248,7 +255,8 @@ static void list_process(const struct ct_directory_entry *entry, void *user)
 		options->failed = true;
 		fputs("ctrace list: ", stderr);
 		ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-		fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry->run_directory, entry->name, status, why));
+		fprintf(stderr, "/%s: %s\n", entry->name,
+			ct_directory_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
 	if (!ct_list_gather_components(&process, options->component, options->all)) {
@@ -364,7 +372,9 @@ static error_t parse_list(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_NAMES:
 		if (!ct_list_names_kind(argument, &options->names_kind))
-			argp_error(state, "\"%s\" is neither components, destinations, jobs nor pids", argument);
+			argp_error(state,
+				   "\"%s\" is neither components, destinations, jobs nor pids",
+				   argument);
 		return 0;
 	case 'p':
 		errno = 0;
@@ -384,11 +394,14 @@ static error_t parse_list(int key, char *argument, struct argp_state *state)
 int cmd_list(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "all", 'a', NULL, 0, "Also show components that are not registered: configured ones and parents", 0 },
-		{ "component", 'c', "GLOB", 0, "Only components whose name matches, and processes that have one", 0 },
+		{ "all", 'a', NULL, 0,
+		  "Also show components that are not registered: configured ones and parents", 0 },
+		{ "component", 'c', "GLOB", 0,
+		  "Only components whose name matches, and processes that have one", 0 },
 		{ "json", 'j', NULL, 0, "Print one JSON object a process and line", 0 },
 		{ "names", OPTION_NAMES, "WHAT", OPTION_ARG_OPTIONAL,
-		  "Print only names, one a line: components, which is the default, destinations, jobs or pids", 0 },
+		  "Print only names, one a line: components, which is the default, destinations, jobs or pids",
+		  0 },
 		{ "pid", 'p', "PID", 0, "Only this process", 0 },
 		{ 0 },
 	};

@@ -1,8 +1,9 @@
 /*
  * cmd_op.c - ctrace op: operator commands from the command line, a file or stdin.
  *
- * Commands are carried out in order, each whatever became of those before it.  Their messages, refusals too, are results and go to
- * stdout; a command that cannot be parsed is an error and goes to stderr.
+ * Commands are carried out in order, each whatever became of those before it.  Their messages,
+ * refusals too, are results and go to stdout; a command that cannot be parsed is an error and goes
+ * to stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 #include "operator/operator_run.h"
 
 struct arguments {
-	struct operator operator;
+	struct dialogue dialogue;
 	const char *file;
 	char **commands;
 	int count;
@@ -29,7 +30,7 @@ static error_t parse_op(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->operator.target;
+		state->child_inputs[0] = &arguments->dialogue.target;
 		return 0;
 	case 'f':
 		if (arguments->file != NULL)
@@ -37,9 +38,9 @@ static error_t parse_op(int key, char *argument, struct argp_state *state)
 		arguments->file = argument;
 		return 0;
 	case 'r':
-		if (arguments->operator.reply != NULL)
+		if (arguments->dialogue.reply != NULL)
 			argp_error(state, "one --reply: it answers every prompt");
-		arguments->operator.reply = argument;
+		arguments->dialogue.reply = argument;
 		return 0;
 	case ARGP_KEY_ARGS:
 		arguments->commands = state->argv + state->next;
@@ -54,7 +55,7 @@ static error_t parse_op(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void run_stream(struct operator* operator, FILE * from)
+static void run_stream(struct dialogue *dialogue, FILE *from)
 {
 	char *line = NULL;
 	size_t capacity = 0;
@@ -64,33 +65,33 @@ static void run_stream(struct operator* operator, FILE * from)
 		while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 			size--;
 		line[size] = '\0';
-		ct_operator_run(operator, line, (size_t)size);
+		ct_operator_run(dialogue, line, (size_t)size);
 	}
 	free(line);
 }
 
-static void diagnose_file(struct operator* operator, const char * path)
+static void diagnose_file(struct dialogue *dialogue, const char *path)
 {
 	fputs("ctrace op: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", strerror(errno));
-	if (operator->wto.worst<CMD_NOTHING)
-		operator->wto.worst = CMD_NOTHING;
+	if (dialogue->wto.worst < CMD_NOTHING)
+		dialogue->wto.worst = CMD_NOTHING;
 }
 
-static void run_file(struct operator* operator, const char * path)
+static void run_file(struct dialogue *dialogue, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *from = is_stdin ? stdin : fopen(path, "re");
 
 	if (from == NULL) {
-		diagnose_file(operator, path);
+		diagnose_file(dialogue, path);
 		return;
 	}
 	errno = 0;
-	run_stream(operator, from);
+	run_stream(dialogue, from);
 	if (ferror(from))
-		diagnose_file(operator, path);
+		diagnose_file(dialogue, path);
 	if (!is_stdin)
 		(void)fclose(from);
 }
@@ -98,11 +99,14 @@ static void run_file(struct operator* operator, const char * path)
 int cmd_op(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "file", 'f', "FILE", 0, "Read commands from a file, one a line; - is standard input", 0 },
-		{ "reply", 'r', "OPERANDS", 0, "Answer each prompt of TRACE CT with these operands, and END", 0 },
+		{ "file", 'f', "FILE", 0,
+		  "Read commands from a file, one a line; - is standard input", 0 },
+		{ "reply", 'r', "OPERANDS", 0,
+		  "Answer each prompt of TRACE CT with these operands, and END", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { &ct_target_argp, 0, "Which processes:", 1 }, { 0 } };
+	static const struct argp_child children[] = { { &ct_target_argp, 0, "Which processes:", 1 },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.parser = parse_op,
@@ -123,15 +127,16 @@ int cmd_op(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	arguments.operator.wto.has_caret = isatty(STDERR_FILENO) == 1;
+	arguments.dialogue.wto.has_caret = isatty(STDERR_FILENO) == 1;
 	ct_operator_start();
 	if (arguments.file != NULL)
-		run_file(&arguments.operator, arguments.file);
+		run_file(&arguments.dialogue, arguments.file);
 	for (int i = 0; i < arguments.count; i++) {
 		if (strcmp(arguments.commands[i], "-") == 0)
-			run_file(&arguments.operator, "-");
+			run_file(&arguments.dialogue, "-");
 		else
-			ct_operator_run(&arguments.operator, arguments.commands[i], strlen(arguments.commands[i]));
+			ct_operator_run(&arguments.dialogue, arguments.commands[i],
+					strlen(arguments.commands[i]));
 	}
-	return arguments.operator.wto.worst;
+	return arguments.dialogue.wto.worst;
 }

@@ -1,8 +1,9 @@
 /*
- * cmd_parmlib.c - `ctrace parmlib check` and `print`: what is wrong with a member of component trace, and what it says.
+ * cmd_parmlib.c - `ctrace parmlib check` and `print`: what is wrong with a member of component
+ * trace, and what it says.
  *
- * Errors go to stderr, one line each, with the codes that CTRACE DEFINE would answer; what was understood goes to stdout as a
- * member that can be read back.  Nothing that is traced is touched.
+ * Errors go to stderr, one line each, with the codes that CTRACE DEFINE would answer; what was
+ * understood goes to stdout as a member that can be read back.  Nothing that is traced is touched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,11 +41,17 @@ static bool read_file(struct member *member, uint32_t reason)
 	enum ctrace_status status = ct_os_read_file(member->name, FILE_LIMIT, &member->text);
 
 	if (status == CTRACE_NOT_FOUND && reason == CTRACE_RSN_MEMBER_NOT_FOUND)
-		return diagnose_unreadable(member->name, "no such member of CTRACE_PARMLIB, and no such file", reason);
+		return diagnose_unreadable(
+			member->name, "no such member of CTRACE_PARMLIB, and no such file", reason);
 	if (status == CTRACE_NOT_FOUND && reason == CTRACE_RSN_MEMBER_ALLOCATION)
-		return diagnose_unreadable(member->name, "CTRACE_PARMLIB names no directory, and there is no such file", reason);
+		return diagnose_unreadable(
+			member->name,
+			"CTRACE_PARMLIB names no directory, and there is no such file", reason);
 	if (status != CTRACE_OK)
-		return diagnose_unreadable(member->name, status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status), 0);
+		return diagnose_unreadable(member->name,
+					   status == CTRACE_OS_ERROR ? strerror(errno)
+								     : ctrace_status_text(status),
+					   0);
 	(void)snprintf(member->path, sizeof member->path, "%s", member->name);
 	return true;
 }
@@ -57,7 +64,9 @@ static bool member_read(struct member *member)
 	if (reason == 0)
 		return true;
 	if (member->path[0] != '\0') /* it is there, but not to be read */
-		return diagnose_unreadable(member->path, ct_reason_find(CTRACE_RC_REFUSED, reason, 0)->meaning, reason);
+		return diagnose_unreadable(member->path,
+					   ct_reason_find(CTRACE_RC_REFUSED, reason, 0)->meaning,
+					   reason);
 	return read_file(member, reason);
 }
 
@@ -68,8 +77,9 @@ static void print_diagnostic(uint32_t reason, const struct ct_diagnostic *diagno
 	const struct member *member = user;
 
 	ct_tool_print(stderr, member->path, strlen(member->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s (reason %02X %02X)\n", diagnostic->line, diagnostic->column, diagnostic->message,
-		diagnostic->expected, CTRACE_RC_REFUSED, reason);
+	fprintf(stderr, ":%u:%u: %s; expected %s (reason %02X %02X)\n", diagnostic->line,
+		diagnostic->column, diagnostic->message, diagnostic->expected, CTRACE_RC_REFUSED,
+		reason);
 }
 
 static void print_lines(const struct ct_buf *text)
@@ -110,7 +120,8 @@ static int print_parmlib(const struct ct_parmlib *parmlib)
 	ct_buf_init(&text);
 	ct_buf_add_text(&text, "TRACEOPTS\n");
 	if (parmlib->wtrstart[0] != '\0')
-		ct_buf_add_format(&text, "    WTRSTART(%s) %s\n", parmlib->wtrstart, parmlib->nowrap ? "NOWRAP" : "WRAP");
+		ct_buf_add_format(&text, "    WTRSTART(%s) %s\n", parmlib->wtrstart,
+				  parmlib->nowrap ? "NOWRAP" : "WRAP");
 	for (uint32_t i = 0; i < parmlib->count; i++)
 		add_request(&parmlib->requests[i], &text);
 	if (parmlib->wtrstop[0] != '\0')
@@ -127,11 +138,13 @@ static int print_parmlib(const struct ct_parmlib *parmlib)
 static int member_check(struct member *member, bool is_print)
 {
 	struct ct_parmlib parmlib;
-	uint32_t reason = ct_parmlib_parse(member->text.data, member->text.size, &parmlib, print_diagnostic, member);
+	uint32_t reason = ct_parmlib_parse(member->text.data, member->text.size, &parmlib,
+					   print_diagnostic, member);
 	int exit_status = reason == 0 ? CMD_DONE : CMD_NOTHING;
 
 	if (reason > 0xFF)
-		fprintf(stderr, "ctrace parmlib: %s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		fprintf(stderr, "ctrace parmlib: %s\n",
+			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	if (reason == 0 && is_print)
 		exit_status = print_parmlib(&parmlib);
 	ct_parmlib_fini(&parmlib);

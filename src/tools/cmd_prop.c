@@ -1,5 +1,6 @@
 /*
- * cmd_prop.c - ctrace prop COMPONENT|emitter:NAME [PROPERTY [VALUE]]: lists, shows or changes properties in running processes.
+ * cmd_prop.c - ctrace prop COMPONENT|emitter:NAME [PROPERTY [VALUE]]: lists, shows or changes
+ * properties in running processes.
  *
  * Both ask each process: what an emitter's property is by default only the process knows.
  *
@@ -35,7 +36,8 @@ static const char *hint_of(const char *text)
 	return NULL;
 }
 
-static void take_subject(struct prop_arguments *arguments, const char *text, struct argp_state *state)
+static void take_subject(struct prop_arguments *arguments, const char *text,
+			 struct argp_state *state)
 {
 	size_t size = strlen(EMITTER_PREFIX);
 
@@ -49,16 +51,20 @@ static void take_subject(struct prop_arguments *arguments, const char *text, str
 	arguments->change->is_emitter = true;
 	size = strlen(arguments->emitter);
 	if (size == 0 || size > CTRACE_MAX_EMITTER)
-		argp_error(state, "\"%s\": expected the name of an emitter, of 1 to %u bytes, behind the colon", text,
-			   CTRACE_MAX_EMITTER);
+		argp_error(
+			state,
+			"\"%s\": expected the name of an emitter, of 1 to %u bytes, behind the colon",
+			text, CTRACE_MAX_EMITTER);
 }
 
-static void take_property(struct prop_arguments *arguments, const char *text, struct argp_state *state)
+static void take_property(struct prop_arguments *arguments, const char *text,
+			  struct argp_state *state)
 {
 	size_t size = strlen(text);
 
 	if (size == 0 || size > CTRACE_MAX_PROPERTY)
-		argp_error(state, "\"%s\" is not a property; expected 1 to %u bytes", text, CTRACE_MAX_PROPERTY);
+		argp_error(state, "\"%s\" is not a property; expected 1 to %u bytes", text,
+			   CTRACE_MAX_PROPERTY);
 	arguments->change->property = text;
 }
 
@@ -78,11 +84,15 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		else if (state->arg_num == 2)
 			arguments->value = argument;
 		else
-			argp_error(state, "unexpected argument \"%s\"; a value with blanks wants quotation marks", argument);
+			argp_error(
+				state,
+				"unexpected argument \"%s\"; a value with blanks wants quotation marks",
+				argument);
 		return 0;
 	case ARGP_KEY_END:
 		if (state->arg_num == 0)
-			argp_error(state, "a property of what? expected a component or emitter:NAME");
+			argp_error(state,
+				   "a property of what? expected a component or emitter:NAME");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,7 +108,8 @@ static int ask(struct prop_arguments *arguments)
 {
 	struct change *change = arguments->change;
 	struct ct_command command = {
-		.verb = arguments->emitter != NULL ? CT_VERB_EMITTER_PROPERTY : CT_VERB_COMPONENT_PROPERTY,
+		.verb = arguments->emitter != NULL ? CT_VERB_EMITTER_PROPERTY
+						   : CT_VERB_COMPONENT_PROPERTY,
 		.component = span_of_text(change->subject),
 		.emitter = span_of_text(arguments->emitter),
 		.property = span_of_text(change->property),

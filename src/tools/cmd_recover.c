@@ -1,5 +1,6 @@
 /*
- * cmd_recover.c - ctrace recover: delivers what dead processes left in their process directorys, and removes the directories.
+ * cmd_recover.c - ctrace recover: delivers what dead processes left in their process directories,
+ * and removes the directories.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -61,27 +62,34 @@ static int summarize(const struct ct_recovery_sweep *run)
 	if (run->is_dry)
 		return total->kept == 0 && run->broken == 0 ? CMD_DONE : CMD_NOTHING;
 	if (total->directories != 0)
-		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n", total->recovered, total->directories,
-		       total->delivered, total->delivered == 1 ? "" : "s");
+		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n",
+		       total->recovered, total->directories, total->delivered,
+		       total->delivered == 1 ? "" : "s");
 	if (total->undeliverable != 0)
-		printf("%" PRIu64 " event%s undeliverable: for the standard error of a process that has ended\n", total->undeliverable,
-		       total->undeliverable == 1 ? "" : "s");
+		printf("%" PRIu64
+		       " event%s undeliverable: for the standard error of a process that has ended\n",
+		       total->undeliverable, total->undeliverable == 1 ? "" : "s");
 	if (total->gone != 0)
-		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone, total->gone == 1 ? "" : "s");
+		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone,
+		       total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);
 	if (total->kept != 0)
 		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
 	if (total->given_up != 0)
-		fprintf(stderr, "ctrace recover: %" PRIu32 " given up, and what was left in %s is lost\n", total->given_up,
-			total->given_up == 1 ? "it" : "them");
-	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 && run->others == 0 && run->broken == 0 ? CMD_DONE
-														       : CMD_NOTHING;
+		fprintf(stderr,
+			"ctrace recover: %" PRIu32 " given up, and what was left in %s is lost\n",
+			total->given_up, total->given_up == 1 ? "it" : "them");
+	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 &&
+			       run->others == 0 && run->broken == 0
+		       ? CMD_DONE
+		       : CMD_NOTHING;
 }
 
 int cmd_recover(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "anyway", 'a', NULL, 0, "Deliver here, too, what was traced in another name space or under another root directory",
+		{ "anyway", 'a', NULL, 0,
+		  "Deliver here, too, what was traced in another name space or under another root directory",
 		  0 },
 		{ "dry-run", 'n', NULL, 0, "Only say what would be recovered", 0 },
 		{ 0 },
@@ -90,7 +98,7 @@ int cmd_recover(int argc, char **argv)
 		.options = options,
 		.parser = parse_recover,
 		.args_doc = "[RUN-DIRECTORY...]",
-		.doc = "Deliver the events of processes that ended without delivering them, and remove their process directorys."
+		.doc = "Deliver the events of processes that ended without delivering them, and remove their process directories."
 		       "\vWithout RUN-DIRECTORY: every run directory that you may look into; for root those of all users.",
 	};
 	struct recover_arguments arguments = { 0 };

@@ -1,8 +1,9 @@
 /*
  * cmd_reload.c - ctrace reload [CONFIG]: running processes read a configuration file anew.
  *
- * A file that is named is checked here first, so that errors show with line and column; the processes pass over the lines that have
- * some.  Without a name each process reads its own file again, which only it knows.
+ * A file that is named is checked here first, so that errors show with line and column; the
+ * processes pass over the lines that have some.  Without a name each process reads its own file
+ * again, which only it knows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num != 0)
-			argp_error(state, "unexpected argument \"%s\"; one file at a time", argument);
+			argp_error(state, "unexpected argument \"%s\"; one file at a time",
+				   argument);
 		arguments->path = argument;
 		return 0;
 	default:
@@ -49,7 +51,8 @@ static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 
 	arguments->diagnostics++;
 	ct_tool_print(stderr, arguments->path, strlen(arguments->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
+		diagnostic->message, diagnostic->expected);
 }
 
 static bool check_file(struct reload_arguments *arguments, char absolute[PATH_MAX])
@@ -66,7 +69,8 @@ static bool check_file(struct reload_arguments *arguments, char absolute[PATH_MA
 	} else {
 		fprintf(stderr, "%s: cannot read ", arguments->change->target.verb);
 		ct_tool_print(stderr, arguments->path, strlen(arguments->path));
-		fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+		fprintf(stderr, ": %s\n",
+			status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
 	}
 	ct_buf_fini(&text);
 	return status == CTRACE_OK;

@@ -66,7 +66,8 @@ static char *resolve(const char *path)
 	parent = begin == 0 ? strdup(".") : strndup(path, begin);
 	resolved = parent != NULL ? resolve(parent) : NULL;
 	if (resolved != NULL && size - begin <= 2 && strspn(path + begin, ".") >= size - begin) {
-		/* What is before it will be a new directory, and no link: ".." is the one that it will be in. */
+		/* What is before it will be a new directory, and no link: ".." is the one that it
+		 * will be in. */
 		char *slash = size - begin == 2 ? strrchr(resolved, '/') : NULL;
 
 		if (slash != NULL)
@@ -74,7 +75,8 @@ static char *resolve(const char *path)
 		whole = resolved;
 		resolved = NULL;
 	} else if (resolved != NULL &&
-		   asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved, (int)(size - begin), path + begin) < 0)
+		   asprintf(&whole, "%s/%.*s", strcmp(resolved, "/") == 0 ? "" : resolved,
+			    (int)(size - begin), path + begin) < 0)
 		whole = NULL;
 	free(parent);
 	free(resolved);
@@ -85,7 +87,8 @@ static bool is_within(const char *path, const char *directory)
 {
 	size_t size = strlen(directory);
 
-	return strncmp(path, directory, size) == 0 && (path[size] == '\0' || path[size] == '/' || directory[size - 1] == '/');
+	return strncmp(path, directory, size) == 0 &&
+	       (path[size] == '\0' || path[size] == '/' || directory[size - 1] == '/');
 }
 
 /* The directory of the trace that a stream file is of; else the directory itself. */
@@ -94,7 +97,8 @@ static void keep_directory(char *path)
 	struct stat info;
 	char *slash = strrchr(path, '/');
 
-	if (slash != NULL && slash != path && strncmp(slash + 1, "stream.", 7) == 0 && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+	if (slash != NULL && slash != path && strncmp(slash + 1, "stream.", 7) == 0 &&
+	    stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
 		*slash = '\0';
 }
 
@@ -133,7 +137,8 @@ static int prepare_directory(const char *path)
 
 	if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
 		say(path);
-		fputs(": not a directory; name one that is empty, or that is not there yet\n", stderr);
+		fputs(": not a directory; name one that is empty, or that is not there yet\n",
+		      stderr);
 		return CMD_UNWRITTEN;
 	}
 	errno = 0;
@@ -144,7 +149,8 @@ static int prepare_directory(const char *path)
 	}
 	if (!ct_tool_is_empty_directory(path)) {
 		say(path);
-		fputs(": not an empty directory; name one that is, or that is not there yet\n", stderr);
+		fputs(": not an empty directory; name one that is, or that is not there yet\n",
+		      stderr);
 		return CMD_UNWRITTEN;
 	}
 	return CMD_DONE;
@@ -165,7 +171,8 @@ static void print_sums(const struct ct_repair *repair)
 static void print_report(const struct ct_repair *repair, const struct repair_run *run)
 {
 	if (run->reports > REPORT_LIMIT && !run->is_verbose)
-		fprintf(stderr, "ctrace repair: %" PRIu64 " more like these; --verbose tells all\n", run->reports - REPORT_LIMIT);
+		fprintf(stderr, "ctrace repair: %" PRIu64 " more like these; --verbose tells all\n",
+			run->reports - REPORT_LIMIT);
 	print_sums(repair);
 	printf("kept ");
 	print_count(repair->packets, "packet", "packets");
@@ -197,15 +204,18 @@ static bool has_metadata(const struct repair_run *run)
 	ct_buf_init(&text);
 	errno = 0;
 	status = ct_os_read_file(run->metadata, METADATA_LIMIT, &text);
-	is_good = status == CTRACE_OK && text.size >= sizeof start - 1 && memcmp(text.data, start, sizeof start - 1) == 0;
+	is_good = status == CTRACE_OK && text.size >= sizeof start - 1 &&
+		  memcmp(text.data, start, sizeof start - 1) == 0;
 	ct_buf_fini(&text);
 	if (is_good)
 		return true;
 	say(run->metadata);
 	if (status == CTRACE_OK || errno == 0)
-		fputs(": no metadata of a trace; name the file metadata of another run of the program\n", stderr);
+		fputs(": no metadata of a trace; name the file metadata of another run of the program\n",
+		      stderr);
 	else
-		fprintf(stderr, ": %s\n", errno == EINVAL ? "it is no regular file" : strerror(errno));
+		fprintf(stderr, ": %s\n",
+			errno == EINVAL ? "it is no regular file" : strerror(errno));
 	return false;
 }
 
@@ -231,9 +241,12 @@ static int repair_all(struct repair_run *run)
 			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNREAD;
 		say(run->paths[i]);
 		if (status == CTRACE_NOT_FOUND)
-			fputs(": no BINFILE trace, and no directory of such; other traces cannot be repaired\n", stderr);
+			fputs(": no BINFILE trace, and no directory of such; other traces cannot be repaired\n",
+			      stderr);
 		else
-			fprintf(stderr, ": %s\n", status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status));
+			fprintf(stderr, ": %s\n",
+				status == CTRACE_OS_ERROR ? strerror(errno)
+							  : ctrace_status_text(status));
 	}
 	print_report(&repair, run);
 	if (repair.unread > 0)
@@ -274,10 +287,13 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 int cmd_repair(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "output", 'o', "DIRECTORY", 0, "Where the copies go; made when missing, and empty before", 0 },
+		{ "output", 'o', "DIRECTORY", 0,
+		  "Where the copies go; made when missing, and empty before", 0 },
 		{ "metadata", 'm', "FILE", 0,
-		  "Classes of events for traces whose own metadata cannot be read: those of another run of the program", 0 },
-		{ "verbose", 'v', NULL, 0, "Tell every place that is damaged, however many there are", 0 },
+		  "Classes of events for traces whose own metadata cannot be read: those of another run of the program",
+		  0 },
+		{ "verbose", 'v', NULL, 0,
+		  "Tell every place that is damaged, however many there are", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {

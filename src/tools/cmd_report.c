@@ -1,7 +1,8 @@
 /*
  * cmd_report.c - ctrace report: traces of any kind, merged, as one page for a browser.
  *
- * The page gets its name when it is complete: nobody opens half of one, and what had the name before stays until then.
+ * The page gets its name when it is complete: nobody opens half of one, and what had the name
+ * before stays until then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,7 @@ static bool diagnose(const char *path, const char *what)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Where it goes
  */
 
@@ -102,7 +103,7 @@ static bool close_output(struct verb *verb, bool is_complete)
 	return is_complete;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The way through
  */
 
@@ -122,22 +123,31 @@ static void tell_shortened(const struct verb *verb, const struct ct_report_count
 			" events; choose others with --filter or --since, or more with --limit\n",
 			counts->events);
 	if (counts->left_out > 0)
-		fprintf(stderr, "ctrace report: %" PRIu64 " events are left out: too many kinds or threads\n", counts->left_out);
+		fprintf(stderr,
+			"ctrace report: %" PRIu64
+			" events are left out: too many kinds or threads\n",
+			counts->left_out);
 	if (counts->without_items > 0)
-		fprintf(stderr, "ctrace report: the items of the last %" PRIu64 " events are left out: too many bytes\n",
+		fprintf(stderr,
+			"ctrace report: the items of the last %" PRIu64
+			" events are left out: too many bytes\n",
 			counts->without_items);
 	if (counts->without_records > 0)
-		fprintf(stderr, "ctrace report: %" PRIu64 " records are left undecoded: too many bytes\n", counts->without_records);
+		fprintf(stderr,
+			"ctrace report: %" PRIu64 " records are left undecoded: too many bytes\n",
+			counts->without_records);
 }
 
 static bool write_page(struct verb *verb)
 {
-	enum ctrace_status status = ct_report_write(verb->report, ct_reader_totals(verb->reading.reader), verb->to);
+	enum ctrace_status status =
+		ct_report_write(verb->report, ct_reader_totals(verb->reading.reader), verb->to);
 
 	return status == CTRACE_OK || diagnose(NULL, ctrace_status_text(status));
 }
 
-/* Of a long trace the page holds the end: what was just before is what people look for.  So many events come before those. */
+/* Of a long trace the page holds the end: what was just before is what people look for.  So many
+ * events come before those. */
 static bool count_older(struct verb *verb)
 {
 	struct reading *reading = &verb->reading;
@@ -163,11 +173,14 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 		ct_report_pass(verb->report);
 	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
 		;
-	while ((view = ct_reader_next(verb->reading.reader)) != NULL && ct_report_add(verb->report, view))
+	while ((view = ct_reader_next(verb->reading.reader)) != NULL &&
+	       ct_report_add(verb->report, view))
 		;
 	ct_report_count(verb->report, counts);
 	if (reading_differs(&verb->reading))
-		is_complete = diagnose(NULL, "what was read at first and the second time differ: a trace could not be read once");
+		is_complete = diagnose(
+			NULL,
+			"what was read at first and the second time differ: a trace could not be read once");
 	else if (counts->events > 0 && new_file_interrupted == 0)
 		is_complete = write_page(verb);
 	if (new_file_interrupted == 0)
@@ -180,7 +193,8 @@ static void tell(const struct verb *verb, uint64_t events)
 	if (is_stdout(verb) || verb->file.is_special)
 		return;
 	ct_tool_print(stdout, verb->output, strlen(verb->output));
-	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s", (double)verb->size / 1e6);
+	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s",
+	       (double)verb->size / 1e6);
 }
 
 static int run(struct verb *verb)
@@ -213,7 +227,7 @@ static int run(struct verb *verb)
 	return is_good || exit_status == CMD_UNREAD ? exit_status : CMD_NOTHING;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -224,8 +238,10 @@ static void parse_limit(struct verb *verb, const char *text, struct argp_state *
 
 	errno = 0;
 	limit = strtoull(text, &end, 10);
-	if (errno != 0 || *text < '0' || *text > '9' || *end != '\0' || limit == 0 || limit > MOST_EVENTS)
-		argp_error(state, "no number of events: \"%s\"; expected 1 to %u", text, MOST_EVENTS);
+	if (errno != 0 || *text < '0' || *text > '9' || *end != '\0' || limit == 0 ||
+	    limit > MOST_EVENTS)
+		argp_error(state, "no number of events: \"%s\"; expected 1 to %u", text,
+			   MOST_EVENTS);
 	verb->options.limit = limit;
 }
 
@@ -249,11 +265,13 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 		parse_limit(verb, argument, state);
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_words(&verb->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&verb->reading, state->argv + state->next,
+			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		if (is_stdout(verb) && isatty(STDOUT_FILENO))
-			argp_error(state, "a page is nothing for a terminal: name a file with --output");
+			argp_error(state,
+				   "a page is nothing for a terminal: name a file with --output");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -263,12 +281,17 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "output", 'o', "FILE", 0, "The page; " DEFAULT_NAME " by default, - for stdout", 0 },
-		{ "title", OPTION_TITLE, "TEXT", 0, "What stands above it; the names of the traces by default", 0 },
-		{ "limit", OPTION_LIMIT, "N", 0, "At most so many events, the last ones; 2000000 by default", 0 },
+		{ "output", 'o', "FILE", 0, "The page; " DEFAULT_NAME " by default, - for stdout",
+		  0 },
+		{ "title", OPTION_TITLE, "TEXT", 0,
+		  "What stands above it; the names of the traces by default", 0 },
+		{ "limit", OPTION_LIMIT, "N", 0,
+		  "At most so many events, the last ones; 2000000 by default", 0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
+						      { .argp = &ct_reading_pid_argp },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,

@@ -1,7 +1,9 @@
 /*
- * cmd_rotate.c - ctrace rotate [EMITTER]: running processes begin new generations of their trace files.
+ * cmd_rotate.c - ctrace rotate [EMITTER]: running processes begin new generations of their trace
+ * files.
  *
- * The process delivers what it has traced so far into the old files; it answers when the new ones are begun.
+ * The process delivers what it has traced so far into the old files; it answers when the new ones
+ * are begun.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,9 +29,13 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num != 0)
-			argp_error(state, "unexpected argument \"%s\"; one emitter, or none for all", argument);
+			argp_error(state,
+				   "unexpected argument \"%s\"; one emitter, or none for all",
+				   argument);
 		if (argument[0] == '\0' || strlen(argument) > CTRACE_MAX_EMITTER)
-			argp_error(state, "\"%s\" is not an emitter; expected a name of 1 to %u bytes", argument, CTRACE_MAX_EMITTER);
+			argp_error(state,
+				   "\"%s\" is not an emitter; expected a name of 1 to %u bytes",
+				   argument, CTRACE_MAX_EMITTER);
 		arguments->emitter = argument;
 		return 0;
 	default:
@@ -37,16 +43,19 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-/* Where nothing could begin, that is no failure of the process; but it is nothing when it is so everywhere. */
+/* Where nothing could begin, that is no failure of the process; but it is nothing when it is so
+ * everywhere. */
 static void judge(struct change *change)
 {
-	static const char why[] = "nothing to rotate: it keeps no other generation, and nobody has renamed its file";
+	static const char why[] =
+		"nothing to rotate: it keeps no other generation, and nobody has renamed its file";
 	bool has_begun = false;
 
 	for (size_t i = 0; i < change->count; i++) {
 		struct change_row *row = &change->rows[i];
 
-		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED && ct_ask_no_response(row->peer) == NULL) {
+		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED &&
+		    ct_ask_no_response(row->peer) == NULL) {
 			row->failed = false;
 			ct_change_set(change, &row->said, (struct ct_span){ why, sizeof(why) - 1 });
 		}
@@ -78,7 +87,8 @@ int cmd_rotate(int argc, char **argv)
 	change.done = "nothing to rotate";
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0) {
 		if (arguments.emitter != NULL)
-			command.emitter = (struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
+			command.emitter =
+				(struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
 		ct_command_encode(&change.ask.request, &command);
 		ct_change_gather(&change);
 		judge(&change);

@@ -1,8 +1,9 @@
 /*
  * cmd_show.c - ctrace show: prints traces of any kind, in any mix, merged by time.
  *
- * Events go to stdout, one a line; damage and losses go to stderr as they are met, and once more in sum at the end.  In the straight case
- * an event goes from the reader through the printer into the buffer that is written, and nothing is kept.
+ * Events go to stdout, one a line; damage and losses go to stderr as they are met, and once more in
+ * sum at the end.  In the straight case an event goes from the reader through the printer into the
+ * buffer that is written, and nothing is kept.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,20 +43,22 @@ struct show {
 	uint64_t limit;         /* UINT64_MAX: none */
 	uint64_t tail;          /* UINT64_MAX: all */
 	bool is_reverse;
-	bool lacks_survey; /* some of the first events could not be read when the lines were laid out */
+	/* some of the first events could not be read when the lines were laid out */
+	bool lacks_survey;
 	bool is_count;
 	bool has_hosts; /* there are several */
 	bool is_following;
 	bool has_no_pager;
-	bool is_split;      /* a file a thread */
+	bool is_split;         /* a file a thread */
 	const char *directory; /* for them */
-	uint64_t shown;     /* that matched */
-	bool is_unwritten;  /* the files of --split, or lines that wait for the others */
+	uint64_t shown;        /* that matched */
+	bool is_unwritten;     /* the files of --split, or lines that wait for the others */
 	struct direct_output output;
 	struct ct_buf line; /* for lines that are kept */
 };
 
-/* What was printed so far comes before what is said of damage, where both streams are one terminal. */
+/* What was printed so far comes before what is said of damage, where both streams are one terminal.
+ */
 static void print_before(const struct ct_read_note *note, void *user)
 {
 	(void)note;
@@ -67,7 +70,7 @@ static bool is_done(const struct show *show)
 	return show->shown >= show->limit || show->output.write_errno != 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * As they come
  */
 
@@ -116,8 +119,9 @@ static void print_split(struct show *show)
 		show->is_unwritten = true;
 		return;
 	}
-	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->directory, (unsigned long long)show->shown,
-			  show->shown == 1 ? "" : "s", count, count == 1 ? "" : "s");
+	ct_buf_add_format(&show->output.text, "%s: %llu event%s of %u thread%s\n", show->directory,
+			  (unsigned long long)show->shown, show->shown == 1 ? "" : "s", count,
+			  count == 1 ? "" : "s");
 }
 
 static void count_all(struct show *show)
@@ -125,12 +129,13 @@ static void count_all(struct show *show)
 	while (!is_done(show) && ct_reader_next(show->reading.reader) != NULL)
 		show->shown++;
 	if (show->lines.is_json)
-		ct_buf_add_format(&show->output.text, "{\"format_version\":%d,\"count\":", CT_JSON_FORMAT_VERSION);
+		ct_buf_add_format(&show->output.text,
+				  "{\"format_version\":%d,\"count\":", CT_JSON_FORMAT_VERSION);
 	ct_buf_add_u64(&show->output.text, show->shown);
 	ct_buf_add_text(&show->output.text, show->lines.is_json ? "}\n" : "\n");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The last ones, or the other way round
  */
 
@@ -156,7 +161,9 @@ static void keep_line(struct show *show, struct line_store *store, const struct 
 
 static void tell_lost_lines(struct show *show, int error)
 {
-	fprintf(stderr, "ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: %s\n", strerror(error));
+	fprintf(stderr,
+		"ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: %s\n",
+		strerror(error));
 	show->is_unwritten = true;
 }
 
@@ -168,8 +175,8 @@ static uint64_t last_wanted(const struct show *show)
 /* An exit whose entry was before what is read. */
 static bool lacks_entry(const struct show *show, const struct ct_view *view)
 {
-	return show->reading.has_pairs && view->type != NULL && view->type->pairing == CT_PAIR_EXIT &&
-	       view->duration_ns == CT_NO_DURATION;
+	return show->reading.has_pairs && view->type != NULL &&
+	       view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
 }
 
 /* The lines of what is read.  True: those that are wanted are among them and lack nothing. */
@@ -188,7 +195,8 @@ static bool keep_lines(struct show *show, struct line_store *store)
 }
 
 /* Reads from since_ns on, and says nothing unless that is all that is wanted. */
-static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns, bool is_quiet)
+static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns,
+			     bool is_quiet)
 {
 	uint64_t wanted = store->wanted;
 
@@ -201,8 +209,8 @@ static bool keep_lines_since(struct show *show, struct line_store *store, uint64
 	return keep_lines(show, store) || store->write_errno != 0;
 }
 
-/* Packets have their times: so the last ones are read first, and more as long as there are too few lines in them, or entries are missing.
- * Each time it goes back five times as far. */
+/* Packets have their times: so the last ones are read first, and more as long as there are too few
+ * lines in them, or entries are missing. Each time it goes back five times as far. */
 static void keep_last_lines(struct show *show, struct line_store *store)
 {
 	uint64_t first_ns, since_ns, end_ns;
@@ -239,7 +247,7 @@ static void print_last(struct show *show)
 	line_store_fini(&store);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * With the lines around them
  */
 
@@ -354,13 +362,16 @@ static uint64_t matches_to_skip(struct show *show, const struct ct_filter *filte
 /* The reader must give everything: what does not match may stand beside what does. */
 static void print_around_all(struct show *show, const struct ct_filter *filter)
 {
-	struct context context = { .show = show, .filter = filter, .to_skip = matches_to_skip(show, filter) };
+	struct context context = { .show = show,
+				   .filter = filter,
+				   .to_skip = matches_to_skip(show, filter) };
 	const struct ct_view *view;
 
 	line_store_init(&context.before, show->before);
 	line_store_init(&context.lines, UINT64_MAX);
-	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 && context.lines.write_errno == 0 &&
-	       context.error == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
+	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
+	       context.lines.write_errno == 0 && context.error == 0 &&
+	       (view = ct_reader_next(show->reading.reader)) != NULL) {
 		if (is_match(&context, view))
 			add_match(&context, view);
 		else
@@ -376,7 +387,7 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
 	line_store_fini(&context.lines);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -385,15 +396,18 @@ static bool has_context(const struct show *show)
 	return show->before > 0 || show->after > 0;
 }
 
-static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t least, uint64_t limit)
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t least,
+			     uint64_t limit)
 {
 	unsigned long long number;
 	char *end;
 
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' || number < least || number > limit)
-		argp_error(state, "\"%s\" is not a number of events%s", text, limit == CONTEXT_LIMIT ? ", at most 1000000" : "");
+	if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' || number < least ||
+	    number > limit)
+		argp_error(state, "\"%s\" is not a number of events%s", text,
+			   limit == CONTEXT_LIMIT ? ", at most 1000000" : "");
 	return number;
 }
 
@@ -404,7 +418,9 @@ static void check_options(const struct show *show, struct argp_state *state)
 	if (has_context(show) && show->is_count)
 		argp_error(state, "--before and --after do not go with --count");
 	if (show->is_split && (has_context(show) || is_kept || show->is_count))
-		argp_error(state, "--split does not go with --before, --after, --tail, --reverse and --count");
+		argp_error(
+			state,
+			"--split does not go with --before, --after, --tail, --reverse and --count");
 	if (show->is_split != (show->directory != NULL))
 		argp_error(state, "--split=thread and --output=DIRECTORY go together");
 	if (is_kept && show->is_count)
@@ -460,7 +476,8 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 		show->lines.has_nesting = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_words(&show->reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&show->reading, state->argv + state->next,
+			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check_options(show, state);
@@ -484,17 +501,23 @@ static void print(struct show *show, const struct ct_filter *filter)
 		print_all(show);
 }
 
-/* What the traces were configured to be shown by, when it is the same for all of them.  It is somebody else's text: one that a terminal would
- * obey is not used. */
+/* What the traces were configured to be shown by, when it is the same for all of them.  It is
+ * somebody else's text: one that a terminal would obey is not used. */
 static const char *format_of_traces(const struct show *show)
 {
-	const struct ct_source_process *source_process = ct_reader_source_process(show->reading.reader, 0);
+	const struct ct_source_process *source_process =
+		ct_reader_source_process(show->reading.reader, 0);
 	const char *format = source_process != NULL ? source_process->format : NULL;
 
-	for (size_t i = 1; format != NULL && (source_process = ct_reader_source_process(show->reading.reader, i)) != NULL; i++)
+	for (size_t i = 1;
+	     format != NULL &&
+	     (source_process = ct_reader_source_process(show->reading.reader, i)) != NULL;
+	     i++)
 		if (source_process->format == NULL || strcmp(source_process->format, format) != 0)
 			return NULL;
-	return format != NULL && format[0] != '\0' && ct_escape_is_harmless(format, strlen(format)) ? format : NULL;
+	return format != NULL && format[0] != '\0' && ct_escape_is_harmless(format, strlen(format))
+		       ? format
+		       : NULL;
 }
 
 static void choose_format(struct show *show)
@@ -512,7 +535,8 @@ static bool open_lines(struct show *show)
 	if (!reading_open(&show->reading))
 		return false;
 	choose_format(show);
-	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) || show->is_split) {
+	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) ||
+	    show->is_split) {
 		struct ct_reader_survey survey;
 
 		ct_reader_survey(show->reading.reader, &survey);
@@ -541,18 +565,23 @@ static int run(struct show *show)
 	if (has_context(show)) {
 		filter = show->reading.filter;
 		show->reading.filter = NULL;
-		show->reading.has_pairs = show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
+		show->reading.has_pairs =
+			show->reading.has_pairs || (ct_filter_uses(filter) & CT_USES_DURATION) != 0;
 	}
-	show->output.may_page = !show->has_no_pager && !show->is_count && !show->is_split && pager_is_wanted();
+	show->output.may_page =
+		!show->has_no_pager && !show->is_count && !show->is_split && pager_is_wanted();
 	/* On a terminal the lines themselves show how far it is. */
 	show->reading.shows_progress = show->is_count || show->is_split || !isatty(STDOUT_FILENO);
 	if (open_lines(show))
 		print(show, filter);
 	else
 		show->reading.has_failed = true;
-	/* What the lines tell apart was chosen without a part that could be read later: they are not the lines of this trace. */
-	if (show->lacks_survey && !show->reading.has_failed && ct_reader_totals(show->reading.reader)->damages == 0) {
-		fputs("ctrace show: a part of the trace could not be read at first; try again\n", stderr);
+	/* What the lines tell apart was chosen without a part that could be read later: they are
+	 * not the lines of this trace. */
+	if (show->lacks_survey && !show->reading.has_failed &&
+	    ct_reader_totals(show->reading.reader)->damages == 0) {
+		fputs("ctrace show: a part of the trace could not be read at first; try again\n",
+		      stderr);
 		show->reading.has_failed = true;
 	}
 	is_written = direct_output_end(&show->output);
@@ -566,7 +595,8 @@ static int run(struct show *show)
 	return is_written && !show->is_unwritten ? result : CMD_UNWRITTEN;
 }
 
-/* What ctrace tail does, with the options that both have: they are parsed again there.  Only processes can be followed. */
+/* What ctrace tail does, with the options that both have: they are parsed again there.  Only
+ * processes can be followed. */
 static int follow(struct show *show, int argc, char **argv)
 {
 	static char name[] = "ctrace tail";
@@ -576,11 +606,13 @@ static int follow(struct show *show, int argc, char **argv)
 	for (size_t i = 0; i < show->reading.path_count; i++) {
 		const char *path = show->reading.paths[i];
 
-		if (show->reading.path_count == 1 && ct_tool_is_number(path) && asprintf(&pid, "--pid=%s", path) >= 0)
+		if (show->reading.path_count == 1 && ct_tool_is_number(path) &&
+		    asprintf(&pid, "--pid=%s", path) >= 0)
 			continue;
 		fputs("ctrace show: ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
-		fputs(": -f follows processes, not files: one by its number, or all without any\n", stderr);
+		fputs(": -f follows processes, not files: one by its number, or all without any\n",
+		      stderr);
 		reading_close(&show->reading);
 		return CMD_USAGE;
 	}
@@ -597,23 +629,32 @@ static int follow(struct show *show, int argc, char **argv)
 int cmd_show(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "before", OPTION_BEFORE, "N", 0, "Also the N events before each that matches; -- stands between groups", 3 },
+		{ "before", OPTION_BEFORE, "N", 0,
+		  "Also the N events before each that matches; -- stands between groups", 3 },
 		{ "after", OPTION_AFTER, "N", 0, "Also the N events after each that matches", 3 },
 		{ "context", OPTION_CONTEXT, "N", 0, "Both", 3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
 		{ "tail", 'n', "N", 0, "Only the last N events that match", 3 },
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
-		{ "follow", 'f', NULL, 0, "Go on with what comes, as ctrace tail does and with its options: of processes only", 3 },
-		{ "no-pager", OPTION_NO_PAGER, NULL, 0, "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
-		{ "split", OPTION_SPLIT, "WHAT", 0, "By thread: the lines of each in a file of its own; goes with --output", 4 },
+		{ "follow", 'f', NULL, 0,
+		  "Go on with what comes, as ctrace tail does and with its options: of processes only",
+		  3 },
+		{ "no-pager", OPTION_NO_PAGER, NULL, 0,
+		  "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
+		{ "split", OPTION_SPLIT, "WHAT", 0,
+		  "By thread: the lines of each in a file of its own; goes with --output", 4 },
 		{ "output", 'o', "DIRECTORY", 0, "The directory for --split, new or empty", 4 },
-		{ "nesting", OPTION_NESTING, NULL, 0, "A dash before the line for each span that the event is within", 4 },
-		{ "count", OPTION_COUNT, NULL, 0, "Print nothing but how many events match; with --json an object that has count", 3 },
+		{ "nesting", OPTION_NESTING, NULL, 0,
+		  "A dash before the line for each span that the event is within", 4 },
+		{ "count", OPTION_COUNT, NULL, 0,
+		  "Print nothing but how many events match; with --json an object that has count",
+		  3 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = {
-		{ .argp = &ct_reading_argp }, { .argp = &ct_reading_pid_argp }, { .argp = &ct_line_argp }, { 0 }
-	};
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
+						      { .argp = &ct_reading_pid_argp },
+						      { .argp = &ct_line_argp },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = options,
 		.children = children,
@@ -629,7 +670,8 @@ int cmd_show(int argc, char **argv)
 	};
 	struct show show = { .limit = UINT64_MAX, .tail = UINT64_MAX };
 	int result;
-	char **words = calloc((size_t)argc + 1, sizeof *words); /* as they are: parsing sorts them */
+	/* as they are: parsing sorts them */
+	char **words = calloc((size_t)argc + 1, sizeof *words);
 
 	if (words == NULL)
 		return CMD_NO_MEMORY;

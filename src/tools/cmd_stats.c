@@ -1,8 +1,10 @@
 /*
- * cmd_stats.c - ctrace stats: what is traced, lost and waiting, in numbers; or what traces hold, when some are named.
+ * cmd_stats.c - ctrace stats: what is traced, lost and waiting, in numbers; or what traces hold,
+ * when some are named.
  *
- * Reads what each process keeps in its process directory, without disturbing it, and asks external writers.  With --watch again and again, with
- * what has come in a second: in place on a terminal, else one below the other.
+ * Reads what each process keeps in its process directory, without disturbing it, and asks external
+ * writers.  With --watch again and again, with what has come in a second: in place on a terminal,
+ * else one below the other.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +37,7 @@ struct stats_options {
 	const char *trace_option; /* one that only goes with a PATH */
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Printing
  */
 
@@ -51,7 +53,8 @@ static void print_time(uint64_t wall_ns)
 }
 
 /* Whole at once, or a screen that is drawn anew flickers. */
-static bool print_for_people(const struct stats_options *options, const struct stats *stats, const struct stats *before)
+static bool print_for_people(const struct stats_options *options, const struct stats *stats,
+			     const struct stats *before)
 {
 	bool is_screen = options->watch_ns != 0 && isatty(STDOUT_FILENO);
 	char *text = NULL;
@@ -78,16 +81,18 @@ static bool print_for_people(const struct stats_options *options, const struct s
 	return true;
 }
 
-static bool print(const struct stats_options *options, const struct stats *stats, const struct stats *before)
+static bool print(const struct stats_options *options, const struct stats *stats,
+		  const struct stats *before)
 {
-	bool ok = options->target.is_json ? ct_stats_print_json(stats, before) : print_for_people(options, stats, before);
+	bool ok = options->target.is_json ? ct_stats_print_json(stats, before)
+					  : print_for_people(options, stats, before);
 
 	if (!ok)
 		fputs("ctrace stats: not enough memory\n", stderr);
 	return fflush(stdout) == 0 && ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Once, or again and again
  */
 
@@ -102,8 +107,9 @@ static int print_once(const struct stats_options *options)
 	if (!is_empty || options->target.is_json)
 		ok = print(options, &stats, NULL) && ok;
 	if (is_empty && ok)
-		ct_ask_diagnose_nobody(&options->target,
-				       ct_target_is_all(&options->target) ? "nothing is traced" : "no traced process matches");
+		ct_ask_diagnose_nobody(&options->target, ct_target_is_all(&options->target)
+								 ? "nothing is traced"
+								 : "no traced process matches");
 	ct_stats_fini(&stats);
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }
@@ -138,7 +144,7 @@ static int watch(const struct stats_options *options)
 	return ok ? CMD_DONE : CMD_NOTHING;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -149,8 +155,11 @@ static uint64_t parse_seconds(const char *argument, struct argp_state *state)
 
 	if (argument != NULL) {
 		seconds = strtod(argument, &end);
-		if (end == argument || *end != '\0' || !isfinite(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
-			argp_error(state, "\"%s\" is not a time; expected seconds, from 0.1 to 86400", argument);
+		if (end == argument || *end != '\0' || !isfinite(seconds) ||
+		    seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
+			argp_error(state,
+				   "\"%s\" is not a time; expected seconds, from 0.1 to 86400",
+				   argument);
 	}
 	return (uint64_t)(seconds * NS_PER_SECOND);
 }
@@ -175,15 +184,19 @@ static void check(const struct stats_options *options, struct argp_state *state)
 
 	if (reading->path_count == 0) {
 		if (options->trace_option != NULL)
-			argp_error(state, "--%s goes with a trace: expected a PATH", options->trace_option);
+			argp_error(state, "--%s goes with a trace: expected a PATH",
+				   options->trace_option);
 		if (reading->filter != NULL)
 			argp_error(state, "events are chosen from a trace: expected a PATH");
 		return;
 	}
 	if (options->watch_ns != 0)
 		argp_error(state, "--watch is for what runs, not for a trace");
-	if (options->target.is_all || filter->pid != 0 || filter->asid != 0 || filter->jobname != NULL)
-		argp_error(state, "--all, --pid, --job and --asid are for what runs; --filter chooses events of a trace");
+	if (options->target.is_all || filter->pid != 0 || filter->asid != 0 ||
+	    filter->jobname != NULL)
+		argp_error(
+			state,
+			"--all, --pid, --job and --asid are for what runs; --filter chooses events of a trace");
 }
 
 static error_t parse_stats(int key, char *argument, struct argp_state *state)
@@ -203,20 +216,25 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 		options->trace_option = "by";
 		options->trace.has_kind = true;
 		if (!ct_stats_kind_parse(argument, &options->trace.kind))
-			argp_error(state, "\"%s\" is not a table; expected component, event or thread", argument);
+			argp_error(state,
+				   "\"%s\" is not a table; expected component, event or thread",
+				   argument);
 		return 0;
 	case OPTION_SORT:
 		options->trace_option = "sort";
 		if (!ct_stats_sort_parse(argument, &options->trace.sort))
-			argp_error(state, "cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99 or max",
-				   argument);
+			argp_error(
+				state,
+				"cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99 or max",
+				argument);
 		return 0;
 	case OPTION_LIMIT:
 		options->trace_option = "limit";
 		options->trace.limit = parse_limit(argument, state);
 		return 0;
 	case ARGP_KEY_ARGS:
-		reading_words(&options->trace.reading, state->argv + state->next, (size_t)(state->argc - state->next));
+		reading_words(&options->trace.reading, state->argv + state->next,
+			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
 		check(options, state);
@@ -230,14 +248,18 @@ int cmd_stats(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ NULL, 0, NULL, 0, "What runs:", 1 },
-		{ "watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL, "Again and again, each second or so many, with rates", 1 },
+		{ "watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
+		  "Again and again, each second or so many, with rates", 1 },
 		{ NULL, 0, NULL, 0, "Of traces:", 3 },
 		{ "by", OPTION_BY, "TABLE", 0, "Only this table: component, event or thread", 3 },
-		{ "sort", OPTION_SORT, "COLUMN", 0, "events (the default), bytes, name, total, median, p95, p99 or max", 3 },
+		{ "sort", OPTION_SORT, "COLUMN", 0,
+		  "events (the default), bytes, name, total, median, p95, p99 or max", 3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "At most N rows a table", 3 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 2 }, { &ct_reading_argp, 0, NULL, 4 }, { 0 } };
+	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 2 },
+						      { &ct_reading_argp, 0, NULL, 4 },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,

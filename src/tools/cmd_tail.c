@@ -1,8 +1,9 @@
 /*
  * cmd_tail.c - ctrace tail: prints events as they are traced.
  *
- * Looks into the rings of all processes, often while something comes and seldom while nothing does; the processes neither help nor notice.
- * Events go to stdout, and are there when they are printed; what could not be shown is told on stderr.
+ * Looks into the rings of all processes, often while something comes and seldom while nothing does;
+ * the processes neither help nor notice. Events go to stdout, and are there when they are printed;
+ * what could not be shown is told on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,8 @@
 #define BUSY_NS 2000000u  /* between two looks */
 #define IDLE_NS 50000000u
 #define OUT_LIMIT 65536u
-#define WRITE_SIZE 4096u        /* PIPE_BUF: what a pipe that is ready takes without making us wait */
+/* PIPE_BUF: what a pipe that is ready takes without making us wait */
+#define WRITE_SIZE 4096u
 #define PATIENCE_NS 1000000000u /* for a reader that reads nothing, at the end */
 #define CATCH_UP_LOOKS 100u     /* at most, before what --last wants is printed */
 #define LAST_LIMIT 1000000u
@@ -53,7 +55,7 @@ struct tail {
 	uint64_t shown;
 	struct ct_live *live;
 	struct ct_source_process source_process; /* of the event that is being looked at */
-	const sigset_t *signals; /* while we wait */
+	const sigset_t *signals;                 /* while we wait */
 	bool is_ending;
 	bool is_cut;     /* nobody takes our output any more */
 	int write_errno; /* why it cannot be written */
@@ -82,12 +84,14 @@ static bool is_wanted(const struct ct_live_who *who, void *user)
 {
 	const struct tail *tail = user;
 
-	if ((tail->pid != 0 && tail->pid != who->pid) || (tail->asid != 0 && tail->asid != who->asid))
+	if ((tail->pid != 0 && tail->pid != who->pid) ||
+	    (tail->asid != 0 && tail->asid != who->asid))
 		return false;
-	return tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname), who->jobname, strlen(who->jobname));
+	return tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname),
+						      who->jobname, strlen(who->jobname));
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Printing
  */
 
@@ -102,7 +106,8 @@ static bool is_ready(const struct tail *tail)
 	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
-	return !ct_end_wanted && ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
+	return !ct_end_wanted &&
+	       ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
 }
 
 static void write_out(struct tail *tail)
@@ -111,7 +116,8 @@ static void write_out(struct tail *tail)
 
 	while (at < tail->out.size && !tail->is_cut) {
 		size_t size = tail->out.size - at < WRITE_SIZE ? tail->out.size - at : WRITE_SIZE;
-		ssize_t written = is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
+		ssize_t written =
+			is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
 
 		if (written < 0 && errno != EINTR && errno != EAGAIN)
 			tail->write_errno = errno;
@@ -135,7 +141,8 @@ static bool print_line(const char *line, size_t size, void *user)
 }
 
 /* NULL: it is not wanted. */
-static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event, const struct ct_live_who *who)
+static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event,
+				     const struct ct_live_who *who)
 {
 	tail->source_process = (struct ct_source_process){
 		.index = who->pid, /* spans of several processes are told apart by it */
@@ -205,30 +212,36 @@ static void tell_missed(struct tail *tail, bool is_end)
 	struct ct_live_totals totals;
 
 	ct_live_count(tail->live, &totals);
-	if (totals.missed_bytes != tail->told_missed && (is_end || now_ns - tail->told_at_ns >= NS_PER_SECOND)) {
+	if (totals.missed_bytes != tail->told_missed &&
+	    (is_end || now_ns - tail->told_at_ns >= NS_PER_SECOND)) {
 		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes went by too fast to be shown\n",
 			totals.missed_bytes - tail->told_missed);
 		tail->told_missed = totals.missed_bytes;
 		tail->told_at_ns = now_ns;
 	}
 	if (is_end && totals.damaged_bytes != 0)
-		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n", totals.damaged_bytes);
+		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n",
+			totals.damaged_bytes);
 	if (is_end && totals.lost_events != 0)
-		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n", totals.lost_events,
-			totals.lost_events == 1 ? " was" : "s were");
+		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n",
+			totals.lost_events, totals.lost_events == 1 ? " was" : "s were");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Following
  */
 
-/* Until it is time for the next look, a process comes, a signal does, or the reader of our output goes. */
+/* Until it is time for the next look, a process comes, a signal does, or the reader of our output
+ * goes. */
 static void wait_for(struct tail *tail, uint64_t interval_ns)
 {
-	struct timespec time = { .tv_sec = (time_t)(interval_ns / NS_PER_SECOND), .tv_nsec = (long)(interval_ns % NS_PER_SECOND) };
-	struct pollfd news[] = { { .fd = STDOUT_FILENO }, { .fd = ct_live_fd(tail->live), .events = POLLIN } };
+	struct timespec time = { .tv_sec = (time_t)(interval_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(interval_ns % NS_PER_SECOND) };
+	struct pollfd news[] = { { .fd = STDOUT_FILENO },
+				 { .fd = ct_live_fd(tail->live), .events = POLLIN } };
 
-	if (ppoll(news, CT_COUNT(news), &time, tail->signals) > 0 && (news[0].revents & POLLERR) != 0)
+	if (ppoll(news, CT_COUNT(news), &time, tail->signals) > 0 &&
+	    (news[0].revents & POLLERR) != 0)
 		tail->is_cut = true;
 }
 
@@ -240,7 +253,8 @@ static void tell_what_is_waited_for(const struct tail *tail)
 
 	ct_live_count(tail->live, &totals);
 	if (totals.processes == 0)
-		fprintf(stderr, "ctrace tail: %s is traced yet; waiting for one\n", is_any ? "no process" : "no such process");
+		fprintf(stderr, "ctrace tail: %s is traced yet; waiting for one\n",
+			is_any ? "no process" : "no such process");
 }
 
 static void follow(struct tail *tail)
@@ -289,18 +303,20 @@ static void allow_many_files(void)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
-static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t limit, const char *what)
+static uint64_t parse_number(struct argp_state *state, const char *text, uint64_t limit,
+			     const char *what)
 {
 	unsigned long long number;
 	char *end;
 
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	if (errno != 0 || *end != '\0' || number == 0 || number > limit || text[0] < '0' || text[0] > '9')
+	if (errno != 0 || *end != '\0' || number == 0 || number > limit || text[0] < '0' ||
+	    text[0] > '9')
 		argp_error(state, "\"%s\" is not %s", text, what);
 	return number;
 }
@@ -310,7 +326,8 @@ static uint64_t parse_seconds(struct argp_state *state, const char *text)
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_LIMIT)
+	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 ||
+	    seconds > SECONDS_LIMIT)
 		argp_error(state, "\"%s\" is not a number of seconds", text);
 	return (uint64_t)(seconds * NS_PER_SECOND) + 1;
 }
@@ -321,7 +338,10 @@ static void take_process(struct tail *tail, struct argp_state *state, const char
 	uint32_t pid = (uint32_t)parse_number(state, word, INT32_MAX, "a process id");
 
 	if (tail->pid != 0 && tail->pid != pid)
-		argp_error(state, "the processes %" PRIu32 " and %" PRIu32 " are named; expected one, or none for all", tail->pid, pid);
+		argp_error(state,
+			   "the processes %" PRIu32 " and %" PRIu32
+			   " are named; expected one, or none for all",
+			   tail->pid, pid);
 	tail->pid = pid;
 }
 
@@ -338,7 +358,9 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'A':
 		if (ct_asid_parse(argument, strlen(argument), &asid) != 0)
-			argp_error(state, "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits", argument);
+			argp_error(state,
+				   "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits",
+				   argument);
 		tail->asid = asid;
 		return 0;
 	case 'J':
@@ -348,7 +370,8 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		take_process(tail, state, argument);
 		return 0;
 	case 'n':
-		tail->last = parse_number(state, argument, LAST_LIMIT, "a number of events, 1 to 1000000");
+		tail->last = parse_number(state, argument, LAST_LIMIT,
+					  "a number of events, 1 to 1000000");
 		return 0;
 	case OPTION_LIMIT:
 		tail->count = parse_number(state, argument, UINT64_MAX, "a number of events");
@@ -420,7 +443,8 @@ static int run(struct tail *tail)
 	ct_buf_fini(&tail->out);
 	ct_live_close(tail->live);
 	if (tail->write_errno != 0)
-		fprintf(stderr, "ctrace tail: cannot write the output: %s\n", strerror(tail->write_errno));
+		fprintf(stderr, "ctrace tail: cannot write the output: %s\n",
+			strerror(tail->write_errno));
 	if (tail->write_errno != 0 || tail->has_lost_lines)
 		return CMD_UNWRITTEN;
 	return tail->has_failed ? CMD_NOTHING : CMD_DONE;
@@ -432,14 +456,19 @@ int cmd_tail(int argc, char **argv)
 		{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 3 },
 		{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 3 },
 		{ "pid", 'p', "PID", 0, "Only this process", 3 },
-		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 5 }, /* what it does, as it is asked for elsewhere */
-		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold", 5 },
-		{ "from-start", OPTION_FROM_START, NULL, 0, "Begin with all that the rings still hold", 5 },
+		/* what it does, as it is asked for elsewhere */
+		{ "follow", 'f', NULL, OPTION_HIDDEN, NULL, 5 },
+		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold",
+		  5 },
+		{ "from-start", OPTION_FROM_START, NULL, 0,
+		  "Begin with all that the rings still hold", 5 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
 		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { .argp = &ct_reading_argp }, { .argp = &ct_line_argp }, { 0 } };
+	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
+						      { .argp = &ct_line_argp },
+						      { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.children = children,

@@ -1,9 +1,10 @@
 /*
  * cmd_top.c - ctrace top: a screen of live components by rate, on which levels can be switched.
  *
- * Reads the processes' numbers without disturbing them, as ctrace stats does, and asks a process only to change a level, as ctrace level
- * does.  While the screen stands nothing else may write on the terminal: what the parts that are shared with other verbs say on stderr is
- * caught, and its last line is shown.  However the verb ends, the terminal is as it was before.
+ * Reads the processes' numbers without disturbing them, as ctrace stats does, and asks a process
+ * only to change a level, as ctrace level does.  While the screen stands nothing else may write on
+ * the terminal: what the parts that are shared with other verbs say on stderr is caught, and its
+ * last line is shown.  However the verb ends, the terminal is as it was before.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +51,7 @@ struct top {
 	char said[256]; /* there, last: what is said at each look is shown once */
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Collecting
  */
 
@@ -81,7 +82,7 @@ static void forget(struct top *top)
 	free(top->rows.items);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What other parts say on stderr
  */
 
@@ -124,7 +125,7 @@ static bool take_said(struct top *top, char *out, size_t room)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Levels
  */
 
@@ -138,7 +139,8 @@ static void describe(struct top *top, const struct change *change, uint32_t want
 		const struct change_row *row = &change->rows[i];
 		uint32_t level = CTRACE_LEVEL_NONE;
 
-		if (row->failed || row->now == NULL || !ct_level_parse(row->now, strlen(row->now), &level) || level > wanted) {
+		if (row->failed || row->now == NULL ||
+		    !ct_level_parse(row->now, strlen(row->now), &level) || level > wanted) {
 			refused++;
 			bad = row;
 			continue;
@@ -147,11 +149,14 @@ static void describe(struct top *top, const struct change *change, uint32_t want
 		last = row;
 	}
 	if (bad != NULL)
-		(void)snprintf(out, room, "%u %s: %s", bad->peer->pid, change->subject,
-			       bad->said != NULL ? bad->said : "stays as it is: a start/stop routine or a filter does not allow it");
+		(void)snprintf(
+			out, room, "%u %s: %s", bad->peer->pid, change->subject,
+			bad->said != NULL
+				? bad->said
+				: "stays as it is: a start/stop routine or a filter does not allow it");
 	else if (done == 1)
-		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject, last->old != NULL ? last->old : "?",
-			       last->now);
+		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject,
+			       last->old != NULL ? last->old : "?", last->now);
 	else if (done > 1)
 		(void)snprintf(out, room, "%s: %s in %zu places", change->subject, last->now, done);
 	else if (!take_said(top, out, room))
@@ -168,12 +173,15 @@ static void switch_level(struct top *top, bool everywhere)
 	if (top->rows.count == 0 || screen->selected >= top->rows.count)
 		return;
 	if (ct_is_pattern(top->rows.items[screen->selected].component)) {
-		(void)snprintf(top->screen.message, sizeof(top->screen.message), "a name with * or ? in it: use ctrace level");
+		(void)snprintf(top->screen.message, sizeof(top->screen.message),
+			       "a name with * or ? in it: use ctrace level");
 		return;
 	}
 	ct_change_init(&change);
 	change.target = top->target;
-	change.target.filter = (struct ct_peer_filter){ .pid = everywhere ? 0 : top->rows.items[screen->selected].pid };
+	change.target.filter = (struct ct_peer_filter){
+		.pid = everywhere ? 0 : top->rows.items[screen->selected].pid
+	};
 	change.subject = top->rows.items[screen->selected].component;
 	command.component = (struct ct_span){ change.subject, strlen(change.subject) };
 	ct_command_encode(&change.ask.request, &command);
@@ -183,13 +191,15 @@ static void switch_level(struct top *top, bool everywhere)
 	collect(top);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The screen
  */
 
 static void set_interval(struct top *top, double interval)
 {
-	top->interval = interval < LEAST_SECONDS ? LEAST_SECONDS : interval > MOST_SECONDS ? MOST_SECONDS : interval;
+	top->interval = interval < LEAST_SECONDS  ? LEAST_SECONDS
+			: interval > MOST_SECONDS ? MOST_SECONDS
+						  : interval;
 	top->screen.interval = top->interval;
 }
 
@@ -222,11 +232,15 @@ static void wait_for(const struct top *top, uint64_t due_ns)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	uint64_t now_ns = ct_clock_mono_ns();
-	uint64_t left_ns = top->screen.is_paused ? NS_PER_SECOND : due_ns > now_ns ? due_ns - now_ns : 0;
-	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND), .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
+	uint64_t left_ns = top->screen.is_paused ? NS_PER_SECOND
+			   : due_ns > now_ns     ? due_ns - now_ns
+						 : 0;
+	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
 	/* The terminal has gone: nobody can end us by a key any more. */
-	if (ppoll(&in, 1, &left, &top->signals) > 0 && (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+	if (ppoll(&in, 1, &left, &top->signals) > 0 &&
+	    (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
 		ct_end_wanted = 1;
 }
 
@@ -259,9 +273,11 @@ static void follow(struct top *top)
 		make_rows(top);
 		ct_top_screen_draw(&top->screen, &top->rows);
 		wait_for(top, top->now->taken_ns + interval_ns(top));
-		while (!ct_end_wanted && (wish = ct_top_screen_key(&top->screen, &top->rows)) != TOP_NOTHING)
+		while (!ct_end_wanted &&
+		       (wish = ct_top_screen_key(&top->screen, &top->rows)) != TOP_NOTHING)
 			grant(top, wish);
-		if (top->screen.is_paused || ct_clock_mono_ns() < top->now->taken_ns + interval_ns(top))
+		if (top->screen.is_paused ||
+		    ct_clock_mono_ns() < top->now->taken_ns + interval_ns(top))
 			continue;
 		if (top->frames != 0 && ++frames >= top->frames)
 			break;
@@ -297,7 +313,7 @@ static int show(struct top *top)
 	return CMD_DONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A batch
  */
 
@@ -340,7 +356,7 @@ static int run_batch(struct top *top)
 	return ok && (has_rows || top->frames == 0) ? CMD_DONE : CMD_NOTHING;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The verb
  */
 
@@ -349,8 +365,10 @@ static double parse_interval(const char *argument, struct argp_state *state)
 	char *end;
 	double seconds = strtod(argument, &end);
 
-	if (end == argument || *end != '\0' || !isfinite(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS)
-		argp_error(state, "\"%s\" is not a time; expected seconds, from 0.1 to 3600", argument);
+	if (end == argument || *end != '\0' || !isfinite(seconds) || seconds < LEAST_SECONDS ||
+	    seconds > MOST_SECONDS)
+		argp_error(state, "\"%s\" is not a time; expected seconds, from 0.1 to 3600",
+			   argument);
 	return seconds;
 }
 
@@ -361,7 +379,8 @@ static uint64_t parse_frames(const char *argument, struct argp_state *state)
 
 	errno = 0;
 	frames = strtoul(argument, &end, 10);
-	if (errno != 0 || *end != '\0' || argument[0] < '0' || argument[0] > '9' || frames == 0 || frames > FRAMES_LIMIT)
+	if (errno != 0 || *end != '\0' || argument[0] < '0' || argument[0] > '9' || frames == 0 ||
+	    frames > FRAMES_LIMIT)
 		argp_error(state, "\"%s\" is not a number of times", argument);
 	return frames;
 }
@@ -371,8 +390,10 @@ static void take_pattern(struct top *top, const char *argument, struct argp_stat
 	struct top_screen *screen = &top->screen;
 
 	if (strlen(argument) >= sizeof(screen->pattern))
-		argp_error(state, "a component's pattern has at most %zu letters", sizeof(screen->pattern) - 1);
-	screen->pattern_size = (size_t)snprintf(screen->pattern, sizeof(screen->pattern), "%s", argument);
+		argp_error(state, "a component's pattern has at most %zu letters",
+			   sizeof(screen->pattern) - 1);
+	screen->pattern_size =
+		(size_t)snprintf(screen->pattern, sizeof(screen->pattern), "%s", argument);
 }
 
 static error_t parse_top(int key, char *argument, struct argp_state *state)
@@ -403,7 +424,10 @@ static error_t parse_top(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_SORT:
 		if (!ct_top_sort_parse(argument, &top->screen.view.sort))
-			argp_error(state, "cannot sort by \"%s\"; expected events, bytes, lost, total, name or pid", argument);
+			argp_error(
+				state,
+				"cannot sort by \"%s\"; expected events, bytes, lost, total, name or pid",
+				argument);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument \"%s\"", argument);
@@ -424,11 +448,15 @@ int cmd_top(int argc, char **argv)
 	static const struct argp_option rows[] = {
 		{ "batch", 'b', NULL, 0, "Print one table below the other, for scripts", 1 },
 		{ "busy", 'B', NULL, 0, "Only what is busy", 1 },
-		{ "component", 'c', "TEXT", 0, "Only what has TEXT in the name of its component, job or program; * and ? match", 1 },
+		{ "component", 'c', "TEXT", 0,
+		  "Only what has TEXT in the name of its component, job or program; * and ? match",
+		  1 },
 		{ "interval", 'i', "SECONDS", 0, "Time between two looks; 2 by default", 1 },
-		{ "iterations", 'n', "N", 0, "Number of looks, as of top(1): end after the Nth", 1 },
+		{ "iterations", 'n', "N", 0, "Number of looks, as of top(1): end after the Nth",
+		  1 },
 		{ "reverse", 'r', NULL, 0, "The other way round", 1 },
-		{ "sort", OPTION_SORT, "COLUMN", 0, "events (the default), bytes, lost, total, name or pid", 1 },
+		{ "sort", OPTION_SORT, "COLUMN", 0,
+		  "events (the default), bytes, lost, total, name or pid", 1 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 2 }, { 0 } };

@@ -1,8 +1,8 @@
 /*
  * cmd_writer.c - ctrace writer NAME: an external writer, in the foreground.
  *
- * Finds and checks the procedure, tells systemd or whoever started us when it is ready, prints messages with their time on stderr, and ends
- * in order at SIGTERM, SIGINT or WTRSTOP.
+ * Finds and checks the procedure, tells systemd or whoever started us when it is ready, prints
+ * messages with their time on stderr, and ends in order at SIGTERM, SIGINT or WTRSTOP.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,8 @@ static void diagnose(const struct ct_diagnostic *diagnostic, void *user)
 	const struct writer *writer = user;
 
 	ct_tool_print(stderr, writer->path, strlen(writer->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
+		diagnostic->message, diagnostic->expected);
 }
 
 static bool read_procedure(struct writer *writer)
@@ -49,15 +50,18 @@ static bool read_procedure(struct writer *writer)
 	ct_buf_init(&text);
 	status = ct_procedure_read(writer->name, &text, writer->path);
 	if (status != CTRACE_OK) {
-		const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
-				  : status == CTRACE_DENIED ? "it is no file, or others may write to it or its directory"
-							    : ctrace_status_text(status);
+		const char *why =
+			status == CTRACE_OS_ERROR ? strerror(errno)
+			: status == CTRACE_DENIED
+				? "it is no file, or others may write to it or its directory"
+				: ctrace_status_text(status);
 
 		fprintf(stderr, "ctrace writer: procedure %s cannot be used: ", writer->name);
 		ct_tool_print(stderr, writer->path, strlen(writer->path));
 		fprintf(stderr, ": %s; CTRACE_PROCLIB says where procedures are\n", why);
 	} else {
-		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure, diagnose, writer) == CTRACE_OK;
+		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure,
+					diagnose, writer) == CTRACE_OK;
 	}
 	ct_buf_fini(&text);
 	if (ok && writer->mode >= 0)
@@ -101,7 +105,8 @@ static void be_ready(void *user)
 	char text[200];
 
 	tell_starter(writer, "ready");
-	(void)snprintf(text, sizeof text, "ITT110I INITIALIZATION OF CTRACE WRITER %s COMPLETE.", writer->procedure.name);
+	(void)snprintf(text, sizeof text, "ITT110I INITIALIZATION OF CTRACE WRITER %s COMPLETE.",
+		       writer->procedure.name);
 	print_message(text, writer);
 	(void)sd_notifyf(0, "READY=1\nSTATUS=Writing %u data sets", writer->procedure.trcout_count);
 }
@@ -131,7 +136,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		if (writer->name != NULL)
 			argp_error(state, "one writer at a time");
 		if (!ct_writer_name_is_valid(argument, strlen(argument)))
-			argp_error(state, "a writer's name has 1 to 7 of A-Z 0-9 @ # $, no digit first");
+			argp_error(state,
+				   "a writer's name has 1 to 7 of A-Z 0-9 @ # $, no digit first");
 		writer->name = argument;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -156,7 +162,8 @@ static int run(struct writer *writer)
 	int result;
 
 	if (ct_directory_run_directory(NULL, run_directory) != CTRACE_OK) {
-		fputs("ctrace writer: there is no run directory that can be used; CTRACE_RUN_DIR names one\n", stderr);
+		fputs("ctrace writer: there is no run directory that can be used; CTRACE_RUN_DIR names one\n",
+		      stderr);
 		return CMD_NOTHING;
 	}
 	(void)sigemptyset(&signals);
@@ -171,7 +178,9 @@ static int run(struct writer *writer)
 	if (result != 0)
 		return CMD_NOTHING;
 	(void)sd_notify(0, "STOPPING=1");
-	(void)snprintf(text, sizeof text, "ITT111I CTRACE WRITER %s TERMINATED BECAUSE OF A WTRSTOP REQUEST.", writer->procedure.name);
+	(void)snprintf(text, sizeof text,
+		       "ITT111I CTRACE WRITER %s TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
+		       writer->procedure.name);
 	print_message(text, writer);
 	return CMD_DONE;
 }
@@ -179,7 +188,8 @@ static int run(struct writer *writer)
 int cmd_writer(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ "wrap", OPTION_WRAP, NULL, 0, "Overwrite the oldest data when the data sets are full", 0 },
+		{ "wrap", OPTION_WRAP, NULL, 0,
+		  "Overwrite the oldest data when the data sets are full", 0 },
 		{ "nowrap", OPTION_NOWRAP, NULL, 0, "Stop writing when the data sets are full", 0 },
 		{ "check", OPTION_CHECK, NULL, 0, "Only check the procedure", 0 },
 		{ "ready-fd", OPTION_READY, "FD", OPTION_HIDDEN, "Say there when it is ready", 0 },
@@ -201,7 +211,9 @@ int cmd_writer(int argc, char **argv)
 	if (!read_procedure(&writer)) {
 		char text[80];
 
-		(void)snprintf(text, sizeof text, "its procedure cannot be used: ctrace writer --check %.8s says why", writer.name);
+		(void)snprintf(text, sizeof text,
+			       "its procedure cannot be used: ctrace writer --check %.8s says why",
+			       writer.name);
 		tell_starter(&writer, text);
 		return CMD_NOTHING;
 	}

@@ -10,7 +10,8 @@
 
 #include "lib/control/control.h"
 
-/* Each setting in force, in the file's own grammar: key and value, terminated, good during the call. */
+/* Each setting in force, in the file's own grammar: key and value, terminated, good during the
+ * call. */
 typedef void config_setting(const char *key, const char *value, void *user);
 void ct_config_each_setting(const struct ct_target *target, config_setting *each, void *user);
 

@@ -1,5 +1,6 @@
 /*
- * config_settings.c - the settings that a configuration comes to, in the file's own grammar, so that they can be read back.
+ * config_settings.c - the settings that a configuration comes to, in the file's own grammar, so
+ * that they can be read back.
  *
  * Names and values are somebody's: they are escaped.
  *
@@ -58,7 +59,8 @@ static void give_size(struct sink *sink, const char *key, const char *owner, uin
 	bool is_mega = size % (1u << 20) == 0;
 
 	begin(sink, key, owner);
-	ct_buf_add_format(&sink->value, "%llu%c", (unsigned long long)(size >> (is_mega ? 20 : 10)), is_mega ? 'M' : 'K');
+	ct_buf_add_format(&sink->value, "%llu%c", (unsigned long long)(size >> (is_mega ? 20 : 10)),
+			  is_mega ? 'M' : 'K');
 	end(sink);
 }
 
@@ -67,7 +69,8 @@ static void give_dests(struct sink *sink, const char *owner, uint32_t mask, bool
 	begin(sink, "mftrace.dest", owner);
 	ct_buf_add_text(&sink->value, in_parentheses ? "(" : "");
 	for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
-		ct_buf_add_format(&sink->value, "%s%s", rest == mask ? "" : ", ", ct_emitter_at((uint32_t)__builtin_ctz(rest))->name);
+		ct_buf_add_format(&sink->value, "%s%s", rest == mask ? "" : ", ",
+				  ct_emitter_at((uint32_t)__builtin_ctz(rest))->name);
 	ct_buf_add_text(&sink->value, in_parentheses ? ")" : "");
 	end(sink);
 }
@@ -78,7 +81,8 @@ struct property_owner {
 	const char *name;
 };
 
-static void give_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+static void give_property(const char *name, size_t name_size, const char *value, size_t value_size,
+			  void *user)
 {
 	const struct property_owner *owner = user;
 
@@ -116,7 +120,8 @@ static void give_process(struct sink *sink, const struct ct_target *target)
 	give_size(sink, "ctrace.buffer", NULL, settings->buffer);
 	give(sink, "ctrace.overflow", NULL, overflow_name(settings->overflow));
 	begin(sink, "ctrace.block.timeout", NULL);
-	ct_buf_add_format(&sink->value, "%llu ms", (unsigned long long)(settings->block_timeout_ns / 1000000u));
+	ct_buf_add_format(&sink->value, "%llu ms",
+			  (unsigned long long)(settings->block_timeout_ns / 1000000u));
 	end(sink);
 	give(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
 	give_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);

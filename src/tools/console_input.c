@@ -1,8 +1,9 @@
 /*
  * console_input.c - line editing, history and completion for an operator's console.
  *
- * Called by ctrace console, on its only thread.  While a line is being typed Ctrl-C throws it away; at other times it ends the tool,
- * as everywhere.  libedit reads characters through read_character() here, because by itself it would go on after a signal.
+ * Called by ctrace console, on its only thread.  While a line is being typed Ctrl-C throws it away;
+ * at other times it ends the tool, as everywhere.  libedit reads characters through
+ * read_character() here, because by itself it would go on after a signal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -86,7 +87,8 @@ static const struct console_keyword operator_keywords[] = {
 	{ "R", "ASID=(" }, { "R", "JOBNAME=(" }, { "R", "OPTIONS=(" }, { "R", "DISCONNECT" }, { "R", "CONT" }, { "R", "CANCEL" },
 };
 /* clang-format on */
-static const struct console_kind operator_console = { operator_keywords, CT_COUNT(operator_keywords), "history" };
+static const struct console_kind operator_console = { operator_keywords,
+						      CT_COUNT(operator_keywords), "history" };
 
 /* What is being typed: the word before the cursor, and which keywords it can be. */
 struct typed {
@@ -152,11 +154,14 @@ static bool find_history(char path[4096])
 	char directory[4096];
 
 	if (state != NULL) {
-		if (snprintf(directory, sizeof directory, "%s/ctrace", state) >= (int)sizeof directory || ct_os_make_directory(directory) != CTRACE_OK)
+		if (snprintf(directory, sizeof directory, "%s/ctrace", state) >=
+			    (int)sizeof directory ||
+		    ct_os_make_directory(directory) != CTRACE_OK)
 			return false;
 		return snprintf(path, 4096, "%s/%s", directory, input.kind->history) < 4096;
 	}
-	return home != NULL && snprintf(path, 4096, "%s/.ctrace_%s", home, input.kind->history) < 4096;
+	return home != NULL &&
+	       snprintf(path, 4096, "%s/.ctrace_%s", home, input.kind->history) < 4096;
 }
 
 static void history_open(void)

@@ -1,5 +1,6 @@
 /*
- * tools/console_input.h - where an operator's console gets its lines from: a terminal with line editing, or any other stdin.
+ * tools/console_input.h - where an operator's console gets its lines from: a terminal with line
+ * editing, or any other stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +22,13 @@ struct console_kind {
 	size_t count;
 	const char *history; /* the name of the file that keeps lines */
 };
-/* There is one console a process.  True: it is a terminal.  False also when line editing cannot be had.  NULL: an operator's console. */
+/* There is one console a process.  True: it is a terminal.  False also when line editing cannot be
+ * had.  NULL: an operator's console. */
 bool ct_console_input_open(const struct console_kind *kind);
 void ct_console_input_close(void);
-/* The next line without its end; it is terminated and valid until the next call.  The prompt is shown on a terminal only. */
-enum console_line ct_console_input_read(const char *prompt, const char **out_line, size_t *out_size);
+/* The next line without its end; it is terminated and valid until the next call.  The prompt is
+ * shown on a terminal only. */
+enum console_line ct_console_input_read(const char *prompt, const char **out_line,
+					size_t *out_size);
 
 #endif

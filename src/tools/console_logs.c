@@ -1,7 +1,8 @@
 /*
  * console_logs.c - follows the writers' logs, <run directory>/writer/NAME.log.
  *
- * Called by ctrace console before each prompt.  A log that has become shorter was begun anew and is shown from its begin.
+ * Called by ctrace console before each prompt.  A log that has become shorter was begun anew and is
+ * shown from its begin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,8 @@ static bool is_log(const char *name)
 {
 	size_t size = strlen(name);
 
-	return size > 4 && size < sizeof((struct console_log *)NULL)->name && strcmp(name + size - 4, ".log") == 0;
+	return size > 4 && size < sizeof((struct console_log *)NULL)->name &&
+	       strcmp(name + size - 4, ".log") == 0;
 }
 
 /* The log of that name, followed from now on when it was not; NULL: there are too many. */
@@ -48,13 +50,15 @@ static bool has_time(const char *line, size_t size)
 	static const char form[] = "00.00.00 ";
 
 	for (size_t i = 0; i < sizeof form - 1; i++)
-		if (i >= size || (form[i] == '0' ? line[i] < '0' || line[i] > '9' : line[i] != form[i]))
+		if (i >= size ||
+		    (form[i] == '0' ? line[i] < '0' || line[i] > '9' : line[i] != form[i]))
 			return false;
 	return true;
 }
 
 /* Is this the line that the console has said already?  Once. */
-static bool is_expected(struct console_logs *logs, const struct console_log *log, const char *line, size_t size)
+static bool is_expected(struct console_logs *logs, const struct console_log *log, const char *line,
+			size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(logs->expected); i++) {
 		struct wto_said *said = &logs->expected[i];
@@ -63,7 +67,8 @@ static bool is_expected(struct console_logs *logs, const struct console_log *log
 		if (length == 0 || size < length || memcmp(said->text, line, length) != 0 ||
 		    !ct_name_is(log->name, strlen(log->name) - 4, said->writer))
 			continue;
-		if (size != length && length + 1 != sizeof said->text) /* one that was cut is a beginning */
+		/* one that was cut is a beginning */
+		if (size != length && length + 1 != sizeof said->text)
 			continue;
 		said->text[0] = '\0';
 		return true;
@@ -72,19 +77,23 @@ static bool is_expected(struct console_logs *logs, const struct console_log *log
 }
 
 /* With the writer's name before it, and its own time before that where it has one. */
-static void print_line(const struct console_log *log, const struct wto *wto, const char *line, size_t size)
+static void print_line(const struct console_log *log, const struct wto *wto, const char *line,
+		       size_t size)
 {
 	const struct wto plain = { 0 };
 	size_t time_size = has_time(line, size) ? 9 : 0;
 	char text[4096];
-	int length = snprintf(text, sizeof text, "%.*s%.*s: %.*s", (int)time_size, line, (int)(strlen(log->name) - 4), log->name,
-			      (int)(size - time_size), line + time_size);
+	int length = snprintf(text, sizeof text, "%.*s%.*s: %.*s", (int)time_size, line,
+			      (int)(strlen(log->name) - 4), log->name, (int)(size - time_size),
+			      line + time_size);
 
-	ct_wto_line(time_size != 0 ? &plain : wto, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+	ct_wto_line(time_size != 0 ? &plain : wto, text,
+		    (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
 /* Whole lines only; the rest is not complete yet. */
-static void show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto, const char *text, size_t size)
+static void show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto,
+		       const char *text, size_t size)
 {
 	const char *end;
 
@@ -137,7 +146,8 @@ static void follow_all(struct console_logs *logs, const struct wto *wto)
 		return;
 	}
 	while ((entry = readdir(directory)) != NULL) {
-		struct console_log *log = is_log(entry->d_name) ? find_log(logs, entry->d_name) : NULL;
+		struct console_log *log =
+			is_log(entry->d_name) ? find_log(logs, entry->d_name) : NULL;
 
 		if (log != NULL)
 			follow(logs, log, wto);

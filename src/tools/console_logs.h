@@ -19,7 +19,8 @@ struct console_log {
 };
 struct console_logs {
 	int directory_fd; /* -1: it cannot be used, and there is nothing to show */
-	/* What the console has said itself of a writer, and the writer's log has not shown yet; "": free */
+	/* What the console has said itself of a writer, and the writer's log has not shown yet; "":
+	 * free */
 	struct wto_said expected[WTO_SAID];
 	unsigned next_expected;
 	size_t count;

@@ -1,7 +1,8 @@
 /*
  * ctrace.c - the ctrace tool: finds the verb and runs it.
  *
- * Everything that a verb does is in its cmd_*.c; here are the table of verbs, help, and the exit status.
+ * Everything that a verb does is in its cmd_*.c; here are the table of verbs, help, and the exit
+ * status.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,14 +41,19 @@ static char tool_name[] = "ctrace";
 static const struct verb verbs[] = {
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
 	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
-	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false, true },
+	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false,
+	  true },
 	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false, true },
 	{ "diff", "A B", "compare two runs", cmd_diff, false, true },
-	{ "repair", "PATH -o DIRECTORY", "keep what is good of a damaged trace", cmd_repair, false, false },
-	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false, false },
+	{ "repair", "PATH -o DIRECTORY", "keep what is good of a damaged trace", cmd_repair, false,
+	  false },
+	{ "catalog", "check FILE...", "check and print what events mean", cmd_catalog, false,
+	  false },
 	{ "list", "", "show traced processes and their components", cmd_list, false, false },
-	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true, false },
-	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false, true },
+	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true,
+	  false },
+	{ "stats", "[PATH...]", "count what is traced, or what traces hold", cmd_stats, false,
+	  true },
 	{ "top", "", "a screen of live components by rate", cmd_top, true, false },
 	{ "tail", "", "print events as they are traced", cmd_tail, false, true },
 	{ "level", "COMPONENT [LEVEL]", "show or change what is traced", cmd_level, false, false },
@@ -59,10 +65,13 @@ static const struct verb verbs[] = {
 	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false, false },
 	{ "console", "", "an operator's console", cmd_console, true, false },
 	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
-	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover, true, false },
+	{ "recover", "[RUN-DIRECTORY...]", "deliver what dead processes left behind", cmd_recover,
+	  true, false },
 	{ "config", "check [FILE]", "check a configuration file", cmd_config, false, false },
-	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib, false, false },
-	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false, false },
+	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib,
+	  false, false },
+	{ "explain", "[RC [REASON]]", "explain a code of component trace", cmd_explain, false,
+	  false },
 	{ "help", "[VERB]", "explain a verb, or list all of them", cmd_help, false, false },
 };
 
@@ -206,7 +215,8 @@ static int cmd_help(int argc, char **argv)
 	if (name == NULL) {
 		char *everything[] = { tool_name, help, NULL };
 
-		return argp_parse(&argp_main, 2, everything, 0, NULL, NULL) != 0 ? CMD_USAGE : CMD_DONE;
+		return argp_parse(&argp_main, 2, everything, 0, NULL, NULL) != 0 ? CMD_USAGE
+										 : CMD_DONE;
 	}
 	verb = verb_find(name);
 	if (verb == NULL)
@@ -214,13 +224,15 @@ static int cmd_help(int argc, char **argv)
 	return verb_run(verb, 2, arguments);
 }
 
-/* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte more finds the reason again. */
+/* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte
+ * more finds the reason again. */
 static int find_write_error(void)
 {
 	return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
 }
 
-/* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself after --help. */
+/* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself
+ * after --help. */
 static void check_stdout(void)
 {
 	bool failed = ferror(stdout) != 0;
@@ -232,13 +244,16 @@ static void check_stdout(void)
 		return;
 	if (error != 0)
 		errno = error;
-	if (errno == EBADF && !failed && !pending) /* started without one, and nothing was printed */
+	/* started without one, and nothing was printed */
+	if (errno == EBADF && !failed && !pending)
 		return;
-	fprintf(stderr, "ctrace: cannot write the output: %s\n", errno != 0 ? strerror(errno) : "write error");
+	fprintf(stderr, "ctrace: cannot write the output: %s\n",
+		errno != 0 ? strerror(errno) : "write error");
 	_exit(CMD_UNWRITTEN);
 }
 
-/* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help, which argp ends with. */
+/* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help,
+ * which argp ends with. */
 static void check_memory(void)
 {
 	if (!allocate_has_failed())
@@ -247,7 +262,8 @@ static void check_memory(void)
 	_exit(CMD_NO_MEMORY);
 }
 
-/* A recovery that makes no progress may hold locks that the end of the process would wait for.  Runs last of ours. */
+/* A recovery that makes no progress may hold locks that the end of the process would wait for. Runs
+ * last of ours. */
 static void end_without_recovery(int exit_status, void *unused)
 {
 	(void)unused;
@@ -255,13 +271,17 @@ static void end_without_recovery(int exit_status, void *unused)
 		_exit(exit_status);
 }
 
-/* Started without standard descriptors, the tool must not print into the next file that it opens. */
+/* Started without standard descriptors, the tool must not print into the next file that it opens.
+ */
 static void reserve_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)open("/dev/null",
-				   fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest: fd.  Its use fails with EBADF */
+			(void)open(
+				"/dev/null",
+				fd == STDIN_FILENO
+					? O_WRONLY
+					: O_RDONLY); /* the lowest: fd.  Its use fails with EBADF */
 }
 
 int main(int argc, char **argv)
@@ -277,7 +297,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	argp_program_version_hook = print_version;
 	/* The last one is called first. */
-	if (on_exit(end_without_recovery, NULL) != 0 || atexit(check_stdout) != 0 || atexit(check_memory) != 0)
+	if (on_exit(end_without_recovery, NULL) != 0 || atexit(check_stdout) != 0 ||
+	    atexit(check_memory) != 0)
 		return CMD_NO_MEMORY;
 	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
 		return CMD_USAGE;

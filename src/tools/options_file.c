@@ -1,8 +1,9 @@
 /*
  * options_file.c - --options=FILE: words of the command line that stand in a file.
  *
- * Called before a verb parses its options, so that words of the file are parsed as all others.  Words stand between blanks and ends of
- * lines; '...' and "..." keep what is between them together; # at the beginning of a word begins a comment.
+ * Called before a verb parses its options, so that words of the file are parsed as all others.
+ * Words stand between blanks and ends of lines; '...' and "..." keep what is between them together;
+ * # at the beginning of a word begins a comment.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -90,7 +91,8 @@ static bool words_cut(const char *verb, const char *path, char *text)
 		if (word == NULL)
 			return diagnose(verb, path, first, "a quotation mark is not closed");
 		if (!word_add(word))
-			return diagnose(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+			return diagnose(verb, path, 0,
+					ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	}
 	return true;
 }

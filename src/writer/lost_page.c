@@ -1,9 +1,11 @@
 /*
  * lost_page.c - a page that a traced process has taken away under us.
  *
- * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its own files.  Each thread of the writer says
- * which link it works on; a page of that link that is missing is replaced by an empty one of our own, and the link is damaged: the writer server
- * lets go of it, and everybody else's data go on.  Every other SIGBUS ends the program, as ever.  Only async-signal-safe calls are made.
+ * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its
+ * own files.  Each thread of the writer says which link it works on; a page of that link that is
+ * missing is replaced by an empty one of our own, and the link is damaged: the writer server lets
+ * go of it, and everybody else's data go on.  Every other SIGBUS ends the program, as ever.  Only
+ * async-signal-safe calls are made.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,8 +49,8 @@ static void hear(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (link != NULL && is_of_link(link, at) &&
-	    mmap((void *)(at & ~(page_size - 1)), page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-		    MAP_FAILED)
+	    mmap((void *)(at & ~(page_size - 1)), page_size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 		__atomic_store_n(&link->is_damaged, 1, __ATOMIC_RELEASE);
 	else
 		(void)signal(number, SIG_DFL); /* the same instruction raises it again */

@@ -1,8 +1,9 @@
 /*
  * procedure.c - the procedure file of an external writer: its grammar.
  *
- * Called by the tool before the writer starts, on its one thread.  Whatever the bytes are, nothing is read past their end, and each
- * error costs its word or line and is reported about in words that are harmless to print.
+ * Called by the tool before the writer starts, on its one thread.  Whatever the bytes are, nothing
+ * is read past their end, and each error costs its word or line and is reported about in words that
+ * are harmless to print.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define PATH_LIMIT 4000u /* bytes of PATH, so that there is room for the names of the files in it */
+#define PATH_LIMIT 4000u /* bytes of PATH, so that there is room for the names of the files in it \
+			  */
 
 #define EXPECTED_STATEMENT "TRCOUT01 to TRCOUT16, MODE=, COMPRESS= or a comment"
 #define EXPECTED_NUMBER "TRCOUT01 to TRCOUT16"
@@ -32,7 +34,7 @@ bool ct_writer_name_is_valid(const char *name, size_t size)
 	return ct_trace_name_is_valid(upper, size);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading a text: lines, words, errors
  */
 
@@ -49,9 +51,11 @@ struct parser {
 	void *user;
 };
 
-static void diagnose(struct parser *parser, const char *at, const char *message, const char *expected)
+static void diagnose(struct parser *parser, const char *at, const char *message,
+		     const char *expected)
 {
-	struct ct_diagnostic diagnostic = { .line = parser->line, .column = (unsigned)(at - parser->line_start) + 1 };
+	struct ct_diagnostic diagnostic = { .line = parser->line,
+					    .column = (unsigned)(at - parser->line_start) + 1 };
 
 	parser->has_diagnostic = true;
 	if (parser->diagnose == NULL)
@@ -62,7 +66,8 @@ static void diagnose(struct parser *parser, const char *at, const char *message,
 }
 
 /* `"word" what (did you mean suggestion?)` */
-static void diagnose_word(struct parser *parser, struct ct_span word, const char *what, const char *suggestion, const char *expected)
+static void diagnose_word(struct parser *parser, struct ct_span word, const char *what,
+			  const char *suggestion, const char *expected)
 {
 	struct ct_buf message;
 
@@ -94,7 +99,8 @@ static struct ct_span split(struct ct_span word, struct ct_span *out_value)
 {
 	const char *equals = memchr(word.at, '=', word.size);
 
-	*out_value = equals != NULL ? ct_span_of(equals + 1, word.at + word.size) : (struct ct_span){ NULL, 0 };
+	*out_value = equals != NULL ? ct_span_of(equals + 1, word.at + word.size)
+				    : (struct ct_span){ NULL, 0 };
 	return equals != NULL ? ct_span_of(word.at, equals) : word;
 }
 
@@ -103,12 +109,14 @@ static bool span_is(struct ct_span span, const char *word)
 	return ct_name_is(span.at, span.size, word);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Values
  */
 
-/* Appends the value of the variable that begins at `at` with "$(", and gives where it ends; NULL when it is none. */
-static const char *expand(struct parser *parser, const char *at, const char *end, struct ct_buf *path)
+/* Appends the value of the variable that begins at `at` with "$(", and gives where it ends; NULL
+ * when it is none. */
+static const char *expand(struct parser *parser, const char *at, const char *end,
+			  struct ct_buf *path)
 {
 	static const char *const variables[] = { "$(NAME)", "$(HOST)" };
 	const char *close = memchr(at, ')', (size_t)(end - at));
@@ -127,7 +135,8 @@ static const char *expand(struct parser *parser, const char *at, const char *end
 		ct_buf_add_text(path, host.nodename);
 		return close + 1;
 	}
-	diagnose_word(parser, variable, "is no variable", ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
+	diagnose_word(parser, variable, "is no variable",
+		      ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
 	return NULL;
 }
 
@@ -142,7 +151,8 @@ static bool expand_all(struct parser *parser, struct ct_span value, struct ct_bu
 			continue;
 		}
 		if ((unsigned char)*at < 0x20 || *at == 0x7F) {
-			diagnose_word(parser, value, "has a control character", NULL, EXPECTED_PATH);
+			diagnose_word(parser, value, "has a control character", NULL,
+				      EXPECTED_PATH);
 			return false;
 		}
 		ct_buf_add_char(path, *at++);
@@ -165,7 +175,8 @@ static void read_path(struct parser *parser, struct ct_span value, struct ct_trc
 		if (path.failed || path.size > PATH_LIMIT)
 			diagnose_word(parser, value, "is too long", NULL, "at most 4000 bytes");
 		else if (path.size == 1)
-			diagnose_word(parser, value, "is no place for a data set", NULL, EXPECTED_PATH);
+			diagnose_word(parser, value, "is no place for a data set", NULL,
+				      EXPECTED_PATH);
 		else
 			memcpy(out->path, ct_buf_text(&path), path.size + 1);
 	}
@@ -177,7 +188,8 @@ static bool parse_size(struct ct_span value, uint64_t *out_bytes)
 	uint64_t number = 0;
 	size_t digits = 0;
 
-	while (digits < value.size && value.at[digits] >= '0' && value.at[digits] <= '9' && number <= 9999)
+	while (digits < value.size && value.at[digits] >= '0' && value.at[digits] <= '9' &&
+	       number <= 9999)
 		number = number * 10 + (uint64_t)(value.at[digits++] - '0');
 	if (number == 0 || number > 9999 || digits + 1 != value.size)
 		return false;
@@ -202,7 +214,7 @@ static void read_size(struct parser *parser, struct ct_span value, uint64_t *out
 		diagnose_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * TRCOUT
  */
 
@@ -218,14 +230,16 @@ static enum key find_key(struct ct_span key)
 	return KEY_COUNT;
 }
 
-static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_COUNT], struct ct_trcout_spec *spec)
+static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_COUNT],
+		     struct ct_trcout_spec *spec)
 {
 	struct ct_span value;
 	struct ct_span name = split(word, &value);
 	enum key key = find_key(name);
 
 	if (key == KEY_COUNT) {
-		diagnose_word(parser, name, "is not expected here", ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
+		diagnose_word(parser, name, "is not expected here",
+			      ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
 		return;
 	}
 	if (value.at == NULL) {
@@ -243,7 +257,8 @@ static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_C
 		read_size(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
 }
 
-static void diagnose_missing(struct parser *parser, uint32_t number, const char *what, const char *expected)
+static void diagnose_missing(struct parser *parser, uint32_t number, const char *what,
+			     const char *expected)
 {
 	char message[64];
 
@@ -260,14 +275,16 @@ static uint32_t parse_number(struct ct_span word)
 
 	if (word.size != size + 2 || !ct_name_equal(word.at, size, prefix, size))
 		return 0;
-	if (word.at[size] < '0' || word.at[size] > '1' || word.at[size + 1] < '0' || word.at[size + 1] > '9')
+	if (word.at[size] < '0' || word.at[size] > '1' || word.at[size + 1] < '0' ||
+	    word.at[size + 1] > '9')
 		return 0;
 	number = (uint32_t)(word.at[size] - '0') * 10 + (uint32_t)(word.at[size + 1] - '0');
 	return number <= CT_TRCOUT_LIMIT ? number : 0;
 }
 
 /* Puts it in its place among the others, of which none has its number. */
-static void insert(struct ct_procedure *procedure, uint32_t number, const struct ct_trcout_spec *spec)
+static void insert(struct ct_procedure *procedure, uint32_t number,
+		   const struct ct_trcout_spec *spec)
 {
 	uint32_t at = procedure->trcout_count++;
 
@@ -279,7 +296,8 @@ static void insert(struct ct_procedure *procedure, uint32_t number, const struct
 	procedure->trcout[at] = *spec;
 }
 
-static void check_others(struct parser *parser, struct ct_span word, const struct ct_trcout_spec *spec)
+static void check_others(struct parser *parser, struct ct_span word,
+			 const struct ct_trcout_spec *spec)
 {
 	const struct ct_procedure *procedure = parser->out;
 	char what[64];
@@ -287,7 +305,8 @@ static void check_others(struct parser *parser, struct ct_span word, const struc
 	for (uint32_t i = 0; i < procedure->trcout_count && spec->path[0] != '\0'; i++) {
 		if (strcmp(procedure->trcout[i].path, spec->path) != 0)
 			continue;
-		(void)snprintf(what, sizeof what, "has the same path as TRCOUT%02u", procedure->number[i]);
+		(void)snprintf(what, sizeof what, "has the same path as TRCOUT%02u",
+			       procedure->number[i]);
 		diagnose_word(parser, word, what, NULL, "a path of its own");
 		return;
 	}
@@ -326,12 +345,13 @@ static void read_trcout(struct parser *parser, struct ct_span word)
 	insert(parser->out, number, &spec);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The other statements
  */
 
 /* One of two words.  False when it is neither, which is reported about. */
-static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2], bool *out_is_second)
+static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2],
+			bool *out_is_second)
 {
 	char expected[64];
 
@@ -345,7 +365,8 @@ static bool read_choice(struct parser *parser, struct ct_span value, const char 
 	return false;
 }
 
-static void read_setting(struct parser *parser, struct ct_span word, const char *const words[2], bool *seen, bool *out_is_second)
+static void read_setting(struct parser *parser, struct ct_span word, const char *const words[2],
+			 bool *seen, bool *out_is_second)
 {
 	struct ct_span value;
 	struct ct_span key = split(word, &value);
@@ -378,7 +399,8 @@ static void read_statement(struct parser *parser, struct ct_span word)
 	} else if (key.size >= 6 && ct_name_equal(key.at, 6, "TRCOUT", 6)) {
 		read_trcout(parser, word);
 	} else {
-		diagnose_word(parser, key, "is no statement", ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
+		diagnose_word(parser, key, "is no statement",
+			      ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
 	}
 }
 
@@ -390,22 +412,28 @@ static void read_line(struct parser *parser)
 		read_statement(parser, word);
 }
 
-enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size, struct ct_procedure *out,
-				      ct_procedure_diagnose *diagnose_to, void *user)
+enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
+				      struct ct_procedure *out, ct_procedure_diagnose *diagnose_to,
+				      void *user)
 {
-	struct parser parser = { .line_start = text, .line = 1, .out = out, .diagnose = diagnose_to, .user = user };
+	struct parser parser = {
+		.line_start = text, .line = 1, .out = out, .diagnose = diagnose_to, .user = user
+	};
 	const char *end = text + size;
 
 	*out = (struct ct_procedure){ .mode = CT_WRITER_WRAP };
 	if (!ct_writer_name_is_valid(name, strlen(name))) {
-		diagnose_word(&parser, (struct ct_span){ name, strlen(name) }, "is not the name of a writer", NULL,
+		diagnose_word(&parser, (struct ct_span){ name, strlen(name) },
+			      "is not the name of a writer", NULL,
 			      "1 to 7 of A-Z, 0-9, $, @ and #, no digit first");
 		return CTRACE_FAILURE;
 	}
 	memcpy(out->name, name, strlen(name) + 1);
 	ct_name_upper(out->name, strlen(name));
 	for (;; parser.line++) {
-		const char *newline = size != 0 ? memchr(parser.line_start, '\n', (size_t)(end - parser.line_start)) : NULL;
+		const char *newline = size != 0 ? memchr(parser.line_start, '\n',
+							 (size_t)(end - parser.line_start))
+						: NULL;
 
 		parser.at = parser.line_start;
 		parser.end = newline != NULL ? newline : end;

@@ -1,9 +1,12 @@
 /*
- * procedure_file.c - finds the procedure file of an external writer in the directories of CTRACE_PROCLIB.
+ * procedure_file.c - finds the procedure file of an external writer in the directories of
+ * CTRACE_PROCLIB.
  *
- * Called by the tool before the writer starts, on its one thread.  A name becomes a path only when it is a writer's, so none leads out of
- * the directories.  What is in the file says where a writer, perhaps root's, puts its data sets, so it is taken only from a place that nobody
- * but this user and root can write to, and what was looked at is what is read; trouble in one directory is not passed over for the next.
+ * Called by the tool before the writer starts, on its one thread.  A name becomes a path only when
+ * it is a writer's, so none leads out of the directories.  What is in the file says where a writer,
+ * perhaps root's, puts its data sets, so it is taken only from a place that nobody but this user
+ * and root can write to, and what was looked at is what is read; trouble in one directory is not
+ * passed over for the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +19,8 @@
 #define PROCEDURE_DIRECTORIES "/etc/ctrace/proclib"
 #define PATH_SIZE 4096u
 
-/* Of a list with colons between; empty ones, which elsewhere mean the current directory, are passed over.  False at its end. */
+/* Of a list with colons between; empty ones, which elsewhere mean the current directory, are passed
+ * over.  False at its end. */
 static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
@@ -28,7 +32,8 @@ static bool next_directory(const char **list, struct ct_span *out_directory)
 	return size != 0;
 }
 
-enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[PATH_SIZE])
+enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
+				     char out_path[PATH_SIZE])
 {
 	const char *directories = ct_os_environment("CTRACE_PROCLIB");
 	enum ctrace_status status = CTRACE_NOT_FOUND;
@@ -48,7 +53,8 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, 
 	while (status == CTRACE_NOT_FOUND && next_directory(&directories, &directory)) {
 		if (directory.size + 1 + strlen(upper) >= sizeof path)
 			continue;
-		(void)snprintf(out_path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at, upper);
+		(void)snprintf(out_path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at,
+			       upper);
 		(void)snprintf(path, sizeof path, "%.*s", (int)directory.size, directory.at);
 		ct_buf_clear(&text);
 		status = ct_os_read_trusted(path, upper, CT_OS_OWN, PROCEDURE_LIMIT + 1, &text);

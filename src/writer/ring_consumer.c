@@ -1,12 +1,12 @@
 /*
- * ring_consumer.c - takes traced processes in: maps their sessions and rings, and consumes them, a worker
- * for each TRCOUT.
+ * ring_consumer.c - takes traced processes in: maps their sessions and rings, and consumes them, a
+ * worker for each TRCOUT.
  *
- * ct_link_* run on the writer server's thread, a round on the TRCOUT's worker.  A process's rings are
- * spread over the destinations that it gave us; each has a consumer of its own here, which works only
- * on the rings whose consumer it is.  What is mapped belongs to a process of the same user, but may
- * be damaged, and may change at any time: what the process is and what its rings are is copied when
- * they are mapped; positions and records are read once and checked each time.
+ * ct_link_* run on the writer server's thread, a round on the TRCOUT's worker.  A process's rings
+ * are spread over the destinations that it gave us; each has a consumer of its own here, which
+ * works only on the rings whose consumer it is.  What is mapped belongs to a process of the same
+ * user, but may be damaged, and may change at any time: what the process is and what its rings are
+ * is copied when they are mapped; positions and records are read once and checked each time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #define IDLE_NS 10000000u /* after a while without anything */
 #define QUIET_ROUNDS 200u
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A link
  */
 
@@ -46,8 +46,10 @@ static void note_process(struct ct_link *link)
 	const struct ct_session_head *head = link->session.head;
 	struct ct_trace_info *info = &link->info;
 
-	_Static_assert(sizeof info->host == sizeof head->host && sizeof info->program == sizeof head->program &&
-			       sizeof info->system == sizeof head->system && sizeof info->jobname == sizeof head->jobname,
+	_Static_assert(sizeof info->host == sizeof head->host &&
+			       sizeof info->program == sizeof head->program &&
+			       sizeof info->system == sizeof head->system &&
+			       sizeof info->jobname == sizeof head->jobname,
 		       "the trace holds the names of the session");
 	info->pid = head->pid;
 	info->asid = head->asid;
@@ -70,7 +72,8 @@ static uint32_t map_rings(void *user)
 		return count;
 	(void)pthread_mutex_lock(&link->lock);
 	while (link->rings < count) {
-		/* One that cannot be mapped stays with nobody, and is recovered when the process has ended. */
+		/* One that cannot be mapped stays with nobody, and is recovered when the process
+		 * has ended. */
 		if (ct_ring_map(&link->ring[link->rings], &link->session, link->rings) != CTRACE_OK)
 			link->ring[link->rings].head = NULL;
 		__atomic_store_n(&link->rings, link->rings + 1, __ATOMIC_RELEASE);
@@ -90,12 +93,12 @@ static enum ctrace_status create_consumers(struct ct_link *link)
 {
 	static uint32_t no_flight; /* a flight recorder's rings are never a writer's */
 	struct ct_consumer_source source = { .session = &link->session,
-					  .ring_count = map_rings,
-					  .ring_at = ring_at,
-					  .user = link,
-					  .flight_wanted = &no_flight,
-					  .emitter = &ct_trcout_emitter,
-					  .release = &link->release };
+					     .ring_count = map_rings,
+					     .ring_at = ring_at,
+					     .user = link,
+					     .flight_wanted = &no_flight,
+					     .emitter = &ct_trcout_emitter,
+					     .release = &link->release };
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < link->count && status == CTRACE_OK; i++) {
@@ -108,7 +111,8 @@ static enum ctrace_status create_consumers(struct ct_link *link)
 	return status;
 }
 
-enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base, uint32_t count, struct ct_link **out_link)
+enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base, uint32_t count,
+				  struct ct_link **out_link)
 {
 	struct ct_link *link = calloc(1, sizeof *link);
 	struct ct_ring *rings = calloc(CT_RING_LIMIT, sizeof *rings);
@@ -167,7 +171,7 @@ void ct_link_destroy(struct ct_link *link)
 	free(link);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A round
  */
 
@@ -177,7 +181,8 @@ static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bo
 	uint32_t index = trcout->index;
 	bool is_released;
 
-	if (index >= link->count || (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
+	if (index >= link->count ||
+	    (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
 		return 0;
 	see_new_texts(&link->session);
 	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
@@ -185,7 +190,8 @@ static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bo
 	ct_consumer_pass(link->consumer[index], false, &result);
 	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
 	*out_more |= result.pending > CT_RING_MIN / 4;
-	/* A pass that began when it was released, and has given the last ring back, or found none. */
+	/* A pass that began when it was released, and has given the last ring back, or found none.
+	 */
 	if (is_released && ct_consumer_ring_count(link->consumer[index]) == 0) {
 		ct_consumer_close(link->consumer[index]);
 		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
@@ -223,7 +229,8 @@ uint64_t ct_ring_consumer_round(struct ct_trcout *trcout, bool *out_more)
 	take_turns(trcout);
 	for (uint32_t i = 0; i < *trcout->link_count; i++) {
 		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
-			/* A link that goes meanwhile puts another in its place, which then waits for the next round. */
+			/* A link that goes meanwhile puts another in its place, which then waits
+			 * for the next round. */
 			(void)pthread_mutex_unlock(&trcout->lock);
 			take_turns(trcout);
 			if (i >= *trcout->link_count)
@@ -256,14 +263,16 @@ void *ct_ring_consumer_run(void *argument)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For operators
  */
 
-static void add_trace(struct ct_buf *out, const struct ct_session *session, const struct ct_component_entry *entry)
+static void add_trace(struct ct_buf *out, const struct ct_session *session,
+		      const struct ct_component_entry *entry)
 {
 	size_t size;
-	const char *name = ct_session_text(session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &size);
+	const char *name =
+		ct_session_text(session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &size);
 
 	if (out->size != 0)
 		ct_buf_add_char(out, ' ');
@@ -297,11 +306,13 @@ static void describe(const struct ct_link *link, struct ct_link_state *out)
 		out->rings += held_by >= link->base && held_by < link->base + link->count;
 	}
 	ct_buf_init(&names);
-	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces; i++)
+	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces;
+	     i++)
 		if (is_connected(link, &link->session.components[i]))
 			add_trace(&names, &link->session, &link->session.components[i]);
 	if (names.size >= sizeof out->traces)
-		(void)snprintf(out->traces, sizeof out->traces, "%.*s...", (int)sizeof out->traces - 5, ct_buf_text(&names));
+		(void)snprintf(out->traces, sizeof out->traces, "%.*s...",
+			       (int)sizeof out->traces - 5, ct_buf_text(&names));
 	else
 		(void)snprintf(out->traces, sizeof out->traces, "%s", ct_buf_text(&names));
 	ct_buf_fini(&names);

@@ -1,11 +1,13 @@
 /*
- * trcout.c - a TRCOUT of an external writer: a directory of Common Trace Format traces, one for each connected process, in segments.
+ * trcout.c - a TRCOUT of an external writer: a directory of Common Trace Format traces, one for
+ * each connected process, in segments.
  *
  *     <path>/00000007/KVSERVER.4711/    metadata, stream.<ring>
  *
- * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments: when the last one is full the oldest goes, so that at
- * least seven eighths of the newest data are kept.  With NOWRAP there is one segment, and what comes when primary and secondary
- * extents are full is counted and not written.  What an earlier run of the writer left stays, and counts.
+ * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments: when the last
+ * one is full the oldest goes, so that at least seven eighths of the newest data are kept.  With
+ * NOWRAP there is one segment, and what comes when primary and secondary extents are full is
+ * counted and not written.  What an earlier run of the writer left stays, and counts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +37,9 @@ struct output {
 	struct ct_bin_directory *directory;
 	uint32_t segment; /* number */
 	uint64_t lost;
-	struct ct_event_names *names;          /* or NULL */
-	char closed[CTRACE_EMITTER_PATH_SIZE]; /* the directory before, to be compressed once the move is committed; "" */
+	struct ct_event_names *names; /* or NULL */
+	/* the directory before, to be compressed once the move is committed; "" */
+	char closed[CTRACE_EMITTER_PATH_SIZE];
 };
 
 /* An emitter's open() is told nothing but its context. */
@@ -66,7 +69,7 @@ static void tell(const struct ct_trcout *trcout, const char *format, ...)
 	trcout->message(text, trcout->user);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Segments
  */
 
@@ -92,8 +95,10 @@ static void remove_trace(int parent_fd, const char *name)
 		return;
 	}
 	while ((entry = readdir(directory)) != NULL)
-		if (strcmp(entry->d_name, "metadata") == 0 || strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
-		    strncmp(entry->d_name, "stream.", 7) == 0 || strncmp(entry->d_name, ".stream.", 8) == 0)
+		if (strcmp(entry->d_name, "metadata") == 0 ||
+		    strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
+		    strncmp(entry->d_name, "stream.", 7) == 0 ||
+		    strncmp(entry->d_name, ".stream.", 8) == 0)
 			(void)unlinkat(dirfd(directory), entry->d_name, 0);
 	(void)closedir(directory);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
@@ -142,7 +147,7 @@ static bool make_room(struct ct_trcout *trcout)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What is there already
  */
 
@@ -159,7 +164,8 @@ static uint64_t size_of_trace(int parent_fd, const char *name)
 		return 0;
 	}
 	while ((entry = readdir(directory)) != NULL)
-		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode))
+		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(info.st_mode))
 			size += (uint64_t)info.st_size;
 	(void)closedir(directory);
 	return size;
@@ -194,7 +200,8 @@ static bool is_segment(const char *name, uint32_t *out_number)
 
 static int by_number(const void *a, const void *b)
 {
-	uint32_t first = ((const struct ct_segment *)a)->number, second = ((const struct ct_segment *)b)->number;
+	uint32_t first = ((const struct ct_segment *)a)->number,
+		 second = ((const struct ct_segment *)b)->number;
 
 	return (first > second) - (first < second);
 }
@@ -209,18 +216,20 @@ static void find_segments(struct ct_trcout *trcout, DIR *directory)
 		if (!is_segment(entry->d_name, &number))
 			continue;
 		if (trcout->segments == CT_COUNT(trcout->segment)) {
-			qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
+			qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0],
+			      by_number);
 			remove_segment(trcout);
 		}
 		trcout->segment[trcout->segments].number = number;
-		trcout->segment[trcout->segments].bytes = size_of_segment(dirfd(directory), entry->d_name);
+		trcout->segment[trcout->segments].bytes =
+			size_of_segment(dirfd(directory), entry->d_name);
 		trcout->used += trcout->segment[trcout->segments++].bytes;
 	}
 	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
 }
 
-/* The directory itself is locked: there is no file in it that every reader would have to know.  A file system without locks is as good as a
- * free directory. */
+/* The directory itself is locked: there is no file in it that every reader would have to know.  A
+ * file system without locks is as good as a free directory. */
 enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 {
 	const char *path = spec_of(trcout)->path;
@@ -269,7 +278,7 @@ enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
 	return access(spec->path, W_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A process's trace
  */
 
@@ -277,10 +286,14 @@ enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
 static void add_jobname(struct ct_buf *out, const char *jobname)
 {
 	for (const char *at = jobname; *at != '\0'; at++)
-		ct_buf_add_char(out, strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-", *at) != NULL ? *at : '_');
+		ct_buf_add_char(out,
+				strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-", *at) != NULL
+					? *at
+					: '_');
 }
 
-static enum ctrace_status create_directory(struct output *output, struct ct_bin_directory **out_directory)
+static enum ctrace_status create_directory(struct output *output,
+					   struct ct_bin_directory **out_directory)
 {
 	const struct ct_bin_claim claim = { .info = &output->info, .from = output->directory };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
@@ -295,7 +308,9 @@ static enum ctrace_status create_directory(struct output *output, struct ct_bin_
 		ct_buf_add_format(&path, "%s/", segment);
 		add_jobname(&path, output->info.jobname);
 		ct_buf_add_format(&path, i == 0 ? ".%u" : ".%u.%u", output->info.pid, i);
-		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_directory_create(ct_buf_text(&path), &claim, out_directory);
+		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY
+				     : ct_bin_directory_create(ct_buf_text(&path), &claim,
+							       out_directory);
 	}
 	ct_buf_fini(&path);
 	if (status == CTRACE_OK)
@@ -312,8 +327,10 @@ static void compress_closed(struct output *output)
 	struct dirent *entry;
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		if (strncmp(entry->d_name, "stream.", 7) == 0 && strchr(entry->d_name + 7, '.') == NULL)
-			(void)ct_compress_file(dirfd(directory), entry->d_name, &(const uint32_t){ 0 });
+		if (strncmp(entry->d_name, "stream.", 7) == 0 &&
+		    strchr(entry->d_name + 7, '.') == NULL)
+			(void)ct_compress_file(dirfd(directory), entry->d_name,
+					       &(const uint32_t){ 0 });
 	if (directory != NULL)
 		(void)closedir(directory);
 	output->closed[0] = '\0';
@@ -365,7 +382,8 @@ static void note_place(const struct output *output)
 	place->lost = output->directory->lost_told;
 }
 
-/* The segment is another one than this trace is in: it goes on there.  The place is committed before an event is in it. */
+/* The segment is another one than this trace is in: it goes on there.  The place is committed
+ * before an event is in it. */
 static enum ctrace_status move_on(struct output *output)
 {
 	const struct ctrace_emitter_context *context = output->context;
@@ -399,8 +417,8 @@ static enum ctrace_status failed(struct ct_trcout *trcout, enum ctrace_status st
 	uint32_t error = errno != 0 ? (uint32_t)errno : EIO;
 
 	if (__atomic_exchange_n(&trcout->failing, error, __ATOMIC_RELAXED) != error)
-		tell(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s", trcout->procedure->number[trcout->index],
-		     strerror((int)error));
+		tell(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s",
+		     trcout->procedure->number[trcout->index], strerror((int)error));
 	return status;
 }
 
@@ -442,11 +460,13 @@ static void drop(struct output *output, const struct ctrace_batch *batch)
 		struct ct_ring_head *head = output->link->ring[batch->streams[run->stream].id].head;
 
 		if (head != NULL)
-			__atomic_store_n(&head->unwritten, head->unwritten + run->event_count, __ATOMIC_RELAXED);
+			__atomic_store_n(&head->unwritten, head->unwritten + run->event_count,
+					 __ATOMIC_RELAXED);
 	}
 	trcout->full_events += batch->event_count;
 	if (!trcout->is_full)
-		tell(trcout, "CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+		tell(trcout,
+		     "CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
 		     trcout->procedure->number[trcout->index], spec_of(trcout)->path);
 	trcout->is_full = true;
 }
@@ -475,10 +495,12 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 	if (status == CTRACE_OK)
 		status = ct_bin_write(output->directory, batch);
 	if (status != CTRACE_OK)
-		return failed(trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
+		return failed(trcout,
+			      status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
 	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
 	if (batch->run_count > 0)
-		ct_bin_directory_set_clock(output->directory, output->context, batch->runs[batch->run_count - 1].end_ns);
+		ct_bin_directory_set_clock(output->directory, output->context,
+					   batch->runs[batch->run_count - 1].end_ns);
 	count_size(output, before);
 	newest(trcout)->events += batch->event_count;
 	trcout->events += batch->event_count;

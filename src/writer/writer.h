@@ -1,15 +1,18 @@
 /*
- * writer/writer.h - the external writer: who takes data out of traced processes and puts it into data sets.
+ * writer/writer.h - the external writer: who takes data out of traced processes and puts it into
+ * data sets.
  *
- * A trace that is connected to a writer has rings of its own.  The writer maps them and is their consumer: it peeks, writes and
- * consumes as the process's own consumer thread would, with the same consumer, and commits with one store into the process's session.  Who has a
- * ring is in its head (`consumer`), and only who has it hands it on.
+ * A trace that is connected to a writer has rings of its own.  The writer maps them and is their
+ * consumer: it peeks, writes and consumes as the process's own consumer thread would, with the same
+ * consumer, and commits with one store into the process's session.  Who has a ring is in its head
+ * (`consumer`), and only who has it hands it on.
  *
  *     process                                         writer
- *     writer_link.c    connects to the writer's socket       writer_server.c   listens at <run directory>/writer/<NAME>, answers operators
- *               and passes its directory's descriptor    ring_consumer.c    maps sessions and rings; one thread a TRCOUT consumes them
- *               notices when the writer dies: the     trcout.c    a TRCOUT: the directory, its extents, WRAP and NOWRAP
- *               consumer thread finishes what the writer had    procedure.c the procedure file
+ *     writer_link.c    connects to the writer's socket       writer_server.c   listens at <run
+ * directory>/writer/<NAME>, answers operators and passes its directory's descriptor ring_consumer.c
+ * maps sessions and rings; one thread a TRCOUT consumes them notices when the writer dies: the
+ * trcout.c    a TRCOUT: the directory, its extents, WRAP and NOWRAP consumer thread finishes what
+ * the writer had    procedure.c the procedure file
  *
  * The process's side is lib/component/writer_link.c; this directory is a part of the tool.
  *
@@ -24,36 +27,44 @@
 
 #define CT_TRCOUT_LIMIT 16u
 
-/* ---- procedure.c: the procedure file NAME in a directory of CTRACE_PROCLIB (colons between; /etc/ctrace/proclib when it is not set). */
+/* ---- procedure.c: the procedure file NAME in a directory of CTRACE_PROCLIB (colons between;
+ * /etc/ctrace/proclib when it is not set). */
 enum ct_writer_mode { CT_WRITER_WRAP = 0, CT_WRITER_NOWRAP = 1 };
 struct ct_trcout_spec {
-	char path[4096];    /* absolute; $(NAME) and $(HOST) are expanded */
-	uint64_t primary;   /* bytes */
-	uint64_t secondary; /* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
+	char path[4096];  /* absolute; $(NAME) and $(HOST) are expanded */
+	uint64_t primary; /* bytes */
+	/* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
+	uint64_t secondary;
 };
 struct ct_procedure {
 	char name[CTRACE_MAX_NAME + 1];
 	enum ct_writer_mode mode;
 	bool compress; /* COMPRESS=ZSTD: what is closed is compressed */
 	uint32_t trcout_count;
-	struct ct_trcout_spec trcout[CT_TRCOUT_LIMIT]; /* in order of their numbers, which may have gaps */
+	/* in order of their numbers, which may have gaps */
+	struct ct_trcout_spec trcout[CT_TRCOUT_LIMIT];
 	uint32_t number[CT_TRCOUT_LIMIT];
 };
 /*
  * Lines: blank, "#..." or "* ..." comments, and
  *
- *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M        01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing
- *     MODE=WRAP | MODE=NOWRAP                                        WRAP by default; an operator's word goes before it
- *     COMPRESS=ZSTD | COMPRESS=NO
+ *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M        01 to 16; sizes nnnK, nnnM,
+ * nnnG; SECONDARY may be missing MODE=WRAP | MODE=NOWRAP WRAP by default; an operator's word goes
+ * before it COMPRESS=ZSTD | COMPRESS=NO
  *
- * in any case.  Each error is reported about, with line and column; then the answer is FAILURE, and *out is not to be used.
+ * in any case.  Each error is reported about, with line and column; then the answer is FAILURE, and
+ * *out is not to be used.
  */
 typedef void ct_procedure_diagnose(const struct ct_diagnostic *diagnostic, void *user);
-enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size, struct ct_procedure *out,
-				      ct_procedure_diagnose *diagnose, void *user) CT_MUST_USE;
-/* Finds the file; first hit.  NOT_FOUND, DENIED (it or its directory may be written by others), OS_ERROR.  out_path: where it is, or was looked for. */
-enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
-bool ct_writer_name_is_valid(const char *name, size_t size); /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
+enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
+				      struct ct_procedure *out, ct_procedure_diagnose *diagnose,
+				      void *user) CT_MUST_USE;
+/* Finds the file; first hit.  NOT_FOUND, DENIED (it or its directory may be written by others),
+ * OS_ERROR.  out_path: where it is, or was looked for. */
+enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
+				     char out_path[4096]) CT_MUST_USE;
+/* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
+bool ct_writer_name_is_valid(const char *name, size_t size);
 
 /* ---- writer_server.c: the whole writer, until it is stopped.  Exit status of the tool. */
 struct ct_writer_options {

@@ -1,10 +1,13 @@
 /*
- * writer_server.c - an external writer's life: it takes its name, starts its workers, serves until it is to end, and leaves.
+ * writer_server.c - an external writer's life: it takes its name, starts its workers, serves until
+ * it is to end, and leaves.
  *
- * ct_writer_run() serves sockets on the calling thread and leaves writing to the workers (ring_consumer.c).  A process connects and hands in its
- * directory's descriptor; its socket stays open as long as both live.  When it closes, the process has ended: what waits in its rings is
- * written, and then its directory is recovered.  When the writer is to end, it asks each process to want its rings back, writes what was
- * committed (FLUSH) or not (NOFLUSH), gives the rings back and goes.
+ * ct_writer_run() serves sockets on the calling thread and leaves writing to the workers
+ * (ring_consumer.c).  A process connects and hands in its directory's descriptor; its socket stays
+ * open as long as both live.  When it closes, the process has ended: what waits in its rings is
+ * written, and then its directory is recovered.  When the writer is to end, it asks each process to
+ * want its rings back, writes what was committed (FLUSH) or not (NOFLUSH), gives the rings back and
+ * goes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +43,8 @@ static bool is_private(int fd)
 {
 	struct stat info;
 
-	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
+	       (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 static enum ctrace_status take_name(struct ct_writer_server *writer_server)
@@ -53,24 +57,28 @@ static enum ctrace_status take_name(struct ct_writer_server *writer_server)
 		return CTRACE_DENIED;
 	if (status != CTRACE_OK)
 		return status;
-	writer_server->directory_fd = open(writer_server->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	writer_server->directory_fd =
+		open(writer_server->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (writer_server->directory_fd < 0)
 		return errno == ELOOP || errno == ENOTDIR ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	if (!is_private(writer_server->directory_fd))
 		return CTRACE_DENIED;
 	(void)snprintf(name, sizeof name, "%s.lock", writer_server->options->procedure->name);
-	status = ct_os_open_file(writer_server->directory_fd, name, O_RDWR | O_CREAT, &writer_server->lock_fd);
+	status = ct_os_open_file(writer_server->directory_fd, name, O_RDWR | O_CREAT,
+				 &writer_server->lock_fd);
 	if (status != CTRACE_OK)
 		return status;
 	if (fcntl(writer_server->lock_fd, F_OFD_SETLK, &lock) != 0)
 		return CTRACE_TIMED_OUT;
-	return ct_socket_listen(writer_server->directory_fd, writer_server->directory, writer_server->options->procedure->name, &writer_server->listen_fd);
+	return ct_socket_listen(writer_server->directory_fd, writer_server->directory,
+				writer_server->options->procedure->name, &writer_server->listen_fd);
 }
 
 static void leave_name(struct ct_writer_server *writer_server)
 {
 	if (writer_server->listen_fd >= 0)
-		(void)unlinkat(writer_server->directory_fd, writer_server->options->procedure->name, 0);
+		(void)unlinkat(writer_server->directory_fd, writer_server->options->procedure->name,
+			       0);
 	ct_os_close(&writer_server->listen_fd);
 	ct_os_close(&writer_server->lock_fd);
 	ct_os_close(&writer_server->directory_fd);
@@ -82,14 +90,18 @@ static int fail_to_start(struct ct_writer_server *writer_server, enum ctrace_sta
 {
 	const char *name = writer_server->options->procedure->name;
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
-			  : status == CTRACE_DENIED ? "it is no directory of this user's, or others may write to it"
-						    : ctrace_status_text(status);
+			  : status == CTRACE_DENIED
+				  ? "it is no directory of this user's, or others may write to it"
+				  : ctrace_status_text(status);
 	char text[4400];
 
 	if (status == CTRACE_TIMED_OUT)
-		(void)snprintf(text, sizeof text, "CTR105E CTRACE WRITER %s IS RUNNING ALREADY (%s)", name, writer_server->directory);
+		(void)snprintf(text, sizeof text,
+			       "CTR105E CTRACE WRITER %s IS RUNNING ALREADY (%s)", name,
+			       writer_server->directory);
 	else
-		(void)snprintf(text, sizeof text, "CTR106E CTRACE WRITER %s: %s: %s", name, writer_server->directory, why);
+		(void)snprintf(text, sizeof text, "CTR106E CTRACE WRITER %s: %s: %s", name,
+			       writer_server->directory, why);
 	ct_writer_server_tell(text, writer_server);
 	leave_name(writer_server);
 	return 1;
@@ -99,7 +111,8 @@ static int fail_to_start(struct ct_writer_server *writer_server, enum ctrace_sta
 
 static bool claim(struct ct_writer_server *writer_server, const struct ct_trcout *trcout)
 {
-	if (ct_trcout_claim(trcout, &writer_server->claims[writer_server->claim_count]) != CTRACE_OK)
+	if (ct_trcout_claim(trcout, &writer_server->claims[writer_server->claim_count]) !=
+	    CTRACE_OK)
 		return false;
 	writer_server->claim_count++;
 	return true;
@@ -123,12 +136,15 @@ static bool start_workers(struct ct_writer_server *writer_server)
 		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
 		if (!claim(writer_server, trcout) || ct_trcout_open(trcout) != CTRACE_OK) {
-			(void)snprintf(text, sizeof text, "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s", procedure->number[i],
-				       procedure->trcout[i].path, errno != 0 ? strerror(errno) : "it is not ours");
+			(void)snprintf(text, sizeof text,
+				       "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",
+				       procedure->number[i], procedure->trcout[i].path,
+				       errno != 0 ? strerror(errno) : "it is not ours");
 			ct_writer_server_tell(text, writer_server);
 			return false;
 		}
-		if (ct_os_thread_start(ct_ring_consumer_run, trcout, "ctrace-trcout", &trcout->thread) != CTRACE_OK) {
+		if (ct_os_thread_start(ct_ring_consumer_run, trcout, "ctrace-trcout",
+				       &trcout->thread) != CTRACE_OK) {
 			ct_writer_server_tell("CTR104E NO THREAD FOR A TRCOUT", writer_server);
 			return false;
 		}
@@ -160,7 +176,8 @@ static void call_processes(struct ct_writer_server *writer_server)
 	ct_buf_init(&request);
 	start = ct_message_start(&request, CT_VERB_WRITER_UP, 0);
 	ct_message_add_text(&request, CT_FIELD_VALUE, writer_server->options->procedure->name);
-	if (ct_message_end(&request, start) == CTRACE_OK && ct_peers_find(&everybody, &peers) == CTRACE_OK) {
+	if (ct_message_end(&request, start) == CTRACE_OK &&
+	    ct_peers_find(&everybody, &peers) == CTRACE_OK) {
 		ct_client_ask(&peers, &request, UP_MS);
 		ct_peers_fini(&peers);
 	}
@@ -214,11 +231,14 @@ int ct_writer_run(const struct ct_writer_options *options)
 	raise_limit();
 	ct_guard_start();
 	writer_server->options = options;
-	writer_server->serve = (struct ct_server_options){ .takes_descriptor = true, .answer = ct_writer_server_answer, .user = writer_server };
+	writer_server->serve = (struct ct_server_options){ .takes_descriptor = true,
+							   .answer = ct_writer_server_answer,
+							   .user = writer_server };
 	writer_server->directory_fd = writer_server->lock_fd = writer_server->listen_fd = -1;
 	writer_server->start_ns = ct_clock_wall_ns();
 	(void)pthread_mutex_init(&writer_server->message_lock, NULL);
-	(void)snprintf(writer_server->directory, sizeof writer_server->directory, "%s/" CT_WRITER_DIRECTORY, options->run_directory);
+	(void)snprintf(writer_server->directory, sizeof writer_server->directory,
+		       "%s/" CT_WRITER_DIRECTORY, options->run_directory);
 	result = run(writer_server);
 	free(writer_server);
 	return result;

@@ -1,5 +1,6 @@
 /*
- * writer/writer_server.h - what the files of the writer server share, which is the external writer's main thread:
+ * writer/writer_server.h - what the files of the writer server share, which is the external
+ * writer's main thread:
  *
  *     writer_server.c         its life: the name, the workers, the rounds
  *     writer_server_serve.c   who calls: the sockets
@@ -54,19 +55,25 @@ struct ct_writer_server {
 void ct_writer_server_tell(const char *text, void *writer_server);
 
 /* ---- writer_server_serve.c */
-/* Waits until somebody calls or says something, the writer server is told to end, or it is time to look again; and serves all who did. */
+/* Waits until somebody calls or says something, the writer server is told to end, or it is time to
+ * look again; and serves all who did. */
 void ct_writer_server_serve(struct ct_writer_server *writer_server);
 /* The end: who said WTRSTOP hears that the data sets are closed, and sees the socket close. */
 void ct_writer_server_hang_up(struct ct_writer_server *writer_server);
 
 /* ---- writer_server_answer.c */
 /* To writer_server->current, for a connection. */
-void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *out, void *writer_server);
-void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb, enum ctrace_status status, uint64_t number);
+void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *out,
+			     void *writer_server);
+void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb,
+				    enum ctrace_status status, uint64_t number);
 
 /* ---- writer_server_links.c */
-/* writer_server->current is a process, and has handed in its directory.  *out_count: how many of the destinations that it offers are used. */
-enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server, const struct ct_message *request, uint32_t *out_count) CT_MUST_USE;
+/* writer_server->current is a process, and has handed in its directory.  *out_count: how many of
+ * the destinations that it offers are used. */
+enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server,
+					     const struct ct_message *request,
+					     uint32_t *out_count) CT_MUST_USE;
 /* Its rings are wanted back: CT_RELEASE_FLUSH or _NOW. */
 void ct_link_release(struct ct_link *link, uint32_t how);
 /* One process that truncates its own files is not the end of the others. */
@@ -77,7 +84,8 @@ void ct_writer_server_remove_done(struct ct_writer_server *writer_server);
 bool ct_writer_server_is_waiting(const struct ct_writer_server *writer_server);
 /* Asks each process to want its rings back; which are released as `how` says. */
 void ct_writer_server_begin_end(struct ct_writer_server *writer_server, uint32_t how);
-/* Whoever does not answer, or whose data set cannot be written, must not keep us for ever: its own consumer thread has the rings then. */
+/* Whoever does not answer, or whose data set cannot be written, must not keep us for ever: its own
+ * consumer thread has the rings then. */
 void ct_writer_server_press_on(struct ct_writer_server *writer_server);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * writer_server_answer.c - what an external writer answers: its state, to a process that connects, and to WTRSTOP.
+ * writer_server_answer.c - what an external writer answers: its state, to a process that connects,
+ * and to WTRSTOP.
  *
- * On the writer server's thread, for one whole message of writer_server->current; the answer to WTRSTOP is given when the writer has ended.  Counters of a
- * TRCOUT are read under its lock.
+ * On the writer server's thread, for one whole message of writer_server->current; the answer to
+ * WTRSTOP is given when the writer has ended.  Counters of a TRCOUT are read under its lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb, enum ctrace_status status, uint64_t number)
+void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb,
+				    enum ctrace_status status, uint64_t number)
 {
 	size_t start = ct_message_start(answer, verb, CT_MESSAGE_ANSWER);
 
@@ -27,7 +29,8 @@ static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *ou
 {
 	const struct ct_trcout_spec *spec = &trcout->procedure->trcout[trcout->index];
 
-	*out = (struct ct_trcout_state){ .size = sizeof *out, .number = trcout->procedure->number[trcout->index] };
+	*out = (struct ct_trcout_state){ .size = sizeof *out,
+					 .number = trcout->procedure->number[trcout->index] };
 	ct_ring_consumer_lock(trcout);
 	out->limit = trcout->limit;
 	out->used = trcout->used;
@@ -40,7 +43,8 @@ static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *ou
 	(void)snprintf(out->path, sizeof out->path, "%s", spec->path);
 }
 
-static void describe(struct ct_writer_server *writer_server, struct ct_writer_state *out, struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
+static void describe(struct ct_writer_server *writer_server, struct ct_writer_state *out,
+		     struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
 {
 	const struct ct_procedure *procedure = writer_server->options->procedure;
 	uint32_t full = 0;
@@ -72,14 +76,16 @@ static void answer_state(struct ct_writer_server *writer_server, struct ct_buf *
 {
 	static struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT];
 	struct ct_writer_state state;
-	size_t start = ct_message_start(answer, CT_VERB_WRITER_STATUS, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+	size_t start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 
 	describe(writer_server, &state, trcouts);
 	ct_message_add_number(answer, CT_FIELD_STATUS, CTRACE_OK);
 	ct_message_add(answer, CT_FIELD_WRITER, &state, sizeof state);
 	(void)!ct_message_end(answer, start);
 	for (uint32_t i = 0; i < writer_server->workers; i++) {
-		start = ct_message_start(answer, CT_VERB_WRITER_STATUS, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+		start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					 CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 		ct_message_add(answer, CT_FIELD_TRCOUT, &trcouts[i], sizeof trcouts[i]);
 		(void)!ct_message_end(answer, start);
 	}
@@ -87,7 +93,8 @@ static void answer_state(struct ct_writer_server *writer_server, struct ct_buf *
 		struct ct_link_state link;
 
 		ct_link_describe(writer_server->links[i], &link);
-		start = ct_message_start(answer, CT_VERB_WRITER_STATUS, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+		start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					 CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 		ct_message_add(answer, CT_FIELD_LINK, &link, sizeof link);
 		(void)!ct_message_end(answer, start);
 	}
@@ -122,7 +129,10 @@ void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *ou
 		return;
 	case CT_VERB_WRITER_STOP:
 		writer_server->current->waits_for_end = true;
-		ct_writer_server_begin_end(writer_server, ct_message_number(request, CT_FIELD_NUMBER, 1) != 0 ? CT_RELEASE_FLUSH : CT_RELEASE_NOW);
+		ct_writer_server_begin_end(writer_server,
+					   ct_message_number(request, CT_FIELD_NUMBER, 1) != 0
+						   ? CT_RELEASE_FLUSH
+						   : CT_RELEASE_NOW);
 		return;
 	default:
 		ct_writer_server_answer_status(out, request->verb, CTRACE_UNSUPPORTED, 0);

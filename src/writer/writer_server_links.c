@@ -1,8 +1,10 @@
 /*
- * writer_server_links.c - the processes that an external writer is connected to: taken in, parted from, and gone when their data are out.
+ * writer_server_links.c - the processes that an external writer is connected to: taken in, parted
+ * from, and gone when their data are out.
  *
- * On the writer server's thread.  The list changes under the lock of every TRCOUT, so that no worker is looking at it; what a link is to give up, and
- * what a worker has given up, are atomic words of the link.
+ * On the writer server's thread.  The list changes under the lock of every TRCOUT, so that no
+ * worker is looking at it; what a link is to give up, and what a worker has given up, are atomic
+ * words of the link.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +27,8 @@ static void unlock_all(struct ct_writer_server *writer_server)
 		ct_ring_consumer_unlock(&writer_server->trcouts[i - 1]);
 }
 
-enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server, const struct ct_message *request, uint32_t *out_count)
+enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server,
+					     const struct ct_message *request, uint32_t *out_count)
 {
 	uint64_t number = ct_message_number(request, CT_FIELD_NUMBER, 0);
 	uint64_t base = ct_message_number(request, CT_FIELD_VALUE, 0);
@@ -35,15 +38,17 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	enum ctrace_status status;
 	int directory = caller->connection.passed;
 
-	if (number == 0 || number >= CT_WRITER_LIMIT || base < CT_WRITER_SLOT || count == 0 || base > CT_DEST_LIMIT ||
-	    count > CT_DEST_LIMIT - base || directory < 0 || caller->link != NULL)
+	if (number == 0 || number >= CT_WRITER_LIMIT || base < CT_WRITER_SLOT || count == 0 ||
+	    base > CT_DEST_LIMIT || count > CT_DEST_LIMIT - base || directory < 0 ||
+	    caller->link != NULL)
 		return CTRACE_DAMAGED;
 	if (writer_server->stopping || writer_server->link_count == CT_LINK_LIMIT)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	caller->connection.passed = -1;
 	if (count > writer_server->workers)
 		count = writer_server->workers;
-	status = ct_link_create(directory, (uint32_t)number, (uint32_t)base, (uint32_t)count, &link);
+	status =
+		ct_link_create(directory, (uint32_t)number, (uint32_t)base, (uint32_t)count, &link);
 	if (status != CTRACE_OK)
 		return status;
 	lock_all(writer_server);
@@ -59,7 +64,8 @@ void ct_link_release(struct ct_link *link, uint32_t how)
 	__atomic_store_n(&link->release, how, __ATOMIC_RELEASE);
 }
 
-static struct ct_caller *caller_of(const struct ct_writer_server *writer_server, const struct ct_link *link)
+static struct ct_caller *caller_of(const struct ct_writer_server *writer_server,
+				   const struct ct_link *link)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++)
 		if (writer_server->callers[i]->link == link)
@@ -94,10 +100,13 @@ void ct_writer_server_part_from_damaged(struct ct_writer_server *writer_server)
 	for (uint32_t i = 0; i < writer_server->link_count; i++) {
 		struct ct_link *link = writer_server->links[i];
 
-		if (__atomic_load_n(&link->is_damaged, __ATOMIC_ACQUIRE) == 0 || link->release == CT_RELEASE_NOW)
+		if (__atomic_load_n(&link->is_damaged, __ATOMIC_ACQUIRE) == 0 ||
+		    link->release == CT_RELEASE_NOW)
 			continue;
-		(void)snprintf(text, sizeof text, "CTR107E PROCESS %u HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
-			       link->info.pid);
+		(void)snprintf(
+			text, sizeof text,
+			"CTR107E PROCESS %u HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
+			link->info.pid);
 		ct_writer_server_tell(text, writer_server);
 		ct_link_release(link, CT_RELEASE_NOW);
 	}
@@ -155,12 +164,14 @@ void ct_writer_server_press_on(struct ct_writer_server *writer_server)
 
 	for (uint32_t i = 0; i < writer_server->link_count; i++) {
 		events += __atomic_load_n(&writer_server->links[i]->events, __ATOMIC_RELAXED);
-		if (writer_server->links[i]->release == CT_RELEASE_AS_WANTED && now - writer_server->stop_ns > ASK_NS)
+		if (writer_server->links[i]->release == CT_RELEASE_AS_WANTED &&
+		    now - writer_server->stop_ns > ASK_NS)
 			ct_link_release(writer_server->links[i], writer_server->stop_release);
 	}
 	if (events != writer_server->progress)
 		writer_server->progress_ns = now;
 	writer_server->progress = events;
-	for (uint32_t i = 0; i < writer_server->link_count && now - writer_server->progress_ns > GIVE_UP_NS; i++)
+	for (uint32_t i = 0;
+	     i < writer_server->link_count && now - writer_server->progress_ns > GIVE_UP_NS; i++)
 		ct_link_release(writer_server->links[i], CT_RELEASE_NOW);
 }

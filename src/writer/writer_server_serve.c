@@ -1,8 +1,9 @@
 /*
- * writer_server_serve.c - who calls an external writer: processes that stay, operators that ask, and strangers.
+ * writer_server_serve.c - who calls an external writer: processes that stay, operators that ask,
+ * and strangers.
  *
- * On the writer server's thread, which never waits for one of them: who is silent gives way to who calls, when there is no room or no descriptor.  Only
- * this user and root are heard.
+ * On the writer server's thread, which never waits for one of them: who is silent gives way to who
+ * calls, when there is no room or no descriptor.  Only this user and root are heard.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,8 @@ static void remove_caller(struct ct_writer_server *writer_server, uint32_t index
 	writer_server->callers[index] = writer_server->callers[--writer_server->caller_count];
 }
 
-/* A crowd that says nothing must not keep a process out.  False: there is none who is not linked, or waits for the end. */
+/* A crowd that says nothing must not keep a process out.  False: there is none who is not linked,
+ * or waits for the end. */
 static bool remove_most_silent(struct ct_writer_server *writer_server)
 {
 	uint32_t silent = writer_server->caller_count;
@@ -42,7 +44,8 @@ static bool remove_most_silent(struct ct_writer_server *writer_server)
 
 		if (caller->link == NULL && !caller->waits_for_end &&
 		    (silent == writer_server->caller_count ||
-		     caller->connection.complete_ns < writer_server->callers[silent]->connection.complete_ns))
+		     caller->connection.complete_ns <
+			     writer_server->callers[silent]->connection.complete_ns))
 			silent = i;
 	}
 	if (silent == writer_server->caller_count)
@@ -61,16 +64,19 @@ static bool may_call(int fd)
 static void accept_callers(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
-		int fd = ct_os_high(accept4(writer_server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		int fd = ct_os_high(accept4(writer_server->listen_fd, NULL, NULL,
+					    SOCK_NONBLOCK | SOCK_CLOEXEC));
 		struct ct_caller *caller;
 
 		if (fd < 0) {
-			/* Without a descriptor this is answered also when nobody else is there; of the first one poll() has told. */
+			/* Without a descriptor this is answered also when nobody else is there; of
+			 * the first one poll() has told. */
 			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 				writer_server->is_deaf = !remove_most_silent(writer_server);
 			return;
 		}
-		caller = may_call(fd) && (writer_server->caller_count < CT_WRITER_SERVER_CALLERS || remove_most_silent(writer_server))
+		caller = may_call(fd) && (writer_server->caller_count < CT_WRITER_SERVER_CALLERS ||
+					  remove_most_silent(writer_server))
 				 ? calloc(1, sizeof *caller)
 				 : NULL;
 		if (caller == NULL) {
@@ -94,19 +100,28 @@ void ct_writer_server_serve(struct ct_writer_server *writer_server)
 {
 	static struct pollfd fds[CT_WRITER_SERVER_CALLERS + 2];
 	uint32_t count = writer_server->caller_count;
-	int timeout = is_busy(writer_server) ? 0 : ct_writer_server_is_waiting(writer_server) ? BUSY_MS : writer_server->is_deaf ? DEAF_MS : IDLE_MS;
+	int timeout = is_busy(writer_server)                       ? 0
+		      : ct_writer_server_is_waiting(writer_server) ? BUSY_MS
+		      : writer_server->is_deaf                     ? DEAF_MS
+								   : IDLE_MS;
 
 	for (uint32_t i = 0; i < count; i++)
 		fds[i] = (struct pollfd){ .fd = writer_server->callers[i]->connection.fd,
-					  .events = ct_connection_events(&writer_server->callers[i]->connection) };
-	fds[count] = (struct pollfd){ .fd = writer_server->is_deaf ? -1 : writer_server->listen_fd, .events = POLLIN };
+					  .events = ct_connection_events(
+						  &writer_server->callers[i]->connection) };
+	fds[count] = (struct pollfd){ .fd = writer_server->is_deaf ? -1 : writer_server->listen_fd,
+				      .events = POLLIN };
 	writer_server->is_deaf = false;
-	fds[count + 1] = (struct pollfd){ .fd = writer_server->stopping ? -1 : *writer_server->options->stop_fd, .events = POLLIN };
+	fds[count + 1] =
+		(struct pollfd){ .fd = writer_server->stopping ? -1
+							       : *writer_server->options->stop_fd,
+				 .events = POLLIN };
 	if (poll(fds, count + 2, timeout) < 0 && errno != EINTR)
 		return;
 	for (uint32_t i = count; i > 0; i--) {
 		writer_server->current = writer_server->callers[i - 1];
-		if (!ct_connection_turn(&writer_server->current->connection, fds[i - 1].revents, &writer_server->serve))
+		if (!ct_connection_turn(&writer_server->current->connection, fds[i - 1].revents,
+					&writer_server->serve))
 			remove_caller(writer_server, i - 1);
 	}
 	writer_server->current = NULL;
@@ -122,7 +137,8 @@ void ct_writer_server_hang_up(struct ct_writer_server *writer_server)
 		struct ct_connection *connection = &writer_server->callers[i]->connection;
 
 		if (writer_server->callers[i]->waits_for_end)
-			ct_writer_server_answer_status(&connection->out, CT_VERB_WRITER_STOP, CTRACE_OK, 0);
+			ct_writer_server_answer_status(&connection->out, CT_VERB_WRITER_STOP,
+						       CTRACE_OK, 0);
 		(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
 	}
 	while (writer_server->caller_count > 0)

@@ -1,7 +1,8 @@
 /*
  * clockshift.c - preloaded: the wall clock steps.
  *
- * BATTERY_CLOCK=n,seconds: after every n looks at CLOCK_REALTIME it is `seconds` ahead for the next n, then right again.
+ * BATTERY_CLOCK=n,seconds: after every n looks at CLOCK_REALTIME it is `seconds` ahead for the next
+ * n, then right again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,8 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	int status = real_gettime(clock, time);
 
-	if (status == 0 && clock == CLOCK_REALTIME && every > 0 && __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) / every % 2 == 1)
+	if (status == 0 && clock == CLOCK_REALTIME && every > 0 &&
+	    __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) / every % 2 == 1)
 		time->tv_sec += seconds;
 	return status;
 }

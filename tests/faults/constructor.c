@@ -1,5 +1,6 @@
 /*
- * constructor.c - a plug-in whose constructor traces, by way of the program that loads it (thread_buffers.c).
+ * constructor.c - a plug-in whose constructor traces, by way of the program that loads it
+ * (thread_buffers.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

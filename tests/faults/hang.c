@@ -1,6 +1,6 @@
 /*
- * hang.c - an emitter that hangs, is slow or crashes at its fifth batch: BATTERY_EMITTER=hang, slow, crash; or hangs
- *          or is very slow at each: stuck, crawl.
+ * hang.c - an emitter that hangs, is slow or crashes at its fifth batch: BATTERY_EMITTER=hang,
+ * slow, crash; or hangs or is very slow at each: stuck, crawl.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,11 @@
 /*
  * hold.c - preloaded: holds the process's nth write to a file whose path has a given text in it.
  *
- * BATTERY_HOLD=n,text[,ms]: the nth such write waits until hold_let_go() has been called (thread_buffers.c finds it by name), or for
- * ever, and with BATTERY_HOLD_AGAIN=1 so does the next one behind it; with ms every such write from the nth on takes so long, and nobody lets it go.  What waits is in the middle of a
- * destination's work: past all that was checked, before the system call.
+ * BATTERY_HOLD=n,text[,ms]: the nth such write waits until hold_let_go() has been called
+ * (thread_buffers.c finds it by name), or for ever, and with BATTERY_HOLD_AGAIN=1 so does the next
+ * one behind it; with ms every such write from the nth on takes so long, and nobody lets it go.
+ * What waits is in the middle of a destination's work: past all that was checked, before the system
+ * call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +38,8 @@ __attribute__((constructor)) static void hold_start(void)
 	const char *text = getenv("BATTERY_HOLD");
 
 	real_pwrite = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-	real_pwritev = (ssize_t(*)(int, const struct iovec *, int, off64_t))dlsym(RTLD_NEXT, "pwritev64");
+	real_pwritev =
+		(ssize_t(*)(int, const struct iovec *, int, off64_t))dlsym(RTLD_NEXT, "pwritev64");
 	real_write = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
 	again = getenv("BATTERY_HOLD_AGAIN") != NULL;
 	if (text != NULL)

@@ -1,9 +1,11 @@
 /*
  * killwrite.c - preloaded: the nth write of the process to a file is its last.
  *
- * BATTERY_KILL=n,part: the nth write, to a file whose path has BATTERY_KILL_PATH in it, puts nothing (part 0), up to a page boundary inside it (1) or all of it (2) into the
- * file, and then comes SIGKILL, as when a fatal signal meets a long write.  BATTERY_COUNT=file gets the number of writes of
- * a process that lived.  Only writes with an offset, and vectors with one, count; those are the ones of destinations.
+ * BATTERY_KILL=n,part: the nth write, to a file whose path has BATTERY_KILL_PATH in it, puts
+ * nothing (part 0), up to a page boundary inside it (1) or all of it (2) into the file, and then
+ * comes SIGKILL, as when a fatal signal meets a long write.  BATTERY_COUNT=file gets the number of
+ * writes of a process that lived.  Only writes with an offset, and vectors with one, count; those
+ * are the ones of destinations.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +32,8 @@ __attribute__((constructor)) static void kill_start(void)
 	const char *text = getenv("BATTERY_KILL");
 
 	real_pwrite = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-	real_pwritev = (ssize_t(*)(int, const struct iovec *, int, off64_t))dlsym(RTLD_NEXT, "pwritev64");
+	real_pwritev =
+		(ssize_t(*)(int, const struct iovec *, int, off64_t))dlsym(RTLD_NEXT, "pwritev64");
 	if (text != NULL)
 		(void)sscanf(text, "%ld,%ld", &at, &part);
 	text = getenv("BATTERY_KILL_PATH");
@@ -57,12 +60,16 @@ static bool write_is_last(int fd)
 	if (size < 0)
 		return false;
 	path[size] = '\0';
-	return strstr(path, wanted) != NULL && __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == at;
+	return strstr(path, wanted) != NULL &&
+	       __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == at;
 }
 
 static void kill_here(int fd, const char *data, size_t size, off64_t offset)
 {
-	size_t done = part == 0 ? 0 : part == 2 ? size : size > 4096 ? 4096 - (size_t)(offset % 4096) : size / 2;
+	size_t done = part == 0     ? 0
+		      : part == 2   ? size
+		      : size > 4096 ? 4096 - (size_t)(offset % 4096)
+				    : size / 2;
 
 	if (done != 0)
 		(void)!real_pwrite(fd, data, done, offset);

@@ -1,9 +1,11 @@
 /*
- * modesty.c - preloaded under a process test: puts every call of the public interface into a situation.
+ * modesty.c - preloaded under a process test: puts every call of the public interface into a
+ * situation.
  *
- * BATTERY_MODE=cancel: a cancel is pending in every thread, and can only be acted upon inside a call of ctrace.
- * BATTERY_MODE=alarm: while a command runs a timer's handler traces, into an emitter without output.
- * BATTERY_MODE=drop: after its first call that traces a process of root gives up root's rights.
+ * BATTERY_MODE=cancel: a cancel is pending in every thread, and can only be acted upon inside a
+ * call of ctrace. BATTERY_MODE=alarm: while a command runs a timer's handler traces, into an
+ * emitter without output. BATTERY_MODE=drop: after its first call that traces a process of root
+ * gives up root's rights.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +23,9 @@
 #include <unistd.h>
 
 static enum { NONE, CANCEL, ALARM, DROP } mode;
-static struct ctrace_tracer *tracer; /* no static one: it would need the library in every program that this is preloaded into */
-static pid_t prepared;               /* the process that has its handler, or has given up its rights */
+/* no static one: it would need the library in every program that this is preloaded into */
+static struct ctrace_tracer *tracer;
+static pid_t prepared; /* the process that has its handler, or has given up its rights */
 static __thread int inside;
 
 static void *real(const char *name)
@@ -42,16 +45,20 @@ __attribute__((constructor)) static void modesty_start(void)
 
 	if (text == NULL)
 		return;
-	mode = strcmp(text, "cancel") == 0 ? CANCEL : strcmp(text, "alarm") == 0 ? ALARM : strcmp(text, "drop") == 0 ? DROP : NONE;
+	mode = strcmp(text, "cancel") == 0  ? CANCEL
+	       : strcmp(text, "alarm") == 0 ? ALARM
+	       : strcmp(text, "drop") == 0  ? DROP
+					    : NONE;
 	if (mode == CANCEL)
 		cancel_prepare();
 }
 
 static void trace_in_handler(int number)
 {
-	enum ctrace_status (*emit)(struct ctrace_tracer *, uint32_t, uint32_t, const struct ctrace_item *, uint32_t) =
-		(enum ctrace_status(*)(struct ctrace_tracer *, uint32_t, uint32_t, const struct ctrace_item *, uint32_t))real(
-			"ctrace_emit");
+	enum ctrace_status (*emit)(struct ctrace_tracer *, uint32_t, uint32_t,
+				   const struct ctrace_item *, uint32_t) =
+		(enum ctrace_status(*)(struct ctrace_tracer *, uint32_t, uint32_t,
+				       const struct ctrace_item *, uint32_t))real("ctrace_emit");
 	int kept = errno;
 
 	(void)number;
@@ -76,7 +83,8 @@ static void tree_give(const char *path, uid_t user)
 		char below[4096];
 		struct stat about;
 
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || strcmp(entry->d_name, "run") == 0)
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    strcmp(entry->d_name, "run") == 0)
 			continue;
 		(void)__builtin_snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
 		if (lstat(below, &about) != 0)
@@ -98,11 +106,14 @@ static void call_begin(void)
 		(void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (mode == ALARM) {
 		if (prepared != getpid()) {
-			struct sigaction action = { .sa_handler = trace_in_handler, .sa_flags = SA_RESTART };
-			enum ctrace_status (*configure)(const char *) = (enum ctrace_status(*)(const char *))real("ctrace_configure");
+			struct sigaction action = { .sa_handler = trace_in_handler,
+						    .sa_flags = SA_RESTART };
+			enum ctrace_status (*configure)(const char *) =
+				(enum ctrace_status(*)(const char *))real("ctrace_configure");
 
 			enum ctrace_status (*get)(const char *, struct ctrace_tracer **) =
-				(enum ctrace_status(*)(const char *, struct ctrace_tracer **))real("ctrace_tracer_get");
+				(enum ctrace_status(*)(const char *, struct ctrace_tracer **))real(
+					"ctrace_tracer_get");
 
 			prepared = getpid();
 			(void)configure("mftrace.dest.battery.alarm = (ES)");
@@ -148,16 +159,21 @@ static void call_end(bool traces)
 		return status; \
 	}
 
-WRAP(ctrace_emit, (struct ctrace_tracer * at, uint32_t level, uint32_t id, const struct ctrace_item *items, uint32_t count),
+WRAP(ctrace_emit,
+     (struct ctrace_tracer * at, uint32_t level, uint32_t id, const struct ctrace_item *items,
+      uint32_t count),
      (at, level, id, items, count), true)
 WRAP(ctrace_tracer_get, (const char *name, struct ctrace_tracer **out), (name, out), false)
 WRAP(ctrace_configure, (const char *line), (line), false)
 WRAP(ctrace_level_set, (const char *component, uint32_t level), (component, level), false)
 WRAP(ctrace_level_get, (const char *component, uint32_t *out), (component, out), false)
-WRAP(ctrace_dest_set, (const char *component, const char *emitter, uint32_t how), (component, emitter, how), false)
-WRAP(ctrace_component_property_set, (const char *component, const char *property, const char *value), (component, property, value),
+WRAP(ctrace_dest_set, (const char *component, const char *emitter, uint32_t how),
+     (component, emitter, how), false)
+WRAP(ctrace_component_property_set,
+     (const char *component, const char *property, const char *value), (component, property, value),
      false)
-WRAP(ctrace_emitter_property_set, (const char *emitter, const char *property, const char *value), (emitter, property, value), false)
+WRAP(ctrace_emitter_property_set, (const char *emitter, const char *property, const char *value),
+     (emitter, property, value), false)
 
 struct start {
 	void *(*body)(void *);
@@ -173,11 +189,14 @@ static void *thread_run(void *argument)
 	return start.body(start.argument);
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
-							  void *(*body)(void *), void *restrict argument)
+__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
+							  const pthread_attr_t *restrict attributes,
+							  void *(*body)(void *),
+							  void *restrict argument)
 {
 	int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))real("pthread_create");
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))real(
+			"pthread_create");
 	struct start *start;
 
 	/* Threads that are made inside a call are the library's own. */

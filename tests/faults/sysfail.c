@@ -63,7 +63,8 @@ static void settings_parse(const char *text)
 {
 	char name[24] = "";
 	char kind[8] = "";
-	int fields = sscanf(text, "%23[a-z]:%d:%ld:%ld:%7s", name, &settings.error, &settings.from, &settings.to, kind);
+	int fields = sscanf(text, "%23[a-z]:%d:%ld:%ld:%7s", name, &settings.error, &settings.from,
+			    &settings.to, kind);
 
 	if (fields < 4)
 		return;
@@ -183,27 +184,39 @@ static void *next_find(const char *name)
 	}
 
 WRAP_TRANSFER(read, read, (int fd, void *data, size_t size), (fd, data, size))
-WRAP_TRANSFER(pread, pread, (int fd, void *data, size_t size, off_t offset), (fd, data, size, offset))
-WRAP_TRANSFER(pread, pread64, (int fd, void *data, size_t size, off64_t offset), (fd, data, size, offset))
+WRAP_TRANSFER(pread, pread, (int fd, void *data, size_t size, off_t offset),
+	      (fd, data, size, offset))
+WRAP_TRANSFER(pread, pread64, (int fd, void *data, size_t size, off64_t offset),
+	      (fd, data, size, offset))
 WRAP_TRANSFER(write, write, (int fd, const void *data, size_t size), (fd, data, size))
-WRAP_TRANSFER(pwrite, pwrite, (int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset))
-WRAP_TRANSFER(pwrite, pwrite64, (int fd, const void *data, size_t size, off64_t offset), (fd, data, size, offset))
-WRAP_VECTOR(preadv, preadv, (int fd, const struct iovec *vector, int pieces, off_t offset), (fd, vector, pieces, offset))
-WRAP_VECTOR(preadv, preadv64, (int fd, const struct iovec *vector, int pieces, off64_t offset), (fd, vector, pieces, offset))
+WRAP_TRANSFER(pwrite, pwrite, (int fd, const void *data, size_t size, off_t offset),
+	      (fd, data, size, offset))
+WRAP_TRANSFER(pwrite, pwrite64, (int fd, const void *data, size_t size, off64_t offset),
+	      (fd, data, size, offset))
+WRAP_VECTOR(preadv, preadv, (int fd, const struct iovec *vector, int pieces, off_t offset),
+	    (fd, vector, pieces, offset))
+WRAP_VECTOR(preadv, preadv64, (int fd, const struct iovec *vector, int pieces, off64_t offset),
+	    (fd, vector, pieces, offset))
 WRAP_VECTOR(writev, writev, (int fd, const struct iovec *vector, int pieces), (fd, vector, pieces))
-WRAP_VECTOR(pwritev, pwritev, (int fd, const struct iovec *vector, int pieces, off_t offset), (fd, vector, pieces, offset))
-WRAP_VECTOR(pwritev, pwritev64, (int fd, const struct iovec *vector, int pieces, off64_t offset), (fd, vector, pieces, offset))
+WRAP_VECTOR(pwritev, pwritev, (int fd, const struct iovec *vector, int pieces, off_t offset),
+	    (fd, vector, pieces, offset))
+WRAP_VECTOR(pwritev, pwritev64, (int fd, const struct iovec *vector, int pieces, off64_t offset),
+	    (fd, vector, pieces, offset))
 WRAP_OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
 WRAP_OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
 WRAP_OPEN(openat, (int directory, const char *path, int flags, ...), (directory, path, flags, mode))
-WRAP_OPEN(openat64, (int directory, const char *path, int flags, ...), (directory, path, flags, mode))
-WRAP(mmap, void *, mmap, (void *at, size_t size, int access, int flags, int fd, off_t offset), (at, size, access, flags, fd, offset))
+WRAP_OPEN(openat64, (int directory, const char *path, int flags, ...),
+	  (directory, path, flags, mode))
+WRAP(mmap, void *, mmap, (void *at, size_t size, int access, int flags, int fd, off_t offset),
+     (at, size, access, flags, fd, offset))
 WRAP(mmap, void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset),
      (at, size, access, flags, fd, offset))
 WRAP(ftruncate, int, ftruncate, (int fd, off_t size), (fd, size))
 WRAP(ftruncate, int, ftruncate64, (int fd, off64_t size), (fd, size))
-WRAP(fallocate, int, fallocate, (int fd, int mode, off_t offset, off_t size), (fd, mode, offset, size))
-WRAP(fallocate, int, fallocate64, (int fd, int mode, off64_t offset, off64_t size), (fd, mode, offset, size))
+WRAP(fallocate, int, fallocate, (int fd, int mode, off_t offset, off_t size),
+     (fd, mode, offset, size))
+WRAP(fallocate, int, fallocate64, (int fd, int mode, off64_t offset, off64_t size),
+     (fd, mode, offset, size))
 WRAP(fsync, int, fsync, (int fd), (fd))
 WRAP(fsync, int, fdatasync, (int fd), (fd))
 WRAP(flock, int, flock, (int fd, int operation), (fd, operation))
@@ -213,12 +226,17 @@ WRAP(stat, int, stat, (const char *path, struct stat *status), (path, status))
 WRAP(stat, int, stat64, (const char *path, struct stat64 *status), (path, status))
 WRAP(stat, int, lstat, (const char *path, struct stat *status), (path, status))
 WRAP(stat, int, lstat64, (const char *path, struct stat64 *status), (path, status))
-WRAP(stat, int, fstatat, (int directory, const char *path, struct stat *status, int flags), (directory, path, status, flags))
-WRAP(stat, int, fstatat64, (int directory, const char *path, struct stat64 *status, int flags), (directory, path, status, flags))
+WRAP(stat, int, fstatat, (int directory, const char *path, struct stat *status, int flags),
+     (directory, path, status, flags))
+WRAP(stat, int, fstatat64, (int directory, const char *path, struct stat64 *status, int flags),
+     (directory, path, status, flags))
 WRAP(rename, int, rename, (const char *from, const char *to), (from, to))
-WRAP(rename, int, renameat, (int from_directory, const char *from, int to_directory, const char *to), (from_directory, from, to_directory, to))
+WRAP(rename, int, renameat,
+     (int from_directory, const char *from, int to_directory, const char *to),
+     (from_directory, from, to_directory, to))
 WRAP(link, int, link, (const char *from, const char *to), (from, to))
-WRAP(link, int, linkat, (int from_directory, const char *from, int to_directory, const char *to, int flags),
+WRAP(link, int, linkat,
+     (int from_directory, const char *from, int to_directory, const char *to, int flags),
      (from_directory, from, to_directory, to, flags))
 WRAP(symlink, int, symlink, (const char *from, const char *to), (from, to))
 WRAP(unlink, int, unlink, (const char *path), (path))
@@ -229,11 +247,15 @@ WRAP(mkdir, int, mkdirat, (int directory, const char *path, mode_t mode), (direc
 WRAP(socket, int, socket, (int domain, int type, int protocol), (domain, type, protocol))
 WRAP(bind, int, bind, (int fd, const struct sockaddr *address, socklen_t size), (fd, address, size))
 WRAP(listen, int, listen, (int fd, int backlog), (fd, backlog))
-WRAP(connect, int, connect, (int fd, const struct sockaddr *address, socklen_t size), (fd, address, size))
+WRAP(connect, int, connect, (int fd, const struct sockaddr *address, socklen_t size),
+     (fd, address, size))
 WRAP(accept, int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size))
-WRAP(accept, int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), (fd, address, size, flags))
-WRAP(sendmsg, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-WRAP(sendmsg, ssize_t, send, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags))
+WRAP(accept, int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags),
+     (fd, address, size, flags))
+WRAP(sendmsg, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags),
+     (fd, message, flags))
+WRAP(sendmsg, ssize_t, send, (int fd, const void *data, size_t size, int flags),
+     (fd, data, size, flags))
 WRAP(recvmsg, ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 WRAP(recvmsg, ssize_t, recv, (int fd, void *data, size_t size, int flags), (fd, data, size, flags))
 WRAP(poll, int, poll, (struct pollfd * polled, nfds_t count, int timeout), (polled, count, timeout))

@@ -3,8 +3,10 @@
  *
  *     journal_driver MODULE COMMAND      [NAME=VALUE]... for properties
  *
- * open: opens and closes.  events: one event of each level with every type of item.  many: 2,000 events, each batch again until
- * it is written; says "failed" when it is not at once.  large: one event, number 300, of 400 items of 64 KiB.  stalled: writes until it fails, and says so.  Ends with the status of the last call.
+ * open: opens and closes.  events: one event of each level with every type of item.  many: 2,000
+ * events, each batch again until it is written; says "failed" when it is not at once.  large: one
+ * event, number 300, of 400 items of 64 KiB.  stalled: writes until it fails, and says so.  Ends
+ * with the status of the last call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,12 +45,16 @@ static uint64_t number(const struct ctrace_emitter_context *context, const char 
 {
 	const char *value = property(context, name);
 
-	return value != NULL && strcmp(value, "TRUE") == 0 ? 1 : value != NULL ? strtoull(value, NULL, 0) : 0;
+	return value != NULL && strcmp(value, "TRUE") == 0 ? 1
+	       : value != NULL                             ? strtoull(value, NULL, 0)
+							   : 0;
 }
 
 static const struct ctrace_event_item items[] = {
-	{ CTRACE_TYPE_COMP5, 4, "\xAD\0\0\0", 173 },       { CTRACE_TYPE_TEXT, 22, "my\nprog\"\x1B[2JPRIORITY=0", 0 },
-	{ CTRACE_TYPE_BINARY, 3, "\x01\x02\xFF", 0 },      { CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC0010 },
+	{ CTRACE_TYPE_COMP5, 4, "\xAD\0\0\0", 173 },
+	{ CTRACE_TYPE_TEXT, 22, "my\nprog\"\x1B[2JPRIORITY=0", 0 },
+	{ CTRACE_TYPE_BINARY, 3, "\x01\x02\xFF", 0 },
+	{ CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC0010 },
 	{ CTRACE_TYPE_COMP5S, 2, "\xFF\xFF", UINT64_MAX },
 };
 
@@ -71,7 +77,9 @@ static enum ctrace_status write_levels(void *self)
 {
 	static const uint64_t lost[CTRACE_LOSS_COUNT] = { [CTRACE_LOSS_STALLED] = 3 };
 	struct ctrace_event events[CTRACE_LEVEL_COUNT + 1];
-	struct ctrace_batch batch = { .size = sizeof batch, .events = events, .event_count = COUNT(events) };
+	struct ctrace_batch batch = { .size = sizeof batch,
+				      .events = events,
+				      .event_count = COUNT(events) };
 
 	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++)
 		events[level] = event_of(level, 100 + level, COUNT(items));
@@ -101,7 +109,9 @@ static enum ctrace_status write_many(void *self, bool again)
 
 	for (uint32_t first = 0; first < 2000; first += 100) {
 		struct ctrace_event events[100];
-		struct ctrace_batch batch = { .size = sizeof batch, .events = events, .event_count = COUNT(events) };
+		struct ctrace_batch batch = { .size = sizeof batch,
+					      .events = events,
+					      .event_count = COUNT(events) };
 
 		for (uint32_t i = 0; i < COUNT(events); i++)
 			events[i] = event_of(CTRACE_FATAL, 10000 + first + i, 0);

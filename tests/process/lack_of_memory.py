@@ -63,7 +63,7 @@ class Orphan:
         shutil.copytree(self.kept, self.path)
 
     def delivered(self):
-        """The events in the logs, and the process directorys that are left."""
+        """The events in the logs, and the process directories that are left."""
         shown = subprocess.run([verb_runs.TOOL, 'show', os.path.join(self.path, 'logs')], capture_output=True, check=False)
         return shown.stdout, shown.returncode, [name for name in os.listdir(os.path.join(self.path, 'run')) if '.' in name]
 

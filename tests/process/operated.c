@@ -1,13 +1,15 @@
 /*
- * operated.c - the program examples/shop.c, with what a test asks of it: a test's script reads what came of an operator's commands.
+ * operated.c - the program examples/shop.c, with what a test asks of it: a test's script reads what
+ * came of an operator's commands.
  *
- * Each line on stdin is an order, answered with one line on stdout.  Beyond the orders of the example:
+ * Each line on stdin is an order, answered with one line on stdout.  Beyond the orders of the
+ * example:
  *
  *     show NAME[.SUB]     mode, options, filters, buffer, writer
  *     level NAME          the threshold in force
  *
- * Its start/stop routine takes the place of the example's: it refuses the option REFUSE with 8 and a message, and has something to say to
- * the option SPEAK.  Ends at the end of stdin.
+ * Its start/stop routine takes the place of the example's: it refuses the option REFUSE with 8 and
+ * a message, and has something to say to the option SPEAK.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,13 +45,15 @@ static void show(char *name)
 		puts("none");
 		return;
 	}
-	printf("%s%s OPTIONS=(%s) ASID=(", modes[state.mode % 3], state.likehead ? " LIKEHEAD" : "", state.options);
+	printf("%s%s OPTIONS=(%s) ASID=(", modes[state.mode % 3], state.likehead ? " LIKEHEAD" : "",
+	       state.options);
 	for (uint32_t i = 0; i < state.asid_count; i++)
 		printf("%s%X", i == 0 ? "" : ",", state.asid[i]);
 	printf(") JOBNAME=(");
 	for (uint32_t i = 0; i < state.jobname_count; i++)
 		printf("%s%s", i == 0 ? "" : ",", state.jobname[i]);
-	printf(") BUFFER=%lluK WTR=%s\n", (unsigned long long)state.buffer_asked / 1024, state.writer);
+	printf(") BUFFER=%lluK WTR=%s\n", (unsigned long long)state.buffer_asked / 1024,
+	       state.writer);
 }
 
 static void say_level(const char *name)

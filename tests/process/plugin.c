@@ -1,5 +1,6 @@
 /*
- * plugin.c - a traced module that test_lifetime.c loads and unloads (as a program of its own it does nothing).
+ * plugin.c - a traced module that test_lifetime.c loads and unloads (as a program of its own it
+ * does nothing).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,11 @@
 /*
- * report_subject.c - a traced program for tests of `ctrace report`: a shop, with spans in spans, records, warnings, and texts that are attacks.
+ * report_subject.c - a traced program for tests of `ctrace report`: a shop, with spans in spans,
+ * records, warnings, and texts that are attacks.
  *
- * report_subject shop ORDERS - ORDERS orders on three threads: shop.orders (ORDER, its end), shop.db (QUERY, its end), shop.cache
- * report_subject many COUNT  - COUNT events of bench.a, each a number of 8 bytes
- * report_subject lose COUNT  - COUNT large events at once, more than a small ring takes
+ * report_subject shop ORDERS - ORDERS orders on three threads: shop.orders (ORDER, its end),
+ * shop.db (QUERY, its end), shop.cache report_subject many COUNT  - COUNT events of bench.a, each a
+ * number of 8 bytes report_subject lose COUNT  - COUNT large events at once, more than a small ring
+ * takes
  *
  * What the events mean: tests/report/shop.yaml.
  *
@@ -16,14 +18,26 @@
 #include <string.h>
 #include <time.h>
 
-enum { ORDER = 1, ORDER_END = 2, CUSTOMER = 3, REFUSED = 4, ATTACK = 5, QUERY = 10, QUERY_END = 11, SLOW = 12, HIT = 20, MISS = 21 };
+enum {
+	ORDER = 1,
+	ORDER_END = 2,
+	CUSTOMER = 3,
+	REFUSED = 4,
+	ATTACK = 5,
+	QUERY = 10,
+	QUERY_END = 11,
+	SLOW = 12,
+	HIT = 20,
+	MISS = 21
+};
 
 static struct ctrace_tracer orders = CTRACE_TRACER("shop.orders");
 static struct ctrace_tracer db = CTRACE_TRACER("shop.db");
 static struct ctrace_tracer cache = CTRACE_TRACER("shop.cache");
 static struct ctrace_tracer bench = CTRACE_TRACER("bench.a");
 
-static const char *const names[] = { "ADA LOVELACE", "GRACE HOPPER", "JEAN SAMMET", "EDSGER DIJKSTRA", "BARBARA LISKOV" };
+static const char *const names[] = { "ADA LOVELACE", "GRACE HOPPER", "JEAN SAMMET",
+				     "EDSGER DIJKSTRA", "BARBARA LISKOV" };
 
 /* CUSTREC.cpy */
 static void fill_record(unsigned char record[40], unsigned number)
@@ -54,7 +68,8 @@ static void rest(unsigned long us)
 
 static void query(unsigned number)
 {
-	CTRACE(&db, CTRACE_INFO, QUERY, CTRACE_U32(number % 4), CTRACE_STR("SELECT * FROM CUSTOMER"));
+	CTRACE(&db, CTRACE_INFO, QUERY, CTRACE_U32(number % 4),
+	       CTRACE_STR("SELECT * FROM CUSTOMER"));
 	rest(number % 11 == 5 ? 2500 : 120 + number * 37 % 400);
 	if (number % 11 == 5)
 		CTRACE(&db, CTRACE_WARN, SLOW, CTRACE_STR("no index on CUSTOMER.NAME"));
@@ -63,9 +78,13 @@ static void query(unsigned number)
 
 static void attack(void)
 {
-	CTRACE(&orders, CTRACE_ERROR, ATTACK, CTRACE_STR("<script>alert(1)</script><img src=x onerror=alert(2)>"));
-	CTRACE(&orders, CTRACE_ERROR, ATTACK, CTRACE_STR("</script></textarea>--><!-- ${alert(3)} {{DATA}}"));
-	CTRACE(&orders, CTRACE_FATAL, ATTACK, CTRACE_STR("bad \xFF\xC0\xAF bytes \xE2\x80\xAE turned, \x1B[2J cleared\n next line"));
+	CTRACE(&orders, CTRACE_ERROR, ATTACK,
+	       CTRACE_STR("<script>alert(1)</script><img src=x onerror=alert(2)>"));
+	CTRACE(&orders, CTRACE_ERROR, ATTACK,
+	       CTRACE_STR("</script></textarea>--><!-- ${alert(3)} {{DATA}}"));
+	CTRACE(&orders, CTRACE_FATAL, ATTACK,
+	       CTRACE_STR(
+		       "bad \xFF\xC0\xAF bytes \xE2\x80\xAE turned, \x1B[2J cleared\n next line"));
 }
 
 static void order(unsigned number)
@@ -79,7 +98,8 @@ static void order(unsigned number)
 		CTRACE(&cache, CTRACE_DEBUG, HIT, CTRACE_STR(names[number % 5]));
 	query(number);
 	fill_record(record, number);
-	CTRACE(&orders, CTRACE_INFO, CUSTOMER, CTRACE_BIN(record, sizeof record), CTRACE_ADDR(&orders));
+	CTRACE(&orders, CTRACE_INFO, CUSTOMER, CTRACE_BIN(record, sizeof record),
+	       CTRACE_ADDR(&orders));
 	if (number % 13 == 12)
 		CTRACE(&orders, CTRACE_ERROR, REFUSED, CTRACE_STR("credit limit"), CTRACE_I32(-50));
 	query(number + 3);
@@ -112,7 +132,8 @@ static void run_shop(void)
 static void trace_many(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		CTRACE(&bench, i % 1000 == 999 ? CTRACE_WARN : CTRACE_INFO, 1 + i % 5, CTRACE_U64(i));
+		CTRACE(&bench, i % 1000 == 999 ? CTRACE_WARN : CTRACE_INFO, 1 + i % 5,
+		       CTRACE_U64(i));
 		if (i % 20000 == 19999)
 			(void)!ctrace_flush(60000);
 	}

@@ -1,5 +1,6 @@
 /*
- * routine_plugin.c - a start/stop routine that test_define.c builds as a module of its own (as a program it does nothing).
+ * routine_plugin.c - a start/stop routine that test_define.c builds as a module of its own (as a
+ * program it does nothing).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@ uint32_t APPXYZSS(struct ctrace_ctss *ctss)
 {
 	ctss->userdata[0]++;
 	ctss->reason = 0x22;
-	return ctss->options_size == 2 && ctss->options[0] == 'N' && ctss->options[1] == 'O' ? 4 : 0;
+	return ctss->options_size == 2 && ctss->options[0] == 'N' && ctss->options[1] == 'O' ? 4
+											     : 0;
 }
 
 int main(void)

@@ -1,7 +1,9 @@
 /*
- * scenario.h - what the process tests share: a directory, a configuration, a child that is traced, and its TEXTFILE read back.
+ * scenario.h - what the process tests share: a directory, a configuration, a child that is traced,
+ * and its TEXTFILE read back.
  *
- * The test program itself never traces: every scenario runs in a child, so that its end, however it comes, can be looked at.
+ * The test program itself never traces: every scenario runs in a child, so that its end, however it
+ * comes, can be looked at.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +62,8 @@ __attribute__((unused)) static void scenario_begin(const char *config)
 	assert_int_equal(setenv("MFTRACE_CONFIG", path, 1), 0);
 	(void)snprintf(path, sizeof path, "%s/run", scenario_directory);
 	assert_int_equal(setenv("CTRACE_RUN_DIR", path, 1), 0);
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	assert_true(shared != MAP_FAILED);
 }
 
@@ -122,12 +125,14 @@ __attribute__((unused)) static int run_tool(const char *arguments)
 	char command[1000];
 
 	assert_non_null(build);
-	(void)snprintf(command, sizeof command, "'%s/ctrace' %s >tool.out 2>tool.err", build, arguments);
+	(void)snprintf(command, sizeof command, "'%s/ctrace' %s >tool.out 2>tool.err", build,
+		       arguments);
 	return system(command);
 }
 
 /* Calls each with every record line of every file that the pattern names (headers left out). */
-__attribute__((unused)) static unsigned scenario_lines(const char *pattern, void (*each)(const char *line, void *user), void *user)
+__attribute__((unused)) static unsigned
+scenario_lines(const char *pattern, void (*each)(const char *line, void *user), void *user)
 {
 	unsigned count = 0;
 	glob_t found;
@@ -179,8 +184,8 @@ __attribute__((unused)) static void scenario_check_sequence(const char *line, vo
 	unsigned long long value;
 	char component[64];
 
-	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 || kind >= 512 ||
-	    value != sequence->last[kind] + 1) {
+	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 ||
+	    kind >= 512 || value != sequence->last[kind] + 1) {
 		sequence->bad++;
 		return;
 	}

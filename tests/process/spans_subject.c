@@ -1,9 +1,12 @@
 /*
- * spans_subject.c - a traced program for tests of export, stats and diff: spans of known shapes, and texts that readers must not trust.
+ * spans_subject.c - a traced program for tests of export, stats and diff: spans of known shapes,
+ * and texts that readers must not trust.
  *
- * spans_subject ROUNDS [slow] - two threads, one after the other.  Each round is, of component spans.call: 1 begins (INFO), in it 3 begins
- * and ends with 4 (DEBUG), 10 with texts, 2 ends it.  Then, once, of spans.key: 1 with key 7, 1 with key 8, 2 with key 7, 2 with key 8, which
- * cross; 1 with key 9, which never ends.  slow: each call takes some milliseconds more, and there is an event 11.
+ * spans_subject ROUNDS [slow] - two threads, one after the other.  Each round is, of component
+ * spans.call: 1 begins (INFO), in it 3 begins and ends with 4 (DEBUG), 10 with texts, 2 ends it.
+ * Then, once, of spans.key: 1 with key 7, 1 with key 8, 2 with key 7, 2 with key 8, which cross; 1
+ * with key 9, which never ends.  slow: each call takes some milliseconds more, and there is an
+ * event 11.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +37,8 @@ static void one_call(unsigned number)
 	if (is_slow)
 		rest(3000000);
 	CTRACE(&call, CTRACE_DEBUG, 4, CTRACE_I32(-5));
-	CTRACE(&call, CTRACE_WARN, 10, CTRACE_STR("=1+1,\"x\""), CTRACE_STR("\033[2Jr\xE9sum\xC3\xA9"),
-	       CTRACE_BIN(bytes, sizeof(bytes)));
+	CTRACE(&call, CTRACE_WARN, 10, CTRACE_STR("=1+1,\"x\""),
+	       CTRACE_STR("\033[2Jr\xE9sum\xC3\xA9"), CTRACE_BIN(bytes, sizeof(bytes)));
 	if (is_slow)
 		CTRACE(&call, CTRACE_ERROR, 11, CTRACE_STR("slow"));
 	CTRACE(&call, CTRACE_INFO, 2, CTRACE_U32(number));

@@ -1,15 +1,14 @@
 /*
- * steps.c - a traced program that does what its arguments say, one step after another; for tests that are scripts.
+ * steps.c - a traced program that does what its arguments say, one step after another; for tests
+ * that are scripts.
  *
- *     trace COMPONENT LEVEL COUNT   COUNT events (id 1) with two items: 1, 2, 3 ... and the text "step"
- *     emit COMPONENT LEVEL          one event (id 2); says the status
- *     items COMPONENT LEVEL         one event (id 3) with an item of each type
- *     text COMPONENT LEVEL TEXT     one event (id 4) with a text
+ *     trace COMPONENT LEVEL COUNT   COUNT events (id 1) with two items: 1, 2, 3 ... and the text
+ * "step" emit COMPONENT LEVEL          one event (id 2); says the status items COMPONENT LEVEL one
+ * event (id 3) with an item of each type text COMPONENT LEVEL TEXT     one event (id 4) with a text
  *     thread COMPONENT LEVEL COUNT  trace, on a thread of its own
- *     define COUNT                  COUNT sublevels of a head, by component trace; deletes them with the head
- *     flush                         says the status
- *     stats                         says emitted, delivered, pending and the sum of the lost
- *     configure LINE                says the status
+ *     define COUNT                  COUNT sublevels of a head, by component trace; deletes them
+ * with the head flush                         says the status stats                         says
+ * emitted, delivered, pending and the sum of the lost configure LINE                says the status
  *     pid                           says it
  *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
  *     open FILE                     opens (and creates) a file and says the descriptor
@@ -104,17 +103,20 @@ static void step_emit(void)
 {
 	struct run run = run_of_arguments();
 
-	(void)dprintf(1, "%s\n", ctrace_status_name(ctrace_emit(run.tracer, run.level, 2, NULL, 0)));
+	(void)dprintf(1, "%s\n",
+		      ctrace_status_name(ctrace_emit(run.tracer, run.level, 2, NULL, 0)));
 }
 
 static void step_items(void)
 {
-	static const unsigned char ten[] = { 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A };
+	static const unsigned char ten[] = { 0x31, 0x32, 0x33, 0x34, 0x35,
+					     0x36, 0x37, 0x38, 0x39, 0x3A };
 	static const unsigned char minus_two[] = { 0xFF, 0xFE };
 	struct run run = run_of_arguments();
 
-	CTRACE(run.tracer, run.level, 3, CTRACE_BIN(ten, sizeof ten), CTRACE_TEXT("te\"xt", 5), CTRACE_ADDR((void *)0x7FFC0010),
-	       CTRACE_U16(65535), CTRACE_I16(-1), CTRACE_XU(minus_two, 2), CTRACE_XI(minus_two, 2), CTRACE_UTF8("\303\244\n", 3));
+	CTRACE(run.tracer, run.level, 3, CTRACE_BIN(ten, sizeof ten), CTRACE_TEXT("te\"xt", 5),
+	       CTRACE_ADDR((void *)0x7FFC0010), CTRACE_U16(65535), CTRACE_I16(-1),
+	       CTRACE_XU(minus_two, 2), CTRACE_XI(minus_two, 2), CTRACE_UTF8("\303\244\n", 3));
 }
 
 static void step_text(void)
@@ -133,8 +135,9 @@ static void step_stats(void)
 	ctrace_stats_get(&stats);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		lost += stats.lost[i];
-	(void)dprintf(1, "emitted %llu delivered %llu pending %llu lost %llu\n", (unsigned long long)stats.emitted,
-		      (unsigned long long)stats.delivered, (unsigned long long)stats.pending, lost);
+	(void)dprintf(1, "emitted %llu delivered %llu pending %llu lost %llu\n",
+		      (unsigned long long)stats.emitted, (unsigned long long)stats.delivered,
+		      (unsigned long long)stats.pending, lost);
 }
 
 static void step_files(void)
@@ -153,8 +156,8 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 
 static void step_define(void)
 {
-	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "STEPS", .startnam = "STEPSSS", .head = CTRACE_YES,
-				       .headopts = CTRACE_YES };
+	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "STEPS", .startnam = "STEPSSS",
+				       .head = CTRACE_YES, .headopts = CTRACE_YES };
 	struct ctrace_delete unasked = { CTRACE_DELETE_INIT, .name = "STEPS" };
 	int count = number();
 	char sub[16];

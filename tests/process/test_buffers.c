@@ -1,5 +1,6 @@
 /*
- * test_buffers.c - buffers that the application fills itself, from the first entry to the lines of the TEXTFILE.
+ * test_buffers.c - buffers that the application fills itself, from the first entry to the lines of
+ * the TEXTFILE.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,8 @@ static __thread struct ctrace_write_outcome written;
 static uint64_t start_trace(const char *name, uint8_t wtrmode)
 {
 	register_routine("BUFSS");
-	REQUIRE(DEFINE(.name = name, .startnam = "BUFSS", .wtr = CTRACE_YES, .wtrmode = wtrmode) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = name, .startnam = "BUFSS", .wtr = CTRACE_YES, .wtrmode = wtrmode) ==
+		CTRACE_RC_OK);
 	forget_calls();
 	REQUIRE(TRACE_CT(.name = name, .state = CTRACE_CT_ON) == CTRACE_RC_OK);
 	REQUIRE(call_count == 1);
@@ -34,14 +36,17 @@ static uint64_t start_trace(const char *name, uint8_t wtrmode)
 
 static void change(struct ctrace_tbwc *of, uint32_t from, uint32_t to, const uint32_t *number)
 {
-	const struct ctrace_tbwc_change change = { .mode = to, .testmode = from, .buffseq = number };
+	const struct ctrace_tbwc_change change = { .mode = to,
+						   .testmode = from,
+						   .buffseq = number };
 
 	REQUIRE(ctrace_tbwc_change(of, &change));
 }
 
 static uint32_t write_buffer(uint64_t token, size_t bufflen, uint32_t synch)
 {
-	const struct ctrace_write request = { CTRACE_WRITE_INIT, .synch = synch, .token = token, .tbwc = &tbwc, .bufflen = bufflen };
+	const struct ctrace_write request = { CTRACE_WRITE_INIT, .synch = synch, .token = token,
+					      .tbwc = &tbwc, .bufflen = bufflen };
 
 	return ctrace_write_buffer(&request, &written);
 }
@@ -54,7 +59,8 @@ static void pass_ms(uint64_t ms)
 		;
 }
 
-/* Entries 1 to ENTRIES, each a millisecond after the one before it; the test finds the time of the first in shared->number[0]. */
+/* Entries 1 to ENTRIES, each a millisecond after the one before it; the test finds the time of the
+ * first in shared->number[0]. */
 static size_t fill_with_times(void)
 {
 	static const uint32_t number = 1;
@@ -95,8 +101,9 @@ static void check_line(const char *line, void *user)
 	int64_t off;
 
 	lines->count++;
-	if (sscanf(line, "%d/%d/%d %d:%d:%d.%u %u %63s %u %u %63s", &date.tm_year, &date.tm_mon, &date.tm_mday, &date.tm_hour,
-		   &date.tm_min, &date.tm_sec, &ms, &tid, component, &id, &level, data) != 12) {
+	if (sscanf(line, "%d/%d/%d %d:%d:%d.%u %u %63s %u %u %63s", &date.tm_year, &date.tm_mon,
+		   &date.tm_mday, &date.tm_hour, &date.tm_min, &date.tm_sec, &ms, &tid, component,
+		   &id, &level, data) != 12) {
 		lines->bad++;
 		return;
 	}
@@ -106,8 +113,8 @@ static void check_line(const char *line, void *user)
 	(void)snprintf(text, sizeof text, "no %u", lines->count);
 	for (size_t i = 0; text[i] != '\0'; i++)
 		(void)snprintf(hex + 2 * i, 3, "%02X", (unsigned char)text[i]);
-	if (strcmp(component, "BUFFERS") != 0 || id != lines->count || level != CTRACE_INFO || strcmp(data, hex) != 0 || off < -1 ||
-	    off > 1) {
+	if (strcmp(component, "BUFFERS") != 0 || id != lines->count || level != CTRACE_INFO ||
+	    strcmp(data, hex) != 0 || off < -1 || off > 1) {
 		(void)fprintf(stderr, "# %lld ms off: %s", (long long)off, line);
 		lines->bad++;
 	}
@@ -122,7 +129,8 @@ static void write_and_die(uint32_t synch)
 	used = fill_with_times();
 	REQUIRE(write_buffer(token, used, synch) == CTRACE_RC_OK);
 	REQUIRE(written.written == ENTRIES && written.lost == 0 && written.rsncode == 0);
-	REQUIRE(ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE && ctrace_tbwc_sequence(&tbwc) == 1);
+	REQUIRE(ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE &&
+		ctrace_tbwc_sequence(&tbwc) == 1);
 	(void)raise(SIGKILL);
 }
 
@@ -236,17 +244,21 @@ static void *fill_buffers(void *argument)
 {
 	while (__atomic_load_n(&next_id, __ATOMIC_RELAXED) < NUMBERS) {
 		for (uint32_t i = 0; i < BUFFERS; i++) {
-			const struct ctrace_tbwc_change begin = { .mode = CTRACE_TBWC_FILLING, .testmode = CTRACE_TBWC_AVAILABLE };
+			const struct ctrace_tbwc_change begin = { .mode = CTRACE_TBWC_FILLING,
+								  .testmode =
+									  CTRACE_TBWC_AVAILABLE };
 			uint32_t number;
 			size_t used = 0;
 
 			if (!ctrace_tbwc_change(&pool[i], &begin))
 				continue;
 			memset(pool_memory[i], 0, sizeof pool_memory[i]);
-			while (sizeof pool_memory[i] - used >= 30 && __atomic_load_n(&next_id, __ATOMIC_RELAXED) < NUMBERS) {
+			while (sizeof pool_memory[i] - used >= 30 &&
+			       __atomic_load_n(&next_id, __ATOMIC_RELAXED) < NUMBERS) {
 				uint32_t id = __atomic_fetch_add(&next_id, 1, __ATOMIC_RELAXED);
 
-				REQUIRE(ctrace_cte_add(pool_memory[i], sizeof pool_memory[i], &used, id, "twelve bytes", 12));
+				REQUIRE(ctrace_cte_add(pool_memory[i], sizeof pool_memory[i], &used,
+						       id, "twelve bytes", 12));
 			}
 			number = __atomic_fetch_add(&next_buffer, 1, __ATOMIC_RELAXED);
 			change(&pool[i], CTRACE_TBWC_FILLING, CTRACE_TBWC_FULL, &number);
@@ -262,7 +274,8 @@ static bool write_full_ones(uint64_t token)
 	bool any = false;
 
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		const struct ctrace_write request = { CTRACE_WRITE_INIT, .token = token, .tbwc = &pool[i],
+		const struct ctrace_write request = { CTRACE_WRITE_INIT, .token = token,
+						      .tbwc = &pool[i],
 						      .bufflen = sizeof pool_memory[i] };
 		uint32_t rc;
 
@@ -270,7 +283,9 @@ static bool write_full_ones(uint64_t token)
 			continue;
 		rc = ctrace_write_buffer(&request, &written);
 		/* The other writer may have been first. */
-		REQUIRE(rc == CTRACE_RC_OK || (rc == CTRACE_WR_REFUSED && CTRACE_REASON(written.rsncode) == CTRACE_WR_NOT_FULL));
+		REQUIRE(rc == CTRACE_RC_OK ||
+			(rc == CTRACE_WR_REFUSED &&
+			 CTRACE_REASON(written.rsncode) == CTRACE_WR_NOT_FULL));
 		(void)__atomic_fetch_add(&shared->number[1], written.written, __ATOMIC_RELAXED);
 		any = true;
 	}
@@ -296,9 +311,11 @@ static void fill_and_write_at_once(void)
 	pthread_t threads[FILLERS + 2];
 
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		REQUIRE(ctrace_tbwc_init(&pool[i], pool_memory[i], sizeof pool_memory[i], CTRACE_PAGEABLE) == CTRACE_OK);
+		REQUIRE(ctrace_tbwc_init(&pool[i], pool_memory[i], sizeof pool_memory[i],
+					 CTRACE_PAGEABLE) == CTRACE_OK);
 	for (uint32_t i = 0; i < FILLERS + 2; i++)
-		REQUIRE(pthread_create(&threads[i], NULL, i < FILLERS ? fill_buffers : write_buffers, &token) == 0);
+		REQUIRE(pthread_create(&threads[i], NULL,
+				       i < FILLERS ? fill_buffers : write_buffers, &token) == 0);
 	for (uint32_t i = 0; i < FILLERS + 2; i++)
 		REQUIRE(pthread_join(threads[i], NULL) == 0);
 	shared->number[2] = next_id;
@@ -339,9 +356,11 @@ static void each_entry_of_every_buffer_arrives_once(void **state)
 static unsigned char *before_the_edge(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *pages =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	REQUIRE(pages != MAP_FAILED && munmap(pages + 2 * page, page) == 0 && munmap(pages, page) == 0);
+	REQUIRE(pages != MAP_FAILED && munmap(pages + 2 * page, page) == 0 &&
+		munmap(pages, page) == 0);
 	return pages + 2 * page - size;
 }
 
@@ -370,7 +389,8 @@ static void write_malformed_ones(void)
 				memcpy(&kept, place, 2);
 				memcpy(place, &wrong[i], 2);
 				REQUIRE(write_buffer(token, 90, CTRACE_YES) == CTRACE_WR_REFUSED);
-				REQUIRE(CTRACE_REASON(written.rsncode) == CTRACE_WR_MALFORMED && written.written == 0);
+				REQUIRE(CTRACE_REASON(written.rsncode) == CTRACE_WR_MALFORMED &&
+					written.written == 0);
 				REQUIRE(written.offset == entry);
 				REQUIRE(ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_FULL);
 				memcpy(place, &kept, 2);
@@ -378,8 +398,10 @@ static void write_malformed_ones(void)
 		}
 	}
 	for (size_t size = 1; size < 90; size++)
-		REQUIRE(size % 30 == 0 || write_buffer(token, size, CTRACE_NO) == CTRACE_WR_REFUSED);
-	REQUIRE(write_buffer(token, 91, CTRACE_NO) == CTRACE_WR_REFUSED && CTRACE_REASON(written.rsncode) == CTRACE_WR_LENGTH);
+		REQUIRE(size % 30 == 0 ||
+			write_buffer(token, size, CTRACE_NO) == CTRACE_WR_REFUSED);
+	REQUIRE(write_buffer(token, 91, CTRACE_NO) == CTRACE_WR_REFUSED &&
+		CTRACE_REASON(written.rsncode) == CTRACE_WR_LENGTH);
 	REQUIRE(events_emitted() == 0);
 	REQUIRE(write_buffer(token, 90, CTRACE_YES) == CTRACE_RC_OK && written.written == 3);
 }
@@ -403,7 +425,8 @@ static void lock_and_write(void)
 	REQUIRE(ctrace_cte_add(buffer, sizeof buffer, &used, 1, NULL, 0));
 	REQUIRE(ctrace_tbwc_init(&tbwc, buffer, sizeof buffer, CTRACE_PAGEABLE) == CTRACE_OK);
 	change(&tbwc, CTRACE_TBWC_AVAILABLE, CTRACE_TBWC_FULL, NULL);
-	REQUIRE(write_buffer(token, used, CTRACE_NO) == CTRACE_WR_REFUSED && CTRACE_REASON(written.rsncode) == CTRACE_WR_NOT_LOCKED);
+	REQUIRE(write_buffer(token, used, CTRACE_NO) == CTRACE_WR_REFUSED &&
+		CTRACE_REASON(written.rsncode) == CTRACE_WR_NOT_LOCKED);
 	ctrace_tbwc_fini(&tbwc);
 	REQUIRE(ctrace_tbwc_init(&tbwc, buffer, sizeof buffer, CTRACE_FIXED) == CTRACE_OK);
 	change(&tbwc, CTRACE_TBWC_AVAILABLE, CTRACE_TBWC_FULL, NULL);
@@ -422,7 +445,8 @@ static void be_denied(void)
 	if (mlock(buffer, sizeof buffer) == 0)
 		return;
 	for (uint32_t mode = CTRACE_DREF; mode <= CTRACE_FIXED; mode++)
-		REQUIRE(ctrace_tbwc_init(&tbwc, buffer, sizeof buffer, mode) == CTRACE_DENIED && ctrace_tbwc_state(&tbwc) == 0);
+		REQUIRE(ctrace_tbwc_init(&tbwc, buffer, sizeof buffer, mode) == CTRACE_DENIED &&
+			ctrace_tbwc_state(&tbwc) == 0);
 	REQUIRE(ctrace_tbwc_init(&tbwc, buffer, sizeof buffer, CTRACE_PAGEABLE) == CTRACE_OK);
 }
 
@@ -454,7 +478,8 @@ static void write_in_parent_and_child(void)
 	pid = fork();
 	REQUIRE(pid >= 0);
 	if (pid == 0) {
-		REQUIRE(write_buffer(token, used, CTRACE_YES) == CTRACE_RC_OK && events_emitted() == 1);
+		REQUIRE(write_buffer(token, used, CTRACE_YES) == CTRACE_RC_OK &&
+			events_emitted() == 1);
 		exit(0);
 	}
 	REQUIRE(waitpid(pid, &status, 0) == pid && status == 0);

@@ -15,7 +15,9 @@
 #include <mfctf.h>
 
 #define HANG_SECONDS 60u /* stops a hang */
-#define BY_NAME (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM)
+#define BY_NAME \
+	(CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM | \
+	 CTF_FLAG_PROP_VALUE_NULL_TERM)
 #define BYTES(text) ((const cobuns8_t *)(text))
 
 /* The calls share what they need of each other; answers are of no account here, since each is made
@@ -67,30 +69,42 @@ static void callback(cobuns32_t of, cobuns32_t type, void *info)
 	CALL(level_get, ctrace_level_get("CANCEL", &(uint32_t){ 0 })) \
 	CALL(dest_set, ctrace_dest_set("CANCEL", "BINFILE", CTRACE_DEST_ADD)) \
 	CALL(component_property_set, ctrace_component_property_set("CANCEL", "colour", "blue")) \
-	CALL(component_property_get, ctrace_component_property_get("CANCEL", "colour", (char[64]){ 0 }, &(size_t){ 64 })) \
+	CALL(component_property_get, \
+	     ctrace_component_property_get("CANCEL", "colour", (char[64]){ 0 }, &(size_t){ 64 })) \
 	CALL(emitter_property_set, ctrace_emitter_property_set("TEXTFILE", "DELIMCHAR", "|")) \
-	CALL(emitter_property_get, ctrace_emitter_property_get("NOSUCH", "FILE", (char[64]){ 0 }, &(size_t){ 64 })) \
+	CALL(emitter_property_get, \
+	     ctrace_emitter_property_get("NOSUCH", "FILE", (char[64]){ 0 }, &(size_t){ 64 })) \
 	CALL(flush, ctrace_flush(60000)) \
-	CALL(stats_get, (ctrace_stats_get(&(struct ctrace_stats){ .size = sizeof(struct ctrace_stats) }), 0)) \
+	CALL(stats_get, \
+	     (ctrace_stats_get(&(struct ctrace_stats){ .size = sizeof(struct ctrace_stats) }), 0)) \
 	CALL(define, DEFINE(.name = "FRESH", .startnam = "CANCELSS", .parm = "CTON")) \
 	CALL(delete, DELETE(.name = "CANCEL")) \
 	CALL(trace_ct, TRACE_CT(.name = "CANCEL", .parm = "CTON")) \
-	CALL(display, ctrace_component_display("CANCEL", NULL, &(struct ctrace_display){ .size = sizeof(struct ctrace_display) })) \
+	CALL(display, ctrace_component_display( \
+			      "CANCEL", NULL, \
+			      &(struct ctrace_display){ .size = sizeof(struct ctrace_display) })) \
 	CALL(component_tracer, ctrace_component_tracer("CANCEL", NULL, &tracer)) \
 	CALL(routine_register, ctrace_routine_register("OTHERSS", routine)) \
 	CALL(wto, ctrace_wto(1, "nobody listens")) \
 	CALL(write_buffer, write_one()) \
-	CALL(cbl_tracer_get, CBL_CTF_TRACER_GET(BY_NAME, BYTES("other.name"), &(cbl_x4_comp5_t){ 0 })) \
-	CALL(cbl_level_get, CBL_CTF_TRACER_LEVEL_GET(BY_NAME, BYTES("CANCEL"), &(cbl_x4_comp5_t){ 0 })) \
+	CALL(cbl_tracer_get, \
+	     CBL_CTF_TRACER_GET(BY_NAME, BYTES("other.name"), &(cbl_x4_comp5_t){ 0 })) \
+	CALL(cbl_level_get, \
+	     CBL_CTF_TRACER_LEVEL_GET(BY_NAME, BYTES("CANCEL"), &(cbl_x4_comp5_t){ 0 })) \
 	CALL(cbl_level, CBL_CTF_LEVEL(BY_NAME, CTF_FLAG_LEVEL_ERROR, BYTES("CANCEL"))) \
-	CALL(cbl_dest, CBL_CTF_DEST(BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, BYTES("CANCEL"), BYTES("STDERR"))) \
-	CALL(cbl_property_set, CBL_CTF_COMP_PROPERTY_SET(BY_NAME, BYTES("CANCEL"), BYTES("colour"), "red")) \
+	CALL(cbl_dest, CBL_CTF_DEST(BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, BYTES("CANCEL"), \
+				    BYTES("STDERR"))) \
+	CALL(cbl_property_set, \
+	     CBL_CTF_COMP_PROPERTY_SET(BY_NAME, BYTES("CANCEL"), BYTES("colour"), "red")) \
 	CALL(cbl_property_get, \
-	     CBL_CTF_COMP_PROPERTY_GET(BY_NAME, BYTES("CANCEL"), BYTES("colour"), &(cbl_x4_comp5_t){ 16 }, (char[16]){ 0 })) \
+	     CBL_CTF_COMP_PROPERTY_GET(BY_NAME, BYTES("CANCEL"), BYTES("colour"), \
+				       &(cbl_x4_comp5_t){ 16 }, (char[16]){ 0 })) \
 	CALL(cbl_emitter_set, \
-	     CBL_CTF_EMITTER_PROPERTY_SET(BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, BYTES("TEXTFILE"), BYTES("LEVEL"), "1")) \
-	CALL(cbl_emitter_get, CBL_CTF_EMITTER_PROPERTY_GET(BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, BYTES("NOSUCH"), BYTES("LEVEL"), \
-							   &(cbl_x4_comp5_t){ 16 }, (char[16]){ 0 })) \
+	     CBL_CTF_EMITTER_PROPERTY_SET(BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, \
+					  BYTES("TEXTFILE"), BYTES("LEVEL"), "1")) \
+	CALL(cbl_emitter_get, CBL_CTF_EMITTER_PROPERTY_GET( \
+				      BY_NAME | CTF_FLAG_EMITTER_NAME_NULL_TERM, BYTES("NOSUCH"), \
+				      BYTES("LEVEL"), &(cbl_x4_comp5_t){ 16 }, (char[16]){ 0 })) \
 	CALL(cbl_notify, install(CBL_CTF_TRACER_NOTIFY)) \
 	CALL(cbl_notify_misspelt, install(CBL_CTF_TRACE_NOTIFY)) \
 	CALL(cbl_trace, trace_heard()) \
@@ -105,7 +119,9 @@ static void callback(cobuns32_t of, cobuns32_t type, void *info)
 static uint32_t write_one(void)
 {
 	struct ctrace_display display = { .size = sizeof display };
-	struct ctrace_write request = { .size = sizeof request, .tbwc = &tbwc, .bufflen = 64, .synch = YES };
+	struct ctrace_write request = {
+		.size = sizeof request, .tbwc = &tbwc, .bufflen = 64, .synch = YES
+	};
 
 	(void)!ctrace_component_display("CANCEL", NULL, &display);
 	return ctrace_write_buffer(&request, NULL);
@@ -121,7 +137,8 @@ static cobrtncode_t install(cobrtncode_t (*notify)(cobuns32_t, const void *))
 
 static void *set_from_outside(void *unused)
 {
-	REQUIRE(ctrace_component_property_set("heard", "colour", unused != NULL ? "white" : "black") == CTRACE_OK);
+	REQUIRE(ctrace_component_property_set("heard", "colour",
+					      unused != NULL ? "white" : "black") == CTRACE_OK);
 	return unused;
 }
 
@@ -135,7 +152,8 @@ static void install_for_this_thread(void)
 	REQUIRE(CBL_CTF_TRACER_GET(BY_NAME, BYTES("heard"), &request.handle) == CTF_RET_SUCCESS);
 	(void)CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_INSTALL, &request);
 	for (unsigned i = 0; i < 2; i++)
-		REQUIRE(pthread_create(&thread, NULL, set_from_outside, i == 0 ? NULL : &handle) == 0 &&
+		REQUIRE(pthread_create(&thread, NULL, set_from_outside, i == 0 ? NULL : &handle) ==
+				0 &&
 			pthread_join(thread, NULL) == 0);
 }
 
@@ -153,7 +171,8 @@ static int fork_once(void)
 
 	if (pid == 0)
 		_exit(0);
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &former); /* waitpid() is a cancellation point of our own */
+	/* waitpid() is a cancellation point of our own */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &former);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	(void)pthread_setcancelstate(former, &former);
@@ -196,7 +215,8 @@ static void begin_all(void)
 	(void)alarm(HANG_SECONDS);
 	write_member("CTON", "TRACEOPTS ON OPTIONS('X')");
 	REQUIRE(ctrace_routine_register("CANCELSS", routine) == CTRACE_OK);
-	REQUIRE(DEFINE(.name = "CANCEL", .startnam = "CANCELSS", .dispnam = "CANCELSS", .mod = YES) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "CANCEL", .startnam = "CANCELSS", .dispnam = "CANCELSS",
+		       .mod = YES) == CTRACE_RC_OK);
 	REQUIRE(TURN("CANCEL", NULL, CTRACE_CT_ON) == CTRACE_RC_OK);
 	REQUIRE(CBL_CTF_TRACER_GET(BY_NAME, BYTES("CANCEL"), &handle) == CTF_RET_SUCCESS);
 	request.handle = handle;
@@ -211,12 +231,15 @@ static void call_it(void)
 	bool has_returned = false;
 
 	begin_all();
-	REQUIRE(pthread_create(&thread, NULL, call_cancelled, &has_returned) == 0 && pthread_join(thread, &result) == 0);
+	REQUIRE(pthread_create(&thread, NULL, call_cancelled, &has_returned) == 0 &&
+		pthread_join(thread, &result) == 0);
 	/* One that acts at once acts at the end of the call, where nothing is held any more; some C
 	 * libraries lose the result then. */
-	REQUIRE(cancel_type == PTHREAD_CANCEL_ASYNCHRONOUS || (has_returned && result == PTHREAD_CANCELED));
+	REQUIRE(cancel_type == PTHREAD_CANCEL_ASYNCHRONOUS ||
+		(has_returned && result == PTHREAD_CANCELED));
 	cancel_type = PTHREAD_CANCEL_DEFERRED;
-	REQUIRE(pthread_create(&thread, NULL, call_again, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, call_again, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	row->now();
 	REQUIRE(fork_once() == 0);
 	/* The next event of another thread, and an orderly end. */
@@ -254,7 +277,8 @@ static void a_cancellation_waits_for_the_end_of_each_call(void **state)
 static void a_cancellation_that_acts_at_once_leaves_nothing_behind(void **state)
 {
 	(void)state;
-	/* The sanitizer does not hear of frames that are left at any instruction, and reports what comes to lie there. */
+	/* The sanitizer does not hear of frames that are left at any instruction, and reports what
+	 * comes to lie there. */
 	if (IS_SANITIZED)
 		skip();
 	every_call(PTHREAD_CANCEL_ASYNCHRONOUS);

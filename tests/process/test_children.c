@@ -88,7 +88,8 @@ static void fork_storm(void)
 	pthread_t threads[3];
 
 	for (uintptr_t i = 0; i < 3; i++)
-		REQUIRE(pthread_create(&threads[i], NULL, trace_until_told, (void *)(300 + i)) == 0);
+		REQUIRE(pthread_create(&threads[i], NULL, trace_until_told, (void *)(300 + i)) ==
+			0);
 	for (unsigned i = 0; i < 200; i++) {
 		pid_t pid = fork();
 
@@ -142,7 +143,8 @@ static void a_child_that_does_not_trace_makes_nothing(void **state)
 	scenario_end();
 }
 
-/* What a program had open its children have: before it has traced, after, and in the child's child. */
+/* What a program had open its children have: before it has traced, after, and in the child's child.
+ */
 static void fork_and_look(unsigned depth)
 {
 	char byte = '?';
@@ -207,7 +209,8 @@ static void clone_behind_the_back(void)
 	long pid;
 
 	trace_numbers(0, 1, 100);
-	/* The C library's own locks are not made for this either: the consumer thread is not in the middle of anything. */
+	/* The C library's own locks are not made for this either: the consumer thread is not in the
+	 * middle of anything. */
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
 	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	REQUIRE(pid >= 0);
@@ -328,7 +331,8 @@ static void exec_f(void)
 
 static void exec_delivers_first_in_every_form(void **state)
 {
-	void (*const bodies[])(void) = { exec_v, exec_ve, exec_vp, exec_l, exec_lp, exec_le, exec_f };
+	void (*const bodies[])(
+		void) = { exec_v, exec_ve, exec_vp, exec_l, exec_lp, exec_le, exec_f };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
@@ -385,7 +389,8 @@ static void fork_before_the_parent_registers_another(void)
 	pid = fork();
 	REQUIRE(pid >= 0);
 	if (pid == 0) {
-		/* Its first event comes when the parent has registered a component with an output of its own. */
+		/* Its first event comes when the parent has registered a component with an output
+		 * of its own. */
 		REQUIRE(read(go[0], &byte, 1) == 1);
 		trace_numbers(1, 1, 10);
 		REQUIRE(ctrace_flush(60000) == CTRACE_OK);

@@ -1,8 +1,9 @@
 /*
- * test_clock_step.c - somebody sets the wall clock while a program traces: dates before and after it are right, and it is noted once.
+ * test_clock_step.c - somebody sets the wall clock while a program traces: dates before and after
+ * it are right, and it is noted once.
  *
- * The clock that is set is this program's own: clock_gettime() below, which the library calls too, adds what the test wants to
- * CLOCK_REALTIME.
+ * The clock that is set is this program's own: clock_gettime() below, which the library calls too,
+ * adds what the test wants to CLOCK_REALTIME.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,8 @@
 #define THREADS 2u
 #define EVENTS 50u /* of a thread in a phase */
 #define PHASES 4u
-#define VIEWER_NS 20000 /* the most that another viewer's times are off when nobody sets the clock */
+/* the most that another viewer's times are off when nobody sets the clock */
+#define VIEWER_NS 20000
 
 static int64_t shift_ns; /* of this process's wall clock */
 
@@ -39,7 +41,8 @@ static int64_t wall_ns(void)
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* The wall clock before and after each event, and by how much it was shifted: number[0] is for the test. */
+/* The wall clock before and after each event, and by how much it was shifted: number[0] is for the
+ * test. */
 struct moment {
 	int64_t before, after, shift;
 };
@@ -71,7 +74,8 @@ static void *trace_beside(void *argument)
 	return argument;
 }
 
-/* Everything that was traced is in the output before the clock is set, so the consumer thread has read the clock in between. */
+/* Everything that was traced is in the output before the clock is set, so the consumer thread has
+ * read the clock in between. */
 static void trace_over_steps(void)
 {
 	pthread_t thread;
@@ -133,7 +137,8 @@ static void check_event(unsigned thread, unsigned number, int64_t time_ns)
 	if (time_ns >= moment->before - MS - check.slack && time_ns <= moment->after + MS)
 		return;
 	if (check.bad_date++ == 0)
-		print_message("event %u of thread %u is off by %" PRId64 " ns\n", number, thread, time_ns - moment->before);
+		print_message("event %u of thread %u is off by %" PRId64 " ns\n", number, thread,
+			      time_ns - moment->before);
 }
 
 /* "2026/11/22 15:12:27.993 1 17" */
@@ -143,8 +148,9 @@ static void check_text_line(const char *line, void *user)
 	unsigned ms, thread, number;
 
 	(void)user;
-	assert_int_equal(sscanf(line, "%d/%d/%d %d:%d:%d.%u %u %u", &date.tm_year, &date.tm_mon, &date.tm_mday, &date.tm_hour,
-				&date.tm_min, &date.tm_sec, &ms, &thread, &number),
+	assert_int_equal(sscanf(line, "%d/%d/%d %d:%d:%d.%u %u %u", &date.tm_year, &date.tm_mon,
+				&date.tm_mday, &date.tm_hour, &date.tm_min, &date.tm_sec, &ms,
+				&thread, &number),
 			 9);
 	date.tm_year -= 1900;
 	date.tm_mon--;
@@ -154,7 +160,8 @@ static void check_text_line(const char *line, void *user)
 /* {..."time_ns":1795360347993000000,..."event":1,..."value":17,... */
 static void check_json_line(const char *line, void *user)
 {
-	const char *time = strstr(line, "\"time_ns\":"), *event = strstr(line, "\"event\":"), *item = strstr(line, "\"value\":");
+	const char *time = strstr(line, "\"time_ns\":"), *event = strstr(line, "\"event\":"),
+		   *item = strstr(line, "\"value\":");
 	unsigned thread, number;
 	int64_t time_ns;
 
@@ -167,8 +174,8 @@ static void check_json_line(const char *line, void *user)
 	shown_ns[thread - 1][number - 1] = time_ns;
 }
 
-/* Other viewers know one clock for all of a trace: where it was set, their times are off by as much.
- * [1795360347.993000000] ... clock:1: { ... }, { data1 = 17 } */
+/* Other viewers know one clock for all of a trace: where it was set, their times are off by as
+ * much. [1795360347.993000000] ... clock:1: { ... }, { data1 = 17 } */
 static void check_viewer_line(const char *line, void *user)
 {
 	const char *event = strstr(line, "clock:"), *item = strstr(line, "data1 = ");
@@ -184,10 +191,12 @@ static void check_viewer_line(const char *line, void *user)
 	if (user == NULL || llabs(off) <= VIEWER_NS)
 		return;
 	if (check.bad_date++ == 0)
-		print_message("event %u of thread %u is off by %lld ns in babeltrace2\n", number, thread, off);
+		print_message("event %u of thread %u is off by %lld ns in babeltrace2\n", number,
+			      thread, off);
 }
 
-static void check_output(const char *file, int64_t slack, void (*each)(const char *line, void *user), void *user)
+static void check_output(const char *file, int64_t slack,
+			 void (*each)(const char *line, void *user), void *user)
 {
 	memset(check.last, 0, sizeof check.last);
 	check.slack = slack;
@@ -201,14 +210,16 @@ static void trace_with(const char *emitters, const int64_t by[PHASES])
 {
 	char config[1000];
 
-	(void)snprintf(config, sizeof config,
-		       "mftrace.level = debug\nmftrace.dest = %s\nctrace.block.timeout = 60s\n"
-		       "mftrace.emitter.textfile#file = out.log\nmftrace.emitter.binfile#file = out.ctb\n"
-		       "mftrace.emitter.textfile#format = $(DATE) $(TIME) $(EVENT)$(DATA)\n"
-		       "mftrace.emitter.stderr#format = $(DATE) $(TIME) $(EVENT)$(DATA)\n",
-		       emitters);
+	(void)snprintf(
+		config, sizeof config,
+		"mftrace.level = debug\nmftrace.dest = %s\nctrace.block.timeout = 60s\n"
+		"mftrace.emitter.textfile#file = out.log\nmftrace.emitter.binfile#file = out.ctb\n"
+		"mftrace.emitter.textfile#format = $(DATE) $(TIME) $(EVENT)$(DATA)\n"
+		"mftrace.emitter.stderr#format = $(DATE) $(TIME) $(EVENT)$(DATA)\n",
+		emitters);
 	scenario_begin(config);
-	moments = mmap(NULL, THREADS * sizeof *moments, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	moments = mmap(NULL, THREADS * sizeof *moments, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(moments != MAP_FAILED);
 	memcpy(steps, by, sizeof steps);
 	scenario_run(trace_over_steps);
@@ -223,7 +234,8 @@ static void end(void)
 	scenario_end();
 }
 
-static const int64_t none[PHASES], forward[PHASES] = { 0, 0, HOUR, 0 }, back[PHASES] = { 0, 0, -HOUR, 0 },
+static const int64_t none[PHASES], forward[PHASES] = { 0, 0, HOUR, 0 },
+				   back[PHASES] = { 0, 0, -HOUR, 0 },
 				   both[PHASES] = { 0, -HOUR, HOUR, 2 * HOUR };
 #define ALL "textfile, binfile, stderr"
 
@@ -234,7 +246,9 @@ static void check_trace(bool is_stepped)
 
 	assert_int_equal(run_tool("show --json out.ctb"), 0);
 	check_output("tool.out", 0, check_json_line, NULL);
-	assert_int_equal(system("babeltrace2 --clock-seconds out.ctb >bt.txt 2>bt.err && test ! -s bt.err"), 0);
+	assert_int_equal(
+		system("babeltrace2 --clock-seconds out.ctb >bt.txt 2>bt.err && test ! -s bt.err"),
+		0);
 	check_output("bt.txt", 0, check_viewer_line, is_stepped ? NULL : &has_times);
 	assert_int_equal(run_tool("show out.ctb"), 0);
 }
@@ -254,26 +268,34 @@ static void an_hour_forward_is_noted_once_and_moves_no_event(void **state)
 	(void)state;
 	trace_with(ALL, forward);
 	assert_int_equal(
-		count_lines("out.log", "^# Clock set forward by \\(3600\\.000\\|3599\\.999\\)[0-9]* s at 20.*(process [0-9]*)$"), 1);
+		count_lines(
+			"out.log",
+			"^# Clock set forward by \\(3600\\.000\\|3599\\.999\\)[0-9]* s at 20.*(process [0-9]*)$"),
+		1);
 	assert_int_equal(count_lines("out.log", "Clock set"), 1);
 	assert_int_equal(count_lines("stderr.txt", "Clock set"), 1);
 	check_trace(true);
-	assert_int_equal(count_lines("tool.err", "the clock was set forward by \\(3600\\.000\\|3599\\.999\\)"), 1);
+	assert_int_equal(count_lines("tool.err",
+				     "the clock was set forward by \\(3600\\.000\\|3599\\.999\\)"),
+			 1);
 	assert_int_equal(count_lines("tool.err", "ahead"), 0);
 	end();
 }
 
-/* A binary trace must not go back: it goes on at its usual speed, and says by how much it is ahead. */
+/* A binary trace must not go back: it goes on at its usual speed, and says by how much it is ahead.
+ */
 static void an_hour_back_is_noted_once_and_moves_no_event(void **state)
 {
 	(void)state;
 	trace_with(ALL, back);
-	assert_int_equal(count_lines("out.log", "^# Clock set back by \\(3600\\.000\\|3599\\.999\\)"), 1);
+	assert_int_equal(
+		count_lines("out.log", "^# Clock set back by \\(3600\\.000\\|3599\\.999\\)"), 1);
 	assert_int_equal(count_lines("out.log", "Clock set"), 1);
 	assert_int_equal(count_lines("stderr.txt", "Clock set"), 1);
 	check.ahead[2] = check.ahead[3] = HOUR;
 	check_trace(true);
-	assert_int_equal(count_lines("tool.err", "the clock was set back by .* are ahead of it by"), 1);
+	assert_int_equal(count_lines("tool.err", "the clock was set back by .* are ahead of it by"),
+			 1);
 	assert_int_equal(count_lines("tool.out", "clock"), THREADS * PHASES * EVENTS);
 	end();
 }

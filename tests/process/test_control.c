@@ -1,7 +1,9 @@
 /*
- * test_control.c - the control socket of a traced process: real operators, floods, half requests, other users, forks.
+ * test_control.c - the control socket of a traced process: real operators, floods, half requests,
+ * other users, forks.
  *
- * The test speaks the frames of the protocol itself, so that it can speak them wrongly.  While it does, the child traces.
+ * The test speaks the frames of the protocol itself, so that it can speak them wrongly.  While it
+ * does, the child traces.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +29,21 @@
 /* ---- frames ---- */
 
 enum { VERB_LEVEL = 1, VERB_FLUSH = 34 };
-enum { FIELD_STATUS = 1, FIELD_COMPONENT = 3, FIELD_LEVEL = 9, FIELD_NUMBER = 10, FIELD_OLD = 11, FIELD_NEW = 12 };
-enum { STATUS_OK = 0, STATUS_NOT_FOUND = 16, STATUS_DAMAGED = 17, STATUS_UNSUPPORTED = 20, STATUS_NONE = 99 };
+enum {
+	FIELD_STATUS = 1,
+	FIELD_COMPONENT = 3,
+	FIELD_LEVEL = 9,
+	FIELD_NUMBER = 10,
+	FIELD_OLD = 11,
+	FIELD_NEW = 12
+};
+enum {
+	STATUS_OK = 0,
+	STATUS_NOT_FOUND = 16,
+	STATUS_DAMAGED = 17,
+	STATUS_UNSUPPORTED = 20,
+	STATUS_NONE = 99
+};
 
 struct frame {
 	uint32_t magic;
@@ -98,7 +113,8 @@ static bool receive_all(int fd, void *data, size_t size)
 	return true;
 }
 
-/* The status of the next answer; its fields as they came.  STATUS_NONE: the connection has ended. */
+/* The status of the next answer; its fields as they came.  STATUS_NONE: the connection has ended.
+ */
 static uint64_t receive_answer(int fd, char fields[LIMIT], uint32_t *out_size)
 {
 	struct frame head;
@@ -134,7 +150,8 @@ static unsigned count_text(const char *fields, uint32_t size, uint16_t wanted, c
 
 		memcpy(&field, fields + at, 2);
 		memcpy(&bytes, fields + at + 4, 4);
-		count += field == wanted && bytes == strlen(text) && memcmp(fields + at + 8, text, bytes) == 0;
+		count += field == wanted && bytes == strlen(text) &&
+			 memcmp(fields + at + 8, text, bytes) == 0;
 		at += 8 + bytes;
 	}
 	return count;
@@ -149,7 +166,8 @@ static void nap(void)
 	(void)nanosleep(&pause, NULL);
 }
 
-/* Connects to the process; whoever is turned away while its socket is made, or while the queue is full, tries again. */
+/* Connects to the process; whoever is turned away while its socket is made, or while the queue is
+ * full, tries again. */
 static int connect_to(pid_t pid)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -192,7 +210,8 @@ static void is_served(pid_t pid)
 	assert_int_equal(ask(pid, &frame), STATUS_OK);
 }
 
-/* The sockets that the process holds. Other descriptors come and go by themselves, for a ring that grows, say. */
+/* The sockets that the process holds. Other descriptors come and go by themselves, for a ring that
+ * grows, say. */
 static unsigned count_sockets(pid_t pid)
 {
 	char path[64], target[64];
@@ -238,7 +257,8 @@ static bool goes_on(void)
 
 static void wait_for(unsigned word, uint64_t value)
 {
-	for (unsigned i = 0; i < HANGS_MS && __atomic_load_n(&shared->number[word], __ATOMIC_ACQUIRE) < value; i++)
+	for (unsigned i = 0;
+	     i < HANGS_MS && __atomic_load_n(&shared->number[word], __ATOMIC_ACQUIRE) < value; i++)
 		nap();
 	assert_true(__atomic_load_n(&shared->number[word], __ATOMIC_ACQUIRE) >= value);
 }
@@ -258,7 +278,8 @@ static void trace(void)
 	struct ctrace_stats stats = { .size = sizeof stats };
 	uint64_t recorded = 0;
 
-	REQUIRE(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); /* when a check fails, nobody tells it to stop */
+	/* when a check fails, nobody tells it to stop */
+	REQUIRE(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
 	REQUIRE(ctrace_tracer_get("app.one", &(struct ctrace_tracer *){ NULL }) == CTRACE_OK);
 	REQUIRE(ctrace_tracer_get("app.two", &(struct ctrace_tracer *){ NULL }) == CTRACE_OK);
 	set_state(1);
@@ -267,14 +288,17 @@ static void trace(void)
 		bool is_two = ctrace_emit(&two, CTRACE_INFO, 2, NULL, 0) == CTRACE_OK;
 
 		recorded += is_one + is_two;
-		__atomic_store_n(&shared->number[ONE], shared->number[ONE] + is_one, __ATOMIC_RELEASE);
-		__atomic_store_n(&shared->number[TWO], shared->number[TWO] + is_two, __ATOMIC_RELEASE);
+		__atomic_store_n(&shared->number[ONE], shared->number[ONE] + is_one,
+				 __ATOMIC_RELEASE);
+		__atomic_store_n(&shared->number[TWO], shared->number[TWO] + is_two,
+				 __ATOMIC_RELEASE);
 		if (!is_one && !is_two)
 			nap();
 	}
 	REQUIRE(ctrace_flush(10000) == CTRACE_OK);
 	ctrace_stats_get(&stats);
-	REQUIRE(stats.emitted == recorded && stats.delivered + lost(&stats) == recorded && stats.pending == 0);
+	REQUIRE(stats.emitted == recorded && stats.delivered + lost(&stats) == recorded &&
+		stats.pending == 0);
 	shared->number[EMITTED] = stats.delivered;
 }
 
@@ -351,7 +375,8 @@ static void requests_that_are_none_change_nothing(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		fds[i] = connect_to(pid);
 	make_level(&frame, "app.one", CTRACE_INFO);
-	assert_true(send_all(fds[0], &frame, HEAD + frame.size - 1)); /* half a request, and no more */
+	/* half a request, and no more */
+	assert_true(send_all(fds[0], &frame, HEAD + frame.size - 1));
 	assert_true(send_all(fds[1], garbage, sizeof garbage));
 	assert_int_equal(receive_status(fds[1]), STATUS_DAMAGED);
 	assert_int_equal(receive_status(fds[1]), STATUS_NONE);
@@ -415,7 +440,8 @@ static void a_thousand_silent_connections_keep_no_operator_out(void **state)
 	is_served(pid);
 	(void)clock_gettime(CLOCK_MONOTONIC, &after);
 	(void)printf("# answered after %ld ms among 1000 silent ones\n",
-		     (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000);
+		     (after.tv_sec - before.tv_sec) * 1000 +
+			     (after.tv_nsec - before.tv_nsec) / 1000000);
 	assert_in_range(count_sockets(pid), sockets, sockets + 40); /* most were closed again */
 	for (unsigned i = 0; i < 1000; i++)
 		(void)close(fds[i]);
@@ -473,7 +499,8 @@ static void a_hundred_thousand_requests_disturb_nobody(void **state)
 		(void)clock_gettime(CLOCK_MONOTONIC, &before);
 		assert_int_equal(ask(pid, &frame), STATUS_OK);
 		(void)clock_gettime(CLOCK_MONOTONIC, &after);
-		took = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
+		took = (after.tv_sec - before.tv_sec) * 1000 +
+		       (after.tv_nsec - before.tv_nsec) / 1000000;
 		longest = took > longest ? took : longest;
 		nap();
 	}
@@ -621,7 +648,8 @@ static void parent_and_child_are_reached_each_for_itself(void **state)
 		fd = connect_to(pids[i]);
 		assert_true(send_frame(fd, &frame));
 		assert_int_equal(receive_answer(fd, fields, &size), STATUS_OK);
-		assert_int_equal(count_text(fields, size, FIELD_OLD, "DEBUG"), 1); /* the other's change is not its own */
+		/* the other's change is not its own */
+		assert_int_equal(count_text(fields, size, FIELD_OLD, "DEBUG"), 1);
 		(void)close(fd);
 	}
 	__atomic_store_n(&shared->number[GO_ON], 1, __ATOMIC_RELEASE);

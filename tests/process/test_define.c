@@ -1,7 +1,9 @@
 /*
- * test_define.c - CTRACE DEFINE and DELETE at work: the documented example, exits and what they are given, when they are called.
+ * test_define.c - CTRACE DEFINE and DELETE at work: the documented example, exits and what they are
+ * given, when they are called.
  *
- * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in test_faces.c.
+ * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in
+ * test_faces.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,15 +13,17 @@
 
 static uint32_t define_appxyz(void *userdata)
 {
-	return DEFINE(.name = "APPXYZ", .startnam = "APPXYZSS", .headopts = YES, .head = YES, .asids = CTRACE_NO, .jobs = CTRACE_NO,
-		      .buffer = YES, .bufdefin = CTRACE_NO, .bufdflt = 5000, .manysubs = YES, .wtr = YES, .wtrmode = CTRACE_PAGEABLE,
+	return DEFINE(.name = "APPXYZ", .startnam = "APPXYZSS", .headopts = YES, .head = YES,
+		      .asids = CTRACE_NO, .jobs = CTRACE_NO, .buffer = YES, .bufdefin = CTRACE_NO,
+		      .bufdflt = 5000, .manysubs = YES, .wtr = YES, .wtrmode = CTRACE_PAGEABLE,
 		      .parm = "CTAPPXYZ", .mod = YES, .userdata = userdata);
 }
 
 static void write_ctappxyz(void)
 {
-	write_member("CTAPPXYZ",
-		     "/* what APPXYZ traces when nobody\n   says otherwise */\nTRACEOPTS\n  ON\n  OPTIONS('MAIN','RARE')\n");
+	write_member(
+		"CTAPPXYZ",
+		"/* what APPXYZ traces when nobody\n   says otherwise */\nTRACEOPTS\n  ON\n  OPTIONS('MAIN','RARE')\n");
 }
 
 static void enter(const char *sub, uint32_t entry_id)
@@ -38,21 +42,26 @@ static void run_the_example(void)
 	REQUIRE(outcome.rsncode == 0 && outcome.ss_rc == 0 && outcome.ss_rsncode == 0);
 	REQUIRE(has_options(&calls[0].ctss, "MAIN,RARE") && calls[0].ctss.buffer_size == 5000);
 	REQUIRE(only_call("APPXYZ", START, ON));
-	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBA", .startnam = "APPXYZSS", .likehead = YES) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBA", .startnam = "APPXYZSS", .likehead = YES) ==
+		CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, "MAIN,RARE") && HOLDS(calls[0].ctss.sub[0], "SUBA"));
 	REQUIRE(only_call("APPXYZ.SUBA", START, ON));
-	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBB", .startnam = "APPXYZSS") == CTRACE_RC_OK && no_call());
+	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBB", .startnam = "APPXYZSS") == CTRACE_RC_OK &&
+		no_call());
 
-	REQUIRE(shown("APPXYZ", NULL)->subs == 2 && shown("APPXYZ", "SUBA")->mode == ON && shown("APPXYZ", "SUBA")->likehead == 1);
+	REQUIRE(shown("APPXYZ", NULL)->subs == 2 && shown("APPXYZ", "SUBA")->mode == ON &&
+		shown("APPXYZ", "SUBA")->likehead == 1);
 	REQUIRE(shown("APPXYZ", "SUBB")->mode == OFF && shown("APPXYZ", "SUBB")->likehead == 0);
 	enter(NULL, 0x21);
 	enter("SUBA", 0x22);
 	enter("SUBB", 0x23); /* is off */
-	REQUIRE(TURN("APPXYZ", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK && only_call("APPXYZ", STOP, OFF));
+	REQUIRE(TURN("APPXYZ", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK &&
+		only_call("APPXYZ", STOP, OFF));
 	enter(NULL, 0x24);
 	enter("SUBA", 0x25);
 	REQUIRE(DELETE(.name = "APPXYZ") == CTRACE_RC_OK && no_call());
-	REQUIRE(!is_known("APPXYZ", NULL) && !is_known("APPXYZ", "SUBA") && !is_known("APPXYZ", "SUBB"));
+	REQUIRE(!is_known("APPXYZ", NULL) && !is_known("APPXYZ", "SUBA") &&
+		!is_known("APPXYZ", "SUBB"));
 }
 
 static void the_documented_example_works_as_it_stands(void **state)
@@ -61,7 +70,9 @@ static void the_documented_example_works_as_it_stands(void **state)
 	traces_begin(LINES_CONFIG);
 	scenario_run(run_the_example);
 	assert_int_equal(scenario_lines("out/*.log", NULL, NULL), 2);
-	assert_int_equal(system("grep -qE '^[0-9]+ APPXYZ 33 1 ' out/*.log && grep -qE '^[0-9]+ APPXYZ.SUBA 34 1 ' out/*.log"), 0);
+	assert_int_equal(
+		system("grep -qE '^[0-9]+ APPXYZ 33 1 ' out/*.log && grep -qE '^[0-9]+ APPXYZ.SUBA 34 1 ' out/*.log"),
+		0);
 	traces_end();
 }
 
@@ -72,18 +83,24 @@ static void run_the_example_from_a_module(void)
 	write_ctappxyz();
 	REQUIRE(define_appxyz(userdata) == CTRACE_RC_OK);
 	REQUIRE(userdata[0] == 1);
-	REQUIRE(TRACE_CT(.name = "APPXYZ", .state = CTRACE_CT_ON, .options = "NO") == CTRACE_RC_REFUSED);
-	REQUIRE(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 4 && outcome.ss_rsncode == 0x22);
+	REQUIRE(TRACE_CT(.name = "APPXYZ", .state = CTRACE_CT_ON, .options = "NO") ==
+		CTRACE_RC_REFUSED);
+	REQUIRE(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 4 &&
+		outcome.ss_rsncode == 0x22);
 	REQUIRE(strcmp(shown("APPXYZ", NULL)->options, "MAIN,RARE") == 0);
 	/* One whose name C does not allow is the function ctrace_exit_routine. */
 	userdata[0] = 0;
-	REQUIRE(DEFINE(.name = "OTHER", .startnam = "OTHER#SS", .minops = "LEAST", .userdata = userdata) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "OTHER", .startnam = "OTHER#SS", .minops = "LEAST",
+		       .userdata = userdata) == CTRACE_RC_OK);
 	REQUIRE(userdata[0] == 1);
 	/* The program's own goes before the module's. */
 	register_routine("APPXYZSS");
-	REQUIRE(DEFINE(.name = "OWN", .startnam = "APPXYZSS", .minops = "LEAST") == CTRACE_RC_OK && only_call("OWN", START, MIN_MODE));
-	REQUIRE(DEFINE(.name = "EMPTY", .startnam = "EMPTYSS", .minops = "LEAST") == CTRACE_RC_REFUSED);
-	REQUIRE(reason() == CTRACE_RSN_ROUTINE_NOT_LOADED && strstr(outcome.message, "EMPTYSS") != NULL);
+	REQUIRE(DEFINE(.name = "OWN", .startnam = "APPXYZSS", .minops = "LEAST") == CTRACE_RC_OK &&
+		only_call("OWN", START, MIN_MODE));
+	REQUIRE(DEFINE(.name = "EMPTY", .startnam = "EMPTYSS", .minops = "LEAST") ==
+		CTRACE_RC_REFUSED);
+	REQUIRE(reason() == CTRACE_RSN_ROUTINE_NOT_LOADED &&
+		strstr(outcome.message, "EMPTYSS") != NULL);
 	REQUIRE(!is_known("EMPTY", NULL));
 }
 
@@ -94,7 +111,8 @@ static void build_module(const char *source, const char *module, const char *mor
 	(void)snprintf(
 		command, sizeof command,
 		"mkdir -p modules && cc -shared -fPIC -O2 -I'%s/include' -o 'modules/%s.so' '%s/tests/process/%s' %s -L'%s' -lctrace",
-		getenv("CTRACE_SOURCE"), module, getenv("CTRACE_SOURCE"), source, more, getenv("CTRACE_BUILD"));
+		getenv("CTRACE_SOURCE"), module, getenv("CTRACE_SOURCE"), source, more,
+		getenv("CTRACE_BUILD"));
 	assert_int_equal(system(command), 0);
 }
 
@@ -131,17 +149,22 @@ static void a_routine_that_refuses_undoes_the_define(void)
 	register_routine("APPXYZSS");
 	write_ctappxyz();
 	answer = refuse_to_start;
-	REQUIRE(define_appxyz(userdata) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_ROUTINE_REFUSED);
+	REQUIRE(define_appxyz(userdata) == CTRACE_RC_REFUSED &&
+		reason() == CTRACE_RSN_ROUTINE_REFUSED);
 	REQUIRE(outcome.ss_rc == 8 && outcome.ss_rsncode == 0x1234);
 	REQUIRE(memcmp(userdata, "as it was before", sizeof userdata) == 0);
 	REQUIRE(!is_known("APPXYZ", NULL));
-	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBA", .startnam = "APPXYZSS") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_HEAD);
+	REQUIRE(DEFINE(.name = "APPXYZ", .sub = "SUBA", .startnam = "APPXYZSS") ==
+			CTRACE_RC_REFUSED &&
+		reason() == CTRACE_RSN_NO_HEAD);
 	/* The tracer of that name is as if nothing had been. */
-	REQUIRE(ctrace_tracer_get("APPXYZ", &tracer) == CTRACE_OK && ctrace_enabled(tracer, CTRACE_DEBUG));
+	REQUIRE(ctrace_tracer_get("APPXYZ", &tracer) == CTRACE_OK &&
+		ctrace_enabled(tracer, CTRACE_DEBUG));
 	REQUIRE(ctrace_level_get("APPXYZ", &level) == CTRACE_OK && level == CTRACE_DEBUG);
 	answer = NULL;
 	forget_calls();
-	REQUIRE(define_appxyz(userdata) == CTRACE_RC_OK && memcmp(calls[0].ctss.userdata, "as it was before", 16) == 0);
+	REQUIRE(define_appxyz(userdata) == CTRACE_RC_OK &&
+		memcmp(calls[0].ctss.userdata, "as it was before", 16) == 0);
 }
 
 /* ---- what a routine is given, and what it gives back ---- */
@@ -157,7 +180,8 @@ static void check_common(const struct ctrace_ctss *ctss, unsigned char first)
 {
 	REQUIRE(HOLDS(ctss->name, "STATE") && ctss->sub_count == 0 && HOLDS(ctss->writer, ""));
 	REQUIRE(ctss->token != 0 && ctss->token == calls[0].ctss.token && ctss->console != 0);
-	REQUIRE(ctss->userdata[0] == first && memcmp(ctss->userdata + 1, "123456789ABCDEF", 15) == 0);
+	REQUIRE(ctss->userdata[0] == first &&
+		memcmp(ctss->userdata + 1, "123456789ABCDEF", 15) == 0);
 	REQUIRE(ctss->minops_size == 5 && memcmp(ctss->minops, "LEAST", 5) == 0);
 }
 
@@ -170,22 +194,25 @@ static void the_routine_is_given_all_of_the_state(void)
 	memcpy(userdata, "0123456789ABCDEF", sizeof userdata);
 	register_routine("STATESS");
 	answer = count_and_round;
-	REQUIRE(DEFINE(.name = "STATE", .startnam = "STATESS", .minops = "LEAST", .userdata = userdata, .mod = YES, .asids = YES,
-		       .jobs = YES, .buffer = YES, .bufdflt = 5000) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "STATE", .startnam = "STATESS", .minops = "LEAST",
+		       .userdata = userdata, .mod = YES, .asids = YES, .jobs = YES, .buffer = YES,
+		       .bufdflt = 5000) == CTRACE_RC_OK);
 	REQUIRE(was_called(0, "STATE", START, MIN_MODE));
 	check_common(&calls[0].ctss, '0');
-	REQUIRE(has_options(&calls[0].ctss, "") && calls[0].ctss.asid_count == 0 && calls[0].ctss.jobname_count == 0);
+	REQUIRE(has_options(&calls[0].ctss, "") && calls[0].ctss.asid_count == 0 &&
+		calls[0].ctss.jobname_count == 0);
 	REQUIRE(calls[0].ctss.buffer_size == 5000);
 	REQUIRE(userdata[0] == '1');
 
 	asid = own_asid();
 	(void)snprintf(asids, sizeof asids, "%X,2F", asid);
-	REQUIRE(TRACE_CT(.name = "STATE", .state = CTRACE_CT_ON, .bufsize = 16384, .asid = asids, .jobname = JOBNAME ",EIGHTCHR",
-			 .options = "A,B=(C,D)") == CTRACE_RC_OK);
+	REQUIRE(TRACE_CT(.name = "STATE", .state = CTRACE_CT_ON, .bufsize = 16384, .asid = asids,
+			 .jobname = JOBNAME ",EIGHTCHR", .options = "A,B=(C,D)") == CTRACE_RC_OK);
 	REQUIRE(was_called(1, "STATE", START, ON));
 	check_common(&calls[1].ctss, '1');
 	REQUIRE(has_options(&calls[1].ctss, "A,B=(C,D)") && calls[1].ctss.buffer_size == 16384);
-	REQUIRE(calls[1].ctss.asid_count == 2 && calls[1].ctss.asid[0] == asid && calls[1].ctss.asid[1] == 0x2F);
+	REQUIRE(calls[1].ctss.asid_count == 2 && calls[1].ctss.asid[0] == asid &&
+		calls[1].ctss.asid[1] == 0x2F);
 	REQUIRE(calls[1].ctss.jobname_count == 2 && HOLDS(calls[1].ctss.jobname[0], JOBNAME) &&
 		HOLDS(calls[1].ctss.jobname[1], "EIGHTCHR"));
 
@@ -194,15 +221,18 @@ static void the_routine_is_given_all_of_the_state(void)
 	REQUIRE(was_called(2, "STATE", START, ON));
 	check_common(&calls[2].ctss, '2');
 	REQUIRE(has_options(&calls[2].ctss, "C") && calls[2].ctss.buffer_size == 16384);
-	REQUIRE(calls[2].ctss.asid_count == 2 && calls[2].ctss.asid[0] == asid && calls[2].ctss.jobname_count == 2);
+	REQUIRE(calls[2].ctss.asid_count == 2 && calls[2].ctss.asid[0] == asid &&
+		calls[2].ctss.jobname_count == 2);
 	REQUIRE(TRACE_CT(.name = "STATE", .state = CTRACE_CT_ON, .asid = "") == CTRACE_RC_OK);
 	REQUIRE(was_called(3, "STATE", START, ON));
-	REQUIRE(has_options(&calls[3].ctss, "") && calls[3].ctss.asid_count == 0 && calls[3].ctss.jobname_count == 2);
+	REQUIRE(has_options(&calls[3].ctss, "") && calls[3].ctss.asid_count == 0 &&
+		calls[3].ctss.jobname_count == 2);
 
 	REQUIRE(TURN("STATE", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK);
 	REQUIRE(was_called(4, "STATE", STOP, MIN_MODE));
 	check_common(&calls[4].ctss, '4');
-	REQUIRE(has_options(&calls[4].ctss, "") && calls[4].ctss.asid_count == 0 && calls[4].ctss.jobname_count == 0);
+	REQUIRE(has_options(&calls[4].ctss, "") && calls[4].ctss.asid_count == 0 &&
+		calls[4].ctss.jobname_count == 0);
 	REQUIRE(DELETE(.name = "STATE") == CTRACE_RC_OK);
 	REQUIRE(call_count == 6 && was_called(5, "STATE", STOP, OFF));
 	check_common(&calls[5].ctss, '5');
@@ -231,7 +261,8 @@ static void a_message_reaches_who_gave_the_command_and_nobody_later(void)
 
 static void define_and_expect(const char *minops, const char *parm, uint32_t mode)
 {
-	REQUIRE(DEFINE(.name = "TABLE", .startnam = "TABLESS", .minops = minops, .parm = parm) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TABLE", .startnam = "TABLESS", .minops = minops, .parm = parm) ==
+		CTRACE_RC_OK);
 	REQUIRE(mode == OFF ? no_call() : only_call("TABLE", START, mode));
 	REQUIRE(shown("TABLE", NULL)->mode == mode);
 	REQUIRE(DELETE(.name = "TABLE") == CTRACE_RC_OK);
@@ -260,14 +291,20 @@ static void a_preset_counts_instead_of_the_member(void)
 	REQUIRE(DEFINE(.name = "TABLE", .startnam = "TABLESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
 	REQUIRE(TRACE_CT(.name = "TABLE", .parm = "CTPUT") == CTRACE_RC_OK && no_call());
 	REQUIRE(!is_known("TABLE", "SUBA"));
-	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTOFF") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTOFF") ==
+		CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, "PRESET") && only_call("TABLE.SUBA", START, ON));
-	REQUIRE(DELETE(.name = "TABLE", .sub = "SUBA") == CTRACE_RC_OK && only_call("TABLE.SUBA", STOP, OFF));
+	REQUIRE(DELETE(.name = "TABLE", .sub = "SUBA") == CTRACE_RC_OK &&
+		only_call("TABLE.SUBA", STOP, OFF));
 	/* It stays until it is deleted. */
-	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS") == CTRACE_RC_OK && only_call("TABLE.SUBA", START, ON));
-	REQUIRE(DELETE(.name = "TABLE", .sub = "SUBA") == CTRACE_RC_OK && only_call("TABLE.SUBA", STOP, OFF));
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS") == CTRACE_RC_OK &&
+		only_call("TABLE.SUBA", START, ON));
+	REQUIRE(DELETE(.name = "TABLE", .sub = "SUBA") == CTRACE_RC_OK &&
+		only_call("TABLE.SUBA", STOP, OFF));
 	REQUIRE(TRACE_CT(.name = "TABLE", .parm = "CTTAKE") == CTRACE_RC_OK);
-	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTOFF") == CTRACE_RC_OK && no_call());
+	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTOFF") ==
+			CTRACE_RC_OK &&
+		no_call());
 }
 
 /* ---- DELETE ---- */
@@ -276,15 +313,20 @@ static void delete_stops_what_is_active_deepest_first(void)
 {
 	register_routine("TREESS");
 	write_member("CTON", "TRACEOPTS ON");
-	REQUIRE(DEFINE(.name = "TREE", .startnam = "TREESS", HEAD_KEYWORDS, .parm = "CTON") == CTRACE_RC_OK);
-	REQUIRE(DEFINE(.name = "TREE", .sub = "A", .startnam = "TREESS", HEAD_KEYWORDS, .parm = "CTON") == CTRACE_RC_OK);
-	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS", .parm = "CTON") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TREE", .startnam = "TREESS", HEAD_KEYWORDS, .parm = "CTON") ==
+		CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TREE", .sub = "A", .startnam = "TREESS", HEAD_KEYWORDS,
+		       .parm = "CTON") == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS", .parm = "CTON") ==
+		CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "TREE", .sub = "A.OFF", .startnam = "TREESS") == CTRACE_RC_OK);
 	forget_calls();
 	REQUIRE(DELETE(.name = "TREE", .delsubs = YES) == CTRACE_RC_OK);
 	REQUIRE(call_count == 3);
-	REQUIRE(was_called(0, "TREE.A.B", STOP, OFF) && was_called(1, "TREE.A", STOP, OFF) && was_called(2, "TREE", STOP, OFF));
-	REQUIRE(!is_known("TREE", NULL) && !is_known("TREE", "A") && !is_known("TREE", "A.B") && !is_known("TREE", "A.OFF"));
+	REQUIRE(was_called(0, "TREE.A.B", STOP, OFF) && was_called(1, "TREE.A", STOP, OFF) &&
+		was_called(2, "TREE", STOP, OFF));
+	REQUIRE(!is_known("TREE", NULL) && !is_known("TREE", "A") && !is_known("TREE", "A.B") &&
+		!is_known("TREE", "A.OFF"));
 }
 
 /* Only the branch that is named. */
@@ -292,13 +334,16 @@ static void delete_leaves_what_is_beside_it(void)
 {
 	register_routine("TREESS");
 	REQUIRE(DEFINE(.name = "TREE", .startnam = "TREESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
-	REQUIRE(DEFINE(.name = "TREE", .sub = "A", .startnam = "TREESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "TREE", .sub = "A", .startnam = "TREESS", HEAD_KEYWORDS) ==
+		CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS") == CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "TREE", .sub = "AA", .startnam = "TREESS") == CTRACE_RC_OK);
 	REQUIRE(DELETE(.name = "TREE", .sub = "A") == CTRACE_RC_OK);
-	REQUIRE(!is_known("TREE", "A") && !is_known("TREE", "A.B") && is_known("TREE", "AA") && is_known("TREE", NULL));
+	REQUIRE(!is_known("TREE", "A") && !is_known("TREE", "A.B") && is_known("TREE", "AA") &&
+		is_known("TREE", NULL));
 	REQUIRE(shown("TREE", NULL)->subs == 1);
-	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_HEAD);
+	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS") == CTRACE_RC_REFUSED &&
+		reason() == CTRACE_RSN_NO_HEAD);
 }
 
 static uint32_t refuse_to_stop(struct ctrace_ctss *ctss)
@@ -318,8 +363,10 @@ static void a_stop_that_fails_at_delete_is_told_and_keeps_nothing(void)
 	REQUIRE(DEFINE(.name = "TREE", .startnam = "TREESS") == CTRACE_RC_OK);
 	/* But a command is undone by it. */
 	REQUIRE(TURN("TREE", NULL, CTRACE_CT_ON) == CTRACE_RC_OK);
-	REQUIRE(TURN("TREE", NULL, CTRACE_CT_OFF) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_ROUTINE_REFUSED);
-	REQUIRE(outcome.ss_rc == 12 && outcome.ss_rsncode == 0x77 && shown("TREE", NULL)->mode == ON && records("TREE", NULL));
+	REQUIRE(TURN("TREE", NULL, CTRACE_CT_OFF) == CTRACE_RC_REFUSED &&
+		reason() == CTRACE_RSN_ROUTINE_REFUSED);
+	REQUIRE(outcome.ss_rc == 12 && outcome.ss_rsncode == 0x77 &&
+		shown("TREE", NULL)->mode == ON && records("TREE", NULL));
 }
 
 /* ---- errno ---- */
@@ -332,8 +379,12 @@ static void errno_is_kept(void)
 	errno = 4711;
 	REQUIRE(ctrace_routine_register("ERRNOSS", noting_routine) == CTRACE_OK && errno == 4711);
 	REQUIRE(DEFINE(.name = "ERRNO", .startnam = "ERRNOSS") == CTRACE_RC_OK && errno == 4711);
-	REQUIRE(DEFINE(.name = "OTHER", .startnam = "ERRNOSS", .parm = "CTNONE") == CTRACE_RC_REFUSED && errno == 4711);
-	REQUIRE(DEFINE(.name = "OTHER", .startnam = "NOWHERE", .minops = "A") == CTRACE_RC_REFUSED && errno == 4711);
+	REQUIRE(DEFINE(.name = "OTHER", .startnam = "ERRNOSS", .parm = "CTNONE") ==
+			CTRACE_RC_REFUSED &&
+		errno == 4711);
+	REQUIRE(DEFINE(.name = "OTHER", .startnam = "NOWHERE", .minops = "A") ==
+			CTRACE_RC_REFUSED &&
+		errno == 4711);
 	REQUIRE(TURN("ERRNO", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && errno == 4711);
 	REQUIRE(TRACE_CT(.name = "ERRNO", .parm = "CTNONE") == CTRACE_RC_REFUSED && errno == 4711);
 	REQUIRE(ctrace_component_display("ERRNO", NULL, &display) == CTRACE_OK && errno == 4711);
@@ -361,5 +412,6 @@ int main(void)
 		cmocka_unit_test(routines_come_from_modules_of_the_linklist),
 	};
 
-	return traces_run(rows, sizeof rows / sizeof rows[0], alone, sizeof alone / sizeof alone[0]);
+	return traces_run(rows, sizeof rows / sizeof rows[0], alone,
+			  sizeof alone / sizeof alone[0]);
 }

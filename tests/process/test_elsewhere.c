@@ -1,5 +1,6 @@
 /*
- * test_elsewhere.c - processes in other name spaces or under another root directory: their events never go to a place of the same name here.
+ * test_elsewhere.c - processes in other name spaces or under another root directory: their events
+ * never go to a place of the same name here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ static bool says_elsewhere(void)
 
 	assert_non_null(file);
 	while (fgets(line, sizeof line, file) != NULL)
-		found |= strstr(line, "name space") != NULL && strstr(line, "root directory") != NULL;
+		found |= strstr(line, "name space") != NULL &&
+			 strstr(line, "root directory") != NULL;
 	assert_int_equal(fclose(file), 0);
 	return found;
 }
@@ -44,7 +46,10 @@ static bool may_go(void)
 	pid_t child = fork();
 
 	if (child == 0)
-		_exit(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? 0 : 1);
+		_exit(unshare(CLONE_NEWNS) == 0 &&
+				      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+			      ? 0
+			      : 1);
 	return waitpid(child, &status, 0) == child && status == 0;
 }
 
@@ -60,7 +65,8 @@ static void check_kept(void)
 /* As a service with a private directory has it: what is at the path here is another one. */
 static void die_with_a_directory_of_its_own(void)
 {
-	REQUIRE(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	REQUIRE(unshare(CLONE_NEWNS) == 0 &&
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
 	REQUIRE(mount("tmpfs", "out", "tmpfs", 0, "size=1m") == 0);
 	trace_and_die();
 }
@@ -94,7 +100,8 @@ static void what_another_mount_space_hides_is_left_alone(void **state)
 /* As a service that is started again: the name space is another, the outputs are the same. */
 static void die_in_a_space_of_its_own(void)
 {
-	REQUIRE(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	REQUIRE(unshare(CLONE_NEWNS) == 0 &&
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
 	trace_and_die();
 }
 
@@ -117,7 +124,8 @@ static void what_is_at_the_same_place_is_recovered(void **state)
 static void die_under_another_root(void)
 {
 	REQUIRE(chroot(".") == 0 && chdir("/") == 0);
-	REQUIRE(setenv("MFTRACE_CONFIG", "/config", 1) == 0 && setenv("CTRACE_RUN_DIR", "/run", 1) == 0);
+	REQUIRE(setenv("MFTRACE_CONFIG", "/config", 1) == 0 &&
+		setenv("CTRACE_RUN_DIR", "/run", 1) == 0);
 	trace_and_die();
 }
 

@@ -1,9 +1,10 @@
 /*
  * test_every_step.c - SIGKILL after every single instruction of a trace call.
  *
- * A parent steps a traced thread through one call and kills it after K instructions, for K = 1, 2, 3 ... until the call returns
- * first.  Whatever K is: what was committed before is delivered, the event itself is there when its call had returned, whole or not
- * at all when it had not, and never twice.  Long paths (a thread's first event, a ring that wraps) are sampled.
+ * A parent steps a traced thread through one call and kills it after K instructions, for K = 1, 2,
+ * 3 ... until the call returns first.  Whatever K is: what was committed before is delivered, the
+ * event itself is there when its call had returned, whole or not at all when it had not, and never
+ * twice.  Long paths (a thread's first event, a ring that wraps) are sampled.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +58,8 @@ static void inline_event(void)
 static void cobol_event(void)
 {
 	uint64_t number = 4;
-	cbl_x4_comp5_t sizes[] = { 8, 10 }, types[] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
+	cbl_x4_comp5_t sizes[] = { 8, 10 },
+		       types[] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
 	void *data[] = { &number, (void *)(uintptr_t) "0123456789" };
 	TRACE_EVENT event = { .event_id = 1,
 			      .level = CTF_FLAG_LEVEL_INFO,
@@ -67,7 +69,8 @@ static void cobol_event(void)
 			      .event_data = data };
 
 	for (number = 1; number <= 3; number++)
-		REQUIRE(cobctf_trace(NAMED, (const cobuns8_t *)"stepped", &event) == CTF_RET_SUCCESS);
+		REQUIRE(cobctf_trace(NAMED, (const cobuns8_t *)"stepped", &event) ==
+			CTF_RET_SUCCESS);
 	shared->number[EVENTS_BEFORE] = 3;
 	REQUIRE(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
 	REQUIRE(raise(SIGSTOP) == 0);
@@ -76,7 +79,8 @@ static void cobol_event(void)
 	REQUIRE(raise(SIGSTOP) == 0);
 }
 
-/* The consumer thread sleeps and has closed the window: the call reopens it and wakes the consumer thread. */
+/* The consumer thread sleeps and has closed the window: the call reopens it and wakes the consumer
+ * thread. */
 static void event_after_idleness(void)
 {
 	trace_numbers(1, 3);
@@ -87,13 +91,15 @@ static void event_after_idleness(void)
 	be_stepped_through();
 }
 
-/* Is there room for one more event before the end of the ring that the thread began with: in its window, or behind a new mark? */
+/* Is there room for one more event before the end of the ring that the thread began with: in its
+ * window, or behind a new mark? */
 static bool has_room(uint64_t size)
 {
 	const struct ctrace_thread_buffer *thread_buffer = &ctrace_thread_buffers_self[0];
 	const unsigned char *end = __atomic_load_n(&thread_buffer->end, __ATOMIC_RELAXED);
 
-	return (end != NULL && (uint64_t)(end - thread_buffer->cur) >= size) || *thread_buffer->head + MARK + size <= FIRST_RING;
+	return (end != NULL && (uint64_t)(end - thread_buffer->cur) >= size) ||
+	       *thread_buffer->head + MARK + size <= FIRST_RING;
 }
 
 /* The next event is the first that does not fit before the end of the first ring. */
@@ -140,16 +146,19 @@ static void show_directory(uint64_t steps)
 {
 	(void)printf("# killed after %llu instructions\n", (unsigned long long)steps);
 	(void)fflush(stdout);
-	(void)!system("ls -lR out run *.log 2>&1 | sed 's/^/# /'; cat out/* tool.out tool.err 2>&1 | sed 's/^/# /'");
+	(void)!system(
+		"ls -lR out run *.log 2>&1 | sed 's/^/# /'; cat out/* tool.out tool.err 2>&1 | sed 's/^/# /'");
 }
 
-/* Returns how many kills it took.  widening: the stride grows with the steps made, up to STEPS_LIMIT, for calls of millions of them. */
+/* Returns how many kills it took.  widening: the stride grows with the steps made, up to
+ * STEPS_LIMIT, for calls of millions of them. */
 static unsigned step_through(const char *config, void (*body)(void), uint64_t stride, bool widening)
 {
 	unsigned kills = 0;
 	bool returned = false;
 
-	for (uint64_t steps = 1; !returned && (!widening || steps < STEPS_LIMIT); steps += stride + (widening ? steps / 3 : 0)) {
+	for (uint64_t steps = 1; !returned && (!widening || steps < STEPS_LIMIT);
+	     steps += stride + (widening ? steps / 3 : 0)) {
 		struct scenario_sequence sequence = { { 0 }, 0 };
 		uint64_t before;
 
@@ -199,29 +208,34 @@ static void a_call_that_wakes_the_consumer_thread(void **state)
 static void a_call_that_wraps(void **state)
 {
 	(void)state;
-	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 32K\n", be_stepped_through_at_the_end, stride(3), false) > 20);
+	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 32K\n",
+				 be_stepped_through_at_the_end, stride(3), false) > 20);
 }
 
 /* Nothing is written before 64 KiB wait (FLUSHEVERY=0), and the ring of 32 KiB is full. */
 static void a_call_that_goes_on_in_a_larger_ring(void **state)
 {
 	(void)state;
-	assert_true(step_through(LINES_CONFIG "mftrace.emitter.textfile#flushevery = 0\n", be_stepped_through_at_the_end, stride(97),
-				 false) > 20);
+	assert_true(step_through(LINES_CONFIG "mftrace.emitter.textfile#flushevery = 0\n",
+				 be_stepped_through_at_the_end, stride(97), false) > 20);
 }
 
 static void the_first_event_of_a_process(void **state)
 {
 	(void)state;
-	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 64K\n", first_event, IS_SANITIZED ? 97 : stride(97), true) > 20);
+	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 64K\n", first_event,
+				 IS_SANITIZED ? 97 : stride(97), true) > 20);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_instruction_of_an_inline_call),  cmocka_unit_test(an_event_of_cobol),
-		cmocka_unit_test(a_call_that_wakes_the_consumer_thread),          cmocka_unit_test(a_call_that_wraps),
-		cmocka_unit_test(a_call_that_goes_on_in_a_larger_ring), cmocka_unit_test(the_first_event_of_a_process),
+		cmocka_unit_test(every_instruction_of_an_inline_call),
+		cmocka_unit_test(an_event_of_cobol),
+		cmocka_unit_test(a_call_that_wakes_the_consumer_thread),
+		cmocka_unit_test(a_call_that_wraps),
+		cmocka_unit_test(a_call_that_goes_on_in_a_larger_ring),
+		cmocka_unit_test(the_first_event_of_a_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,12 @@
 /*
- * test_instructions.c - what an event costs, in instructions and in bytes of its ring: no more than was reached.
+ * test_instructions.c - what an event costs, in instructions and in bytes of its ring: no more than
+ * was reached.
  *
- * A parent steps a traced child from marker to marker (int3).  A batch of MANY events less a batch of FEW, divided, is one event, the
- * loop round it included; of some tries the least counts, since the consumer thread may close an idle thread's window.  So other programs on the machine change
- * nothing.  The bounds are a little above what gcc 12 makes of it; `make bench` counts the same in a release build.
+ * A parent steps a traced child from marker to marker (int3).  A batch of MANY events less a batch
+ * of FEW, divided, is one event, the loop round it included; of some tries the least counts, since
+ * the consumer thread may close an idle thread's window.  So other programs on the machine change
+ * nothing.  The bounds are a little above what gcc 12 makes of it; `make bench` counts the same in
+ * a release build.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +23,8 @@
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("cost");
 static struct ctrace_tracer tracer_off = CTRACE_TRACER("cost.off");
-static const char texts[2][32] = { "some info, and what is behind it", "open acct, and what is behind it" };
+static const char texts[2][32] = { "some info, and what is behind it",
+				   "open acct, and what is behind it" };
 static cbl_x4_comp5_t handle;
 static const cobuns8_t name[] = "COST.CBL ";
 
@@ -33,8 +37,8 @@ static void one_text(uint32_t count)
 static void four_items(uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		CTRACE(&tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64((uint64_t)i << 20), CTRACE_I64(-(int64_t)i),
-		       CTRACE_TEXT(texts[i % 2], 32));
+		CTRACE(&tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64((uint64_t)i << 20),
+		       CTRACE_I64(-(int64_t)i), CTRACE_TEXT(texts[i % 2], 32));
 }
 
 static void disabled(uint32_t count)
@@ -44,10 +48,12 @@ static void disabled(uint32_t count)
 }
 
 /* A text, or that and three integers. */
-static void trace_cobol(cobuns32_t flags, const cobuns8_t *component_id, cobuns32_t items, uint32_t count)
+static void trace_cobol(cobuns32_t flags, const cobuns8_t *component_id, cobuns32_t items,
+			uint32_t count)
 {
 	cbl_x4_comp5_t sizes[4] = { 10, 4, 2, 8 };
-	cbl_x4_comp5_t types[4] = { TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_COMPX, TRACE_EVENT_TYPE_ADDRESS };
+	cbl_x4_comp5_t types[4] = { TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMP5,
+				    TRACE_EVENT_TYPE_COMPX, TRACE_EVENT_TYPE_ADDRESS };
 	uint32_t number = 1;
 	void *data[4] = { NULL, &number, &number, &number };
 	TRACE_EVENT event = { .event_id = 1,
@@ -94,7 +100,8 @@ static const struct {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* From the position in the ring before an event to that behind it; the least, since an event may begin a window, with a mark. */
+/* From the position in the ring before an event to that behind it; the least, since an event may
+ * begin a window, with a mark. */
 static uint64_t count_bytes(void (*batch)(uint32_t count))
 {
 	uint64_t least = UINT64_MAX;
@@ -190,9 +197,11 @@ static void no_event_costs_more_than_its_bound(void **state)
 		double count = count_case(child);
 		bool is_more = count > cases[i].instructions || shared->number[i] > cases[i].bytes;
 
-		(void)printf("# %s: %.1f instructions (at most %.0f), %llu bytes (at most %llu)%s\n", cases[i].what, count,
-			     cases[i].instructions, (unsigned long long)shared->number[i], (unsigned long long)cases[i].bytes,
-			     is_more ? ": MORE" : "");
+		(void)printf(
+			"# %s: %.1f instructions (at most %.0f), %llu bytes (at most %llu)%s\n",
+			cases[i].what, count, cases[i].instructions,
+			(unsigned long long)shared->number[i], (unsigned long long)cases[i].bytes,
+			is_more ? ": MORE" : "");
 		is_above = is_above || is_more;
 	}
 	assert_int_equal(ptrace(PTRACE_CONT, child, NULL, NULL), 0);

@@ -1,5 +1,6 @@
 /*
- * test_kill.c - kill -9 at any point: every event whose trace call had returned is in the file after a recovery, once.
+ * test_kill.c - kill -9 at any point: every event whose trace call had returned is in the file
+ * after a recovery, once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +93,8 @@ static void trace_one(void)
 {
 	CTRACE(&tracer, CTRACE_INFO, 100, CTRACE_U64(1));
 	REQUIRE(ctrace_flush(60000) == CTRACE_OK);
-	/* A process that lives for a second recovers others; then only its own directory is there. */
+	/* A process that lives for a second recovers others; then only its own directory is there.
+	 */
 	while (scenario_directories() > 1)
 		(void)sched_yield();
 }
@@ -113,10 +115,14 @@ static void binfile_is_whole_after_recover(void **state)
 	struct scenario_sequence sequence = { { 0 }, 0 };
 
 	(void)state;
-	scenario_begin("mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = out\n");
+	scenario_begin(
+		"mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = out\n");
 	kill_after(30000);
 	assert_int_equal(run_tool("recover"), 0);
-	assert_int_equal(run_tool("show --format='$(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out/*.ctb"), 0);
+	assert_int_equal(
+		run_tool(
+			"show --format='$(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out/*.ctb"),
+		0);
 	(void)scenario_lines("tool.out", scenario_check_sequence, &sequence);
 	assert_int_equal(sequence.bad, 0);
 	check_delivered("tool.out");

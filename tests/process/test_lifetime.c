@@ -1,6 +1,7 @@
 /*
- * test_lifetime.c - tracing at the edges of a life: before main, in atexit handlers, in thread destructors, in modules that come and
- * go, in ten thousand short threads; and what a process costs while it does nothing.
+ * test_lifetime.c - tracing at the edges of a life: before main, in atexit handlers, in thread
+ * destructors, in modules that come and go, in ten thousand short threads; and what a process costs
+ * while it does nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +61,8 @@ static void at_the_end(void)
 
 static void trace_at_exit(void)
 {
-	REQUIRE(atexit(at_the_end) == 0); /* before the library is touched: runs after everything that was registered later */
+	/* before the library is touched: runs after everything that was registered later */
+	REQUIRE(atexit(at_the_end) == 0);
 	trace_number(1, 1);
 	trace_number(1, 2);
 }
@@ -100,7 +102,8 @@ static void thread_with_destructors(void)
 	pthread_t thread;
 
 	REQUIRE(pthread_key_create(&late_key, trace_late) == 0);
-	REQUIRE(pthread_create(&thread, NULL, short_life, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, short_life, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 }
 
 static void a_thread_local_destructor_may_trace(void **state)
@@ -126,7 +129,8 @@ static void ten_thousand_threads(void)
 	for (uintptr_t i = 1; i <= 10000; i++) {
 		pthread_t thread;
 
-		REQUIRE(pthread_create(&thread, NULL, trace_one, (void *)i) == 0 && pthread_join(thread, NULL) == 0);
+		REQUIRE(pthread_create(&thread, NULL, trace_one, (void *)i) == 0 &&
+			pthread_join(thread, NULL) == 0);
 	}
 	ctrace_stats_get(&stats);
 	shared->number[0] = stats.rings;
@@ -198,8 +202,10 @@ static void load_and_unload(void)
 		for (unsigned i = 0; i < 10; i++)
 			trace(++number);
 		REQUIRE(dlclose(module) == 0);
-		/* The unloaded tracer's component is still told of changes: nobody may look for it at its old place. */
-		REQUIRE(ctrace_level_set("plugin", round % 2 ? CTRACE_DEBUG : CTRACE_INFO) == CTRACE_OK);
+		/* The unloaded tracer's component is still told of changes: nobody may look for it
+		 * at its old place. */
+		REQUIRE(ctrace_level_set("plugin", round % 2 ? CTRACE_DEBUG : CTRACE_INFO) ==
+			CTRACE_OK);
 	}
 }
 
@@ -209,9 +215,10 @@ static void a_traced_module_may_be_unloaded_again_and_again(void **state)
 
 	(void)state;
 	scenario_begin(LINES_CONFIG);
-	(void)snprintf(command, sizeof command,
-		       "cc -shared -fPIC -O2 -I'%s/include' -o plugin.so '%s/tests/process/plugin.c' -L'%s' -lctrace",
-		       getenv("CTRACE_SOURCE"), getenv("CTRACE_SOURCE"), getenv("CTRACE_BUILD"));
+	(void)snprintf(
+		command, sizeof command,
+		"cc -shared -fPIC -O2 -I'%s/include' -o plugin.so '%s/tests/process/plugin.c' -L'%s' -lctrace",
+		getenv("CTRACE_SOURCE"), getenv("CTRACE_SOURCE"), getenv("CTRACE_BUILD"));
 	assert_int_equal(system(command), 0);
 	(void)snprintf(command, sizeof command, "%s/plugin.so", scenario_directory);
 	assert_int_equal(setenv("TEST_PLUGIN", command, 1), 0);
@@ -231,7 +238,8 @@ static void *trace_as_new_thread(void *argument)
 	return NULL;
 }
 
-/* What a careless daemon does: closes everything, and opens files of its own that get our numbers. */
+/* What a careless daemon does: closes everything, and opens files of its own that get our numbers.
+ */
 static void close_everything(void)
 {
 	int own[64];
@@ -247,8 +255,10 @@ static void close_everything(void)
 		own[i] = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
 		REQUIRE(own[i] >= 0);
 	}
-	/* Another ring, more components than the session has room for, another file, and a recoverer that must see that we live. */
-	REQUIRE(pthread_create(&thread, NULL, trace_as_new_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	/* Another ring, more components than the session has room for, another file, and a
+	 * recoverer that must see that we live. */
+	REQUIRE(pthread_create(&thread, NULL, trace_as_new_thread, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	for (unsigned i = 0; i < 5000; i++) {
 		struct ctrace_tracer *made;
 
@@ -276,11 +286,15 @@ static void close_everything(void)
 static void a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files(void **state)
 {
 	(void)state;
-	scenario_begin(LINES_CONFIG "mftrace.dest = binfile\nmftrace.emitter.binfile#location = out\n");
+	scenario_begin(LINES_CONFIG
+		       "mftrace.dest = binfile\nmftrace.emitter.binfile#location = out\n");
 	scenario_run(close_everything);
 	check("out/*.log", 1, 4);
 	check("out/*.log", 2, 1);
-	assert_int_equal(run_tool("show --format='$(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out/*.ctb"), 0);
+	assert_int_equal(
+		run_tool(
+			"show --format='$(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out/*.ctb"),
+		0);
 	check("tool.out", 1, 4);
 	check("tool.out", 2, 1);
 	assert_int_equal(run_tool("recover"), 0);
@@ -312,7 +326,8 @@ static long consumer_thread_switches(void)
 			long count;
 
 			is_consumer_thread |= strstr(line, "Name:\tctrace-consumer thread") != NULL;
-			if (is_consumer_thread && sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
+			if (is_consumer_thread &&
+			    sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
 				switches = (switches < 0 ? 0 : switches) + count;
 		}
 		(void)fclose(file);
@@ -329,7 +344,8 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* How often the consumer thread woke in about two idle seconds, and how long these were in truth. */
+/* How often the consumer thread woke in about two idle seconds, and how long these were in truth.
+ */
 static void measure_idle(void)
 {
 	struct timespec pause = { 2, 0 };
@@ -346,7 +362,8 @@ static bool was_idle(void)
 	return shared->number[0] * 1000 <= shared->number[1] * 20 + 1000;
 }
 
-/* It takes the consumer thread a while to call itself idle, the longer the busier the machine is. */
+/* It takes the consumer thread a while to call itself idle, the longer the busier the machine is.
+ */
 static void idle_after_an_event(void)
 {
 	trace_number(1, 1);
@@ -360,7 +377,8 @@ static void idle_and_disabled(void)
 
 	trace_number(1, 1);
 	REQUIRE(ctrace_level_get("life", &level) == CTRACE_OK && level == CTRACE_LEVEL_NONE);
-	/* In the first of these times the consumer thread starts, looks for orphans and goes to sleep. */
+	/* In the first of these times the consumer thread starts, looks for orphans and goes to
+	 * sleep. */
 	for (int i = 0; i == 0 || (i < 10 && shared->number[0] != 0); i++)
 		measure_idle();
 }
@@ -396,7 +414,8 @@ static void trace_three(void)
 
 static void without_attaching_there_is_no_directory_and_output_all_the_same(void **state)
 {
-	static const char *const configs[] = { LINES_CONFIG "ctrace.attach = off\n", LINES_CONFIG, LINES_CONFIG };
+	static const char *const configs[] = { LINES_CONFIG "ctrace.attach = off\n", LINES_CONFIG,
+					       LINES_CONFIG };
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -404,7 +423,8 @@ static void without_attaching_there_is_no_directory_and_output_all_the_same(void
 		if (i == 1)
 			assert_int_equal(setenv("CTRACE_ATTACH", "0", 1), 0);
 		if (i == 2)
-			assert_int_equal(symlink("/tmp", "run"), 0); /* a run directory that is a link is refused */
+			/* a run directory that is a link is refused */
+			assert_int_equal(symlink("/tmp", "run"), 0);
 		scenario_run(trace_three);
 		assert_int_equal(unsetenv("CTRACE_ATTACH"), 0);
 		assert_int_equal(shared->number[0], 0);
@@ -422,7 +442,8 @@ int main(void)
 		cmocka_unit_test(ten_thousand_short_threads_share_one_ring),
 		cmocka_unit_test(exit_under_tracing_threads_loses_nothing),
 		cmocka_unit_test(a_traced_module_may_be_unloaded_again_and_again),
-		cmocka_unit_test(a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files),
+		cmocka_unit_test(
+			a_program_that_closes_all_descriptors_goes_on_and_keeps_its_own_files),
 		cmocka_unit_test(an_idle_process_wakes_at_most_twenty_times_a_second),
 		cmocka_unit_test(a_process_with_nothing_enabled_never_wakes),
 		cmocka_unit_test(without_attaching_there_is_no_directory_and_output_all_the_same),

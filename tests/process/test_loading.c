@@ -38,7 +38,8 @@ __attribute__((visibility("default"))) void *dlopen(const char *path, int flags)
 
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
-	if (__atomic_load_n(&is_watched, __ATOMIC_ACQUIRE) && !pthread_equal(pthread_self(), constructing))
+	if (__atomic_load_n(&is_watched, __ATOMIC_ACQUIRE) &&
+	    !pthread_equal(pthread_self(), constructing))
 		REQUIRE(sem_post(&is_loading) == 0);
 	return next(path, flags);
 }
@@ -92,7 +93,8 @@ static void build(const char *command)
 {
 	char line[3000];
 
-	(void)snprintf(line, sizeof line, "cc -shared -fPIC -I'%s/include' %s", getenv("CTRACE_SOURCE"), command);
+	(void)snprintf(line, sizeof line, "cc -shared -fPIC -I'%s/include' %s",
+		       getenv("CTRACE_SOURCE"), command);
 	assert_int_equal(system(line), 0);
 }
 
@@ -101,12 +103,17 @@ static void begin(const char *config)
 	char command[1000];
 
 	scenario_begin(config);
-	(void)snprintf(command, sizeof command, "-o constructing.so '%s/tests/process/constructing.c'", getenv("CTRACE_SOURCE"));
+	(void)snprintf(command, sizeof command,
+		       "-o constructing.so '%s/tests/process/constructing.c'",
+		       getenv("CTRACE_SOURCE"));
 	build(command);
 	assert_int_equal(mkdir("emitters", 0755), 0);
-	(void)snprintf(command, sizeof command, "-o emitters/count.so '%s/examples/emitter-count/count.c'", getenv("CTRACE_SOURCE"));
+	(void)snprintf(command, sizeof command,
+		       "-o emitters/count.so '%s/examples/emitter-count/count.c'",
+		       getenv("CTRACE_SOURCE"));
 	build(command);
-	(void)snprintf(command, sizeof command, "%s/emitters:%s/modules", scenario_directory, getenv("CTRACE_BUILD"));
+	(void)snprintf(command, sizeof command, "%s/emitters:%s/modules", scenario_directory,
+		       getenv("CTRACE_BUILD"));
 	assert_int_equal(setenv("CTRACE_EMITTERS", command, 1), 0);
 }
 
@@ -138,13 +145,17 @@ static void the_first_event_may_load_a_catalogue(void **state)
 	(void)state;
 	begin("mftrace.level = debug\nmftrace.dest = BINFILE\nmftrace.emitter.binfile#file = trace.ctb\n"
 	      "mftrace.emitter.binfile#location = .\n");
-	assert_int_equal(system("printf 'component: load\\nevents:\\n  1: {mnemonic: FIRSTONE}\\n' > load.yaml"), 0);
+	assert_int_equal(
+		system("printf 'component: load\\nevents:\\n  1: {mnemonic: FIRSTONE}\\n' > load.yaml"),
+		0);
 	assert_int_equal(setenv("CTRACE_CATALOG", "load.yaml", 1), 0);
 	scenario_run(trace_while_a_constructor_traces);
 	assert_int_equal(unsetenv("CTRACE_CATALOG"), 0);
 	/* Whichever of the two threads attached, the names were there. */
 	assert_int_equal(run_tool("show trace.ctb"), 0);
-	assert_int_equal(system("test $(grep -c load tool.out) = 2 && grep -q FIRSTONE trace.ctb/metadata"), 0);
+	assert_int_equal(
+		system("test $(grep -c load tool.out) = 2 && grep -q FIRSTONE trace.ctb/metadata"),
+		0);
 	end();
 }
 

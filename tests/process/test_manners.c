@@ -1,5 +1,6 @@
 /*
- * test_manners.c - the library as a guest: errno, the standard streams, signal masks, wrong arguments, another ABI, callbacks that trace.
+ * test_manners.c - the library as a guest: errno, the standard streams, signal masks, wrong
+ * arguments, another ABI, callbacks that trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,13 +46,15 @@ static void check_lines(const char *expected)
 static void hear(cobuns32_t handle, cobuns32_t type, void *info)
 {
 	(void)handle, (void)type, (void)info;
-	errno = EBADF; /* a callback of the program's own may change it; the routine that called it may not */
+	/* a callback of the program's own may change it; the routine that called it may not */
+	errno = EBADF;
 }
 
 /* As it is called in a process that has not traced, and again in one that has. */
 static void call_everything(void)
 {
-	static const char *const names[] = { "manners", "manners.new", "", NULL, ".bad.", "textfile", "binfile", "nothing" };
+	static const char *const names[] = { "manners", "manners.new", "",        NULL,
+					     ".bad.",   "textfile",    "binfile", "nothing" };
 	char value[64];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -59,8 +62,10 @@ static void call_everything(void)
 		const cobuns8_t *id = (const cobuns8_t *)name;
 		struct ctrace_tracer local = CTRACE_TRACER(name);
 		const struct ctrace_item item = CTRACE_U32(1);
-		cobuns32_t by_name = CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM |
-				     CTF_FLAG_EMITTER_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM;
+		cobuns32_t by_name = CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM |
+				     CTF_FLAG_PROP_NAME_NULL_TERM |
+				     CTF_FLAG_EMITTER_NAME_NULL_TERM |
+				     CTF_FLAG_PROP_VALUE_NULL_TERM;
 		struct ctrace_stats stats = { .size = sizeof stats };
 		struct ctrace_tracer *found;
 		size_t size = sizeof value;
@@ -96,11 +101,14 @@ static void call_everything(void)
 		KEEPS(CBL_CTF_TRACER_LEVEL_GET(by_name, id, &level));
 		KEEPS(CBL_CTF_LEVEL(by_name, CTRACE_WARN, id));
 		KEEPS(CBL_CTF_LEVEL(by_name, CTRACE_DEBUG, id));
-		KEEPS(CBL_CTF_DEST(by_name | CTF_FLAG_DEST_REMOVE, id, (const cobuns8_t *)"nothing"));
+		KEEPS(CBL_CTF_DEST(by_name | CTF_FLAG_DEST_REMOVE, id,
+				   (const cobuns8_t *)"nothing"));
 		KEEPS(CBL_CTF_COMP_PROPERTY_SET(by_name, id, (const cobuns8_t *)"q", "v"));
-		KEEPS(CBL_CTF_COMP_PROPERTY_GET(by_name, id, (const cobuns8_t *)"q", &length, value));
+		KEEPS(CBL_CTF_COMP_PROPERTY_GET(by_name, id, (const cobuns8_t *)"q", &length,
+						value));
 		KEEPS(CBL_CTF_EMITTER_PROPERTY_SET(by_name, id, (const cobuns8_t *)"q", "v"));
-		KEEPS(CBL_CTF_EMITTER_PROPERTY_GET(by_name, id, (const cobuns8_t *)"q", &length, value));
+		KEEPS(CBL_CTF_EMITTER_PROPERTY_GET(by_name, id, (const cobuns8_t *)"q", &length,
+						   value));
 		KEEPS(cobctf_trace(by_name, id, &event));
 		KEEPS(CBL_CTF_TRACE(by_name, id, packed));
 		KEEPS(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_UNINSTALL, &install));
@@ -133,7 +141,8 @@ static void say_nothing(void)
 	int fd = open("streams", O_WRONLY | O_CREAT | O_APPEND, 0600);
 	struct ctrace_tracer bad = CTRACE_TRACER("a..b");
 
-	REQUIRE(fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
+	REQUIRE(fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO &&
+		dup2(fd, STDERR_FILENO) == STDERR_FILENO);
 	CTRACE(&bad, CTRACE_INFO, 1);
 	CTRACE(&tracer, CTRACE_INFO, 1);
 	CTRACE(&tracer, 17, 1);
@@ -163,8 +172,12 @@ static void nothing_is_ever_printed(void **state)
 {
 	(void)state;
 	check_no_response(LINES_CONFIG, NULL);
-	check_no_response("this is no line\nmftrace.level = verbose\nmftrace.level = debug\nmftrace.dest = nothing\n", NULL);
-	check_no_response("mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = /proc/none\n", NULL);
+	check_no_response(
+		"this is no line\nmftrace.level = verbose\nmftrace.level = debug\nmftrace.dest = nothing\n",
+		NULL);
+	check_no_response(
+		"mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#location = /proc/none\n",
+		NULL);
 	check_no_response(LINES_CONFIG, "/proc/none");
 	check_no_response(LINES_CONFIG, "relative");
 }
@@ -201,14 +214,16 @@ static bool is_ours(const char *tid)
 	REQUIRE(file != NULL);
 	REQUIRE(fgets(name, sizeof name, file) != NULL);
 	(void)fclose(file);
-	return strcmp(name, "ctrace-consumer thread\n") == 0 || strcmp(name, "ctrace-control\n") == 0;
+	return strcmp(name, "ctrace-consumer thread\n") == 0 ||
+	       strcmp(name, "ctrace-control\n") == 0;
 }
 
 /* How many threads of ours have their names; *out_threads: all threads of the process. */
 static unsigned count_ours(unsigned *out_threads)
 {
 	/* All 64 but KILL, STOP, and the two that the C library keeps for itself (32 and 33). */
-	const unsigned long long blocked = ~((1ull << (SIGKILL - 1)) | (1ull << (SIGSTOP - 1)) | (1ull << 31) | (1ull << 32));
+	const unsigned long long blocked =
+		~((1ull << (SIGKILL - 1)) | (1ull << (SIGSTOP - 1)) | (1ull << 31) | (1ull << 32));
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *entry;
 	unsigned ours = 0;
@@ -278,13 +293,15 @@ static void trace_wrongly(void)
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		CTRACE(wrong[i], CTRACE_FATAL, 1, CTRACE_STR("no"));
 		REQUIRE(!ctrace_enabled(wrong[i], CTRACE_FATAL));
-		REQUIRE(ctrace_emit(wrong[i], CTRACE_FATAL, 1, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+		REQUIRE(ctrace_emit(wrong[i], CTRACE_FATAL, 1, NULL, 0) ==
+			CTRACE_INVALID_COMPONENT_NAME);
 	}
 	long_name[255] = '\0';
 	CTRACE(&too_long, CTRACE_INFO, 2, CTRACE_STR("255 bytes are a name"));
 	REQUIRE(too_long.level_word != &ctrace_level_word_unregistered);
 
-	CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_STR(NULL), CTRACE_BIN(NULL, 100), CTRACE_TEXT(NULL, 7), CTRACE_XU(NULL, 4));
+	CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_STR(NULL), CTRACE_BIN(NULL, 100),
+	       CTRACE_TEXT(NULL, 7), CTRACE_XU(NULL, 4));
 	for (uint32_t shift = 0; shift < 32; shift++) {
 		uint32_t level = shift < 3 ? 5 + shift : UINT32_C(1) << shift;
 
@@ -307,8 +324,10 @@ static void wrong_calls_are_answered_and_leave_no_event(void **state)
 	(void)state;
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	(void)snprintf(expected, sizeof expected, " %s 2 1 \"255 bytes are a name\"\n manners 3 1 \"\"  \"\" \n manners 4294967295 1\n",
-		       name);
+	(void)snprintf(
+		expected, sizeof expected,
+		" %s 2 1 \"255 bytes are a name\"\n manners 3 1 \"\"  \"\" \n manners 4294967295 1\n",
+		name);
 	scenario_begin(LINES_CONFIG);
 	scenario_run(trace_wrongly);
 	check_lines(expected);
@@ -323,7 +342,8 @@ static void trace_as_another_version(void)
 	other.abi = 999;
 	for (uint32_t i = 1; i <= 3; i++)
 		CTRACE(&other, CTRACE_INFO, i, CTRACE_U32(i), CTRACE_STR("works"));
-	REQUIRE(other.level_word == &ctrace_level_word_unregistered); /* it never comes to the inline half */
+	/* it never comes to the inline half */
+	REQUIRE(other.level_word == &ctrace_level_word_unregistered);
 	REQUIRE(ctrace_enabled(&other, CTRACE_DEBUG));
 	REQUIRE(ctrace_level_set("manners.other", CTRACE_WARN) == CTRACE_OK);
 	CTRACE(&other, CTRACE_INFO, 4);
@@ -338,7 +358,8 @@ static void a_program_of_another_abi_works_out_of_line(void **state)
 	(void)state;
 	scenario_begin(LINES_CONFIG);
 	scenario_run(trace_as_another_version);
-	check_lines(" manners.other 1 1 1 \"works\"\n manners.other 2 1 2 \"works\"\n manners.other 3 1 3 \"works\"\n");
+	check_lines(
+		" manners.other 1 1 1 \"works\"\n manners.other 2 1 2 \"works\"\n manners.other 3 1 3 \"works\"\n");
 	scenario_end();
 }
 
@@ -363,7 +384,8 @@ static void trace_in_callbacks(void)
 {
 	NOTIF_INSTALL install = { 0, 0, trace_what_is_heard };
 
-	REQUIRE(CBL_CTF_TRACER_GET(0, (const cobuns8_t *)"manners.child ", &install.handle) == CTF_RET_SUCCESS);
+	REQUIRE(CBL_CTF_TRACER_GET(0, (const cobuns8_t *)"manners.child ", &install.handle) ==
+		CTF_RET_SUCCESS);
 	REQUIRE(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &install) == CTF_RET_SUCCESS);
 	REQUIRE(ctrace_level_set("manners.child", CTRACE_WARN) == CTRACE_OK);
 	REQUIRE(ctrace_configure("mftrace.level.manners.child = error") == CTRACE_OK);

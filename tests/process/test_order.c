@@ -1,5 +1,6 @@
 /*
- * test_order.c - what happened first is read first: in a thread always, between processes as far as their clocks tell.
+ * test_order.c - what happened first is read first: in a thread always, between processes as far as
+ * their clocks tell.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,8 @@ static struct ctrace_tracer pong = CTRACE_TRACER("pong");
 static int to_pong[2];
 static int to_ping[2];
 
-/* Event 1 before a byte is written, event 2 after it was read; so in each round ping:1 pong:2 pong:1 ping:2. */
+/* Event 1 before a byte is written, event 2 after it was read; so in each round ping:1 pong:2
+ * pong:1 ping:2. */
 static void play_ping(void)
 {
 	char byte = 0;
@@ -63,7 +65,8 @@ static void two_processes_are_merged_in_the_order_of_cause_and_effect(void **sta
 	pid_t players[2];
 
 	(void)state;
-	scenario_begin("mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = $(PID).ctb\n");
+	scenario_begin(
+		"mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = $(PID).ctb\n");
 	for (unsigned game = 0; game < 5; game++) {
 		assert_int_equal(pipe(to_pong), 0);
 		assert_int_equal(pipe(to_ping), 0);
@@ -75,7 +78,10 @@ static void two_processes_are_merged_in_the_order_of_cause_and_effect(void **sta
 			(void)close(to_ping[i]);
 		}
 		place = 0;
-		assert_int_equal(run_tool("show --format='$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' *.ctb"), 0);
+		assert_int_equal(
+			run_tool(
+				"show --format='$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' *.ctb"),
+			0);
 		assert_int_equal(scenario_lines("tool.out", check_place, NULL), 4 * ROUNDS);
 		assert_int_equal(system("rm -r *.ctb"), 0);
 	}
@@ -108,22 +114,26 @@ static void check_sequences(const char *pattern)
 	static struct scenario_sequence sequence;
 
 	memset(&sequence, 0, sizeof sequence);
-	assert_int_equal(scenario_lines(pattern, scenario_check_sequence, &sequence), THREADS * EVENTS);
+	assert_int_equal(scenario_lines(pattern, scenario_check_sequence, &sequence),
+			 THREADS * EVENTS);
 	assert_int_equal(sequence.bad, 0);
 	for (unsigned i = 1; i <= THREADS; i++)
 		assert_int_equal(sequence.last[i], EVENTS);
 }
 
-/* In the text file as it was written live, in the binary one as ctrace and as babeltrace2 read it. */
+/* In the text file as it was written live, in the binary one as ctrace and as babeltrace2 read it.
+ */
 static void eight_threads_keep_their_order_in_text_and_binary(void **state)
 {
 	(void)state;
-	scenario_begin("mftrace.level = debug\nmftrace.dest = textfile, binfile\nctrace.block.timeout = 60s\n"
-		       "mftrace.emitter.textfile#file = out.log\nmftrace.emitter.binfile#file = out.ctb\n"
-		       "mftrace.emitter.textfile#format = $(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)\n");
+	scenario_begin(
+		"mftrace.level = debug\nmftrace.dest = textfile, binfile\nctrace.block.timeout = 60s\n"
+		"mftrace.emitter.textfile#file = out.log\nmftrace.emitter.binfile#file = out.ctb\n"
+		"mftrace.emitter.textfile#format = $(THREAD) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)\n");
 	scenario_run(count_in_threads);
 	check_sequences("out.log");
-	assert_int_equal(run_tool("show --format='0 $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out.ctb"), 0);
+	assert_int_equal(
+		run_tool("show --format='0 $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)' out.ctb"), 0);
 	check_sequences("tool.out");
 	assert_int_equal(
 		system("babeltrace2 out.ctb 2>bt.err | sed -E 's/.* ping:([0-9]+): .* data1 = ([0-9]+) .*/0 ping \\1 1 \\2/' >bt.txt"),

@@ -1,6 +1,6 @@
 /*
- * test_output.c - output that fails, heals, or is too slow: the program is never harmed, nothing is lost without being counted, and
- * tracing goes on by itself.
+ * test_output.c - output that fails, heals, or is too slow: the program is never harmed, nothing is
+ * lost without being counted, and tracing goes on by itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,8 @@ static struct ctrace_tracer tracer = CTRACE_TRACER("output");
 
 static enum ctrace_status emit(uint64_t number)
 {
-	struct ctrace_item items[] = { CTRACE_U64(number), CTRACE_TEXT("01234567890123456789", 20) };
+	struct ctrace_item items[] = { CTRACE_U64(number),
+				       CTRACE_TEXT("01234567890123456789", 20) };
 
 	return ctrace_emit(&tracer, CTRACE_INFO, 1, items, 2);
 }
@@ -29,7 +30,8 @@ static void check(uint64_t last)
 	assert_int_equal(sequence.last[1], last);
 }
 
-#define WAITING 600u /* events that a thread's first ring has room for: under a limit on files it gets no larger one */
+/* events that a thread's first ring has room for: under a limit on files it gets no larger one */
+#define WAITING 600u
 
 static void limit_files(rlim_t size)
 {
@@ -63,7 +65,10 @@ static void the_first_call_says_that_the_file_cannot_be_written_and_it_heals(voi
 		FILE *file = fopen("config", "w");
 
 		assert_non_null(file);
-		assert_true(fprintf(file, LINES_CONFIG "mftrace.emitter.textfile#file = %s/out/fixed.log\n", scenario_directory) > 0);
+		assert_true(fprintf(file,
+				    LINES_CONFIG
+				    "mftrace.emitter.textfile#file = %s/out/fixed.log\n",
+				    scenario_directory) > 0);
 		assert_int_equal(fclose(file), 0);
 		file = fopen("out", "w"); /* a file where the directory should be */
 		assert_non_null(file);
@@ -201,7 +206,8 @@ static void note_edges(const char *line, void *user)
 	unsigned long long value;
 	char component[64];
 
-	assert_int_equal(sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value), 5);
+	assert_int_equal(sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value),
+			 5);
 	/* Not the very first one, which is from before the ring filled. */
 	if (edges->count == 1)
 		edges->first = value;
@@ -229,19 +235,22 @@ static void check_overflow(const char *config, enum ctrace_loss reason, bool kee
 static void discard_drops_the_newest_and_counts(void **state)
 {
 	(void)state;
-	check_overflow(LINES_CONFIG SMALL "ctrace.overflow = discard\n", CTRACE_LOSS_DISCARDED, false);
+	check_overflow(LINES_CONFIG SMALL "ctrace.overflow = discard\n", CTRACE_LOSS_DISCARDED,
+		       false);
 }
 
 static void overwrite_drops_the_oldest_and_counts_events(void **state)
 {
 	(void)state;
-	check_overflow(LINES_CONFIG SMALL "ctrace.overflow = overwrite\n", CTRACE_LOSS_OVERWRITTEN, true);
+	check_overflow(LINES_CONFIG SMALL "ctrace.overflow = overwrite\n", CTRACE_LOSS_OVERWRITTEN,
+		       true);
 }
 
 static void block_gives_up_on_an_output_that_makes_no_progress_and_counts(void **state)
 {
 	(void)state;
-	check_overflow(LINES_CONFIG SMALL "ctrace.block.timeout = 50ms\n", CTRACE_LOSS_STALLED, false);
+	check_overflow(LINES_CONFIG SMALL "ctrace.block.timeout = 50ms\n", CTRACE_LOSS_STALLED,
+		       false);
 }
 
 static void trace_a_million(void)
@@ -300,7 +309,9 @@ static void fly(void)
 static void the_history_before_an_error_is_delivered_and_not_before(void **state)
 {
 	(void)state;
-	scenario_begin(LINES_CONFIG "mftrace.level.output = warn\nctrace.flight.level.output = debug\nctrace.flight.trigger = error\n");
+	scenario_begin(
+		LINES_CONFIG
+		"mftrace.level.output = warn\nctrace.flight.level.output = debug\nctrace.flight.trigger = error\n");
 	scenario_run(fly);
 	assert_int_equal(shared->number[0], 0);
 	check(1001);

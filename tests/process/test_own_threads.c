@@ -80,7 +80,8 @@ static void *attach_pinned(void *unused)
 
 	CPU_ZERO(&one);
 	CPU_SET((size_t)sched_getcpu(), &one);
-	REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0 && sched_setscheduler(0, SCHED_BATCH, &none) == 0);
+	REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0 &&
+		sched_setscheduler(0, SCHED_BATCH, &none) == 0);
 	CTRACE(&tracer, CTRACE_INFO, 1);
 	return unused;
 }
@@ -93,7 +94,8 @@ static void attach_from_a_pinned_thread(void)
 	(void)alarm(HANG_SECONDS);
 	(void)snprintf(name, sizeof name, "%d", (int)getpid());
 	read_status(name, "Cpus_allowed_list:", cpus_of_process);
-	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	each_own_thread(look_at_own, 2);
 }
 
@@ -189,7 +191,8 @@ static void be_switched_on(void)
 
 static void what_a_routine_starts_has_the_programs_signal_mask(void **state)
 {
-	static pid_t (*const ways[])(void) = { start_by_fork, start_by_vfork, start_by_vfork_at_the_second_try };
+	static pid_t (*const ways[])(void) = { start_by_fork, start_by_vfork,
+					       start_by_vfork_at_the_second_try };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -216,7 +219,8 @@ __attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
 	allocations += counts;
 	if (__builtin_mul_overflow(count, size, &whole) || (memory = malloc(whole)) == NULL)
 		return NULL;
-	__asm__ volatile("" : "+r"(memory)); /* or the compiler makes one call of the two: this one */
+	/* or the compiler makes one call of the two: this one */
+	__asm__ volatile("" : "+r"(memory));
 	return memset(memory, 0, whole);
 }
 
@@ -248,11 +252,13 @@ static void have_many_keys(void)
 	REQUIRE(pthread_setspecific(key, &key) == 0 && allocations == 0);
 	counts = true;
 	allocations = 0;
-	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, attach_pinned, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	REQUIRE(allocations > 0); /* it would be seen */
 	counts = false;
 	REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
-	REQUIRE(pthread_create(&thread, NULL, begin_in_a_handler, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, begin_in_a_handler, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	REQUIRE(ctrace_flush(HANG_SECONDS * 1000) == CTRACE_OK);
 }
 
@@ -274,8 +280,10 @@ static void be_small(void *(*body)(void *unused))
 	pthread_t thread;
 
 	(void)alarm(HANG_SECONDS);
-	REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, SMALL_STACK) == 0);
-	REQUIRE(pthread_create(&thread, &attributes, body, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_attr_init(&attributes) == 0 &&
+		pthread_attr_setstacksize(&attributes, SMALL_STACK) == 0);
+	REQUIRE(pthread_create(&thread, &attributes, body, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 }
 
 static void *trace_first(void *unused)
@@ -324,12 +332,14 @@ static void trace_in_a_handler_with_a_small_stack(void)
 	const stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
 	const struct sigaction action = { .sa_handler = trace_in_handler, .sa_flags = SA_ONSTACK };
 
-	REQUIRE(sigaltstack(&stack, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0 && raise(SIGUSR1) == 0);
+	REQUIRE(sigaltstack(&stack, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0 &&
+		raise(SIGUSR1) == 0);
 }
 
 static void a_thread_with_a_small_stack_may_be_the_first(void **state)
 {
-	static void (*const ways[])(void) = { trace_on_a_small_thread, command_on_a_small_thread, fork_on_a_small_thread,
+	static void (*const ways[])(void) = { trace_on_a_small_thread, command_on_a_small_thread,
+					      fork_on_a_small_thread,
 					      trace_in_a_handler_with_a_small_stack };
 
 	(void)state;

@@ -1,7 +1,9 @@
 /*
- * test_presets.c - presets: kept for a sublevel by the name that was said, in force when that is defined.
+ * test_presets.c - presets: kept for a sublevel by the name that was said, in force when that is
+ * defined.
  *
- * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in test_faces.c.
+ * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in
+ * test_faces.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -133,5 +135,6 @@ int main(void)
 		cmocka_unit_test(a_preset_is_kept_by_the_name_that_was_said),
 	};
 
-	return traces_run(rows, sizeof rows / sizeof rows[0], alone, sizeof alone / sizeof alone[0]);
+	return traces_run(rows, sizeof rows / sizeof rows[0], alone,
+			  sizeof alone / sizeof alone[0]);
 }

@@ -1,6 +1,6 @@
 /*
- * test_pressure.c - emitted = delivered + pending + lost, to the event, whatever runs short: rings, threads, memory; and the flight
- * recorder of a process that dies.
+ * test_pressure.c - emitted = delivered + pending + lost, to the event, whatever runs short: rings,
+ * threads, memory; and the flight recorder of a process that dies.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,8 @@ static void *press(void *argument)
 	unsigned kind = (unsigned)(uintptr_t)argument;
 
 	for (uint64_t i = 1; i <= EVENTS; i++) {
-		CTRACE(&tracer, CTRACE_INFO, kind, CTRACE_U64(i), CTRACE_TEXT("0123456789012345678901234567890123456789", 40));
+		CTRACE(&tracer, CTRACE_INFO, kind, CTRACE_U64(i),
+		       CTRACE_TEXT("0123456789012345678901234567890123456789", 40));
 		for (unsigned k = 1; k <= OWN_EACH; k++)
 			CTRACE(&below, CTRACE_INFO, 100 + kind, CTRACE_U64(OWN_EACH * i + k));
 	}
@@ -97,8 +98,8 @@ static void check_rising(const char *line, void *user)
 	unsigned long long value;
 	char component[64];
 
-	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 || kind >= 512 ||
-	    value <= rising->last[kind]) {
+	if (sscanf(line, "%u %63s %u %u %llu", &tid, component, &kind, &level, &value) != 5 ||
+	    kind >= 512 || value <= rising->last[kind]) {
 		rising->bad++;
 		return;
 	}
@@ -123,7 +124,8 @@ static void check_policy(const char *config, uint64_t *out_common, uint64_t *out
 	}
 	assert_int_equal(counts[0] + counts[1], shared->number[1]);
 	assert_int_equal(shared->number[0] - shared->number[1],
-			 lost(CTRACE_LOSS_DISCARDED) + lost(CTRACE_LOSS_OVERWRITTEN) + lost(CTRACE_LOSS_STALLED));
+			 lost(CTRACE_LOSS_DISCARDED) + lost(CTRACE_LOSS_OVERWRITTEN) +
+				 lost(CTRACE_LOSS_STALLED));
 	*out_common = THREADS * EVENTS - counts[0];
 	*out_own = OWN_EACH * THREADS * EVENTS - counts[1];
 	memcpy(losses, shared->number + 2, sizeof losses);
@@ -140,7 +142,8 @@ static void block_loses_nothing(void **state)
 	(void)state;
 	check_policy(LINES_CONFIG SMALL "ctrace.block.timeout = 60s\n", &common, &own_lost);
 	assert_int_equal(common + own_lost, 0);
-	check_policy(LINES_CONFIG SMALL "ctrace.block.timeout = 60s\nctrace.overflow = block\n", &common, &own_lost);
+	check_policy(LINES_CONFIG SMALL "ctrace.block.timeout = 60s\nctrace.overflow = block\n",
+		     &common, &own_lost);
 	assert_int_equal(common + own_lost, 0);
 }
 
@@ -173,12 +176,16 @@ static void a_component_may_have_rings_of_its_own(void **state)
 	uint64_t own_lost;
 
 	(void)state;
-	check_policy(LINES_CONFIG SMALL "ctrace.overflow = discard\nctrace.block.timeout = 60s\nctrace.overflow.pressure.own = block\n"
-					"ctrace.buffer.pressure.own = 256K\n",
-		     &common, &own_lost);
+	check_policy(
+		LINES_CONFIG SMALL
+		"ctrace.overflow = discard\nctrace.block.timeout = 60s\nctrace.overflow.pressure.own = block\n"
+		"ctrace.buffer.pressure.own = 256K\n",
+		&common, &own_lost);
 	assert_true(common > 0);
 	assert_int_equal(own_lost, 0);
-	check_policy(LINES_CONFIG SMALL "ctrace.block.timeout = 60s\nctrace.overflow.pressure.own = overwrite\n", &common, &own_lost);
+	check_policy(LINES_CONFIG SMALL
+		     "ctrace.block.timeout = 60s\nctrace.overflow.pressure.own = overwrite\n",
+		     &common, &own_lost);
 	assert_int_equal(common, 0);
 	assert_true(own_lost > 0);
 	assert_int_equal(losses[CTRACE_LOSS_OVERWRITTEN], own_lost);
@@ -195,7 +202,8 @@ static void *trace_many(void *unused)
 	return unused;
 }
 
-/* Makes the output longer than the ring's file, so that a limit can forbid the one and allow the other. */
+/* Makes the output longer than the ring's file, so that a limit can forbid the one and allow the
+ * other. */
 static void lengthen_output(uint64_t bytes)
 {
 	static char text[10000];
@@ -219,7 +227,8 @@ static uint64_t trace_behind_a_held_up_consumer_thread(uint64_t ring_bytes)
 	lengthen_output(file_bytes + 10000);
 	none.rlim_cur = file_bytes;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
-	REQUIRE(pthread_create(&thread, NULL, trace_many, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, trace_many, NULL) == 0 &&
+		pthread_join(thread, NULL) == 0);
 	ctrace_stats_get(&stats);
 	none.rlim_cur = none.rlim_max;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
@@ -245,7 +254,8 @@ static void check_ring_size(const char *config, uint64_t bytes)
 	scenario_begin(config);
 	shared->number[21] = bytes;
 	scenario_run(fill_a_ring);
-	assert_in_range(shared->number[20], (before + bytes - 4096) / event, (before + bytes) / event);
+	assert_in_range(shared->number[20], (before + bytes - 4096) / event,
+			(before + bytes) / event);
 	assert_int_equal(lost(CTRACE_LOSS_DISCARDED), HELD_UP - shared->number[20]);
 	scenario_end();
 }
@@ -287,8 +297,10 @@ static void trace_from_many_threads(void)
 	static pthread_t threads[MANY];
 	pthread_attr_t attributes;
 
-	REQUIRE(pthread_barrier_init(&has_traced, NULL, MANY + 1) == 0 && pthread_barrier_init(&may_end, NULL, MANY + 1) == 0);
-	REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, (size_t)256 << 10) == 0);
+	REQUIRE(pthread_barrier_init(&has_traced, NULL, MANY + 1) == 0 &&
+		pthread_barrier_init(&may_end, NULL, MANY + 1) == 0);
+	REQUIRE(pthread_attr_init(&attributes) == 0 &&
+		pthread_attr_setstacksize(&attributes, (size_t)256 << 10) == 0);
 	for (unsigned i = 0; i < MANY; i++)
 		REQUIRE(pthread_create(&threads[i], &attributes, trace_once, NULL) == 0);
 	(void)pthread_barrier_wait(&has_traced);
@@ -340,7 +352,8 @@ static void crowd(void)
 	pthread_attr_t attributes;
 
 	REQUIRE(pthread_barrier_init(&all_are_there, NULL, CROWD + 1) == 0);
-	REQUIRE(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 64 << 10) == 0);
+	REQUIRE(pthread_attr_init(&attributes) == 0 &&
+		pthread_attr_setstacksize(&attributes, 64 << 10) == 0);
 	for (uintptr_t i = 0; i < CROWD; i++) {
 		if (pthread_create(&threads[i], &attributes, trace_in_the_crowd, (void *)i) != 0)
 			_exit(77); /* this machine lets us have no more threads */
@@ -399,11 +412,14 @@ static uint64_t address_space(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How many lost events the outputs tell of; the numbers of one process are totals, so its last line counts. */
+/* How many lost events the outputs tell of; the numbers of one process are totals, so its last line
+ * counts. */
 static uint64_t told_losses(void)
 {
 	uint64_t sum = 0;
-	FILE *pipe = popen("cat out/*.log 2>/dev/null | grep '^# Lost' | tail -1 | grep -oE '[0-9]+ [a-z]' | cut -d' ' -f1", "r");
+	FILE *pipe = popen(
+		"cat out/*.log 2>/dev/null | grep '^# Lost' | tail -1 | grep -oE '[0-9]+ [a-z]' | cut -d' ' -f1",
+		"r");
 	unsigned long long number;
 
 	assert_non_null(pipe);
@@ -413,8 +429,8 @@ static uint64_t told_losses(void)
 	return sum;
 }
 
-/* From what there is already to plenty, in small steps where the ring and what comes after it begin to fit: it fails at every place of
- * the way once. */
+/* From what there is already to plenty, in small steps where the ring and what comes after it begin
+ * to fit: it fails at every place of the way once. */
 static void short_memory_stops_nothing_and_is_counted(void **state)
 {
 	bool traced = false;
@@ -422,7 +438,8 @@ static void short_memory_stops_nothing_and_is_counted(void **state)
 	(void)state;
 	if (IS_SANITIZED)
 		skip();
-	for (uint64_t more = 0; more < 512u << 20; more += more < 256u << 20 || more > 272u << 20 ? 32u << 20 : 128u << 10) {
+	for (uint64_t more = 0; more < 512u << 20;
+	     more += more < 256u << 20 || more > 272u << 20 ? 32u << 20 : 128u << 10) {
 		unsigned lines;
 		uint64_t told;
 
@@ -451,7 +468,8 @@ static void trace_without_files(void)
 	struct rlimit limit;
 
 	(void)signal(SIGXFSZ, SIG_IGN);
-	REQUIRE(ctrace_level_set("pressure", CTRACE_DEBUG) == CTRACE_OK); /* from here on it has a directory */
+	/* from here on it has a directory */
+	REQUIRE(ctrace_level_set("pressure", CTRACE_DEBUG) == CTRACE_OK);
 	REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
 	limit.rlim_cur = 1;
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -462,8 +480,9 @@ static void trace_without_files(void)
 	REQUIRE(stats.emitted == 100 && stats.pending == 100);
 }
 
-/* The ring is the process's own memory, and the output takes nothing to the end: nobody can deliver its events any more, but they are
- * counted, and whoever recovers the directory tells of them in the output. */
+/* The ring is the process's own memory, and the output takes nothing to the end: nobody can deliver
+ * its events any more, but they are counted, and whoever recovers the directory tells of them in
+ * the output. */
 static void events_that_end_with_the_process_are_counted(void **state)
 {
 	(void)state;
@@ -480,7 +499,8 @@ static void events_that_end_with_the_process_are_counted(void **state)
 /* ---- the flight recorder ---- */
 
 #define FLIGHT_CONFIG \
-	LINES_CONFIG "mftrace.level.pressure = error\nctrace.flight.level.pressure.own = debug\nctrace.flight.buffer = 64K\n"
+	LINES_CONFIG \
+		"mftrace.level.pressure = error\nctrace.flight.level.pressure.own = debug\nctrace.flight.buffer = 64K\n"
 
 static void fly(void)
 {
@@ -515,7 +535,8 @@ static void check_fall(const char *trigger, int number, unsigned expected)
 	int status;
 
 	memset(&sequence, 0, sizeof sequence);
-	(void)snprintf(config, sizeof config, "%sctrace.flight.trigger = %s\n", FLIGHT_CONFIG, trigger);
+	(void)snprintf(config, sizeof config, "%sctrace.flight.trigger = %s\n", FLIGHT_CONFIG,
+		       trigger);
 	scenario_begin(config);
 	shared->number[40] = (uint64_t)number;
 	status = scenario_wait(scenario_start(fly_and_fall));

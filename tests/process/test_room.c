@@ -1,7 +1,9 @@
 /*
- * test_room.c - a traced process with little room: small files (RLIMIT_FSIZE), little memory, a run directory that is nearly full.
+ * test_room.c - a traced process with little room: small files (RLIMIT_FSIZE), little memory, a run
+ * directory that is nearly full.
  *
- * SIGXFSZ is at its default throughout, and events are few enough for the outputs: each has to be there.
+ * SIGXFSZ is at its default throughout, and events are few enough for the outputs: each has to be
+ * there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +53,8 @@ static void check_lines(unsigned threads)
 {
 	struct scenario_sequence sequence = { { 0 }, 0 };
 
-	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), threads * EVENTS);
+	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence),
+			 threads * EVENTS);
 	assert_int_equal(sequence.bad, 0);
 }
 
@@ -199,7 +202,10 @@ static bool may_mount(void)
 	pid_t child = fork();
 
 	if (child == 0)
-		_exit(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? 0 : 1);
+		_exit(unshare(CLONE_NEWNS) == 0 &&
+				      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+			      ? 0
+			      : 1);
 	return waitpid(child, &status, 0) == child && status == 0;
 }
 

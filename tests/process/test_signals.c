@@ -58,7 +58,8 @@ static void note_statistics(void)
 
 static void interrupted_main_line(void)
 {
-	/* The first event is traced in main line: registering is not for handlers that interrupted malloc. */
+	/* The first event is traced in main line: registering is not for handlers that interrupted
+	 * malloc. */
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
 	start_timer(trace_in_handler, SA_NODEFER, 30);
 	for (uint64_t i = 1; i < MAIN_EVENTS; i++)
@@ -94,7 +95,8 @@ static void check_balance(void)
 	assert_int_equal(shared->number[3], 0);
 	assert_int_equal(shared->number[1], MAIN_EVENTS + shared->number[0]);
 	assert_int_equal(shared->number[2] + shared->number[4], shared->number[1]);
-	assert_int_equal(kinds.of[1] + kinds.of[2] + shared->number[4], MAIN_EVENTS + shared->number[0]);
+	assert_int_equal(kinds.of[1] + kinds.of[2] + shared->number[4],
+			 MAIN_EVENTS + shared->number[0]);
 }
 
 static void every_event_of_handler_and_main_line_is_there_or_counted(void **state)
@@ -116,7 +118,8 @@ static void trace_and_jump(int number)
 		siglongjmp(escape, 1);
 }
 
-/* Handlers that leave by siglongjmp, some out of the middle of a trace call: later events must still come through, or be counted. */
+/* Handlers that leave by siglongjmp, some out of the middle of a trace call: later events must
+ * still come through, or be counted. */
 static void jumping_out(void)
 {
 	volatile uint64_t traced = 0;
@@ -127,7 +130,8 @@ static void jumping_out(void)
 		(void)sigsetjmp(escape, 1);
 		may_escape = 1;
 		for (unsigned i = 0; i < 100; i++)
-			CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(traced), CTRACE_TEXT("0123456789", 10));
+			CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(traced),
+			       CTRACE_TEXT("0123456789", 10));
 		may_escape = 0;
 		traced = traced + 100;
 	}
@@ -194,11 +198,13 @@ static void a_child_forked_by_a_handler_in_a_trace_call_goes_on(void **state)
 	struct kinds kinds = { { 0 }, 0 };
 
 	(void)state;
-	if (IS_SANITIZED) /* in a second the recovery thread begins, and a fork may come while it allocates */
+	/* in a second the recovery thread begins, and a fork may come while it allocates */
+	if (IS_SANITIZED)
 		skip();
 	scenario_begin(LINES_CONFIG);
 	scenario_run(fork_now_and_then);
-	/* A child that ends while its consumer thread gets no processor leaves its events in its process directory. */
+	/* A child that ends while its consumer thread gets no processor leaves its events in its
+	 * process directory. */
 	assert_int_equal(run_tool("recover"), 0);
 	(void)scenario_lines("out/*.log", count_kind, &kinds);
 	assert_true(shared->number[0] > 0);
@@ -250,7 +256,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_of_handler_and_main_line_is_there_or_counted),
-		cmocka_unit_test(siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance),
+		cmocka_unit_test(
+			siglongjmp_out_of_a_trace_call_neither_hangs_nor_breaks_the_balance),
 		cmocka_unit_test(a_child_forked_by_a_handler_in_a_trace_call_goes_on),
 		cmocka_unit_test(an_event_from_a_crash_handler_is_recovered),
 	};

@@ -1,7 +1,9 @@
 /*
- * test_threads.c - many threads that define, delete and command at once, and routines that take their time.
+ * test_threads.c - many threads that define, delete and command at once, and routines that take
+ * their time.
  *
- * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in test_faces.c.
+ * The codes of what fails are in test_codes.c, what the tracer of the same name sees of it in
+ * test_faces.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,8 @@ static void *define_and_delete(void *argument)
 		(void)snprintf(own, sizeof own, "OWN%u", number);
 		(void)snprintf(common, sizeof common, "ALL%u", round);
 		REQUIRE(DEFINE(.name = own, .startnam = "RACESS", HEAD_KEYWORDS) == CTRACE_RC_OK);
-		REQUIRE(DEFINE(.name = own, .sub = "SUBA", .startnam = "RACESS", .minops = "LEAST") == CTRACE_RC_OK);
+		REQUIRE(DEFINE(.name = own, .sub = "SUBA", .startnam = "RACESS",
+			       .minops = "LEAST") == CTRACE_RC_OK);
 		(void)pthread_barrier_wait(&together);
 		rc = DEFINE(.name = common, .startnam = "RACESS", .minops = "LEAST");
 		REQUIRE(rc == CTRACE_RC_OK || rc == CTRACE_RC_EXISTS);
@@ -70,7 +73,8 @@ static uint32_t define_a_sublevel(struct ctrace_ctss *ctss)
 
 	if (ctss->sub_count > 0 || ctss->flags != START)
 		return 0;
-	REQUIRE(DEFINE(.name = "BUSY", .sub = "MADE", .startnam = "BUSYSS", .likehead = YES) == CTRACE_RC_OK);
+	REQUIRE(DEFINE(.name = "BUSY", .sub = "MADE", .startnam = "BUSYSS", .likehead = YES) ==
+		CTRACE_RC_OK);
 	CTRACE(&inside, CTRACE_INFO, 1);
 	REQUIRE(events_emitted() == before + 1);
 	return 0;
@@ -82,7 +86,8 @@ static void a_routine_may_define_a_sublevel_and_trace(void)
 	REQUIRE(DEFINE(.name = "BUSY", .startnam = "BUSYSS", HEAD_KEYWORDS) == CTRACE_RC_OK);
 	answer = define_a_sublevel;
 	REQUIRE(TURN("BUSY", NULL, CTRACE_CT_ON) == CTRACE_RC_OK);
-	REQUIRE(shown("BUSY", NULL)->subs == 1 && shown("BUSY", "MADE")->mode == ON && records("BUSY", "MADE"));
+	REQUIRE(shown("BUSY", NULL)->subs == 1 && shown("BUSY", "MADE")->mode == ON &&
+		records("BUSY", "MADE"));
 }
 
 static sem_t is_inside, may_go_on;
@@ -116,10 +121,12 @@ static void a_routine_that_takes_its_time_holds_nobody_else_up(void)
 	while (sem_wait(&is_inside) != 0)
 		;
 	REQUIRE(DEFINE(.name = "FREE", .startnam = "HELDSS", .minops = "LEAST") == CTRACE_RC_OK);
-	REQUIRE(TURN("FREE", NULL, CTRACE_CT_ON) == CTRACE_RC_OK && shown("FREE", NULL)->mode == ON);
+	REQUIRE(TURN("FREE", NULL, CTRACE_CT_ON) == CTRACE_RC_OK &&
+		shown("FREE", NULL)->mode == ON);
 	REQUIRE(DELETE(.name = "FREE") == CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "HELD", .startnam = "HELDSS") == CTRACE_RC_EXISTS);
-	REQUIRE(is_known("HELD", NULL) && !records("HELD", NULL)); /* the routine has not agreed yet */
+	/* the routine has not agreed yet */
+	REQUIRE(is_known("HELD", NULL) && !records("HELD", NULL));
 	REQUIRE(sem_post(&may_go_on) == 0);
 	REQUIRE(pthread_join(thread, NULL) == 0);
 	REQUIRE(records("HELD", NULL));

@@ -1,5 +1,6 @@
 /*
- * test_user.c - a program that begins as root and then drops its rights: what it traces on new threads is delivered, and survives its death.
+ * test_user.c - a program that begins as root and then drops its rights: what it traces on new
+ * threads is delivered, and survives its death.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,9 @@ static void open_way(void)
 		if ((info.st_mode & 1) == 0)
 			assert_int_equal(chmod(path, 0711), 0);
 	}
-	assert_int_equal(mkdir("user", 0700) | chown("user", NOBODY, NOBODY) | mkdir("out", 0777) | chmod("out", 0777), 0);
+	assert_int_equal(mkdir("user", 0700) | chown("user", NOBODY, NOBODY) | mkdir("out", 0777) |
+				 chmod("out", 0777),
+			 0);
 	(void)snprintf(path, sizeof path, "%s/user", scenario_directory);
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", path, 1), 0);
 }
@@ -92,7 +95,8 @@ static void serve_and_end(void)
 	REQUIRE(stats.emitted == 1 + THREADS * EVENTS && stats.delivered == stats.emitted);
 }
 
-/* Nothing goes out any more: what the rings have when the process is killed is what a recoverer finds. */
+/* Nothing goes out any more: what the rings have when the process is killed is what a recoverer
+ * finds. */
 static void serve_and_die(void)
 {
 	struct rlimit none = { .rlim_cur = 1, .rlim_max = 1 };
@@ -111,7 +115,8 @@ static void check_all(void)
 {
 	struct scenario_sequence sequence = { { 0 }, 0 };
 
-	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence), 1 + THREADS * EVENTS);
+	assert_int_equal(scenario_lines("out/*.log", scenario_check_sequence, &sequence),
+			 1 + THREADS * EVENTS);
 	assert_int_equal(sequence.bad, 0);
 	assert_int_equal(scenario_directories(), 0);
 	assert_int_equal(count_files("user/ctrace/annex-*"), 0);
@@ -184,9 +189,11 @@ static void trace_while_files_are_cut(void)
 	REQUIRE(glob("user/run/[0-9]*/ring.*", 0, NULL, &found) == 0 &&
 		glob("user/run/[0-9]*/session", GLOB_APPEND, NULL, &found) == 0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		int fd = open(found.gl_pathv[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* as a shell's > does */
+		/* as a shell's > does */
+		int fd = open(found.gl_pathv[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-		REQUIRE(fd == -1 && errno == EACCES && truncate(found.gl_pathv[i], 0) == -1 && errno == EACCES);
+		REQUIRE(fd == -1 && errno == EACCES && truncate(found.gl_pathv[i], 0) == -1 &&
+			errno == EACCES);
 	}
 	globfree(&found);
 	for (uint64_t i = 2; i <= EVENTS; i++)

@@ -1,6 +1,6 @@
 /*
- * test_values.c - every integer that COBOL can trace, exact in TEXTFILE and, through babeltrace2, in BINFILE; items and events up to
- * their limits.
+ * test_values.c - every integer that COBOL can trace, exact in TEXTFILE and, through babeltrace2,
+ * in BINFILE; items and events up to their limits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,8 @@ static void add_value(unsigned size, cbl_x4_comp5_t type, uint64_t number, bool 
 		(void)snprintf(value->text, sizeof value->text, "%llu", (unsigned long long)number);
 }
 
-/* 1 to 8 bytes: nothing, one, the highest and the lowest, what is next to them, and bytes that differ from each other. */
+/* 1 to 8 bytes: nothing, one, the highest and the lowest, what is next to them, and bytes that
+ * differ from each other. */
 static void make_values(void)
 {
 	for (unsigned size = 1; size <= 8; size++) {
@@ -51,14 +52,24 @@ static void make_values(void)
 		uint64_t distinct = UINT64_C(0x0102030405060788) >> (64 - 8 * size);
 
 		for (unsigned big_endian = 0; big_endian < 2; big_endian++) {
-			cbl_x4_comp5_t type = big_endian ? TRACE_EVENT_TYPE_COMPX : TRACE_EVENT_TYPE_COMP5;
-			cbl_x4_comp5_t type_signed = big_endian ? TRACE_EVENT_TYPE_COMPXS : TRACE_EVENT_TYPE_COMP5S;
-			const uint64_t unsigned_values[] = { 0, 1, highest, highest - 1, highest / 2, highest / 2 + 1, distinct };
-			const uint64_t signed_values[] = {
-				0, 1, UINT64_MAX, UINT64_MAX - 1, highest / 2, highest / 2 - 1, ~(highest / 2), ~(highest / 2) + 1
+			cbl_x4_comp5_t type =
+				big_endian ? TRACE_EVENT_TYPE_COMPX : TRACE_EVENT_TYPE_COMP5;
+			cbl_x4_comp5_t type_signed =
+				big_endian ? TRACE_EVENT_TYPE_COMPXS : TRACE_EVENT_TYPE_COMP5S;
+			const uint64_t unsigned_values[] = {
+				0, 1, highest, highest - 1, highest / 2, highest / 2 + 1, distinct
 			};
+			const uint64_t signed_values[] = { 0,
+							   1,
+							   UINT64_MAX,
+							   UINT64_MAX - 1,
+							   highest / 2,
+							   highest / 2 - 1,
+							   ~(highest / 2),
+							   ~(highest / 2) + 1 };
 
-			for (size_t i = 0; i < sizeof unsigned_values / sizeof unsigned_values[0]; i++)
+			for (size_t i = 0; i < sizeof unsigned_values / sizeof unsigned_values[0];
+			     i++)
 				add_value(size, type, unsigned_values[i], false);
 			for (size_t i = 0; i < sizeof signed_values / sizeof signed_values[0]; i++)
 				add_value(size, type_signed, signed_values[i], true);
@@ -66,7 +77,8 @@ static void make_values(void)
 	}
 }
 
-static int trace_items(uint32_t flags, uint32_t event_id, uint32_t count, cbl_x4_comp5_t *sizes, cbl_x4_comp5_t *types, void **items)
+static int trace_items(uint32_t flags, uint32_t event_id, uint32_t count, cbl_x4_comp5_t *sizes,
+		       cbl_x4_comp5_t *types, void **items)
 {
 	TRACE_EVENT event = { .event_id = event_id,
 			      .level = CTF_FLAG_LEVEL_INFO,
@@ -83,7 +95,8 @@ static void trace_values(void)
 	for (unsigned i = 0; i < value_count; i++) {
 		void *item = values[i].bytes;
 
-		REQUIRE(trace_items(0, i, 1, &values[i].size, &values[i].type, &item) == CTF_RET_SUCCESS);
+		REQUIRE(trace_items(0, i, 1, &values[i].size, &values[i].type, &item) ==
+			CTF_RET_SUCCESS);
 	}
 }
 
@@ -147,7 +160,8 @@ static void integers_are_exact_in_text_and_binary(void **state)
 static void trace_odd_integers(void)
 {
 	static unsigned char nine[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 0xFE };
-	cbl_x4_comp5_t types[4] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_COMPX, TRACE_EVENT_TYPE_COMP5S, TRACE_EVENT_TYPE_COMPXS };
+	cbl_x4_comp5_t types[4] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_COMPX,
+				    TRACE_EVENT_TYPE_COMP5S, TRACE_EVENT_TYPE_COMPXS };
 	cbl_x4_comp5_t sizes[4] = { 9, 9, 9, 9 };
 	void *items[4] = { nine, nine, nine, nine };
 
@@ -168,13 +182,18 @@ static void wider_integers_are_bytes(void **state)
 	do
 		assert_non_null(fgets(line, sizeof line, file));
 	while (line[0] == '#');
-	assert_string_equal(line, "1 0102030405060708-FE 0102030405060708-FE 0102030405060708-FE 0102030405060708-FE\n");
+	assert_string_equal(
+		line,
+		"1 0102030405060708-FE 0102030405060708-FE 0102030405060708-FE 0102030405060708-FE\n");
 	assert_non_null(fgets(line, sizeof line, file));
-	assert_string_equal(line, "2    \n"); /* a delimiter before each of four empty items, the first of them after the 2 */
+	/* a delimiter before each of four empty items, the first of them after the 2 */
+	assert_string_equal(line, "2    \n");
 	(void)fclose(file);
 	assert_int_equal(system("babeltrace2 out.ctb >bt.txt 2>bt.err && test ! -s bt.err"), 0);
 	assert_int_equal(system("test $(grep -c 'data1_len = 9, .*data4_len = 9' bt.txt) = 1"), 0);
-	assert_int_equal(system("test $(grep -c '\\[8\\] = 0xFE.*\\[8\\] = 0xFE.*\\[8\\] = 0xFE.*\\[8\\] = 0xFE' bt.txt) = 1"), 0);
+	assert_int_equal(
+		system("test $(grep -c '\\[8\\] = 0xFE.*\\[8\\] = 0xFE.*\\[8\\] = 0xFE.*\\[8\\] = 0xFE' bt.txt) = 1"),
+		0);
 	scenario_end();
 }
 
@@ -201,21 +220,28 @@ static void trace_at_the_limits(void)
 		many_items[i] = longest;
 	}
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-		REQUIRE(trace_items(0, counts[i], counts[i], many_sizes, many_types, many_items) == CTF_RET_SUCCESS);
+		REQUIRE(trace_items(0, counts[i], counts[i], many_sizes, many_types, many_items) ==
+			CTF_RET_SUCCESS);
 		/* All alike: one length and one type are enough. */
-		REQUIRE(trace_items(CTF_FLAG_ARRAY_DATA, counts[i], counts[i], many_sizes + MOST_ITEMS, many_types + MOST_ITEMS,
+		REQUIRE(trace_items(CTF_FLAG_ARRAY_DATA, counts[i], counts[i],
+				    many_sizes + MOST_ITEMS, many_types + MOST_ITEMS,
 				    many_items) == CTF_RET_SUCCESS);
 	}
-	REQUIRE(trace_items(0, 1, MOST_ITEMS + 1, many_sizes, many_types, many_items) == CTF_RET_NOT_ENOUGH_MEMORY);
-	REQUIRE(trace_items(0, 1, UINT32_MAX, many_sizes, many_types, many_items) == CTF_RET_NOT_ENOUGH_MEMORY);
+	REQUIRE(trace_items(0, 1, MOST_ITEMS + 1, many_sizes, many_types, many_items) ==
+		CTF_RET_NOT_ENOUGH_MEMORY);
+	REQUIRE(trace_items(0, 1, UINT32_MAX, many_sizes, many_types, many_items) ==
+		CTF_RET_NOT_ENOUGH_MEMORY);
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		many_sizes[0] = sizes[i];
-		REQUIRE(trace_items(0, 10000 + sizes[i], 1, many_sizes, many_types, many_items) == CTF_RET_SUCCESS);
+		REQUIRE(trace_items(0, 10000 + sizes[i], 1, many_sizes, many_types, many_items) ==
+			CTF_RET_SUCCESS);
 	}
 	many_sizes[0] = LONGEST + 1;
-	REQUIRE(trace_items(0, 1, 1, many_sizes, many_types, many_items) == CTF_RET_NOT_ENOUGH_MEMORY);
+	REQUIRE(trace_items(0, 1, 1, many_sizes, many_types, many_items) ==
+		CTF_RET_NOT_ENOUGH_MEMORY);
 	many_sizes[0] = UINT32_MAX;
-	REQUIRE(trace_items(0, 1, 1, many_sizes, many_types, many_items) == CTF_RET_NOT_ENOUGH_MEMORY);
+	REQUIRE(trace_items(0, 1, 1, many_sizes, many_types, many_items) ==
+		CTF_RET_NOT_ENOUGH_MEMORY);
 	ctrace_stats_get(&stats);
 	REQUIRE(stats.lost[CTRACE_LOSS_TOO_LARGE] == 4);
 }
@@ -259,9 +285,15 @@ static void items_and_events_go_up_to_their_limits(void **state)
 	free(line);
 	(void)fclose(file);
 	/* It warns of nothing but the four. */
-	assert_int_equal(system("babeltrace2 out.ctb >bt.txt 2>bt.err && test $(wc -l <bt.txt) = 14 && test $(wc -l <bt.err) = 1"), 0);
-	assert_int_equal(system("grep -q 'discarded 4 events' bt.err && grep -q 'data1_len = 65536, ' bt.txt"), 0);
-	assert_int_equal(system("test $(grep 'component = \"values\"' bt.txt | grep -o '\"x\"' | wc -l) = 8192"), 0);
+	assert_int_equal(
+		system("babeltrace2 out.ctb >bt.txt 2>bt.err && test $(wc -l <bt.txt) = 14 && test $(wc -l <bt.err) = 1"),
+		0);
+	assert_int_equal(
+		system("grep -q 'discarded 4 events' bt.err && grep -q 'data1_len = 65536, ' bt.txt"),
+		0);
+	assert_int_equal(
+		system("test $(grep 'component = \"values\"' bt.txt | grep -o '\"x\"' | wc -l) = 8192"),
+		0);
 	assert_int_equal(run_tool("show out.ctb"), 0);
 	assert_int_equal(system("test $(wc -l <tool.out) = 14"), 0);
 	scenario_end();

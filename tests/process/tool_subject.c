@@ -1,9 +1,11 @@
 /*
- * tool_subject.c - a traced program for tests of the tool: traces, says so, and waits to be looked at.
+ * tool_subject.c - a traced program for tests of the tool: traces, says so, and waits to be looked
+ * at.
  *
- * tool_subject COUNT - COUNT events each of tool.main (INFO) and tool.main.part (WARN), then "ready" on stdout.  Then each line on stdin
- * is an order: "flush" delivers everything, "span" traces the events 3 and 4 of tool.main, a number as many more of its events 1; each is
- * answered with its status.  Ends at the end of stdin.
+ * tool_subject COUNT - COUNT events each of tool.main (INFO) and tool.main.part (WARN), then
+ * "ready" on stdout.  Then each line on stdin is an order: "flush" delivers everything, "span"
+ * traces the events 3 and 4 of tool.main, a number as many more of its events 1; each is answered
+ * with its status.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

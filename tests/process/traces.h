@@ -1,5 +1,6 @@
 /*
- * traces.h - what the tests of component trace share: members of a parmlib, a routine that notes its calls, commands in short form.
+ * traces.h - what the tests of component trace share: members of a parmlib, a routine that notes
+ * its calls, commands in short form.
  *
  * All of it runs in the child of a scenario, but for traces_begin() and traces_end().
  *
@@ -17,7 +18,8 @@
 #define JOBNAME "OURJOB"
 #define CALLS_LIMIT 64u
 
-/* Unless a test says otherwise the default level is debug: what a trace does not record, it does not record because it is off. */
+/* Unless a test says otherwise the default level is debug: what a trace does not record, it does
+ * not record because it is off. */
 __attribute__((unused)) static void traces_begin(const char *config)
 {
 	char path[300];
@@ -50,9 +52,14 @@ __attribute__((unused)) static void write_member(const char *member, const char 
 
 static __thread struct ctrace_outcome outcome; /* of this thread's last command */
 
-#define DEFINE(...) ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT, __VA_ARGS__ }, &outcome)
-#define DELETE(...) ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, __VA_ARGS__ }, &outcome)
-#define TRACE_CT(...) ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, __VA_ARGS__ }, &outcome)
+#define DEFINE(...) \
+	ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT, __VA_ARGS__ }, \
+				&outcome)
+#define DELETE(...) \
+	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, __VA_ARGS__ }, \
+				&outcome)
+#define TRACE_CT(...) \
+	ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, __VA_ARGS__ }, &outcome)
 
 /* DEFINE(...) == CTRACE_RC_REFUSED && reason() == ... */
 __attribute__((unused)) static uint32_t reason(void)
@@ -177,19 +184,23 @@ __attribute__((unused)) static void forget_calls(void)
 	call_count = 0;
 }
 
-__attribute__((unused)) static bool was_called(unsigned number, const char *trace, uint32_t flags, uint32_t mode)
+__attribute__((unused)) static bool was_called(unsigned number, const char *trace, uint32_t flags,
+					       uint32_t mode)
 {
 	const struct call *call = &calls[number];
-	bool is_so = number < call_count && strcmp(call->trace, trace) == 0 && call->ctss.flags == flags && call->ctss.mode == mode;
+	bool is_so = number < call_count && strcmp(call->trace, trace) == 0 &&
+		     call->ctss.flags == flags && call->ctss.mode == mode;
 
 	if (!is_so && number < call_count)
-		(void)fprintf(stderr, "# call %u was %s, flags %x, mode %u\n", number, call->trace, call->ctss.flags, call->ctss.mode);
+		(void)fprintf(stderr, "# call %u was %s, flags %x, mode %u\n", number, call->trace,
+			      call->ctss.flags, call->ctss.mode);
 	return is_so;
 }
 
 __attribute__((unused)) static bool has_options(const struct ctrace_ctss *ctss, const char *options)
 {
-	return ctss->options_size == strlen(options) && memcmp(ctss->options, options, ctss->options_size) == 0;
+	return ctss->options_size == strlen(options) &&
+	       memcmp(ctss->options, options, ctss->options_size) == 0;
 }
 
 /* Called once since forget_calls(), or not at all. */
@@ -230,9 +241,10 @@ __attribute__((unused)) static void try_test(void **state)
 	traces_end();
 }
 
-/* All of a program: the rows, each in a traced process of its own, and tests that see to that themselves. */
-__attribute__((unused)) static int traces_run(const struct test_row *rows, size_t row_count, const struct CMUnitTest *alone,
-					      size_t alone_count)
+/* All of a program: the rows, each in a traced process of its own, and tests that see to that
+ * themselves. */
+__attribute__((unused)) static int traces_run(const struct test_row *rows, size_t row_count,
+					      const struct CMUnitTest *alone, size_t alone_count)
 {
 	struct CMUnitTest tests[64];
 
@@ -241,9 +253,10 @@ __attribute__((unused)) static int traces_run(const struct test_row *rows, size_
 	for (size_t i = 0; i < alone_count; i++)
 		tests[i] = alone[i];
 	for (size_t i = 0; i < row_count; i++)
-		tests[alone_count + i] = (struct CMUnitTest){ .name = rows[i].name,
-							      .test_func = try_test,
-							      .initial_state = (void *)(uintptr_t)&rows[i] };
+		tests[alone_count + i] =
+			(struct CMUnitTest){ .name = rows[i].name,
+					     .test_func = try_test,
+					     .initial_state = (void *)(uintptr_t)&rows[i] };
 	return _cmocka_run_group_tests("tests", tests, alone_count + row_count, NULL, NULL);
 }
 

@@ -1,7 +1,8 @@
 /*
  * verbs_subject.c - a traced program for tests of the verbs that change running processes.
  *
- * verbs_subject NAME... - registers each component, then "ready" on stdout.  Then each line on stdin is an order, answered with a number:
+ * verbs_subject NAME... - registers each component, then "ready" on stdout.  Then each line on
+ * stdin is an order, answered with a number:
  *
  *     trace NAME        an event of each level, numbered as its level, of this component
  *     flush             delivers everything; its status
@@ -35,7 +36,8 @@ static unsigned define(const char *name, const char *routine)
 		.startnam = routine,
 	};
 
-	if (ctrace_routine_register("ACCEPTSS", accept) != CTRACE_OK || ctrace_routine_register("REFUSESS", refuse) != CTRACE_OK)
+	if (ctrace_routine_register("ACCEPTSS", accept) != CTRACE_OK ||
+	    ctrace_routine_register("REFUSESS", refuse) != CTRACE_OK)
 		return 99;
 	return ctrace_component_define(&request, NULL);
 }

@@ -1,15 +1,19 @@
 /*
- * written.c - a traced program for tests of external writers: a component WRT, threads that trace it, orders on stdin.
+ * written.c - a traced program for tests of external writers: a component WRT, threads that trace
+ * it, orders on stdin.
  *
- * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by one line: "on WRITER" switches it on with
- * that writer, "plain" on without one, "disconnect", "off": the command's return code and message; "run N": N entries of each thread;
- * "both N": the same, and as many of the plain component OTHER as events 8, one behind the other;
- * "start" traces without end until "stop", which answers the sum; "pace N": N us of rest after each 50 entries; "fork N": a child of it
- * traces N entries as thread 63, and its status; "breed N": likewise, but nobody waits for the child, whose number is the answer; "child":
- * of one that only waits for its end; "misfits": how many of these ended otherwise than they should; "close": it closes every descriptor but the
- * standard ones; "exec": it becomes another such program, which is "ready" then; "flush"; "stats": emitted, delivered, pending, lost;
- * "writes": how often the process has called write or its like (/proc/self/io).  Each entry has the thread's number and the thread's
- * count of entries that were recorded.  Ends at the end of stdin.
+ * written [THREADS] - defines WRT and says "ready".  Each line on stdin is an order, answered by
+ * one line: "on WRITER" switches it on with that writer, "plain" on without one, "disconnect",
+ * "off": the command's return code and message; "run N": N entries of each thread; "both N": the
+ * same, and as many of the plain component OTHER as events 8, one behind the other; "start" traces
+ * without end until "stop", which answers the sum; "pace N": N us of rest after each 50 entries;
+ * "fork N": a child of it traces N entries as thread 63, and its status; "breed N": likewise, but
+ * nobody waits for the child, whose number is the answer; "child": of one that only waits for its
+ * end; "misfits": how many of these ended otherwise than they should; "close": it closes every
+ * descriptor but the standard ones; "exec": it becomes another such program, which is "ready" then;
+ * "flush"; "stats": emitted, delivered, pending, lost; "writes": how often the process has called
+ * write or its like (/proc/self/io).  Each entry has the thread's number and the thread's count of
+ * entries that were recorded.  Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,11 +43,13 @@ static void *trace(void *argument)
 {
 	uint32_t self = (uint32_t)(uintptr_t)argument;
 
-	for (uint32_t i = 0; goal != 0 ? i < goal : __atomic_load_n(&stopping, __ATOMIC_RELAXED) == 0; i++) {
+	for (uint32_t i = 0;
+	     goal != 0 ? i < goal : __atomic_load_n(&stopping, __ATOMIC_RELAXED) == 0; i++) {
 		/* Counted only when it is recorded: items are not evaluated otherwise. */
 		CTRACE(tracer, CTRACE_INFO, 7, CTRACE_U32(self), CTRACE_U32(counts[self]++));
 		if (traces_both)
-			CTRACE(&other, CTRACE_INFO, 8, CTRACE_U32(self), CTRACE_U32(others[self]++));
+			CTRACE(&other, CTRACE_INFO, 8, CTRACE_U32(self),
+			       CTRACE_U32(others[self]++));
 		if (pace != 0 && i % 50 == 49)
 			(void)usleep(pace);
 	}
@@ -74,7 +80,8 @@ static uint64_t finish(void)
 
 static void command(uint32_t state, const char *writer)
 {
-	struct ctrace_trace_ct request = { CTRACE_TRACE_CT_INIT, .name = "WRT", .state = state, .wtr = writer };
+	struct ctrace_trace_ct request = { CTRACE_TRACE_CT_INIT, .name = "WRT", .state = state,
+					   .wtr = writer };
 	struct ctrace_outcome outcome;
 	uint32_t rc = ctrace_trace_ct(&request, &outcome);
 
@@ -89,8 +96,8 @@ static void print_stats(void)
 	ctrace_stats_get(&stats);
 	for (int i = 0; i < CTRACE_LOSS_COUNT; i++)
 		lost += stats.lost[i];
-	printf("%llu %llu %llu %llu\n", (unsigned long long)stats.emitted, (unsigned long long)stats.delivered,
-	       (unsigned long long)stats.pending, lost);
+	printf("%llu %llu %llu %llu\n", (unsigned long long)stats.emitted,
+	       (unsigned long long)stats.delivered, (unsigned long long)stats.pending, lost);
 }
 
 static void print_writes(void)
@@ -165,10 +172,14 @@ static void obey(const char *order)
 	else if (strcmp(order, "off\n") == 0)
 		command(CTRACE_CT_OFF, NULL);
 	else if (strncmp(order, "run ", 4) == 0)
-		printf("%llu\n", start((uint32_t)strtoul(order + 4, NULL, 10)) ? (unsigned long long)finish() : 0);
+		printf("%llu\n", start((uint32_t)strtoul(order + 4, NULL, 10))
+					 ? (unsigned long long)finish()
+					 : 0);
 	else if (strncmp(order, "both ", 5) == 0) {
 		traces_both = true;
-		printf("%llu\n", start((uint32_t)strtoul(order + 5, NULL, 10)) ? (unsigned long long)finish() : 0);
+		printf("%llu\n", start((uint32_t)strtoul(order + 5, NULL, 10))
+					 ? (unsigned long long)finish()
+					 : 0);
 		traces_both = false;
 	} else if (strcmp(order, "start\n") == 0)
 		printf("%d\n", start(0));
@@ -206,15 +217,19 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 
 int main(int argc, char **argv)
 {
-	const struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = "WRT",     .startnam = "AGREE",       .fmttab = "FORMAT",
-					      .mod = CTRACE_YES,  .wtr = CTRACE_YES, .wtrmode = CTRACE_PAGEABLE };
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT,        .name = "WRT",
+					      .startnam = "AGREE",       .fmttab = "FORMAT",
+					      .mod = CTRACE_YES,         .wtr = CTRACE_YES,
+					      .wtrmode = CTRACE_PAGEABLE };
 	struct ctrace_outcome outcome;
 	char order[64];
 
 	if (argc > 1)
 		thread_count = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (thread_count == 0 || thread_count > THREADS_LIMIT || ctrace_routine_register("AGREE", agree) != CTRACE_OK ||
-	    ctrace_component_define(&define, &outcome) != 0 || ctrace_component_tracer("WRT", NULL, &tracer) != CTRACE_OK)
+	if (thread_count == 0 || thread_count > THREADS_LIMIT ||
+	    ctrace_routine_register("AGREE", agree) != CTRACE_OK ||
+	    ctrace_component_define(&define, &outcome) != 0 ||
+	    ctrace_component_tracer("WRT", NULL, &tracer) != CTRACE_OK)
 		return 1;
 	puts("ready");
 	(void)fflush(stdout);

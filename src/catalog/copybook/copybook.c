@@ -1,8 +1,9 @@
 /*
  * copybook.c - COBOL records: the text of a copybook becomes the layout of a record.
  *
- * Called by the catalogue for each copybook that it names, and by `ctrace catalog`.  The flow is below in ct_copybook_parse(); each step is a
- * file of its own (copybook_private.h).  Everything of a copybook lives in its arena and its vectors, and goes with it.
+ * Called by the catalogue for each copybook that it names, and by `ctrace catalog`.  The flow is
+ * below in ct_copybook_parse(); each step is a file of its own (copybook_private.h).  Everything of
+ * a copybook lives in its arena and its vectors, and goes with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,18 +28,20 @@ static enum ctrace_status find_record(struct ct_scan *scan, struct ct_copybook *
 		}
 	}
 	if (name == NULL) {
-		ct_scan_diagnose(scan, &start, "a level 01, or fields", "the copybook describes no record");
+		ct_scan_diagnose(scan, &start, "a level 01, or fields",
+				 "the copybook describes no record");
 	} else {
 		ct_span_quote(&quoted, (struct ct_span){ name, strlen(name) }, CT_WORD_SHOWN);
-		ct_scan_diagnose(scan, &start, "the name of a level 01 or 77 of it", "the copybook has no record %s",
-				 ct_buf_text(&quoted));
+		ct_scan_diagnose(scan, &start, "the name of a level 01 or 77 of it",
+				 "the copybook has no record %s", ct_buf_text(&quoted));
 		ct_buf_fini(&quoted);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }
 
 /* Text to words: what COPY and REPLACE leave. */
-static enum ctrace_status read_words(struct ct_scan *scan, const char *text, size_t size, struct ct_tokens *out)
+static enum ctrace_status read_words(struct ct_scan *scan, const char *text, size_t size,
+				     struct ct_tokens *out)
 {
 	struct ct_tokens scanned = { 0 }, replaced = { 0 };
 	enum ctrace_status status = ct_scan_text_of(scan, 0, text, size, &scanned);
@@ -52,7 +55,8 @@ static enum ctrace_status read_words(struct ct_scan *scan, const char *text, siz
 	return status;
 }
 
-static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_t size, struct ct_copybook *copybook)
+static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_t size,
+				   struct ct_copybook *copybook)
 {
 	struct ct_tokens words = { 0 };
 	enum ctrace_status status = read_words(scan, text, size, &words);
@@ -67,8 +71,10 @@ static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_
 	return status == CTRACE_OK ? ct_decoding_create(copybook) : status;
 }
 
-enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t size, const struct ct_copybook_options *options,
-				     struct ct_copybook **out_copybook, struct ct_diagnostic *out_diagnostic,
+enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t size,
+				     const struct ct_copybook_options *options,
+				     struct ct_copybook **out_copybook,
+				     struct ct_diagnostic *out_diagnostic,
 				     struct ct_buf *out_diagnostic_path)
 {
 	static const struct ct_copybook_options none;
@@ -86,7 +92,8 @@ enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t 
 	scan->files[scan->file_count++] = path != NULL ? path : "copybook";
 	copybook->encoding = scan->options->encoding;
 	copybook->dialect = scan->options->dialect;
-	copybook->is_sliding = scan->options->is_sliding || ct_encoding_is_ebcdic(copybook->encoding);
+	copybook->is_sliding =
+		scan->options->is_sliding || ct_encoding_is_ebcdic(copybook->encoding);
 	status = read_all(scan, text, size, copybook);
 end:
 	if (status == CTRACE_OK) {
@@ -94,25 +101,31 @@ end:
 	} else {
 		ct_copybook_destroy(copybook);
 		if (out_diagnostic->message[0] == '\0')
-			(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message, "%s", ctrace_status_text(status));
+			(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message,
+				       "%s", ctrace_status_text(status));
 	}
 	free(scan);
 	return status;
 }
 
-enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options, struct ct_copybook **out_copybook,
-				    struct ct_diagnostic *out_diagnostic, struct ct_buf *out_diagnostic_path)
+enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options,
+				    struct ct_copybook **out_copybook,
+				    struct ct_diagnostic *out_diagnostic,
+				    struct ct_buf *out_diagnostic_path)
 {
 	struct ct_buf text = { 0 };
 	enum ctrace_status status = ct_os_read_file(path, CT_COPYBOOK_LIMIT, &text);
 
 	if (status == CTRACE_OK) {
-		status = ct_copybook_parse(path, text.data != NULL ? text.data : "", text.size, options, out_copybook, out_diagnostic,
+		status = ct_copybook_parse(path, text.data != NULL ? text.data : "", text.size,
+					   options, out_copybook, out_diagnostic,
 					   out_diagnostic_path);
 	} else {
 		*out_diagnostic = (struct ct_diagnostic){ 0 };
-		(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message, "cannot be read: %s", ctrace_status_text(status));
-		(void)snprintf(out_diagnostic->expected, sizeof out_diagnostic->expected, "a file of at most 1 MiB that you may read");
+		(void)snprintf(out_diagnostic->message, sizeof out_diagnostic->message,
+			       "cannot be read: %s", ctrace_status_text(status));
+		(void)snprintf(out_diagnostic->expected, sizeof out_diagnostic->expected,
+			       "a file of at most 1 MiB that you may read");
 		if (out_diagnostic_path != NULL) {
 			ct_buf_clear(out_diagnostic_path);
 			ct_buf_add_text(out_diagnostic_path, path);

@@ -1,8 +1,9 @@
 /*
  * copybook_clause.c - what an entry says of its field: the clauses between its name and its period.
  *
- * Called by copybook_entry.c.  Each clause is a row of one table and a function that takes what follows its word; clauses come in any order.
- * They say something of one item only: names of other fields and of types are kept as words, and found when the item is in the tree.
+ * Called by copybook_entry.c.  Each clause is a row of one table and a function that takes what
+ * follows its word; clauses come in any order. They say something of one item only: names of other
+ * fields and of types are kept as words, and found when the item is in the tree.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +17,16 @@ static enum ctrace_status take_redefines(struct ct_entry_parser *parser, struct 
 {
 	(void)item;
 	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
-		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a field", "REDEFINES %s");
+		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a field",
+				     "REDEFINES %s");
 	parser->redefines = *ct_entry_next(parser);
 	return CTRACE_OK;
 }
 
 static enum ctrace_status take_picture(struct ct_entry_parser *parser, struct ct_item *item)
 {
-	struct ct_picture_context context = { ct_constants_number, &parser->constants, parser->scan->currency };
+	struct ct_picture_context context = { ct_constants_number, &parser->constants,
+					      parser->scan->currency };
 	struct ct_picture_error error;
 	struct ct_token place;
 	char *text;
@@ -31,7 +34,8 @@ static enum ctrace_status take_picture(struct ct_entry_parser *parser, struct ct
 	(void)ct_entry_accept(parser, "IS");
 	place = *ct_entry_peek(parser);
 	if (place.kind != CT_TOKEN_WORD)
-		return ct_entry_fail(parser, &place, "a picture, such as X(10) or S9(5)V99", "PICTURE without a picture");
+		return ct_entry_fail(parser, &place, "a picture, such as X(10) or S9(5)V99",
+				     "PICTURE without a picture");
 	parser->at++;
 	if (!ct_picture_parse(place.at, place.size, &context, &item->form, &error)) {
 		place.column = (uint16_t)(place.column + error.at);
@@ -45,7 +49,8 @@ static enum ctrace_status take_picture(struct ct_entry_parser *parser, struct ct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_separate(struct ct_entry_parser *parser, struct ct_item *item, uint8_t sign)
+static enum ctrace_status take_separate(struct ct_entry_parser *parser, struct ct_item *item,
+					uint8_t sign)
 {
 	item->sign = sign;
 	item->is_sign_separate = ct_entry_accept(parser, "SEPARATE");
@@ -78,12 +83,14 @@ static enum ctrace_status take_depending(struct ct_entry_parser *parser, struct 
 {
 	(void)ct_entry_accept(parser, "ON");
 	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
-		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a field", "DEPENDING ON %s");
+		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a field",
+				     "DEPENDING ON %s");
 	item->depends_name = *ct_entry_next(parser);
 	item->is_depending = true;
 	while (ct_entry_accept(parser, "OF") || ct_entry_accept(parser, "IN")) {
 		if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
-			return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a group", "DEPENDING ON a field OF %s");
+			return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a group",
+					     "DEPENDING ON a field OF %s");
 		if (item->depends_of.size == 0)
 			item->depends_of = *ct_entry_peek(parser);
 		parser->at++;
@@ -105,20 +112,25 @@ static enum ctrace_status take_names(struct ct_entry_parser *parser, struct ct_i
 
 static enum ctrace_status take_occurs(struct ct_entry_parser *parser, struct ct_item *item)
 {
-	enum ctrace_status status = ct_constants_integer(parser, "how often: a number or a level 78 with one", &item->occurs);
+	enum ctrace_status status = ct_constants_integer(
+		parser, "how often: a number or a level 78 with one", &item->occurs);
 
 	if (status != CTRACE_OK)
 		return status;
 	item->occurs_least = item->occurs;
 	if (ct_entry_accept(parser, "TO")) {
-		status = ct_constants_integer(parser, "how often at most: a number or a level 78 with one", &item->occurs);
+		status = ct_constants_integer(parser,
+					      "how often at most: a number or a level 78 with one",
+					      &item->occurs);
 		if (status != CTRACE_OK)
 			return status;
 	} else if (item->occurs == 0) {
-		return ct_entry_fail(parser, &parser->words->at[parser->at - 1], "1 or more", "OCCURS %s");
+		return ct_entry_fail(parser, &parser->words->at[parser->at - 1], "1 or more",
+				     "OCCURS %s");
 	}
 	if (item->occurs == 0 || item->occurs_least > item->occurs)
-		return ct_entry_fail(parser, &parser->words->at[parser->at - 1], "a number that is not less than the first",
+		return ct_entry_fail(parser, &parser->words->at[parser->at - 1],
+				     "a number that is not less than the first",
 				     "OCCURS at most %s");
 	(void)ct_entry_accept(parser, "TIMES");
 	return CTRACE_OK;
@@ -157,12 +169,15 @@ static enum ctrace_status take_value(struct ct_entry_parser *parser, struct ct_i
 
 	(void)item;
 	ct_entry_accept_any(parser, air, CT_COUNT(air));
-	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD && ct_entry_peek(parser)->kind != CT_TOKEN_LITERAL)
-		return ct_entry_fail(parser, ct_entry_peek(parser), "a literal, a number, ZERO or SPACE", "VALUE without a value");
+	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD &&
+	    ct_entry_peek(parser)->kind != CT_TOKEN_LITERAL)
+		return ct_entry_fail(parser, ct_entry_peek(parser),
+				     "a literal, a number, ZERO or SPACE", "VALUE without a value");
 	do
 		parser->at++;
 	while (ct_entry_peek(parser)->kind == CT_TOKEN_LITERAL ||
-	       (ct_entry_peek(parser)->kind == CT_TOKEN_WORD && !ct_clause_is(ct_entry_peek(parser))));
+	       (ct_entry_peek(parser)->kind == CT_TOKEN_WORD &&
+		!ct_clause_is(ct_entry_peek(parser))));
 	return CTRACE_OK;
 }
 
@@ -195,7 +210,8 @@ static enum ctrace_status take_type(struct ct_entry_parser *parser, struct ct_it
 	(void)item;
 	ct_entry_accept_any(parser, air, CT_COUNT(air));
 	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
-		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a type or field", "TYPE %s");
+		return ct_entry_fail(parser, ct_entry_peek(parser), "the name of a type or field",
+				     "TYPE %s");
 	parser->type = *ct_entry_next(parser);
 	return CTRACE_OK;
 }
@@ -204,16 +220,21 @@ static const struct {
 	const char *word;
 	clause *take;
 } clauses[] = {
-	{ "REDEFINES", take_redefines }, { "PIC", take_picture },     { "PICTURE", take_picture },
-	{ "USAGE", ct_usage_clause },    { "SIGN", take_sign },       { "LEADING", take_leading },
-	{ "TRAILING", take_trailing },   { "OCCURS", take_occurs },   { "DEPENDING", take_depending },
-	{ "INDEXED", take_names },       { "ASCENDING", take_names }, { "DESCENDING", take_names },
-	{ "KEY", take_names },           { "SYNC", take_sync },       { "SYNCHRONIZED", take_sync },
-	{ "SYNCHRONISED", take_sync },   { "JUST", take_just },       { "JUSTIFIED", take_just },
-	{ "BLANK", take_blank },         { "VALUE", take_value },     { "VALUES", take_value },
-	{ "EXTERNAL", take_external },   { "GLOBAL", take_air },      { "VOLATILE", take_air },
-	{ "BASED", take_air },           { "IS", take_air },          { "TYPEDEF", take_typedef },
-	{ "TYPE", take_type },           { "SAME", take_type },
+	{ "REDEFINES", take_redefines }, { "PIC", take_picture },
+	{ "PICTURE", take_picture },     { "USAGE", ct_usage_clause },
+	{ "SIGN", take_sign },           { "LEADING", take_leading },
+	{ "TRAILING", take_trailing },   { "OCCURS", take_occurs },
+	{ "DEPENDING", take_depending }, { "INDEXED", take_names },
+	{ "ASCENDING", take_names },     { "DESCENDING", take_names },
+	{ "KEY", take_names },           { "SYNC", take_sync },
+	{ "SYNCHRONIZED", take_sync },   { "SYNCHRONISED", take_sync },
+	{ "JUST", take_just },           { "JUSTIFIED", take_just },
+	{ "BLANK", take_blank },         { "VALUE", take_value },
+	{ "VALUES", take_value },        { "EXTERNAL", take_external },
+	{ "GLOBAL", take_air },          { "VOLATILE", take_air },
+	{ "BASED", take_air },           { "IS", take_air },
+	{ "TYPEDEF", take_typedef },     { "TYPE", take_type },
+	{ "SAME", take_type },
 };
 
 static clause *find_clause(const struct ct_token *word)
@@ -245,7 +266,10 @@ static enum ctrace_status fail_clause(struct ct_entry_parser *parser)
 	nearest = ct_suggest((struct ct_span){ word->at, word->size }, words, count);
 	if (nearest != NULL)
 		(void)snprintf(expected, sizeof expected, "%s?", nearest);
-	return ct_entry_fail(parser, word, nearest != NULL ? expected : "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period",
+	return ct_entry_fail(parser, word,
+			     nearest != NULL
+				     ? expected
+				     : "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period",
 			     "unknown clause %s");
 }
 
@@ -261,7 +285,8 @@ enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_ite
 			parser->at++;
 			status = take(parser, item);
 		} else if (!ct_usage_accept(parser, item)) {
-			type = word->kind == CT_TOKEN_WORD ? ct_type_find(parser->copybook, word) : CT_NO_ITEM;
+			type = word->kind == CT_TOKEN_WORD ? ct_type_find(parser->copybook, word)
+							   : CT_NO_ITEM;
 			if (type == CT_NO_ITEM || !parser->copybook->items[type].is_type)
 				return fail_clause(parser);
 			parser->type = *ct_entry_next(parser);

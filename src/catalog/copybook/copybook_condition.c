@@ -1,8 +1,9 @@
 /*
  * copybook_condition.c - level 88: which names hold for a value.
  *
- * Prepared once with the layout, asked for each field that has conditions.  Numbers are compared as numbers, everything else byte by byte
- * in the order of the record's own encoding, the shorter side filled with blanks.
+ * Prepared once with the layout, asked for each field that has conditions.  Numbers are compared as
+ * numbers, everything else byte by byte in the order of the record's own encoding, the shorter side
+ * filled with blanks.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,11 +52,13 @@ static double as_double(const struct ct_literal *literal, enum ct_usage usage)
 
 static bool is_number(const struct ct_literal *literal)
 {
-	return literal->kind == CT_LITERAL_NUMBER || (literal->kind == CT_LITERAL_FILL && literal->is_zero);
+	return literal->kind == CT_LITERAL_NUMBER ||
+	       (literal->kind == CT_LITERAL_FILL && literal->is_zero);
 }
 
 /* The bytes that the text would be in a record. */
-static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encoding, struct ct_literal *literal)
+static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encoding,
+				    struct ct_literal *literal)
 {
 	const char *at = literal->text, *end = literal->text + literal->size;
 	uint8_t *bytes, *to;
@@ -78,14 +81,16 @@ static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encod
 	return CTRACE_OK;
 }
 
-static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook, const struct ct_item *item,
-					bool is_elementary, struct ct_range *range)
+static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook,
+					const struct ct_item *item, bool is_elementary,
+					struct ct_range *range)
 {
 	bool is_float = item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE;
 	int scale = item->form.class == CT_CLASS_NUMERIC ? item->form.scale : 0;
 	enum ctrace_status status;
 
-	if (is_elementary && (is_float || ct_item_is_number(item)) && is_number(&range->low) && is_number(&range->high)) {
+	if (is_elementary && (is_float || ct_item_is_number(item)) && is_number(&range->low) &&
+	    is_number(&range->high)) {
 		range->is_number = true;
 		range->low_number = scaled(&range->low, scale, true);
 		range->high_number = scaled(&range->high, scale, false);
@@ -98,23 +103,27 @@ static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_co
 	return status == CTRACE_OK ? translate(scan, copybook->encoding, &range->high) : status;
 }
 
-enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook, struct ct_item *item)
+enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook,
+					struct ct_item *item)
 {
 	bool is_elementary = item->end == (uint32_t)(item - copybook->items) + 1;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < item->condition_count; i++) {
-		const struct ct_condition *condition = &copybook->conditions[item->first_condition + i];
+		const struct ct_condition *condition =
+			&copybook->conditions[item->first_condition + i];
 
 		for (uint32_t j = 0; j < condition->range_count && status == CTRACE_OK; j++)
-			status = prepare_range(scan, copybook, item, is_elementary, &copybook->ranges[condition->first_range + j]);
+			status = prepare_range(scan, copybook, item, is_elementary,
+					       &copybook->ranges[condition->first_range + j]);
 	}
 	return status;
 }
 
 /* ---- asked */
 
-static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *literal, uint8_t blank)
+static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *literal,
+		   uint8_t blank)
 {
 	bool is_fill = literal->kind == CT_LITERAL_FILL_BYTES;
 	size_t longest = is_fill || size > literal->size ? size : literal->size;
@@ -132,8 +141,9 @@ static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *l
 	return 0;
 }
 
-static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_range *range, const uint8_t *bytes,
-		  size_t size, const struct ct_digits *number)
+static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item,
+		  const struct ct_range *range, const uint8_t *bytes, size_t size,
+		  const struct ct_digits *number)
 {
 	uint8_t blank = ct_encoding_is_ebcdic(copybook->encoding) ? 0x40 : ' ';
 
@@ -141,20 +151,25 @@ static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item
 		if (item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE) {
 			double value = size < item->size ? 0 : ct_float_value(item, bytes);
 
-			return size >= item->size && value >= range->low_double && value <= range->high_double;
+			return size >= item->size && value >= range->low_double &&
+			       value <= range->high_double;
 		}
 		if (number == NULL)
 			return false;
-		return ct_digits_value(number) >= range->low_number && ct_digits_value(number) <= range->high_number;
+		return ct_digits_value(number) >= range->low_number &&
+		       ct_digits_value(number) <= range->high_number;
 	}
-	return compare(bytes, size, &range->low, blank) >= 0 && compare(bytes, size, &range->high, blank) <= 0;
+	return compare(bytes, size, &range->low, blank) >= 0 &&
+	       compare(bytes, size, &range->high, blank) <= 0;
 }
 
-bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_condition *condition,
-			const uint8_t *bytes, size_t size, const struct ct_digits *number)
+bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item,
+			const struct ct_condition *condition, const uint8_t *bytes, size_t size,
+			const struct ct_digits *number)
 {
 	for (uint32_t i = 0; i < condition->range_count; i++)
-		if (is_in(copybook, item, &copybook->ranges[condition->first_range + i], bytes, size, number))
+		if (is_in(copybook, item, &copybook->ranges[condition->first_range + i], bytes,
+			  size, number))
 			return true;
 	return false;
 }

@@ -1,7 +1,8 @@
 /*
  * copybook_condition_entry.c - what a level 88 says: a name, and the values of the field before it.
  *
- * Called by copybook_entry.c.  The values are kept as they are written; copybook_condition.c compares them, when the layout is known.
+ * Called by copybook_entry.c.  The values are kept as they are written; copybook_condition.c
+ * compares them, when the layout is known.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@ static enum ctrace_status add_range(struct ct_entry_parser *parser, const struct
 	struct ct_copybook *copybook = parser->copybook;
 
 	if (copybook->range_count == copybook->range_capacity) {
-		uint32_t capacity = copybook->range_capacity == 0 ? 64 : copybook->range_capacity * 2;
+		uint32_t capacity =
+			copybook->range_capacity == 0 ? 64 : copybook->range_capacity * 2;
 		struct ct_range *grown = realloc(copybook->ranges, capacity * sizeof *grown);
 
 		if (grown == NULL)
@@ -26,16 +28,19 @@ static enum ctrace_status add_range(struct ct_entry_parser *parser, const struct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status add_condition(struct ct_entry_parser *parser, const struct ct_condition *condition,
+static enum ctrace_status add_condition(struct ct_entry_parser *parser,
+					const struct ct_condition *condition,
 					const struct ct_token *place)
 {
 	struct ct_copybook *copybook = parser->copybook;
 	struct ct_item *item;
 
 	if (copybook->item_count == 0 || parser->open_count == 0)
-		return ct_entry_fail(parser, place, "a field before it", "level 88 %s belongs to nothing");
+		return ct_entry_fail(parser, place, "a field before it",
+				     "level 88 %s belongs to nothing");
 	if (copybook->condition_count == copybook->condition_capacity) {
-		uint32_t capacity = copybook->condition_capacity == 0 ? 64 : copybook->condition_capacity * 2;
+		uint32_t capacity =
+			copybook->condition_capacity == 0 ? 64 : copybook->condition_capacity * 2;
 		struct ct_condition *grown;
 
 		if (copybook->condition_count >= CT_COPYBOOK_FIELDS)
@@ -47,7 +52,8 @@ static enum ctrace_status add_condition(struct ct_entry_parser *parser, const st
 		copybook->condition_capacity = capacity;
 	}
 	item = &copybook->items[parser->open[parser->open_count - 1]];
-	if (item->condition_count == 0 || item->first_condition + item->condition_count != copybook->condition_count)
+	if (item->condition_count == 0 ||
+	    item->first_condition + item->condition_count != copybook->condition_count)
 		item->first_condition = copybook->condition_count, item->condition_count = 0;
 	copybook->conditions[copybook->condition_count++] = *condition;
 	item->condition_count++;
@@ -79,13 +85,17 @@ enum ctrace_status ct_condition_take(struct ct_entry_parser *parser, const struc
 
 	if (condition.name == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (name->size == 0 || (!ct_entry_accept(parser, "VALUE") && !ct_entry_accept(parser, "VALUES")))
-		return ct_entry_fail(parser, ct_entry_peek(parser), "88 name VALUE value.", "a level 88 without a name or VALUE");
+	if (name->size == 0 ||
+	    (!ct_entry_accept(parser, "VALUE") && !ct_entry_accept(parser, "VALUES")))
+		return ct_entry_fail(parser, ct_entry_peek(parser), "88 name VALUE value.",
+				     "a level 88 without a name or VALUE");
 	ct_entry_accept_any(parser, air, CT_COUNT(air));
 	do
 		status = take_range(parser, &condition);
-	while (status == CTRACE_OK && ct_entry_peek(parser)->kind != CT_TOKEN_PERIOD && !ct_token_is(ct_entry_peek(parser), "WHEN") &&
-	       !ct_token_is(ct_entry_peek(parser), "FALSE") && !ct_token_is(ct_entry_peek(parser), "IN") &&
+	while (status == CTRACE_OK && ct_entry_peek(parser)->kind != CT_TOKEN_PERIOD &&
+	       !ct_token_is(ct_entry_peek(parser), "WHEN") &&
+	       !ct_token_is(ct_entry_peek(parser), "FALSE") &&
+	       !ct_token_is(ct_entry_peek(parser), "IN") &&
 	       ct_entry_peek(parser)->kind != CT_TOKEN_END);
 	if (status != CTRACE_OK)
 		return status;

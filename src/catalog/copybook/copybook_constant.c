@@ -1,8 +1,9 @@
 /*
  * copybook_constant.c - which names stand for values: levels 78, and levels 01 with CONSTANT.
  *
- * Called by copybook_entry.c for each of them, and wherever a name may stand for a number.  A constant whose value cannot be told here (LENGTH
- * OF, NEXT) is kept without one: it is reported about only where it is needed, since most copybooks need none of theirs.
+ * Called by copybook_entry.c for each of them, and wherever a name may stand for a number.  A
+ * constant whose value cannot be told here (LENGTH OF, NEXT) is kept without one: it is reported
+ * about only where it is needed, since most copybooks need none of theirs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name, size_t size)
+const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name,
+					    size_t size)
 {
 	uint32_t hash = ct_name_hash(name, size);
 
-	for (uint32_t i = constants->heads[hash % CT_CONSTANT_HEADS]; i > 0; i = constants->at[i - 1].next) {
+	for (uint32_t i = constants->heads[hash % CT_CONSTANT_HEADS]; i > 0;
+	     i = constants->at[i - 1].next) {
 		const struct ct_constant *constant = &constants->at[i - 1];
 
-		if (constant->hash == hash && ct_name_equal(constant->name.at, constant->name.size, name, size))
+		if (constant->hash == hash &&
+		    ct_name_equal(constant->name.at, constant->name.size, name, size))
 			return constant;
 	}
 	return NULL;
@@ -34,14 +38,17 @@ bool ct_constants_number(void *user, const char *name, size_t size, int64_t *out
 	return true;
 }
 
-static enum ctrace_status add_constant(struct ct_entry_parser *parser, const struct ct_constant *constant)
+static enum ctrace_status add_constant(struct ct_entry_parser *parser,
+				       const struct ct_constant *constant)
 {
 	if (parser->constants.count == parser->constants.capacity) {
-		uint32_t capacity = parser->constants.capacity == 0 ? 64 : parser->constants.capacity * 2;
+		uint32_t capacity =
+			parser->constants.capacity == 0 ? 64 : parser->constants.capacity * 2;
 		struct ct_constant *grown;
 
 		if (parser->constants.count >= CT_COPYBOOK_FIELDS)
-			return ct_entry_fail(parser, &constant->name, "at most 8192", "too many constants");
+			return ct_entry_fail(parser, &constant->name, "at most 8192",
+					     "too many constants");
 		grown = realloc(parser->constants.at, capacity * sizeof *grown);
 		if (grown == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
@@ -49,12 +56,14 @@ static enum ctrace_status add_constant(struct ct_entry_parser *parser, const str
 		parser->constants.capacity = capacity;
 	}
 	parser->constants.at[parser->constants.count] = *constant;
-	parser->constants.at[parser->constants.count].next = parser->constants.heads[constant->hash % CT_CONSTANT_HEADS];
+	parser->constants.at[parser->constants.count].next =
+		parser->constants.heads[constant->hash % CT_CONSTANT_HEADS];
 	parser->constants.heads[constant->hash % CT_CONSTANT_HEADS] = ++parser->constants.count;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status sum_up(struct ct_entry_parser *parser, size_t from, size_t to, struct ct_constant *constant)
+static enum ctrace_status sum_up(struct ct_entry_parser *parser, size_t from, size_t to,
+				 struct ct_constant *constant)
 {
 	struct ct_buf text = { 0 };
 	char digits[24];
@@ -67,14 +76,17 @@ static enum ctrace_status sum_up(struct ct_entry_parser *parser, size_t from, si
 		ct_buf_fini(&text);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	if (ct_sum_calculate(text.data, text.size, ct_constants_number, &parser->constants, &constant->number)) {
+	if (ct_sum_calculate(text.data, text.size, ct_constants_number, &parser->constants,
+			     &constant->number)) {
 		constant->is_known = constant->is_number = true;
 		constant->literal.kind = CT_LITERAL_NUMBER;
-		constant->literal.size = (uint32_t)snprintf(digits, sizeof digits, "%lld", (long long)constant->number);
+		constant->literal.size = (uint32_t)snprintf(digits, sizeof digits, "%lld",
+							    (long long)constant->number);
 		constant->literal.text = ct_scan_text(parser->scan, digits, constant->literal.size);
 	}
 	ct_buf_fini(&text);
-	return constant->is_known && constant->literal.text == NULL ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+	return constant->is_known && constant->literal.text == NULL ? CTRACE_NOT_ENOUGH_MEMORY
+								    : CTRACE_OK;
 }
 
 static enum ctrace_status take_single(struct ct_entry_parser *parser, struct ct_constant *constant)
@@ -90,7 +102,8 @@ static enum ctrace_status take_single(struct ct_entry_parser *parser, struct ct_
 	status = ct_literal_take(parser, &constant->literal);
 	constant->is_known = status == CTRACE_OK;
 	if (constant->is_known && constant->literal.kind == CT_LITERAL_NUMBER)
-		constant->is_number = ct_integer_parse(constant->literal.text, constant->literal.size, &constant->number);
+		constant->is_number = ct_integer_parse(constant->literal.text,
+						       constant->literal.size, &constant->number);
 	return status;
 }
 
@@ -100,16 +113,20 @@ enum ctrace_status ct_constants_take(struct ct_entry_parser *parser, const struc
 	size_t from = parser->at, to = from;
 	enum ctrace_status status;
 
-	while (parser->words->at[to].kind != CT_TOKEN_PERIOD && parser->words->at[to].kind != CT_TOKEN_END)
+	while (parser->words->at[to].kind != CT_TOKEN_PERIOD &&
+	       parser->words->at[to].kind != CT_TOKEN_END)
 		to++;
 	if (from == to)
-		return ct_entry_fail(parser, name, "78 name VALUE value.", "the constant %s has no value");
-	status = to == from + 1 ? take_single(parser, &constant) : sum_up(parser, from, to, &constant);
+		return ct_entry_fail(parser, name, "78 name VALUE value.",
+				     "the constant %s has no value");
+	status = to == from + 1 ? take_single(parser, &constant)
+				: sum_up(parser, from, to, &constant);
 	parser->at = to;
 	return status == CTRACE_OK ? add_constant(parser, &constant) : status;
 }
 
-enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected, uint32_t *out)
+enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected,
+					uint32_t *out)
 {
 	const struct ct_token *word = ct_entry_peek(parser);
 	int64_t value = 0;

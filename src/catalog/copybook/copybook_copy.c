@@ -1,8 +1,9 @@
 /*
  * copybook_copy.c - COPY: which file a name is, and its tokens in place of the statement.
  *
- * Called by copybook_scan.c for the tokens of each file, and calls it for what is copied.  A file is looked for beside the one that names it,
- * beside the first, and in the directories for copybooks, in this order.  A file that copies itself is refused before it is read again.
+ * Called by copybook_scan.c for the tokens of each file, and calls it for what is copied.  A file
+ * is looked for beside the one that names it, beside the first, and in the directories for
+ * copybooks, in this order.  A file that copies itself is refused before it is read again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,8 @@
 
 #define NAME_LIMIT 1024u
 
-static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token *place, const char *name)
+static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token *place,
+				    const char *name)
 {
 	struct ct_buf quoted = { 0 };
 
@@ -27,8 +29,9 @@ static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token 
 }
 
 /* One spelling of a name in one directory. */
-static enum ctrace_status try_file(struct ct_span directory, const char *library, const char *name, const char *ending, int letters,
-				   struct ct_buf *path, struct ct_buf *text)
+static enum ctrace_status try_file(struct ct_span directory, const char *library, const char *name,
+				   const char *ending, int letters, struct ct_buf *path,
+				   struct ct_buf *text)
 {
 	size_t at;
 
@@ -52,14 +55,16 @@ static enum ctrace_status try_file(struct ct_span directory, const char *library
 	return ct_os_read_file(ct_buf_text(path), CT_COPYBOOK_LIMIT, text);
 }
 
-static bool find_in(struct ct_span directory, const char *library, const char *name, struct ct_buf *path, struct ct_buf *text)
+static bool find_in(struct ct_span directory, const char *library, const char *name,
+		    struct ct_buf *path, struct ct_buf *text)
 {
 	static const char *const endings[] = { "", ".cpy", ".cbl", ".cob", ".CPY", ".CBL", ".COB" };
 
 	for (int letters = 0; letters < 3; letters++)
 		for (size_t i = 0; i < CT_COUNT(endings); i++) {
 			ct_buf_clear(text);
-			if (try_file(directory, library, name, endings[i], letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
+			if (try_file(directory, library, name, endings[i],
+				     letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
 				return true;
 		}
 	return false;
@@ -69,16 +74,19 @@ static struct ct_span directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash == NULL ? ct_span_of(path, path) : ct_span_of(path, slash == path ? slash + 1 : slash);
+	return slash == NULL ? ct_span_of(path, path)
+			     : ct_span_of(path, slash == path ? slash + 1 : slash);
 }
 
-static bool find_copy(struct ct_scan *scan, const char *library, const char *name, struct ct_buf *path, struct ct_buf *text)
+static bool find_copy(struct ct_scan *scan, const char *library, const char *name,
+		      struct ct_buf *path, struct ct_buf *text)
 {
 	const char *from = scan->options->directories;
 
 	if (name[0] == '/')
 		return find_in((struct ct_span){ "", 0 }, "", name, path, text);
-	if (find_in(directory_of(scan->files[scan->open[scan->depth]]), library, name, path, text) ||
+	if (find_in(directory_of(scan->files[scan->open[scan->depth]]), library, name, path,
+		    text) ||
 	    find_in(directory_of(scan->files[0]), library, name, path, text))
 		return true;
 	while (from != NULL && *from != '\0') {
@@ -92,7 +100,8 @@ static bool find_copy(struct ct_scan *scan, const char *library, const char *nam
 }
 
 /* Notes the file that is copied; what is wrong with copying it at all. */
-static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token *place, struct ct_buf *path)
+static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token *place,
+				    struct ct_buf *path)
 {
 	const char *name = ct_scan_text(scan, ct_buf_text(path), path->size);
 
@@ -100,11 +109,13 @@ static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token 
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	for (uint32_t i = 0; i <= scan->depth; i++)
 		if (strcmp(scan->files[scan->open[i]], name) == 0) {
-			ct_scan_diagnose(scan, place, "a copybook that is not being read already", "the copybook copies itself");
+			ct_scan_diagnose(scan, place, "a copybook that is not being read already",
+					 "the copybook copies itself");
 			return CTRACE_SYNTAX_ERROR;
 		}
 	if (scan->depth == CT_COPY_DEPTH || scan->file_count == CT_COPY_FILES) {
-		ct_scan_diagnose(scan, place, "COPY at most 16 deep, and at most 1023 files", "too many copybooks copy each other");
+		ct_scan_diagnose(scan, place, "COPY at most 16 deep, and at most 1023 files",
+				 "too many copybooks copy each other");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	scan->files[scan->file_count] = name;
@@ -112,8 +123,8 @@ static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token 
 	return CTRACE_OK;
 }
 
-static enum ctrace_status copy_file(struct ct_scan *scan, const struct ct_token *place, const char *library, const char *name,
-				    struct ct_tokens *out)
+static enum ctrace_status copy_file(struct ct_scan *scan, const struct ct_token *place,
+				    const char *library, const char *name, struct ct_tokens *out)
 {
 	struct ct_buf path = { 0 }, text = { 0 };
 	enum ctrace_status status;
@@ -123,7 +134,8 @@ static enum ctrace_status copy_file(struct ct_scan *scan, const struct ct_token 
 	} else {
 		status = open_copy(scan, place, &path);
 		if (status == CTRACE_OK) {
-			status = ct_scan_text_of(scan, scan->open[scan->depth], text.data, text.size, out);
+			status = ct_scan_text_of(scan, scan->open[scan->depth], text.data,
+						 text.size, out);
 			scan->depth--;
 		}
 	}
@@ -138,19 +150,22 @@ struct copy {
 	struct ct_replacements replacements;
 };
 
-/* A file's or library's name: a literal, or what stands without blanks.  A period at its end is left. */
+/* A file's or library's name: a literal, or what stands without blanks.  A period at its end is
+ * left. */
 static bool take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME_LIMIT])
 {
 	size_t end = ct_run_end(tokens, *at), size = 0;
 
 	if (end == *at + 1 && tokens->at[*at].kind == CT_TOKEN_OTHER)
 		return false;
-	if (end > *at + 1 && tokens->at[end - 1].kind == CT_TOKEN_OTHER && *tokens->at[end - 1].at == '.')
+	if (end > *at + 1 && tokens->at[end - 1].kind == CT_TOKEN_OTHER &&
+	    *tokens->at[end - 1].at == '.')
 		end--;
 	for (; *at < end; (*at)++) {
 		const struct ct_token *token = &tokens->at[*at];
 
-		if (size + token->size >= NAME_LIMIT || memchr(token->at, '\0', token->size) != NULL)
+		if (size + token->size >= NAME_LIMIT ||
+		    memchr(token->at, '\0', token->size) != NULL)
 			return false;
 		memcpy(name + size, token->at, token->size);
 		size += token->size;
@@ -159,35 +174,41 @@ static bool take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME
 	return size > 0;
 }
 
-static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct copy *copy)
+static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_tokens *tokens,
+				     size_t *at, struct copy *copy)
 {
 	bool is_good = *at < tokens->count && take_name(tokens, at, copy->name);
 
 	copy->library[0] = '\0';
-	if (is_good && *at < tokens->count && (ct_token_is(&tokens->at[*at], "OF") || ct_token_is(&tokens->at[*at], "IN"))) {
+	if (is_good && *at < tokens->count &&
+	    (ct_token_is(&tokens->at[*at], "OF") || ct_token_is(&tokens->at[*at], "IN"))) {
 		(*at)++;
 		is_good = *at < tokens->count && take_name(tokens, at, copy->library);
 	}
 	if (!is_good) {
-		ct_scan_diagnose(scan, &copy->place, "COPY name [OF library] [REPLACING ...].", "COPY without the name of a file");
+		ct_scan_diagnose(scan, &copy->place, "COPY name [OF library] [REPLACING ...].",
+				 "COPY without the name of a file");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (*at < tokens->count && ct_token_is(&tokens->at[*at], "SUPPRESS"))
-		*at += *at + 1 < tokens->count && ct_token_is(&tokens->at[*at + 1], "PRINTING") ? 2 : 1;
+		*at += *at + 1 < tokens->count && ct_token_is(&tokens->at[*at + 1], "PRINTING") ? 2
+												: 1;
 	if (*at < tokens->count && ct_token_is(&tokens->at[*at], "REPLACING")) {
 		(*at)++;
 		return ct_replacements_parse(scan, tokens, at, &copy->replacements);
 	}
-	if (*at < tokens->count && tokens->at[*at].kind == CT_TOKEN_OTHER && *tokens->at[*at].at == '.') {
+	if (*at < tokens->count && tokens->at[*at].kind == CT_TOKEN_OTHER &&
+	    *tokens->at[*at].at == '.') {
 		(*at)++;
 		return CTRACE_OK;
 	}
-	ct_scan_diagnose(scan, *at < tokens->count ? &tokens->at[*at] : &copy->place, "OF, IN, SUPPRESS, REPLACING or a period",
-			 "COPY does not end");
+	ct_scan_diagnose(scan, *at < tokens->count ? &tokens->at[*at] : &copy->place,
+			 "OF, IN, SUPPRESS, REPLACING or a period", "COPY does not end");
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status do_copy(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct ct_tokens *out)
+static enum ctrace_status do_copy(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
+				  struct ct_tokens *out)
 {
 	struct copy *copy = calloc(1, sizeof *copy);
 	struct ct_tokens copied = { 0 };
@@ -207,7 +228,8 @@ static enum ctrace_status do_copy(struct ct_scan *scan, const struct ct_tokens *
 	return status;
 }
 
-enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own, struct ct_tokens *out)
+enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own,
+				  struct ct_tokens *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 

@@ -1,8 +1,8 @@
 /*
  * copybook_cursor.c - which word of the entries is next, and how to say that it is the wrong one.
  *
- * Called by every piece that takes entries apart.  The last word is CT_TOKEN_END and is never passed, so that no caller can read behind the
- * words, whatever they are.
+ * Called by every piece that takes entries apart.  The last word is CT_TOKEN_END and is never
+ * passed, so that no caller can read behind the words, whatever they are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,8 @@ void ct_entry_skip(struct ct_entry_parser *parser)
 	while (word->kind != CT_TOKEN_PERIOD && word->kind != CT_TOKEN_END);
 }
 
-enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place, const char *expected, const char *what)
+enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place,
+				 const char *expected, const char *what)
 {
 	struct ct_buf text = { 0 };
 	const char *hole = strstr(what, "%s");
@@ -58,7 +59,8 @@ enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct
 		if (place->kind == CT_TOKEN_END)
 			ct_buf_add_text(&text, "the end");
 		else
-			ct_span_quote(&text, (struct ct_span){ place->at, place->size }, CT_WORD_SHOWN);
+			ct_span_quote(&text, (struct ct_span){ place->at, place->size },
+				      CT_WORD_SHOWN);
 		ct_buf_add_text(&text, hole + 2);
 	}
 	ct_scan_diagnose(parser->scan, place, expected, "%s", ct_buf_text(&text));

@@ -1,8 +1,9 @@
 /*
  * copybook_decode.c - a record's bytes become fields, one call of the visitor each.
  *
- * Called by readers for each record that is shown.  The bytes may be anybody's and of any length; the layout is good.  Nothing is allocated
- * for a field but room for EBCDIC and for hex digits, which grows to the longest one and stays.  Texts in ASCII are shown where they lie.
+ * Called by readers for each record that is shown.  The bytes may be anybody's and of any length;
+ * the layout is good.  Nothing is allocated for a field but room for EBCDIC and for hex digits,
+ * which grows to the longest one and stays.  Texts in ASCII are shown where they lie.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,8 @@ struct state {
 	uint64_t size;
 	uint32_t shown;
 	uint64_t compared; /* bytes, for conditions */
-	bool is_missing;   /* the bytes of the field at hand are not all there: what follows it is not there either */
+	/* the bytes of the field at hand are not all there: what follows it is not there either */
+	bool is_missing;
 	bool is_full, is_bad;
 	char number[CT_NUMBER_TEXT];
 };
@@ -48,7 +50,8 @@ enum ctrace_status ct_decoding_create(struct ct_copybook *copybook)
 	copybook->decoding = calloc(1, sizeof *copybook->decoding);
 	if (copybook->decoding == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	copybook->decoding->counters = calloc(copybook->slot_count + 1, sizeof *copybook->decoding->counters);
+	copybook->decoding->counters =
+		calloc(copybook->slot_count + 1, sizeof *copybook->decoding->counters);
 	copybook->decoding->conditions = calloc(most + 1, sizeof *copybook->decoding->conditions);
 	if (copybook->decoding->counters == NULL || copybook->decoding->conditions == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -79,7 +82,8 @@ static uint64_t bytes_there(const struct state *state, uint64_t at, uint64_t siz
 	return state->size - at < size ? state->size - at : size;
 }
 
-static struct ct_record_field field_of(const struct state *state, const struct ct_item *item, uint64_t at, uint32_t occurrence)
+static struct ct_record_field field_of(const struct state *state, const struct ct_item *item,
+				       uint64_t at, uint32_t occurrence)
 {
 	return (struct ct_record_field){ .name = item->name,
 					 .kind = CT_RECORD_GROUP,
@@ -91,20 +95,22 @@ static struct ct_record_field field_of(const struct state *state, const struct c
 					 .is_redefinition = item->redefines != CT_NO_ITEM,
 					 .picture = item->picture,
 					 .text = "",
-					 .bytes = state->bytes + (at < state->size ? at : state->size),
+					 .bytes = state->bytes +
+						  (at < state->size ? at : state->size),
 					 .copybook = state->copybook,
 					 .item = item };
 }
 
 /* At most so many in one record: a large group with thousands of conditions would take for ever. */
-static void find_conditions(struct state *state, const struct ct_item *item, struct ct_record_field *field,
-			    const struct ct_digits *number)
+static void find_conditions(struct state *state, const struct ct_item *item,
+			    struct ct_record_field *field, const struct ct_digits *number)
 {
 	const struct ct_copybook *copybook = state->copybook;
 	uint64_t size = bytes_there(state, field->offset, field->size);
 
 	for (uint32_t i = 0; i < item->condition_count; i++) {
-		const struct ct_condition *condition = &copybook->conditions[item->first_condition + i];
+		const struct ct_condition *condition =
+			&copybook->conditions[item->first_condition + i];
 
 		state->compared += (size + 16) * condition->range_count;
 		if (state->compared > COMPARED_LIMIT) {
@@ -137,12 +143,14 @@ static void show_hex(struct state *state, struct ct_record_field *field)
 	state->is_bad = true;
 }
 
-static void keep_counter(const struct state *state, const struct ct_item *item, const struct ct_digits *number)
+static void keep_counter(const struct state *state, const struct ct_item *item,
+			 const struct ct_digits *number)
 {
 	__int128 value = number == NULL ? UNKNOWN : ct_digits_value(number);
 
 	if (item->slot != CT_NO_ITEM)
-		state->decoding->counters[item->slot] = value < -1 || value > INT32_MAX ? UNKNOWN : (int64_t)value;
+		state->decoding->counters[item->slot] =
+			value < -1 || value > INT32_MAX ? UNKNOWN : (int64_t)value;
 }
 
 static void show_text(struct state *state, struct ct_record_field *field)
@@ -161,7 +169,8 @@ static void show_text(struct state *state, struct ct_record_field *field)
 	field->text_size = text->size;
 }
 
-static void show_pointer(struct state *state, const struct ct_item *item, struct ct_record_field *field)
+static void show_pointer(struct state *state, const struct ct_item *item,
+			 struct ct_record_field *field)
 {
 	uint64_t value = ct_pointer_value(state->copybook, item, field->bytes);
 
@@ -175,7 +184,8 @@ static void show_pointer(struct state *state, const struct ct_item *item, struct
 }
 
 /* Everything of a value but its conditions; gives whether it is a number of digits. */
-static bool show_value(struct state *state, const struct ct_item *item, struct ct_record_field *field, struct ct_digits *number)
+static bool show_value(struct state *state, const struct ct_item *item,
+		       struct ct_record_field *field, struct ct_digits *number)
 {
 	if (ct_item_is_number(item)) {
 		field->kind = CT_RECORD_NUMBER;
@@ -203,11 +213,14 @@ static enum ct_field_kind kind_of(const struct ct_item *item)
 {
 	if (item->usage == CT_USAGE_POINTER)
 		return CT_RECORD_POINTER;
-	return ct_item_is_number(item) || item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE ? CT_RECORD_NUMBER
-													  : CT_RECORD_TEXT;
+	return ct_item_is_number(item) || item->usage == CT_USAGE_FLOAT ||
+			       item->usage == CT_USAGE_DOUBLE
+		       ? CT_RECORD_NUMBER
+		       : CT_RECORD_TEXT;
 }
 
-static void decode_value(struct state *state, const struct ct_item *item, uint64_t at, uint32_t occurrence)
+static void decode_value(struct state *state, const struct ct_item *item, uint64_t at,
+			 uint32_t occurrence)
 {
 	struct ct_record_field field = field_of(state, item, at, occurrence);
 	struct ct_digits number;
@@ -241,8 +254,9 @@ static bool may_show(struct state *state)
 	return !state->is_full;
 }
 
-/* What moves what: where tables slide, each table that is not full moves all that follows it.  Where they do not, GnuCOBOL leaves room for
- * the greatest between the table and what follows it in the same group, and none behind a group that ends with the table. */
+/* What moves what: where tables slide, each table that is not full moves all that follows it. Where
+ * they do not, GnuCOBOL leaves room for the greatest between the table and what follows it in the
+ * same group, and none behind a group that ends with the table. */
 struct moved {
 	shrunk here;    /* what follows in this group */
 	shrunk of_view; /* likewise, once all redefinitions of the item are past */
@@ -265,7 +279,8 @@ static shrunk decode_children(struct state *state, uint32_t index, uint64_t at)
 	struct moved moved = { 0, 0, 0 };
 	bool is_missing = false;
 
-	for (uint32_t child = index + 1; child < items[index].end && !state->is_full; child = items[child].end) {
+	for (uint32_t child = index + 1; child < items[index].end && !state->is_full;
+	     child = items[child].end) {
 		bool is_view = items[child].redefines != CT_NO_ITEM;
 		shrunk before = moved.here + (is_view ? 0 : moved.of_view), less;
 
@@ -307,7 +322,8 @@ static shrunk decode_once(struct state *state, uint32_t index, uint64_t at, uint
 }
 
 /* How many there are, and whether what says so may say so. */
-static uint32_t count_of(const struct state *state, const struct ct_item *item, uint64_t at, bool *out_bad)
+static uint32_t count_of(const struct state *state, const struct ct_item *item, uint64_t at,
+			 bool *out_bad)
 {
 	int64_t count;
 
@@ -356,10 +372,14 @@ static shrunk decode_item(struct state *state, uint32_t index, uint64_t at)
 	return decode_once(state, index, at, 0);
 }
 
-bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size, const struct ct_field_visitor *visitor,
-			size_t *out_left_over)
+bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size,
+			const struct ct_field_visitor *visitor, size_t *out_left_over)
 {
-	struct state state = { .copybook = copybook, .decoding = copybook->decoding, .visitor = visitor, .bytes = bytes, .size = size };
+	struct state state = { .copybook = copybook,
+			       .decoding = copybook->decoding,
+			       .visitor = visitor,
+			       .bytes = bytes,
+			       .size = size };
 	uint64_t used = ct_copybook_size(copybook);
 	size_t left_over;
 
@@ -381,7 +401,10 @@ size_t ct_field_json_number(const struct ct_record_field *field, char out[CT_JSO
 	if (field->kind != CT_RECORD_NUMBER || field->is_bad)
 		return 0;
 	if (ct_item_is_number(item))
-		return ct_digits_decode(field->copybook, item, field->bytes, &digits) ? ct_digits_print_json(item, &digits, out) : 0;
+		return ct_digits_decode(field->copybook, item, field->bytes, &digits)
+			       ? ct_digits_print_json(item, &digits, out)
+			       : 0;
 	value = ct_float_value(item, field->bytes);
-	return value - value == 0 ? ct_float_print(item, field->bytes, out) : 0; /* neither infinite nor no number */
+	/* neither infinite nor no number */
+	return value - value == 0 ? ct_float_print(item, field->bytes, out) : 0;
 }

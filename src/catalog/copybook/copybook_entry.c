@@ -1,8 +1,10 @@
 /*
- * copybook_entry.c - the entries of a copybook, one after the other: levels and names, and who takes the rest.
+ * copybook_entry.c - the entries of a copybook, one after the other: levels and names, and who
+ * takes the rest.
  *
- * Called by copybook.c with the words of everything that was copied.  The level says what an entry is: a field, a constant, a condition, or
- * nothing that has a place (66).  A field goes its way in verbs: clauses, then the tree, then what it redefines and the type that it has.
+ * Called by copybook.c with the words of everything that was copied.  The level says what an entry
+ * is: a field, a constant, a condition, or nothing that has a place (66).  A field goes its way in
+ * verbs: clauses, then the tree, then what it redefines and the type that it has.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +15,8 @@
 #define LEVEL_RENAMES 66u
 #define LEVEL_ALONE 77u
 
-static enum ctrace_status take_data(struct ct_entry_parser *parser, const struct ct_token *level, uint8_t number,
-				    const struct ct_token *name)
+static enum ctrace_status take_data(struct ct_entry_parser *parser, const struct ct_token *level,
+				    uint8_t number, const struct ct_token *name)
 {
 	struct ct_item item = { .name = "FILLER",
 				.picture = "",
@@ -60,25 +62,27 @@ static bool take_level(struct ct_entry_parser *parser, uint8_t *out)
 	const struct ct_token *word = ct_entry_peek(parser);
 	int64_t value;
 
-	if (word->kind != CT_TOKEN_WORD || word->size > 2 || !ct_integer_parse(word->at, word->size, &value))
+	if (word->kind != CT_TOKEN_WORD || word->size > 2 ||
+	    !ct_integer_parse(word->at, word->size, &value))
 		return false;
-	if (value == 0 ||
-	    (value > 49 && value != LEVEL_RENAMES && value != LEVEL_ALONE && value != LEVEL_CONSTANT && value != LEVEL_CONDITION))
+	if (value == 0 || (value > 49 && value != LEVEL_RENAMES && value != LEVEL_ALONE &&
+			   value != LEVEL_CONSTANT && value != LEVEL_CONDITION))
 		return false;
 	parser->at++;
 	*out = (uint8_t)value;
 	return true;
 }
 
-static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struct ct_token *level, uint8_t number)
+static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struct ct_token *level,
+				     uint8_t number)
 {
 	struct ct_token name = { .at = "" };
 	enum ctrace_status status;
 
 	/* TYPE is a name when what follows would not be one's type. */
 	if (ct_entry_peek(parser)->kind == CT_TOKEN_WORD &&
-	    (!ct_clause_is(ct_entry_peek(parser)) ||
-	     (ct_token_is(ct_entry_peek(parser), "TYPE") && ct_clause_is(ct_entry_peek(parser) + 1))))
+	    (!ct_clause_is(ct_entry_peek(parser)) || (ct_token_is(ct_entry_peek(parser), "TYPE") &&
+						      ct_clause_is(ct_entry_peek(parser) + 1))))
 		name = *ct_entry_next(parser);
 	switch (number) {
 	case LEVEL_RENAMES:
@@ -87,7 +91,8 @@ static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struc
 	case LEVEL_CONDITION:
 		return ct_condition_take(parser, &name);
 	case LEVEL_CONSTANT:
-		if (name.size == 0 || (!ct_entry_accept(parser, "VALUE") && !ct_entry_accept(parser, "VALUES")))
+		if (name.size == 0 ||
+		    (!ct_entry_accept(parser, "VALUE") && !ct_entry_accept(parser, "VALUES")))
 			return ct_entry_fail(parser, ct_entry_peek(parser), "78 name VALUE value.",
 					     "a level 78 without a name or VALUE");
 		(void)ct_entry_accept(parser, "IS");
@@ -105,7 +110,8 @@ static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struc
 	return status;
 }
 
-enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words, struct ct_copybook *copybook)
+enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words,
+				    struct ct_copybook *copybook)
 {
 	struct ct_entry_parser parser = { .scan = scan, .words = words, .copybook = copybook };
 	enum ctrace_status status = CTRACE_OK;
@@ -118,7 +124,9 @@ enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens
 		if (take_level(&parser, &number))
 			status = take_entry(&parser, &level, number);
 		else if (!ct_program_skip(&parser))
-			status = ct_entry_fail(&parser, &level, "a level number: 01 to 49, 66, 77, 78 or 88", "%s begins no entry");
+			status = ct_entry_fail(&parser, &level,
+					       "a level number: 01 to 49, 66, 77, 78 or 88",
+					       "%s begins no entry");
 	}
 	ct_tree_close(&parser, 0);
 	ct_constants_fini(&parser.constants);

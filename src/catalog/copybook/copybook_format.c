@@ -1,9 +1,10 @@
 /*
  * copybook_format.c - is a copybook in fixed or in free format, and what is in which column?
  *
- * Called by copybook_scan.c, first with the whole text and then with each line.  Fixed format has its text in columns 8 to 72 and a mark in
- * column 7; free format has neither.  Which one a file has is found out from its lines, until a directive says it.  Nothing behind `to`, the
- * end of a line, is looked at.
+ * Called by copybook_scan.c, first with the whole text and then with each line.  Fixed format has
+ * its text in columns 8 to 72 and a mark in column 7; free format has neither.  Which one a file
+ * has is found out from its lines, until a directive says it.  Nothing behind `to`, the end of a
+ * line, is looked at.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +57,8 @@ static bool is_sequence(const char *from, const char *to)
 	from = ct_format_skip_blanks(from, to);
 	to = ct_format_trim(from, to);
 	for (; from < to; from++)
-		if (ct_is_blank(*from) || *from == '.' || *from == '*' || *from == '>' || *from == '$')
+		if (ct_is_blank(*from) || *from == '.' || *from == '*' || *from == '>' ||
+		    *from == '$')
 			return false;
 	return true;
 }
@@ -91,7 +93,8 @@ static enum evidence weigh(const char *from, const char *to)
 
 static bool runs_over(const char *from, const char *to)
 {
-	const char *last = ct_format_column(from, to, CT_RIGHT_COLUMN), *first = ct_format_skip_blanks(from, to);
+	const char *last = ct_format_column(from, to, CT_RIGHT_COLUMN),
+		   *first = ct_format_skip_blanks(from, to);
 
 	return to - last > 1 && !ct_is_blank(last[0]) && !ct_is_blank(last[1]) && *first != '*';
 }
@@ -111,7 +114,8 @@ struct ct_format ct_format_find(const char *text, const char *end)
 		is_wide |= runs_over(from, to);
 		from = next < end ? next + 1 : end;
 	}
-	return (struct ct_format){ .is_fixed = fixed > loose || (loose == 0 && !is_wide), .has_right_margin = true };
+	return (struct ct_format){ .is_fixed = fixed > loose || (loose == 0 && !is_wide),
+				   .has_right_margin = true };
 }
 
 static bool has_word(const char *from, const char *to, const char *word)
@@ -124,20 +128,23 @@ static bool has_word(const char *from, const char *to, const char *word)
 	return false;
 }
 
-enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format, const struct ct_token *place, const char *from,
-				    const char *to)
+enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format,
+				    const struct ct_token *place, const char *from, const char *to)
 {
 	from += *from == '$' ? 1 : 2;
 	from = ct_format_skip_blanks(from, to);
-	if (has_word(from, to, "SOURCEFORMAT") || (has_word(from, to, "SOURCE") && !has_word(from, to, "SET"))) {
+	if (has_word(from, to, "SOURCEFORMAT") ||
+	    (has_word(from, to, "SOURCE") && !has_word(from, to, "SET"))) {
 		if (has_word(from, to, "FREE")) {
 			format->is_fixed = false;
 		} else if (has_word(from, to, "FIXED") || has_word(from, to, "VARIABLE")) {
 			format->is_fixed = true;
 			format->has_right_margin = !has_word(from, to, "VARIABLE");
 		}
-	} else if (to - from >= 2 && (ct_name_is(from, 2, "IF") || ct_name_is(from, 2, "EL") || ct_name_is(from, 2, "EV"))) {
-		ct_scan_diagnose(scan, place, "the text that the condition leaves", "conditional compilation is not supported");
+	} else if (to - from >= 2 && (ct_name_is(from, 2, "IF") || ct_name_is(from, 2, "EL") ||
+				      ct_name_is(from, 2, "EV"))) {
+		ct_scan_diagnose(scan, place, "the text that the condition leaves",
+				 "conditional compilation is not supported");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	return CTRACE_OK;

@@ -1,8 +1,10 @@
 /*
- * copybook_layout.c - where each item of a record is, how large it is, and which one says how often it is there.
+ * copybook_layout.c - where each item of a record is, how large it is, and which one says how often
+ * it is there.
  *
- * Called by copybook.c once all entries are read, for the one record that is decoded.  Sizes and alignment are those of GnuCOBOL 3.1
- * (tests/process/copybook.sh asks it), with what -std=mf and -std=ibm change.
+ * Called by copybook.c once all entries are read, for the one record that is decoded.  Sizes and
+ * alignment are those of GnuCOBOL 3.1 (tests/process/copybook.sh asks it), with what -std=mf and
+ * -std=ibm change.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +21,8 @@ struct layout {
 	uint64_t alignment; /* of the SYNCHRONIZED items of the innermost table of groups so far */
 };
 
-static enum ctrace_status fail(struct layout *layout, const struct ct_token *place, const char *expected, const char *what)
+static enum ctrace_status fail(struct layout *layout, const struct ct_token *place,
+			       const char *expected, const char *what)
 {
 	struct ct_buf text = { 0 };
 	size_t before = strcspn(what, "%");
@@ -44,7 +47,8 @@ static bool is_group(const struct ct_copybook *copybook, uint32_t index)
 /* As few bytes as hold so many digits. */
 static uint32_t least_size(unsigned digits, bool is_signed)
 {
-	static const uint8_t without[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 }, with[] = { 0, 2, 4, 6, 9, 11, 14, 16, 18 };
+	static const uint8_t without[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 },
+			     with[] = { 0, 2, 4, 6, 9, 11, 14, 16, 18 };
 	uint32_t size = 1;
 
 	while (size < 8 && digits > (is_signed ? with : without)[size])
@@ -61,7 +65,8 @@ static uint32_t binary_size(const struct ct_copybook *copybook, const struct ct_
 	if (copybook->dialect == CT_DIALECT_MF)
 		return least_size(digits, item->form.is_signed);
 	if (digits <= 2)
-		return copybook->dialect == CT_DIALECT_IBM && item->usage == CT_USAGE_BINARY ? 2 : 1;
+		return copybook->dialect == CT_DIALECT_IBM && item->usage == CT_USAGE_BINARY ? 2
+											     : 1;
 	return digits <= 4 ? 2 : digits <= 9 ? 4 : 8;
 }
 
@@ -70,8 +75,10 @@ static enum ctrace_status size_bytes(struct layout *layout, struct ct_item *item
 {
 	uint32_t size = item->form.size;
 
-	if ((item->usage != CT_USAGE_COMP_X && item->usage != CT_USAGE_NATIVE) || item->form.class != CT_CLASS_TEXT)
-		return fail(layout, &item->place, "9, S, V and P", "the picture of % does not go with its usage");
+	if ((item->usage != CT_USAGE_COMP_X && item->usage != CT_USAGE_NATIVE) ||
+	    item->form.class != CT_CLASS_TEXT)
+		return fail(layout, &item->place, "9, S, V and P",
+			    "the picture of % does not go with its usage");
 	if (size > 8)
 		return fail(layout, &item->place, "X to X(8)", "% is binary and too long");
 	if (item->usage == CT_USAGE_NATIVE && layout->copybook->dialect != CT_DIALECT_MF)
@@ -90,11 +97,13 @@ static enum ctrace_status size_number(struct layout *layout, struct ct_item *ite
 		item->size = digits / 2 + 1;
 	} else if (item->usage == CT_USAGE_PACKED_UNSIGNED) {
 		if (item->form.is_signed)
-			return fail(layout, &item->place, "a picture without S", "% is COMP-6, which has no sign");
+			return fail(layout, &item->place, "a picture without S",
+				    "% is COMP-6, which has no sign");
 		item->size = (digits + 1) / 2;
 	} else {
 		if (digits > 18)
-			return fail(layout, &item->place, "at most 18 digits", "% is binary and has too many digits");
+			return fail(layout, &item->place, "at most 18 digits",
+				    "% is binary and has too many digits");
 		item->size = binary_size(layout->copybook, item);
 	}
 	return CTRACE_OK;
@@ -103,13 +112,15 @@ static enum ctrace_status size_number(struct layout *layout, struct ct_item *ite
 static enum ctrace_status size_display(struct layout *layout, struct ct_item *item)
 {
 	if (item->form.class == CT_CLASS_NONE)
-		return fail(layout, &item->place, "PIC, a usage that needs none, or fields in it", "% has no picture");
+		return fail(layout, &item->place, "PIC, a usage that needs none, or fields in it",
+			    "% has no picture");
 	item->size = item->form.size;
 	if (item->form.class != CT_CLASS_NUMERIC)
 		return CTRACE_OK;
 	if (item->is_blank_when_zero) { /* its zeros are blanks: the text is what there is */
 		item->form.class = CT_CLASS_EDITED;
-		item->size += item->form.scale > 0; /* GnuCOBOL 3.1 takes a byte for the V of these */
+		/* GnuCOBOL 3.1 takes a byte for the V of these */
+		item->size += item->form.scale > 0;
 		return CTRACE_OK;
 	}
 	if (item->form.is_signed && item->sign == CT_SIGN_NONE)
@@ -138,7 +149,8 @@ static enum ctrace_status size_elementary(struct layout *layout, struct ct_item 
 		return size_display(layout, item);
 	default:
 		if (item->form.class == CT_CLASS_NONE)
-			return fail(layout, &item->place, "PIC, or fields in it", "% has no picture");
+			return fail(layout, &item->place, "PIC, or fields in it",
+				    "% has no picture");
 		return size_number(layout, item);
 	}
 }
@@ -171,7 +183,8 @@ static uint64_t times(const struct ct_item *item)
 static enum ctrace_status place(struct layout *layout, uint32_t index, uint64_t start);
 
 /* One item of a group, that ends at `end` so far. */
-static enum ctrace_status place_child(struct layout *layout, uint32_t index, uint64_t start, uint64_t *end)
+static enum ctrace_status place_child(struct layout *layout, uint32_t index, uint64_t start,
+				      uint64_t *end)
 {
 	struct ct_copybook *copybook = layout->copybook;
 	struct ct_item *item = &copybook->items[index];
@@ -192,11 +205,14 @@ static enum ctrace_status place_child(struct layout *layout, uint32_t index, uin
 	if (offset + item->size * times(item) > *end)
 		*end = offset + item->size * times(item);
 	return *end <= CT_RECORD_LIMIT ? CTRACE_OK
-				       : fail(layout, &item->place, "at most 268435456 bytes", "the record is too large at %");
+				       : fail(layout, &item->place, "at most 268435456 bytes",
+					      "the record is too large at %");
 }
 
-/* Each group of a table begins aligned as the first does; GnuCOBOL moves its last item to its end for that, when it is an elementary one. */
-static void pad_group(struct layout *layout, const struct ct_item *group, uint32_t last, uint64_t *end)
+/* Each group of a table begins aligned as the first does; GnuCOBOL moves its last item to its end
+ * for that, when it is an elementary one. */
+static void pad_group(struct layout *layout, const struct ct_item *group, uint32_t last,
+		      uint64_t *end)
 {
 	struct ct_item *item = &layout->copybook->items[last];
 	uint64_t padding = CT_ALIGN_UP(*end, layout->alignment) - *end;
@@ -207,7 +223,8 @@ static void pad_group(struct layout *layout, const struct ct_item *group, uint32
 	*end += padding;
 }
 
-/* Sets the size of an item that begins at `start` in the record, and the places of what is in it. */
+/* Sets the size of an item that begins at `start` in the record, and the places of what is in it.
+ */
 static enum ctrace_status place(struct layout *layout, uint32_t index, uint64_t start)
 {
 	struct ct_copybook *copybook = layout->copybook;
@@ -218,7 +235,8 @@ static enum ctrace_status place(struct layout *layout, uint32_t index, uint64_t 
 	if (!is_group(copybook, index))
 		return size_elementary(layout, item);
 	if (item->form.class != CT_CLASS_NONE)
-		return fail(layout, &item->place, "a picture or fields in it, not both", "the group % has a picture");
+		return fail(layout, &item->place, "a picture or fields in it, not both",
+			    "the group % has a picture");
 	if (item->occurs > 1)
 		layout->alignment = 1;
 	for (uint32_t child = index + 1; child < item->end; child = copybook->items[child].end) {
@@ -256,7 +274,8 @@ static void inherit(struct ct_copybook *copybook, uint32_t record)
 
 /* ---- DEPENDING ON */
 
-static bool stands_in(const struct ct_copybook *copybook, uint32_t index, const struct ct_token *name)
+static bool stands_in(const struct ct_copybook *copybook, uint32_t index,
+		      const struct ct_token *name)
 {
 	while ((index = copybook->items[index].parent) != CT_NO_ITEM) {
 		const struct ct_item *group = &copybook->items[index];
@@ -276,7 +295,8 @@ static uint32_t find_depended(const struct ct_copybook *copybook, uint32_t recor
 		const struct ct_item *item = &copybook->items[i];
 
 		if (item->name_hash == hash &&
-		    ct_name_equal(item->name, item->name_size, table->depends_name.at, table->depends_name.size) &&
+		    ct_name_equal(item->name, item->name_size, table->depends_name.at,
+				  table->depends_name.size) &&
 		    (table->depends_of.size == 0 || stands_in(copybook, i, &table->depends_of)))
 			return i;
 	}
@@ -295,12 +315,14 @@ static enum ctrace_status resolve_tables(struct layout *layout, uint32_t record)
 		if (!table->is_depending)
 			continue;
 		if (table->occurs == 0)
-			return fail(layout, &table->place, "OCCURS before it", "% has DEPENDING ON and does not occur");
+			return fail(layout, &table->place, "OCCURS before it",
+				    "% has DEPENDING ON and does not occur");
 		table->depends = find_depended(copybook, record, i);
 		if (table->depends == CT_NO_ITEM)
 			continue;
 		counter = &copybook->items[table->depends];
-		if (is_group(copybook, table->depends) || !ct_item_is_number(counter) || counter->form.scale != 0)
+		if (is_group(copybook, table->depends) || !ct_item_is_number(counter) ||
+		    counter->form.scale != 0)
 			return fail(layout, &table->depends_name, "a field with a whole number",
 				    "% cannot say how often a field occurs");
 		if (counter->slot == CT_NO_ITEM)
@@ -311,7 +333,8 @@ static enum ctrace_status resolve_tables(struct layout *layout, uint32_t record)
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook, uint32_t record)
+enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook,
+				  uint32_t record)
 {
 	struct layout layout = { scan, copybook, 1 };
 	enum ctrace_status status;
@@ -322,7 +345,9 @@ enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copy
 		status = resolve_tables(&layout, record);
 	for (uint32_t i = record; i < copybook->items[record].end && status == CTRACE_OK; i++)
 		status = ct_condition_prepare(scan, copybook, &copybook->items[i]);
-	if (status == CTRACE_OK && copybook->items[record].size * times(&copybook->items[record]) > CT_RECORD_LIMIT)
-		status = fail(&layout, &copybook->items[record].place, "at most 268435456 bytes", "the record % is too large");
+	if (status == CTRACE_OK &&
+	    copybook->items[record].size * times(&copybook->items[record]) > CT_RECORD_LIMIT)
+		status = fail(&layout, &copybook->items[record].place, "at most 268435456 bytes",
+			      "the record % is too large");
 	return status;
 }

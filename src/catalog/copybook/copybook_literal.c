@@ -1,8 +1,10 @@
 /*
- * copybook_literal.c - what a value is: a literal, a number, a figurative constant, or the name of a constant.
+ * copybook_literal.c - what a value is: a literal, a number, a figurative constant, or the name of
+ * a constant.
  *
- * Called by copybook_constant.c for levels 78 and by copybook_condition_entry.c for levels 88.  Only the text is taken here; whether it is a
- * number that its field can have is found in copybook_condition.c, when the field's picture is known.  A literal lives as long as its
+ * Called by copybook_constant.c for levels 78 and by copybook_condition_entry.c for levels 88. Only
+ * the text is taken here; whether it is a number that its field can have is found in
+ * copybook_condition.c, when the field's picture is known.  A literal lives as long as its
  * copybook.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -21,7 +23,8 @@ bool ct_literal_is_number(const struct ct_token *word)
 		digits += word->at[i] >= '0' && word->at[i] <= '9';
 		points += word->at[i] == '.';
 	}
-	return digits > 0 && points <= 1 && digits + points + (*word->at == '-' || *word->at == '+') == word->size;
+	return digits > 0 && points <= 1 &&
+	       digits + points + (*word->at == '-' || *word->at == '+') == word->size;
 }
 
 static bool hex_value(const struct ct_token *literal, uint64_t *out)
@@ -33,9 +36,10 @@ static bool hex_value(const struct ct_token *literal, uint64_t *out)
 		return false;
 	for (size_t i = 0; i < literal->size; i++) {
 		char c = literal->at[i];
-		unsigned digit = c >= '0' && c <= '9'                     ? (unsigned)(c - '0')
-				 : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10)
-									  : 16;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0')
+				 : (c | 0x20) >= 'a' && (c | 0x20) <= 'f'
+					 ? (unsigned)((c | 0x20) - 'a' + 10)
+					 : 16;
 
 		if (digit >= base)
 			return false;
@@ -44,7 +48,8 @@ static bool hex_value(const struct ct_token *literal, uint64_t *out)
 	return true;
 }
 
-static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser, const struct ct_token *token, struct ct_literal *out)
+static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser,
+					 const struct ct_token *token, struct ct_literal *out)
 {
 	uint8_t *bytes = ct_scan_take(parser->scan, token->size / 2 + 1);
 
@@ -55,12 +60,16 @@ static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser, const s
 		uint64_t value;
 
 		if (!hex_value(&pair, &value))
-			return ct_entry_fail(parser, token, "pairs of 0-9 and A-F", "the literal %s has no hexadecimal digits");
+			return ct_entry_fail(parser, token, "pairs of 0-9 and A-F",
+					     "the literal %s has no hexadecimal digits");
 		bytes[i / 2] = (uint8_t)value;
 	}
 	if (token->size % 2 != 0)
-		return ct_entry_fail(parser, token, "pairs of 0-9 and A-F", "the literal %s has half a byte");
-	*out = (struct ct_literal){ .kind = CT_LITERAL_BYTES, .text = (const char *)bytes, .size = token->size / 2 };
+		return ct_entry_fail(parser, token, "pairs of 0-9 and A-F",
+				     "the literal %s has half a byte");
+	*out = (struct ct_literal){ .kind = CT_LITERAL_BYTES,
+				    .text = (const char *)bytes,
+				    .size = token->size / 2 };
 	return CTRACE_OK;
 }
 
@@ -70,14 +79,18 @@ static enum ctrace_status take_quoted(struct ct_entry_parser *parser, struct ct_
 	uint64_t value;
 	char digits[24];
 
-	*out = (struct ct_literal){ .kind = CT_LITERAL_TEXT, .text = token->at, .size = token->size };
+	*out = (struct ct_literal){ .kind = CT_LITERAL_TEXT,
+				    .text = token->at,
+				    .size = token->size };
 	if (token->prefix == 'X')
 		return take_hex_bytes(parser, token, out);
 	if (token->prefix == 'H' || token->prefix == 'B') {
 		if (!hex_value(token, &value))
-			return ct_entry_fail(parser, token, "its digits, at most 64 bits", "the literal %s is no number");
+			return ct_entry_fail(parser, token, "its digits, at most 64 bits",
+					     "the literal %s is no number");
 		out->kind = CT_LITERAL_NUMBER;
-		out->size = (uint32_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+		out->size = (uint32_t)snprintf(digits, sizeof digits, "%llu",
+					       (unsigned long long)value);
 		out->text = ct_scan_text(parser->scan, digits, out->size);
 	} else if (token->prefix == 'Z') {
 		out->text = ct_scan_text(parser->scan, token->at, token->size);
@@ -91,16 +104,21 @@ bool ct_literal_take_figurative(struct ct_entry_parser *parser, struct ct_litera
 	static const struct {
 		const char *word, *text;
 	} words[] = {
-		{ "ZERO", "0" },      { "ZEROS", "0" },   { "ZEROES", "0" },      { "SPACE", " " },        { "SPACES", " " },
-		{ "QUOTE", "\"" },    { "QUOTES", "\"" }, { "HIGH-VALUE", NULL }, { "HIGH-VALUES", NULL }, { "LOW-VALUE", "" },
-		{ "LOW-VALUES", "" }, { "NULL", "" },     { "NULLS", "" },
+		{ "ZERO", "0" },     { "ZEROS", "0" },       { "ZEROES", "0" },
+		{ "SPACE", " " },    { "SPACES", " " },      { "QUOTE", "\"" },
+		{ "QUOTES", "\"" },  { "HIGH-VALUE", NULL }, { "HIGH-VALUES", NULL },
+		{ "LOW-VALUE", "" }, { "LOW-VALUES", "" },   { "NULL", "" },
+		{ "NULLS", "" },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(words); i++)
 		if (ct_entry_accept(parser, words[i].word)) {
 			const char *text = words[i].text == NULL ? "\xFF" : words[i].text;
 
-			*out = (struct ct_literal){ .kind = CT_LITERAL_FILL, .text = text, .size = 1, .is_zero = *text == '0' };
+			*out = (struct ct_literal){ .kind = CT_LITERAL_FILL,
+						    .text = text,
+						    .size = 1,
+						    .is_zero = *text == '0' };
 			if (*text == '\0' || *text == '\xFF')
 				out->kind = CT_LITERAL_FILL_BYTES;
 			return true;
@@ -124,13 +142,19 @@ enum ctrace_status ct_literal_take(struct ct_entry_parser *parser, struct ct_lit
 	if (ct_literal_take_figurative(parser, out))
 		return CTRACE_OK;
 	if (ct_literal_is_number(word)) {
-		*out = (struct ct_literal){ .kind = CT_LITERAL_NUMBER, .text = word->at, .size = word->size };
+		*out = (struct ct_literal){ .kind = CT_LITERAL_NUMBER,
+					    .text = word->at,
+					    .size = word->size };
 		parser->at++;
 		return CTRACE_OK;
 	}
-	constant = word->kind == CT_TOKEN_WORD ? ct_constants_find(&parser->constants, word->at, word->size) : NULL;
+	constant = word->kind == CT_TOKEN_WORD
+			   ? ct_constants_find(&parser->constants, word->at, word->size)
+			   : NULL;
 	if (constant == NULL || !constant->is_known)
-		return ct_entry_fail(parser, word, "a literal, a number, ZERO, SPACE, HIGH-VALUES or LOW-VALUES", "%s is no value");
+		return ct_entry_fail(parser, word,
+				     "a literal, a number, ZERO, SPACE, HIGH-VALUES or LOW-VALUES",
+				     "%s is no value");
 	*out = constant->literal;
 	parser->at++;
 	return CTRACE_OK;

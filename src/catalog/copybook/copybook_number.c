@@ -1,8 +1,9 @@
 /*
- * copybook_number.c - numbers of records: from bytes to digits, and from digits to what DISPLAY shows or JSON takes.
+ * copybook_number.c - numbers of records: from bytes to digits, and from digits to what DISPLAY
+ * shows or JSON takes.
  *
- * Called for each number of each record that is shown, so nothing allocates.  The bytes are anybody's; what is not a number of the item's
- * picture is said to be none.
+ * Called for each number of each record that is shown, so nothing allocates.  The bytes are
+ * anybody's; what is not a number of the item's picture is said to be none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,8 @@
 
 #define INDEX_DIGITS 9u
 
-/* DISPLAY shows a COMP-5 item as wide as its bytes can be, and PIC X(n) COMP-X as wide as they always can. */
+/* DISPLAY shows a COMP-5 item as wide as its bytes can be, and PIC X(n) COMP-X as wide as they
+ * always can. */
 static const uint8_t native_widths[] = { 0, 3, 5, 8, 10, 13, 15, 17, 20 };
 static const uint8_t byte_widths[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 };
 
@@ -50,10 +52,12 @@ static uint64_t load(const uint8_t *bytes, unsigned size, bool is_big)
 
 static bool is_big(const struct ct_copybook *copybook, const struct ct_item *item)
 {
-	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X || ct_encoding_is_ebcdic(copybook->encoding);
+	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X ||
+	       ct_encoding_is_ebcdic(copybook->encoding);
 }
 
-static bool decode_binary(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+static bool decode_binary(const struct ct_copybook *copybook, const struct ct_item *item,
+			  const uint8_t *bytes, struct ct_digits *out)
 {
 	unsigned size = item->size < 8 ? item->size : 8;
 	uint64_t value = load(bytes, size, is_big(copybook, item));
@@ -70,7 +74,8 @@ static bool decode_binary(const struct ct_copybook *copybook, const struct ct_it
 	out->count = (uint8_t)(sizeof digits - at);
 	memcpy(out->at, digits + at, out->count);
 	/* A native item holds what its bytes do, whatever its picture says. */
-	return item->form.class != CT_CLASS_NUMERIC || item->usage == CT_USAGE_NATIVE || out->count <= item->form.shown;
+	return item->form.class != CT_CLASS_NUMERIC || item->usage == CT_USAGE_NATIVE ||
+	       out->count <= item->form.shown;
 }
 
 /* ---- packed decimal */
@@ -137,11 +142,13 @@ static bool sign_of(uint8_t byte, bool is_ebcdic, bool *out_negative)
 	return *out_negative || byte == (is_ebcdic ? 0x4E : '+');
 }
 
-static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item,
+			 const uint8_t *bytes, struct ct_digits *out)
 {
 	bool is_ebcdic = ct_encoding_is_ebcdic(copybook->encoding);
 	bool is_leading = item->sign == CT_SIGN_LEADING;
-	unsigned digits = item->form.digits, first = item->is_sign_separate && is_leading, with_sign = digits;
+	unsigned digits = item->form.digits, first = item->is_sign_separate && is_leading,
+		 with_sign = digits;
 
 	out->count = (uint8_t)digits;
 	out->is_negative = false;
@@ -150,7 +157,8 @@ static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_ite
 			return false;
 	} else if (item->form.is_signed) {
 		with_sign = is_leading ? 0 : digits - 1;
-		if (!signed_digit_of(bytes[with_sign], is_ebcdic, &out->at[with_sign], &out->is_negative))
+		if (!signed_digit_of(bytes[with_sign], is_ebcdic, &out->at[with_sign],
+				     &out->is_negative))
 			return false;
 	}
 	for (unsigned i = 0; i < digits; i++)
@@ -159,7 +167,8 @@ static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_ite
 	return true;
 }
 
-bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item,
+		      const uint8_t *bytes, struct ct_digits *out)
 {
 	switch (item->usage) {
 	case CT_USAGE_NONE:
@@ -199,7 +208,8 @@ static bool is_zero(const struct ct_digits *digits)
 	return true;
 }
 
-/* The last `width` digits, with zeros before them when there are fewer, and a point before the last `scale`. */
+/* The last `width` digits, with zeros before them when there are fewer, and a point before the last
+ * `scale`. */
 static char *put_digits(char *to, const struct ct_digits *digits, unsigned width, int scale)
 {
 	int missing = (int)width - digits->count;
@@ -223,7 +233,8 @@ size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digit
 	int scale;
 	unsigned width = width_of(item, digits, &scale);
 	char sign = digits->is_negative && !is_zero(digits) ? '-' : '+';
-	bool is_behind = item->is_sign_separate && item->sign == CT_SIGN_TRAILING && item->usage <= CT_USAGE_DISPLAY;
+	bool is_behind = item->is_sign_separate && item->sign == CT_SIGN_TRAILING &&
+			 item->usage <= CT_USAGE_DISPLAY;
 	char *to = out;
 
 	if (is_signed(item) && !is_behind)
@@ -279,7 +290,8 @@ double ct_float_value(const struct ct_item *item, const uint8_t *bytes)
 
 size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out)
 {
-	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16, ct_float_value(item, bytes));
+	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16,
+			    ct_float_value(item, bytes));
 	char *comma = memchr(out, ',', (size_t)size); /* of the user's language */
 	char *exponent = memchr(out, 'E', (size_t)size);
 
@@ -292,7 +304,8 @@ size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *ou
 	return (size_t)size;
 }
 
-uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes)
+uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item,
+			  const uint8_t *bytes)
 {
 	return load(bytes, item->size < 8 ? item->size : 8, is_big(copybook, item));
 }

@@ -1,8 +1,10 @@
 /*
- * copybook_picture.c - what a PICTURE says: of what kind its item is, how many characters and digits it has, where its point is.
+ * copybook_picture.c - what a PICTURE says: of what kind its item is, how many characters and
+ * digits it has, where its point is.
  *
- * Called by copybook_clause.c with the picture's text.  Pure.  It is as strict as telling the size needs; whether a picture's insertions
- * stand in an order that a compiler takes is the compiler's business.
+ * Called by copybook_clause.c with the picture's text.  Pure.  It is as strict as telling the size
+ * needs; whether a picture's insertions stand in an order that a compiler takes is the compiler's
+ * business.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -60,13 +62,17 @@ static bool take_count(struct reading *reading, uint64_t *out_count)
 		return fail(reading, "the picture lacks a closing parenthesis", "a number and )");
 	if (!parse_number(from, (size_t)(to - from), out_count)) {
 		if (reading->context->find == NULL ||
-		    !reading->context->find(reading->context->user, from, (size_t)(to - from), &value) || value < 0)
-			return fail(reading, "the picture repeats a symbol an unknown number of times",
+		    !reading->context->find(reading->context->user, from, (size_t)(to - from),
+					    &value) ||
+		    value < 0)
+			return fail(reading,
+				    "the picture repeats a symbol an unknown number of times",
 				    "a number, or a level 78 with one");
 		*out_count = (uint64_t)value;
 	}
 	if (*out_count == 0 || *out_count > CT_RECORD_LIMIT)
-		return fail(reading, "the picture repeats a symbol too often or not at all", "1 to 268435456");
+		return fail(reading, "the picture repeats a symbol too often or not at all",
+			    "1 to 268435456");
 	reading->at = (size_t)(to + 1 - reading->text);
 	return true;
 }
@@ -87,7 +93,8 @@ static bool take_pair(struct reading *reading, char c)
 static bool take_nines(struct reading *reading, uint64_t count)
 {
 	if (reading->p_after > 0)
-		return fail(reading, "the picture has a 9 behind a P behind a 9", "P only before or only behind all digits");
+		return fail(reading, "the picture has a 9 behind a P behind a 9",
+			    "P only before or only behind all digits");
 	reading->nines += count;
 	reading->characters += count;
 	if (reading->has_point)
@@ -124,12 +131,14 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 		return take_p(reading, count);
 	case 'S':
 		if (reading->at != 1)
-			return fail(reading, "the picture has an S that is not its first symbol", "S once and first");
+			return fail(reading, "the picture has an S that is not its first symbol",
+				    "S once and first");
 		reading->is_signed = true;
 		return true;
 	case 'V':
 		if (reading->has_point)
-			return fail(reading, "the picture has two decimal points", "one V or one point");
+			return fail(reading, "the picture has two decimal points",
+				    "one V or one point");
 		reading->has_point = true;
 		return true;
 	case 'B':
@@ -171,7 +180,8 @@ static bool take_all(struct reading *reading)
 		if (!take_count(reading, &count) || !take_symbol(reading, c, count))
 			return false;
 		if (reading->characters > CT_RECORD_LIMIT)
-			return fail(reading, "the picture is too long", "at most 268435456 characters");
+			return fail(reading, "the picture is too long",
+				    "at most 268435456 characters");
 	}
 	return true;
 }
@@ -181,7 +191,8 @@ static bool classify_number(struct reading *reading, struct ct_picture *out)
 	uint64_t shown = reading->nines + reading->p_before + reading->p_after;
 
 	if (reading->nines == 0 || (reading->p_before > 0 && reading->p_after > 0))
-		return fail(reading, "the picture has no digits, or P on both sides of them", "at least one 9");
+		return fail(reading, "the picture has no digits, or P on both sides of them",
+			    "at least one 9");
 	if (shown > CT_NUMBER_DIGITS)
 		return fail(reading, "the picture has too many digits", "at most 38 digits");
 	*out = (struct ct_picture){ .class = CT_CLASS_NUMERIC };
@@ -192,14 +203,17 @@ static bool classify_number(struct reading *reading, struct ct_picture *out)
 	if (reading->p_before > 0)
 		out->scale = (int8_t)shown;
 	else
-		out->scale = (int8_t)(reading->p_after > 0 ? -(int)reading->p_after : (int)reading->behind_point);
+		out->scale = (int8_t)(reading->p_after > 0 ? -(int)reading->p_after
+							   : (int)reading->behind_point);
 	return true;
 }
 
-bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context, struct ct_picture *out,
-		      struct ct_picture_error *out_error)
+bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context,
+		      struct ct_picture *out, struct ct_picture_error *out_error)
 {
-	struct reading reading = { .text = text, .size = size, .context = context, .error = out_error };
+	struct reading reading = {
+		.text = text, .size = size, .context = context, .error = out_error
+	};
 	bool is_text;
 
 	if (size > PICTURE_LIMIT) {
@@ -211,10 +225,12 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 	is_text = reading.has_text || reading.has_letter || reading.has_national;
 	if (!is_text && !reading.has_insertion && !reading.has_editing)
 		return classify_number(&reading, out);
-	if (reading.is_signed || (is_text && (reading.has_editing || reading.has_point || reading.p_before + reading.p_after > 0)))
+	if (reading.is_signed || (is_text && (reading.has_editing || reading.has_point ||
+					      reading.p_before + reading.p_after > 0)))
 		return fail(&reading, "the picture mixes symbols of texts and of numbers",
 			    "X, A, 9, B, 0 and / of a text, or no X and A of a number");
-	if (reading.characters == 0 || (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
+	if (reading.characters == 0 ||
+	    (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
 		return fail(&reading, "the picture says nothing, or two things", "X, A, 9 or N");
 	*out = (struct ct_picture){ .class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED };
 	out->size = (uint32_t)reading.characters * (reading.has_national ? 2 : 1);

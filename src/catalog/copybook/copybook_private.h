@@ -1,13 +1,14 @@
 /*
- * catalog/copybook/copybook_private.h - what the pieces of the copybook reader share: from lines to tokens to entries to a layout.
+ * catalog/copybook/copybook_private.h - what the pieces of the copybook reader share: from lines to
+ * tokens to entries to a layout.
  *
  *     copybook_scan.c     words and literals of each line             text -> tokens
  *         copybook_format.c           fixed or free, and what is in which column
  *         copybook_copy.c             COPY: another file's tokens
  *     copybook_replace.c  COPY ... REPLACING, REPLACE                 tokens -> tokens
  *     copybook_word.c     words, literals and periods                 tokens -> words
- *     copybook_entry.c    levels, names, and who takes the rest       words -> items, with the pieces that it has:
- *         copybook_cursor.c           the next word, and what is wrong with it
+ *     copybook_entry.c    levels, names, and who takes the rest       words -> items, with the
+ * pieces that it has: copybook_cursor.c           the next word, and what is wrong with it
  *         copybook_program.c          divisions and paragraphs around data
  *         copybook_constant.c         levels 78, with copybook_sum.c for arithmetic
  *         copybook_clause.c           clauses, with copybook_usage.c for USAGE
@@ -15,13 +16,12 @@
  *         copybook_tree.c             what stands in what
  *         copybook_type.c             TYPEDEF
  *     copybook_picture.c  pictures                                    a word -> class, size, digits
- *     copybook_layout.c   sizes, offsets, what depends on what        items with places in the record
- *     copybook_number.c   numbers: bytes -> digits -> text
- *     copybook_condition.c  88 levels: does one hold?
- *     copybook_decode.c   a record, field by field
+ *     copybook_layout.c   sizes, offsets, what depends on what        items with places in the
+ * record copybook_number.c   numbers: bytes -> digits -> text copybook_condition.c  88 levels: does
+ * one hold? copybook_decode.c   a record, field by field
  *
- * copybook.c calls them in that order, on the thread that reads the catalogue; copybook_token.c is what all of them use.  Besides these files,
- * catalog_record.c includes this.
+ * copybook.c calls them in that order, on the thread that reads the catalogue; copybook_token.c is
+ * what all of them use.  Besides these files, catalog_record.c includes this.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +34,9 @@
 #define CT_COPY_FILES 1024u                       /* that are copied, one as often as it is */
 #define CT_COPYBOOK_TOKENS ((size_t)1 << 19)      /* made, with those that were replaced */
 #define CT_COPYBOOK_COMPARISONS ((size_t)1 << 25) /* of tokens, while replacing */
-#define CT_COPYBOOK_MEMORY ((size_t)32 << 20)     /* for texts, also those that replacing makes long */
-#define CT_RECORD_LIMIT ((uint64_t)1 << 28)       /* bytes; GnuCOBOL has the same */
+/* for texts, also those that replacing makes long */
+#define CT_COPYBOOK_MEMORY ((size_t)32 << 20)
+#define CT_RECORD_LIMIT ((uint64_t)1 << 28) /* bytes; GnuCOBOL has the same */
 #define CT_NUMBER_DIGITS 38u
 #define CT_NO_ITEM UINT32_MAX
 #define CT_CONSTANT_HEADS 1024u
@@ -43,7 +44,8 @@
 
 /* ---- what is read */
 enum ct_token_kind {
-	CT_TOKEN_WORD,    /* letters, digits, - and _ (of a scan); any run without blanks (of words) */
+	/* letters, digits, - and _ (of a scan); any run without blanks (of words) */
+	CT_TOKEN_WORD,
 	CT_TOKEN_OTHER,   /* one other character; none among words */
 	CT_TOKEN_LITERAL, /* without its quotes, doubled ones as one */
 	CT_TOKEN_PERIOD,  /* that ends an entry; only among words */
@@ -67,7 +69,8 @@ struct ct_tokens {
 /* One copybook while it is read. */
 struct ct_scan {
 	const struct ct_copybook_options *options;
-	struct ct_arena *arena; /* texts that live as long as the copybook, and those of the files */
+	/* texts that live as long as the copybook, and those of the files */
+	struct ct_arena *arena;
 	struct ct_diagnostic *diagnostic;
 	struct ct_buf *diagnostic_path;
 	const char *files[CT_COPY_FILES]; /* paths */
@@ -78,19 +81,21 @@ struct ct_scan {
 	char currency;                           /* besides $; or 0 */
 };
 /* ---- copybook_token.c */
-void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
-	CT_PRINTF(4, 5);
-bool ct_token_is(const struct ct_token *token, const char *word); /* a word, without regard to case */
+void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected,
+		      const char *format, ...) CT_PRINTF(4, 5);
+/* a word, without regard to case */
+bool ct_token_is(const struct ct_token *token, const char *word);
 /* Room that stays, zeroed; NULL when memory is short, or one copybook has had enough of it. */
 void *ct_scan_take(struct ct_scan *scan, size_t size);
 /* A terminated copy, likewise. */
 char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size);
-enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens, const struct ct_token *token) CT_MUST_USE;
+enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens,
+				 const struct ct_token *token) CT_MUST_USE;
 void ct_tokens_fini(struct ct_tokens *tokens);
 
 /* ---- copybook_scan.c: a file that is open[depth] already, and whatever it copies. */
-enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size,
-				   struct ct_tokens *out) CT_MUST_USE;
+enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text,
+				   size_t size, struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- copybook_format.c: of a line, from its first byte to the one behind its last. */
 #define CT_MARK_COLUMN 7u   /* from 1 */
@@ -104,13 +109,16 @@ const char *ct_format_column(const char *from, const char *to, unsigned column);
 const char *ct_format_line_end(const char *from, const char *end);
 const char *ct_format_skip_blanks(const char *from, const char *to);
 const char *ct_format_trim(const char *from, const char *to);
-bool ct_format_is_directive(const char *first, const char *to); /* $SET and >>SOURCE, which stand where they like */
+/* $SET and >>SOURCE, which stand where they like */
+bool ct_format_is_directive(const char *first, const char *to);
 /* Does what the directive says, from its $ or >>. */
-enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format, const struct ct_token *place, const char *from,
+enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format,
+				    const struct ct_token *place, const char *from,
 				    const char *to) CT_MUST_USE;
 
 /* ---- copybook_copy.c: all tokens, with those of another file in place of each COPY. */
-enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own, struct ct_tokens *out) CT_MUST_USE;
+enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own,
+				  struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- copybook_replace.c */
 struct ct_replacement {
@@ -122,20 +130,24 @@ struct ct_replacements {
 	size_t count, capacity;
 };
 /* Pairs of `from BY to` from *at to the period, which is passed too. */
-enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
-					 struct ct_replacements *out) CT_MUST_USE;
+enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens,
+					 size_t *at, struct ct_replacements *out) CT_MUST_USE;
 void ct_replacements_fini(struct ct_replacements *replacements);
-enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens, const struct ct_replacements *replacements,
+enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens,
+			      const struct ct_replacements *replacements,
 			      struct ct_tokens *out) CT_MUST_USE;
 /* Does what the REPLACE statements in it say. */
-enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out) CT_MUST_USE;
-/* Past the closing == of a pseudo-text that opens at `at`; 0 when it opens none or does not close. */
+enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens,
+					 struct ct_tokens *out) CT_MUST_USE;
+/* Past the closing == of a pseudo-text that opens at `at`; 0 when it opens none or does not close.
+ */
 size_t ct_pseudo_text_end(const struct ct_tokens *tokens, size_t at);
 /* Past the tokens that stand without blanks between them. */
 size_t ct_run_end(const struct ct_tokens *tokens, size_t at);
 
 /* ---- copybook_word.c: the last one is CT_TOKEN_END. */
-enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out) CT_MUST_USE;
+enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens,
+				 struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- what comes out */
 enum ct_usage {
@@ -163,7 +175,8 @@ struct ct_picture {
 	uint32_t size;  /* characters */
 	uint8_t digits; /* of a number: how many 9 */
 	uint8_t shown;  /* and P */
-	int16_t scale;  /* digits behind the point; negative: that many zeros before it are not there */
+	/* digits behind the point; negative: that many zeros before it are not there */
+	int16_t scale;
 	bool is_signed;
 };
 enum { CT_SIGN_NONE, CT_SIGN_TRAILING, CT_SIGN_LEADING };
@@ -211,7 +224,8 @@ struct ct_item {
 	struct ct_token depends_name, depends_of; /* size 0: none */
 	uint8_t level, usage, sign, depth;
 	uint8_t integer_size; /* of CT_USAGE_INTEGER */
-	bool is_sign_separate, is_filler, is_synchronized, is_blank_when_zero, is_type, is_depending;
+	bool is_sign_separate, is_filler, is_synchronized, is_blank_when_zero, is_type,
+		is_depending;
 };
 
 struct ct_copybook {
@@ -241,11 +255,12 @@ struct ct_picture_error {
 	size_t at; /* in the text */
 	const char *message, *expected;
 };
-bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context, struct ct_picture *out,
-		      struct ct_picture_error *out_error);
+bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_context *context,
+		      struct ct_picture *out, struct ct_picture_error *out_error);
 
 /* ---- copybook_entry.c */
-enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words, struct ct_copybook *copybook) CT_MUST_USE;
+enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens *words,
+				    struct ct_copybook *copybook) CT_MUST_USE;
 
 /* What the pieces of it share: where they are, and what they have found so far. */
 struct ct_constant {
@@ -276,56 +291,79 @@ struct ct_entry_parser {
 /* ---- copybook_cursor.c */
 const struct ct_token *ct_entry_peek(const struct ct_entry_parser *parser);
 const struct ct_token *ct_entry_next(struct ct_entry_parser *parser);
-bool ct_entry_accept(struct ct_entry_parser *parser, const char *word);                           /* passes it when it is next */
-void ct_entry_accept_any(struct ct_entry_parser *parser, const char *const *words, size_t count); /* passes at most one */
-void ct_entry_skip(struct ct_entry_parser *parser);                                               /* past the next period */
-/* Always CTRACE_SYNTAX_ERROR.  what: a sentence, with at most one %s for the word that stands there. */
-enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place, const char *expected,
-				 const char *what) CT_MUST_USE;
+/* passes it when it is next */
+bool ct_entry_accept(struct ct_entry_parser *parser, const char *word);
+/* passes at most one */
+void ct_entry_accept_any(struct ct_entry_parser *parser, const char *const *words, size_t count);
+/* past the next period */
+void ct_entry_skip(struct ct_entry_parser *parser);
+/* Always CTRACE_SYNTAX_ERROR.  what: a sentence, with at most one %s for the word that stands
+ * there. */
+enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place,
+				 const char *expected, const char *what) CT_MUST_USE;
 
 /* ---- copybook_sum.c: false when it is no number of 64 bits. */
 bool ct_integer_parse(const char *text, size_t size, int64_t *out); /* digits only */
-bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user, int64_t *out);
+bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user,
+		      int64_t *out);
 
 /* ---- copybook_constant.c */
-const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name, size_t size); /* or NULL */
-bool ct_constants_number(void *constants, const char *name, size_t size, int64_t *out_value); /* a ct_constant_find */
+/* or NULL */
+const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name,
+					    size_t size);
+/* a ct_constant_find */
+bool ct_constants_number(void *constants, const char *name, size_t size, int64_t *out_value);
 void ct_constants_fini(struct ct_constants *constants);
 /* The value of this name, which stands up to the period; that is not passed. */
-enum ctrace_status ct_constants_take(struct ct_entry_parser *parser, const struct ct_token *name) CT_MUST_USE;
+enum ctrace_status ct_constants_take(struct ct_entry_parser *parser,
+				     const struct ct_token *name) CT_MUST_USE;
 /* A number or the name of one, at most CT_RECORD_LIMIT. */
-enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected, uint32_t *out) CT_MUST_USE;
+enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected,
+					uint32_t *out) CT_MUST_USE;
 
 /* ---- copybook_literal.c */
 bool ct_literal_is_number(const struct ct_token *word);
-bool ct_literal_take_figurative(struct ct_entry_parser *parser, struct ct_literal *out); /* false: none stands there */
-enum ctrace_status ct_literal_take(struct ct_entry_parser *parser, struct ct_literal *out) CT_MUST_USE;
+/* false: none stands there */
+bool ct_literal_take_figurative(struct ct_entry_parser *parser, struct ct_literal *out);
+enum ctrace_status ct_literal_take(struct ct_entry_parser *parser,
+				   struct ct_literal *out) CT_MUST_USE;
 
 /* ---- copybook_usage.c */
 bool ct_usage_is(const struct ct_token *word);
-bool ct_usage_accept(struct ct_entry_parser *parser, struct ct_item *item);                           /* false: the next word is none */
-enum ctrace_status ct_usage_clause(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE; /* behind USAGE */
-size_t ct_usage_words(const char *out_words[CT_USAGE_WORDS]);                                         /* how many; to suggest one */
+/* false: the next word is none */
+bool ct_usage_accept(struct ct_entry_parser *parser, struct ct_item *item);
+/* behind USAGE */
+enum ctrace_status ct_usage_clause(struct ct_entry_parser *parser,
+				   struct ct_item *item) CT_MUST_USE;
+/* how many; to suggest one */
+size_t ct_usage_words(const char *out_words[CT_USAGE_WORDS]);
 
 /* ---- copybook_clause.c */
 bool ct_clause_is(const struct ct_token *word); /* it begins a clause, so that it is no name */
 /* Past the period. */
-enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE;
+enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser,
+				   struct ct_item *item) CT_MUST_USE;
 
 /* ---- copybook_condition_entry.c: past the period, for the last item in the tree. */
-enum ctrace_status ct_condition_take(struct ct_entry_parser *parser, const struct ct_token *name) CT_MUST_USE;
+enum ctrace_status ct_condition_take(struct ct_entry_parser *parser,
+				     const struct ct_token *name) CT_MUST_USE;
 
 /* ---- copybook_tree.c */
-enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more, const struct ct_token *place) CT_MUST_USE;
-void ct_tree_close(struct ct_entry_parser *parser, uint8_t level); /* items that one of this level cannot stand in */
-enum ctrace_status ct_tree_add(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE; /* in the last that is open */
+enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more,
+				   const struct ct_token *place) CT_MUST_USE;
+/* items that one of this level cannot stand in */
+void ct_tree_close(struct ct_entry_parser *parser, uint8_t level);
+/* in the last that is open */
+enum ctrace_status ct_tree_add(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE;
 /* For fields that stand outside of any record: they are one, with the name of the file. */
-enum ctrace_status ct_tree_add_record(struct ct_entry_parser *parser, const struct ct_token *place) CT_MUST_USE;
+enum ctrace_status ct_tree_add_record(struct ct_entry_parser *parser,
+				      const struct ct_token *place) CT_MUST_USE;
 /* Finds what this item redefines: parser->redefines. */
 enum ctrace_status ct_tree_redefine(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
 
 /* ---- copybook_type.c */
-uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name); /* the last of that name; CT_NO_ITEM */
+/* the last of that name; CT_NO_ITEM */
+uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name);
 /* Gives this item, the last one, what parser->type has. */
 enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
 
@@ -333,7 +371,8 @@ enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index)
 bool ct_program_skip(struct ct_entry_parser *parser);
 
 /* ---- copybook_layout.c: places, sizes and conditions of a record, and what it depends on. */
-enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook, uint32_t record) CT_MUST_USE;
+enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook,
+				  uint32_t record) CT_MUST_USE;
 
 /* ---- copybook_number.c */
 struct ct_digits {
@@ -344,19 +383,24 @@ struct ct_digits {
 #define CT_NUMBER_TEXT 96u
 bool ct_item_is_number(const struct ct_item *item); /* with digits: not a float */
 /* False when the bytes, item->size of them, are no such number. */
-bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out);
-size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out); /* as DISPLAY does */
+bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item,
+		      const uint8_t *bytes, struct ct_digits *out);
+/* as DISPLAY does */
+size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out);
 size_t ct_digits_print_json(const struct ct_item *item, const struct ct_digits *digits, char *out);
 __int128 ct_digits_value(const struct ct_digits *digits); /* without its scale */
 double ct_float_value(const struct ct_item *item, const uint8_t *bytes);
 size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out);
-uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item, const uint8_t *bytes);
+uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item,
+			  const uint8_t *bytes);
 
 /* ---- copybook_condition.c */
-enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook, struct ct_item *item) CT_MUST_USE;
+enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook,
+					struct ct_item *item) CT_MUST_USE;
 /* number: what the bytes are, or NULL when they are none. */
-bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item, const struct ct_condition *condition,
-			const uint8_t *bytes, size_t size, const struct ct_digits *number);
+bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item,
+			const struct ct_condition *condition, const uint8_t *bytes, size_t size,
+			const struct ct_digits *number);
 
 /* ---- copybook_decode.c */
 enum ctrace_status ct_decoding_create(struct ct_copybook *copybook) CT_MUST_USE;

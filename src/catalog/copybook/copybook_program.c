@@ -1,8 +1,9 @@
 /*
  * copybook_program.c - what a program has around its data: passed over, but for the currency sign.
  *
- * Called by copybook_entry.c where no level number stands, so that a whole program may be given instead of a copybook.  Divisions, sections and
- * FD end with a period; listing words (EJECT, TITLE) may do without.
+ * Called by copybook_entry.c where no level number stands, so that a whole program may be given
+ * instead of a copybook.  Divisions, sections and FD end with a period; listing words (EJECT,
+ * TITLE) may do without.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,9 +20,11 @@ static void skip_sentence(struct ct_entry_parser *parser)
 
 			ct_entry_accept_any(parser, air, CT_COUNT(air));
 			(void)ct_entry_accept(parser, "IS");
-			if (ct_entry_peek(parser)->kind == CT_TOKEN_LITERAL && ct_entry_peek(parser)->size == 1)
+			if (ct_entry_peek(parser)->kind == CT_TOKEN_LITERAL &&
+			    ct_entry_peek(parser)->size == 1)
 				parser->scan->currency = *ct_entry_peek(parser)->at;
-		} else if (ct_token_is(word, "SYMBOL") && ct_entry_peek(parser)->kind == CT_TOKEN_LITERAL &&
+		} else if (ct_token_is(word, "SYMBOL") &&
+			   ct_entry_peek(parser)->kind == CT_TOKEN_LITERAL &&
 			   ct_entry_peek(parser)->size == 1) {
 			parser->scan->currency = *ct_entry_peek(parser)->at;
 		}
@@ -31,8 +34,10 @@ static void skip_sentence(struct ct_entry_parser *parser)
 bool ct_program_skip(struct ct_entry_parser *parser)
 {
 	static const char *const lines[] = { "EJECT", "SKIP1", "SKIP2", "SKIP3", "TITLE" };
-	static const char *const sentences[] = { "DATA",    "FILE",          "FD",      "SD", "WORKING-STORAGE", "LOCAL-STORAGE",
-						 "LINKAGE", "SPECIAL-NAMES", "CURRENCY" };
+	static const char *const sentences[] = {
+		"DATA",    "FILE",          "FD",      "SD", "WORKING-STORAGE", "LOCAL-STORAGE",
+		"LINKAGE", "SPECIAL-NAMES", "CURRENCY"
+	};
 
 	for (size_t i = 0; i < CT_COUNT(lines); i++)
 		if (ct_entry_accept(parser, lines[i])) {
@@ -42,7 +47,8 @@ bool ct_program_skip(struct ct_entry_parser *parser)
 				parser->at++;
 			return true;
 		}
-	if (ct_token_is(ct_entry_peek(parser), "IDENTIFICATION") || ct_token_is(ct_entry_peek(parser), "ID") ||
+	if (ct_token_is(ct_entry_peek(parser), "IDENTIFICATION") ||
+	    ct_token_is(ct_entry_peek(parser), "ID") ||
 	    ct_token_is(ct_entry_peek(parser), "ENVIRONMENT"))
 		parser->is_before_data = true;
 	else if (ct_token_is(ct_entry_peek(parser), "DATA"))

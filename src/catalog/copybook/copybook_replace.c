@@ -1,8 +1,10 @@
 /*
- * copybook_replace.c - COPY ... REPLACING and the REPLACE statement: runs of tokens that become others.
+ * copybook_replace.c - COPY ... REPLACING and the REPLACE statement: runs of tokens that become
+ * others.
  *
- * Called by copybook_copy.c for what was copied, and by copybook.c for the whole.  What was put in is not looked at again.  Comparing is
- * counted against a limit, as a long pattern that nearly fits everywhere would take for ever.
+ * Called by copybook_copy.c for what was copied, and by copybook.c for the whole.  What was put in
+ * is not looked at again.  Comparing is counted against a limit, as a long pattern that nearly fits
+ * everywhere would take for ever.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,12 +17,14 @@
 
 static bool is_character(const struct ct_tokens *tokens, size_t at, char c)
 {
-	return at < tokens->count && tokens->at[at].kind == CT_TOKEN_OTHER && *tokens->at[at].at == c;
+	return at < tokens->count && tokens->at[at].kind == CT_TOKEN_OTHER &&
+	       *tokens->at[at].at == c;
 }
 
 static bool is_delimiter(const struct ct_tokens *tokens, size_t at)
 {
-	return is_character(tokens, at, '=') && is_character(tokens, at + 1, '=') && !tokens->at[at + 1].is_spaced;
+	return is_character(tokens, at, '=') && is_character(tokens, at + 1, '=') &&
+	       !tokens->at[at + 1].is_spaced;
 }
 
 size_t ct_pseudo_text_end(const struct ct_tokens *tokens, size_t at)
@@ -39,7 +43,9 @@ size_t ct_run_end(const struct ct_tokens *tokens, size_t at)
 		return tokens->count;
 	if (tokens->at[at].kind == CT_TOKEN_LITERAL)
 		return at + 1;
-	for (at++; at < tokens->count && !tokens->at[at].is_spaced && tokens->at[at].kind != CT_TOKEN_LITERAL; at++)
+	for (at++; at < tokens->count && !tokens->at[at].is_spaced &&
+		   tokens->at[at].kind != CT_TOKEN_LITERAL;
+	     at++)
 		if (is_delimiter(tokens, at))
 			break;
 	return at;
@@ -47,14 +53,16 @@ size_t ct_run_end(const struct ct_tokens *tokens, size_t at)
 
 /* ---- what is to be replaced */
 
-static enum ctrace_status fail(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at, const char *expected)
+static enum ctrace_status fail(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at,
+			       const char *expected)
 {
 	ct_scan_diagnose(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected,
 			 "REPLACING or REPLACE is not complete");
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct ct_tokens *out)
+static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tokens *tokens,
+				       size_t *at, struct ct_tokens *out)
 {
 	size_t from = *at, to = ct_pseudo_text_end(tokens, from);
 	enum ctrace_status status = CTRACE_OK;
@@ -76,7 +84,8 @@ static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tok
 	return status;
 }
 
-static enum ctrace_status add_replacement(struct ct_replacements *out, struct ct_replacement **out_replacement)
+static enum ctrace_status add_replacement(struct ct_replacements *out,
+					  struct ct_replacement **out_replacement)
 {
 	if (out->count == out->capacity) {
 		size_t capacity = out->capacity == 0 ? 8 : out->capacity * 2;
@@ -92,7 +101,8 @@ static enum ctrace_status add_replacement(struct ct_replacements *out, struct ct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_pair(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct ct_replacement *pair)
+static enum ctrace_status take_pair(struct ct_scan *scan, const struct ct_tokens *tokens,
+				    size_t *at, struct ct_replacement *pair)
 {
 	enum ctrace_status status;
 	size_t began;
@@ -120,7 +130,8 @@ static enum ctrace_status take_pair(struct ct_scan *scan, const struct ct_tokens
 	return status;
 }
 
-enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct ct_replacements *out)
+enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens,
+					 size_t *at, struct ct_replacements *out)
 {
 	while (*at < tokens->count && !is_character(tokens, *at, '.')) {
 		struct ct_replacement *pair;
@@ -158,7 +169,8 @@ static bool is_same(const struct ct_token *a, const struct ct_token *b)
 	return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
 }
 
-static bool fits(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at, const struct ct_tokens *pattern)
+static bool fits(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at,
+		 const struct ct_tokens *pattern)
 {
 	if (pattern->count > tokens->count - at)
 		return false;
@@ -176,16 +188,18 @@ static bool fits_part(const struct ct_token *token, const struct ct_replacement 
 
 	if (token->kind != CT_TOKEN_WORD || token->size < part->size)
 		return false;
-	return ct_name_equal(token->at + (pair->part == CT_REPLACE_LEADING ? 0 : token->size - part->size), part->size, part->at,
-			     part->size);
+	return ct_name_equal(
+		token->at + (pair->part == CT_REPLACE_LEADING ? 0 : token->size - part->size),
+		part->size, part->at, part->size);
 }
 
-static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *token, const struct ct_replacement *pair,
-				   struct ct_tokens *out)
+static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *token,
+				   const struct ct_replacement *pair, struct ct_tokens *out)
 {
 	struct ct_token put = *token;
-	struct ct_span by =
-		pair->to.count == 0 ? (struct ct_span){ "", 0 } : (struct ct_span){ pair->to.at[0].at, pair->to.at[0].size };
+	struct ct_span by = pair->to.count == 0
+				    ? (struct ct_span){ "", 0 }
+				    : (struct ct_span){ pair->to.at[0].at, pair->to.at[0].size };
 	size_t rest = token->size - pair->from.at[0].size;
 	char *text = ct_scan_take(scan, by.size + rest + 1);
 
@@ -204,8 +218,8 @@ static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *
 }
 
 /* What is put in stands, for diagnostics, where the first token that it replaces stood. */
-static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place, const struct ct_replacement *pair,
-				    struct ct_tokens *out)
+static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place,
+				    const struct ct_replacement *pair, struct ct_tokens *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -223,8 +237,9 @@ static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token 
 }
 
 /* One token, or all that one replacement takes. */
-static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
-				     const struct ct_replacements *replacements, struct ct_tokens *out)
+static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_tokens *tokens,
+				     size_t *at, const struct ct_replacements *replacements,
+				     struct ct_tokens *out)
 {
 	const struct ct_token *token = &tokens->at[*at];
 
@@ -251,12 +266,13 @@ static enum ctrace_status check_comparisons(struct ct_scan *scan, const struct c
 {
 	if (scan->comparisons <= CT_COPYBOOK_COMPARISONS)
 		return CTRACE_OK;
-	ct_scan_diagnose(scan, place, "shorter or fewer texts to replace", "replacing takes too long");
+	ct_scan_diagnose(scan, place, "shorter or fewer texts to replace",
+			 "replacing takes too long");
 	return CTRACE_SYNTAX_ERROR;
 }
 
-enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens, const struct ct_replacements *replacements,
-			      struct ct_tokens *out)
+enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens,
+			      const struct ct_replacements *replacements, struct ct_tokens *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -272,11 +288,14 @@ enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *toke
 
 struct nested {
 	struct ct_replacements
-		sets[NESTED_LIMIT]; /* each ALSO has its own and those that were there, in the order in which they are tried */
+		/* each ALSO has its own and those that were there, in the order in which they are
+		   tried */
+			sets[NESTED_LIMIT];
 	uint32_t count;
 };
 
-static enum ctrace_status copy_set(struct ct_scan *scan, const struct ct_replacements *from, struct ct_replacements *to)
+static enum ctrace_status copy_set(struct ct_scan *scan, const struct ct_replacements *from,
+				   struct ct_replacements *to)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -304,7 +323,8 @@ static void drop(struct nested *nested, bool all)
 	}
 }
 
-static enum ctrace_status take_statement(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct nested *nested)
+static enum ctrace_status take_statement(struct ct_scan *scan, const struct ct_tokens *tokens,
+					 size_t *at, struct nested *nested)
 {
 	bool is_last = false, is_also = false;
 	enum ctrace_status status;
@@ -330,12 +350,14 @@ static enum ctrace_status take_statement(struct ct_scan *scan, const struct ct_t
 		return fail(scan, tokens, *at, "fewer REPLACE ALSO within each other");
 	status = ct_replacements_parse(scan, tokens, at, &nested->sets[nested->count++]);
 	if (status == CTRACE_OK && nested->count > 1)
-		status = copy_set(scan, &nested->sets[nested->count - 2], &nested->sets[nested->count - 1]);
+		status = copy_set(scan, &nested->sets[nested->count - 2],
+				  &nested->sets[nested->count - 1]);
 	return status;
 }
 
 /* A statement begins what it begins: nobody names a field REPLACE. */
-enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out)
+enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens,
+					 struct ct_tokens *out)
 {
 	static const struct ct_replacements none;
 	struct nested nested = { .count = 0 };
@@ -348,7 +370,9 @@ enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_t
 		}
 		status = check_comparisons(scan, &tokens->at[at]);
 		if (status == CTRACE_OK)
-			status = replace_at(scan, tokens, &at, nested.count > 0 ? &nested.sets[nested.count - 1] : &none, out);
+			status = replace_at(
+				scan, tokens, &at,
+				nested.count > 0 ? &nested.sets[nested.count - 1] : &none, out);
 	}
 	drop(&nested, true);
 	return status;

@@ -1,9 +1,10 @@
 /*
  * copybook_scan.c - from the lines of a copybook, and of those that it copies, to tokens.
  *
- * First of the pieces that copybook.c calls; copybook_copy.c calls it too.  copybook_format.c says where a line has its text; here it becomes
- * words, literals and single characters.  Words and literals may go on on the next line.  The text that came in is copied first, since tokens
- * point into it.
+ * First of the pieces that copybook.c calls; copybook_copy.c calls it too.  copybook_format.c says
+ * where a line has its text; here it becomes words, literals and single characters.  Words and
+ * literals may go on on the next line.  The text that came in is copied first, since tokens point
+ * into it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +26,12 @@ struct lines {
 
 static bool is_word_character(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
-	       (unsigned char)c >= 0x80;
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       c == '-' || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static struct ct_token token_at(const struct lines *lines, enum ct_token_kind kind, const char *from, const char *to)
+static struct ct_token token_at(const struct lines *lines, enum ct_token_kind kind,
+				const char *from, const char *to)
 {
 	size_t column = (size_t)(from - lines->line_from) + 1;
 
@@ -71,7 +73,8 @@ static enum ctrace_status end_literal(struct lines *lines)
 
 static enum ctrace_status fail_open_literal(struct lines *lines)
 {
-	ct_scan_diagnose(lines->scan, &lines->literal, "a closing quotation mark", "the literal is not closed on its line");
+	ct_scan_diagnose(lines->scan, &lines->literal, "a closing quotation mark",
+			 "the literal is not closed on its line");
 	return CTRACE_SYNTAX_ERROR;
 }
 
@@ -94,7 +97,8 @@ static enum ctrace_status take_literal(struct lines *lines, const char **at, con
 	return lines->format.is_fixed ? CTRACE_OK : fail_open_literal(lines);
 }
 
-static enum ctrace_status take_token(struct lines *lines, const char **at, const char *to, bool is_spaced)
+static enum ctrace_status take_token(struct lines *lines, const char **at, const char *to,
+				     bool is_spaced)
 {
 	const char *from = *at;
 	const char *end = from + 1;
@@ -182,7 +186,8 @@ static enum ctrace_status take_continuation(struct lines *lines, const char *fro
 		status = take_literal(lines, &from, to);
 		if (status != CTRACE_OK || lines->quote != '\0')
 			return status;
-	} else if (is_word_character(*from) && lines->out->count > 0 && lines->out->at[lines->out->count - 1].kind == CT_TOKEN_WORD) {
+	} else if (is_word_character(*from) && lines->out->count > 0 &&
+		   lines->out->at[lines->out->count - 1].kind == CT_TOKEN_WORD) {
 		enum ctrace_status status = join_word(lines, &from, to);
 
 		if (status != CTRACE_OK)
@@ -195,7 +200,9 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 {
 	const char *mark = ct_format_column(from, to, CT_MARK_COLUMN);
 	const char *text = ct_format_column(from, to, CT_MARK_COLUMN + 1);
-	const char *right = lines->format.has_right_margin ? ct_format_column(from, to, CT_RIGHT_COLUMN + 1) : to;
+	const char *right = lines->format.has_right_margin
+				    ? ct_format_column(from, to, CT_RIGHT_COLUMN + 1)
+				    : to;
 	struct ct_token place = token_at(lines, CT_TOKEN_OTHER, mark, mark);
 	enum ctrace_status status;
 
@@ -204,7 +211,8 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 	if (*mark == '$')
 		return take_directive(lines, mark, to);
 	if (!ct_is_blank(*mark) && *mark != '-') {
-		ct_scan_diagnose(lines->scan, &place, "a blank, *, /, -, D or $ there, or free format",
+		ct_scan_diagnose(lines->scan, &place,
+				 "a blank, *, /, -, D or $ there, or free format",
 				 "column 7 has no mark that is known");
 		return CTRACE_SYNTAX_ERROR;
 	}
@@ -212,7 +220,8 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 		return CTRACE_OK;
 	if (lines->quote != '\0' && *mark != '-')
 		return fail_open_literal(lines);
-	status = *mark == '-' ? take_continuation(lines, text, right) : take_tokens(lines, text, right);
+	status = *mark == '-' ? take_continuation(lines, text, right)
+			      : take_tokens(lines, text, right);
 	if (status == CTRACE_OK && lines->quote != '\0')
 		pad_literal(lines, right);
 	return status;
@@ -239,10 +248,12 @@ static enum ctrace_status take_lines(struct lines *lines, const char *text, cons
 		lines->is_first_on_line = true;
 		if (to - from >= 3 && lines->line == 1 && memcmp(from, "\xEF\xBB\xBF", 3) == 0)
 			from += 3;
-		if (ct_format_is_directive(ct_format_skip_blanks(from, to), to) && lines->quote == '\0')
+		if (ct_format_is_directive(ct_format_skip_blanks(from, to), to) &&
+		    lines->quote == '\0')
 			status = take_directive(lines, ct_format_skip_blanks(from, to), to);
 		else
-			status = lines->format.is_fixed ? take_fixed(lines, from, to) : take_free(lines, from, to);
+			status = lines->format.is_fixed ? take_fixed(lines, from, to)
+							: take_free(lines, from, to);
 		from = next < end ? next + 1 : end;
 	}
 	if (status == CTRACE_OK && lines->quote != '\0')
@@ -250,7 +261,8 @@ static enum ctrace_status take_lines(struct lines *lines, const char *text, cons
 	return status;
 }
 
-enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text, size_t size, struct ct_tokens *out)
+enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text,
+				   size_t size, struct ct_tokens *out)
 {
 	struct ct_tokens own = { 0 };
 	struct lines lines = { .scan = scan, .out = &own, .file = file };
@@ -260,7 +272,8 @@ enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const ch
 
 	scan->bytes += size;
 	if (size > CT_COPYBOOK_LIMIT || scan->bytes > CT_COPYBOOK_LIMIT) {
-		ct_scan_diagnose(scan, &place, "at most 1 MiB, with all that is copied", "the copybook is too long");
+		ct_scan_diagnose(scan, &place, "at most 1 MiB, with all that is copied",
+				 "the copybook is too long");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	kept = ct_scan_text(scan, text, size);

@@ -1,8 +1,9 @@
 /*
  * copybook_sum.c - whole numbers, and the arithmetic of a constant: 78 B VALUE A * (2 + 1).
  *
- * Called for level numbers, for what repeats a picture or a table, and by copybook_constant.c for a value of several words.  Pure.  What does
- * not fit into 64 bits, is divided by zero or nests too deep is no number: nothing here overflows, and a text cannot exhaust the stack.
+ * Called for level numbers, for what repeats a picture or a table, and by copybook_constant.c for a
+ * value of several words.  Pure.  What does not fit into 64 bits, is divided by zero or nests too
+ * deep is no number: nothing here overflows, and a text cannot exhaust the stack.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -64,10 +65,12 @@ static int64_t sum_operand(struct sum *sum)
 	from = sum->at;
 	while (sum->at < sum->end && strchr(" ()*/+", *sum->at) == NULL)
 		sum->at++;
-	if (!ct_integer_parse(from, (size_t)(sum->at - from), &value) && !sum->find(sum->user, from, (size_t)(sum->at - from), &value))
+	if (!ct_integer_parse(from, (size_t)(sum->at - from), &value) &&
+	    !sum->find(sum->user, from, (size_t)(sum->at - from), &value))
 		sum->is_bad = true;
 	if (c == '-')
-		sum->is_bad |= __builtin_sub_overflow(0, value, &value); /* a constant may be the least of all numbers */
+		/* a constant may be the least of all numbers */
+		sum->is_bad |= __builtin_sub_overflow(0, value, &value);
 	return value;
 }
 
@@ -97,13 +100,14 @@ static int64_t sum_all(struct sum *sum)
 		char c = *sum->at++;
 		int64_t operand = sum_product(sum);
 
-		sum->is_bad |=
-			c == '+' ? __builtin_add_overflow(value, operand, &value) : __builtin_sub_overflow(value, operand, &value);
+		sum->is_bad |= c == '+' ? __builtin_add_overflow(value, operand, &value)
+					: __builtin_sub_overflow(value, operand, &value);
 	}
 	return value;
 }
 
-bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user, int64_t *out)
+bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user,
+		      int64_t *out)
 {
 	struct sum sum = { .find = find, .user = user, .at = text, .end = text + size };
 	int64_t value = sum_all(&sum);

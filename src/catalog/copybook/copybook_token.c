@@ -1,8 +1,10 @@
 /*
- * copybook_token.c - what all pieces do with tokens and texts: keep them, compare them, report about one.
+ * copybook_token.c - what all pieces do with tokens and texts: keep them, compare them, report
+ * about one.
  *
- * Called by every piece of the copybook reader.  Texts and tokens are made here only, where each counts against the limits of one copybook,
- * so that no file is worth more than it is long, however often it is copied.
+ * Called by every piece of the copybook reader.  Texts and tokens are made here only, where each
+ * counts against the limits of one copybook, so that no file is worth more than it is long, however
+ * often it is copied.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected, const char *format, ...)
+void ct_scan_diagnose(struct ct_scan *scan, const struct ct_token *place, const char *expected,
+		      const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, format, arguments);
+	(void)vsnprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, format,
+			arguments);
 	va_end(arguments);
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
+		       expected);
 	scan->diagnostic->line = place->line;
 	scan->diagnostic->column = place->column;
 	if (scan->diagnostic_path != NULL) {
@@ -49,10 +54,12 @@ char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size)
 	return copy;
 }
 
-enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens, const struct ct_token *token)
+enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens,
+				 const struct ct_token *token)
 {
 	if (++scan->tokens > CT_COPYBOOK_TOKENS) {
-		ct_scan_diagnose(scan, token, "a copybook of fewer words, copied less often", "the copybook is too long");
+		ct_scan_diagnose(scan, token, "a copybook of fewer words, copied less often",
+				 "the copybook is too long");
 		return CTRACE_SYNTAX_ERROR;
 	}
 	if (tokens->count == tokens->capacity) {

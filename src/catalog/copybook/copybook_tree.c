@@ -1,8 +1,10 @@
 /*
- * copybook_tree.c - in what a field stands: items in the order of the text, each before what is in it.
+ * copybook_tree.c - in what a field stands: items in the order of the text, each before what is in
+ * it.
  *
- * Called by copybook_entry.c for each entry that is complete, and by copybook_type.c, which adds several at once.  Adding may move all items,
- * so that nobody keeps a pointer to one across it.  parser->open is the way from a record down to the last item.
+ * Called by copybook_entry.c for each entry that is complete, and by copybook_type.c, which adds
+ * several at once.  Adding may move all items, so that nobody keeps a pointer to one across it.
+ * parser->open is the way from a record down to the last item.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more, const struct ct_token *place)
+enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more,
+				   const struct ct_token *place)
 {
 	struct ct_copybook *copybook = parser->copybook;
 
 	if (copybook->item_count + more > CT_COPYBOOK_FIELDS)
-		return ct_entry_fail(parser, place, "at most 8192", "the copybook has too many fields");
+		return ct_entry_fail(parser, place, "at most 8192",
+				     "the copybook has too many fields");
 	if (copybook->item_count + more > copybook->item_capacity) {
 		uint32_t capacity = (copybook->item_count + more) * 2;
 		struct ct_item *grown = realloc(copybook->items, capacity * sizeof *grown);
@@ -32,7 +36,8 @@ enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more
 void ct_tree_close(struct ct_entry_parser *parser, uint8_t level)
 {
 	while (parser->open_count > 0) {
-		struct ct_item *item = &parser->copybook->items[parser->open[parser->open_count - 1]];
+		struct ct_item *item =
+			&parser->copybook->items[parser->open[parser->open_count - 1]];
 
 		if (item->level < level)
 			return;
@@ -50,7 +55,8 @@ enum ctrace_status ct_tree_add(struct ct_entry_parser *parser, struct ct_item *i
 	if (status != CTRACE_OK)
 		return status;
 	if (parser->open_count > CT_COPYBOOK_DEPTH)
-		return ct_entry_fail(parser, &item->place, "at most 49 levels", "%s stands too deep");
+		return ct_entry_fail(parser, &item->place, "at most 49 levels",
+				     "%s stands too deep");
 	item->parent = parser->open_count == 0 ? CT_NO_ITEM : parser->open[parser->open_count - 1];
 	item->depth = (uint8_t)parser->open_count;
 	item->end = index + 1;
@@ -91,13 +97,15 @@ enum ctrace_status ct_tree_redefine(struct ct_entry_parser *parser, uint32_t ind
 		const struct ct_item *other = &copybook->items[i];
 
 		if (other->parent == item->parent && other->name_hash == hash &&
-		    ct_name_equal(other->name, other->name_size, parser->redefines.at, parser->redefines.size)) {
+		    ct_name_equal(other->name, other->name_size, parser->redefines.at,
+				  parser->redefines.size)) {
 			item->redefines = i;
 			return CTRACE_OK;
 		}
 		if (i == item->parent)
 			break;
 	}
-	return ct_entry_fail(parser, &parser->redefines, "a field of the same group, before this one",
+	return ct_entry_fail(parser, &parser->redefines,
+			     "a field of the same group, before this one",
 			     "REDEFINES %s, which is not there");
 }

@@ -1,8 +1,9 @@
 /*
  * copybook_type.c - what a field has from its type: a level 01 or 77 that was described before.
  *
- * Called by copybook_entry.c when an entry that names a type is in the tree.  What is in the type is copied into the field, so that later
- * pieces know nothing of types.  A type never has itself in it, and copies count against the limit of fields.
+ * Called by copybook_entry.c when an entry that names a type is in the tree.  What is in the type
+ * is copied into the field, so that later pieces know nothing of types.  A type never has itself in
+ * it, and copies count against the limit of fields.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,8 @@ uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token 
 }
 
 /* What the type has in it, once more, in this item. */
-static enum ctrace_status copy_children(struct ct_entry_parser *parser, uint32_t type, uint32_t index)
+static enum ctrace_status copy_children(struct ct_entry_parser *parser, uint32_t type,
+					uint32_t index)
 {
 	struct ct_copybook *copybook = parser->copybook;
 	uint32_t count = copybook->items[type].end - type - 1, shift = index - type;
@@ -36,7 +38,8 @@ static enum ctrace_status copy_children(struct ct_entry_parser *parser, uint32_t
 		struct ct_item item = copybook->items[i];
 
 		if (item.depth + deeper > (int)CT_COPYBOOK_DEPTH)
-			return ct_entry_fail(parser, &parser->type, "at most 49 levels", "%s stands too deep");
+			return ct_entry_fail(parser, &parser->type, "at most 49 levels",
+					     "%s stands too deep");
 		item.depth = (uint8_t)(item.depth + deeper);
 		item.parent += shift;
 		item.end += shift;
@@ -55,8 +58,11 @@ enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index)
 	const struct ct_item *type;
 	struct ct_item *item;
 
-	if (found == CT_NO_ITEM || (found <= index && index < copybook->items[found].end) || parser->open[0] == found)
-		return ct_entry_fail(parser, &parser->type, "a usage, or a level 01 with TYPEDEF before this", "no type %s");
+	if (found == CT_NO_ITEM || (found <= index && index < copybook->items[found].end) ||
+	    parser->open[0] == found)
+		return ct_entry_fail(parser, &parser->type,
+				     "a usage, or a level 01 with TYPEDEF before this",
+				     "no type %s");
 	type = &copybook->items[found];
 	item = &copybook->items[index];
 	if (item->picture[0] == '\0') {

@@ -1,8 +1,8 @@
 /*
  * copybook_usage.c - how the bytes of a field are to be read: USAGE, and the words that say it.
  *
- * Called by copybook_clause.c; USAGE itself may be left out.  A word that is none of the table is the name of a type, which copybook_type.c
- * looks for when the entry is complete.
+ * Called by copybook_clause.c; USAGE itself may be left out.  A word that is none of the table is
+ * the name of a type, which copybook_type.c looks for when the entry is complete.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +74,8 @@ bool ct_usage_is(const struct ct_token *word)
 	return find_usage(word) != NULL;
 }
 
-static void set_usage(struct ct_entry_parser *parser, struct ct_item *item, const struct usage *usage)
+static void set_usage(struct ct_entry_parser *parser, struct ct_item *item,
+		      const struct usage *usage)
 {
 	item->usage = (uint8_t)usage->usage;
 	item->integer_size = usage->integer_size;
@@ -104,8 +105,10 @@ enum ctrace_status ct_usage_clause(struct ct_entry_parser *parser, struct ct_ite
 	if (ct_usage_accept(parser, item))
 		return CTRACE_OK;
 	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
-		return ct_entry_fail(parser, ct_entry_peek(parser),
-				     "DISPLAY, COMP, COMP-3, COMP-5, INDEX, POINTER or the name of a type", "USAGE %s");
+		return ct_entry_fail(
+			parser, ct_entry_peek(parser),
+			"DISPLAY, COMP, COMP-3, COMP-5, INDEX, POINTER or the name of a type",
+			"USAGE %s");
 	parser->type = *ct_entry_next(parser);
 	return CTRACE_OK;
 }

@@ -1,8 +1,9 @@
 /*
- * copybook_word.c - tokens that touch each other become words: PIC S9(5)V99 is two of them, whatever was replaced in it.
+ * copybook_word.c - tokens that touch each other become words: PIC S9(5)V99 is two of them,
+ * whatever was replaced in it.
  *
- * Called by copybook.c when everything is copied and replaced.  A period is one only when nothing touches it from behind; commas and
- * semicolons at the end of a word are air.
+ * Called by copybook.c when everything is copied and replaced.  A period is one only when nothing
+ * touches it from behind; commas and semicolons at the end of a word are air.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@
 
 #include <string.h>
 
-static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tokens, size_t from, size_t to, struct ct_token *out)
+static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tokens, size_t from,
+			       size_t to, struct ct_token *out)
 {
 	size_t size = 0;
 	char *text;
@@ -36,8 +38,10 @@ static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tok
 /* X"00": the letters belong to the literal behind them. */
 static bool is_prefix(const struct ct_token *word, const struct ct_tokens *tokens, size_t next)
 {
-	return word->size <= 2 && next < tokens->count && tokens->at[next].kind == CT_TOKEN_LITERAL && !tokens->at[next].is_spaced &&
-	       strchr("XxHhNnZzBb", *word->at) != NULL && (word->size == 1 || word->at[1] == 'X' || word->at[1] == 'x');
+	return word->size <= 2 && next < tokens->count &&
+	       tokens->at[next].kind == CT_TOKEN_LITERAL && !tokens->at[next].is_spaced &&
+	       strchr("XxHhNnZzBb", *word->at) != NULL &&
+	       (word->size == 1 || word->at[1] == 'X' || word->at[1] == 'x');
 }
 
 static enum ctrace_status add_run(struct ct_scan *scan, struct ct_token word, struct ct_tokens *out)
@@ -47,7 +51,8 @@ static enum ctrace_status add_run(struct ct_scan *scan, struct ct_token word, st
 	bool has_period = false;
 	enum ctrace_status status = CTRACE_OK;
 
-	while (size > 0 && (word.at[size - 1] == '.' || word.at[size - 1] == ',' || word.at[size - 1] == ';'))
+	while (size > 0 &&
+	       (word.at[size - 1] == '.' || word.at[size - 1] == ',' || word.at[size - 1] == ';'))
 		has_period |= word.at[--size] == '.';
 	period.kind = CT_TOKEN_PERIOD;
 	period.column = (uint16_t)(word.column + size);
@@ -59,7 +64,8 @@ static enum ctrace_status add_run(struct ct_scan *scan, struct ct_token word, st
 	return status == CTRACE_OK && has_period ? ct_tokens_add(scan, out, &period) : status;
 }
 
-static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at, struct ct_tokens *out)
+static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
+			       struct ct_tokens *out)
 {
 	size_t from = *at;
 	struct ct_token word;
@@ -71,7 +77,8 @@ static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tok
 	}
 	do
 		(*at)++;
-	while (*at < tokens->count && tokens->at[*at].kind != CT_TOKEN_LITERAL && !tokens->at[*at].is_spaced);
+	while (*at < tokens->count && tokens->at[*at].kind != CT_TOKEN_LITERAL &&
+	       !tokens->at[*at].is_spaced);
 	status = join(scan, tokens, from, *at, &word);
 	if (status != CTRACE_OK)
 		return status;
@@ -85,7 +92,8 @@ static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tok
 	return add_run(scan, word, out);
 }
 
-enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens, struct ct_tokens *out)
+enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens,
+				 struct ct_tokens *out)
 {
 	struct ct_token end = { .kind = CT_TOKEN_END, .at = "", .line = 1, .column = 1 };
 	enum ctrace_status status = CTRACE_OK;

@@ -1,8 +1,10 @@
 /*
- * cbl_ctf.c - components, levels and destinations: CBL_CTF_TRACER_GET, _TRACER_LEVEL_GET, _LEVEL and _DEST.
+ * cbl_ctf.c - components, levels and destinations: CBL_CTF_TRACER_GET, _TRACER_LEVEL_GET, _LEVEL
+ * and _DEST.
  *
- * Called by COBOL and C programs, on any thread, not in signal handlers.  Each routine is: tell the callbacks what waits, read
- * the arguments, do what <ctrace/ctrace.h> does, tell the callbacks what changed.  Contracts are in <mfctf.h>.
+ * Called by COBOL and C programs, on any thread, not in signal handlers.  Each routine is: tell the
+ * callbacks what waits, read the arguments, do what <ctrace/ctrace.h> does, tell the callbacks what
+ * changed.  Contracts are in <mfctf.h>.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +12,8 @@
 
 #include <string.h>
 
-cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_name, cbl_x4_comp5_t *tracer_handle)
+cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_name,
+				cbl_x4_comp5_t *tracer_handle)
 {
 	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1];
@@ -20,12 +23,14 @@ cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_nam
 
 	ct_notify_deliver();
 	/* Bit 31 is reserved here, so bit 30 counts on its own. */
-	if (!ct_cbl_name_copy(component_name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0, CTRACE_MAX_COMPONENT, name))
+	if (!ct_cbl_name_copy(component_name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0,
+			      CTRACE_MAX_COMPONENT, name))
 		return ct_cbl_return(CTRACE_INVALID_COMPONENT_NAME);
 	status = ctrace_tracer_get(name, &tracer);
 	if (status == CTRACE_OK && !ct_cbl_is_null(tracer_handle)) {
 		handle = ct_handle_of(tracer->component);
-		memcpy(tracer_handle, &handle, sizeof(handle)); /* a COBOL item need not be aligned */
+		/* a COBOL item need not be aligned */
+		memcpy(tracer_handle, &handle, sizeof(handle));
 	}
 	return ct_cbl_return(status);
 }
@@ -36,8 +41,9 @@ static bool begins_a_word(unsigned char c)
 }
 
 /*
- * What can be no handle and reads as a name.  A number that is no handle either often has a NUL among its bytes: a name that is
- * shorter than a handle and ends at a NUL has to begin with a letter.
+ * What can be no handle and reads as a name.  A number that is no handle either often has a NUL
+ * among its bytes: a name that is shorter than a handle and ends at a NUL has to begin with a
+ * letter.
  */
 static bool looks_like_name(const unsigned char *at)
 {
@@ -54,8 +60,10 @@ static bool looks_like_name(const unsigned char *at)
 	return ct_escape_is_plain(at, ct_cbl_name_size(at, false, CTRACE_MAX_COMPONENT));
 }
 
-/* The component whose threshold it is about; "" for the default.  The vendor's examples pass a name with flags 0. */
-static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *component_id, char out[CTRACE_MAX_COMPONENT + 1])
+/* The component whose threshold it is about; "" for the default.  The vendor's examples pass a name
+ * with flags 0. */
+static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *component_id,
+					  char out[CTRACE_MAX_COMPONENT + 1])
 {
 	out[0] = 0;
 	if (ct_cbl_is_default(flags, component_id))
@@ -65,7 +73,8 @@ static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *com
 	return ct_cbl_component(flags, component_id, out);
 }
 
-cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *component_id, cbl_x4_comp5_t *trace_level)
+cobrtncode_t CBL_CTF_TRACER_LEVEL_GET(cobuns32_t flags, const cobuns8_t *component_id,
+				      cbl_x4_comp5_t *trace_level)
 {
 	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1];
@@ -89,14 +98,16 @@ cobrtncode_t CBL_CTF_LEVEL(cobuns32_t flags, cobuns32_t trace_level, const cobun
 
 	ct_notify_deliver();
 	status = threshold_owner(flags, component_id, name);
-	if (status == CTRACE_OK && trace_level >= CTRACE_LEVEL_COUNT && trace_level != CTRACE_LEVEL_NONE)
+	if (status == CTRACE_OK && trace_level >= CTRACE_LEVEL_COUNT &&
+	    trace_level != CTRACE_LEVEL_NONE)
 		status = CTRACE_INVALID_TRACE_LEVEL;
 	if (status == CTRACE_OK)
 		status = ctrace_level_set(name, trace_level);
 	return ct_cbl_return(status);
 }
 
-cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *emitter_name)
+cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_id,
+			  const cobuns8_t *emitter_name)
 {
 	CT_CANCEL_OFF();
 	char name[CTRACE_MAX_COMPONENT + 1] = "";
@@ -107,9 +118,11 @@ cobrtncode_t CBL_CTF_DEST(cobuns32_t flags, const cobuns8_t *component_id, const
 	if (!ct_cbl_is_default(flags, component_id))
 		status = ct_cbl_component(flags, component_id, name);
 	if (status == CTRACE_OK &&
-	    !ct_cbl_name_copy(emitter_name, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0, CTRACE_MAX_EMITTER, emitter))
+	    !ct_cbl_name_copy(emitter_name, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0,
+			      CTRACE_MAX_EMITTER, emitter))
 		status = CTRACE_INVALID_EMITTER_NAME;
 	if (status == CTRACE_OK)
-		status = ctrace_dest_set(name, emitter, flags & (CTF_FLAG_DEST_REMOVE | CTF_FLAG_DEST_NOINHERIT));
+		status = ctrace_dest_set(name, emitter,
+					 flags & (CTF_FLAG_DEST_REMOVE | CTF_FLAG_DEST_NOINHERIT));
 	return ct_cbl_return(status);
 }

@@ -1,14 +1,18 @@
 /*
- * cbl_ctf_trace.c - trace an event: CBL_CTF_TRACE for COBOL's packed group, cobctf_trace for a C structure.
+ * cbl_ctf_trace.c - trace an event: CBL_CTF_TRACE for COBOL's packed group, cobctf_trace for a C
+ * structure.
  *
- * Runs on the traced thread, also in a signal handler; never allocates or locks once the thread has a ring and the component
- * its name, and keeps errno.  The arrays and items are the caller's and are read during the call only; nothing of what they say is
- * believed beyond the space that was reserved for it.
+ * Runs on the traced thread, also in a signal handler; never allocates or locks once the thread has
+ * a ring and the component its name, and keeps errno.  The arrays and items are the caller's and
+ * are read during the call only; nothing of what they say is believed beyond the space that was
+ * reserved for it.
  *
- * The usual call goes a short way, straight from the arrays into the ring, through the inline half of <ctrace/ctrace.h>: of a component by
- * handle, or by a name that was seen before, that writes to a ring which the inline half may use; of a class that the thread has traced before.
- * It does nothing that others can see before the event is whole, and where it cannot go on, the long way begins anew: it makes all checks, in the
- * order that <mfctf.h> promises, and makes what is missing.
+ * The usual call goes a short way, straight from the arrays into the ring, through the inline half
+ * of <ctrace/ctrace.h>: of a component by handle, or by a name that was seen before, that writes to
+ * a ring which the inline half may use; of a class that the thread has traced before. It does
+ * nothing that others can see before the event is whole, and where it cannot go on, the long way
+ * begins anew: it makes all checks, in the order that <mfctf.h> promises, and makes what is
+ * missing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +35,8 @@ struct packed_event {
 	const unsigned char *event_type;
 	const unsigned char *event_data;
 } __attribute__((packed));
-_Static_assert(sizeof(struct packed_event) == 44 && offsetof(struct packed_event, event_len) == 20 &&
+_Static_assert(sizeof(struct packed_event) == 44 &&
+		       offsetof(struct packed_event, event_len) == 20 &&
 		       offsetof(struct packed_event, event_data) == 36,
 	       "cblt-trc-event has 44 bytes, its pointers at 20, 28 and 36");
 
@@ -69,7 +74,8 @@ INLINE struct ctrace_item event_item(const struct event *event, size_t index)
 {
 	size_t stride = event_stride(event);
 	uint32_t size = event->len != NULL ? ct_cbl_load_u32(event->len + index * stride) : 0;
-	uint32_t type = event->type != NULL ? ct_cbl_load_u32(event->type + index * stride) : CTRACE_TYPE_BINARY;
+	uint32_t type = event->type != NULL ? ct_cbl_load_u32(event->type + index * stride)
+					    : CTRACE_TYPE_BINARY;
 	const void *data = NULL;
 
 	if (event->data != NULL)
@@ -100,14 +106,15 @@ static size_t any_size(const struct event *event)
 	return size;
 }
 
-/* The arrays are read a second time: should another thread have changed them, sizes are cut to what was reserved, and what is then
- * missing is made up, so that the event stays whole. */
+/* The arrays are read a second time: should another thread have changed them, sizes are cut to what
+ * was reserved, and what is then missing is made up, so that the event stays whole. */
 static void put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
 {
 	for (size_t i = 0; i < event->count; i++) {
 		struct ctrace_item item = event_item(event, i);
 		size_t room = (size_t)(end - at) - CT_EVENT_ANY_ITEM * (event->count - i);
-		uint32_t size = i + 1 == event->count || item.size > room ? (uint32_t)room : item.size;
+		uint32_t size =
+			i + 1 == event->count || item.size > room ? (uint32_t)room : item.size;
 		uint32_t given = item.size < size ? item.size : size;
 
 		at = ct_event_put_any_item(at, item.type, size);
@@ -120,27 +127,34 @@ static void put_any_items(const struct event *event, unsigned char *at, unsigned
 	}
 }
 
-/* A forced event goes where the least event of the component's threshold goes, though it keeps its own level. */
+/* A forced event goes where the least event of the component's threshold goes, though it keeps its
+ * own level. */
 static uint32_t routing_level(uint32_t component, const struct event *event)
 {
-	uint32_t threshold = event_is_forced(event) ? ct_channel_output_level(ct_process.registry, component) : CTRACE_LEVEL_NONE;
+	uint32_t threshold = event_is_forced(event)
+				     ? ct_channel_output_level(ct_process.registry, component)
+				     : CTRACE_LEVEL_NONE;
 
-	return threshold != CTRACE_LEVEL_NONE && threshold > event->level ? threshold : event->level;
+	return threshold != CTRACE_LEVEL_NONE && threshold > event->level ? threshold
+									  : event->level;
 }
 
 /* Where a thread finds the class that such an event had last. */
-INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32_t event_id, uint32_t count)
+INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32_t event_id,
+			    uint32_t count)
 {
 	return &thread->classes[((component * 8u + count) * 8u + event_id) % CT_THREAD_CLASSES];
 }
 
 /* items: NULL when there are more than a class has. */
-static enum ctrace_status record_items(const struct ct_event_head *head, const struct event *event, const struct ctrace_item *items)
+static enum ctrace_status record_items(const struct ct_event_head *head, const struct event *event,
+				       const struct ctrace_item *items)
 {
 	uint32_t number = items != NULL ? ct_trace_class(head, items, event->count) : CT_CLASS_ANY;
 	struct ct_reservation reservation;
 	size_t size = items != NULL ? ct_event_size(number, items, event->count) : any_size(event);
-	enum ctrace_status status = ct_trace_reserve(head->component, routing_level(head->component, event), size, &reservation);
+	enum ctrace_status status = ct_trace_reserve(
+		head->component, routing_level(head->component, event), size, &reservation);
 
 	if (status == CTRACE_OK) {
 		uint64_t ticks = ct_clock_ticks();
@@ -148,17 +162,23 @@ static enum ctrace_status record_items(const struct ct_event_head *head, const s
 		if (items != NULL)
 			ct_event_encode(reservation.at, number, ticks, head, items, event->count);
 		else
-			put_any_items(event, ct_event_put_any_head(reservation.at, ticks, head, event->count), reservation.at + size);
+			put_any_items(
+				event,
+				ct_event_put_any_head(reservation.at, ticks, head, event->count),
+				reservation.at + size);
 		status = ct_trace_commit(&reservation, head->component, event->level);
 		if (number >= CT_CLASS_FIRST)
-			*class_slot(ct_thread_current, head->component, event->id, event->count) = (uint16_t)number;
+			*class_slot(ct_thread_current, head->component, event->id, event->count) =
+				(uint16_t)number;
 	}
 	return status;
 }
 
 static enum ctrace_status record(uint32_t component, const struct event *event)
 {
-	const struct ct_event_head head = { .component = component, .event_id = event->id, .level = event->level };
+	const struct ct_event_head head = { .component = component,
+					    .event_id = event->id,
+					    .level = event->level };
 	struct ctrace_item items[CT_CLASS_MAX_ITEMS];
 
 	if (event->count > CT_CLASS_MAX_ITEMS)
@@ -169,8 +189,9 @@ static enum ctrace_status record(uint32_t component, const struct event *event)
 }
 
 /*
- * Names that trace calls have had, by where they are: each is the component whose name it is, letter by letter.  Any thread, and signal handlers,
- * read and write these words; a word by itself says all, and components stay.
+ * Names that trace calls have had, by where they are: each is the component whose name it is,
+ * letter by letter.  Any thread, and signal handlers, read and write these words; a word by itself
+ * says all, and components stay.
  */
 #define NAMES 32u
 static const struct ctrace_tracer *names[2][NAMES];
@@ -180,7 +201,8 @@ INLINE const struct ctrace_tracer **name_slot(cobuns32_t flags, const unsigned c
 	return &names[(flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0][((uintptr_t)name >> 3) % NAMES];
 }
 
-static void remember_name(cobuns32_t flags, const unsigned char *name, size_t size, uint32_t component)
+static void remember_name(cobuns32_t flags, const unsigned char *name, size_t size,
+			  uint32_t component)
 {
 	const struct ctrace_tracer *tracer = ct_registry_tracer(ct_process.registry, component);
 	const char *own = ct_registry_name(ct_process.registry, component);
@@ -199,19 +221,23 @@ static enum ctrace_status register_component(const void *name, size_t size, uint
 	if (process != NULL)
 		status = ct_registry_register(process->registry, name, size, out_component);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
+		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING,
+				    CT_COMPONENT_NONE);
 	return status;
 }
 
-static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *name, uint32_t *out_component)
+static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *name,
+					 uint32_t *out_component)
 {
-	size_t size = ct_cbl_name_size(name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0, CTRACE_MAX_COMPONENT);
+	size_t size = ct_cbl_name_size(name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0,
+				       CTRACE_MAX_COMPONENT);
 	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
 
 	if (size == 0 || size > CTRACE_MAX_COMPONENT)
 		return CTRACE_INVALID_COMPONENT_NAME;
 	if (state != CT_PROCESS_NEW && state != CT_PROCESS_FAILED && ct_process.registry != NULL &&
-	    ct_registry_find(ct_process.registry, (const char *)name, size, out_component) == CTRACE_OK) {
+	    ct_registry_find(ct_process.registry, (const char *)name, size, out_component) ==
+		    CTRACE_OK) {
 		remember_name(flags, name, size, *out_component);
 		return CTRACE_OK;
 	}
@@ -220,7 +246,8 @@ static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *
 	return register_component(name, size, out_component);
 }
 
-static enum ctrace_status identify(cobuns32_t flags, const unsigned char *component_id, uint32_t *out_component)
+static enum ctrace_status identify(cobuns32_t flags, const unsigned char *component_id,
+				   uint32_t *out_component)
 {
 	if (flags & CTF_FLAG_COMPID_STRING)
 		return find_component(flags, component_id, out_component);
@@ -244,9 +271,11 @@ static enum ctrace_status trace(const unsigned char *component_id, struct event 
 			return CTRACE_INVALID_TRACE_LEVEL;
 		event->level = CTRACE_FATAL;
 	}
-	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is at
-	 * least as new. */
-	threshold = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->level_word.level, __ATOMIC_ACQUIRE);
+	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is
+	 * at least as new. */
+	threshold = __atomic_load_n(
+		&ct_registry_entry(ct_process.registry, component)->level_word.level,
+		__ATOMIC_ACQUIRE);
 	if (event->level < threshold) {
 		if (threshold == CTRACE_LEVEL_NONE)
 			return CTRACE_NOT_TRACE_ENABLED;
@@ -269,10 +298,12 @@ static cobrtncode_t trace_keeping_errno(const unsigned char *component_id, struc
 
 #define NOT_SHORT ((enum ctrace_status)0xFFFF) /* no status: the long way has to answer */
 
-/* A name that was there before: its component; NULL when it is not known.  Reads nothing behind the terminator. */
+/* A name that was there before: its component; NULL when it is not known.  Reads nothing behind the
+ * terminator. */
 INLINE const struct ctrace_tracer *find_name(cobuns32_t flags, const unsigned char *name)
 {
-	const struct ctrace_tracer *tracer = __atomic_load_n(name_slot(flags, name), __ATOMIC_ACQUIRE);
+	const struct ctrace_tracer *tracer =
+		__atomic_load_n(name_slot(flags, name), __ATOMIC_ACQUIRE);
 	const unsigned char *own;
 
 	if (tracer == NULL || ct_cbl_is_null(name))
@@ -281,12 +312,13 @@ INLINE const struct ctrace_tracer *find_name(cobuns32_t flags, const unsigned ch
 	for (; *own != 0; own++, name++)
 		if (*name != *own)
 			return NULL;
-	return *name == 0 || (*name == ' ' && (flags & CTF_FLAG_COMP_NAME_NULL_TERM) == 0) ? tracer : NULL;
+	return *name == 0 || (*name == ' ' && (flags & CTF_FLAG_COMP_NAME_NULL_TERM) == 0) ? tracer
+											   : NULL;
 }
 
 /* The component of an event, if it is one that the program knows; or it may be none. */
-INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id, struct ct_component_entry **out_entry,
-		       uint32_t *out_component)
+INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id,
+		       struct ct_component_entry **out_entry, uint32_t *out_component)
 {
 	struct ct_component_entry *entry;
 
@@ -312,7 +344,8 @@ INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id, stru
 INLINE enum ctrace_status refuse(cobuns32_t flags, uint32_t level, uint32_t threshold)
 {
 	/* A child that cannot trace knows no handles. */
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED || level >= CTRACE_LEVEL_COUNT)
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
+	    level >= CTRACE_LEVEL_COUNT)
 		return NOT_SHORT;
 	if (threshold == CTRACE_LEVEL_NONE)
 		return CTRACE_NOT_TRACE_ENABLED;
@@ -350,9 +383,11 @@ INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, si
 	return end;
 }
 
-/* An item on its way into the ring.  Each word of the arrays is read once: should another thread change them meanwhile, that changes nothing.
- * Gives where the next one goes; NULL: it is not as the class says, or there is no room for it. */
-INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, uint32_t type, uint32_t size, const unsigned char *data,
+/* An item on its way into the ring.  Each word of the arrays is read once: should another thread
+ * change them meanwhile, that changes nothing. Gives where the next one goes; NULL: it is not as
+ * the class says, or there is no room for it. */
+INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+			       uint32_t type, uint32_t size, const unsigned char *data,
 			       const uint32_t *descriptor)
 {
 	if (__builtin_expect(data == NULL, 0))
@@ -371,7 +406,8 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 	}
 	if (type == CTRACE_TYPE_ADDRESS)
 		size = sizeof(data);
-	if (*descriptor != (type | size << 8) || size - 1 >= 8 || type >= CTRACE_TYPE_COUNT || ctrace_is_before_(&thread_buffer->end, at + size))
+	if (*descriptor != (type | size << 8) || size - 1 >= 8 || type >= CTRACE_TYPE_COUNT ||
+	    ctrace_is_before_(&thread_buffer->end, at + size))
 		return NULL;
 	if (type == CTRACE_TYPE_ADDRESS) {
 		memcpy(at, &data, sizeof(data));
@@ -380,11 +416,15 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 	return put_bytes(at, data, size);
 }
 
-typedef cobrtncode_t trace_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event);
-typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
-				  unsigned char *at, const struct ct_class_entry *class);
+typedef cobrtncode_t trace_function(cobuns32_t flags, const cobuns8_t *component_id,
+				    const void *trace_event);
+typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_id,
+				  const void *trace_event,
+				  struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+				  const struct ct_class_entry *class);
 
-/* One of the two structures.  Both begin alike, so that an event id and a level are where a class has them. */
+/* One of the two structures.  Both begin alike, so that an event id and a level are where a class
+ * has them. */
 struct layout {
 	size_t len_at, type_at, data_at;
 	trace_function *trace;     /* the long way */
@@ -393,10 +433,12 @@ struct layout {
 #define ID_AT offsetof(struct packed_event, event_id)
 #define LEVEL_AT offsetof(struct packed_event, level)
 #define COUNT_AT offsetof(struct packed_event, data_count)
-_Static_assert(offsetof(TRACE_EVENT, event_id) == ID_AT && offsetof(TRACE_EVENT, level) == LEVEL_AT &&
+_Static_assert(offsetof(TRACE_EVENT, event_id) == ID_AT &&
+		       offsetof(TRACE_EVENT, level) == LEVEL_AT &&
 		       offsetof(TRACE_EVENT, data_count) == COUNT_AT && LEVEL_AT == ID_AT + 4,
 	       "the two begin alike");
-_Static_assert(offsetof(struct ct_class_entry, level) == offsetof(struct ct_class_entry, event_id) + 4 &&
+_Static_assert(offsetof(struct ct_class_entry, level) ==
+			       offsetof(struct ct_class_entry, event_id) + 4 &&
 		       sizeof(struct ct_class_entry) == offsetof(struct ct_class_entry, level) + 4,
 	       "a level is followed by zeros");
 
@@ -417,7 +459,8 @@ INLINE uint64_t load_u64(const void *at)
 }
 
 /* Is it the class of such events? */
-INLINE bool class_is(const struct ct_class_entry *class, uint32_t component, const unsigned char *event)
+INLINE bool class_is(const struct ct_class_entry *class, uint32_t component,
+		     const unsigned char *event)
 {
 	if (__builtin_expect(load_u64(&class->event_id) != load_u64(event + ID_AT), 0))
 		return false;
@@ -427,7 +470,8 @@ INLINE bool class_is(const struct ct_class_entry *class, uint32_t component, con
 }
 
 /* What CBL_CTF_TRACE would: the event is whole. */
-INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, const struct ct_class_entry *class)
+INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+			   const struct ct_class_entry *class)
 {
 	uint32_t failing;
 
@@ -435,13 +479,15 @@ INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned 
 	if (__builtin_expect(ctrace_is_at_most_(&ct_process.failing, 0), 1))
 		return CTF_RET_SUCCESS;
 	failing = __atomic_load_n(&ct_process.failing, __ATOMIC_RELAXED);
-	if ((failing & __atomic_load_n(&ct_process.session.components[class->component].dests, __ATOMIC_RELAXED)) != 0)
+	if ((failing & __atomic_load_n(&ct_process.session.components[class->component].dests,
+				       __ATOMIC_RELAXED)) != 0)
 		return CTF_RET_OUTPUT_ERROR;
 	return CTF_RET_SUCCESS;
 }
 
 /* The first item. */
-INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, const unsigned char *event, const struct layout *layout,
+INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+			      const unsigned char *event, const struct layout *layout,
 			      const struct ct_class_entry *class)
 {
 	const unsigned char *len = load_pointer(event + layout->len_at), *type, *data;
@@ -454,21 +500,25 @@ INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsign
 	data = load_pointer(event + layout->data_at);
 	if (__builtin_expect(data == NULL, 0))
 		return NULL;
-	return put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[0]);
+	return put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len),
+			load_pointer(data), &class->items[0]);
 }
 
 /* All items of an event that has several. */
-INLINE unsigned char *put_several(struct ctrace_thread_buffer *thread_buffer, unsigned char *at, cobuns32_t flags, const unsigned char *event,
+INLINE unsigned char *put_several(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+				  cobuns32_t flags, const unsigned char *event,
 				  const struct layout *layout, const struct ct_class_entry *class)
 {
-	const unsigned char *len = load_pointer(event + layout->len_at), *type = load_pointer(event + layout->type_at),
+	const unsigned char *len = load_pointer(event + layout->len_at),
+			    *type = load_pointer(event + layout->type_at),
 			    *data = load_pointer(event + layout->data_at);
 	size_t stride = flags & CTF_FLAG_ARRAY_DATA ? 0 : 4;
 
 	if (len == NULL || type == NULL || data == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < class->item_count && at != NULL; i++) {
-		at = put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len), load_pointer(data), &class->items[i]);
+		at = put_item(thread_buffer, at, ct_cbl_load_u32(type), ct_cbl_load_u32(len),
+			      load_pointer(data), &class->items[i]);
 		len += stride;
 		type += stride;
 		data += sizeof(void *);
@@ -476,8 +526,9 @@ INLINE unsigned char *put_several(struct ctrace_thread_buffer *thread_buffer, un
 	return at;
 }
 
-INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *component_id, const unsigned char *event,
-				    const struct layout *layout, struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *component_id,
+				    const unsigned char *event, const struct layout *layout,
+				    struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 				    const struct ct_class_entry *class)
 {
 	if (__builtin_expect(at != NULL, 1))
@@ -487,8 +538,8 @@ INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *compo
 }
 
 /* All that it does last is a jump: so the usual event needs no stack. */
-INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *component_id, const unsigned char *event,
-				  const struct layout *layout)
+INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *component_id,
+				  const unsigned char *event, const struct layout *layout)
 {
 	const struct ct_class_entry *class;
 	struct ct_component_entry *entry;
@@ -501,50 +552,66 @@ INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *compone
 	if (__builtin_expect(!find_entry(flags, component_id, &entry, &component), 0))
 		return layout->trace(flags, component_id, event);
 	level = ct_cbl_load_u32(event + LEVEL_AT);
-	/* The channel that is loaded later is at least as new: pairs with the release stores in ct_level_publish(). */
+	/* The channel that is loaded later is at least as new: pairs with the release stores in
+	 * ct_level_publish(). */
 	if (__builtin_expect(!ctrace_is_at_most_(&entry->level_word.level, level), 0)) {
-		enum ctrace_status status = refuse(flags, level, __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED));
+		enum ctrace_status status = refuse(
+			flags, level, __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED));
 
-		return status != NOT_SHORT ? (cobrtncode_t)status : layout->trace(flags, component_id, event);
+		return status != NOT_SHORT ? (cobrtncode_t)status
+					   : layout->trace(flags, component_id, event);
 	}
 	__atomic_signal_fence(__ATOMIC_ACQUIRE);
 	at = ctrace_reserve_(&entry->level_word, &thread_buffer, CT_EVENT_HEAD);
 	if (__builtin_expect(at == NULL, 0))
 		return layout->trace(flags, component_id, event);
-	number = *class_slot(ct_thread_buffer_thread(thread_buffer), component, ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
-	class = (const struct ct_class_entry *)(const void *)((const unsigned char *)ct_process.session.classes +
+	number = *class_slot(ct_thread_buffer_thread(thread_buffer), component,
+			     ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
+	class = (const struct ct_class_entry *)(const void *)((const unsigned char *)
+								      ct_process.session.classes +
 							      number * CT_CLASS_UNIT);
 	if (__builtin_expect(number == 0 || !class_is(class, component, event), 0))
-		return finish_or_trace(flags, component_id, event, layout, thread_buffer, NULL, class);
+		return finish_or_trace(flags, component_id, event, layout, thread_buffer, NULL,
+				       class);
 	at = ctrace_put_head_(at, class->number);
 	if (class->item_count == 1)
-		return finish_or_trace(flags, component_id, event, layout, thread_buffer, put_one(thread_buffer, at, event, layout, class), class);
-	return class->item_count == 0 ? finish(thread_buffer, at, class) : layout->put_several(flags, component_id, event, thread_buffer, at, class);
+		return finish_or_trace(flags, component_id, event, layout, thread_buffer,
+				       put_one(thread_buffer, at, event, layout, class), class);
+	return class->item_count == 0
+		       ? finish(thread_buffer, at, class)
+		       : layout->put_several(flags, component_id, event, thread_buffer, at, class);
 }
 
 /* ---- the two structures ---- */
 
-static __attribute__((noinline)) cobrtncode_t trace_group(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
+static __attribute__((noinline)) cobrtncode_t
+trace_group(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
 {
 	const struct packed_event *group = trace_event;
 
 	ct_notify_deliver();
 	if (ct_cbl_is_null(trace_event))
 		return CTF_RET_FAILURE;
-	return trace_keeping_errno(component_id, (struct event){ group->event_id, group->level, group->data_count, flags,
-								 group->event_len, group->event_type, group->event_data });
+	return trace_keeping_errno(component_id,
+				   (struct event){ group->event_id, group->level, group->data_count,
+						   flags, group->event_len, group->event_type,
+						   group->event_data });
 }
 
 static put_function trace_several_of_group;
-static const struct layout layout_of_group = { offsetof(struct packed_event, event_len), offsetof(struct packed_event, event_type),
-					       offsetof(struct packed_event, event_data), trace_group, trace_several_of_group };
+static const struct layout layout_of_group = { offsetof(struct packed_event, event_len),
+					       offsetof(struct packed_event, event_type),
+					       offsetof(struct packed_event, event_data),
+					       trace_group, trace_several_of_group };
 
-static __attribute__((noinline)) cobrtncode_t trace_several_of_group(cobuns32_t flags, const cobuns8_t *component_id,
-								     const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
-								     unsigned char *at, const struct ct_class_entry *class)
+static __attribute__((noinline)) cobrtncode_t
+trace_several_of_group(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event,
+		       struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+		       const struct ct_class_entry *class)
 {
 	at = put_several(thread_buffer, at, flags, trace_event, &layout_of_group, class);
-	return finish_or_trace(flags, component_id, trace_event, &layout_of_group, thread_buffer, at, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_group, thread_buffer,
+			       at, class);
 }
 
 cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
@@ -552,7 +619,8 @@ cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component_id, cons
 	return trace_shortly(flags, component_id, trace_event, &layout_of_group);
 }
 
-static __attribute__((noinline)) cobrtncode_t trace_structure(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
+static __attribute__((noinline)) cobrtncode_t
+trace_structure(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event)
 {
 	const TRACE_EVENT *event = trace_event;
 
@@ -560,24 +628,30 @@ static __attribute__((noinline)) cobrtncode_t trace_structure(cobuns32_t flags, 
 	if (ct_cbl_is_null(trace_event))
 		return CTF_RET_FAILURE;
 	return trace_keeping_errno(component_id,
-				   (struct event){ event->event_id, event->level, event->data_count, flags,
-						   (const unsigned char *)event->event_len, (const unsigned char *)event->event_type,
+				   (struct event){ event->event_id, event->level, event->data_count,
+						   flags, (const unsigned char *)event->event_len,
+						   (const unsigned char *)event->event_type,
 						   (const unsigned char *)event->event_data });
 }
 
 static put_function trace_several_of_structure;
-static const struct layout layout_of_structure = { offsetof(TRACE_EVENT, event_len), offsetof(TRACE_EVENT, event_type),
-						   offsetof(TRACE_EVENT, event_data), trace_structure, trace_several_of_structure };
+static const struct layout layout_of_structure = { offsetof(TRACE_EVENT, event_len),
+						   offsetof(TRACE_EVENT, event_type),
+						   offsetof(TRACE_EVENT, event_data),
+						   trace_structure, trace_several_of_structure };
 
-static __attribute__((noinline)) cobrtncode_t trace_several_of_structure(cobuns32_t flags, const cobuns8_t *component_id,
-									 const void *trace_event, struct ctrace_thread_buffer *thread_buffer,
-									 unsigned char *at, const struct ct_class_entry *class)
+static __attribute__((noinline)) cobrtncode_t
+trace_several_of_structure(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_event,
+			   struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
+			   const struct ct_class_entry *class)
 {
 	at = put_several(thread_buffer, at, flags, trace_event, &layout_of_structure, class);
-	return finish_or_trace(flags, component_id, trace_event, &layout_of_structure, thread_buffer, at, class);
+	return finish_or_trace(flags, component_id, trace_event, &layout_of_structure,
+			       thread_buffer, at, class);
 }
 
 cobrtncode_t cobctf_trace(cobuns32_t flags, const cobuns8_t *component_id, TRACE_EVENT *trace_event)
 {
-	return trace_shortly(flags, component_id, (const unsigned char *)trace_event, &layout_of_structure);
+	return trace_shortly(flags, component_id, (const unsigned char *)trace_event,
+			     &layout_of_structure);
 }

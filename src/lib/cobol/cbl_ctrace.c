@@ -1,10 +1,12 @@
 /*
- * cbl_ctrace.c - component trace from COBOL: the CBL_CTRACE_* routines, and COBOL's routines as exits.
+ * cbl_ctrace.c - component trace from COBOL: the CBL_CTRACE_* routines, and COBOL's routines as
+ * exits.
  *
- * Called by COBOL programs on their one thread; a command of another thread comes here only to be refused (invoke); deferred.c has
- * it carried out on the right one.  Each routine is: read
- * the groups, do what <ctrace/component.h> does, write the answer's group, tell the callbacks what changed.  The groups are packed;
- * each is copied whole before anything is done with it.  Contracts are in <cbl_ctrace.h>.
+ * Called by COBOL programs on their one thread; a command of another thread comes here only to be
+ * refused (invoke); deferred.c has it carried out on the right one.  Each routine is: read the
+ * groups, do what <ctrace/component.h> does, write the answer's group, tell the callbacks what
+ * changed.  The groups are packed; each is copied whole before anything is done with it.  Contracts
+ * are in <cbl_ctrace.h>.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,8 @@ struct define_group {
 	char name[8], sub[SUB], startnam[8], dispnam[8], parm[8], fmttab[8];
 	char minops[CTRACE_MAX_MINOPS + 1];
 	unsigned char userdata[CTRACE_USERDATA_SIZE];
-	char asids[WORD], jobs[WORD], mod[WORD], head[WORD], headopts[WORD], likehead[WORD], manysubs[WORD];
+	char asids[WORD], jobs[WORD], mod[WORD], head[WORD], headopts[WORD], likehead[WORD],
+		manysubs[WORD];
 	char buffer[WORD], bufdefin[WORD], wtr[WORD], wtrmode[WORD];
 } __attribute__((packed));
 
@@ -66,7 +69,8 @@ struct display_group {
 	unsigned char userdata[CTRACE_USERDATA_SIZE];
 } __attribute__((packed));
 
-_Static_assert(sizeof(struct define_group) == 531 && offsetof(struct define_group, userdata) == 427 &&
+_Static_assert(sizeof(struct define_group) == 531 &&
+		       offsetof(struct define_group, userdata) == 427 &&
 		       offsetof(struct define_group, wtrmode) == 523,
 	       "cblt-ctrace-define");
 _Static_assert(sizeof(struct delete_group) == 142, "cblt-ctrace-delete");
@@ -75,7 +79,8 @@ _Static_assert(sizeof(struct trace_ct_group) == 1399, "cblt-ctrace-trace-ct");
 _Static_assert(sizeof(struct display_group) == 1608, "cblt-ctrace-display");
 
 /* cblt-ctrace-ctss is the structure itself. */
-#define CTSS_AT(member, at) _Static_assert(offsetof(struct ctrace_ctss, member) == (at), "cblt-ctrace-ctss: " #member)
+#define CTSS_AT(member, at) \
+	_Static_assert(offsetof(struct ctrace_ctss, member) == (at), "cblt-ctrace-ctss: " #member)
 CTSS_AT(size, 0);
 CTSS_AT(flags, 4);
 CTSS_AT(mode, 8);
@@ -161,7 +166,8 @@ struct keyword {
 static const char *const yes_or_no[] = { "NO", "YES", NULL };
 static const char *const storage[] = { "", "PAGEABLE", "DREF", "FIXED", NULL };
 
-#define PLACES(group, structure, member) offsetof(struct group, member), offsetof(struct structure, member)
+#define PLACES(group, structure, member) \
+	offsetof(struct group, member), offsetof(struct structure, member)
 static const struct keyword define_keywords[] = {
 	{ "ASIDS", yes_or_no, PLACES(define_group, ctrace_define, asids) },
 	{ "JOBS", yes_or_no, PLACES(define_group, ctrace_define, jobs) },
@@ -191,7 +197,8 @@ static bool find_word(const struct keyword *keyword, const char *field, uint8_t 
 		return true;
 	}
 	while (keyword->words[value] != NULL &&
-	       !ct_name_equal(keyword->words[value], strlen(keyword->words[value]), text, strlen(text)))
+	       !ct_name_equal(keyword->words[value], strlen(keyword->words[value]), text,
+			      strlen(text)))
 		value++;
 	if (keyword->words[value] == NULL)
 		return false;
@@ -200,7 +207,8 @@ static bool find_word(const struct keyword *keyword, const char *field, uint8_t 
 }
 
 /* NULL, or the first that has a word it does not take. */
-static const struct keyword *read_keywords(const struct keyword *keywords, size_t count, const void *group, void *out)
+static const struct keyword *read_keywords(const struct keyword *keywords, size_t count,
+					   const void *group, void *out)
 {
 	for (const struct keyword *at = keywords; at < keywords + count; at++)
 		if (!find_word(at, (const char *)group + at->from, (uint8_t *)out + at->to))
@@ -208,7 +216,8 @@ static const struct keyword *read_keywords(const struct keyword *keywords, size_
 	return NULL;
 }
 
-/* The refusal of a reserved field that is not zero stands for a word that is wrong, so that it comes in its turn; only the message is ours. */
+/* The refusal of a reserved field that is not zero stands for a word that is wrong, so that it
+ * comes in its turn; only the message is ours. */
 static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *out)
 {
 	if (wrong != NULL && (out->abend == 0x301 || out->abend == 0x302))
@@ -217,7 +226,8 @@ static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *
 }
 
 /* The library's messages name what C has; a program in COBOL is told of its fields. */
-static void explain_field(bool is_wrong, uint32_t abend, const char *why, struct ctrace_outcome *out)
+static void explain_field(bool is_wrong, uint32_t abend, const char *why,
+			  struct ctrace_outcome *out)
 {
 	if (is_wrong && out->abend == abend)
 		(void)snprintf(out->message, sizeof(out->message), "%s", why);
@@ -236,7 +246,8 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 	CT_CANCEL_OFF();
 	struct define_group group;
 	struct {
-		char name[9], sub[SUB + 1], startnam[9], dispnam[9], parm[9], fmttab[9], minops[CTRACE_MAX_MINOPS + 2];
+		char name[9], sub[SUB + 1], startnam[9], dispnam[9], parm[9], fmttab[9],
+			minops[CTRACE_MAX_MINOPS + 2];
 	} texts;
 	struct ctrace_outcome out;
 	const struct keyword *wrong;
@@ -266,10 +277,12 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 	(void)ctrace_component_define(&request, &out);
 	ct_deferred_busy--;
 	explain_keyword(wrong, &out);
-	explain_field(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE, &out);
+	explain_field(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE,
+		      &out);
 	explain_field(true, 0x101, "ctrace-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
 	if (!ct_cbl_is_null(define))
-		memcpy((char *)define + offsetof(struct define_group, userdata), group.userdata, sizeof(group.userdata));
+		memcpy((char *)define + offsetof(struct define_group, userdata), group.userdata,
+		       sizeof(group.userdata));
 	return answer(outcome, &out);
 }
 
@@ -298,8 +311,10 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 	(void)ctrace_component_delete(&request, &out);
 	ct_deferred_busy--;
 	explain_keyword(wrong, &out);
-	explain_field(true, 0x401, "ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: " SET_TO_VALUE, &out);
-	explain_field(group.plistver > CTRACE_PLIST_VERSION, 0x302, "ctrace-del-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
+	explain_field(true, 0x401,
+		      "ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: " SET_TO_VALUE, &out);
+	explain_field(group.plistver > CTRACE_PLIST_VERSION, 0x302,
+		      "ctrace-del-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
 	return answer(outcome, &out);
 }
 
@@ -316,7 +331,8 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 	CT_CANCEL_OFF();
 	struct trace_ct_group group;
 	struct {
-		char name[9], sub[SUB + 1], parm[9], asid[81], jobname[145], options[CTRACE_MAX_OPTIONS + 2], wtr[17];
+		char name[9], sub[SUB + 1], parm[9], asid[81], jobname[145],
+			options[CTRACE_MAX_OPTIONS + 2], wtr[17];
 	} texts;
 	struct ctrace_outcome out;
 
@@ -337,8 +353,10 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 	ct_deferred_busy++;
 	(void)ctrace_trace_ct(&command, &out);
 	ct_deferred_busy--;
-	explain_field(group.state > CTRACE_CT_PRESET_DELETE, 0x301,
-		      "ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF, -LIKEHEAD, -PRESET-PUT or -PRESET-DELETE", &out);
+	explain_field(
+		group.state > CTRACE_CT_PRESET_DELETE, 0x301,
+		"ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF, -LIKEHEAD, -PRESET-PUT or -PRESET-DELETE",
+		&out);
 	return answer(outcome, &out);
 }
 
@@ -399,7 +417,8 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 
 	ct_notify_deliver();
 	ct_deferred_busy++;
-	status = ctrace_component_display(read_name(name_text, name, CTRACE_MAX_NAME), read_name(sub_text, sub, SUB), &shown);
+	status = ctrace_component_display(read_name(name_text, name, CTRACE_MAX_NAME),
+					  read_name(sub_text, sub, SUB), &shown);
 	ct_deferred_busy--;
 	if (status == CTRACE_OK && !ct_cbl_is_null(display)) {
 		print_display(&group, &shown);
@@ -421,7 +440,8 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 
 /* ---- COBOL's routines as exits ---- */
 
-/* An entry and the thread that may call it.  For the life of the process, because any trace may have it; never changed. */
+/* An entry and the thread that may call it.  For the life of the process, because any trace may
+ * have it; never changed. */
 struct routine {
 	struct routine *next;
 	void *code;
@@ -443,7 +463,8 @@ static struct routine *find_routine(const void *code, const void *thread)
 /* The same, made for `maker` when there is none.  NULL: no memory. */
 static struct routine *have_routine(void *code, const void *thread, const void *maker)
 {
-	ct_cobol_invoke_function *in_cobol = (ct_cobol_invoke_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_INVOKE);
+	ct_cobol_invoke_function *in_cobol =
+		(ct_cobol_invoke_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_INVOKE);
 	struct routine *fresh = NULL;
 	struct routine *first;
 	struct routine *found;
@@ -453,9 +474,13 @@ static struct routine *have_routine(void *code, const void *thread, const void *
 		found = find_routine(code, thread);
 		if (found != NULL || (fresh == NULL && (fresh = malloc(sizeof(*fresh))) == NULL))
 			break;
-		*fresh = (struct routine){ .next = first, .code = code, .thread = maker, .in_cobol = in_cobol };
-		/* Publish: pairs with the acquire loads.  Another thread may have put the same there meanwhile: look again. */
-	} while (!__atomic_compare_exchange_n(&routines, &first, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+		*fresh = (struct routine){
+			.next = first, .code = code, .thread = maker, .in_cobol = in_cobol
+		};
+		/* Publish: pairs with the acquire loads.  Another thread may have put the same
+		 * there meanwhile: look again. */
+	} while (!__atomic_compare_exchange_n(&routines, &first, fresh, false, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
 	if (found == NULL) {
 		ct_cobol_hold_module(code);
 		return fresh;
@@ -478,12 +503,14 @@ static uint32_t invoke(void *code, struct ctrace_ctss *ctss)
 		return CBL_CTRACE_SSRC_THREAD;
 	}
 	ct_deferred_busy++;
-	rc = routine->in_cobol != NULL ? routine->in_cobol(routine->code, ctss) : ((ctrace_routine *)(uintptr_t)routine->code)(ctss);
+	rc = routine->in_cobol != NULL ? routine->in_cobol(routine->code, ctss)
+				       : ((ctrace_routine *)(uintptr_t)routine->code)(ctss);
 	ct_deferred_busy--;
 	return rc;
 }
 
-static bool describe_routine(void *code, const void *thread, const void *maker, struct ct_routine *out)
+static bool describe_routine(void *code, const void *thread, const void *maker,
+			     struct ct_routine *out)
 {
 	struct routine *routine = have_routine(code, thread, maker);
 
@@ -493,10 +520,12 @@ static bool describe_routine(void *code, const void *thread, const void *maker, 
 	return true;
 }
 
-/* Who finds it first is to run it; when that is a thread of ctrace's own, the thread that the program's COBOL runs on. */
+/* Who finds it first is to run it; when that is a thread of ctrace's own, the thread that the
+ * program's COBOL runs on. */
 bool ct_cobol_find_routine(const char *name, struct ct_routine *out)
 {
-	ct_cobol_find_function *find = (ct_cobol_find_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_FIND);
+	ct_cobol_find_function *find =
+		(ct_cobol_find_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_FIND);
 	void *code = find != NULL ? find(name) : NULL;
 	const void *maker;
 
@@ -518,7 +547,8 @@ cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
 	ct_notify_deliver();
 	(void)read_name(text, name, CTRACE_MAX_NAME);
 	ct_deferred_join();
-	if (ct_cbl_is_null(routine) || describe_routine(routine, ct_ctf_thread(), ct_ctf_thread(), &described))
+	if (ct_cbl_is_null(routine) ||
+	    describe_routine(routine, ct_ctf_thread(), ct_ctf_thread(), &described))
 		status = ct_routine_add(text, &described);
 	errno = kept;
 	return ct_cbl_return(status);
@@ -540,7 +570,8 @@ cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobuns32_t le
 
 /* ---- entries ---- */
 
-cobrtncode_t CBL_CTRACE_ENTRY(cobuns32_t handle, cobuns32_t entry_id, const void *data, cobuns32_t length)
+cobrtncode_t CBL_CTRACE_ENTRY(cobuns32_t handle, cobuns32_t entry_id, const void *data,
+			      cobuns32_t length)
 {
 	void *item = ct_cbl_is_null(data) ? NULL : (void *)(uintptr_t)data;
 	TRACE_EVENT event = {

@@ -1,8 +1,10 @@
 /*
- * cbl_property.c - properties of components and emitters: CBL_CTF_COMP_PROPERTY_GET / _SET, CBL_CTF_EMITTER_PROPERTY_GET / _SET.
+ * cbl_property.c - properties of components and emitters: CBL_CTF_COMP_PROPERTY_GET / _SET,
+ * CBL_CTF_EMITTER_PROPERTY_GET / _SET.
  *
- * Called by COBOL and C programs, on any thread, not in signal handlers.  The two owners differ in how they are named, and in which
- * function of <ctrace/ctrace.h> does the work; the forms of a value are the same.  Contracts are in <mfctf.h>.
+ * Called by COBOL and C programs, on any thread, not in signal handlers.  The two owners differ in
+ * how they are named, and in which function of <ctrace/ctrace.h> does the work; the forms of a
+ * value are the same.  Contracts are in <mfctf.h>.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,8 @@
 #define VALUE_LIMIT 4095u /* bytes of a text that is set: as long as a path can be */
 #define NUMBER_LIMIT 512u /* a longer text does not stand for a number */
 
-typedef enum ctrace_status property_get(const char *owner, const char *property, char *value, size_t *size);
+typedef enum ctrace_status property_get(const char *owner, const char *property, char *value,
+					size_t *size);
 typedef enum ctrace_status property_set(const char *owner, const char *property, const char *value);
 
 struct property_id {
@@ -24,27 +27,32 @@ struct property_id {
 	char name[CTRACE_MAX_PROPERTY + 1];
 };
 
-static enum ctrace_status read_property_name(cobuns32_t flags, const void *name, struct property_id *id)
+static enum ctrace_status read_property_name(cobuns32_t flags, const void *name,
+					     struct property_id *id)
 {
-	if (!ct_cbl_name_copy(name, (flags & CTF_FLAG_PROP_NAME_NULL_TERM) != 0, CTRACE_MAX_PROPERTY, id->name))
+	if (!ct_cbl_name_copy(name, (flags & CTF_FLAG_PROP_NAME_NULL_TERM) != 0,
+			      CTRACE_MAX_PROPERTY, id->name))
 		return CTRACE_INVALID_PROP_NAME;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status read_component(cobuns32_t flags, const void *component_id, const void *name, struct property_id *id)
+static enum ctrace_status read_component(cobuns32_t flags, const void *component_id,
+					 const void *name, struct property_id *id)
 {
 	enum ctrace_status status = ct_cbl_component(flags, component_id, id->owner);
 
 	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
 }
 
-static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, const void *name, struct property_id *id)
+static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, const void *name,
+				       struct property_id *id)
 {
 	int saved_errno = errno;
 	enum ctrace_status status;
 	uint32_t index;
 
-	if (!ct_cbl_name_copy(emitter, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0, CTRACE_MAX_EMITTER, id->owner))
+	if (!ct_cbl_name_copy(emitter, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0,
+			      CTRACE_MAX_EMITTER, id->owner))
 		return CTRACE_INVALID_EMITTER_NAME;
 	/* An unknown emitter is told before a bad property name, as an unknown component is. */
 	status = ct_emitter_find(id->owner, strlen(id->owner), &index); /* may load a module */
@@ -52,7 +60,8 @@ static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, co
 	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
 }
 
-static enum ctrace_status get_number(property_get *get, const struct property_id *id, void *out_value)
+static enum ctrace_status get_number(property_get *get, const struct property_id *id,
+				     void *out_value)
 {
 	char text[NUMBER_LIMIT];
 	size_t size = sizeof(text);
@@ -68,7 +77,8 @@ static enum ctrace_status get_number(property_get *get, const struct property_id
 	return CTRACE_OK;
 }
 
-static enum ctrace_status get_text(property_get *get, cobuns32_t flags, const struct property_id *id, void *vallen, char *out_value)
+static enum ctrace_status get_text(property_get *get, cobuns32_t flags,
+				   const struct property_id *id, void *vallen, char *out_value)
 {
 	size_t room = ct_cbl_is_null(vallen) ? 0 : ct_cbl_load_u32(vallen);
 	bool only_size = ct_cbl_is_null(out_value);
@@ -88,14 +98,16 @@ static enum ctrace_status get_text(property_get *get, cobuns32_t flags, const st
 	return only_size ? CTRACE_OK : status;
 }
 
-static enum ctrace_status get_value(property_get *get, cobuns32_t flags, const struct property_id *id, void *vallen, void *out_value)
+static enum ctrace_status get_value(property_get *get, cobuns32_t flags,
+				    const struct property_id *id, void *vallen, void *out_value)
 {
 	if (flags & CTF_FLAG_PROP_INT_VALUE)
 		return get_number(get, id, out_value);
 	return get_text(get, flags, id, vallen, out_value);
 }
 
-static enum ctrace_status set_value(property_set *set, cobuns32_t flags, const struct property_id *id, const void *value)
+static enum ctrace_status set_value(property_set *set, cobuns32_t flags,
+				    const struct property_id *id, const void *value)
 {
 	char text[VALUE_LIMIT + 1] = "";
 
@@ -105,7 +117,8 @@ static enum ctrace_status set_value(property_set *set, cobuns32_t flags, const s
 		(void)snprintf(text, sizeof(text), "%u", ct_cbl_load_u32(value));
 		return set(id->owner, id->name, text);
 	}
-	size_t size = ct_cbl_name_size(value, (flags & CTF_FLAG_PROP_VALUE_NULL_TERM) != 0, VALUE_LIMIT);
+	size_t size =
+		ct_cbl_name_size(value, (flags & CTF_FLAG_PROP_VALUE_NULL_TERM) != 0, VALUE_LIMIT);
 	if (size > VALUE_LIMIT)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy(text, value, size);
@@ -113,7 +126,8 @@ static enum ctrace_status set_value(property_set *set, cobuns32_t flags, const s
 	return set(id->owner, id->name, text);
 }
 
-cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *property_name,
+cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *component_id,
+				       const cobuns8_t *property_name,
 				       cbl_x4_comp5_t *property_vallen, void *property_value)
 {
 	CT_CANCEL_OFF();
@@ -123,12 +137,13 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *compon
 	ct_notify_deliver();
 	status = read_component(flags, component_id, property_name, &id);
 	if (status == CTRACE_OK)
-		status = get_value(ctrace_component_property_get, flags, &id, property_vallen, property_value);
+		status = get_value(ctrace_component_property_get, flags, &id, property_vallen,
+				   property_value);
 	return ct_cbl_return(status);
 }
 
-cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *component_id, const cobuns8_t *property_name,
-				       const void *property_value)
+cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *component_id,
+				       const cobuns8_t *property_name, const void *property_value)
 {
 	CT_CANCEL_OFF();
 	struct property_id id;
@@ -141,7 +156,8 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *compon
 	return ct_cbl_return(status);
 }
 
-cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
+cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emitter_name,
+					  const cobuns8_t *property_name,
 					  cbl_x4_comp5_t *property_vallen, void *property_value)
 {
 	CT_CANCEL_OFF();
@@ -151,11 +167,13 @@ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emi
 	ct_notify_deliver();
 	status = read_emitter(flags, emitter_name, property_name, &id);
 	if (status == CTRACE_OK)
-		status = get_value(ctrace_emitter_property_get, flags, &id, property_vallen, property_value);
+		status = get_value(ctrace_emitter_property_get, flags, &id, property_vallen,
+				   property_value);
 	return ct_cbl_return(status);
 }
 
-cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emitter_name, const cobuns8_t *property_name,
+cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emitter_name,
+					  const cobuns8_t *property_name,
 					  const void *property_value)
 {
 	CT_CANCEL_OFF();

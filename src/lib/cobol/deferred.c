@@ -1,12 +1,15 @@
 /*
- * deferred.c - commands from outside for COBOL's routines: the control thread hands them over, the program's thread carries them out.
+ * deferred.c - commands from outside for COBOL's routines: the control thread hands them over, the
+ * program's thread carries them out.
  *
- * COBOL's run time knows one thread, so a routine in COBOL refuses to be called on any other (cbl_ctrace.c, which tells us whose it is).  The
- * control thread then puts the command into that thread's queue and waits a moment.  The thread finds it in its next CBL_ call, in the slow
- * half of ct_notify_deliver(), where it holds no lock, and runs it as if the program had given it.
+ * COBOL's run time knows one thread, so a routine in COBOL refuses to be called on any other
+ * (cbl_ctrace.c, which tells us whose it is).  The control thread then puts the command into that
+ * thread's queue and waits a moment.  The thread finds it in its next CBL_ call, in the slow half
+ * of ct_notify_deliver(), where it holds no lock, and runs it as if the program had given it.
  *
- * Members are the threads that such routines run on.  A queue ends with its thread, and in a forked child: nobody is told, and a display
- * shows the trace as it is.  Nothing is freed where a command is carried out; the next that is handed over does it.
+ * Members are the threads that such routines run on.  A queue ends with its thread, and in a forked
+ * child: nobody is told, and a display shows the trace as it is.  Nothing is freed where a command
+ * is carried out; the next that is handed over does it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +60,8 @@ static struct {
 static __thread struct member self __attribute__((tls_model("initial-exec")));
 static __thread struct refusal refused __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
-static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* that fork() was called with */
+/* that fork() was called with */
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
@@ -112,7 +116,8 @@ static void drop(const void *thread)
 	while (*link != NULL) {
 		struct deferred *command = *link;
 
-		if ((thread != NULL && command->thread != thread) || (command->state != WAITS && command->state != RUNS)) {
+		if ((thread != NULL && command->thread != thread) ||
+		    (command->state != WAITS && command->state != RUNS)) {
 			link = &command->next;
 			continue;
 		}
@@ -192,7 +197,8 @@ static void leave(void *member)
 static bool set_up(void)
 {
 	if (!deferred.is_set_up && pthread_key_create(&deferred.key, leave) == 0)
-		deferred.is_set_up = pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) == 0;
+		deferred.is_set_up =
+			pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) == 0;
 	return deferred.is_set_up;
 }
 
@@ -202,7 +208,9 @@ void ct_deferred_join(void)
 		return;
 	lock_queue();
 	if (set_up() && pthread_setspecific(deferred.key, &self) == 0) {
-		self = (struct member){ .next = deferred.members, .thread = ct_ctf_thread(), .is_joined = true };
+		self = (struct member){ .next = deferred.members,
+					.thread = ct_ctf_thread(),
+					.is_joined = true };
 		deferred.members = &self;
 		ct_notify_installed++;
 	}
@@ -308,8 +316,10 @@ static enum deferred_state state_of(const struct deferred *command)
 	return state;
 }
 
-/* The command's state after at most wait_ms; from then on nobody awaits it.  DONE: *out is its outcome. */
-static enum deferred_state await(struct deferred *command, unsigned wait_ms, struct ctrace_outcome *out)
+/* The command's state after at most wait_ms; from then on nobody awaits it.  DONE: *out is its
+ * outcome. */
+static enum deferred_state await(struct deferred *command, unsigned wait_ms,
+				 struct ctrace_outcome *out)
 {
 	uint64_t end = ct_clock_mono_ns() + (uint64_t)wait_ms * 1000000u;
 	enum deferred_state state;
@@ -352,24 +362,29 @@ static void find_routine_name(uint64_t token, char out_name[CT_NAME_SIZE])
 	ct_table_unlock();
 }
 
-static void say(struct ctrace_outcome *out, enum handed handed, enum deferred_state state, uint64_t token)
+static void say(struct ctrace_outcome *out, enum handed handed, enum deferred_state state,
+		uint64_t token)
 {
 	char name[CT_NAME_SIZE];
 
 	find_routine_name(token, name);
 	if (handed == NO_ROOM) {
-		(void)snprintf(out->message, sizeof out->message, "%u commands wait already for the thread of routine %s", QUEUE_LIMIT,
+		(void)snprintf(out->message, sizeof out->message,
+			       "%u commands wait already for the thread of routine %s", QUEUE_LIMIT,
 			       name);
 	} else if (handed == NO_THREAD || state == DROPPED) {
-		(void)snprintf(out->message, sizeof out->message, "the thread of routine %s has ended", name);
+		(void)snprintf(out->message, sizeof out->message,
+			       "the thread of routine %s has ended", name);
 	} else {
 		memset(out, 0, sizeof *out);
 		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "the routine %s %s", name,
-				     state == RUNS ? "is running" : "runs in the program's next CBL_ call");
+				     state == RUNS ? "is running"
+						   : "runs in the program's next CBL_ call");
 	}
 }
 
-bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms, struct ctrace_outcome *out)
+bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms,
+		  struct ctrace_outcome *out)
 {
 	struct refusal refusal = refused;
 	enum deferred_state state = WAITS;
@@ -377,8 +392,8 @@ bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms, stru
 	enum handed handed;
 
 	refused.thread = NULL;
-	if (refusal.thread == NULL || out->rc != CTRACE_RC_REFUSED || out->ss_rc != CBL_CTRACE_SSRC_THREAD ||
-	    out->ss_rsncode != CBL_CTRACE_SSRSNC_THREAD)
+	if (refusal.thread == NULL || out->rc != CTRACE_RC_REFUSED ||
+	    out->ss_rc != CBL_CTRACE_SSRC_THREAD || out->ss_rsncode != CBL_CTRACE_SSRSNC_THREAD)
 		return false;
 	copy = malloc(sizeof *copy);
 	if (copy == NULL)

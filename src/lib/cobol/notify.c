@@ -1,14 +1,18 @@
 /*
- * notify.c - callbacks on changes: CBL_CTF_TRACER_NOTIFY, CBL_CTF_TRACE_NOTIFY and cobctf_tracer_notify.
+ * notify.c - callbacks on changes: CBL_CTF_TRACER_NOTIFY, CBL_CTF_TRACE_NOTIFY and
+ * cobctf_tracer_notify.
  *
- * The registry tells of a change on the thread that made it, under no lock (ct_notify_change).  Each callback that it concerns gets a
- * notice addressed to one thread: that thread itself for a C callback, the installing thread for a COBOL one, because the COBOL
- * runtime is not thread-safe.  A thread takes the notices addressed to it and calls back, again under no lock: the changing
- * thread at once, an installing thread in its next CBL_CTF_* call.  There it also finds the commands that deferred.c has for it.
+ * The registry tells of a change on the thread that made it, under no lock (ct_notify_change). Each
+ * callback that it concerns gets a notice addressed to one thread: that thread itself for a C
+ * callback, the installing thread for a COBOL one, because the COBOL runtime is not thread-safe.  A
+ * thread takes the notices addressed to it and calls back, again under no lock: the changing thread
+ * at once, an installing thread in its next CBL_CTF_* call.  There it also finds the commands that
+ * deferred.c has for it.
  *
- * Notices are bounded, and so is nesting: inside a callback nothing is delivered; what a callback changes is told when it has
- * returned, and only so often in one call.  A notice is never freed where it is delivered, since that may be in a trace call
- * made by a signal handler that interrupted malloc.
+ * Notices are bounded, and so is nesting: inside a callback nothing is delivered; what a callback
+ * changes is told when it has returned, and only so often in one call.  A notice is never freed
+ * where it is delivered, since that may be in a trace call made by a signal handler that
+ * interrupted malloc.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -79,11 +83,14 @@ uint32_t ct_notify_waiting;
 __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
-static __thread int cancel_state __attribute__((tls_model("initial-exec"))); /* that fork() was called with */
+/* that fork() was called with */
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_mutex_t lock;
-	uint32_t returned; /* atomic: raised under the lock when a callback has returned; uninstalling threads sleep on it */
+	/* atomic: raised under the lock when a callback has returned; uninstalling threads sleep on
+	 * it */
+	uint32_t returned;
 	struct watch *watches;
 	struct notice *first; /* oldest */
 	struct notice **end;
@@ -119,8 +126,9 @@ static uint32_t calls_of_this_thread(const struct watch *watch)
 }
 
 /*
- * fork() finds and leaves the lock free.  Our handlers run outside the runtime's, which take ct_thread_locked for the sign of a signal
- * handler: so it stays down, and a mark of our own keeps signal handlers away.
+ * fork() finds and leaves the lock free.  Our handlers run outside the runtime's, which take
+ * ct_thread_locked for the sign of a signal handler: so it stays down, and a mark of our own keeps
+ * signal handlers away.
  */
 static void lock_for_fork(void)
 {
@@ -148,7 +156,8 @@ static void unlock_in_child(void)
 	unlock_after_fork();
 }
 
-/* ---- under the lock ---------------------------------------------------------------------------------------- */
+/* ---- under the lock
+ * ---------------------------------------------------------------------------------------- */
 
 static void free_spent(void)
 {
@@ -160,12 +169,14 @@ static void free_spent(void)
 	}
 }
 
-/* The link that points to the first waiting notice that matches; to the NULL at the end when none does.  NULL: any. */
+/* The link that points to the first waiting notice that matches; to the NULL at the end when none
+ * does.  NULL: any. */
 static struct notice **find_notice(const struct watch *watch, const void *thread)
 {
 	struct notice **link = &notify.first;
 
-	while (*link != NULL && ((watch != NULL && (*link)->watch != watch) || (thread != NULL && (*link)->thread != thread)))
+	while (*link != NULL && ((watch != NULL && (*link)->watch != watch) ||
+				 (thread != NULL && (*link)->thread != thread)))
 		link = &(*link)->next;
 	return link;
 }
@@ -197,7 +208,8 @@ static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *call
 {
 	struct watch **link = &notify.watches;
 
-	while (*link != NULL && ((*link)->removed || (*link)->component != component || (*link)->callback != callback))
+	while (*link != NULL && ((*link)->removed || (*link)->component != component ||
+				 (*link)->callback != callback))
 		link = &(*link)->next;
 	return link;
 }
@@ -224,7 +236,8 @@ static bool says_the_same_thing(const struct notice *notice, const struct ct_cha
 	if (notice->kind != (int)change->kind)
 		return false;
 	return change->kind == CT_CHANGE_LEVEL ||
-	       ct_name_equal(notice->text, notice->name_size, change->property, change->property_size);
+	       ct_name_equal(notice->text, notice->name_size, change->property,
+			     change->property_size);
 }
 
 static bool is_number(const char *text, size_t size)
@@ -241,7 +254,8 @@ static bool is_number(const char *text, size_t size)
 	return digits != 0;
 }
 
-static struct notice *create_notice(struct watch *watch, const void *thread, const struct ct_change *change)
+static struct notice *create_notice(struct watch *watch, const void *thread,
+				    const struct ct_change *change)
 {
 	bool is_property = change->kind == CT_CHANGE_PROPERTY;
 	size_t name_size = is_property ? change->property_size : 0;
@@ -271,7 +285,8 @@ static void add_notice(struct watch *watch, const void *thread, const struct ct_
 	struct notice *notice;
 
 	for (struct notice **link = &notify.first; *link != NULL; link = &(*link)->next) {
-		if ((*link)->watch == watch && (*link)->thread == thread && says_the_same_thing(*link, change)) {
+		if ((*link)->watch == watch && (*link)->thread == thread &&
+		    says_the_same_thing(*link, change)) {
 			unlink_notice(link);
 			break;
 		}
@@ -283,7 +298,8 @@ static void add_notice(struct watch *watch, const void *thread, const struct ct_
 		append_notice(notice);
 }
 
-/* ---- under no lock ----------------------------------------------------------------------------------------- */
+/* ---- under no lock
+ * ----------------------------------------------------------------------------------------- */
 
 static void call_back(const struct watch *watch, void *parameter, uint32_t type)
 {
@@ -308,12 +324,16 @@ static void tell(const struct watch *watch, const struct notice *notice)
 		.name = (const cobuns8_t *)notice->text,
 		.value = (const cobuns8_t *)notice->text + notice->name_size + 1,
 	};
-	struct packed_change packed = { 0, change.flags, change.namelen, change.vallen, change.valint, change.name, change.value };
+	struct packed_change packed = {
+		0,           change.flags, change.namelen, change.vallen, change.valint,
+		change.name, change.value
+	};
 
 	if (notice->kind == CT_CHANGE_LEVEL)
 		call_back(watch, &level, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
 	else
-		call_back(watch, watch->is_cobol ? (void *)&packed : (void *)&change, TRACER_NOTIF_TYPE_PROP_CHANGE);
+		call_back(watch, watch->is_cobol ? (void *)&packed : (void *)&change,
+			  TRACER_NOTIF_TYPE_PROP_CHANGE);
 }
 
 /* Calls back for one notice that is addressed to this thread; false when there is none. */
@@ -358,7 +378,8 @@ static void deliver_all(void)
 		;
 }
 
-/* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked sections. */
+/* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked
+ * sections. */
 void ct_notify_deliver_slowly(bool may_command)
 {
 	CT_CANCEL_OFF();
@@ -391,11 +412,14 @@ void ct_notify_change(const struct ct_change *change, void *user)
 		ct_notify_deliver_slowly(false);
 }
 
-/* ---- installing -------------------------------------------------------------------------------------------- */
+/* ---- installing
+ * -------------------------------------------------------------------------------------------- */
 
 void *ct_cobol_bridge(const char *symbol)
 {
-	void *module = dlsym(RTLD_DEFAULT, "cob_get_global_ptr") != NULL ? ct_module_open(CT_COBOL_MODULE) : NULL;
+	void *module = dlsym(RTLD_DEFAULT, "cob_get_global_ptr") != NULL
+			       ? ct_module_open(CT_COBOL_MODULE)
+			       : NULL;
 
 	return module == NULL ? NULL : dlsym(module, symbol);
 }
@@ -408,7 +432,8 @@ static ct_cobol_call_function *find_cobol_call(void)
 	notify_lock();
 	known = notify.cobol_call;
 	notify_unlock();
-	return known != NULL ? known : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
+	return known != NULL ? known
+			     : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
 }
 
 void ct_cobol_hold_module(const void *code)
@@ -416,7 +441,8 @@ void ct_cobol_hold_module(const void *code)
 	Dl_info info;
 	void *module;
 
-	if (dladdr(code, &info) == 0 || info.dli_fname == NULL || strchr(info.dli_fname, '/') == NULL)
+	if (dladdr(code, &info) == 0 || info.dli_fname == NULL ||
+	    strchr(info.dli_fname, '/') == NULL)
 		return;
 	module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (module != NULL)
@@ -426,18 +452,20 @@ void ct_cobol_hold_module(const void *code)
 /* Only a callback in COBOL belongs to a thread. */
 static bool is_installed_for(const struct watch *installed, const struct watch *wanted)
 {
-	return installed->is_cobol == wanted->is_cobol && (!wanted->is_cobol || installed->thread == wanted->thread);
+	return installed->is_cobol == wanted->is_cobol &&
+	       (!wanted->is_cobol || installed->thread == wanted->thread);
 }
 
 /*
- * Under the lock.  What is installed already stays as it is, and that is no failure: a COBOL program that was cancelled and called
- * again installs once more.
+ * Under the lock.  What is installed already stays as it is, and that is no failure: a COBOL
+ * program that was cancelled and called again installs once more.
  */
 static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function *cobol_call)
 {
 	const struct watch *installed = *find_watch((*watch)->component, (*watch)->callback);
 
-	if (!notify.is_fork_safe && pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
+	if (!notify.is_fork_safe &&
+	    pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	notify.is_fork_safe = true;
 	if (installed != NULL)
@@ -476,7 +504,8 @@ static bool wait_for_callback(struct watch *watch)
 
 	watch->waiters++;
 	while (watch->calls > calls_of_this_thread(watch) && waited_ns < ct_notify_limit_ns) {
-		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED); /* raised under the lock only */
+		/* raised under the lock only */
+		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED);
 
 		notify_unlock();
 		ct_os_wait(&notify.returned, word, ct_notify_limit_ns - waited_ns);
@@ -515,7 +544,8 @@ static enum ctrace_status uninstall(const struct watch *wanted)
 	return has_returned ? CTRACE_OK : CTRACE_TIMED_OUT;
 }
 
-static enum ctrace_status change_watch(cobuns32_t install_function, const void *block, bool is_cobol)
+static enum ctrace_status change_watch(cobuns32_t install_function, const void *block,
+				       bool is_cobol)
 {
 	struct watch wanted = { .is_cobol = is_cobol, .thread = this_thread() };
 	enum ctrace_status status;
@@ -537,7 +567,8 @@ static enum ctrace_status change_watch(cobuns32_t install_function, const void *
 	return install(&wanted, is_cobol ? find_cobol_call() : NULL);
 }
 
-static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install, bool is_cobol)
+static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install,
+				  bool is_cobol)
 {
 	CT_CANCEL_OFF();
 	int saved_errno = errno;

@@ -1,8 +1,10 @@
 /*
- * builtin.c - TRACE CT for a tracer that nobody defined: the start/stop routine that the facility itself has for it.
+ * builtin.c - TRACE CT for a tracer that nobody defined: the start/stop routine that the facility
+ * itself has for it.
  *
- * Runs on the thread that gave the command.  Its options are what configuration lines set: 'LEVEL=INFO', 'DEST=(TEXTFILE,STDERR)', and
- * any other 'name=value', a property of the component.  All are looked at before the first is put in force.
+ * Runs on the thread that gave the command.  Its options are what configuration lines set:
+ * 'LEVEL=INFO', 'DEST=(TEXTFILE,STDERR)', and any other 'name=value', a property of the component.
+ * All are looked at before the first is put in force.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +67,8 @@ static bool dests_are_known(struct ct_span list)
 }
 
 /* An option as a command; CT_VERB_NONE with `why` when it is not one. */
-static struct ct_command option_command(struct ct_span component, struct ct_span option, const char **out_why)
+static struct ct_command option_command(struct ct_span component, struct ct_span option,
+					const char **out_why)
 {
 	struct ct_command command = { .verb = CT_VERB_NONE, .component = component };
 	struct ct_span name;
@@ -94,8 +97,9 @@ static struct ct_command option_command(struct ct_span component, struct ct_span
 }
 
 /* With `target` NULL only looks.  LEVEL is for the caller. */
-static uint32_t apply_options(const struct ct_target *target, struct ct_span component, const struct ct_trace_request *request,
-			      uint32_t *level, struct ctrace_outcome *out)
+static uint32_t apply_options(const struct ct_target *target, struct ct_span component,
+			      const struct ct_trace_request *request, uint32_t *level,
+			      struct ctrace_outcome *out)
 {
 	struct ct_span list = { request->options, request->options_size };
 	struct ct_span option;
@@ -106,13 +110,14 @@ static uint32_t apply_options(const struct ct_target *target, struct ct_span com
 
 		if (command.verb == CT_VERB_NONE) {
 			out->ss_rc = 4;
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED, "option %.*s %s", (int)option.size,
-					      option.at, why);
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
+					      "option %.*s %s", (int)option.size, option.at, why);
 		}
 		if (command.verb == CT_VERB_LEVEL)
 			*level = command.level;
 		else if (target != NULL && ct_apply(target, &command) != CTRACE_OK)
-			return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for option %.*s", (int)option.size,
+			return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+					      "no memory for option %.*s", (int)option.size,
 					      option.at);
 	}
 	return CTRACE_RC_OK;
@@ -129,7 +134,8 @@ static uint32_t check(const struct ct_trace_request *request, struct ctrace_outc
 	return CTRACE_RC_OK;
 }
 
-static enum ctrace_status set_writer(struct ct_span component, const struct ct_trace_request *request)
+static enum ctrace_status set_writer(struct ct_span component,
+				     const struct ct_trace_request *request)
 {
 	if (request->state == CTRACE_CT_OFF || request->disconnect)
 		ct_writer_forget(component.at, component.size);
@@ -138,11 +144,14 @@ static enum ctrace_status set_writer(struct ct_span component, const struct ct_t
 	return CTRACE_OK;
 }
 
-uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *request, struct ctrace_outcome *out)
+uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *request,
+			    struct ctrace_outcome *out)
 {
 	const struct ct_target *target = ct_target_self();
 	struct ct_span component = { name, strlen(name) };
-	struct ct_command level = { .verb = CT_VERB_LEVEL, .component = component, .level = CTRACE_DEBUG };
+	struct ct_command level = { .verb = CT_VERB_LEVEL,
+				    .component = component,
+				    .level = CTRACE_DEBUG };
 	enum ctrace_status status = CTRACE_OK;
 	uint32_t rc = check(request, out);
 
@@ -151,7 +160,8 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (request->has[CT_CLAUSE_BUFSIZE])
-		status = ct_channel_set_buffer(target->registry, component.at, component.size, ct_status_granted(request->bufsize));
+		status = ct_channel_set_buffer(target->registry, component.at, component.size,
+					       ct_status_granted(request->bufsize));
 	if (status == CTRACE_OK)
 		status = set_writer(component, request);
 	if (status == CTRACE_OK)
@@ -163,7 +173,8 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 	if (status == CTRACE_OK && rc == CTRACE_RC_OK)
 		status = ct_apply(target, &level);
 	if (status != CTRACE_OK)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the tracer");
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "no memory to change the tracer");
 	if (rc == CTRACE_RC_OK && request->state != CTRACE_CT_OFF && request->writer[0] != '\0' &&
 	    !ct_writer_is_connected(request->writer))
 		return ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, request->writer);

@@ -1,8 +1,10 @@
 /*
- * change.c - one change of a trace: its routine is asked, then the change is in force; or nothing has changed.
+ * change.c - one change of a trace: its routine is asked, then the change is in force; or nothing
+ * has changed.
  *
- * Runs on the thread that gave the command, which has claimed the trace and the sublevels that follow it, and holds no lock: the routines
- * are the program's.  What can fail is done before the first of them is called.
+ * Runs on the thread that gave the command, which has claimed the trace and the sublevels that
+ * follow it, and holds no lock: the routines are the program's.  What can fail is done before the
+ * first of them is called.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,8 @@ static const char *trace_name(const struct ct_trace *trace)
 
 /* ---- asking a routine ---- */
 
-void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags, struct ctrace_ctss *out)
+void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags,
+		    struct ctrace_ctss *out)
 {
 	const char *minops = ct_trace_attributes(trace)->minops;
 
@@ -48,8 +51,8 @@ void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status
 	}
 }
 
-uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32_t flags, bool *out_call_subs,
-			struct ctrace_outcome *out)
+uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32_t flags,
+			bool *out_call_subs, struct ctrace_outcome *out)
 {
 	char message[sizeof out->message] = "";
 	struct ct_console console;
@@ -59,7 +62,8 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 	if (trace->attributes.startnam[0] == '\0')
 		return CTRACE_RC_OK;
 	if (!ct_routine_find(trace->attributes.startnam, &routine, message, sizeof message))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s",
+				      message);
 	ct_change_fill(trace, status, flags, &ctss);
 	ct_console_open(&console, message, sizeof message);
 	ctss.console = console.number;
@@ -69,9 +73,11 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 	if (message[0] != '\0')
 		memcpy(out->message, message, sizeof out->message);
 	if (out->ss_rc != 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
-				      message[0] != '\0' ? NULL : "%s returned %X, reason %X, for OPTIONS=(%.80s)",
-				      trace->attributes.startnam, out->ss_rc, out->ss_rsncode, status->options);
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_REFUSED,
+			message[0] != '\0' ? NULL
+					   : "%s returned %X, reason %X, for OPTIONS=(%.80s)",
+			trace->attributes.startnam, out->ss_rc, out->ss_rsncode, status->options);
 	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
 	if (status->buffer_asked != 0)
 		status->buffer_rounded = ctss.buffer_size;
@@ -86,7 +92,9 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 {
 	const struct ct_target *target = ct_target_self();
 	struct ct_level_trace level = { .level = CTRACE_LEVEL_NONE,
-					.minimum = ct_trace_attributes(trace)->minops != NULL ? CTRACE_DEBUG : CTRACE_LEVEL_NONE };
+					.minimum = ct_trace_attributes(trace)->minops != NULL
+							   ? CTRACE_DEBUG
+							   : CTRACE_LEVEL_NONE };
 
 	if (trace->follows) {
 		level.level = CT_LEVEL_UNSET;
@@ -95,7 +103,8 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 		level.excluded = ct_status_is_excluded(trace->status);
 	}
 	/* While a child attaches there is no target, and nobody to be told. */
-	return ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+	return ct_level_set_trace(ct_process.registry, trace->component, &level,
+				  target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
 }
 
@@ -112,7 +121,8 @@ static bool set_buffer(const struct ct_trace *trace, bool follows, const struct 
 	return ct_channel_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
 }
 
-/* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its head's. */
+/* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its
+ * head's. */
 static bool set_writer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
 {
 	const char *name = trace_name(trace);
@@ -123,7 +133,9 @@ static bool set_writer(const struct ct_trace *trace, bool follows, const struct 
 			ct_writer_forget(name, strlen(name));
 		return true;
 	}
-	if (status->writer[0] == '\0' ? now == 0 : now == ct_writer_number(status->writer) && ct_writer_is_connected(status->writer))
+	if (status->writer[0] == '\0' ? now == 0
+				      : now == ct_writer_number(status->writer) &&
+						ct_writer_is_connected(status->writer))
 		return true;
 	return ct_writer_set(name, strlen(name), status->writer) == CTRACE_OK;
 }
@@ -135,7 +147,8 @@ static bool is_nothing(const struct ct_status *status, const struct ct_attribute
 }
 
 /* Most traces of many are off or follow: they need not keep a status. */
-static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted, struct ct_status **out_status)
+static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted,
+			   struct ct_status **out_status)
 {
 	*out_status = NULL;
 	if (wanted->follows || is_nothing(wanted->status, ct_trace_attributes(trace)))
@@ -201,7 +214,8 @@ static void take_back(struct change *change)
 	while (change->told > 0) {
 		struct ct_status former = change->former;
 
-		(void)ct_change_call(change->claim->traces[--change->told], &former, flags_of(&former, false), NULL, &ignored);
+		(void)ct_change_call(change->claim->traces[--change->told], &former,
+				     flags_of(&former, false), NULL, &ignored);
 	}
 }
 
@@ -217,7 +231,8 @@ static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *o
 }
 
 /* The head first; its followers when its routine says so. */
-static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted,
+			 struct ctrace_outcome *out)
 {
 	uint32_t flags = flags_of(&change->status, wanted->is_definition);
 	struct ct_claim *claim = change->claim;
@@ -248,7 +263,8 @@ static void replace(struct ct_trace *trace, struct ct_status *status, bool follo
 }
 
 /* *kept has the new status's memory, and then the old one's. */
-static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status, struct ct_status **kept)
+static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status,
+			 struct ct_status **kept)
 {
 	struct ct_status *former = trace->status;
 	bool followed = trace->follows;
@@ -271,32 +287,40 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 
 	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && out->message[0] == '\0' &&
 	    ct_status_is_excluded(wanted->status))
-		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, "in force; the filters leave this process, ASID(%04X) JOBNAME(%s), out",
-				     (unsigned)self.asid, self.jobname);
+		(void)ct_outcome_set(
+			out, CTRACE_RC_OK, 0,
+			"in force; the filters leave this process, ASID(%04X) JOBNAME(%s), out",
+			(unsigned)self.asid, self.jobname);
 }
 
-/* A writer that is not there is the classic error: nothing is lost by it here, but the data are elsewhere. */
+/* A writer that is not there is the classic error: nothing is lost by it here, but the data are
+ * elsewhere. */
 static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	const char *writer = wanted->status->writer;
 
-	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && writer[0] != '\0' && out->message[0] == '\0' &&
-	    !ct_writer_is_connected(writer))
+	if (!wanted->follows && wanted->status->mode == CTRACE_MODE_ON && writer[0] != '\0' &&
+	    out->message[0] == '\0' && !ct_writer_is_connected(writer))
 		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, writer);
 }
 
-uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted, struct ctrace_outcome *out)
+uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted,
+			     struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
-	struct change change = { .claim = claim, .status = *wanted->status, .former_follows = trace->follows };
+	struct change change = { .claim = claim,
+				 .status = *wanted->status,
+				 .former_follows = trace->follows };
 	struct ct_status *kept;
 	uint32_t rc = CTRACE_RC_OK;
 
 	ct_status_get(trace, &change.former);
 	if (!reserve_status(trace, wanted, &kept))
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for the trace's status");
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "no memory for the trace's status");
 	if (!set_buffer(trace, wanted->follows, &change.status)) {
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of that size: there are too many sizes in use");
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				    "no ring of that size: there are too many sizes in use");
 		goto undo_status;
 	}
 	if (wanted->call)
@@ -305,16 +329,19 @@ uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wan
 		goto undo_told;
 	/* The routine may have rounded the size. */
 	if (!set_buffer(trace, wanted->follows, &change.status)) {
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring of the size that the routine made of it");
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				    "no ring of the size that the routine made of it");
 		goto undo_told;
 	}
 	if (!set_writer(trace, wanted->follows, &change.status)) {
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no ring for writer %s: there are too many in use",
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				    "no ring for writer %s: there are too many in use",
 				    change.status.writer);
 		goto undo_told;
 	}
 	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory to change the threshold");
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				    "no memory to change the threshold");
 		goto undo_told;
 	}
 	free(kept);

@@ -1,8 +1,9 @@
 /*
  * command.c - TRACE CT, and what a command of the other face does to a trace that is defined.
  *
- * Runs on the thread that gave the command, not in a signal handler.  It claims the trace and the sublevels that follow it, so that
- * commands that touch each other come one after the other, and holds no lock while it carries the change out.
+ * Runs on the thread that gave the command, not in a signal handler.  It claims the trace and the
+ * sublevels that follow it, so that commands that touch each other come one after the other, and
+ * holds no lock while it carries the change out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,8 @@
 /* ---- one transaction ---- */
 
 /* Claims a trace that is defined, and its followers.  RC. */
-static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path, uint32_t component, bool likehead,
-			    struct ctrace_outcome *out)
+static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path,
+			    uint32_t component, bool likehead, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *trace;
@@ -24,7 +25,8 @@ static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path
 
 	ct_table_lock();
 	trace = ct_table_find(component);
-	/* Before the trace, as commands to the head claim them.  Who is to follow its head must not miss what that becomes meanwhile. */
+	/* Before the trace, as commands to the head claim them.  Who is to follow its head must not
+	 * miss what that becomes meanwhile. */
 	if (likehead && trace != NULL && trace->head != NULL && !ct_claim_is_mine(trace->head))
 		claimed = ct_claim_one(&claims->head, trace->head);
 	if (trace != NULL && claimed == CT_CLAIMED)
@@ -34,12 +36,13 @@ static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path
 	if (claimed != CT_CLAIMED)
 		return ct_claim_outcome(claimed, path->name, out);
 	if (!is_defined)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED,
+				      "no trace %s is defined", path->name);
 	return CTRACE_RC_OK;
 }
 
-static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request *request, const char *source,
-			  struct ctrace_outcome *out)
+static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request *request,
+			  const char *source, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_status status;
@@ -49,12 +52,15 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (ct_only_groups(&trace->attributes))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HEAD_NO_OPTIONS,
-				      "the head was defined with HEADOPTS=NO: name one of its sublevels with SUB");
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_HEAD_NO_OPTIONS,
+			"the head was defined with HEADOPTS=NO: name one of its sublevels with SUB");
 	ct_status_get(trace, &status);
-	if (status.mode == CTRACE_MODE_ON && request->state != CTRACE_CT_OFF && !ct_trace_attributes(trace)->mod)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_MODIFIABLE,
-				      "the trace is on and was defined with MOD=NO: switch it OFF first");
+	if (status.mode == CTRACE_MODE_ON && request->state != CTRACE_CT_OFF &&
+	    !ct_trace_attributes(trace)->mod)
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_MODIFIABLE,
+			"the trace is on and was defined with MOD=NO: switch it OFF first");
 	wanted.follows = request->state == CTRACE_CT_LIKEHEAD;
 	if (wanted.follows)
 		ct_status_get(trace->head, &status);
@@ -64,7 +70,8 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 	return rc;
 }
 
-static uint32_t preset(const struct ct_path *path, const struct ct_trace_request *request, struct ctrace_outcome *out)
+static uint32_t preset(const struct ct_path *path, const struct ct_trace_request *request,
+		       struct ctrace_outcome *out)
 {
 	struct ct_trace *head = NULL;
 	enum ctrace_status status;
@@ -72,26 +79,33 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	bool is_head;
 
 	ct_table_lock();
-	if (path->head_size != 0 && ct_registry_find_any(ct_process.registry, path->name, path->head_size, &component) == CTRACE_OK)
+	if (path->head_size != 0 && ct_registry_find_any(ct_process.registry, path->name,
+							 path->head_size, &component) == CTRACE_OK)
 		head = ct_table_find(component);
 	if (head != NULL && !head->is_defined)
 		head = NULL;
 	is_head = head != NULL && head->attributes.head;
 	ct_table_unlock();
 	if (path->head_size == 0)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD,
-				      "PRESET is for a sublevel: neither the command nor the member says SUB");
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD,
+			"PRESET is for a sublevel: neither the command nor the member says SUB");
 	if (head == NULL)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "PRESET: the head of %s is not defined", path->name);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD,
+				      "PRESET: the head of %s is not defined", path->name);
 	if (!is_head)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "PRESET: the level above %s is no head",
-				      path->name);
-	/* By the name that was said: a job that runs now will have another ASID when it comes again. */
-	status = request->state == CTRACE_CT_PRESET_PUT ? ct_preset_put(path->given, request) : ct_preset_delete(path->given);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD,
+				      "PRESET: the level above %s is no head", path->name);
+	/* By the name that was said: a job that runs now will have another ASID when it comes
+	 * again. */
+	status = request->state == CTRACE_CT_PRESET_PUT ? ct_preset_put(path->given, request)
+							: ct_preset_delete(path->given);
 	if (status == CTRACE_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s", path->given);
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "there is no preset for %s",
+				      path->given);
 	if (status != CTRACE_OK)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB, "the preset of %s cannot be kept: %s", path->name,
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
+				      "the preset of %s cannot be kept: %s", path->name,
 				      ctrace_status_text(status));
 	return CTRACE_RC_OK;
 }
@@ -101,7 +115,8 @@ static enum ct_claimed wait_for_others(uint32_t component)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *trace;
-	uint32_t flags = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE);
+	uint32_t flags = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags,
+					 __ATOMIC_ACQUIRE);
 
 	ct_table_lock();
 	trace = ct_table_find(component);
@@ -111,8 +126,8 @@ static enum ct_claimed wait_for_others(uint32_t component)
 	return claimed;
 }
 
-static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request, const char *source,
-			 struct ctrace_outcome *out)
+static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request,
+			 const char *source, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_claims claims;
@@ -122,15 +137,20 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	if (request->state == CTRACE_CT_PRESET_PUT || request->state == CTRACE_CT_PRESET_DELETE)
 		return preset(path, request, out);
 	if (request->state == CTRACE_CT_NONE)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "neither ON, OFF nor LIKEHEAD is said for %s",
-				      path->name);
-	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) == CTRACE_OK)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE,
+				      "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
+	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) ==
+	    CTRACE_OK)
 		claimed = wait_for_others(component);
 	if (claimed != CT_CLAIMED)
 		return ct_claim_outcome(claimed, path->name, out);
-	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) != CTRACE_OK)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "no trace %s is defined", path->name);
-	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_DEFINED) == 0)
+	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) !=
+	    CTRACE_OK)
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED,
+				      "no trace %s is defined", path->name);
+	if ((__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags,
+			     __ATOMIC_ACQUIRE) &
+	     CT_COMPONENT_DEFINED) == 0)
 		return ct_builtin_command(path->name, request, out);
 	ct_claims_init(&claims, "TRACE CT");
 	rc = claim_trace(&claims, path, component, request->state == CTRACE_CT_LIKEHEAD, out);
@@ -147,22 +167,30 @@ static uint32_t check_name(const char *name, bool has_more, struct ctrace_outcom
 {
 	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
 
-	if (ct_component_check_name(name, size) != CTRACE_OK || (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && has_more))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED, "COMP is not the name of a trace");
+	if (ct_component_check_name(name, size) != CTRACE_OK ||
+	    (size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM && has_more))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED,
+				      "COMP is not the name of a trace");
 	if (ct_target_self() == NULL)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "this process cannot be traced: no memory");
 	return CTRACE_RC_OK;
 }
 
 static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
 	if (command->size < sizeof *command || command->state > CTRACE_CT_PRESET_DELETE)
-		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "struct ctrace_trace_ct: size or state is not what it may be");
-	if (ct_is_coded(command->parm) && (command->bufsize != 0 || command->asid != NULL || command->jobname != NULL ||
-					   command->options != NULL || command->wtr != NULL))
-		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301,
-				      "PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
-	return check_name(command->name, ct_is_coded(command->sub) || ct_is_coded(command->parm), out);
+		return ct_outcome_set(
+			out, CTRACE_RC_ABEND, 0x301,
+			"struct ctrace_trace_ct: size or state is not what it may be");
+	if (ct_is_coded(command->parm) &&
+	    (command->bufsize != 0 || command->asid != NULL || command->jobname != NULL ||
+	     command->options != NULL || command->wtr != NULL))
+		return ct_outcome_set(
+			out, CTRACE_RC_ABEND, 0x301,
+			"PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
+	return check_name(command->name, ct_is_coded(command->sub) || ct_is_coded(command->parm),
+			  out);
 }
 
 static uint32_t read_asids(const char *text, struct ct_trace_request *request)
@@ -188,7 +216,8 @@ static uint32_t read_jobnames(const char *text, struct ct_trace_request *request
 	while (reason == 0 && ct_config_next_word(&list, &word)) {
 		if (request->jobname_count == CTRACE_MAX_FILTER)
 			return CTRACE_RSN_TOO_MANY_JOBNAMES;
-		reason = ct_jobname_parse(word.at, word.size, request->jobname[request->jobname_count++]);
+		reason = ct_jobname_parse(word.at, word.size,
+					  request->jobname[request->jobname_count++]);
 	}
 	return reason;
 }
@@ -214,7 +243,8 @@ static uint32_t read_writer(const char *text, struct ct_trace_request *request)
 }
 
 /* What the structure says, as a request.  RC. */
-static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_trace_request *request, struct ctrace_outcome *out)
+static uint32_t read_command(const struct ctrace_trace_ct *command,
+			     struct ct_trace_request *request, struct ctrace_outcome *out)
 {
 	const struct {
 		const char *name, *text;
@@ -233,16 +263,19 @@ static uint32_t read_command(const struct ctrace_trace_ct *command, struct ct_tr
 	request->has[CT_CLAUSE_OPTIONS] = command->options != NULL;
 	request->has[CT_CLAUSE_WTR] = command->wtr != NULL;
 	for (size_t i = 0; i < CT_COUNT(operands); i++) {
-		uint32_t reason = operands[i].text != NULL ? operands[i].read(operands[i].text, request) : 0;
+		uint32_t reason =
+			operands[i].text != NULL ? operands[i].read(operands[i].text, request) : 0;
 
 		if (reason != 0)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "%s=(%.100s)", operands[i].name, operands[i].text);
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "%s=(%.100s)",
+					      operands[i].name, operands[i].text);
 	}
 	return CTRACE_RC_OK;
 }
 
 /* One statement of a member: its own SUB and state count, else the command's. */
-static uint32_t transact_statement(const struct ctrace_trace_ct *command, const struct ct_trace_request *statement,
+static uint32_t transact_statement(const struct ctrace_trace_ct *command,
+				   const struct ct_trace_request *statement,
 				   struct ctrace_outcome *out)
 {
 	struct ct_trace_request request = *statement;
@@ -252,7 +285,8 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command, const 
 	if (request.state == CTRACE_CT_NONE)
 		request.state = command->state;
 	if (request.has[CT_CLAUSE_SUB] && command->sub != NULL && command->sub[0] != '\0')
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SUB, "SUB is in the command and, line %u, in member %s",
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SUB,
+				      "SUB is in the command and, line %u, in member %s",
 				      request.place[CT_CLAUSE_SUB].line, command->parm);
 	if (request.has[CT_CLAUSE_SUB]) {
 		ct_path_build(command->name, &request.sub, &path);
@@ -265,16 +299,19 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command, const 
 }
 
 /* Which statement of the member it was, when the message does not begin with that. */
-static void name_statement(const struct ctrace_trace_ct *command, const struct ct_trace_request *statement, struct ctrace_outcome *out)
+static void name_statement(const struct ctrace_trace_ct *command,
+			   const struct ct_trace_request *statement, struct ctrace_outcome *out)
 {
 	char message[sizeof out->message];
 	enum ct_clause clause = statement->has[CT_CLAUSE_SUB] ? CT_CLAUSE_SUB : CT_CLAUSE_STATE;
 	size_t size = strlen(command->parm);
 
 	memcpy(message, out->message, sizeof message);
-	if (statement->has[clause] && (strncmp(message, command->parm, size) != 0 || message[size] != ':'))
-		(void)snprintf(out->message, sizeof out->message, "%s:%u:%u: %.200s", command->parm, statement->place[clause].line,
-			       statement->place[clause].column, message);
+	if (statement->has[clause] &&
+	    (strncmp(message, command->parm, size) != 0 || message[size] != ':'))
+		(void)snprintf(out->message, sizeof out->message, "%s:%u:%u: %.200s", command->parm,
+			       statement->place[clause].line, statement->place[clause].column,
+			       message);
 }
 
 /* Every statement is tried; the outcome is the first failure's. */
@@ -302,11 +339,14 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	if (failed != 0 && failed < parmlib.count)
 		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ALL, NULL);
 	if (parmlib.count == 0)
-		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE, "member %s says nothing of a trace%s", command->parm,
-				     has_writer ? "; WTRSTART and WTRSTOP have no effect here" : "");
+		(void)ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE,
+				     "member %s says nothing of a trace%s", command->parm,
+				     has_writer ? "; WTRSTART and WTRSTOP have no effect here"
+						: "");
 	else if (has_writer && out->rc == CTRACE_RC_OK && out->message[0] == '\0')
-		(void)ct_outcome_set(out, CTRACE_RC_OK, 0,
-				     "WTRSTART and WTRSTOP are an operator's: a program cannot start or stop a writer");
+		(void)ct_outcome_set(
+			out, CTRACE_RC_OK, 0,
+			"WTRSTART and WTRSTOP are an operator's: a program cannot start or stop a writer");
 	ct_parmlib_fini(&parmlib);
 	return out->rc;
 }
@@ -343,7 +383,8 @@ static uint32_t run_parsed(const void *from, struct ctrace_outcome *out)
 }
 
 /* In the program's thread, which finds errno as it was. */
-static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out), const void *from, struct ctrace_outcome *out)
+static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out),
+		      const void *from, struct ctrace_outcome *out)
 {
 	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
@@ -353,7 +394,8 @@ static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
 	if (ct_thread_locked != 0)
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot give a command");
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+				    "a signal handler cannot give a command");
 	else
 		rc = run_it(from, out);
 	errno = kept;
@@ -372,7 +414,8 @@ uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outco
 
 /* ---- the other face ---- */
 
-/* A trace whose own threshold was set by CBL_CTF_LEVEL or the like: is it switched by that, and what does its routine say? */
+/* A trace whose own threshold was set by CBL_CTF_LEVEL or the like: is it switched by that, and
+ * what does its routine say? */
 static void follow_level(struct ct_claim *claim, uint32_t level)
 {
 	struct ct_trace *trace = claim->traces[0];
@@ -386,7 +429,8 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 	if (!trace->follows && status.mode == CTRACE_MODE_ON && level != CTRACE_LEVEL_NONE) {
 		if (trace->status != NULL)
 			trace->status->level = level;
-		(void)!ct_change_publish(trace); /* a command that we waited for may have set another */
+		/* a command that we waited for may have set another */
+		(void)!ct_change_publish(trace);
 		return;
 	}
 	if (!trace->follows && status.mode != CTRACE_MODE_ON && level == CTRACE_LEVEL_NONE)
@@ -400,7 +444,8 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 		status.level = level;
 	}
 	/* Refused, or a head without options: as it was. */
-	if (ct_only_groups(&trace->attributes) || ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
+	if (ct_only_groups(&trace->attributes) ||
+	    ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
 		(void)!ct_change_publish(trace);
 }
 
@@ -438,7 +483,8 @@ void ct_component_change(const struct ct_change *change, void *user)
 static void publish_filtered(struct ct_trace *trace, void *user)
 {
 	(void)user;
-	if (trace->is_defined && trace->status != NULL && (trace->status->asid_count != 0 || trace->status->jobname_count != 0))
+	if (trace->is_defined && trace->status != NULL &&
+	    (trace->status->asid_count != 0 || trace->status->jobname_count != 0))
 		(void)!ct_change_publish(trace);
 }
 

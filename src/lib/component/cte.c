@@ -1,9 +1,10 @@
 /*
  * cte.c - component trace entries: made by the application, read by ctrace_write_buffer().
  *
- * ctrace_tod() and ctrace_cte_add() may be called anywhere, also in a signal handler.  The reader believes nothing: a buffer is the
- * application's, and may be wrong, or change under our eyes.  A head is copied once, judged, and used as judged; no byte outside the
- * buffer is touched, whatever it says.
+ * ctrace_tod() and ctrace_cte_add() may be called anywhere, also in a signal handler.  The reader
+ * believes nothing: a buffer is the application's, and may be wrong, or change under our eyes.  A
+ * head is copied once, judged, and used as judged; no byte outside the buffer is touched, whatever
+ * it says.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,10 @@
 #define TAIL_SIZE sizeof(uint16_t)
 #define US_1900_TO_1970 (UINT64_C(2208988800) * 1000000u)
 
-_Static_assert(HEAD_SIZE == 16 && HEAD_SIZE + TAIL_SIZE == CTRACE_CTE_OVERHEAD, "a CTE is 16 bytes, the data, and its length again");
-_Static_assert(CTRACE_MAX_CTE_DATA + CTRACE_CTE_OVERHEAD <= UINT16_MAX, "its length fits in its length field");
+_Static_assert(HEAD_SIZE == 16 && HEAD_SIZE + TAIL_SIZE == CTRACE_CTE_OVERHEAD,
+	       "a CTE is 16 bytes, the data, and its length again");
+_Static_assert(CTRACE_MAX_CTE_DATA + CTRACE_CTE_OVERHEAD <= UINT16_MAX,
+	       "its length fits in its length field");
 
 /* ---- time ---- */
 
@@ -33,12 +36,15 @@ uint64_t ct_tod_wall_ns(uint64_t tod)
 {
 	uint64_t us = tod >> 12;
 
-	return us < US_1900_TO_1970 ? 0 : (us - US_1900_TO_1970) * 1000u + ((tod & 0xFFFu) * 1000u >> 12);
+	return us < US_1900_TO_1970
+		       ? 0
+		       : (us - US_1900_TO_1970) * 1000u + ((tod & 0xFFFu) * 1000u >> 12);
 }
 
 /* ---- the application's half ---- */
 
-bool ctrace_cte_add(void *buffer, size_t size, size_t *used, uint32_t entry_id, const void *data, size_t data_size)
+bool ctrace_cte_add(void *buffer, size_t size, size_t *used, uint32_t entry_id, const void *data,
+		    size_t data_size)
 {
 	struct ctrace_cte head = { .offset = HEAD_SIZE, .entry_id = entry_id };
 	unsigned char *at;
@@ -89,9 +95,10 @@ enum ctrace_status ct_cte_next(const void *buffer, size_t size, size_t *offset, 
 		return is_zeros(at, available) ? CTRACE_NOT_FOUND : CTRACE_DAMAGED;
 	if (!is_whole(at, available, &head))
 		return CTRACE_DAMAGED;
-	*out = (struct ct_cte){
-		.entry_id = head.entry_id, .time = head.time, .data = at + head.offset, .size = head.length - TAIL_SIZE - head.offset
-	};
+	*out = (struct ct_cte){ .entry_id = head.entry_id,
+				.time = head.time,
+				.data = at + head.offset,
+				.size = head.length - TAIL_SIZE - head.offset };
 	*offset += head.length;
 	return CTRACE_OK;
 }

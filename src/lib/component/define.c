@@ -1,8 +1,9 @@
 /*
  * define.c - CTRACE DEFINE.
  *
- * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.  The checks come in one order, which
- * docs/component-trace.md has too, from what the structure says to what only the routine knows:
+ * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.
+ * The checks come in one order, which docs/component-trace.md has too, from what the structure says
+ * to what only the routine knows:
  *
  *     401   101   301/302   102   501            the structure
  *     0E01 0E02 0D   0C 0B 0A 02   12 16 17 18   keywords that do not go together
@@ -12,11 +13,11 @@
  *     06 1B 1C 21 ... 2D                         its text, in its order
  *     0F 10 12 13 14 15 2C 07 09                 what the member asks of this trace
  *     19                                         is there such a routine
- *     RC 08: 06 07                               storage; a command that waits for this thread, or does not end
- *     11                                         what the routine says
+ *     RC 08: 06 07                               storage; a command that waits for this thread, or
+ * does not end 11                                         what the routine says
  *
- * Until the last of them nothing can be seen of a new trace, except by its own routine; and before the last line nothing is made that
- * could not be given back.
+ * Until the last of them nothing can be seen of a new trace, except by its own routine; and before
+ * the last line nothing is made that could not be given back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,14 +51,16 @@ static uint32_t check_rules(const struct rule *rules, size_t count, struct ctrac
 {
 	for (size_t i = 0; i < count; i++)
 		if (rules[i].broken)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, rules[i].reason, "%s", rules[i].why);
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, rules[i].reason, "%s",
+					      rules[i].why);
 	return CTRACE_RC_OK;
 }
 
 static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	bool only_groups = asked->head == CTRACE_YES && asked->headopts == CTRACE_NO;
-	bool sizes = asked->bufdefin == CTRACE_YES || asked->bufmin != 0 || asked->bufmax != 0 || asked->bufdflt != 0;
+	bool sizes = asked->bufdefin == CTRACE_YES || asked->bufmin != 0 || asked->bufmax != 0 ||
+		     asked->bufdflt != 0;
 	bool likehead = asked->likehead == CTRACE_YES;
 	uint64_t bufmin = asked->bufmin > CT_BUFMIN ? asked->bufmin : CT_BUFMIN;
 	uint64_t bufmax = asked->bufmax != 0 ? asked->bufmax : CT_BUFMAX;
@@ -66,19 +69,28 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 		  "STARTNAM is not for a head with HEADOPTS=NO: it is never started" },
 		{ only_groups && ct_is_coded(asked->dispnam), CTRACE_RSN_NAME_NOT_ALLOWED << 8 | 2,
 		  "DISPNAM is not for a head with HEADOPTS=NO: it has nothing to display" },
-		{ !only_groups && !ct_is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM, "STARTNAM is missing" },
-		{ likehead && only_groups, CTRACE_RSN_LIKEHEAD_HEADOPTS, "LIKEHEAD=YES does not go with HEADOPTS=NO" },
-		{ only_groups && ct_is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM, "PARM is not for a head with HEADOPTS=NO" },
-		{ likehead && ct_is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM, "LIKEHEAD=YES does not go with PARM" },
-		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 || ct_is_coded(asked->minops) ||
-			       asked->buffer != 0 || sizes || asked->wtr != 0 || asked->wtrmode != 0),
+		{ !only_groups && !ct_is_coded(asked->startnam), CTRACE_RSN_NO_STARTNAM,
+		  "STARTNAM is missing" },
+		{ likehead && only_groups, CTRACE_RSN_LIKEHEAD_HEADOPTS,
+		  "LIKEHEAD=YES does not go with HEADOPTS=NO" },
+		{ only_groups && ct_is_coded(asked->parm), CTRACE_RSN_HEADOPTS_PARM,
+		  "PARM is not for a head with HEADOPTS=NO" },
+		{ likehead && ct_is_coded(asked->parm), CTRACE_RSN_LIKEHEAD_PARM,
+		  "LIKEHEAD=YES does not go with PARM" },
+		{ likehead && (asked->asids != 0 || asked->jobs != 0 || asked->mod != 0 ||
+			       ct_is_coded(asked->minops) || asked->buffer != 0 || sizes ||
+			       asked->wtr != 0 || asked->wtrmode != 0),
 		  CTRACE_RSN_LIKEHEAD_OPTIONS,
 		  "LIKEHEAD=YES has its head's attributes: ASIDS, JOBS, MINOPS, MOD, BUFFER, BUF... and WTR are not allowed" },
-		{ sizes && asked->buffer == CTRACE_NO, CTRACE_RSN_NO_BUFFER, "BUFDEFIN, BUFMIN, BUFMAX and BUFDFLT need BUFFER=YES" },
+		{ sizes && asked->buffer == CTRACE_NO, CTRACE_RSN_NO_BUFFER,
+		  "BUFDEFIN, BUFMIN, BUFMAX and BUFDFLT need BUFFER=YES" },
 		{ bufmin > bufmax, CTRACE_RSN_BUFMIN_BUFMAX, "BUFMIN is greater than BUFMAX" },
-		{ asked->bufdflt != 0 && asked->bufdflt < bufmin, CTRACE_RSN_BUFDFLT_BUFMIN, "BUFDFLT is less than BUFMIN" },
-		{ asked->bufdflt > bufmax, CTRACE_RSN_BUFDFLT_BUFMAX, "BUFDFLT is greater than BUFMAX" },
-		{ bufmax > CT_BUFMAX, CTRACE_RSN_BUFDFLT_BUFMAX, "BUFMAX is greater than 2147483647" },
+		{ asked->bufdflt != 0 && asked->bufdflt < bufmin, CTRACE_RSN_BUFDFLT_BUFMIN,
+		  "BUFDFLT is less than BUFMIN" },
+		{ asked->bufdflt > bufmax, CTRACE_RSN_BUFDFLT_BUFMAX,
+		  "BUFDFLT is greater than BUFMAX" },
+		{ bufmax > CT_BUFMAX, CTRACE_RSN_BUFDFLT_BUFMAX,
+		  "BUFMAX is greater than 2147483647" },
 	};
 
 	return check_rules(rules, CT_COUNT(rules), out);
@@ -87,7 +99,8 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 /* ---- what is defined already ---- */
 
 /* Looked at twice: before anything is made, and when the trace is claimed.  Under the lock. */
-static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head, struct ctrace_outcome *out)
+static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head,
+			    struct ctrace_outcome *out)
 {
 	const struct ct_path *path = &definition->path;
 	const struct ct_trace *same = ct_trace_find_defined(path->name, strlen(path->name));
@@ -95,27 +108,35 @@ static uint32_t check_place(const struct definition *definition, struct ct_trace
 	bool likehead = definition->asked->likehead == CTRACE_YES;
 
 	if (same != NULL && same->is_defined)
-		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is defined already", path->name);
+		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is defined already",
+				      path->name);
 	if (path->head_size != 0) {
 		head = ct_trace_find_defined(path->name, path->head_size);
 		if (head == NULL || head->is_leaving)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD, "the head %.*s is not defined",
-					      (int)path->head_size, path->name);
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_HEAD,
+					      "the head %.*s is not defined", (int)path->head_size,
+					      path->name);
 		if (!head->attributes.head)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD, "%.*s was not defined with HEAD=YES",
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD,
+					      "%.*s was not defined with HEAD=YES",
 					      (int)path->head_size, path->name);
 	}
 	if (likehead && (head == NULL || !head->attributes.headopts))
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES: %s",
-				      head == NULL ? "the trace is no sublevel" : "the head was defined with HEADOPTS=NO");
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
+				      "LIKEHEAD=YES: %s",
+				      head == NULL ? "the trace is no sublevel"
+						   : "the head was defined with HEADOPTS=NO");
 	if (!path->is_active)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE,
-				      "%s: no live process of this run directory is that; ctrace list shows them", path->name);
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_ACTIVE,
+			"%s: no live process of this run directory is that; ctrace list shows them",
+			path->name);
 	*out_head = head;
 	return CTRACE_RC_OK;
 }
 
-static uint32_t check_place_at_first(const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t check_place_at_first(const struct definition *definition,
+				     struct ctrace_outcome *out)
 {
 	struct ct_trace *head;
 	uint32_t rc;
@@ -137,12 +158,15 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (parmlib.count > 1)
-		rc = ct_outcome_set(out, CTRACE_RC_REFUSED,
-				    parmlib.requests[0].has[CT_CLAUSE_SUB] || parmlib.requests[1].has[CT_CLAUSE_SUB]
-					    ? CTRACE_RSN_MEMBER_SUB
-					    : CTRACE_RSN_PARMLIB,
-				    "%s:%u:%u: a member that DEFINE names has options for one trace only", member,
-				    parmlib.requests[1].place[CT_CLAUSE_STATE].line, parmlib.requests[1].place[CT_CLAUSE_STATE].column);
+		rc = ct_outcome_set(
+			out, CTRACE_RC_REFUSED,
+			parmlib.requests[0].has[CT_CLAUSE_SUB] ||
+					parmlib.requests[1].has[CT_CLAUSE_SUB]
+				? CTRACE_RSN_MEMBER_SUB
+				: CTRACE_RSN_PARMLIB,
+			"%s:%u:%u: a member that DEFINE names has options for one trace only",
+			member, parmlib.requests[1].place[CT_CLAUSE_STATE].line,
+			parmlib.requests[1].place[CT_CLAUSE_STATE].column);
 	else if (parmlib.count == 1)
 		definition->request = parmlib.requests[0];
 	definition->has_request = parmlib.count == 1;
@@ -154,10 +178,12 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 static uint32_t no_storage(const struct definition *definition, struct ctrace_outcome *out)
 {
 	if (ct_registry_count(ct_process.registry) < CT_COMPONENT_LIMIT)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s", definition->path.name);
-	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
-			      "no room for %s: this process has used %u names, and names are not given back", definition->path.name,
-			      CT_COMPONENT_LIMIT);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s",
+				      definition->path.name);
+	return ct_outcome_set(
+		out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+		"no room for %s: this process has used %u names, and names are not given back",
+		definition->path.name, CT_COMPONENT_LIMIT);
 }
 
 /* A preset goes before the member. */
@@ -168,7 +194,8 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	if (definition->asked->likehead == CTRACE_YES || ct_only_groups(&definition->attributes))
 		return CTRACE_RC_OK;
 	status = ct_preset_get(definition->path.name, &definition->request);
-	if (status == CTRACE_NOT_FOUND && strcmp(definition->path.name, definition->path.by_job) != 0)
+	if (status == CTRACE_NOT_FOUND &&
+	    strcmp(definition->path.name, definition->path.by_job) != 0)
 		status = ct_preset_get(definition->path.by_job, &definition->request);
 	definition->has_request = status == CTRACE_OK;
 	definition->from = CT_FROM_PRESET;
@@ -177,9 +204,10 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return no_storage(definition, out);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
-				      "the preset of %s in the run directory cannot be read (%s); PRESET(DELETE) removes it",
-				      definition->path.name, ctrace_status_text(status));
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
+			"the preset of %s in the run directory cannot be read (%s); PRESET(DELETE) removes it",
+			definition->path.name, ctrace_status_text(status));
 	if (status == CTRACE_OK || !ct_is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
 	return read_member(definition, out);
@@ -217,15 +245,18 @@ static struct ct_attributes attributes_of(const struct ctrace_define *asked)
 
 static bool wants_to_follow(const struct definition *definition)
 {
-	return definition->attributes.likehead || (definition->has_request && definition->request.state == CTRACE_CT_LIKEHEAD);
+	return definition->attributes.likehead ||
+	       (definition->has_request && definition->request.state == CTRACE_CT_LIKEHEAD);
 }
 
 /* The first status, and whether that is anything to tell the routine of. */
-static void choose_status(struct definition *definition, const struct ct_trace *trace, struct ct_wanted *wanted)
+static void choose_status(struct definition *definition, const struct ct_trace *trace,
+			  struct ct_wanted *wanted)
 {
 	const struct ct_trace_request *request = &definition->request;
 	struct ct_status *status = &definition->status;
-	bool asks = definition->has_request && (request->state == CTRACE_CT_ON || request->state == CTRACE_CT_OFF);
+	bool asks = definition->has_request &&
+		    (request->state == CTRACE_CT_ON || request->state == CTRACE_CT_OFF);
 
 	wanted->follows = wants_to_follow(definition);
 	if (wanted->follows) {
@@ -246,7 +277,8 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 	wanted->call = status->mode != CTRACE_MODE_OFF && !ct_only_groups(&trace->attributes);
 }
 
-static uint32_t check_request(const struct ct_trace *trace, const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t check_request(const struct ct_trace *trace, const struct definition *definition,
+			      struct ctrace_outcome *out)
 {
 	const char *member = definition->from == CT_FROM_DEFINE ? definition->asked->parm : NULL;
 
@@ -255,7 +287,8 @@ static uint32_t check_request(const struct ct_trace *trace, const struct definit
 	return ct_status_check(trace, &definition->request, definition->from, member, out);
 }
 
-/* A name that a component once had is never given back: so what can be refused is refused before it gets one. */
+/* A name that a component once had is never given back: so what can be refused is refused before it
+ * gets one. */
 static uint32_t check_before_making(const struct definition *definition, struct ctrace_outcome *out)
 {
 	const struct ctrace_define *asked = definition->asked;
@@ -271,16 +304,19 @@ static uint32_t check_before_making(const struct definition *definition, struct 
 	if (rc == CTRACE_RC_OK)
 		rc = check_request(&probe, definition, out);
 	ct_table_unlock();
-	if (rc == CTRACE_RC_OK && ct_is_coded(asked->startnam) && !ct_routine_find(asked->startnam, &routine, message, sizeof message))
-		rc = ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s", message);
+	if (rc == CTRACE_RC_OK && ct_is_coded(asked->startnam) &&
+	    !ct_routine_find(asked->startnam, &routine, message, sizeof message))
+		rc = ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED, "%s",
+				    message);
 	return rc;
 }
 
 /* ---- making it ---- */
 
-/* Claims the trace and puts it in its place, when nobody else works on it or its head.  Under the lock. */
-static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace, const struct definition *definition,
-			    struct ctrace_outcome *out)
+/* Claims the trace and puts it in its place, when nobody else works on it or its head.  Under the
+ * lock. */
+static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
+			    const struct definition *definition, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *head = NULL;
@@ -310,7 +346,8 @@ static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace, co
 	return CTRACE_RC_OK;
 }
 
-static uint32_t start_definition(struct ct_claims *claims, const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t start_definition(struct ct_claims *claims, const struct definition *definition,
+				 struct ctrace_outcome *out)
 {
 	const char *name = definition->path.name;
 	struct ct_trace *trace;
@@ -321,7 +358,8 @@ static uint32_t start_definition(struct ct_claims *claims, const struct definiti
 		return no_storage(definition, out);
 	ct_table_lock();
 	trace = ct_table_make(component);
-	rc = trace != NULL ? claim_place(claims, trace, definition, out) : no_storage(definition, out);
+	rc = trace != NULL ? claim_place(claims, trace, definition, out)
+			   : no_storage(definition, out);
 	ct_table_unlock();
 	return rc;
 }
@@ -334,7 +372,8 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 	bool has_minops = ct_is_coded(asked->minops) && !ct_only_groups(&definition->attributes);
 	char *minops = has_minops ? strdup(asked->minops) : NULL;
 
-	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does who looks for a token. */
+	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does
+	 * who looks for a token. */
 	ct_table_lock();
 	trace->attributes = definition->attributes;
 	trace->attributes.minops = minops;
@@ -349,7 +388,8 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 
 static void undo_definition(struct ct_trace *trace)
 {
-	const struct ct_level_trace before = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
+	const struct ct_level_trace before = { .level = trace->level_before,
+					       .minimum = CTRACE_LEVEL_NONE };
 	bool is_unsettled;
 
 	ct_delete_subs(trace);
@@ -361,11 +401,13 @@ static void undo_definition(struct ct_trace *trace)
 	ct_table_unlock();
 	/* Its own routine has set a level, and refused. */
 	if (is_unsettled)
-		(void)!ct_level_set_trace(ct_process.registry, trace->component, &before, NULL, NULL);
+		(void)!ct_level_set_trace(ct_process.registry, trace->component, &before, NULL,
+					  NULL);
 	ct_trace_forget(trace);
 }
 
-static uint32_t finish_definition(struct ct_claim *claim, struct definition *definition, struct ctrace_outcome *out)
+static uint32_t finish_definition(struct ct_claim *claim, struct definition *definition,
+				  struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
@@ -416,9 +458,11 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 	if (rc == CTRACE_RC_OK)
 		rc = check_keywords(asked, out);
 	if (rc == CTRACE_RC_OK && ct_thread_locked != 0)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot define a trace");
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+				      "a signal handler cannot define a trace");
 	if (rc == CTRACE_RC_OK && ct_target_self() == NULL)
-		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "this process cannot be traced: no memory");
+		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				    "this process cannot be traced: no memory");
 	if (rc == CTRACE_RC_OK)
 		rc = ct_path_parse(asked->name, asked->sub, &definition.path, out);
 	if (rc == CTRACE_RC_OK)

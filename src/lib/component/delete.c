@@ -1,8 +1,9 @@
 /*
  * delete.c - CTRACE DELETE.
  *
- * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.  The whole tree of the trace is claimed, so
- * that nobody works on any of it; the routines of what is active clean up, the deepest first; then all of it goes.
+ * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.
+ * The whole tree of the trace is claimed, so that nobody works on any of it; the routines of what
+ * is active clean up, the deepest first; then all of it goes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
 
 static void remove_trace(struct ct_trace *trace)
 {
-	struct ct_level_trace level = { .level = trace->level_before, .minimum = CTRACE_LEVEL_NONE };
+	struct ct_level_trace level = { .level = trace->level_before,
+					.minimum = CTRACE_LEVEL_NONE };
 	const struct ct_target *target = ct_target_self();
 	struct ct_shield shield;
 
@@ -46,7 +48,8 @@ static void remove_trace(struct ct_trace *trace)
 	ct_table_unlink(trace);
 	ct_table_unlock();
 	ct_trace_restore_ring(trace);
-	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, target != NULL ? target->changed : NULL,
+	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level,
+				  target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
 	ct_trace_forget(trace);
 	ct_shield_end(&shield);
@@ -88,7 +91,8 @@ void ct_delete_subs(struct ct_trace *trace)
 	} while (has_sub && claimed == CT_CLAIMED);
 }
 
-static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path, bool only_without_subs, struct ctrace_outcome *out)
+static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path,
+				 bool only_without_subs, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace;
 	enum ct_claimed claimed;
@@ -102,8 +106,8 @@ static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *p
 	if (!trace->is_defined) /* another DELETE was first */
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
 	if (only_without_subs && trace->first_sub != NULL)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS, "IFNOSUBS: %s has %u sublevels", path->name,
-				      trace->subs);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS,
+				      "IFNOSUBS: %s has %u sublevels", path->name, trace->subs);
 	for (uint32_t i = 0; i < claim->count; i++)
 		claim->traces[i]->is_leaving = true;
 	return CTRACE_RC_OK;
@@ -118,8 +122,10 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (ct_thread_locked != 0)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "a signal handler cannot delete a trace");
-	if (!ct_is_coded(asked->name) || !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+				      "a signal handler cannot delete a trace");
+	if (!ct_is_coded(asked->name) ||
+	    !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
 	    ct_process_attach() == NULL)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");
 	rc = ct_path_parse(asked->name, asked->sub, &path, out);

@@ -1,8 +1,9 @@
 /*
  * display.c - a trace as DISPLAY TRACE shows it, and the tracer that belongs to it.
  *
- * Runs on the thread that asks, not in a signal handler.  The display routine is the program's: it is called under a claim of the trace
- * and under no lock, and what it says counts only when it says it properly.
+ * Runs on the thread that asks, not in a signal handler.  The display routine is the program's: it
+ * is called under a claim of the trace and under no lock, and what it says counts only when it says
+ * it properly.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-static enum ctrace_status find(const char *name, const char *sub, struct ct_path *out_path, uint32_t *out_component)
+static enum ctrace_status find(const char *name, const char *sub, struct ct_path *out_path,
+			       uint32_t *out_component)
 {
 	struct ctrace_outcome ignored;
 	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
@@ -25,10 +27,12 @@ static enum ctrace_status find(const char *name, const char *sub, struct ct_path
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (ct_path_parse(name, sub, out_path, &ignored) != CTRACE_RC_OK)
 		return CTRACE_INVALID_COMPONENT_NAME;
-	return ct_registry_find(ct_process.registry, out_path->name, strlen(out_path->name), out_component);
+	return ct_registry_find(ct_process.registry, out_path->name, strlen(out_path->name),
+				out_component);
 }
 
-enum ctrace_status ctrace_component_tracer(const char *name, const char *sub, struct ctrace_tracer **out_tracer)
+enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
+					   struct ctrace_tracer **out_tracer)
 {
 	CT_CANCEL_OFF();
 	int kept = errno;
@@ -104,14 +108,16 @@ static void correct(struct ctrace_display *shown, const struct ctrace_ctss *ctss
 	}
 }
 
-static void ask(struct ct_trace *trace, const struct ct_status *status, struct ctrace_display *shown)
+static void ask(struct ct_trace *trace, const struct ct_status *status,
+		struct ctrace_display *shown)
 {
 	char message[sizeof((struct ctrace_outcome *)0)->message] = "";
 	struct ct_routine routine;
 	struct ct_console console;
 	struct ctrace_ctss ctss;
 
-	if (trace->attributes.dispnam[0] == '\0' || !ct_routine_find(trace->attributes.dispnam, &routine, message, sizeof message))
+	if (trace->attributes.dispnam[0] == '\0' ||
+	    !ct_routine_find(trace->attributes.dispnam, &routine, message, sizeof message))
 		return;
 	ct_change_fill(trace, status, CTRACE_CTSS_DISPLAY, &ctss);
 	ctss.buffer_size = status->buffer_rounded;
@@ -126,7 +132,8 @@ static void ask(struct ct_trace *trace, const struct ct_status *status, struct c
 
 /* ---- both ---- */
 
-/* What it has of its own, as the built-in start/stop routine takes it (builtin.c).  More than there is room for is not shown. */
+/* What it has of its own, as the built-in start/stop routine takes it (builtin.c).  More than there
+ * is room for is not shown. */
 static void show_own(struct ctrace_display *shown, const struct ct_configured *own)
 {
 	const char *mark = "DEST=(";
@@ -136,7 +143,8 @@ static void show_own(struct ctrace_display *shown, const struct ct_configured *o
 	if (own->level != CT_LEVEL_UNSET && own->level != CTRACE_LEVEL_NONE)
 		ct_buf_add_format(&text, "LEVEL=%s", ct_level_name(own->level));
 	for (uint32_t i = 0; i < CT_EMITTER_LIMIT; i++) {
-		const struct ctrace_emitter *emitter = (own->dests & 1u << i) != 0 ? ct_emitter_at(i) : NULL;
+		const struct ctrace_emitter *emitter =
+			(own->dests & 1u << i) != 0 ? ct_emitter_at(i) : NULL;
 
 		if (emitter == NULL)
 			continue;
@@ -155,7 +163,9 @@ static void show_own(struct ctrace_display *shown, const struct ct_configured *o
 
 static void show_tracer(struct ctrace_display *shown, uint32_t component)
 {
-	uint32_t level = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->level_word.level, __ATOMIC_RELAXED);
+	uint32_t level = __atomic_load_n(
+		&ct_registry_entry(ct_process.registry, component)->level_word.level,
+		__ATOMIC_RELAXED);
 	struct ct_configured own = ct_registry_configured(ct_process.registry, component);
 	uint32_t writer = own.writer;
 
@@ -165,7 +175,8 @@ static void show_tracer(struct ctrace_display *shown, uint32_t component)
 	shown->wtr = 1;
 	show_own(shown, &own);
 	if (writer != CT_WRITER_UNSET && writer != 0)
-		memcpy(shown->writer, ct_process.session.head->writer[writer].name, sizeof shown->writer - 1);
+		memcpy(shown->writer, ct_process.session.head->writer[writer].name,
+		       sizeof shown->writer - 1);
 }
 
 /* What the registry really gives it, or its head. */
@@ -217,14 +228,16 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 	return claimed == CT_CLAIM_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-enum ctrace_status ctrace_component_display(const char *name, const char *sub, struct ctrace_display *out)
+enum ctrace_status ctrace_component_display(const char *name, const char *sub,
+					    struct ctrace_display *out)
 {
 	CT_CANCEL_OFF();
 	struct ctrace_display shown = { 0 };
 	int kept = errno;
 	struct ct_path path;
 	uint32_t component;
-	enum ctrace_status status = out == NULL ? CTRACE_FAILURE : find(name, sub, &path, &component);
+	enum ctrace_status status =
+		out == NULL ? CTRACE_FAILURE : find(name, sub, &path, &component);
 
 	if (status == CTRACE_OK)
 		status = show(component, &shown);

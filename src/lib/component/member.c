@@ -1,7 +1,8 @@
 /*
  * member.c - a member of CTRACE_PARMLIB for DEFINE's and TRACE CT's PARM.
  *
- * Called on the thread of the macro or command, under no lock.  What is wrong is said as editors say it: member, line and column.
+ * Called on the thread of the macro or command, under no lock.  What is wrong is said as editors
+ * say it: member, line and column.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +23,14 @@ static void note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, 
 	if (first->is_known)
 		return;
 	first->is_known = true;
-	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member, diagnostic->line,
-			     diagnostic->column, diagnostic->message, diagnostic->expected[0] != '\0' ? "; expected " : "",
-			     diagnostic->expected);
+	(void)ct_outcome_set(
+		first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member,
+		diagnostic->line, diagnostic->column, diagnostic->message,
+		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 }
 
-static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib,
+		      struct ctrace_outcome *out)
 {
 	struct first_diagnostic first = { .member = member, .out = out };
 	uint32_t reason = ct_parmlib_parse(text->data, text->size, out_parmlib, note_first, &first);
@@ -36,30 +39,38 @@ static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_p
 		return CTRACE_RC_OK;
 	ct_parmlib_fini(out_parmlib);
 	if (reason == STORAGE)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for member %s", member);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "no memory for member %s", member);
 	return out->rc;
 }
 
 /* Where it was looked for is what people need to know. */
-static uint32_t refuse(const char *member, uint32_t reason, const char *path, struct ctrace_outcome *out)
+static uint32_t refuse(const char *member, uint32_t reason, const char *path,
+		       struct ctrace_outcome *out)
 {
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 
 	if (reason == CTRACE_RSN_MEMBER_NAME)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
-				      "PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $", member);
+		return ct_outcome_set(
+			out, CTRACE_RC_REFUSED, reason,
+			"PARM=%.16s: a member's name is CT and up to 6 of A-Z (capitals) 0-9 @ # $",
+			member);
 	if (reason == CTRACE_RSN_MEMBER_NOT_FOUND)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s is in no directory of CTRACE_PARMLIB=%s", member,
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+				      "member %s is in no directory of CTRACE_PARMLIB=%s", member,
 				      directories);
 	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && directories == NULL)
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: CTRACE_PARMLIB is not set", member);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+				      "member %s: CTRACE_PARMLIB is not set", member);
 	if (reason == CTRACE_RSN_MEMBER_ALLOCATION && path[0] == '\0')
-		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: no directory can be used of CTRACE_PARMLIB=%s", member,
-				      directories);
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+				      "member %s: no directory can be used of CTRACE_PARMLIB=%s",
+				      member, directories);
 	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
 }
 
-uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
+uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib,
+			struct ctrace_outcome *out)
 {
 	struct ct_buf text;
 	char path[4096];

@@ -1,8 +1,9 @@
 /*
  * path.c - which trace a NAME and a SUB mean.
  *
- * Called at the begin of every macro and command, on its thread, under no lock.  ASID(5), ASID(0005) and JOBNAME(ABC) are one name
- * when job ABC runs as address space 5: what two programs call differently must not become two traces.
+ * Called at the begin of every macro and command, on its thread, under no lock.  ASID(5),
+ * ASID(0005) and JOBNAME(ABC) are one name when job ABC runs as address space 5: what two programs
+ * call differently must not become two traces.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(CTRACE_MAX_SUB_NAME >= CTRACE_MAX_NAME + sizeof "JOBNAME()" - 1, "an element is never longer than a name");
+_Static_assert(CTRACE_MAX_SUB_NAME >= CTRACE_MAX_NAME + sizeof "JOBNAME()" - 1,
+	       "an element is never longer than a name");
 
 static void print_element(const struct ct_sub_element *element, char out[CTRACE_MAX_SUB_NAME + 1])
 {
@@ -21,18 +23,21 @@ static void print_element(const struct ct_sub_element *element, char out[CTRACE_
 		(void)snprintf(out, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", element->text);
 }
 
-/* The element as ASID(hhhh) where the address space is known, and as JOBNAME(n) where the job is. */
+/* The element as ASID(hhhh) where the address space is known, and as JOBNAME(n) where the job is.
+ */
 static bool print_space(const struct ct_sub_element *element, char by_asid[CTRACE_MAX_SUB_NAME + 1],
 			char by_job[CTRACE_MAX_SUB_NAME + 1])
 {
 	struct ct_space space = { .asid = element->asid };
-	bool is_active =
-		element->kind == CT_SUB_ASID ? ct_space_find_asid(element->asid, &space) : ct_space_find_jobname(element->text, &space);
+	bool is_active = element->kind == CT_SUB_ASID
+				 ? ct_space_find_asid(element->asid, &space)
+				 : ct_space_find_jobname(element->text, &space);
 
 	print_element(element, by_asid);
 	print_element(element, by_job);
 	if (is_active) {
-		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)", (unsigned)space.asid);
+		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)",
+			       (unsigned)space.asid);
 		(void)snprintf(by_job, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", space.jobname);
 	}
 	return is_active;
@@ -73,7 +78,8 @@ void ct_path_build(const char *name, const struct ct_sub_path *sub, struct ct_pa
 	*out_path = path;
 }
 
-uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_path, struct ctrace_outcome *out)
+uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_path,
+		       struct ctrace_outcome *out)
 {
 	struct ct_sub_path parsed = { .count = 0 };
 
@@ -82,7 +88,8 @@ uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_pa
 		uint32_t reason = ct_sub_parse(sub, strlen(sub), &parsed, &diagnostic);
 
 		if (reason != 0)
-			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "SUB, column %u: %s; expected %s", diagnostic.column,
+			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
+					      "SUB, column %u: %s; expected %s", diagnostic.column,
 					      diagnostic.message, diagnostic.expected);
 	}
 	ct_path_build(name, &parsed, out_path);

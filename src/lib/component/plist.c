@@ -1,8 +1,10 @@
 /*
- * plist.c - the structures of the macros, before anything in them is believed: service, version, size, reserved fields, NAME.
+ * plist.c - the structures of the macros, before anything in them is believed: service, version,
+ * size, reserved fields, NAME.
  *
- * Called first by DEFINE and DELETE, on the thread of the program.  Looks at nothing but the structure and its texts, and reads no text
- * further than it may be long.  What is wrong here would be an abend 00D in the macro.
+ * Called first by DEFINE and DELETE, on the thread of the program.  Looks at nothing but the
+ * structure and its texts, and reads no text further than it may be long.  What is wrong here would
+ * be an abend 00D in the macro.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,9 +39,11 @@ static bool fields_are_used(const struct ctrace_define *asked)
 {
 	static const uint8_t zero[sizeof asked->reserved];
 
-	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) && is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
-	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) && is_yes_or_no(asked->manysubs) &&
-	       is_yes_or_no(asked->buffer) && is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
+	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) &&
+	       is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
+	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) &&
+	       is_yes_or_no(asked->manysubs) && is_yes_or_no(asked->buffer) &&
+	       is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
 	       asked->wtrmode <= CTRACE_FIXED && memcmp(asked->reserved, zero, sizeof zero) == 0;
 }
 
@@ -61,26 +65,36 @@ static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_out
 {
 	const struct {
 		const char *keyword, *name;
-	} names[] = { { "STARTNAM", asked->startnam }, { "DISPNAM", asked->dispnam }, { "FMTTAB", asked->fmttab } };
+	} names[] = { { "STARTNAM", asked->startnam },
+		      { "DISPNAM", asked->dispnam },
+		      { "FMTTAB", asked->fmttab } };
 
 	for (size_t i = 0; i < CT_COUNT(names); i++)
 		if (ct_is_coded(names[i].name) && !is_name(names[i].name))
-			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME, names[i].keyword, names[i].name);
+			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME,
+					      names[i].keyword, names[i].name);
 	if (!is_name(asked->name))
-		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME", asked->name != NULL ? asked->name : "");
+		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME",
+				      asked->name != NULL ? asked->name : "");
 	return CTRACE_RC_OK;
 }
 
 uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	if (asked == NULL || asked->service != CTRACE_SERVICE_DEFINE)
-		return abend(out, 0x401, "the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
+		return abend(
+			out, 0x401,
+			"the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
 	if (asked->version > CTRACE_PLIST_VERSION)
 		return abend(out, 0x101, "the structure's version is not 0, 1 or 2");
-	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x301, "the structure's size is not that of struct ctrace_define");
+	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
+	    !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x301,
+			     "the structure's size is not that of struct ctrace_define");
 	if (!fields_are_used(asked))
-		return abend(out, 0x301, "a keyword has a value that it does not take, or a reserved field is not zero");
+		return abend(
+			out, 0x301,
+			"a keyword has a value that it does not take, or a reserved field is not zero");
 	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
 		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
 	if (asked->wtr == CTRACE_YES && asked->wtrmode == 0 && asked->likehead != CTRACE_YES)
@@ -89,7 +103,8 @@ uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_
 		return abend(out, 0x301, "WTRMODE needs WTR=YES");
 	if (check_names(asked, out) != CTRACE_RC_OK)
 		return out->rc;
-	if (ct_is_coded(asked->minops) && strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
+	if (ct_is_coded(asked->minops) &&
+	    strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
 		return abend(out, 0x501, "MINOPS has more than 256 bytes");
 	return CTRACE_RC_OK;
 }
@@ -99,12 +114,18 @@ uint32_t ct_plist_check_delete(const struct ctrace_delete *asked, struct ctrace_
 	static const uint8_t zero[sizeof asked->reserved];
 
 	if (asked == NULL || asked->service != CTRACE_SERVICE_DELETE)
-		return abend(out, 0x401, "the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
-	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
-	    !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x302, "the structure's version or size is not that of struct ctrace_delete");
-	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) || memcmp(asked->reserved, zero, sizeof zero) != 0)
-		return abend(out, 0x302, "a keyword has a value that it does not take, or a reserved field is not zero");
+		return abend(
+			out, 0x401,
+			"the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
+	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked ||
+	    asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
+		return abend(out, 0x302,
+			     "the structure's version or size is not that of struct ctrace_delete");
+	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) ||
+	    memcmp(asked->reserved, zero, sizeof zero) != 0)
+		return abend(
+			out, 0x302,
+			"a keyword has a value that it does not take, or a reserved field is not zero");
 	if (asked->delsubs == CTRACE_YES && asked->ifnosubs == CTRACE_YES)
 		return abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
 	return CTRACE_RC_OK;

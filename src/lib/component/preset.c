@@ -1,11 +1,14 @@
 /*
- * preset.c - presets: what a trace is to become once it is defined, kept for all processes of the run directory.
+ * preset.c - presets: what a trace is to become once it is defined, kept for all processes of the
+ * run directory.
  *
- *     <run directory>/preset/APPXYZ.ASID(0005)     a member's text, named by the trace in upper case
+ *     <run directory>/preset/APPXYZ.ASID(0005)     a member's text, named by the trace in upper
+ * case
  *
- * Called by TRACE CT and DEFINE, on the thread that gives the command, attached, under no lock.  A preset gets its name when it is
- * complete, so that nobody reads half of one, and of two writers the later one counts.  What is in the way of a file or of the directory,
- * a link or another user's, is refused and left alone.
+ * Called by TRACE CT and DEFINE, on the thread that gives the command, attached, under no lock.  A
+ * preset gets its name when it is complete, so that nobody reads half of one, and of two writers
+ * the later one counts.  What is in the way of a file or of the directory, a link or another
+ * user's, is refused and left alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,12 +24,15 @@
 
 static enum ctrace_status status_of_errno(void)
 {
-	return errno == ENOENT ? CTRACE_NOT_FOUND : errno == EACCES || errno == EPERM ? CTRACE_DENIED : CTRACE_OS_ERROR;
+	return errno == ENOENT                     ? CTRACE_NOT_FOUND
+	       : errno == EACCES || errno == EPERM ? CTRACE_DENIED
+						   : CTRACE_OS_ERROR;
 }
 
 /* ---- places ---- */
 
-/* Of the trace `name`.  Names that the registry has for other faces may hold what would lead out of the directory. */
+/* Of the trace `name`.  Names that the registry has for other faces may hold what would lead out of
+ * the directory. */
 static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 {
 	size_t size = strnlen(name, CT_TRACE_NAME_SIZE);
@@ -74,7 +80,8 @@ static enum ctrace_status open_directory(bool make, int *out_fd)
 }
 
 /* The directory, and what a trace's preset is called in it. */
-static enum ctrace_status open_place(const char *name, bool make, char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
+static enum ctrace_status open_place(const char *name, bool make,
+				     char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
 {
 	if (!find_file_name(name, out_file_name))
 		return CTRACE_INVALID_COMPONENT_NAME;
@@ -169,7 +176,8 @@ static enum ctrace_status parse(const struct ct_buf *text, struct ct_trace_reque
 	enum ctrace_status status = CTRACE_DAMAGED;
 	struct ct_parmlib member = { 0 };
 
-	if (ct_parmlib_parse(text->data, text->size, &member, NULL, NULL) == 0 && member.count == 1) {
+	if (ct_parmlib_parse(text->data, text->size, &member, NULL, NULL) == 0 &&
+	    member.count == 1) {
 		*out = member.requests[0];
 		status = CTRACE_OK;
 	}

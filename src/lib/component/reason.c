@@ -1,9 +1,11 @@
 /*
- * reason.c - every code that component trace answers: its name, what it means, its usual cause, and what to do.
+ * reason.c - every code that component trace answers: its name, what it means, its usual cause, and
+ * what to do.
  *
- * One table serves ctrace_outcome_text(), `ctrace explain` and the manual.  The look-ups are pure and run on any thread, also in a
- * signal handler.  ct_outcome_set() is called at the end of a command, on the thread that gave it; it takes no lock.  Without memory an
- * outcome has its codes and no message.
+ * One table serves ctrace_outcome_text(), `ctrace explain` and the manual.  The look-ups are pure
+ * and run on any thread, also in a signal handler.  ct_outcome_set() is called at the end of a
+ * command, on the thread that gave it; it takes no lock.  Without memory an outcome has its codes
+ * and no message.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +30,8 @@
 
 /* By RC, then by reason; `ctrace explain` lists them so. */
 static const struct ct_reason_row rows[] = {
-	{ CTRACE_RC_EXISTS, 0, 0, "EXISTS", "the trace was defined already, or there was none to delete",
+	{ CTRACE_RC_EXISTS, 0, 0, "EXISTS",
+	  "the trace was defined already, or there was none to delete",
 	  "The program defined the same NAME and SUB a second time without a DELETE between; or it deleted what it never defined or had "
 	  "deleted before; or PRESET(DELETE) found no preset. Definitions belong to one process: another process's do not count.",
 	  "Go on: nothing was changed. To give a trace other attributes, delete it first." },
@@ -38,7 +41,8 @@ static const struct ct_reason_row rows[] = {
 	       "are too many traces with a buffer size of their own, or too many components. The message says which.",
 	       "Raise the limit, make room where the run directory is (CTRACE_RUN_DIR), or give traces the same BUFSIZE; then give the command "
 	       "again."),
-	SYSTEM(RECOVERY, "the trace is in use by a command that waits for this thread or does not end",
+	SYSTEM(RECOVERY,
+	       "the trace is in use by a command that waits for this thread or does not end",
 	       "A start/stop or display routine commanded, deleted or defined the trace that it was called for, or one that another thread's "
 	       "command holds while it waits for this one. Or a command that works on the trace, which the message names, has not ended after "
 	       "five seconds: its routine waits for something, perhaps for a lock that is held round this very command.",
@@ -65,7 +69,8 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(MEMBER_SYNTAX, "the member has an error",
 		"Its text is not what the grammar of TRACEOPTS allows. The message says line, column, and what was expected there.",
 		"`ctrace parmlib check` names every error of a member. A member is read anew by each command that names it."),
-	REFUSED(LIKEHEAD_NO_OPTIONS, "LIKEHEAD=YES, but there is no head whose options could be taken over",
+	REFUSED(LIKEHEAD_NO_OPTIONS,
+		"LIKEHEAD=YES, but there is no head whose options could be taken over",
 		"The trace above was defined with HEADOPTS=NO, which is the default, and so has no options, attributes and state to share; or "
 		"LIKEHEAD=YES was coded without SUB.",
 		"Define the head with HEAD=YES and HEADOPTS=YES, or the sublevel without LIKEHEAD and with attributes of its own."),
@@ -74,7 +79,8 @@ static const struct ct_reason_row rows[] = {
 		"another run directory.",
 		"Look for it with `ctrace list`, which shows ASID and job name of each process. Give both the same CTRACE_RUN_DIR. The job name "
 		"is what CTRACE_JOBNAME says, else the program's name in upper case, cut to 8."),
-	REFUSED(LIKEHEAD_DIFFERS, "the member says LIKEHEAD, but the attributes of the trace and of its head differ",
+	REFUSED(LIKEHEAD_DIFFERS,
+		"the member says LIKEHEAD, but the attributes of the trace and of its head differ",
 		"A sublevel can follow its head only when ASIDS, JOBS, MINOPS, MOD, BUFFER, BUFMIN, BUFMAX, BUFDFLT, BUFDEFIN, WTR and WTRMODE "
 		"are the same for both.",
 		"Define the sublevel with the head's attributes or with LIKEHEAD=YES, or say ON or OFF in the member."),
@@ -88,13 +94,16 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(LIKEHEAD_HEADOPTS, "LIKEHEAD=YES excludes a head with HEADOPTS=NO",
 		"A sublevel that is itself a head (HEAD=YES) without options of its own cannot have its head's.",
 		"Code HEADOPTS=YES, or leave out LIKEHEAD."),
-	REFUSED(NO_STARTNAM, "STARTNAM is missing", "Every trace needs a start/stop routine, except a head with HEADOPTS=NO.",
+	REFUSED(NO_STARTNAM, "STARTNAM is missing",
+		"Every trace needs a start/stop routine, except a head with HEADOPTS=NO.",
 		"Name a routine: see ctrace_routine_register() and CTRACE_LINKLIST. If the head is only to group its sublevels, code HEAD=YES "
 		"and leave HEADOPTS=NO."),
-	{ CTRACE_RC_REFUSED, CTRACE_RSN_NAME_NOT_ALLOWED, 1, "NAME_NOT_ALLOWED", "STARTNAM is not allowed for a head with HEADOPTS=NO",
+	{ CTRACE_RC_REFUSED, CTRACE_RSN_NAME_NOT_ALLOWED, 1, "NAME_NOT_ALLOWED",
+	  "STARTNAM is not allowed for a head with HEADOPTS=NO",
 	  "HEAD=YES with HEADOPTS=NO, which is the default, makes a head that cannot be switched, so that its routine would never be called.",
 	  "Leave out STARTNAM, or code HEADOPTS=YES." },
-	{ CTRACE_RC_REFUSED, CTRACE_RSN_NAME_NOT_ALLOWED, 2, "NAME_NOT_ALLOWED", "DISPNAM is not allowed for a head with HEADOPTS=NO",
+	{ CTRACE_RC_REFUSED, CTRACE_RSN_NAME_NOT_ALLOWED, 2, "NAME_NOT_ALLOWED",
+	  "DISPNAM is not allowed for a head with HEADOPTS=NO",
 	  "HEAD=YES with HEADOPTS=NO, which is the default, makes a head that has no state to display.",
 	  "Leave out DISPNAM, or code HEADOPTS=YES." },
 	REFUSED(MEMBER_SUB, "a member for DEFINE must not have SUB",
@@ -153,16 +162,19 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(ASID_NOT_HEX, "an ASID is not a hexadecimal number",
 		"An ASID has 1 to 4 of the characters 0-9 and A-F, without a prefix.",
 		"Write it as `ctrace list` shows it. It is not the process id."),
-	REFUSED(MEMBER_TOO_LARGE, "the member is too large", "A member has at most 65536 bytes, comments included.",
+	REFUSED(MEMBER_TOO_LARGE, "the member is too large",
+		"A member has at most 65536 bytes, comments included.",
 		"Shorten it, or divide its transactions among several members. Make sure that CTRACE_PARMLIB leads to the file that you mean."),
-	REFUSED(MEMBER_NOT_READABLE, "the member is there, but may not be read, or everybody may write to it",
+	REFUSED(MEMBER_NOT_READABLE,
+		"the member is there, but may not be read, or everybody may write to it",
 		"The traced process's user has no permission to read the file, or it is no regular file, or everybody may write to it or to its directory: then it is not known who has written it.",
 		"Give that user permission to read it, put a regular file in its place, or take the others' permission to write away."),
 	REFUSED(MEMBER_ALLOCATION, "the parmlib directories could not be opened",
 		"CTRACE_PARMLIB is not set, or none of what it names is a directory, or the process has no memory or file descriptor left for the member. "
 		"A set-uid program does not look at CTRACE_PARMLIB.",
 		"Set CTRACE_PARMLIB in the environment of the traced process to directories that are there, with colons between."),
-	REFUSED(ASID_TOO_LONG, "an ASID has more than four characters", "ASIDs go from 1 to FFFF, hexadecimal.",
+	REFUSED(ASID_TOO_LONG, "an ASID has more than four characters",
+		"ASIDs go from 1 to FFFF, hexadecimal.",
 		"Write it as `ctrace list` shows it. It is not the process id."),
 	REFUSED(ASID_ZERO, "an ASID is zero", "ASIDs go from 1 to FFFF; no process has 0.",
 		"Write it as `ctrace list` shows it. ASID() turns the filter off."),
@@ -174,9 +186,11 @@ static const struct ct_reason_row rows[] = {
 	REFUSED(TOO_MANY_JOBNAMES, "more than 16 job names", "One filter has room for 16 jobs.",
 		"Name fewer, or turn the filter off with JOBNAME() and choose when reading."),
 	REFUSED(BUFSIZE_TOO_LONG, "the buffer size has more than five characters",
-		"BUFSIZE is up to four digits and K or M: 1K to 9999K, 1M to 2047M.", "Write larger sizes in M."),
+		"BUFSIZE is up to four digits and K or M: 1K to 9999K, 1M to 2047M.",
+		"Write larger sizes in M."),
 	REFUSED(BUFSIZE_UNIT, "the buffer size does not end with K or M",
-		"BUFSIZE has no plain bytes: 4K is 4096 of them, 1M is 1048576.", "Put K or M behind the number, without a blank."),
+		"BUFSIZE has no plain bytes: 4K is 4096 of them, 1M is 1048576.",
+		"Put K or M behind the number, without a blank."),
 	REFUSED(BUFSIZE_NOT_DECIMAL, "the buffer size is not a decimal number",
 		"In front of K or M stands something else than digits, nothing, 0, or more than 2047M.",
 		"Write up to four digits and K or M: 1K to 9999K, 1M to 2047M."),
@@ -208,9 +222,11 @@ static const struct ct_reason_row rows[] = {
 		"It was defined with BUFDEFIN=YES, which leaves the size to DEFINE's PARM and to presets.",
 		"Put the size into the member that DEFINE names or into a preset, delete the trace, and define it again."),
 	REFUSED(NO_STATE, "neither the command nor the member says ON, OFF or LIKEHEAD",
-		"The command left the state to the member, and the member has only options.", "Say ON or OFF in one of the two."),
+		"The command left the state to the member, and the member has only options.",
+		"Say ON or OFF in one of the two."),
 	REFUSED(NOT_A_SUBLEVEL, "LIKEHEAD was asked for a trace that has no head",
-		"The trace was defined without SUB, so that nothing is above it.", "Name the sublevel with SUB, or say ON or OFF."),
+		"The trace was defined without SUB, so that nothing is above it.",
+		"Name the sublevel with SUB, or say ON or OFF."),
 	REFUSED(NOT_ALL, "some of the member's transactions failed",
 		"A member for TRACE CT may switch several traces. Each is a transaction: what failed changed nothing, the others took effect. The "
 		"message names the first that failed.",
@@ -223,13 +239,15 @@ static const struct ct_reason_row rows[] = {
 	      "It has 1 to 8 of the characters A-Z, 0-9, @, # and $, and does not begin with a digit. Lower-case letters and blanks are not "
 	      "among them.",
 	      "Correct NAME. Names that begin with SYS are reserved by custom; ctrace takes them."),
-	ABEND(0x301, "DEFINE_RESERVED", "a field that has to be zero is not, or one has a value that it cannot have",
+	ABEND(0x301, "DEFINE_RESERVED",
+	      "a field that has to be zero is not, or one has a value that it cannot have",
 	      "The structure of DEFINE or TRACE CT was not initialised; or its size is another version's; or a YES or NO is neither; or "
 	      "STARTNAM, DISPNAM or FMTTAB is no name; or HEADOPTS=YES was coded without HEAD=YES, or one of WTR=YES and WTRMODE without the "
 	      "other. The message says which.",
 	      "Correct the field that the message names. If it names none of yours, initialise the whole structure with "
 	      "{ CTRACE_DEFINE_INIT, ... } or { CTRACE_TRACE_CT_INIT, ... }, which zeroes what is not named."),
-	ABEND(0x302, "DELETE_RESERVED", "a field of DELETE that has to be zero is not, or one has a value that it cannot have",
+	ABEND(0x302, "DELETE_RESERVED",
+	      "a field of DELETE that has to be zero is not, or one has a value that it cannot have",
 	      "The structure was not initialised; or its version or size is another one's; or DELSUBS and IFNOSUBS were both coded. The "
 	      "message says which.",
 	      "Correct the field that the message names. If it names none of yours, initialise the whole structure with "
@@ -250,7 +268,8 @@ const struct ct_reason_row *ct_reason_at(size_t index)
 const struct ct_reason_row *ct_reason_find(uint32_t rc, uint32_t reason, uint32_t low)
 {
 	for (size_t i = 0; i < CT_COUNT(rows); i++)
-		if (rows[i].rc == rc && rows[i].reason == reason && (rows[i].low == 0 || rows[i].low == low))
+		if (rows[i].rc == rc && rows[i].reason == reason &&
+		    (rows[i].low == 0 || rows[i].low == low))
 			return &rows[i];
 	return NULL;
 }
@@ -264,13 +283,15 @@ const char *ctrace_outcome_text(const struct ctrace_outcome *outcome)
 	if (outcome != NULL && outcome->rc == CTRACE_RC_ABEND)
 		row = ct_reason_find(CTRACE_RC_ABEND, outcome->abend, 0);
 	else if (outcome != NULL)
-		row = ct_reason_find(outcome->rc, CTRACE_REASON(outcome->rsncode), outcome->rsncode & 0xFF);
+		row = ct_reason_find(outcome->rc, CTRACE_REASON(outcome->rsncode),
+				     outcome->rsncode & 0xFF);
 	return row != NULL ? row->meaning : "an unknown return or reason code";
 }
 
 /* ---- an outcome ---- */
 
-/* As ct_escape_add(); but our own quotation marks, and what was escaped before, stay as they are. */
+/* As ct_escape_add(); but our own quotation marks, and what was escaped before, stay as they are.
+ */
 static void add_harmless(struct ct_buf *out, const char *text)
 {
 	while (*text != '\0') {
@@ -318,10 +339,12 @@ static void copy_cut(char *out, size_t capacity, const char *text, size_t size)
 	memcpy(out + used, mark, sizeof mark);
 }
 
-static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
 {
-	char text[2 * sizeof out->message]; /* what is cut here would not fit below either: escaping never shortens */
+	/* what is cut here would not fit below either: escaping never shortens */
+	char text[2 * sizeof out->message];
 	struct ct_buf harmless;
 	const char *line;
 
@@ -333,7 +356,8 @@ static void set_message(struct ctrace_outcome *out, const char *format, va_list 
 	ct_buf_fini(&harmless);
 }
 
-uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason, const char *format, ...)
+uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason,
+			const char *format, ...)
 {
 	va_list arguments;
 

@@ -1,8 +1,10 @@
 /*
- * routine.c - exits: start/stop and display routines, found by name and called; and what they say to whoever gave the command.
+ * routine.c - exits: start/stop and display routines, found by name and called; and what they say
+ * to whoever gave the command.
  *
- * Runs on the thread that gave the command.  A routine is called under no lock of ctrace: it is the program's code and may come back
- * with anything that the public headers offer.  What was found once stays known; a loaded module is never unloaded.
+ * Runs on the thread that gave the command.  A routine is called under no lock of ctrace: it is the
+ * program's code and may come back with anything that the public headers offer.  What was found
+ * once stays known; a loaded module is never unloaded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +43,8 @@ static struct known *find_known(const char *name)
 	return at;
 }
 
-/* Of two, what the program registers counts, not what was found: it may have been registered while a module was being loaded. */
+/* Of two, what the program registers counts, not what was found: it may have been registered while
+ * a module was being loaded. */
 static enum ctrace_status add(const char *name, const struct ct_routine *routine, bool counts)
 {
 	size_t size = name != NULL ? strnlen(name, CT_NAME_SIZE) : 0;
@@ -90,7 +93,8 @@ enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *rou
 	return status;
 }
 
-/* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C, hence ctrace_exit_routine. */
+/* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C,
+ * hence ctrace_exit_routine. */
 static bool load(const char *name, struct ct_routine *out, char *message, size_t size)
 {
 	const char *directories = ct_os_environment("CTRACE_LINKLIST");
@@ -113,7 +117,8 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	if (out->code != NULL)
 		return true;
 	(void)dlclose(module);
-	(void)snprintf(message, size, "%s has neither a function %s nor ctrace_exit_routine", file_name, name);
+	(void)snprintf(message, size, "%s has neither a function %s nor ctrace_exit_routine",
+		       file_name, name);
 	return false;
 }
 
@@ -132,7 +137,8 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 	if (found)
 		return true;
 	lifted = ct_shield_lift();
-	found = (ct_routine_find_cobol != NULL && ct_routine_find_cobol(name, out)) || load(name, out, message, size);
+	found = (ct_routine_find_cobol != NULL && ct_routine_find_cobol(name, out)) ||
+		load(name, out, message, size);
 	ct_shield_restore(lifted);
 	if (!found)
 		return false;
@@ -222,7 +228,8 @@ static enum ctrace_status write_to_operator(uint64_t number, const char *line)
 	struct ct_console *console;
 
 	ct_table_lock();
-	for (console = routines.consoles; console != NULL && console->number != number; console = console->next)
+	for (console = routines.consoles; console != NULL && console->number != number;
+	     console = console->next)
 		;
 	if (console != NULL) {
 		add_line(console, line);
@@ -253,7 +260,8 @@ static size_t cut(const char *text)
 	size_t used = 0;
 	size_t unit;
 
-	while (used < size && (unit = ct_message_unit(text + used, size - used)) <= CTRACE_MAX_WTO - used)
+	while (used < size &&
+	       (unit = ct_message_unit(text + used, size - used)) <= CTRACE_MAX_WTO - used)
 		used += unit;
 	return used;
 }

@@ -1,8 +1,9 @@
 /*
- * space.c - address spaces: who the live processes of our run directory are, by ASID and by job name.
+ * space.c - address spaces: who the live processes of our run directory are, by ASID and by job
+ * name.
  *
- * Called while a command that names one is checked, on its thread, attached, under no lock.  Our own session file is never opened here:
- * closing it would drop the lock that shows that we live.
+ * Called while a command that names one is checked, on its thread, attached, under no lock.  Our
+ * own session file is never opened here: closing it would drop the lock that shows that we live.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +47,8 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 	uint32_t asid;
 
 	/* We are among them and are refused: find() has looked at us already. */
-	if (!entry->is_alive || ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
+	if (!entry->is_alive ||
+	    ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
 		return;
 	space.asid = (uint16_t)asid;
 	(void)snprintf(space.jobname, sizeof space.jobname, "%.8s", jobname);
@@ -62,7 +64,8 @@ bool ct_space_run_directory(char out_path[4096])
 
 	if (slash == NULL)
 		return false;
-	(void)snprintf(out_path, 4096, "%.*s", (int)(slash - ct_process.session.path), ct_process.session.path);
+	(void)snprintf(out_path, 4096, "%.*s", (int)(slash - ct_process.session.path),
+		       ct_process.session.path);
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /*
  * table.c - the traces: by component, by head and sublevel, and who works on which.
  *
- * Commands come here, on any thread of the program, never a signal handler.  The lock is held for a look or a link, and never
- * while a routine runs; what takes longer is done under a claim.  A trace's memory stays when it is deleted, for the next definition
- * of that name.
+ * Commands come here, on any thread of the program, never a signal handler.  The lock is held for a
+ * look or a link, and never while a routine runs; what takes longer is done under a claim.  A
+ * trace's memory stays when it is deleted, for the next definition of that name.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,11 @@ struct waiter {
 
 static struct {
 	pthread_mutex_t lock;
-	uint32_t released; /* atomic: raised under the lock when a claim ends or a waiter should look again; waiters sleep on it */
-	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all of it in use. */
+	/* atomic: raised under the lock when a claim ends or a waiter should look again; waiters
+	 * sleep on it */
+	uint32_t released;
+	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all
+	 * of it in use. */
 	struct ct_trace **chunks[CHUNKS];
 	struct waiter *waiters;
 	uint32_t waiter_count;
@@ -141,7 +144,8 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 
 void ct_claim_init(struct ct_claim *claim)
 {
-	*claim = (struct ct_claim){ .thread = ct_claim_thread(), .is_operators = ct_os_thread_is_own() };
+	*claim = (struct ct_claim){ .thread = ct_claim_thread(),
+				    .is_operators = ct_os_thread_is_own() };
 }
 
 bool ct_claim_is_mine(const struct ct_trace *trace)
@@ -158,11 +162,13 @@ static const struct ct_trace *awaited_by(const void *thread)
 	return at != NULL ? at->trace : NULL;
 }
 
-/* Would waiting for this trace deadlock?  Follows the threads from the one that has the trace: each waits for the next.  A thread that
- * was woken may still be in the list, so the chain may be a cycle: no more steps are taken than there are waiters. */
+/* Would waiting for this trace deadlock?  Follows the threads from the one that has the trace: each
+ * waits for the next.  A thread that was woken may still be in the list, so the chain may be a
+ * cycle: no more steps are taken than there are waiters. */
 static bool waits_for_me(const struct ct_trace *trace)
 {
-	for (uint32_t steps = 0; trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
+	for (uint32_t steps = 0;
+	     trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
 		if (ct_claim_is_mine(trace))
 			return true;
 		trace = awaited_by(trace->claim->thread);
@@ -225,7 +231,8 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 		wake_waiters();
 	start_ns = ct_clock_mono_ns();
 	while (trace->claim != NULL && claimed == CT_CLAIMED) {
-		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED); /* raised under the lock only */
+		/* raised under the lock only */
+		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED);
 		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
 		const sigset_t *lifted;
 
@@ -266,7 +273,8 @@ static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
 {
 	if (claim->count == claim->capacity) {
 		uint32_t capacity = claim->capacity != 0 ? claim->capacity * 2 : 8;
-		struct ct_trace **traces = realloc(claim->traces, capacity * sizeof(struct ct_trace *));
+		struct ct_trace **traces =
+			realloc(claim->traces, capacity * sizeof(struct ct_trace *));
 
 		if (traces == NULL)
 			return false;
@@ -291,8 +299,8 @@ enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
 	return claimed;
 }
 
-/* What is claimed already does not change any more; what another command works on may have gone, or got sublevels, when it has finished:
- * so from the top again. */
+/* What is claimed already does not change any more; what another command works on may have gone, or
+ * got sublevels, when it has finished: so from the top again. */
 enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
 {
 	struct ct_trace *at = trace;
@@ -306,7 +314,8 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 			if (!claim_add(claim, at))
 				return CT_CLAIM_NO_MEMORY;
 		} else {
-			enum ct_claimed claimed = wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
+			enum ct_claimed claimed =
+				wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
 
 			if (claimed != CT_CLAIMED)
 				return claimed;
@@ -334,19 +343,22 @@ static uint32_t outcome_of_blocker(struct ctrace_outcome *out)
 	const char *name = ct_registry_name(ct_process.registry, blocker.component);
 	char who[32];
 
-	(void)snprintf(who, sizeof who, blocker.is_operators ? "an operator" : "thread %u", (unsigned)blocker.tid);
-	return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
-			      "%s is in use by %s of %s, which does not end: has its routine a lock that is not free?", name, command,
-			      who);
+	(void)snprintf(who, sizeof who, blocker.is_operators ? "an operator" : "thread %u",
+		       (unsigned)blocker.tid);
+	return ct_outcome_set(
+		out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+		"%s is in use by %s of %s, which does not end: has its routine a lock that is not free?",
+		name, command, who);
 }
 
 uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out)
 {
 	if (claimed == CT_CLAIM_NO_MEMORY)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for a command about %s", name);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "no memory for a command about %s", name);
 	if (claimed == CT_CLAIM_REFUSED)
-		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY, "%s is in use by a command that waits for this one",
-				      name);
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
+				      "%s is in use by a command that waits for this one", name);
 	if (claimed == CT_CLAIM_TIMED_OUT)
 		return outcome_of_blocker(out);
 	return CTRACE_RC_OK;
@@ -361,7 +373,10 @@ struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
 
 	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
 		trace = ct_table_find(component);
-	return trace != NULL && (trace->is_defined || (ct_claim_is_mine(trace) && trace->generation != 0)) ? trace : NULL;
+	return trace != NULL && (trace->is_defined ||
+				 (ct_claim_is_mine(trace) && trace->generation != 0))
+		       ? trace
+		       : NULL;
 }
 
 void ct_trace_forget(struct ct_trace *trace)
@@ -385,10 +400,14 @@ void ct_trace_restore_ring(const struct ct_trace *trace)
 {
 	const char *name = ct_registry_name(ct_process.registry, trace->component);
 
-	if (ct_registry_configured(ct_process.registry, trace->component).buffer != trace->buffer_before)
-		(void)!ct_channel_set_buffer(ct_process.registry, name, strlen(name), trace->buffer_before);
-	if (ct_registry_configured(ct_process.registry, trace->component).writer != trace->writer_before)
-		(void)!ct_channel_set_writer(ct_process.registry, name, strlen(name), trace->writer_before);
+	if (ct_registry_configured(ct_process.registry, trace->component).buffer !=
+	    trace->buffer_before)
+		(void)!ct_channel_set_buffer(ct_process.registry, name, strlen(name),
+					     trace->buffer_before);
+	if (ct_registry_configured(ct_process.registry, trace->component).writer !=
+	    trace->writer_before)
+		(void)!ct_channel_set_writer(ct_process.registry, name, strlen(name),
+					     trace->writer_before);
 }
 
 /* ---- tokens ---- */
@@ -407,12 +426,15 @@ bool ct_token_find(uint64_t token, struct ct_token *out)
 	ct_table_lock();
 	if (component < CT_COMPONENT_LIMIT)
 		trace = ct_table_find(component);
-	/* Also while it is being defined: its routine has the token before anybody else sees the trace. */
-	is_valid = trace != NULL && ct_token_of(trace) == token && (trace->is_defined || trace->claim != NULL);
+	/* Also while it is being defined: its routine has the token before anybody else sees the
+	 * trace. */
+	is_valid = trace != NULL && ct_token_of(trace) == token &&
+		   (trace->is_defined || trace->claim != NULL);
 	if (is_valid) {
 		while (trace->attributes.likehead && trace->head != NULL)
 			trace = trace->head;
-		*out = (struct ct_token){ component, trace->attributes.wtrmode, trace->attributes.wtr };
+		*out = (struct ct_token){ component, trace->attributes.wtrmode,
+					  trace->attributes.wtr };
 	}
 	ct_table_unlock();
 	return is_valid;
@@ -445,7 +467,8 @@ void ct_table_forget_interrupted(void)
 		trace->is_interrupted = false;
 		level.level = trace->level_before;
 		ct_trace_restore_ring(trace);
-		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL, NULL);
+		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL,
+					  NULL);
 		ct_trace_forget(trace);
 	} while (true);
 }
@@ -460,7 +483,8 @@ static void free_from_others(struct ct_trace *trace, void *user)
 	trace->is_leaving = false; /* it goes on being defined */
 	if (trace->is_defined)
 		return;
-	trace->is_interrupted = trace->attributes.bufmin != 0; /* else its definition has not begun yet */
+	/* else its definition has not begun yet */
+	trace->is_interrupted = trace->attributes.bufmin != 0;
 	ct_table_unlink(trace);
 }
 

@@ -1,14 +1,16 @@
 /*
  * tbwc.c - the state and number of a buffer that the application fills itself: CTRACECS.
  *
- * Any thread, also in a signal handler: a change is one compare-and-swap of one word, never waits, and does not touch errno.  Only
- * ctrace_tbwc_init() and ctrace_tbwc_fini() call the system.
+ * Any thread, also in a signal handler: a change is one compare-and-swap of one word, never waits,
+ * and does not touch errno.  Only ctrace_tbwc_init() and ctrace_tbwc_fini() call the system.
  *
  *     AVAILABLE -> FILLING -> FULL                  the application, by ctrace_tbwc_change()
- *                             FULL -> CAPTURE -> AVAILABLE     ctrace_write_buffer(), by the two at the end
+ *                             FULL -> CAPTURE -> AVAILABLE     ctrace_write_buffer(), by the two at
+ * the end
  *
- * Who may touch the buffer goes with the word, so its changes order the buffer's bytes (docs/CONCURRENCY.md): FULL releases what was
- * filled in to the capture, which acquires; AVAILABLE releases what was read to the next FILLING, which acquires.
+ * Who may touch the buffer goes with the word, so its changes order the buffer's bytes
+ * (docs/CONCURRENCY.md): FULL releases what was filled in to the capture, which acquires; AVAILABLE
+ * releases what was read to the next FILLING, which acquires.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +19,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-_Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0), "a change in a signal handler may not wait for a lock");
+_Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0),
+	       "a change in a signal handler may not wait for a lock");
 
 static uint32_t state_of(uint64_t word)
 {
@@ -32,7 +35,8 @@ static uint64_t make_word(uint32_t state, uint32_t sequence)
 /* What the application may make of a TBWC, and make something else of. */
 static bool is_applications(uint32_t state)
 {
-	return state == CTRACE_TBWC_AVAILABLE || state == CTRACE_TBWC_FILLING || state == CTRACE_TBWC_FULL;
+	return state == CTRACE_TBWC_AVAILABLE || state == CTRACE_TBWC_FILLING ||
+	       state == CTRACE_TBWC_FULL;
 }
 
 static enum ctrace_status lock_pages(const void *buffer, size_t size)
@@ -47,12 +51,14 @@ static enum ctrace_status lock_pages(const void *buffer, size_t size)
 	return error == EPERM || error == ENOMEM ? CTRACE_DENIED : CTRACE_OS_ERROR;
 }
 
-enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size_t size, uint32_t mode)
+enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size_t size,
+				    uint32_t mode)
 {
 	bool locks = mode == CTRACE_DREF || mode == CTRACE_FIXED;
 
 	/* mlock() takes a size that goes round for none at all. */
-	if (tbwc == NULL || buffer == NULL || size == 0 || size > PTRDIFF_MAX || (mode != CTRACE_PAGEABLE && !locks))
+	if (tbwc == NULL || buffer == NULL || size == 0 || size > PTRDIFF_MAX ||
+	    (mode != CTRACE_PAGEABLE && !locks))
 		return CTRACE_UNSUPPORTED;
 	if (locks) {
 		enum ctrace_status status = lock_pages(buffer, size);
@@ -108,9 +114,10 @@ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_chang
 		return false;
 	if (change->buffseq != NULL)
 		sequence = *change->buffseq;
-	/* Acquire for FILLING: pairs with the release in ct_tbwc_release().  Release for FULL: pairs with ct_tbwc_capture(). */
-	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(change->mode, sequence), false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	/* Acquire for FILLING: pairs with the release in ct_tbwc_release().  Release for FULL:
+	 * pairs with ct_tbwc_capture(). */
+	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(change->mode, sequence),
+					   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 bool ct_tbwc_capture(struct ctrace_tbwc *tbwc)
@@ -120,8 +127,9 @@ bool ct_tbwc_capture(struct ctrace_tbwc *tbwc)
 	if (state_of(word) != CTRACE_TBWC_FULL)
 		return false;
 	/* Acquire: pairs with the change to FULL.  From here on nobody but us changes the word. */
-	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(CTRACE_TBWC_CAPTURE, (uint32_t)word), false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&tbwc->word, &word,
+					   make_word(CTRACE_TBWC_CAPTURE, (uint32_t)word), false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state)

@@ -1,7 +1,9 @@
 /*
- * trace_status.c - what a trace does: what a request may ask of it, and what it makes of its status.
+ * trace_status.c - what a trace does: what a request may ask of it, and what it makes of its
+ * status.
  *
- * Called by define.c and command.c for a trace that their command has claimed.  Nothing here is in force yet: change.c sees to that.
+ * Called by define.c and command.c for a trace that their command has claimed.  Nothing here is in
+ * force yet: change.c sees to that.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +37,8 @@ static void copy_status(const struct ct_trace *trace, struct ct_status *out)
 	out->buffer_asked = out->buffer_rounded = attributes->bufdflt;
 }
 
-/* The head may be another command's just now: hence the lock, under which it replaces its status. */
+/* The head may be another command's just now: hence the lock, under which it replaces its status.
+ */
 void ct_status_get(const struct ct_trace *trace, struct ct_status *out)
 {
 	ct_table_lock();
@@ -80,57 +83,70 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_attributes(const struct ct_attributes *a, const struct ct_attributes *b)
 {
-	return a->asids == b->asids && a->jobs == b->jobs && a->mod == b->mod && a->buffer == b->buffer && a->bufdefin == b->bufdefin &&
-	       a->wtr == b->wtr && a->wtrmode == b->wtrmode && a->bufmin == b->bufmin && a->bufmax == b->bufmax &&
+	return a->asids == b->asids && a->jobs == b->jobs && a->mod == b->mod &&
+	       a->buffer == b->buffer && a->bufdefin == b->bufdefin && a->wtr == b->wtr &&
+	       a->wtrmode == b->wtrmode && a->bufmin == b->bufmin && a->bufmax == b->bufmax &&
 	       a->bufdflt == b->bufdflt && same_text(a->minops, b->minops);
 }
 
-static uint32_t refuse(const struct rule *rule, const struct ct_trace_request *request, const struct ct_attributes *own,
-		       const char *source, struct ctrace_outcome *out)
+static uint32_t refuse(const struct rule *rule, const struct ct_trace_request *request,
+		       const struct ct_attributes *own, const char *source,
+		       struct ctrace_outcome *out)
 {
 	char place[64] = "";
 	char sizes[80] = "";
 
 	if (source != NULL)
-		(void)snprintf(place, sizeof place, "%s:%u:%u: ", source, request->place[rule->clause].line,
+		(void)snprintf(place, sizeof place, "%s:%u:%u: ", source,
+			       request->place[rule->clause].line,
 			       request->place[rule->clause].column);
 	if (rule->reason == CTRACE_RSN_BUFSIZE_LIMITS)
-		(void)snprintf(sizes, sizeof sizes, ": %llu is not from %u to %u", (unsigned long long)request->bufsize, own->bufmin,
-			       own->bufmax);
-	return ct_outcome_set(out, CTRACE_RC_REFUSED, rule->reason, "%s%s%s", place, rule->why, sizes);
+		(void)snprintf(sizes, sizeof sizes, ": %llu is not from %u to %u",
+			       (unsigned long long)request->bufsize, own->bufmin, own->bufmax);
+	return ct_outcome_set(out, CTRACE_RC_REFUSED, rule->reason, "%s%s%s", place, rule->why,
+			      sizes);
 }
 
-uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_request *request, enum ct_request_from from,
-			 const char *source, struct ctrace_outcome *out)
+uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_request *request,
+			 enum ct_request_from from, const char *source, struct ctrace_outcome *out)
 {
 	const struct ct_attributes *own = ct_trace_attributes(trace);
-	const struct ct_attributes *head = trace->head != NULL ? ct_trace_attributes(trace->head) : NULL;
+	const struct ct_attributes *head =
+		trace->head != NULL ? ct_trace_attributes(trace->head) : NULL;
 	bool likehead = request->state == CTRACE_CT_LIKEHEAD;
 	bool is_size = request->has[CT_CLAUSE_BUFSIZE];
 	/* In the order of the reasons, but LIKEHEAD. */
 	const struct rule rules[] = {
-		{ from == CT_FROM_DEFINE && request->has[CT_CLAUSE_SUB], CT_CLAUSE_SUB, CTRACE_RSN_MEMBER_SUB,
+		{ from == CT_FROM_DEFINE && request->has[CT_CLAUSE_SUB], CT_CLAUSE_SUB,
+		  CTRACE_RSN_MEMBER_SUB,
 		  "SUB is not allowed in a member that DEFINE names: it is for one trace" },
-		{ from == CT_FROM_DEFINE && request->state == CTRACE_CT_PRESET_DELETE, CT_CLAUSE_STATE, CTRACE_RSN_MEMBER_PRESET_DELETE,
+		{ from == CT_FROM_DEFINE && request->state == CTRACE_CT_PRESET_DELETE,
+		  CT_CLAUSE_STATE, CTRACE_RSN_MEMBER_PRESET_DELETE,
 		  "PRESET(DELETE) is not allowed in a member that DEFINE names" },
 		{ is_size && !own->buffer, CT_CLAUSE_BUFSIZE, CTRACE_RSN_NO_BUFFER,
 		  "the trace was defined with BUFFER=NO: it has no buffer size" },
-		{ is_size && from == CT_FROM_COMMAND && own->bufdefin, CT_CLAUSE_BUFSIZE, CTRACE_RSN_BUFDEFIN,
+		{ is_size && from == CT_FROM_COMMAND && own->bufdefin, CT_CLAUSE_BUFSIZE,
+		  CTRACE_RSN_BUFDEFIN,
 		  "the trace was defined with BUFDEFIN=YES: its buffer size is set when it is defined" },
-		{ is_size && (request->bufsize < own->bufmin || request->bufsize > own->bufmax), CT_CLAUSE_BUFSIZE,
-		  CTRACE_RSN_BUFSIZE_LIMITS, "the buffer size is not between BUFMIN and BUFMAX" },
+		{ is_size && (request->bufsize < own->bufmin || request->bufsize > own->bufmax),
+		  CT_CLAUSE_BUFSIZE, CTRACE_RSN_BUFSIZE_LIMITS,
+		  "the buffer size is not between BUFMIN and BUFMAX" },
 		{ request->asid_count != 0 && !own->asids, CT_CLAUSE_ASID, CTRACE_RSN_NO_ASIDS,
 		  "the trace was defined with ASIDS=NO: it cannot be filtered by address space" },
 		{ request->jobname_count != 0 && !own->jobs, CT_CLAUSE_JOBNAME, CTRACE_RSN_NO_JOBS,
 		  "the trace was defined with JOBS=NO: it cannot be filtered by job name" },
-		{ request->has[CT_CLAUSE_WTR] && !request->disconnect && !own->wtr, CT_CLAUSE_WTR, CTRACE_RSN_NO_WTR,
+		{ request->has[CT_CLAUSE_WTR] && !request->disconnect && !own->wtr, CT_CLAUSE_WTR,
+		  CTRACE_RSN_NO_WTR,
 		  "the trace was defined with WTR=NO: it has no external writer" },
 		{ likehead && head == NULL, CT_CLAUSE_STATE,
-		  from == CT_FROM_COMMAND ? CTRACE_RSN_NOT_A_SUBLEVEL : CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
+		  from == CT_FROM_COMMAND ? CTRACE_RSN_NOT_A_SUBLEVEL
+					  : CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
 		  "LIKEHEAD is for sublevels: this trace has no head" },
-		{ likehead && head != NULL && !trace->head->attributes.headopts, CT_CLAUSE_STATE, CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
+		{ likehead && head != NULL && !trace->head->attributes.headopts, CT_CLAUSE_STATE,
+		  CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
 		  "LIKEHEAD: the head was defined with HEADOPTS=NO and has nothing to follow" },
-		{ likehead && head != NULL && !same_attributes(own, head), CT_CLAUSE_STATE, CTRACE_RSN_LIKEHEAD_DIFFERS,
+		{ likehead && head != NULL && !same_attributes(own, head), CT_CLAUSE_STATE,
+		  CTRACE_RSN_LIKEHEAD_DIFFERS,
 		  "LIKEHEAD: the head has other attributes (ASIDS, JOBS, MINOPS, MOD, BUFFER..., WTR)" },
 	};
 
@@ -142,13 +158,16 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 
 /* ---- what becomes of it ---- */
 
-/* Options are replaced by what the request says, none when it says none.  ON leaves the filters and the writer that it does not name; OFF
- * leaves neither. */
-void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request, const struct ct_attributes *attributes)
+/* Options are replaced by what the request says, none when it says none.  ON leaves the filters and
+ * the writer that it does not name; OFF leaves neither. */
+void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request,
+		     const struct ct_attributes *attributes)
 {
 	bool is_on = request->state == CTRACE_CT_ON;
 
-	status->mode = is_on ? CTRACE_MODE_ON : attributes->minops != NULL ? CTRACE_MODE_MIN : CTRACE_MODE_OFF;
+	status->mode = is_on                        ? CTRACE_MODE_ON
+		       : attributes->minops != NULL ? CTRACE_MODE_MIN
+						    : CTRACE_MODE_OFF;
 	status->level = CTRACE_DEBUG;
 	memset(status->options, 0, sizeof status->options);
 	if (is_on)

@@ -1,9 +1,10 @@
 /*
  * write_buffer.c - CTRACEWR: what an application has put into a buffer of its own becomes events.
  *
- * Any thread, not in a signal handler.  The entries go into the calling thread's ring for imported entries, under the policy of the
- * component, and from there the way of every event; so they outlive the process from the moment this returns.  Nothing in the buffer
- * is believed; what is in it is taken whole or refused whole.  errno is kept.
+ * Any thread, not in a signal handler.  The entries go into the calling thread's ring for imported
+ * entries, under the policy of the component, and from there the way of every event; so they
+ * outlive the process from the moment this returns.  Nothing in the buffer is believed; what is in
+ * it is taken whole or refused whole.  errno is kept.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,8 @@ static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
 
 /* ---- entries ---- */
 
-/* The times of entries become ticks by what the clocks say now: the session's last point may be old, when there was nothing to trace. */
+/* The times of entries become ticks by what the clocks say now: the session's last point may be
+ * old, when there was nothing to trace. */
 static void start_capture(struct capture *capture, uint32_t component)
 {
 	*capture = (struct capture){ .component = component };
@@ -37,7 +39,8 @@ static void start_capture(struct capture *capture, uint32_t component)
 	capture->now = ct_clock_ticks();
 }
 
-/* An entry that claims to be of the future would date all that come after it in this ring, so none is younger than its capture. */
+/* An entry that claims to be of the future would date all that come after it in this ring, so none
+ * is younger than its capture. */
 static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
 {
 	uint64_t ticks = ct_sync_ticks(&capture->sync, ct_tod_wall_ns(tod));
@@ -47,13 +50,15 @@ static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
 
 static void write_entry(struct capture *capture, const struct ct_cte *entry)
 {
-	const struct ct_event_head head = { .component = capture->component, .event_id = entry->entry_id, .level = CTRACE_INFO };
+	const struct ct_event_head head = { .component = capture->component,
+					    .event_id = entry->entry_id,
+					    .level = CTRACE_INFO };
 	const struct ctrace_item item = CTRACE_BIN(entry->data, entry->size);
 	uint32_t number = ct_trace_class(&head, &item, 1);
 	uint64_t ticks = ticks_of(capture, entry->time);
 	struct ct_reservation reservation;
-	enum ctrace_status status =
-		ct_trace_reserve_imported(capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
+	enum ctrace_status status = ct_trace_reserve_imported(
+		capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
 
 	if (status != CTRACE_OK) {
 		capture->lost++;
@@ -100,11 +105,13 @@ static struct ctrace_write_outcome tell(const struct capture *capture)
  * as new. */
 static bool is_off(uint32_t component)
 {
-	return __atomic_load_n(&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE) > CTRACE_INFO;
+	return __atomic_load_n(&ct_process.session.components[component].level_word.level,
+			       __ATOMIC_ACQUIRE) > CTRACE_INFO;
 }
 
 /* The buffer is ours: nobody who keeps the rules changes it, or its TBWC. */
-static struct ctrace_write_outcome write_imported(const struct ctrace_write *request, const struct ct_token *token)
+static struct ctrace_write_outcome write_imported(const struct ctrace_write *request,
+						  const struct ct_token *token)
 {
 	const struct ctrace_tbwc *tbwc = request->tbwc;
 	struct ctrace_write_outcome outcome = answer(CTRACE_WR_REFUSED, CTRACE_WR_MALFORMED);
@@ -129,16 +136,20 @@ static struct ctrace_write_outcome write_buffer(const struct ctrace_write *reque
 	struct ctrace_write_outcome outcome;
 	struct ct_token token;
 
-	if (request == NULL || request->size < sizeof *request || !ct_token_find(request->token, &token))
+	if (request == NULL || request->size < sizeof *request ||
+	    !ct_token_find(request->token, &token))
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN);
 	if (!token.wtr)
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NO_WTR);
 	if (request->tbwc == NULL || !ct_tbwc_capture(request->tbwc))
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
 	outcome = write_imported(request, &token);
-	/* Before we wait for the output: the entries are in the ring, and the application may fill the buffer again. */
-	ct_tbwc_release(request->tbwc, outcome.rc == CTRACE_WR_REFUSED ? CTRACE_TBWC_FULL : CTRACE_TBWC_AVAILABLE);
-	if (request->synch == CTRACE_YES && (outcome.rc == CTRACE_RC_OK || outcome.rc == CTRACE_WR_LOST) &&
+	/* Before we wait for the output: the entries are in the ring, and the application may fill
+	 * the buffer again. */
+	ct_tbwc_release(request->tbwc,
+			outcome.rc == CTRACE_WR_REFUSED ? CTRACE_TBWC_FULL : CTRACE_TBWC_AVAILABLE);
+	if (request->synch == CTRACE_YES &&
+	    (outcome.rc == CTRACE_RC_OK || outcome.rc == CTRACE_WR_LOST) &&
 	    ct_process_flush(CTRACE_WR_SYNCH_MS) != CTRACE_OK) {
 		outcome.rc = CTRACE_WR_LOST;
 		outcome.rsncode = CTRACE_WR_OUTPUT << 8;

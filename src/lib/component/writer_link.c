@@ -1,14 +1,17 @@
 /*
  * writer_link.c - a traced process's side of its external writers.
  *
- * Commands come here on any thread, never in a signal handler; what a writer says, or its end, is heard on the server's thread.  A component is
- * connected by its channel: rings of that channel are the writer's as soon as the consumer thread has let go of them (lib/consumer/consumer.c).  A writer that
- * dies is noticed when its socket closes and its lock on the session is gone; then the consumer thread finishes what it had, and the traces go on to
- * their own destinations until the writer is there again.
+ * Commands come here on any thread, never in a signal handler; what a writer says, or its end, is
+ * heard on the server's thread.  A component is connected by its channel: rings of that channel are
+ * the writer's as soon as the consumer thread has let go of them (lib/consumer/consumer.c).  A
+ * writer that dies is noticed when its socket closes and its lock on the session is gone; then the
+ * consumer thread finishes what it had, and the traces go on to their own destinations until the
+ * writer is there again.
  *
- * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its directory), NUMBER (of the writer in the session) and LEVEL
- * (how many destinations it has for it); the writer answers with NUMBER (how many it uses).  When it is to end, the writer
- * sends CT_VERB_WRITER_STOP, the process takes its wishes back and answers; then the writer gives the rings back and closes.
+ * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its directory),
+ * NUMBER (of the writer in the session) and LEVEL (how many destinations it has for it); the writer
+ * answers with NUMBER (how many it uses).  When it is to end, the writer sends CT_VERB_WRITER_STOP,
+ * the process takes its wishes back and answers; then the writer gives the rings back and closes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -113,7 +116,9 @@ static uint32_t slots_in_use(void)
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
 		used |= mask_of(slots_of(i)) | mask_of(links[i].left);
 	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++)
-		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->held_by, __ATOMIC_ACQUIRE) % CT_DEST_LIMIT;
+		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->held_by,
+					      __ATOMIC_ACQUIRE) %
+				      CT_DEST_LIMIT;
 	return used;
 }
 
@@ -159,7 +164,10 @@ static bool send_with_directory(int fd, const struct ct_buf *request)
 	int directory = ct_session_directory(&ct_process.session);
 	char control[CMSG_SPACE(sizeof directory)] = { 0 };
 	struct iovec part = { request->data, 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof control };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
 	if (directory < 0)
@@ -168,7 +176,8 @@ static bool send_with_directory(int fd, const struct ct_buf *request)
 	head->cmsg_type = SCM_RIGHTS;
 	head->cmsg_len = CMSG_LEN(sizeof directory);
 	memcpy(CMSG_DATA(head), &directory, sizeof directory);
-	return sendmsg(fd, &message, MSG_NOSIGNAL) == 1 && send_all(fd, request->data + 1, request->size - 1);
+	return sendmsg(fd, &message, MSG_NOSIGNAL) == 1 &&
+	       send_all(fd, request->data + 1, request->size - 1);
 }
 
 /* Reads one frame; the writer answers at once or is not worth waiting for. */
@@ -208,7 +217,8 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
 	if (ct_message_end(&bytes, start) == CTRACE_OK && send_with_directory(fd, &bytes)) {
 		ct_buf_clear(&bytes);
-		if (receive(fd, &bytes, &answer) && ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
+		if (receive(fd, &bytes, &answer) &&
+		    ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
 			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
 	}
 	ct_buf_fini(&bytes);
@@ -218,15 +228,18 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 static bool ready(int fd, void *user);
 static void connect_again(void *user);
 
-/* Once for each link, however often a writer says that it is up: the server has room for so many tasks only.  Under the lock. */
+/* Once for each link, however often a writer says that it is up: the server has room for so many
+ * tasks only.  Under the lock. */
 static void look_again(uint32_t number, unsigned delay_ms)
 {
 	if (!links[number].is_due)
-		links[number].is_due = ct_server_later(delay_ms, connect_again, (void *)(uintptr_t)number) == CTRACE_OK;
+		links[number].is_due = ct_server_later(delay_ms, connect_again,
+						       (void *)(uintptr_t)number) == CTRACE_OK;
 }
 
-/* The losses that the output of the writer before reports are nothing to the next one's.  The counter of a ring is its thread's, which may
- * be about to raise it: what it had counted before stands in the cursor, which nobody works with now. */
+/* The losses that the output of the writer before reports are nothing to the next one's.  The
+ * counter of a ring is its thread's, which may be about to raise it: what it had counted before
+ * stands in the cursor, which nobody works with now. */
 static void forget_losses(struct ct_dest *dest, uint32_t index)
 {
 	uint64_t reported = ct_dest_current(dest)->announced;
@@ -240,14 +253,16 @@ static void forget_losses(struct ct_dest *dest, uint32_t index)
 	}
 	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++) {
 		struct ct_ring_head *head = ct_ring_pool_at(ct_process.pool, i)->head;
-		const struct ct_cursor_place none = { .lost = 0 - __atomic_load_n(&head->lost_to[index], __ATOMIC_RELAXED) };
+		const struct ct_cursor_place none = {
+			.lost = 0 - __atomic_load_n(&head->lost_to[index], __ATOMIC_RELAXED)
+		};
 
 		ct_cursor_reset(&head->cursor[index], dest->sequence, &none);
 	}
 }
 
-/* A destination that another writer may have had: where that one wrote is nothing to whoever adopts from this one.  Nobody has a ring for
- * it now, so the store commits nothing else. */
+/* A destination that another writer may have had: where that one wrote is nothing to whoever adopts
+ * from this one.  Nobody has a ring for it now, so the store commits nothing else. */
 static void begin_destination(uint32_t index)
 {
 	struct ct_dest *dest = &ct_process.session.head->dest[index];
@@ -273,7 +288,8 @@ static bool connect_to(uint32_t number)
 		return link->fd >= 0;
 	memcpy(directory, ct_process.session.path, sizeof directory);
 	slash = strrchr(directory, '/');
-	if (slash == NULL || (size_t)(slash - directory) + sizeof "/" CT_WRITER_DIRECTORY > sizeof directory)
+	if (slash == NULL ||
+	    (size_t)(slash - directory) + sizeof "/" CT_WRITER_DIRECTORY > sizeof directory)
 		return false;
 	memcpy(slash, "/" CT_WRITER_DIRECTORY, sizeof "/" CT_WRITER_DIRECTORY);
 	if (ct_client_connect(directory, writer_at(number)->name, &fd) != CTRACE_OK)
@@ -296,7 +312,8 @@ static bool connect_to(uint32_t number)
 
 /* ---- losing it ---- */
 
-/* On the server's thread, until the writer's lock is free: whoever closed the socket may still work on our rings. */
+/* On the server's thread, until the writer's lock is free: whoever closed the socket may still work
+ * on our rings. */
 static void adopt(void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
@@ -306,7 +323,8 @@ static void adopt(void *user)
 	if (link->left != 0 && ct_session_writer_lives(&ct_process.session, number)) {
 		(void)!ct_server_later(LOOK_AGAIN_MS, adopt, user);
 	} else if (link->left != 0) {
-		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left), __ATOMIC_ACQ_REL);
+		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left),
+					__ATOMIC_ACQ_REL);
 		link->left = 0;
 		ct_process_wake_consumer_thread();
 		/* If it was not the writer that ended. */
@@ -354,7 +372,8 @@ static bool ready(int fd, void *user)
 		leave();
 		return false;
 	}
-	/* The program may have closed it, as daemons do: then the writer believes that we have ended. */
+	/* The program may have closed it, as daemons do: then the writer believes that we have
+	 * ended. */
 	got = ct_os_is_file(fd, &link->id) ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
 	if (got > 0) {
 		part(number);
@@ -416,7 +435,8 @@ static bool is_in_use(uint32_t number)
 	uint32_t count = ct_registry_count(ct_process.registry);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (__atomic_load_n(&ct_registry_entry(ct_process.registry, i)->writer, __ATOMIC_RELAXED) == number)
+		if (__atomic_load_n(&ct_registry_entry(ct_process.registry, i)->writer,
+				    __ATOMIC_RELAXED) == number)
 			return true;
 	return false;
 }

@@ -1,8 +1,8 @@
 /*
  * batch.c - the events of rings for one destination that takes them decoded, merged by time.
  *
- * Runs under the consumer's lock.  Reads rings, never changes them: an iterator is a position of its own.  Events of overwrite rings are
- * copied, since their producer may come round again.
+ * Runs under the consumer's lock.  Reads rings, never changes them: an iterator is a position of
+ * its own.  Events of overwrite rings are copied, since their producer may come round again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,8 +39,8 @@ static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 	return CTRACE_OK;
 }
 
-/* With room for a few rings from the beginning: by the time that there are any, memory may be short.  Most of it is never used, and so
- * not cleared. */
+/* With room for a few rings from the beginning: by the time that there are any, memory may be
+ * short.  Most of it is never used, and so not cleared. */
 enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
 {
 	memset(batch, 0, sizeof *batch);
@@ -49,7 +49,8 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->items = malloc(BATCH_ITEMS * sizeof *batch->items);
 	ct_buf_init(&batch->scratch);
 	batch->first_sizes = malloc(BATCH_EVENTS * sizeof *batch->first_sizes);
-	if (ct_runs_init(&batch->runs) != CTRACE_OK || batch->first_sizes == NULL || batch->events == NULL || batch->items == NULL ||
+	if (ct_runs_init(&batch->runs) != CTRACE_OK || batch->first_sizes == NULL ||
+	    batch->events == NULL || batch->items == NULL ||
 	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -71,7 +72,8 @@ void ct_batch_fini(struct ct_batch *batch)
 	memset(batch, 0, sizeof *batch);
 }
 
-enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count, const struct ct_sync *sync)
+enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count,
+				  const struct ct_sync *sync)
 {
 	enum ctrace_status status = make_room(batch, ring_count);
 
@@ -104,7 +106,8 @@ static void skip_rest(struct ct_iterator *iterator)
 	ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
 }
 
-/* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without memory. */
+/* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without
+ * memory. */
 static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 {
 	size_t behind = (size_t)(event->data - (const unsigned char *)batch->scratch.data);
@@ -117,7 +120,8 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 	return true;
 }
 
-/* Moves on to the next event that is for this destination.  False at the limit.  An event that there is no memory to copy for counts as damaged. */
+/* Moves on to the next event that is for this destination.  False at the limit.  An event that
+ * there is no memory to copy for counts as damaged. */
 static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
@@ -126,8 +130,8 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	iterator->has_event = false;
 	while (iterator->place.position < iterator->limit) {
 		ct_buf_clear(&batch->scratch);
-		switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit, &batch->scratch,
-				     &iterator->event)) {
+		switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place,
+				     iterator->limit, &batch->scratch, &iterator->event)) {
 		case CTRACE_OK:
 			break;
 		case CTRACE_NOT_FOUND:
@@ -145,7 +149,8 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 				skip_rest(iterator);
 				return false;
 			}
-			iterator->dests = ct_batch_dests(batch, iterator, iterator->event.head.component);
+			iterator->dests =
+				ct_batch_dests(batch, iterator, iterator->event.head.component);
 			if ((iterator->dests & batch->dest_bit) != 0) {
 				iterator->has_event = !copies || keep_copy(batch, &iterator->event);
 				if (iterator->has_event)
@@ -163,7 +168,8 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 
 static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
 {
-	return a->event.ticks < b->event.ticks || (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
+	return a->event.ticks < b->event.ticks ||
+	       (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
 }
 
 static void sift_down(struct ct_batch *batch, uint32_t at)
@@ -199,7 +205,8 @@ static void push(struct ct_batch *batch, struct ct_iterator *iterator)
 	batch->heap[at] = iterator;
 }
 
-void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring, const struct ct_cursor_place *from, uint64_t limit, uint32_t only)
+void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring,
+		       const struct ct_cursor_place *from, uint64_t limit, uint32_t only)
 {
 	struct ct_iterator *iterator = &batch->iterators[batch->iterator_count++];
 
@@ -221,10 +228,12 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	struct ctrace_event *event = &batch->events[batch->event_count++];
 	size_t name_size;
 
-	batch->first_sizes[batch->event_count - 1] = (iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
+	batch->first_sizes[batch->event_count - 1] =
+		(iterator->dests & -iterator->dests) == batch->dest_bit ? (uint32_t)from->size : 0;
 	batch->bytes += from->size;
 	event->time_ns = ct_sync_date(&batch->sync, from->ticks, &event->clock);
-	event->component = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
+	event->component = ct_session_text(
+		batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), &name_size);
 	event->component_size = (uint32_t)name_size;
 	event->component_id = from->head.component;
 	event->event_id = from->head.event_id;
@@ -241,7 +250,8 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 /* No room for the next event, of any shape? */
 static bool is_full(const struct ct_batch *batch)
 {
-	return batch->event_count >= BATCH_EVENTS || batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS ||
+	return batch->event_count >= BATCH_EVENTS ||
+	       batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS ||
 	       (batch->event_count > 0 && batch->bytes + batch->heap[0]->event.size > BATCH_BYTES);
 }
 

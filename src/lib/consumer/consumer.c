@@ -1,9 +1,11 @@
 /*
- * consumer.c - the consumer's side of the rings: gather a batch for each destination, write it, commit, free the rings.
+ * consumer.c - the consumer's side of the rings: gather a batch for each destination, write it,
+ * commit, free the rings.
  *
- * Runs under the consumer's lock, which is released while an emitter's method runs: on consumer thread of a traced process, or in a
- * recoverer.  Never waits for a producer.  An event leaves its ring only after it is in every destination that its component has, or is
- * counted as lost for it (pass_over.c).
+ * Runs under the consumer's lock, which is released while an emitter's method runs: on consumer
+ * thread of a traced process, or in a recoverer.  Never waits for a producer.  An event leaves its
+ * ring only after it is in every destination that its component has, or is counted as lost for it
+ * (pass_over.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +16,8 @@
 #include <string.h>
 
 #define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
-#define LOOKS 4u                               /* at the heads of all rings, before threads are kept from going on in others */
+/* at the heads of all rings, before threads are kept from going on in others */
+#define LOOKS 4u
 
 static struct ct_batch *make_batch(struct ct_session *session)
 {
@@ -26,7 +29,8 @@ static struct ct_batch *make_batch(struct ct_session *session)
 	return NULL;
 }
 
-enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source, struct ct_consumer **out_consumer)
+enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source,
+				      struct ct_consumer **out_consumer)
 {
 	struct ct_consumer *consumer = calloc(1, sizeof *consumer);
 	enum ctrace_status status;
@@ -49,7 +53,8 @@ enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source, s
 	}
 	consumer->source = *source;
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
-		ct_destination_init(&consumer->destinations[i], &consumer->places[i], source->session, i, source->recovering);
+		ct_destination_init(&consumer->destinations[i], &consumer->places[i],
+				    source->session, i, source->recovering);
 		consumer->destinations[i].source = &consumer->source;
 		if (i == source->held_by && i != 0)
 			consumer->destinations[i].emitter = source->emitter;
@@ -89,15 +94,19 @@ static void start_destination(struct ct_consumer *consumer, uint32_t dest)
 	for (uint32_t i = 0; i < consumer->ring_count; i++)
 		ct_ownership_start_cursor(consumer, i, dest);
 	__atomic_store_n(&state->active, 1, __ATOMIC_RELEASE);
-	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only when they are said to count. */
+	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only
+	 * when they are said to count. */
 	(void)!ct_session_persist(consumer->source.session, &state->active, sizeof state->active);
 	consumer->seen |= 1u << dest;
 }
 
-struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
+struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer,
+					 const struct ct_ring *ring, uint32_t dest)
 {
-	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest], ct_consumer_dest(consumer, dest)->sequence);
-	bool is_there = place.position >= ring->head->tail && place.position <= ct_ring_head_position(ring);
+	struct ct_cursor_place place = ct_cursor_get(&ring->head->cursor[dest],
+						     ct_consumer_dest(consumer, dest)->sequence);
+	bool is_there =
+		place.position >= ring->head->tail && place.position <= ct_ring_head_position(ring);
 
 	return is_there ? place : ct_place_at_tail(ring, place);
 }
@@ -109,16 +118,19 @@ struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer, con
  * overwritten events belongs to its position: with the count of a faster destination, the events
  * behind it that are overwritten already would count twice.
  */
-static struct ct_cursor_place slowest_place(const struct ct_consumer *consumer, const struct ct_ring *ring)
+static struct ct_cursor_place slowest_place(const struct ct_consumer *consumer,
+					    const struct ct_ring *ring)
 {
 	struct ct_cursor_place slowest = { .position = UINT64_MAX };
 
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
-		struct ct_cursor_place place = ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen));
+		struct ct_cursor_place place =
+			ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen));
 
 		if (place.position < slowest.position)
 			slowest = place;
-		else if (place.position == slowest.position && place.overwritten > slowest.overwritten)
+		else if (place.position == slowest.position &&
+			 place.overwritten > slowest.overwritten)
 			slowest.overwritten = place.overwritten;
 	}
 	if (slowest.position == UINT64_MAX)
@@ -137,7 +149,8 @@ void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring)
 	ct_ring_consume(ring, &place);
 	if (!ring->is_mapped)
 		(void)!ct_ring_persist(ring, &ring->head->tail,
-				       offsetof(struct ct_ring_head, cursor) - offsetof(struct ct_ring_head, tail));
+				       offsetof(struct ct_ring_head, cursor) -
+					       offsetof(struct ct_ring_head, tail));
 }
 
 /* Another thread may have handed some of them on while a method ran. */
@@ -162,7 +175,9 @@ static void free_active_rings(struct ct_consumer *consumer)
 			continue;
 		ct_consumer_free_ring(consumer, ring);
 		ct_ring_wake(ring);
-		consumer->idle_at[index] = ring->head->tail == consumer->limits[index] ? consumer->limits[index] : UINT64_MAX;
+		consumer->idle_at[index] = ring->head->tail == consumer->limits[index]
+						   ? consumer->limits[index]
+						   : UINT64_MAX;
 	}
 }
 
@@ -176,12 +191,14 @@ static void count_damage(struct ct_consumer *consumer, struct ct_iterator *itera
 	if (iterator->damaged != 0 && consumer->damaged_to[index] < iterator->place.position) {
 		consumer->damaged += iterator->damaged;
 		consumer->damaged_to[index] = iterator->place.position;
-		__atomic_store_n(&head->undelivered, head->undelivered + iterator->damaged_events, __ATOMIC_RELAXED);
+		__atomic_store_n(&head->undelivered, head->undelivered + iterator->damaged_events,
+				 __ATOMIC_RELAXED);
 	}
 	iterator->damaged = iterator->damaged_events = 0;
 }
 
-static void count_component(const struct ct_session *session, uint32_t component, uint64_t events, uint64_t bytes)
+static void count_component(const struct ct_session *session, uint32_t component, uint64_t events,
+			    uint64_t bytes)
 {
 	struct ct_component_entry *entry = &session->components[component];
 
@@ -198,14 +215,17 @@ static void count_components(const struct ct_batch *batch)
 		for (uint32_t i = 0; i < batch->runs.count_count; i++) {
 			const struct ct_run_count *count = &batch->runs.counts[i];
 
-			count_component(batch->session, count->component, count->events, count->bytes);
+			count_component(batch->session, count->component, count->events,
+					count->bytes);
 		}
 		return;
 	}
 	for (uint32_t i = 0, next; i < batch->event_count; i = next) {
 		uint64_t events = 0, bytes = 0;
 
-		for (next = i; next < batch->event_count && batch->events[next].component_id == batch->events[i].component_id; next++) {
+		for (next = i; next < batch->event_count &&
+			       batch->events[next].component_id == batch->events[i].component_id;
+		     next++) {
 			events += batch->first_sizes[next] != 0;
 			bytes += batch->first_sizes[next];
 		}
@@ -235,7 +255,8 @@ static enum ctrace_status commit(struct ct_consumer *consumer, uint32_t dest)
 		status = ct_ring_persist(iterator->ring, cursor, sizeof *cursor);
 	}
 	if (status == CTRACE_OK)
-		status = ct_destination_commit(&consumer->destinations[dest], is_dropped ? 0 : batch->event_count);
+		status = ct_destination_commit(&consumer->destinations[dest],
+					       is_dropped ? 0 : batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
 	if (!consumer->source.recovering && !is_dropped)
@@ -275,8 +296,10 @@ static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t des
 	if (!ct_destination_open(destination, flush))
 		return CTRACE_OUTPUT_ERROR;
 	if (!ct_destination_writes(destination)) {
-		/* Silent, or the standard error of a process that is gone: then it counts as not deliverable. */
-		bool gone = destination->recovering && (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
+		/* Silent, or the standard error of a process that is gone: then it counts as not
+		 * deliverable. */
+		bool gone = destination->recovering &&
+			    (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
 
 		if (gone)
 			consumer->undeliverable += batch->event_count;
@@ -302,17 +325,20 @@ static bool holds_back(const struct ct_destination *destination)
 
 		bytes += waiting;
 		/* What is long due, and what stands in a producer's way, goes out all the same. */
-		if ((waiting > iterator->ring->capacity / 4 && !__atomic_load_n(&iterator->ring->may_grow, __ATOMIC_RELAXED)) ||
+		if ((waiting > iterator->ring->capacity / 4 &&
+		     !__atomic_load_n(&iterator->ring->may_grow, __ATOMIC_RELAXED)) ||
 		    __atomic_load_n(&iterator->ring->head->waiting, __ATOMIC_RELAXED) != 0)
 			return false;
 	}
 	if (destination->flush_every == 0)
 		return bytes < FLUSH_NEVER_BYTES;
-	return ct_batch_count(destination->batch, destination->flush_every) < destination->flush_every;
+	return ct_batch_count(destination->batch, destination->flush_every) <
+	       destination->flush_every;
 }
 
 /* Whose events are behind where the destination is; NULL: behind the tails. */
-static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch, const struct ct_destination *destination)
+static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch,
+		      const struct ct_destination *destination)
 {
 	for (uint32_t i = 0; i < consumer->active_count; i++) {
 		uint32_t index = consumer->active[i];
@@ -321,9 +347,11 @@ static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch, cons
 
 		if (ring == NULL)
 			continue;
-		place = destination != NULL ? ct_consumer_place(consumer, ring, destination->index) : ct_place_at_tail(ring, place);
+		place = destination != NULL ? ct_consumer_place(consumer, ring, destination->index)
+					    : ct_place_at_tail(ring, place);
 		if (place.position < consumer->limits[index])
-			ct_batch_add_ring(batch, ring, &place, consumer->limits[index], ct_ownership_only(consumer, ring));
+			ct_batch_add_ring(batch, ring, &place, consumer->limits[index],
+					  ct_ownership_only(consumer, ring));
 	}
 }
 
@@ -331,24 +359,28 @@ static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch, cons
 static bool start_batch(struct ct_consumer *consumer, struct ct_destination *destination)
 {
 	if (destination->batch == NULL) {
-		destination->batch = consumer->spare != NULL ? consumer->spare : make_batch(destination->session);
+		destination->batch = consumer->spare != NULL ? consumer->spare
+							     : make_batch(destination->session);
 		consumer->spare = NULL;
 	}
 	if (destination->batch != NULL &&
-	    ct_batch_start(destination->batch, destination->index, consumer->active_count, consumer->source.sync) == CTRACE_OK)
+	    ct_batch_start(destination->batch, destination->index, consumer->active_count,
+			   consumer->source.sync) == CTRACE_OK)
 		return true;
 	errno = ENOMEM;
 	ct_destination_failed(destination);
 	return false;
 }
 
-/* The lock is released in write_batch().  Everything that other threads may have changed is read again after it. */
+/* The lock is released in write_batch().  Everything that other threads may have changed is read
+ * again after it. */
 static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &consumer->destinations[dest];
 	struct ct_batch *batch;
 
-	if (destination->retry_at_ns != 0 && !flush && ct_clock_mono_ns() < destination->retry_at_ns)
+	if (destination->retry_at_ns != 0 && !flush &&
+	    ct_clock_mono_ns() < destination->retry_at_ns)
 		return;
 	if (!start_batch(consumer, destination))
 		return;
@@ -374,7 +406,8 @@ static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool fl
 			ct_destination_failed(destination);
 			return;
 		}
-		/* A producer may be waiting.  Not while there are events for a destination that has no cursors yet. */
+		/* A producer may be waiting.  Not while there are events for a destination that has
+		 * no cursors yet. */
 		if ((batch->seen & ~consumer->seen) == 0)
 			free_rings_of(consumer, batch);
 	} while (batch->event_count > 0);
@@ -412,12 +445,14 @@ static void note_stuck(struct ct_consumer *consumer)
 		if (state->failing == 0)
 			state->failures++;
 		__atomic_store_n(&state->failing, ETIMEDOUT, __ATOMIC_RELAXED);
-		__atomic_store_n(&state->stuck_since_ns, ct_clock_wall_ns() - (ct_clock_mono_ns() - since), __ATOMIC_RELAXED);
+		__atomic_store_n(&state->stuck_since_ns,
+				 ct_clock_wall_ns() - (ct_clock_mono_ns() - since),
+				 __ATOMIC_RELAXED);
 	}
 }
 
-/* How far this pass goes in each ring, and which rings have something: the only look that it has at all of them.  False: a thread went on
- * in another ring meanwhile. */
+/* How far this pass goes in each ring, and which rings have something: the only look that it has at
+ * all of them.  False: a thread went on in another ring meanwhile. */
 static bool look_at_heads(struct ct_consumer *consumer)
 {
 	const uint32_t *moves = &consumer->source.session->head->ring_moves;
@@ -428,7 +463,8 @@ static bool look_at_heads(struct ct_consumer *consumer)
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
 		const struct ct_ring *ring = ct_consumer_ring(consumer, i);
 
-		consumer->limits[i] = ring != NULL ? ct_ring_head_position(ring) : consumer->idle_at[i];
+		consumer->limits[i] =
+			ring != NULL ? ct_ring_head_position(ring) : consumer->idle_at[i];
 		if (consumer->limits[i] != consumer->idle_at[i])
 			consumer->active[consumer->active_count++] = i;
 		if (i == 0)
@@ -438,8 +474,9 @@ static bool look_at_heads(struct ct_consumer *consumer)
 }
 
 /*
- * With an event of a thread's larger ring a pass has all of its smaller one.  A thread commits its last event in the smaller ring, notes the
- * move, and then commits in the larger: whoever sees the latter finds the number changed, and looks again.
+ * With an event of a thread's larger ring a pass has all of its smaller one.  A thread commits its
+ * last event in the smaller ring, notes the move, and then commits in the larger: whoever sees the
+ * latter finds the number changed, and looks again.
  */
 static void take_limits(struct ct_consumer *consumer)
 {
@@ -465,8 +502,9 @@ static void leave_flight_rings(struct ct_consumer *consumer)
 }
 
 /*
- * Walks what no destination has walked.  Only needed while there is no destination, or when one fails and so does not see what is behind:
- * otherwise each delivery notes what other destinations its events have.
+ * Walks what no destination has walked.  Only needed while there is no destination, or when one
+ * fails and so does not see what is behind: otherwise each delivery notes what other destinations
+ * its events have.
  */
 static void look_for_destinations(struct ct_consumer *consumer)
 {
@@ -494,10 +532,12 @@ static bool deliver_new(struct ct_consumer *consumer, bool flush)
 {
 	uint32_t found;
 
-	if (consumer->seen == 0 || ct_consumer_stuck(consumer) != 0 || ct_consumer_is_busy(consumer))
+	if (consumer->seen == 0 || ct_consumer_stuck(consumer) != 0 ||
+	    ct_consumer_is_busy(consumer))
 		look_for_destinations(consumer);
 	found = consumer->noticed & ~consumer->seen;
-	/* All at once: a ring must not be freed for the first of them before the others have a cursor in it. */
+	/* All at once: a ring must not be freed for the first of them before the others have a
+	 * cursor in it. */
 	for (uint32_t left = found; left != 0; left &= left - 1)
 		start_destination(consumer, (uint32_t)__builtin_ctz(left));
 	return deliver_to(consumer, found, flush);
@@ -516,7 +556,8 @@ static uint64_t count_pending(struct ct_consumer *consumer)
 	return pending;
 }
 
-void ct_consumer_pass(struct ct_consumer *consumer, bool flush, struct ct_consumer_result *out_result)
+void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
+		      struct ct_consumer_result *out_result)
 {
 	struct ct_consumer_result result = { 0 };
 	uint64_t before = consumer->delivered, gone_before = consumer->gone;
@@ -530,7 +571,8 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush, struct ct_consum
 	ct_ownership_take(consumer);
 	ct_ownership_give_to_writers(consumer);
 	take_limits(consumer);
-	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled, and delivers the history first. */
+	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled,
+	 * and delivers the history first. */
 	wanted = __atomic_load_n(consumer->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
 	if (!flight)
@@ -549,9 +591,11 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush, struct ct_consum
 	result.gone = consumer->gone - gone_before;
 	result.pending = count_pending(consumer);
 	result.failing = ct_consumer_stuck(consumer);
-	/* Only now: a process that dies in between is recovered with its history.  Unless somebody pulled it again. */
+	/* Only now: a process that dies in between is recovered with its history.  Unless somebody
+	 * pulled it again. */
 	if (flight && result.failing == 0)
-		(void)__atomic_compare_exchange_n(consumer->source.flight_wanted, &wanted, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		(void)__atomic_compare_exchange_n(consumer->source.flight_wanted, &wanted, 0, false,
+						  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	result.damaged = consumer->damaged;
 	result.undeliverable = consumer->undeliverable;
 	result.written = consumer->written;

@@ -1,8 +1,10 @@
 /*
- * destination.c - one destination of a session: opens its emitter, keeps its place, notes its failures.
+ * destination.c - one destination of a session: opens its emitter, keeps its place, notes its
+ * failures.
  *
- * Runs under the consumer's lock, on consumer thread or in a recoverer.  The emitter's methods are called here and nowhere else, and
- * without the lock: call_since_ns marks the destination as busy meanwhile.
+ * Runs under the consumer's lock, on consumer thread or in a recoverer.  The emitter's methods are
+ * called here and nowhere else, and without the lock: call_since_ns marks the destination as busy
+ * meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,8 @@ static struct ct_dest *dest_of(const struct ct_destination *destination)
 
 static struct ct_destination *destination_of(const struct ctrace_emitter_context *context)
 {
-	return (struct ct_destination *)(uintptr_t)((const char *)context - offsetof(struct ct_destination, context));
+	return (struct ct_destination *)(uintptr_t)((const char *)context -
+						    offsetof(struct ct_destination, context));
 }
 
 /* ---- settings: "NAME=value\n" lines of the session ---- */
@@ -38,10 +41,12 @@ static void add_unescaped(struct ct_buf *out, const char *text, size_t size)
 	}
 }
 
-static bool find_setting(const struct ct_destination *destination, const char *name, struct ct_buf *out)
+static bool find_setting(const struct ct_destination *destination, const char *name,
+			 struct ct_buf *out)
 {
 	size_t left;
-	const char *line = ct_session_text(destination->session, dest_of(destination)->settings, &left);
+	const char *line =
+		ct_session_text(destination->session, dest_of(destination)->settings, &left);
 
 	while (left > 0) {
 		const char *end = memchr(line, '\n', left);
@@ -121,7 +126,8 @@ static enum ctrace_status context_commit(const struct ctrace_emitter_context *co
 	return status;
 }
 
-/* Inside a method.  Stored only when it changes: a failure that lasts rewrites nothing under a reader. */
+/* Inside a method.  Stored only when it changes: a failure that lasts rewrites nothing under a
+ * reader. */
 static void context_failed_at(const struct ctrace_emitter_context *context, const char *what)
 {
 	struct ct_destination *destination = destination_of(context);
@@ -139,7 +145,8 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 	}
 }
 
-static void context_counter(const struct ctrace_emitter_context *context, struct ctrace_counter *out)
+static void context_counter(const struct ctrace_emitter_context *context,
+			    struct ctrace_counter *out)
 {
 	const struct ct_destination *destination = destination_of(context);
 	struct ct_sync sync;
@@ -177,7 +184,8 @@ static void fill_context(struct ct_destination *destination)
 		.host = head->host,
 		.system = head->system,
 		.command_line = copy_text(&destination->command_line, session, head->command_line),
-		.working_directory = copy_text(&destination->working_directory, session, head->working_directory),
+		.working_directory = copy_text(&destination->working_directory, session,
+					       head->working_directory),
 		.directory = copy_text(&destination->log_directory, session, head->log_directory),
 		.start_ns = head->start_ns,
 		.recovering = destination->recovering,
@@ -198,12 +206,13 @@ static void reset_place(struct ct_destination *destination)
 	destination->place->offset = slot->offset;
 	destination->place->extra = slot->extra;
 	destination->place->lost = slot->announced;
-	(void)snprintf(destination->place->path, sizeof destination->place->path, "%.*s", (int)sizeof destination->place->path - 1,
+	(void)snprintf(destination->place->path, sizeof destination->place->path, "%.*s",
+		       (int)sizeof destination->place->path - 1,
 		       ct_dest_path(destination->session, destination->index));
 }
 
-void ct_destination_init(struct ct_destination *destination, struct ctrace_place *place, struct ct_session *session, uint32_t index,
-			 bool recovering)
+void ct_destination_init(struct ct_destination *destination, struct ctrace_place *place,
+			 struct ct_session *session, uint32_t index, bool recovering)
 {
 	memset(destination, 0, sizeof *destination);
 	destination->place = place;
@@ -217,7 +226,9 @@ void ct_destination_init(struct ct_destination *destination, struct ctrace_place
 void ct_destination_fini(struct ct_destination *destination)
 {
 	if (ct_destination_is_busy(destination))
-		return; /* in a forked child: the method's thread does not exist here, and what it was changing is in no known state */
+		/* in a forked child: the method's thread does not exist here, and what it was
+		 * changing is in no known state */
+		return;
 	ct_destination_close(destination);
 	if (destination->batch != NULL)
 		ct_batch_fini(destination->batch);
@@ -231,11 +242,14 @@ void ct_destination_fini(struct ct_destination *destination)
 	ct_buf_fini(&destination->log_directory);
 }
 
-static enum ctrace_status find_by_name(const struct ct_destination *destination, const char *name, uint32_t *out_index)
+static enum ctrace_status find_by_name(const struct ct_destination *destination, const char *name,
+				       uint32_t *out_index)
 {
-	bool loads_nothing = destination->source != NULL && (destination->source->loads_nothing || !destination->source->recovering);
+	bool loads_nothing = destination->source != NULL && (destination->source->loads_nothing ||
+							     !destination->source->recovering);
 
-	return loads_nothing ? ct_emitter_find_known(name, strlen(name), out_index) : ct_emitter_find(name, strlen(name), out_index);
+	return loads_nothing ? ct_emitter_find_known(name, strlen(name), out_index)
+			     : ct_emitter_find(name, strlen(name), out_index);
 }
 
 static bool find_emitter(struct ct_destination *destination)
@@ -245,7 +259,8 @@ static bool find_emitter(struct ct_destination *destination)
 
 	if (destination->emitter != NULL)
 		return true;
-	/* Our own destinations have the numbers of our emitters; a dead process had loaded others. */
+	/* Our own destinations have the numbers of our emitters; a dead process had loaded others.
+	 */
 	if (destination->recovering && find_by_name(destination, name, &index) != CTRACE_OK) {
 		errno = ENOENT;
 		return false;
@@ -258,7 +273,8 @@ bool ct_destination_writes(const struct ct_destination *destination)
 {
 	uint32_t flags = destination->emitter != NULL ? destination->emitter->flags : 0;
 
-	return (flags & CTRACE_EMITTER_SILENT) == 0 && ((flags & CTRACE_EMITTER_LIVE_ONLY) == 0 || !destination->recovering);
+	return (flags & CTRACE_EMITTER_SILENT) == 0 &&
+	       ((flags & CTRACE_EMITTER_LIVE_ONLY) == 0 || !destination->recovering);
 }
 
 void ct_destination_failed(struct ct_destination *destination)
@@ -269,7 +285,8 @@ void ct_destination_failed(struct ct_destination *destination)
 		dest->failures++;
 	if (!destination->has_failed_at)
 		dest->failing_at[0] = '\0';
-	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO, __ATOMIC_RELAXED);
+	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO,
+			 __ATOMIC_RELAXED);
 	destination->has_failed_at = false;
 	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
 	if (destination->failing_since_ns == 0)
@@ -290,7 +307,8 @@ void ct_destination_has_all(struct ct_destination *destination)
 		works_again(destination);
 }
 
-/* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system, so it counts as a method. */
+/* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system,
+ * so it counts as a method. */
 static void note_place(struct ct_destination *destination)
 {
 	if (!destination->has_moved || destination->recovering)
@@ -304,9 +322,10 @@ static void note_place(struct ct_destination *destination)
 /* Its least level, and whether it limits its files.  Its context is filled. */
 static void read_limits(struct ct_destination *destination)
 {
-	destination->least_level = ct_emitter_property(destination->emitter, "LEVEL", strlen("LEVEL")) != NULL
-					   ? ct_line_settings_level(&destination->context)
-					   : 0;
+	destination->least_level =
+		ct_emitter_property(destination->emitter, "LEVEL", strlen("LEVEL")) != NULL
+			? ct_line_settings_level(&destination->context)
+			: 0;
 	destination->is_limited = (destination->emitter->flags & CTRACE_EMITTER_LIMITED) != 0 ||
 				  context_number(&destination->context, "MAXGENERATION") > 1;
 }
@@ -330,7 +349,8 @@ bool ct_destination_wants(struct ct_destination *destination, const char *path)
 	if (!find_emitter(destination))
 		return false;
 	fill_context(destination);
-	return ct_emitter_output_path(destination->emitter, &destination->context, wanted) && strcmp(wanted, path) == 0;
+	return ct_emitter_output_path(destination->emitter, &destination->context, wanted) &&
+	       strcmp(wanted, path) == 0;
 }
 
 static bool open_emitter(struct ct_destination *destination)
@@ -339,9 +359,11 @@ static bool open_emitter(struct ct_destination *destination)
 	void *self = NULL;
 	bool is_open;
 
-	destination->is_passed_over = false; /* the output is closed, and has nothing that does not count */
+	/* the output is closed, and has nothing that does not count */
+	destination->is_passed_over = false;
 	method_begin(destination);
-	if (!destination->recovering && destination->source != NULL && destination->source->before_open != NULL &&
+	if (!destination->recovering && destination->source != NULL &&
+	    destination->source->before_open != NULL &&
 	    ct_emitter_output_path(destination->emitter, &destination->context, path)) {
 		destination->source->before_open(destination->source->lock_user, path);
 		errno = 0;
@@ -376,7 +398,8 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	if (ct_emitter_property(destination->emitter, "FLUSHEVERY", strlen("FLUSHEVERY")) != NULL)
 		destination->flush_every = context_number(&destination->context, "FLUSHEVERY");
-	/* Where the output begins is committed before anything is written: what a first write leaves uncommitted can be cut. */
+	/* Where the output begins is committed before anything is written: what a first write
+	 * leaves uncommitted can be cut. */
 	if (ct_destination_commit(destination, 0) != CTRACE_OK) {
 		ct_destination_failed(destination);
 		return false;
@@ -385,7 +408,8 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	__atomic_store_n(&dest_of(destination)->active, 1, __ATOMIC_RELAXED);
 	if (!destination->is_passed_over)
 		return true;
-	/* The events that it was opened for were counted as lost meanwhile.  The next pass begins behind them. */
+	/* The events that it was opened for were counted as lost meanwhile.  The next pass begins
+	 * behind them. */
 	destination->is_passed_over = false;
 	return false;
 }
@@ -423,14 +447,16 @@ void ct_destination_end(struct ct_destination *destination)
 		(void)!ct_destination_commit(destination, 0);
 }
 
-/* The output may have what was counted as lost: it is cut back to the last commit when it opens again. */
+/* The output may have what was counted as lost: it is cut back to the last commit when it opens
+ * again. */
 static void give_up_output(struct ct_destination *destination)
 {
 	ct_destination_close(destination);
 	reset_place(destination);
 }
 
-enum ctrace_status ct_destination_write(struct ct_destination *destination, const struct ctrace_batch *batch)
+enum ctrace_status ct_destination_write(struct ct_destination *destination,
+					const struct ctrace_batch *batch)
 {
 	enum ctrace_status status;
 	int error;
@@ -446,7 +472,8 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination, cons
 		errno = error;
 		destination->has_failed_at = has_failed_at;
 		if (status == CTRACE_OK)
-			return CTRACE_OUTPUT_ERROR; /* it works, and is opened again by the next pass */
+			/* it works, and is opened again by the next pass */
+			return CTRACE_OUTPUT_ERROR;
 	}
 	if (status != CTRACE_OK) {
 		destination->is_limited = true;
@@ -457,13 +484,15 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination, cons
 	return CTRACE_OK;
 }
 
-void ct_destination_announce(struct ct_destination *destination, const uint64_t totals[CTRACE_LOSS_COUNT])
+void ct_destination_announce(struct ct_destination *destination,
+			     const uint64_t totals[CTRACE_LOSS_COUNT])
 {
 	uint64_t sum = 0;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		sum += totals[reason];
-	if (sum == destination->announced || destination->self == NULL || destination->emitter->lost == NULL)
+	if (sum == destination->announced || destination->self == NULL ||
+	    destination->emitter->lost == NULL)
 		return;
 	destination->announced = sum;
 	method_begin(destination);
@@ -483,7 +512,8 @@ enum ctrace_status ct_destination_sync(struct ct_destination *destination)
 	return status;
 }
 
-static enum ctrace_status publish(struct ct_destination *destination, const struct ct_dest_slot *next)
+static enum ctrace_status publish(struct ct_destination *destination,
+				  const struct ct_dest_slot *next)
 {
 	struct ct_dest *dest = dest_of(destination);
 	enum ctrace_status status;
@@ -495,7 +525,8 @@ static enum ctrace_status publish(struct ct_destination *destination, const stru
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 	status = ct_session_persist(destination->session, &dest->sequence, sizeof dest->sequence);
 	if (status != CTRACE_OK) {
-		/* The copy must say what the file says, or its tails would run ahead of the places in force. */
+		/* The copy must say what the file says, or its tails would run ahead of the places
+		 * in force. */
 		__atomic_store_n(&dest->sequence, dest->sequence - 1, __ATOMIC_RELEASE);
 		return status;
 	}
@@ -519,12 +550,16 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	next->extra = destination->place->extra;
 	next->delivered = now->delivered + delivered;
 	next->lost = now->lost;
-	/* What such an emitter was told of is in its output with the next packet of the ring, or when it is closed. */
-	next->announced = destination->emitter != NULL && (destination->emitter->flags & CTRACE_EMITTER_RUNS) != 0
+	/* What such an emitter was told of is in its output with the next packet of the ring, or
+	 * when it is closed. */
+	next->announced = destination->emitter != NULL &&
+					  (destination->emitter->flags & CTRACE_EMITTER_RUNS) != 0
 				  ? destination->place->lost
 				  : destination->announced;
-	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index), destination->place->path) != 0;
-	status = ct_dest_put_path(destination->session, destination->index, destination->place->path);
+	destination->has_moved |= strcmp(ct_dest_path(destination->session, destination->index),
+					 destination->place->path) != 0;
+	status = ct_dest_put_path(destination->session, destination->index,
+				  destination->place->path);
 	if (status == CTRACE_OK)
 		status = publish(destination, next);
 	if (status == CTRACE_OK)
@@ -536,7 +571,8 @@ enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, 
 {
 	struct ct_dest_slot *next = next_slot(destination);
 	enum ctrace_status status =
-		ct_dest_put_path(destination->session, destination->index, ct_dest_path(destination->session, destination->index));
+		ct_dest_put_path(destination->session, destination->index,
+				 ct_dest_path(destination->session, destination->index));
 
 	if (status != CTRACE_OK)
 		return status;

@@ -14,7 +14,9 @@ static bool has_writer(const struct ct_session *session, const struct ct_compone
 {
 	uint32_t writer = __atomic_load_n(&entry->writer, __ATOMIC_RELAXED);
 
-	return writer != 0 && __atomic_load_n(&session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) != 0;
+	return writer != 0 &&
+	       __atomic_load_n(&session->head->writer[writer % CT_WRITER_LIMIT].slots,
+			       __ATOMIC_ACQUIRE) != 0;
 }
 
 uint32_t ct_consumer_open(struct ct_consumer *consumer)
@@ -28,7 +30,9 @@ uint32_t ct_consumer_open(struct ct_consumer *consumer)
 		const struct ct_component_entry *entry = &session->components[i];
 
 		if ((__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0 &&
-		    __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE && !has_writer(session, entry))
+		    __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED) !=
+			    CTRACE_LEVEL_NONE &&
+		    !has_writer(session, entry))
 			wanted |= __atomic_load_n(&entry->dests, __ATOMIC_RELAXED);
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
@@ -53,8 +57,10 @@ void ct_consumer_reopen(struct ct_consumer *consumer, uint32_t mask)
 		if ((mask & 1u << dest) == 0)
 			continue;
 		destination->retry_at_ns = 0;
-		/* One that is not open takes the new settings when it opens; one whose method runs may be opening with the old ones. */
-		destination->reopen_wanted = destination->self != NULL || ct_destination_is_busy(destination);
+		/* One that is not open takes the new settings when it opens; one whose method runs
+		 * may be opening with the old ones. */
+		destination->reopen_wanted =
+			destination->self != NULL || ct_destination_is_busy(destination);
 	}
 }
 
@@ -92,7 +98,8 @@ void ct_consumer_close(struct ct_consumer *consumer)
 	}
 }
 
-enum ctrace_status ct_consumer_rotate(struct ct_consumer *consumer, uint32_t mask, uint32_t *out_done)
+enum ctrace_status ct_consumer_rotate(struct ct_consumer *consumer, uint32_t mask,
+				      uint32_t *out_done)
 {
 	enum ctrace_status worst = CTRACE_NOT_FOUND;
 	bool has_failed = false;
@@ -102,13 +109,15 @@ enum ctrace_status ct_consumer_rotate(struct ct_consumer *consumer, uint32_t mas
 		enum ctrace_status status = CTRACE_NOT_FOUND;
 
 		if ((mask & 1u << dest) != 0)
-			status = ct_destination_is_busy(&consumer->destinations[dest]) ? CTRACE_TIMED_OUT
-										    : ct_destination_rotate(&consumer->destinations[dest]);
+			status = ct_destination_is_busy(&consumer->destinations[dest])
+					 ? CTRACE_TIMED_OUT
+					 : ct_destination_rotate(&consumer->destinations[dest]);
 		if (status == CTRACE_OK)
 			done |= 1u << dest;
 		else if (status != CTRACE_NOT_FOUND && !has_failed)
 			worst = status;
-		has_failed |= status != CTRACE_OK && status != CTRACE_NOT_FOUND && status != CTRACE_UNSUPPORTED;
+		has_failed |= status != CTRACE_OK && status != CTRACE_NOT_FOUND &&
+			      status != CTRACE_UNSUPPORTED;
 	}
 	*out_done = done;
 	return done != 0 && !has_failed ? CTRACE_OK : worst;

@@ -1,8 +1,9 @@
 /*
  * losses.c - what destinations have lost, and which output reports it.
  *
- * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a recoverer.  Losses
- * are counted by producers (lib/trace/trace.c), by pass_over.c, and by rings that were overwritten.
+ * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a
+ * recoverer.  Losses are counted by producers (lib/trace/trace.c), by pass_over.c, and by rings
+ * that were overwritten.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,28 +27,36 @@ uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest
 }
 
 /* The same with what its walk has come by since it began. */
-static uint64_t sum_overwritten_in(const struct ct_destination *destination, const struct ct_batch *batch)
+static uint64_t sum_overwritten_in(const struct ct_destination *destination,
+				   const struct ct_batch *batch)
 {
 	uint64_t total = destination->overwritten;
 
 	for (uint32_t i = 0; i < batch->iterator_count; i++)
-		total += batch->iterators[i].place.overwritten - batch->iterators[i].overwritten_before;
+		total += batch->iterators[i].place.overwritten -
+			 batch->iterators[i].overwritten_before;
 	return total;
 }
 
-/* What a ring has lost for a writer's present output: its cursor says what it had lost before that. */
-static uint64_t lost_in_ring(struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
+/* What a ring has lost for a writer's present output: its cursor says what it had lost before that.
+ */
+static uint64_t lost_in_ring(struct ct_consumer *consumer, const struct ct_ring *ring,
+			     uint32_t dest)
 {
 	uint64_t sequence = ct_consumer_dest(consumer, dest)->sequence;
 
 	return __atomic_load_n(&ring->head->lost_to[dest], __ATOMIC_RELAXED) +
-	       (dest < CT_WRITER_SLOT ? 0 : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
+	       (dest < CT_WRITER_SLOT ? 0
+				      : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
 }
 
-/* A thread that was killed after it had counted a loss in its ring, and before it had counted it for the destination. */
-static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest, const uint64_t totals[CTRACE_LOSS_COUNT])
+/* A thread that was killed after it had counted a loss in its ring, and before it had counted it
+ * for the destination. */
+static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest,
+				 const uint64_t totals[CTRACE_LOSS_COUNT])
 {
-	uint64_t counted = totals[CTRACE_LOSS_DISCARDED] + totals[CTRACE_LOSS_STALLED] + totals[CTRACE_LOSS_TOO_LARGE];
+	uint64_t counted = totals[CTRACE_LOSS_DISCARDED] + totals[CTRACE_LOSS_STALLED] +
+			   totals[CTRACE_LOSS_TOO_LARGE];
 	uint64_t in_rings = 0;
 
 	for (uint32_t i = 0; i < consumer->source.ring_count(consumer->source.user); i++) {
@@ -58,26 +67,31 @@ static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest, co
 	return in_rings > counted ? in_rings - counted : 0;
 }
 
-void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination, const struct ct_batch *batch,
-		   uint64_t out_totals[CTRACE_LOSS_COUNT])
+void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination,
+		   const struct ct_batch *batch, uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	struct ct_dest *dest = ct_consumer_dest(consumer, destination->index);
 	const struct ct_session_head *head = consumer->source.session->head;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		out_totals[reason] = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
-		/* What no component could be told of is announced by each of the process's own destinations. */
+		/* What no component could be told of is announced by each of the process's own
+		 * destinations. */
 		if (destination->index < CT_WRITER_SLOT)
-			out_totals[reason] += __atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
+			out_totals[reason] +=
+				__atomic_load_n(&head->lost_to_all[reason], __ATOMIC_RELAXED);
 	}
 	if (consumer->source.recovering || consumer->release != CT_RELEASE_AS_WANTED)
-		out_totals[CTRACE_LOSS_DISCARDED] += count_unfinished(consumer, destination->index, out_totals);
+		out_totals[CTRACE_LOSS_DISCARDED] +=
+			count_unfinished(consumer, destination->index, out_totals);
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
 	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
-		batch != NULL ? sum_overwritten_in(destination, batch) : ct_losses_overwritten(consumer, destination->index);
+		batch != NULL ? sum_overwritten_in(destination, batch)
+			      : ct_losses_overwritten(consumer, destination->index);
 }
 
-void ct_losses_report(struct ct_consumer *consumer, struct ct_destination *destination, const struct ct_batch *batch)
+void ct_losses_report(struct ct_consumer *consumer, struct ct_destination *destination,
+		      const struct ct_batch *batch)
 {
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
@@ -96,7 +110,8 @@ void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest)
 	due = sum - announced;
 	if (sum <= announced || ct_dest_path(consumer->source.session, dest)[0] != '\0')
 		return;
-	/* Rings that this consumer has just given back count, too.  A ring that it has not walked yet is done when the process ends. */
+	/* Rings that this consumer has just given back count, too.  A ring that it has not walked
+	 * yet is done when the process ends. */
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
 		const struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, i);
 		uint32_t left = ring != NULL ? ring->bound & own : 0;
@@ -108,16 +123,19 @@ void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest)
 		if (lost != 0 && ring->overflow != CT_OVERFLOW_DISCARD)
 			reason = CTRACE_LOSS_STALLED;
 		for (; lost != 0 && left != 0; left &= left - 1)
-			(void)__atomic_fetch_add(&ct_consumer_dest(consumer, (uint32_t)__builtin_ctz(left))->lost[reason], lost,
-						 __ATOMIC_RELAXED);
+			(void)__atomic_fetch_add(
+				&ct_consumer_dest(consumer, (uint32_t)__builtin_ctz(left))
+					 ->lost[reason],
+				lost, __ATOMIC_RELAXED);
 	}
-	consumer->destinations[dest].place->lost = consumer->destinations[dest].announced = sum - due;
+	consumer->destinations[dest].place->lost = consumer->destinations[dest].announced =
+		sum - due;
 	(void)!ct_destination_commit(&consumer->destinations[dest], 0);
 }
 
 /* Has it lost more than its output tells of? */
-static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *destination, uint64_t told,
-			uint64_t out_totals[CTRACE_LOSS_COUNT])
+static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *destination,
+			uint64_t told, uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	const struct ct_dest *state = ct_consumer_dest(consumer, destination->index);
 	uint64_t sum = 0, own = state->active;
@@ -139,7 +157,8 @@ void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest)
 
 	/* Where a writer has no output, the process's destinations report them. */
 	if ((dest >= CT_WRITER_SLOT && ct_dest_path(consumer->source.session, dest)[0] == '\0') ||
-	    !owes_losses(consumer, destination, ct_dest_current(ct_consumer_dest(consumer, dest))->announced, totals))
+	    !owes_losses(consumer, destination,
+			 ct_dest_current(ct_consumer_dest(consumer, dest))->announced, totals))
 		return;
 	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
 		ct_destination_announce(destination, totals);
@@ -160,10 +179,13 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 		const struct ctrace_emitter *emitter = destination->emitter;
 		/* What a failing one was told of last is not in its output. */
 		uint64_t told =
-			destination->retry_at_ns != 0 ? ct_dest_current(ct_consumer_dest(consumer, dest))->announced : destination->announced;
+			destination->retry_at_ns != 0
+				? ct_dest_current(ct_consumer_dest(consumer, dest))->announced
+				: destination->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
-		/* A recoverer can tell of them where the emitter can, and where there is an output without the process. */
+		/* A recoverer can tell of them where the emitter can, and where there is an output
+		 * without the process. */
 		if (emitter != NULL && emitter->lost != NULL &&
 		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
 		    owes_losses(consumer, destination, told, totals))

@@ -1,19 +1,23 @@
 /*
- * ownership.c - whose a ring is: the consumer thread's, an external writer's, or one's that has died and that the consumer thread finishes.
+ * ownership.c - whose a ring is: the consumer thread's, an external writer's, or one's that has
+ * died and that the consumer thread finishes.
  *
- * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a recoverer.  A ring's `consumer` says who has it, and only
- * that one hands it on: the consumer thread when no destination has begun with what waits in it, a writer when everything that was
- * committed is written.  A writer that has died hands nothing on: its lock on the session is gone, and the consumer thread adopts what it had.
+ * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a
+ * recoverer.  A ring's `consumer` says who has it, and only that one hands it on: the consumer
+ * thread when no destination has begun with what waits in it, a writer when everything that was
+ * committed is written.  A writer that has died hands nothing on: its lock on the session is gone,
+ * and the consumer thread adopts what it had.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/consumer/delivery.h"
 
 /*
- * What a dead consumer had prepared but not published must not come into force when this one publishes the same number: a ring that the
- * first batch does not move would jump over its events.
+ * What a dead consumer had prepared but not published must not come into force when this one
+ * publishes the same number: a ring that the first batch does not move would jump over its events.
  */
-enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source, uint32_t dests)
+enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source,
+						uint32_t dests)
 {
 	uint32_t count = source->ring_count(source->user);
 
@@ -24,10 +28,12 @@ enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source 
 			struct ct_cursor *cursor = &ring->head->cursor[dest];
 			enum ctrace_status status;
 
-			if ((dests & 1u << dest) == 0 || cursor->next_sequence <= source->session->head->dest[dest].sequence)
+			if ((dests & 1u << dest) == 0 ||
+			    cursor->next_sequence <= source->session->head->dest[dest].sequence)
 				continue;
 			cursor->next_sequence = 0;
-			status = ct_ring_persist(ring, &cursor->next_sequence, sizeof cursor->next_sequence);
+			status = ct_ring_persist(ring, &cursor->next_sequence,
+						 sizeof cursor->next_sequence);
 			if (status != CTRACE_OK)
 				return status;
 		}
@@ -35,14 +41,16 @@ enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source 
 	return CTRACE_OK;
 }
 
-/* The cursor starts at the tail.  The emitter keeps its own position in the stream while another process owns the ring. */
+/* The cursor starts at the tail.  The emitter keeps its own position in the stream while another
+ * process owns the ring. */
 void ct_ownership_start_cursor(struct ct_consumer *consumer, uint32_t ring_index, uint32_t dest)
 {
 	struct ct_ring *ring = ct_consumer_ring(consumer, ring_index);
 	uint64_t sequence = ct_consumer_dest(consumer, dest)->sequence;
 
 	if (ring != NULL) {
-		struct ct_cursor_place place = ct_place_at_tail(ring, ct_cursor_get(&ring->head->cursor[dest], sequence));
+		struct ct_cursor_place place =
+			ct_place_at_tail(ring, ct_cursor_get(&ring->head->cursor[dest], sequence));
 
 		ct_cursor_reset(&ring->head->cursor[dest], sequence, &place);
 	}
@@ -51,38 +59,45 @@ void ct_ownership_start_cursor(struct ct_consumer *consumer, uint32_t ring_index
 bool ct_consumer_has(const struct ct_consumer *consumer, uint32_t held_by)
 {
 	return consumer->source.recovering || held_by == consumer->source.held_by ||
-	       (held_by != 0 && held_by < CT_DEST_LIMIT && (consumer->adopted & 1u << held_by) != 0);
+	       (held_by != 0 && held_by < CT_DEST_LIMIT &&
+		(consumer->adopted & 1u << held_by) != 0);
 }
 
-/* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's, stand where they were left. */
+/* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's,
+ * stand where they were left. */
 static void start_ring(struct ct_consumer *consumer, uint32_t index, uint32_t held_by)
 {
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(seen);
-		bool stands = consumer->source.recovering || (dest == held_by && (consumer->adopted & 1u << dest) != 0);
+		bool stands = consumer->source.recovering ||
+			      (dest == held_by && (consumer->adopted & 1u << dest) != 0);
 
 		if (!stands)
 			ct_ownership_start_cursor(consumer, index, dest);
 	}
 }
 
-/* May the consumer of a ring that was looked at have changed since?  A damaged process may have fewer rings than before. */
+/* May the consumer of a ring that was looked at have changed since?  A damaged process may have
+ * fewer rings than before. */
 static bool may_have_moved(struct ct_consumer *consumer, uint32_t ring_count)
 {
-	/* Pairs with the release in ct_ring_note_move(): who sees the new number sees the words that it is about. */
-	uint32_t moves = __atomic_load_n(&consumer->source.session->head->ring_moves, __ATOMIC_ACQUIRE);
+	/* Pairs with the release in ct_ring_note_move(): who sees the new number sees the words
+	 * that it is about. */
+	uint32_t moves =
+		__atomic_load_n(&consumer->source.session->head->ring_moves, __ATOMIC_ACQUIRE);
 	bool has_moved = moves != consumer->moves;
 
 	consumer->moves = moves;
-	return has_moved || consumer->has_changing || consumer->adopted != 0 || consumer->release != CT_RELEASE_AS_WANTED ||
-	       ring_count < consumer->ring_count;
+	return has_moved || consumer->has_changing || consumer->adopted != 0 ||
+	       consumer->release != CT_RELEASE_AS_WANTED || ring_count < consumer->ring_count;
 }
 
 static void look_at_ring(struct ct_consumer *consumer, uint32_t index)
 {
 	struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, index);
 	/* Pairs with the release store in give(): what its last consumer did to it is done. */
-	uint32_t held_by = ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_ACQUIRE) : 0;
+	uint32_t held_by =
+		ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_ACQUIRE) : 0;
 	bool has = ring != NULL && ct_consumer_has(consumer, held_by);
 	bool had = consumer->rings[index] != NULL;
 
@@ -103,9 +118,11 @@ void ct_ownership_take(struct ct_consumer *consumer)
 {
 	uint32_t count;
 
-	/* Before the rings and their limits are looked at: of a process that has ended, a pass that began earlier has not seen the last events. */
-	consumer->release =
-		consumer->source.release != NULL ? __atomic_load_n(consumer->source.release, __ATOMIC_ACQUIRE) : CT_RELEASE_AS_WANTED;
+	/* Before the rings and their limits are looked at: of a process that has ended, a pass that
+	 * began earlier has not seen the last events. */
+	consumer->release = consumer->source.release != NULL
+				    ? __atomic_load_n(consumer->source.release, __ATOMIC_ACQUIRE)
+				    : CT_RELEASE_AS_WANTED;
 	count = consumer->source.ring_count(consumer->source.user);
 	consumer->looks_at_all = may_have_moved(consumer, count);
 	if (consumer->looks_at_all) {
@@ -124,8 +141,11 @@ static bool is_begun(const struct ct_consumer *consumer, const struct ct_ring *r
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(seen);
 
-		if ((ct_destination_is_busy(&consumer->destinations[dest]) && !consumer->destinations[dest].is_passed_over) ||
-		    ct_cursor_get(&ring->head->cursor[dest], ct_consumer_dest(consumer, dest)->sequence).position > ring->head->tail)
+		if ((ct_destination_is_busy(&consumer->destinations[dest]) &&
+		     !consumer->destinations[dest].is_passed_over) ||
+		    ct_cursor_get(&ring->head->cursor[dest],
+				  ct_consumer_dest(consumer, dest)->sequence)
+				    .position > ring->head->tail)
 			return true;
 	}
 	return false;
@@ -141,14 +161,16 @@ static void give(struct ct_consumer *consumer, uint32_t index, uint32_t held_by)
 	ct_ring_note_move(consumer->source.session);
 }
 
-/* The consumer thread lets an external writer have a ring as soon as no destination has begun with what waits in it. */
+/* The consumer thread lets an external writer have a ring as soon as no destination has begun with
+ * what waits in it. */
 void ct_ownership_give_to_writers(struct ct_consumer *consumer)
 {
 	if (!consumer->looks_at_all || consumer->source.held_by != 0 || consumer->source.recovering)
 		return;
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
 		struct ct_ring *ring = consumer->rings[i];
-		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
+		uint32_t wanted =
+			ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
 		if (wanted == 0 || ring->head->held_by != 0)
 			continue;
@@ -168,16 +190,19 @@ void ct_ownership_give_back(struct ct_consumer *consumer)
 		return;
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
 		struct ct_ring *ring = consumer->rings[i];
-		uint32_t wanted = ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
+		uint32_t wanted =
+			ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
 		/* Read once: a damaged process may write there what it likes. */
-		uint32_t held_by = ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) : 0;
+		uint32_t held_by =
+			ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) : 0;
 
 		if (held_by == 0 || !ct_consumer_has(consumer, held_by))
 			continue;
 		if (release != CT_RELEASE_AS_WANTED || (consumer->adopted & 1u << held_by) != 0)
 			wanted = 0;
-		if (wanted == held_by || (ring->head->tail != consumer->limits[i] && release != CT_RELEASE_NOW))
+		if (wanted == held_by ||
+		    (ring->head->tail != consumer->limits[i] && release != CT_RELEASE_NOW))
 			continue;
 		/* What it lost after its last event. */
 		ct_losses_report(consumer, &consumer->destinations[held_by], NULL);
@@ -198,7 +223,8 @@ uint32_t ct_ownership_only(const struct ct_consumer *consumer, const struct ct_r
 {
 	uint32_t held_by = __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
 
-	if (held_by == 0 || (held_by != consumer->source.held_by && ct_dest_path(consumer->source.session, held_by)[0] == '\0'))
+	if (held_by == 0 || (held_by != consumer->source.held_by &&
+			     ct_dest_path(consumer->source.session, held_by)[0] == '\0'))
 		return 0;
 	return 1u << held_by;
 }
@@ -215,14 +241,16 @@ void ct_consumer_adopt(struct ct_consumer *consumer, uint32_t mask)
 	mask &= ~consumer->adopted;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
 		if (ct_destination_is_busy(&consumer->destinations[dest]))
-			mask &= ~(1u << dest); /* left from an earlier writer: the next pass tries again */
+			/* left from an earlier writer: the next pass tries again */
+			mask &= ~(1u << dest);
 	if (mask == 0)
 		return;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
 		if ((mask & 1u << dest) == 0)
 			continue;
 		ct_destination_fini(&consumer->destinations[dest]);
-		ct_destination_init(&consumer->destinations[dest], &consumer->places[dest], consumer->source.session, dest, true);
+		ct_destination_init(&consumer->destinations[dest], &consumer->places[dest],
+				    consumer->source.session, dest, true);
 		consumer->destinations[dest].source = &consumer->source;
 		consumer->adopted |= 1u << dest;
 		consumer->seen |= 1u << dest;
@@ -258,7 +286,8 @@ void ct_ownership_end_adopted(struct ct_consumer *consumer)
 		if (consumer->rings[i] != NULL)
 			in_use |= 1u << consumer->rings[i]->head->held_by % CT_DEST_LIMIT;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
-		if ((consumer->adopted & ~in_use & 1u << dest) == 0 || ct_destination_is_busy(&consumer->destinations[dest]))
+		if ((consumer->adopted & ~in_use & 1u << dest) == 0 ||
+		    ct_destination_is_busy(&consumer->destinations[dest]))
 			continue;
 		report_and_end(consumer, dest);
 		consumer->adopted &= ~(1u << dest);

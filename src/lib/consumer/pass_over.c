@@ -1,14 +1,14 @@
 /*
  * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
  *
- * Runs under the consumer's lock at the end of a pass, and at the end of the process.  The events of a
- * destination that fails, or whose method does not return, wait in the rings while there is room.
- * When a ring runs full and holds events for a destination that works, the cursor of the
+ * Runs under the consumer's lock at the end of a pass, and at the end of the process.  The events
+ * of a destination that fails, or whose method does not return, wait in the rings while there is
+ * room. When a ring runs full and holds events for a destination that works, the cursor of the
  * destination that does not work is moved to where the other one is, and the events in between are
  * counted as lost for it.
  *
- * A method that is running may be reading those events.  Their memory stays mapped, so it reads old bytes or new ones; what it has
- * written is cut back when it returns (ct_destination_write()).
+ * A method that is running may be reading those events.  Their memory stays mapped, so it reads old
+ * bytes or new ones; what it has written is cut back when it returns (ct_destination_write()).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,18 @@
 
 #include <stdlib.h>
 
-#define STUCK_NS 1000000000u             /* at most */
-#define LARGE_NS_PER_BYTE 100u           /* more, for an event that is larger than a batch: 10 MB a second */
+#define STUCK_NS 1000000000u /* at most */
+/* more, for an event that is larger than a batch: 10 MB a second */
+#define LARGE_NS_PER_BYTE 100u
 #define STUCK_WITHOUT_WAIT_NS 100000000u /* where nobody waits for room */
-#define HOPELESS_NS 1000000000u          /* a destination that fails for so long does not keep a ring from an external writer */
+/* a destination that fails for so long does not keep a ring from an external writer */
+#define HOPELESS_NS 1000000000u
 
 static uint64_t block_timeout_ns(const struct ct_consumer_source *source)
 {
-	return source->block_timeout_ns != NULL ? __atomic_load_n(source->block_timeout_ns, __ATOMIC_RELAXED) : UINT64_MAX;
+	return source->block_timeout_ns != NULL
+		       ? __atomic_load_n(source->block_timeout_ns, __ATOMIC_RELAXED)
+		       : UINT64_MAX;
 }
 
 uint64_t ct_consumer_stuck_ns(uint64_t block_timeout_ns)
@@ -46,7 +50,8 @@ uint64_t ct_consumer_allowed_ns(const struct ct_consumer *consumer)
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		const struct ct_destination *destination = &consumer->destinations[dest];
-		uint64_t allowed = ct_destination_is_busy(destination) ? allowed_ns(destination) : 0;
+		uint64_t allowed =
+			ct_destination_is_busy(destination) ? allowed_ns(destination) : 0;
 
 		most = allowed > most ? allowed : most;
 	}
@@ -59,7 +64,8 @@ bool ct_destination_is_stuck(const struct ct_destination *destination)
 	uint64_t since = __atomic_load_n(&destination->call_since_ns, __ATOMIC_RELAXED);
 
 	return since != 0 && source != NULL && source->block_timeout_ns != NULL &&
-	       ct_clock_mono_ns() - since >= ct_consumer_stuck_ns(block_timeout_ns(source)) + allowed_ns(destination);
+	       ct_clock_mono_ns() - since >=
+		       ct_consumer_stuck_ns(block_timeout_ns(source)) + allowed_ns(destination);
 }
 
 uint32_t ct_consumer_stuck(const struct ct_consumer *consumer)
@@ -67,7 +73,8 @@ uint32_t ct_consumer_stuck(const struct ct_consumer *consumer)
 	uint32_t mask = 0;
 
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
-		if (consumer->destinations[dest].retry_at_ns != 0 || ct_destination_is_stuck(&consumer->destinations[dest]))
+		if (consumer->destinations[dest].retry_at_ns != 0 ||
+		    ct_destination_is_stuck(&consumer->destinations[dest]))
 			mask |= 1u << dest;
 	return mask;
 }
@@ -79,37 +86,48 @@ static bool runs_full(const struct ct_ring *ring)
 
 	return (ct_ring_head_position(ring) - head->tail > ring->capacity / 4 * 3 &&
 		!__atomic_load_n(&ring->may_grow, __ATOMIC_RELAXED)) ||
-	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 || __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
+	       __atomic_load_n(&head->waiting, __ATOMIC_RELAXED) != 0 ||
+	       __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
 /* A method may only be slow.  Producers that wait anyway wait for it for half of their time. */
-static bool is_waited_for(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t dest)
+static bool is_waited_for(const struct ct_consumer *consumer, const struct ct_ring *ring,
+			  uint32_t dest)
 {
-	uint64_t since = __atomic_load_n(&consumer->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
+	uint64_t since =
+		__atomic_load_n(&consumer->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
 
-	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD && ct_clock_mono_ns() - since < block_timeout_ns(&consumer->source) / 2;
+	return since != 0 && ring->overflow != CT_OVERFLOW_DISCARD &&
+	       ct_clock_mono_ns() - since < block_timeout_ns(&consumer->source) / 2;
 }
 
-/* Which destinations that work have events in this ring, or had one turned away for want of room? */
-static uint32_t find_held_up(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t stuck)
+/* Which destinations that work have events in this ring, or had one turned away for want of room?
+ */
+static uint32_t find_held_up(const struct ct_consumer *consumer, const struct ct_ring *ring,
+			     uint32_t stuck)
 {
-	uint32_t mask = (ring->bound | __atomic_load_n(&ring->head->turned_away, __ATOMIC_RELAXED)) & ~stuck;
+	uint32_t mask =
+		(ring->bound | __atomic_load_n(&ring->head->turned_away, __ATOMIC_RELAXED)) &
+		~stuck;
 	uint32_t held_up = 0;
 
 	for (; mask != 0; mask &= mask - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(mask);
 
-		if (consumer->destinations[dest].emitter == NULL || ct_destination_writes(&consumer->destinations[dest]))
+		if (consumer->destinations[dest].emitter == NULL ||
+		    ct_destination_writes(&consumer->destinations[dest]))
 			held_up |= 1u << dest;
 	}
 	return held_up;
 }
 
 /* The position up to which each destination that works has had this ring's events. */
-static uint64_t find_target(const struct ct_consumer *consumer, const struct ct_ring *ring, uint64_t limit, uint32_t stuck)
+static uint64_t find_target(const struct ct_consumer *consumer, const struct ct_ring *ring,
+			    uint64_t limit, uint32_t stuck)
 {
 	for (uint32_t seen = consumer->seen & ~stuck; seen != 0; seen &= seen - 1) {
-		uint64_t position = ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position;
+		uint64_t position =
+			ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position;
 
 		if (position < limit)
 			limit = position;
@@ -118,20 +136,24 @@ static uint64_t find_target(const struct ct_consumer *consumer, const struct ct_
 }
 
 /* Where a destination was passed over last, by ring.  NULL: memory is short. */
-static struct ct_passed *passed_of(struct ct_consumer *consumer, uint32_t dest, const struct ct_ring *ring)
+static struct ct_passed *passed_of(struct ct_consumer *consumer, uint32_t dest,
+				   const struct ct_ring *ring)
 {
 	struct ct_destination *destination = &consumer->destinations[dest];
 
 	if (destination->passed == NULL)
 		destination->passed = calloc(CT_RING_LIMIT, sizeof *destination->passed);
-	return destination->passed != NULL ? &destination->passed[ring->index % CT_RING_LIMIT] : NULL;
+	return destination->passed != NULL ? &destination->passed[ring->index % CT_RING_LIMIT]
+					   : NULL;
 }
 
 /* Has another of these destinations lost the event, so that it counts as lost already? */
-static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring *ring, uint32_t others, uint64_t position)
+static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring *ring,
+		       uint32_t others, uint64_t position)
 {
 	for (; others != 0; others &= others - 1) {
-		const struct ct_passed *passed = consumer->destinations[__builtin_ctz(others)].passed;
+		const struct ct_passed *passed =
+			consumer->destinations[__builtin_ctz(others)].passed;
 
 		if (passed == NULL)
 			continue;
@@ -144,11 +166,13 @@ static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring 
 
 /* Moves the cursor of one destination to target.  Returns how many events that destination
  * loses; those that no other has lost before count as lost for the process. */
-static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest, uint64_t target)
+static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
+			  uint64_t target)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
 	struct ct_cursor_place place = ct_consumer_place(consumer, ring, dest);
-	uint32_t components = __atomic_load_n(&consumer->source.session->head->component_count, __ATOMIC_ACQUIRE);
+	uint32_t components =
+		__atomic_load_n(&consumer->source.session->head->component_count, __ATOMIC_ACQUIRE);
 	uint64_t from = place.position, lost = 0, counted = 0;
 	struct ct_passed *passed = passed_of(consumer, dest, ring);
 	struct ct_class_view classes = ct_session_classes(consumer->source.session);
@@ -174,7 +198,9 @@ static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, ui
 		ct_ring_pass(&place, &event);
 		if (event.is_mark)
 			continue;
-		dests = __atomic_load_n(&consumer->source.session->components[event.head.component].dests, __ATOMIC_RELAXED);
+		dests = __atomic_load_n(
+			&consumer->source.session->components[event.head.component].dests,
+			__ATOMIC_RELAXED);
 		if ((dests & 1u << dest) == 0)
 			continue;
 		lost++;
@@ -187,7 +213,8 @@ static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, ui
 	}
 	place.lost += lost;
 	ct_cursor_prepare(cursor, ct_consumer_dest(consumer, dest)->sequence, &place);
-	__atomic_store_n(&ring->head->passed_over, ring->head->passed_over + lost - counted, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head->passed_over, ring->head->passed_over + lost - counted,
+			 __ATOMIC_RELAXED);
 	if (ct_destination_is_busy(&consumer->destinations[dest]))
 		consumer->destinations[dest].is_passed_over = true;
 	return lost;
@@ -195,11 +222,13 @@ static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, ui
 
 static bool is_own(const struct ct_ring *ring)
 {
-	return ring->overflow != CT_OVERFLOW_OVERWRITE && __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) == 0;
+	return ring->overflow != CT_OVERFLOW_OVERWRITE &&
+	       __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) == 0;
 }
 
 /* In one ring, up to `limit` at most.  False: the destination has what the others have. */
-static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest, uint64_t limit, uint32_t stuck, uint64_t *lost)
+static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
+			 uint64_t limit, uint32_t stuck, uint64_t *lost)
 {
 	uint64_t target = find_target(consumer, ring, limit, stuck);
 
@@ -217,9 +246,12 @@ static void pass_over_full(struct ct_consumer *consumer, uint32_t dest, uint32_t
 	for (uint32_t i = 0; i < consumer->active_count; i++) {
 		struct ct_ring *ring = ct_consumer_ring(consumer, consumer->active[i]);
 
-		if (ring != NULL && is_own(ring) && runs_full(ring) && !is_waited_for(consumer, ring, dest) &&
+		if (ring != NULL && is_own(ring) && runs_full(ring) &&
+		    !is_waited_for(consumer, ring, dest) &&
 		    find_held_up(consumer, ring, stuck) != 0)
-			is_moved |= pass_over_in(consumer, ring, dest, consumer->limits[consumer->active[i]], stuck, &lost);
+			is_moved |=
+				pass_over_in(consumer, ring, dest,
+					     consumer->limits[consumer->active[i]], stuck, &lost);
 	}
 	if (is_moved)
 		(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
@@ -232,10 +264,12 @@ static uint32_t find_hopeless(const struct ct_consumer *consumer, uint32_t stuck
 	uint32_t mask = 0;
 
 	for (; stuck != 0; stuck &= stuck - 1) {
-		const struct ct_destination *destination = &consumer->destinations[__builtin_ctz(stuck)];
+		const struct ct_destination *destination =
+			&consumer->destinations[__builtin_ctz(stuck)];
 
 		if (ct_destination_is_busy(destination) ||
-		    (destination->failing_since_ns != 0 && now - destination->failing_since_ns >= HOPELESS_NS))
+		    (destination->failing_since_ns != 0 &&
+		     now - destination->failing_since_ns >= HOPELESS_NS))
 			mask |= stuck & -stuck;
 	}
 	return mask;
@@ -257,7 +291,8 @@ void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring
 		uint32_t dest = (uint32_t)__builtin_ctz(left);
 		uint64_t lost = 0;
 
-		if ((consumer->seen & ~stuck) == 0 && !ct_destination_is_busy(&consumer->destinations[dest]))
+		if ((consumer->seen & ~stuck) == 0 &&
+		    !ct_destination_is_busy(&consumer->destinations[dest]))
 			continue; /* no destination has begun with it: it is handed over as it is */
 		if (pass_over_in(consumer, ring, dest, ct_ring_head_position(ring), stuck, &lost))
 			(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
@@ -272,12 +307,14 @@ static uint32_t find_behind(const struct ct_consumer *consumer, const struct ct_
 	uint32_t mask = 0;
 
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1)
-		if (ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position < ct_ring_head_position(ring))
+		if (ct_consumer_place(consumer, ring, (uint32_t)__builtin_ctz(seen)).position <
+		    ct_ring_head_position(ring))
 			mask |= seen & -seen;
 	return mask;
 }
 
-/* All that was in these rings is counted, and nobody writes to them any more: a recovery does not report them as gone. */
+/* All that was in these rings is counted, and nobody writes to them any more: a recovery does not
+ * report them as gone. */
 static void settle_private_rings(const struct ct_consumer *consumer)
 {
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
@@ -286,7 +323,8 @@ static void settle_private_rings(const struct ct_consumer *consumer)
 
 		if (ring != NULL && ring->place == CT_RING_PRIVATE &&
 		    (owner == 0 || owner == ct_os_thread_id() || !ct_os_thread_exists(owner)))
-			__atomic_store_n(&consumer->source.session->head->ring_place[ring->index], CT_RING_SETTLED, __ATOMIC_RELAXED);
+			__atomic_store_n(&consumer->source.session->head->ring_place[ring->index],
+					 CT_RING_SETTLED, __ATOMIC_RELAXED);
 	}
 }
 
@@ -312,7 +350,8 @@ void ct_consumer_give_up(struct ct_consumer *consumer)
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		if ((moved & 1u << dest) != 0)
-			is_counted &= ct_destination_pass_over(&consumer->destinations[dest], lost[dest]) == CTRACE_OK;
+			is_counted &= ct_destination_pass_over(&consumer->destinations[dest],
+							       lost[dest]) == CTRACE_OK;
 	if (is_counted)
 		settle_private_rings(consumer);
 	for (uint32_t i = 0; i < consumer->ring_count; i++)

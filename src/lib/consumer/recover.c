@@ -1,8 +1,9 @@
 /*
  * recover.c - delivers what dead processes left in their rings, and removes their directories.
  *
- * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that nothing waits for.  The dead process's
- * session lock is held meanwhile, so two recoverers never meet.  Everything that is read may be hostile.
+ * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that
+ * nothing waits for.  The dead process's session lock is held meanwhile, so two recoverers never
+ * meet.  Everything that is read may be hostile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIRST_PAUSE_NS 10000000000u /* before a guest tries again what failed: twice as long each time */
-#define PAUSE_DOUBLINGS 9u          /* up to an hour and a half */
+/* before a guest tries again what failed: twice as long each time */
+#define FIRST_PAUSE_NS 10000000000u
+#define PAUSE_DOUBLINGS 9u /* up to an hour and a half */
 #define OUTCOME_SIZE 160
 
 struct orphan {
@@ -95,11 +97,13 @@ static void note_places(struct orphan *orphan)
 	}
 }
 
-/* A process that died before it had noted a place: did its events go to a name beside the one that it wanted? */
+/* A process that died before it had noted a place: did its events go to a name beside the one that
+ * it wanted? */
 static bool is_beside(const char *path, uint32_t pid)
 {
 	char suffix[16];
-	size_t size = strlen(path), suffix_size = (size_t)snprintf(suffix, sizeof suffix, ".%u", pid);
+	size_t size = strlen(path),
+	       suffix_size = (size_t)snprintf(suffix, sizeof suffix, ".%u", pid);
 
 	return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
 }
@@ -109,8 +113,9 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *cons
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		const char *path = consumer->places[dest].path;
 
-		if (path[0] == '\0' || (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
-								     : !is_beside(path, orphan->session.head->pid)))
+		if (path[0] == '\0' ||
+		    (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
+						  : !is_beside(path, orphan->session.head->pid)))
 			continue;
 		ct_buf_add_text(&orphan->elsewhere, path);
 		ct_buf_add_char(&orphan->elsewhere, '\n');
@@ -120,11 +125,13 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *cons
 /* Reports where the delivery is: in its directory, and in the emitter whose method runs now. */
 static void note_step(const struct delivery *delivery, bool in_method)
 {
-	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory, .directory = delivery->entry->name };
+	struct ct_recover_step step = { .run_directory = delivery->entry->run_directory,
+					.directory = delivery->entry->name };
 
 	if (delivery->options->on_step == NULL)
 		return;
-	for (uint32_t dest = 0; in_method && delivery->consumer != NULL && dest < CT_DEST_LIMIT; dest++) {
+	for (uint32_t dest = 0; in_method && delivery->consumer != NULL && dest < CT_DEST_LIMIT;
+	     dest++) {
 		const struct ct_destination *destination = &delivery->consumer->destinations[dest];
 
 		if (destination->emitter == NULL || !ct_destination_is_busy(destination))
@@ -156,8 +163,10 @@ static void after_method(void *user)
 /* True when nothing is left to deliver. */
 static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64_t *out_delivered)
 {
-	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is one. */
-	uint32_t flight_wanted = orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
+	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is
+	 * one. */
+	uint32_t flight_wanted =
+		orphan->session.head->flight_at_death | orphan->session.head->flight_wanted;
 	struct ct_consumer_source source = {
 		.session = &orphan->session,
 		.ring_count = orphan_count,
@@ -188,23 +197,26 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	ct_consumer_close(consumer);
 	note_elsewhere(orphan, consumer);
 	ct_consumer_destroy(consumer);
-	/* What was consumed, but neither what was overwritten nor what only a destination that is gone would have had. */
+	/* What was consumed, but neither what was overwritten nor what only a destination that is
+	 * gone would have had. */
 	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
-	*out_delivered = result.undeliverable == 0 || result.written > reached ? reached : result.written;
+	*out_delivered =
+		result.undeliverable == 0 || result.written > reached ? reached : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
 	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;
 	return !orphan->is_left;
 }
 
-static void report(const struct walk *walk, const struct ct_directory_entry *entry, bool ok, uint64_t delivered, const char *message,
-		   struct orphan *orphan)
+static void report(const struct walk *walk, const struct ct_directory_entry *entry, bool ok,
+		   uint64_t delivered, const char *message, struct orphan *orphan)
 {
 	walk->total->recovered += ok;
 	walk->total->kept += !ok;
 	walk->total->delivered += delivered;
 	if (walk->report != NULL)
-		walk->report(entry->run_directory, entry->name, ok, delivered, message, ct_buf_text(&orphan->elsewhere), walk->user);
+		walk->report(entry->run_directory, entry->name, ok, delivered, message,
+			     ct_buf_text(&orphan->elsewhere), walk->user);
 }
 
 static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE])
@@ -212,11 +224,14 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 	if (orphan->damaged != 0)
 		return "a part was damaged; the rest is delivered";
 	if (orphan->gone != 0) {
-		(void)snprintf(buffer, OUTCOME_SIZE, "%u ring%s had no file: what waited there is gone", (unsigned)orphan->gone,
-			       orphan->gone == 1 ? "" : "s");
+		(void)snprintf(buffer, OUTCOME_SIZE,
+			       "%u ring%s had no file: what waited there is gone",
+			       (unsigned)orphan->gone, orphan->gone == 1 ? "" : "s");
 		return buffer;
 	}
-	return orphan->undeliverable == 0 ? "delivered" : "delivered, except to destinations that ended with the process";
+	return orphan->undeliverable == 0
+		       ? "delivered"
+		       : "delivered, except to destinations that ended with the process";
 }
 
 /* A ring that is kept: what is wrong with its file, if that can be seen from outside. */
@@ -225,11 +240,15 @@ static const char *explain_ring(const struct ct_directory_entry *entry, char buf
 	char why[CT_DIRECTORY_WHY_SIZE];
 
 	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the directory is kept",
-		       ct_directory_explain(entry->run_directory, entry->name, CTRACE_OK, why) == why ? why : "a ring is damaged");
+		       ct_directory_explain(entry->run_directory, entry->name, CTRACE_OK, why) ==
+				       why
+			       ? why
+			       : "a ring is damaged");
 	return buffer;
 }
 
-/* An external writer that outlived the process takes what is in its rings, and then recovers the rest. */
+/* An external writer that outlived the process takes what is in its rings, and then recovers the
+ * rest. */
 static bool writer_works(struct ct_session *session)
 {
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
@@ -251,7 +270,8 @@ static uint64_t count_lost(const struct orphan *orphan)
 	return lost;
 }
 
-/* A process that died before it had opened its output: what waits in its rings may be for that path. */
+/* A process that died before it had opened its output: what waits in its rings may be for that
+ * path. */
 static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
 {
 	static const struct ct_consumer_source source = { .loads_nothing = true };
@@ -273,13 +293,16 @@ static bool has_output(struct ct_session *session, const char *path)
 		struct ct_dest *dest = &session->head->dest[i];
 		const char *present = ct_dest_path(session, i);
 
-		if (dest->emitter[0] != '\0' && (present[0] != '\0' ? strcmp(present, path) == 0 : wants_output(session, i, path)))
+		if (dest->emitter[0] != '\0' &&
+		    (present[0] != '\0' ? strcmp(present, path) == 0
+					: wants_output(session, i, path)))
 			return true;
 	}
 	return false;
 }
 
-/* A guest leaves alone what it cannot deliver without loading something, and what failed a short time ago. */
+/* A guest leaves alone what it cannot deliver without loading something, and what failed a short
+ * time ago. */
 static bool is_for_guests(const struct ct_session_head *head)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
@@ -291,7 +314,9 @@ static bool is_for_guests(const struct ct_session_head *head)
 			return false;
 	}
 	return head->recover_at_ns <= ct_clock_wall_ns() ||
-	       head->recover_at_ns > ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << PAUSE_DOUBLINGS); /* the clock was set back */
+	       head->recover_at_ns >
+		       ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS
+					     << PAUSE_DOUBLINGS); /* the clock was set back */
 }
 
 static bool is_wanted(struct ct_session *session, const struct ct_recover_options *options)
@@ -304,13 +329,15 @@ static bool is_wanted(struct ct_session *session, const struct ct_recover_option
 static void note_failure(struct ct_session *session)
 {
 	struct ct_session_head *head = session->head;
-	uint64_t doublings = head->recover_tries < PAUSE_DOUBLINGS ? head->recover_tries : PAUSE_DOUBLINGS;
+	uint64_t doublings =
+		head->recover_tries < PAUSE_DOUBLINGS ? head->recover_tries : PAUSE_DOUBLINGS;
 
 	if (head->recover_tries++ == 0)
 		head->recover_first_ns = ct_clock_wall_ns();
 	head->recover_at_ns = ct_clock_wall_ns() + ((uint64_t)FIRST_PAUSE_NS << doublings);
 	(void)!ct_session_persist(session, &head->recover_at_ns,
-				  offsetof(struct ct_session_head, recover_first_ns) - offsetof(struct ct_session_head, recover_at_ns) +
+				  offsetof(struct ct_session_head, recover_first_ns) -
+					  offsetof(struct ct_session_head, recover_at_ns) +
 					  sizeof head->recover_first_ns);
 }
 
@@ -319,7 +346,8 @@ uint64_t ct_recover_until_ns(const struct ct_session_head *head)
 	return head->recover_tries == 0 ? 0 : head->recover_first_ns + head->config.keep_ns;
 }
 
-/* A destination that never works again would keep what nobody can have: after ctrace.keep it goes, and the caller says so. */
+/* A destination that never works again would keep what nobody can have: after ctrace.keep it goes,
+ * and the caller says so. */
 static bool is_given_up(const struct ct_session_head *head)
 {
 	uint64_t now = ct_clock_wall_ns(), until = ct_recover_until_ns(head);
@@ -328,7 +356,8 @@ static bool is_given_up(const struct ct_session_head *head)
 }
 
 /* Delivers what a loaded directory has, and removes the directory when nothing is left. */
-static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry, struct orphan *orphan)
+static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry,
+			   struct orphan *orphan)
 {
 	struct delivery delivery = { .options = walk->options, .entry = entry };
 	enum ctrace_status status;
@@ -341,8 +370,11 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 	}
 	status = load_rings(orphan);
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0, ct_directory_explain(entry->run_directory, entry->name, status, why), orphan);
-	} else if (!deliver_all(orphan, &delivery, &delivered) && is_given_up(orphan->session.head)) {
+		report(walk, entry, false, 0,
+		       ct_directory_explain(entry->run_directory, entry->name, status, why),
+		       orphan);
+	} else if (!deliver_all(orphan, &delivery, &delivered) &&
+		   is_given_up(orphan->session.head)) {
 		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
 		report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
@@ -350,11 +382,13 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 		walk->total->given_up++;
 	} else if (orphan->is_left) {
 		note_failure(&orphan->session);
-		report(walk, entry, false, delivered, "a destination is failing; what is left is kept", orphan);
+		report(walk, entry, false, delivered,
+		       "a destination is failing; what is left is kept", orphan);
 	} else if (orphan->unreadable != 0) {
 		report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
 	} else {
-		/* An annex without its session is seen to be abandoned; a session without its annex would look damaged. */
+		/* An annex without its session is seen to be abandoned; a session without its annex
+		 * would look damaged. */
 		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
 		report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
@@ -378,7 +412,8 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* it lives after all, or somebody else has just recovered it */
-	if (status == CTRACE_OK && (!is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
+	if (status == CTRACE_OK &&
+	    (!is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
 		ct_session_close(&orphan.session, false);
 		return;
 	}
@@ -386,17 +421,22 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 	if (status == CTRACE_OK)
 		recover_loaded(walk, entry, &orphan);
 	else
-		report(walk, entry, false, 0, ct_directory_explain(entry->run_directory, entry->name, status, why), &orphan);
+		report(walk, entry, false, 0,
+		       ct_directory_explain(entry->run_directory, entry->name, status, why),
+		       &orphan);
 	close_orphan(&orphan);
 	if (status == CTRACE_OK)
 		ct_session_close(&orphan.session, false);
 }
 
-void ct_recover(const char *run_directory, const struct ct_recover_options *options, struct ct_recovery *total,
-		ct_recover_report *report_directory, void *user)
+void ct_recover(const char *run_directory, const struct ct_recover_options *options,
+		struct ct_recovery *total, ct_recover_report *report_directory, void *user)
 {
 	static const struct ct_recover_options all = { .is_guest = false };
-	struct walk walk = { .options = options != NULL ? options : &all, .total = total, .report = report_directory, .user = user };
+	struct walk walk = { .options = options != NULL ? options : &all,
+			     .total = total,
+			     .report = report_directory,
+			     .user = user };
 
 	ct_directory_each(run_directory, recover_one, &walk);
 }

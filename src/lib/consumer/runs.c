@@ -1,9 +1,11 @@
 /*
- * runs.c - walks the rings for a destination that takes events as they are, and gives their bytes in runs.
+ * runs.c - walks the rings for a destination that takes events as they are, and gives their bytes
+ * in runs.
  *
- * Runs under the consumer's lock.  The walk loads each event's head and looks at its class, which says how long it is, and whether it is for this
- * destination.  It copies nothing, except events of overwrite rings, whose producer may come round again.  A ring's walk ends at damage:
- * what follows cannot be found, as each event ends where the next begins.
+ * Runs under the consumer's lock.  The walk loads each event's head and looks at its class, which
+ * says how long it is, and whether it is for this destination.  It copies nothing, except events of
+ * overwrite rings, whose producer may come round again.  A ring's walk ends at damage: what follows
+ * cannot be found, as each event ends where the next begins.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +15,11 @@
 #include <string.h>
 
 #define RUNS_MOST 512u
-#define PIECES_EVENT 4u               /* the most that one event takes */
-#define FAR_TICKS ((uint64_t)1 << 46) /* between two events of a run: less than half of what 48 bits can tell apart */
-/* So much an event may be before the one before it, as processors differ.  When it is by more, the counter began anew. */
+#define PIECES_EVENT 4u /* the most that one event takes */
+/* between two events of a run: less than half of what 48 bits can tell apart */
+#define FAR_TICKS ((uint64_t)1 << 46)
+/* So much an event may be before the one before it, as processors differ.  When it is by more, the
+ * counter began anew. */
 #define LATE_TICKS ((int64_t)1 << 32)
 #define TICKS_MASK (((uint64_t)1 << 48) - 1)
 #define CLASSES_MOST (CT_CLASS_TABLE / CT_CLASS_UNIT)
@@ -23,12 +27,15 @@
 /* Of a class, for the destination of this batch. */
 #define KNOWN_IS_OURS 1u    /* its component has this destination */
 #define KNOWN_IS_WRITTEN 2u /* and this destination takes events of its level */
-#define KNOWN_IS_FIRST 4u   /* this is the first of the component's destinations: its events are counted here */
-#define KNOWN_IS_PLAIN 8u   /* written, and ct_event_shape_size() says all there is to know of an event */
+/* this is the first of the component's destinations: its events are counted here */
+#define KNOWN_IS_FIRST 4u
+/* written, and ct_event_shape_size() says all there is to know of an event */
+#define KNOWN_IS_PLAIN 8u
 
 /* What is known of a class in the ring that is walked now. */
 struct ct_known_class {
-	uint64_t walk;  /* when it was met last; else only `shape` counts, and only when there is one */
+	/* when it was met last; else only `shape` counts, and only when there is one */
+	uint64_t walk;
 	uint32_t flags; /* KNOWN_* */
 	struct ct_event_shape shape;
 	uint64_t fill;   /* of the batch that it was met in last: */
@@ -79,7 +86,8 @@ static bool reserve(void *array, uint32_t *capacity, uint32_t index, size_t size
 }
 
 /* Where the events of a component go, by the rules of now. */
-static uint32_t flags_of(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component, uint32_t level)
+static uint32_t flags_of(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component,
+			 uint32_t level)
 {
 	uint32_t dests = ct_batch_dests(batch, iterator, component);
 
@@ -101,9 +109,11 @@ static bool add_count(struct ct_runs *runs, uint32_t component)
 static const char *name_of(const struct ct_batch *batch, uint32_t component, size_t *out_size)
 {
 	const struct ct_component_entry *entry = &batch->session->components[component];
-	const char *name = ct_session_text(batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), out_size);
+	const char *name = ct_session_text(
+		batch->session, __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE), out_size);
 
-	*out_size = strnlen(name, *out_size <= CTRACE_MAX_COMPONENT ? *out_size : CTRACE_MAX_COMPONENT);
+	*out_size =
+		strnlen(name, *out_size <= CTRACE_MAX_COMPONENT ? *out_size : CTRACE_MAX_COMPONENT);
 	return name;
 }
 
@@ -114,7 +124,8 @@ static bool add_class(struct ct_batch *batch, const struct ct_known_class *known
 	struct ctrace_run_class *class;
 	size_t size;
 
-	if (!reserve(&runs->classes, &runs->class_capacity, runs->class_count, sizeof *runs->classes))
+	if (!reserve(&runs->classes, &runs->class_capacity, runs->class_count,
+		     sizeof *runs->classes))
 		return false;
 	class = &runs->classes[runs->class_count++];
 	class->number = number;
@@ -144,19 +155,22 @@ static bool meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t 
 enum step { GO_ON, IS_FULL, IS_DAMAGED };
 
 /* Looks at the class for the first time in this walk. */
-static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number,
+			     struct ct_known_class **out)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ct_known_class *known;
 
-	if (number >= CLASSES_MOST || !reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
+	if (number >= CLASSES_MOST ||
+	    !reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
 		return IS_FULL;
 	known = &runs->known[number];
 	/* An entry is never changed once it has its number: what was read of it stays right. */
 	if ((known->shape.size == 0 && !ct_event_shape(&batch->classes, number, &known->shape)) ||
 	    known->shape.head.component >= batch->component_count)
 		return IS_DAMAGED;
-	known->flags = flags_of(batch, iterator, known->shape.head.component, known->shape.head.level);
+	known->flags =
+		flags_of(batch, iterator, known->shape.head.component, known->shape.head.level);
 	if ((known->flags & KNOWN_IS_WRITTEN) != 0 && !known->shape.is_long)
 		known->flags |= KNOWN_IS_PLAIN;
 	if (!meet(batch, known, number))
@@ -166,7 +180,8 @@ static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterato
 	return GO_ON;
 }
 
-static inline enum step look_up(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t number, struct ct_known_class **out)
+static inline enum step look_up(struct ct_batch *batch, struct ct_iterator *iterator,
+				uint32_t number, struct ct_known_class **out)
 {
 	struct ct_runs *runs = &batch->runs;
 
@@ -192,7 +207,9 @@ uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator)
 		.sequence = iterator->place.stream_sequence,
 		.extra = iterator->place.stream_extra,
 		/* What the destination has lost of this ring's events so far. */
-		.lost = __atomic_load_n(&iterator->ring->head->lost_to[__builtin_ctz(batch->dest_bit)], __ATOMIC_RELAXED) +
+		.lost = __atomic_load_n(
+				&iterator->ring->head->lost_to[__builtin_ctz(batch->dest_bit)],
+				__ATOMIC_RELAXED) +
 			iterator->place.overwritten + iterator->place.lost,
 	};
 	return iterator->stream;
@@ -210,7 +227,8 @@ static void end_run(struct ct_batch *batch)
 		run->end_ns = run->begin_ns;
 }
 
-static struct ctrace_run *begin_run(struct ct_batch *batch, struct ct_iterator *iterator, uint64_t ticks)
+static struct ctrace_run *begin_run(struct ct_batch *batch, struct ct_iterator *iterator,
+				    uint64_t ticks)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = &runs->runs[runs->run_count++];
@@ -231,10 +249,12 @@ static struct ctrace_run *begin_run(struct ct_batch *batch, struct ct_iterator *
 static void add_piece(struct ct_runs *runs, const void *data, size_t size)
 {
 	struct ctrace_run *run = runs->open;
-	struct ctrace_piece *last = run->piece_count > 0 ? &runs->pieces[runs->piece_count - 1] : NULL;
+	struct ctrace_piece *last =
+		run->piece_count > 0 ? &runs->pieces[runs->piece_count - 1] : NULL;
 
 	run->size += size;
-	if (last != NULL && (const unsigned char *)last->data + last->size == (const unsigned char *)data) {
+	if (last != NULL &&
+	    (const unsigned char *)last->data + last->size == (const unsigned char *)data) {
 		last->size += size;
 		return;
 	}
@@ -243,19 +263,22 @@ static void add_piece(struct ct_runs *runs, const void *data, size_t size)
 }
 
 /* The run that the event goes into. */
-static inline struct ctrace_run *run_for(struct ct_batch *batch, struct ct_iterator *iterator, size_t size, uint64_t ticks)
+static inline struct ctrace_run *run_for(struct ct_batch *batch, struct ct_iterator *iterator,
+					 size_t size, uint64_t ticks)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
 
-	if (run != NULL && ticks < runs->line_end && run->size + size <= RUN_BYTES && ticks - run->end_ticks < FAR_TICKS)
+	if (run != NULL && ticks < runs->line_end && run->size + size <= RUN_BYTES &&
+	    ticks - run->end_ticks < FAR_TICKS)
 		return run;
 	end_run(batch);
 	return begin_run(batch, iterator, ticks);
 }
 
 /* The first bytes of an event, with another time.  NULL without memory. */
-static unsigned char *copy_head(struct ct_batch *batch, const unsigned char *at, size_t size, uint64_t ticks)
+static unsigned char *copy_head(struct ct_batch *batch, const unsigned char *at, size_t size,
+				uint64_t ticks)
 {
 	unsigned char *head = ct_arena_take(&batch->copies, size);
 
@@ -267,8 +290,10 @@ static unsigned char *copy_head(struct ct_batch *batch, const unsigned char *at,
 	return head;
 }
 
-/* An event without a class gets the name of its component, which no ring has.  Its first bytes are a copy where its time is another one. */
-static void add_any(struct ct_batch *batch, const unsigned char *first, const unsigned char *at, const struct ct_event *event)
+/* An event without a class gets the name of its component, which no ring has.  Its first bytes are
+ * a copy where its time is another one. */
+static void add_any(struct ct_batch *batch, const unsigned char *first, const unsigned char *at,
+		    const struct ct_event *event)
 {
 	size_t size;
 	const char *name = name_of(batch, event->head.component, &size);
@@ -288,7 +313,8 @@ static bool has_pieces(const struct ct_runs *runs)
 
 static bool has_room(const struct ct_batch *batch, size_t size)
 {
-	return has_pieces(&batch->runs) && (batch->bytes == 0 || batch->bytes + size <= batch->most_bytes);
+	return has_pieces(&batch->runs) &&
+	       (batch->bytes == 0 || batch->bytes + size <= batch->most_bytes);
 }
 
 /* By how much an event is after the one before it. */
@@ -317,7 +343,8 @@ static inline void count(struct ct_batch *batch, uint32_t counted, uint32_t flag
 }
 
 /* A mark of another thread, or of a counter that began anew, ends the run. */
-static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator, const struct ct_event *mark)
+static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator,
+		      const struct ct_event *mark)
 {
 	uint64_t before = iterator->place.state.ticks;
 	int64_t back = (int64_t)(before - mark->ticks);
@@ -330,8 +357,10 @@ static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator, cons
 	iterator->moved = true;
 }
 
-/* Where the event goes, and its place among the counts.  Without a class each event is asked for; else its class is. */
-static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *iterator, const struct ct_event *event, uint32_t *out_flags,
+/* Where the event goes, and its place among the counts.  Without a class each event is asked for;
+ * else its class is. */
+static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *iterator,
+			       const struct ct_event *event, uint32_t *out_flags,
 			       uint32_t *out_counted)
 {
 	struct ct_runs *runs = &batch->runs;
@@ -348,7 +377,9 @@ static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *itera
 		(void)name_of(batch, event->head.component, &size);
 		if (size == 0)
 			return IS_DAMAGED;
-		return (*out_flags & KNOWN_IS_FIRST) == 0 || add_count(runs, event->head.component) ? GO_ON : IS_FULL;
+		return (*out_flags & KNOWN_IS_FIRST) == 0 || add_count(runs, event->head.component)
+			       ? GO_ON
+			       : IS_FULL;
 	}
 	found = look_up(batch, iterator, event->number, &known);
 	if (found != GO_ON)
@@ -358,10 +389,11 @@ static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *itera
 	return GO_ON;
 }
 
-/* A mark, an event without a class, one of a class with several items of a size of their own, one that comes late, or one that may be
- * overwritten meanwhile, of which `at` is a copy that does not stay. */
-static enum step step_decoded(struct ct_batch *batch, struct ct_iterator *iterator, const unsigned char *at, bool copies,
-			      const struct ct_event *event)
+/* A mark, an event without a class, one of a class with several items of a size of their own, one
+ * that comes late, or one that may be overwritten meanwhile, of which `at` is a copy that does not
+ * stay. */
+static enum step step_decoded(struct ct_batch *batch, struct ct_iterator *iterator,
+			      const unsigned char *at, bool copies, const struct ct_event *event)
 {
 	bool is_any = event->number == CT_CLASS_ANY, is_late;
 	const unsigned char *first;
@@ -426,7 +458,8 @@ static enum step step_slowly(struct ct_batch *batch, struct ct_iterator *iterato
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 
 	ct_buf_clear(&batch->scratch);
-	switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit, &batch->scratch, &iterator->event)) {
+	switch (ct_ring_peek(iterator->ring, &batch->classes, &iterator->place, iterator->limit,
+			     &batch->scratch, &iterator->event)) {
 	case CTRACE_OK:
 		return step_decoded(batch, iterator,
 				    copies ? (const unsigned char *)batch->scratch.data
@@ -504,10 +537,14 @@ static inline const struct ct_known_class *find_plain(const struct ct_runs *runs
 {
 	const struct ct_known_class *known = &runs->known[number];
 
-	return number < runs->known_count && known->walk == runs->walk && (known->flags & KNOWN_IS_PLAIN) != 0 ? known : NULL;
+	return number < runs->known_count && known->walk == runs->walk &&
+			       (known->flags & KNOWN_IS_PLAIN) != 0
+		       ? known
+		       : NULL;
 }
 
-static inline void count_all(struct ct_runs *runs, const struct ct_known_class *known, uint32_t events, size_t bytes)
+static inline void count_all(struct ct_runs *runs, const struct ct_known_class *known,
+			     uint32_t events, size_t bytes)
 {
 	if (known == NULL || (known->flags & KNOWN_IS_FIRST) == 0)
 		return;
@@ -515,7 +552,8 @@ static inline void count_all(struct ct_runs *runs, const struct ct_known_class *
 	runs->counts[known->count].bytes += bytes;
 }
 
-/* Takes as many of the events from `at` on as go into the open run as they are; most do.  False: none does. */
+/* Takes as many of the events from `at` on as go into the open run as they are; most do.  False:
+ * none does. */
 static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ct_runs *runs = &batch->runs;
@@ -523,14 +561,16 @@ static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 	const struct ct_known_class *known = NULL;
 	const unsigned char *at = ct_ring_at(iterator->ring, iterator->place.position);
 	size_t most = iterator->limit - iterator->place.position;
-	size_t done = 0, done_before = 0; /* before the events of the class that the last ones had */
+	/* before the events of the class that the last ones had */
+	size_t done = 0, done_before = 0;
 	uint32_t number = UINT32_MAX, events = 0, events_before = 0;
 	uint64_t ticks = iterator->place.state.ticks, end;
 
 	if (run == NULL || !has_pieces(runs))
 		return false;
 	end = least(run->end_ticks + FAR_TICKS, runs->line_end);
-	most = least(most, least(left_of(RUN_BYTES, run->size), left_of(batch->most_bytes, batch->bytes)));
+	most = least(most, least(left_of(RUN_BYTES, run->size),
+				 left_of(batch->most_bytes, batch->bytes)));
 
 	while (most - done >= CT_EVENT_HEAD) {
 		uint64_t word = ct_event_word(at + done), now;

@@ -1,12 +1,13 @@
 /*
  * apply.c - the one place where commands take effect, and the table of what commands there are.
  *
- * Two kinds take effect in directories above this one: TRACE CT in lib/component/command.c; FLUSH, ROTATE and
- * RELOAD in lib/start/operate.c.
+ * Two kinds take effect in directories above this one: TRACE CT in lib/component/command.c; FLUSH,
+ * ROTATE and RELOAD in lib/start/operate.c.
  *
- * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's properties holds the consumer
- * still, so that events committed before it still go by the old settings.  Changes are told to the program only after every
- * lock is given back, because a callback may make changes itself.
+ * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's
+ * properties holds the consumer still, so that events committed before it still go by the old
+ * settings.  Changes are told to the program only after every lock is given back, because a
+ * callback may make changes itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@
 
 #include <string.h>
 
-/* Every emitter that a command names and that there is; the status is that of the first one that there is not. */
+/* Every emitter that a command names and that there is; the status is that of the first one that
+ * there is not. */
 static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
 {
 	enum ctrace_status first = CTRACE_OK;
@@ -43,7 +45,8 @@ static void prepare(const struct ct_command *command, uint32_t emitter)
 	enum ct_encoding encoding;
 
 	ct_emitter_prepare(emitter, command->property.at, command->property.size);
-	if (ct_name_is(command->property.at, command->property.size, "ENCODING") && ct_thread_locked == 0 &&
+	if (ct_name_is(command->property.at, command->property.size, "ENCODING") &&
+	    ct_thread_locked == 0 &&
 	    ct_encoding_parse(command->value.at, command->value.size, &encoding))
 		(void)ct_encoding_prepare(encoding); /* without its table texts stay as they are */
 }
@@ -60,7 +63,8 @@ void ct_apply_load(const struct ct_command *command)
 		(void)!find_emitters(command, &found);
 		break;
 	case CT_VERB_EMITTER_PROPERTY:
-		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) == CTRACE_OK)
+		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) ==
+		    CTRACE_OK)
 			prepare(command, found);
 		break;
 	default:
@@ -82,10 +86,13 @@ static void release(const struct ct_target *target, uint32_t reopen)
 		target->release(target->user, reopen);
 }
 
-typedef enum ctrace_status dest_change(const struct ct_target *target, const struct ct_command *command, uint32_t emitter);
+typedef enum ctrace_status dest_change(const struct ct_target *target,
+				       const struct ct_command *command, uint32_t emitter);
 
-/* A name that is unknown costs that one only: the others of the list are in force when the answer is EMITTER_NOT_FOUND. */
-static enum ctrace_status change_dests(const struct ct_target *target, const struct ct_command *command, dest_change *change)
+/* A name that is unknown costs that one only: the others of the list are in force when the answer
+ * is EMITTER_NOT_FOUND. */
+static enum ctrace_status change_dests(const struct ct_target *target,
+				       const struct ct_command *command, dest_change *change)
 {
 	uint32_t mask;
 	enum ctrace_status missing = find_emitters(command, &mask);
@@ -100,28 +107,36 @@ static enum ctrace_status change_dests(const struct ct_target *target, const str
 	return status != CTRACE_OK ? status : missing;
 }
 
-static enum ctrace_status dest_add(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+static enum ctrace_status dest_add(const struct ct_target *target, const struct ct_command *command,
+				   uint32_t emitter)
 {
-	return ct_dest_add(target->registry, command->component.at, command->component.size, emitter, command->no_inherit);
+	return ct_dest_add(target->registry, command->component.at, command->component.size,
+			   emitter, command->no_inherit);
 }
 
-static enum ctrace_status dest_remove(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+static enum ctrace_status dest_remove(const struct ct_target *target,
+				      const struct ct_command *command, uint32_t emitter)
 {
-	return ct_dest_remove(target->registry, command->component.at, command->component.size, emitter);
+	return ct_dest_remove(target->registry, command->component.at, command->component.size,
+			      emitter);
 }
 
-static enum ctrace_status apply_dest_add(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_dest_add(const struct ct_target *target,
+					 const struct ct_command *command)
 {
 	return change_dests(target, command, dest_add);
 }
 
-static enum ctrace_status apply_dest_remove(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_dest_remove(const struct ct_target *target,
+					    const struct ct_command *command)
 {
 	return change_dests(target, command, dest_remove);
 }
 
-/* Exactly these, and none that are inherited; an empty list inherits again.  The default list is never empty. */
-static enum ctrace_status apply_dest_set(const struct ct_target *target, const struct ct_command *command)
+/* Exactly these, and none that are inherited; an empty list inherits again.  The default list is
+ * never empty. */
+static enum ctrace_status apply_dest_set(const struct ct_target *target,
+					 const struct ct_command *command)
 {
 	const char *component = command->component.at;
 	size_t size = command->component.size;
@@ -133,64 +148,76 @@ static enum ctrace_status apply_dest_set(const struct ct_target *target, const s
 		return status;
 	hold(target);
 	for (uint32_t rest = wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
-		status = ct_dest_add(target->registry, component, size, (uint32_t)__builtin_ctz(rest), true);
+		status = ct_dest_add(target->registry, component, size,
+				     (uint32_t)__builtin_ctz(rest), true);
 	own = ct_dest_default(target->registry);
 	if (size != 0)
 		own = ct_registry_find_any(target->registry, component, size, &index) == CTRACE_OK
 			      ? ct_registry_configured(target->registry, index).dests
 			      : 0;
 	for (uint32_t rest = own & ~wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
-		status = ct_dest_remove(target->registry, component, size, (uint32_t)__builtin_ctz(rest));
+		status = ct_dest_remove(target->registry, component, size,
+					(uint32_t)__builtin_ctz(rest));
 	release(target, 0);
 	return status;
 }
 
 /* ---- levels and properties ---- */
 
-static enum ctrace_status apply_level(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_level(const struct ct_target *target,
+				      const struct ct_command *command)
 {
-	return ct_level_set(target->registry, command->component.at, command->component.size, command->level, target->changed,
-			    target->changed_user);
+	return ct_level_set(target->registry, command->component.at, command->component.size,
+			    command->level, target->changed, target->changed_user);
 }
 
-static enum ctrace_status apply_component_property(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_component_property(const struct ct_target *target,
+						   const struct ct_command *command)
 {
-	return ct_component_property_set(target->registry, command->component.at, command->component.size, command->property.at,
-					 command->property.size, command->value.at, command->value.size, target->changed,
-					 target->changed_user);
+	return ct_component_property_set(
+		target->registry, command->component.at, command->component.size,
+		command->property.at, command->property.size, command->value.at,
+		command->value.size, target->changed, target->changed_user);
 }
 
 /* An emitter that is set to what it is already need not close its file. */
-static bool emitter_has(const struct ct_target *target, const struct ct_command *command, uint32_t emitter)
+static bool emitter_has(const struct ct_target *target, const struct ct_command *command,
+			uint32_t emitter)
 {
 	struct ct_buf value;
 	bool has;
 
 	ct_buf_init(&value);
-	has = ct_emitter_property_get(target->registry, emitter, command->property.at, command->property.size, &value) == CTRACE_OK &&
-	      value.size == command->value.size && (value.size == 0 || memcmp(value.data, command->value.at, value.size) == 0);
+	has = ct_emitter_property_get(target->registry, emitter, command->property.at,
+				      command->property.size, &value) == CTRACE_OK &&
+	      value.size == command->value.size &&
+	      (value.size == 0 || memcmp(value.data, command->value.at, value.size) == 0);
 	ct_buf_fini(&value);
 	return has;
 }
 
-static enum ctrace_status apply_emitter_property(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_emitter_property(const struct ct_target *target,
+						 const struct ct_command *command)
 {
 	uint32_t emitter;
 	uint32_t reopen;
-	enum ctrace_status status = ct_emitter_find(command->emitter.at, command->emitter.size, &emitter);
+	enum ctrace_status status =
+		ct_emitter_find(command->emitter.at, command->emitter.size, &emitter);
 
 	if (status != CTRACE_OK)
 		return status;
 	prepare(command, emitter);
 	hold(target);
 	reopen = emitter_has(target, command, emitter) ? 0 : 1u << emitter;
-	status = ct_emitter_property_set(target->registry, emitter, command->property.at, command->property.size, command->value.at,
+	status = ct_emitter_property_set(target->registry, emitter, command->property.at,
+					 command->property.size, command->value.at,
 					 command->value.size);
 	release(target, status == CTRACE_OK ? reopen : 0);
 	return status;
 }
 
-static enum ctrace_status apply_encoding(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_encoding(const struct ct_target *target,
+					 const struct ct_command *command)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct ct_command one;
@@ -202,67 +229,80 @@ static enum ctrace_status apply_encoding(const struct ct_target *target, const s
 
 /* ---- settings of the process ---- */
 
-static enum ctrace_status apply_application(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_application(const struct ct_target *target,
+					    const struct ct_command *command)
 {
 	(void)target;
 	(void)command;
 	return CTRACE_OK; /* ct_config_read() has seen to it */
 }
 
-static enum ctrace_status apply_buffer(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_buffer(const struct ct_target *target,
+				       const struct ct_command *command)
 {
 	if (command->component.size != 0)
-		return ct_channel_set_buffer(target->registry, command->component.at, command->component.size, command->number);
+		return ct_channel_set_buffer(target->registry, command->component.at,
+					     command->component.size, command->number);
 	__atomic_store_n(&target->settings->buffer, command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_overflow(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_overflow(const struct ct_target *target,
+					 const struct ct_command *command)
 {
 	if (command->component.size != 0)
-		return ct_channel_set_overflow(target->registry, command->component.at, command->component.size,
-					     (uint32_t)command->number);
+		return ct_channel_set_overflow(target->registry, command->component.at,
+					       command->component.size, (uint32_t)command->number);
 	__atomic_store_n(&target->settings->overflow, (uint32_t)command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_block_timeout(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_block_timeout(const struct ct_target *target,
+					      const struct ct_command *command)
 {
 	__atomic_store_n(&target->settings->block_timeout_ns, command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_flight_level(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_flight_level(const struct ct_target *target,
+					     const struct ct_command *command)
 {
-	return ct_channel_set_flight(target->registry, command->component.at, command->component.size, command->level, target->changed,
-				   target->changed_user);
+	return ct_channel_set_flight(target->registry, command->component.at,
+				     command->component.size, command->level, target->changed,
+				     target->changed_user);
 }
 
-static enum ctrace_status apply_flight_trigger(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_flight_trigger(const struct ct_target *target,
+					       const struct ct_command *command)
 {
-	__atomic_store_n(&target->settings->flight_trigger, (uint32_t)command->number, __ATOMIC_RELAXED);
+	__atomic_store_n(&target->settings->flight_trigger, (uint32_t)command->number,
+			 __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_flight_buffer(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_flight_buffer(const struct ct_target *target,
+					      const struct ct_command *command)
 {
 	__atomic_store_n(&target->settings->flight_buffer, command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_attach(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_attach(const struct ct_target *target,
+				       const struct ct_command *command)
 {
 	__atomic_store_n(&target->settings->attach, command->number != 0, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_keep(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_keep(const struct ct_target *target,
+				     const struct ct_command *command)
 {
 	__atomic_store_n(&target->settings->keep_ns, command->number, __ATOMIC_RELAXED);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status apply_run_directory(const struct ct_target *target, const struct ct_command *command)
+static enum ctrace_status apply_run_directory(const struct ct_target *target,
+					      const struct ct_command *command)
 {
 	char *path = target->settings->run_directory;
 

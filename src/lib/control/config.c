@@ -1,8 +1,9 @@
 /*
  * config.c - the grammar of the configuration file, one line at a time.
  *
- * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes nothing but what it is given: a
- * line becomes a command or a diagnostic, whatever its bytes are.  The texts of a command are parts of the line.
+ * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes
+ * nothing but what it is given: a line becomes a command or a diagnostic, whatever its bytes are.
+ * The texts of a command are parts of the line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +51,9 @@ static const char *find_blank(struct ct_span span)
 /* ---- diagnostics ---- */
 
 /* `what "word" (did you mean suggestion?)`; word.at NULL and suggestion NULL leave theirs out. */
-static enum ctrace_status diagnose(const struct parser *parser, const char *at, const char *what, struct ct_span word,
-				   const char *suggestion, const char *expected)
+static enum ctrace_status diagnose(const struct parser *parser, const char *at, const char *what,
+				   struct ct_span word, const char *suggestion,
+				   const char *expected)
 {
 	struct ct_diagnostic *diagnostic = parser->diagnostic;
 	struct ct_buf text;
@@ -94,15 +96,16 @@ static const struct word switch_words[] = {
 	{ "off", 0 }, { "no", 0 },  { "n", 0 }, { "false", 0 }, { "disabled", 0 }, { "0", 0 },
 };
 static const struct word trigger_words[] = {
-	{ "off", CT_TRIGGER_NONE }, { "signal", CT_TRIGGER_SIGNAL }, { "debug", CTRACE_DEBUG }, { "info", CTRACE_INFO },
-	{ "warn", CTRACE_WARN },    { "error", CTRACE_ERROR },       { "fatal", CTRACE_FATAL },
+	{ "off", CT_TRIGGER_NONE }, { "signal", CT_TRIGGER_SIGNAL }, { "debug", CTRACE_DEBUG },
+	{ "info", CTRACE_INFO },    { "warn", CTRACE_WARN },         { "error", CTRACE_ERROR },
+	{ "fatal", CTRACE_FATAL },
 };
 
 #define MOST_WORDS 16u
 _Static_assert(CT_COUNT(switch_words) <= MOST_WORDS, "parse_word() copies the words");
 
-static enum ctrace_status parse_word(const struct parser *parser, struct ct_span value, const struct word *words, size_t count,
-				     const char *expected)
+static enum ctrace_status parse_word(const struct parser *parser, struct ct_span value,
+				     const struct word *words, size_t count, const char *expected)
 {
 	const char *list[MOST_WORDS];
 
@@ -113,7 +116,8 @@ static enum ctrace_status parse_word(const struct parser *parser, struct ct_span
 			return CTRACE_OK;
 		}
 	}
-	return diagnose(parser, value.at, "unknown value", value, ct_suggest(value, list, count), expected);
+	return diagnose(parser, value.at, "unknown value", value, ct_suggest(value, list, count),
+			expected);
 }
 
 static enum ctrace_status parse_level(const struct parser *parser, struct ct_span value)
@@ -124,7 +128,8 @@ static enum ctrace_status parse_level(const struct parser *parser, struct ct_spa
 			"none, debug, info, warn, error or fatal");
 }
 
-/* Decimal digits at the front of value; *out_rest is what follows them.  False without a digit or past UINT64_MAX. */
+/* Decimal digits at the front of value; *out_rest is what follows them.  False without a digit or
+ * past UINT64_MAX. */
 static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_span *out_rest)
 {
 	uint64_t number = 0;
@@ -154,14 +159,16 @@ static enum ctrace_status parse_size(const struct parser *parser, struct ct_span
 	else if (unit.size != 0)
 		return diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (size == 0 || size > CT_RING_MAX)
-		return diagnose(parser, value.at, size == 0 ? "too small:" : "too large:", value, NULL, expected);
+		return diagnose(parser, value.at, size == 0 ? "too small:" : "too large:", value,
+				NULL, expected);
 	parser->command->number = ct_ring_capacity(size);
 	return CTRACE_OK;
 }
 
 static enum ctrace_status parse_time(const struct parser *parser, struct ct_span value)
 {
-	static const char expected[] = "a time up to 1000000s: a number of milliseconds, or one with ms or s";
+	static const char expected[] =
+		"a time up to 1000000s: a number of milliseconds, or one with ms or s";
 	uint64_t scale = 1000u * 1000u;
 	uint64_t number;
 	struct ct_span unit;
@@ -180,15 +187,16 @@ static enum ctrace_status parse_time(const struct parser *parser, struct ct_span
 
 static enum ctrace_status parse_age(const struct parser *parser, struct ct_span value)
 {
-	static const char expected[] = "a number with s, h or d: seconds, hours or days, up to 36500d";
+	static const char expected[] =
+		"a number with s, h or d: seconds, hours or days, up to 36500d";
 	uint64_t seconds, number;
 	struct ct_span unit;
 
 	if (!parse_digits(value, &number, &unit))
 		return diagnose(parser, value.at, "not a time:", value, NULL, expected);
 	if (unit.size != 1 || strchr("sShHdD", unit.at[0]) == NULL)
-		return diagnose(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit", unit.size == 0 ? value : unit,
-				NULL, expected);
+		return diagnose(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit",
+				unit.size == 0 ? value : unit, NULL, expected);
 	seconds = (unit.at[0] | 0x20) == 'd' ? 86400u : (unit.at[0] | 0x20) == 'h' ? 3600u : 1u;
 	if (number > (uint64_t)MOST_DAYS * 86400u / seconds)
 		return diagnose(parser, value.at, "too long:", value, NULL, expected);
@@ -196,7 +204,8 @@ static enum ctrace_status parse_age(const struct parser *parser, struct ct_span 
 	return CTRACE_OK;
 }
 
-/* What is between the parentheses that enclose a value, if it has any; false when one of the two is missing. */
+/* What is between the parentheses that enclose a value, if it has any; false when one of the two is
+ * missing. */
 static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, bool *out_has_them)
 {
 	bool opens = value.size > 0 && value.at[0] == '(';
@@ -204,7 +213,8 @@ static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, b
 
 	if (opens != closes)
 		return false;
-	*out_inner = opens ? ct_span_trim(ct_span_of(value.at + 1, value.at + value.size - 1)) : value;
+	*out_inner =
+		opens ? ct_span_trim(ct_span_of(value.at + 1, value.at + value.size - 1)) : value;
 	*out_has_them = opens;
 	return true;
 }
@@ -229,19 +239,24 @@ bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name)
 
 static enum ctrace_status parse_dests(const struct parser *parser, struct ct_span value)
 {
-	static const char expected[] = "emitter names, separated by commas or blanks, all in parentheses or none";
+	static const char expected[] =
+		"emitter names, separated by commas or blanks, all in parentheses or none";
 	struct ct_span names;
 	struct ct_span name;
 	size_t count = 0;
 
 	if (!parse_parentheses(value, &parser->command->list, &parser->command->no_inherit))
-		return diagnose(parser, value.at, "only one parenthesis round", value, NULL, expected);
+		return diagnose(parser, value.at, "only one parenthesis round", value, NULL,
+				expected);
 	names = parser->command->list;
 	for (; ct_config_next_word(&names, &name); count++) {
 		if (name.size > CTRACE_MAX_EMITTER)
-			return diagnose(parser, name.at, "too long for an emitter name:", name, NULL, "at most 31 bytes");
-		if (memchr(name.at, '(', name.size) != NULL || memchr(name.at, ')', name.size) != NULL)
-			return diagnose(parser, name.at, "misplaced parenthesis in", name, NULL, expected);
+			return diagnose(parser, name.at, "too long for an emitter name:", name,
+					NULL, "at most 31 bytes");
+		if (memchr(name.at, '(', name.size) != NULL ||
+		    memchr(name.at, ')', name.size) != NULL)
+			return diagnose(parser, name.at, "misplaced parenthesis in", name, NULL,
+					expected);
 	}
 	if (count == 0)
 		return diagnose(parser, value.at, "no destination", no_word, NULL, expected);
@@ -250,12 +265,14 @@ static enum ctrace_status parse_dests(const struct parser *parser, struct ct_spa
 
 static enum ctrace_status parse_application(const struct parser *parser, struct ct_span value)
 {
-	static const char expected[] = "a program's name or path, or that of what a trigger runs in parentheses";
+	static const char expected[] =
+		"a program's name or path, or that of what a trigger runs in parentheses";
 	struct ct_span inner;
 	bool has_them;
 
 	if (!parse_parentheses(value, &inner, &has_them))
-		return diagnose(parser, value.at, "only one parenthesis round", value, NULL, expected);
+		return diagnose(parser, value.at, "only one parenthesis round", value, NULL,
+				expected);
 	if (inner.size == 0)
 		return diagnose(parser, value.at, "no name", no_word, NULL, expected);
 	return CTRACE_OK;
@@ -264,7 +281,8 @@ static enum ctrace_status parse_application(const struct parser *parser, struct 
 static enum ctrace_status parse_path(const struct parser *parser, struct ct_span value)
 {
 	if (value.size == 0 || value.at[0] != '/' || value.size >= PATH_SIZE)
-		return diagnose(parser, value.at, "not an absolute path:", value, NULL, "a directory's path that begins with /");
+		return diagnose(parser, value.at, "not an absolute path:", value, NULL,
+				"a directory's path that begins with /");
 	return CTRACE_OK;
 }
 
@@ -301,10 +319,12 @@ static const struct ctrace_property *find_property(const struct ct_command *comm
 
 	if (ct_emitter_find_known(command->emitter.at, command->emitter.size, &index) != CTRACE_OK)
 		return NULL;
-	return ct_emitter_property(ct_emitter_at(index), command->property.at, command->property.size);
+	return ct_emitter_property(ct_emitter_at(index), command->property.at,
+				   command->property.size);
 }
 
-enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_diagnostic *out)
+enum ct_property_finding ct_config_check_property(const struct ct_command *command,
+						  struct ct_diagnostic *out)
 {
 	const struct ctrace_property *row = find_property(command);
 
@@ -324,7 +344,8 @@ static enum ctrace_status parse_property(const struct parser *parser, struct ct_
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status parse_value(const struct parser *parser, enum ct_value_kind kind, struct ct_span value)
+static enum ctrace_status parse_value(const struct parser *parser, enum ct_value_kind kind,
+				      struct ct_span value)
 {
 	parser->command->value = value;
 	switch (kind) {
@@ -345,7 +366,8 @@ static enum ctrace_status parse_value(const struct parser *parser, enum ct_value
 	case CT_VALUE_AGE:
 		return parse_age(parser, value);
 	case CT_VALUE_OVERFLOW:
-		return parse_word(parser, value, overflow_words, CT_COUNT(overflow_words), "block, discard, overwrite or auto");
+		return parse_word(parser, value, overflow_words, CT_COUNT(overflow_words),
+				  "block, discard, overwrite or auto");
 	case CT_VALUE_TRIGGER:
 		return parse_word(parser, value, trigger_words, CT_COUNT(trigger_words),
 				  "debug, info, warn, error, fatal, signal or off");
@@ -385,7 +407,8 @@ static enum ctrace_status parse_component(const struct parser *parser, struct ct
 {
 	static const char expected[] = "a dotted name of 1 to 255 bytes: no blank, no empty part";
 
-	if (ct_component_check_name(name.at, name.size) != CTRACE_OK || find_blank(name) != span_end(name))
+	if (ct_component_check_name(name.at, name.size) != CTRACE_OK ||
+	    find_blank(name) != span_end(name))
 		return diagnose(parser, name.at, "not a component name:", name, NULL, expected);
 	parser->command->component = name;
 	return CTRACE_OK;
@@ -394,12 +417,14 @@ static enum ctrace_status parse_component(const struct parser *parser, struct ct
 static enum ctrace_status parse_emitter(const struct parser *parser, struct ct_span name)
 {
 	if (name.size == 0 || name.size > CTRACE_MAX_EMITTER || find_blank(name) != span_end(name))
-		return diagnose(parser, name.at, "not an emitter name:", name, NULL, "1 to 31 bytes without a blank");
+		return diagnose(parser, name.at, "not an emitter name:", name, NULL,
+				"1 to 31 bytes without a blank");
 	parser->command->emitter = name;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_subject(const struct parser *parser, enum ct_subject subject, struct ct_span rest)
+static enum ctrace_status parse_subject(const struct parser *parser, enum ct_subject subject,
+					struct ct_span rest)
 {
 	struct ct_span name;
 	struct ct_span property;
@@ -412,11 +437,13 @@ static enum ctrace_status parse_subject(const struct parser *parser, enum ct_sub
 	if (mark == span_end(rest))
 		return parse_component(parser, name);
 	property = ct_span_trim(ct_span_of(mark + 1, span_end(rest)));
-	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? parse_emitter(parser, name) : parse_component(parser, name);
+	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? parse_emitter(parser, name)
+							: parse_component(parser, name);
 	if (status != CTRACE_OK)
 		return status;
 	if (property.size == 0 || property.size > CTRACE_MAX_PROPERTY)
-		return diagnose(parser, property.at, "not a property name:", property, NULL, "1 to 255 bytes after the #");
+		return diagnose(parser, property.at, "not a property name:", property, NULL,
+				"1 to 255 bytes after the #");
 	parser->command->property = property;
 	return CTRACE_OK;
 }
@@ -438,7 +465,8 @@ static struct ct_span key_front(struct ct_span key, const char *keyword)
 {
 	const char *end = key.at;
 
-	for (; end < span_end(key) && *end != '#' && (*end != '.' || strchr(keyword, '.') != NULL); end++)
+	for (; end < span_end(key) && *end != '#' && (*end != '.' || strchr(keyword, '.') != NULL);
+	     end++)
 		if (*end == '.')
 			keyword = strchr(keyword, '.') + 1;
 	return ct_span_of(key.at, end);
@@ -452,7 +480,8 @@ static enum ctrace_status diagnose_unknown_key(const struct parser *parser, stru
 
 	for (size_t i = 0; suggestion == NULL && (row = ct_verb_row_at(i)) != NULL; i++)
 		if (row->key != NULL)
-			suggestion = ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
+			suggestion =
+				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return diagnose(
 		parser, key.at, "unknown key", key, suggestion,
 		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, "
@@ -460,19 +489,21 @@ static enum ctrace_status diagnose_unknown_key(const struct parser *parser, stru
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
 
-static enum ctrace_status diagnose_form(const struct parser *parser, const struct ct_verb_row *row, struct ct_span key,
-					struct ct_span rest)
+static enum ctrace_status diagnose_form(const struct parser *parser, const struct ct_verb_row *row,
+					struct ct_span key, struct ct_span rest)
 {
 	char expected[sizeof parser->diagnostic->expected];
 
 	(void)snprintf(expected, sizeof expected, "%s%s%s", row->key, row->subject_grammar,
-		       row->subject == CT_SUBJECT_ANY_COMPONENT && span_find(rest, '#') != span_end(rest)
+		       row->subject == CT_SUBJECT_ANY_COMPONENT &&
+				       span_find(rest, '#') != span_end(rest)
 			       ? "; properties are set by mftrace.comp.COMPONENT#PROPERTY"
 			       : "");
 	return diagnose(parser, rest.at, "wrong form of key", key, NULL, expected);
 }
 
-static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span key, struct ct_span value)
+static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span key,
+				     struct ct_span value)
 {
 	const struct ct_verb_row *nearest = NULL;
 	const struct ct_verb_row *row;
@@ -491,7 +522,8 @@ static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span
 		parser->command->verb = row->verb;
 		return parse_value(parser, row->value, value);
 	}
-	return nearest != NULL ? diagnose_form(parser, nearest, key, rest) : diagnose_unknown_key(parser, key);
+	return nearest != NULL ? diagnose_form(parser, nearest, key, rest)
+			       : diagnose_unknown_key(parser, key);
 }
 
 /* ---- lines ---- */
@@ -504,21 +536,25 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 	struct ct_span key = ct_span_trim(ct_span_of(text.at, equals));
 
 	if (line.size > CT_CONFIG_LINE_MAX)
-		return diagnose(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word, NULL, "at most 65536 bytes");
+		return diagnose(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word,
+				NULL, "at most 65536 bytes");
 	if (text.size == 0 || text.at[0] == '#')
 		return CTRACE_OK;
 	if (nul != span_end(text))
 		return diagnose(parser, nul, "NUL byte", no_word, NULL, "text");
 	if (span_find(text, '\n') != span_end(text))
-		return diagnose(parser, span_find(text, '\n'), "more than one line", no_word, NULL, "one line at a time");
+		return diagnose(parser, span_find(text, '\n'), "more than one line", no_word, NULL,
+				"one line at a time");
 	if (equals == span_end(text))
 		return diagnose(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
 	if (key.size == 0)
-		return diagnose(parser, equals, "no key before \"=\"", no_word, NULL, "KEY = VALUE");
+		return diagnose(parser, equals, "no key before \"=\"", no_word, NULL,
+				"KEY = VALUE");
 	return parse_pair(parser, key, ct_span_trim(ct_span_of(equals + 1, span_end(text))));
 }
 
-enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out, struct ct_diagnostic *diagnostic)
+enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
+					struct ct_diagnostic *diagnostic)
 {
 	struct ct_command command = { .verb = CT_VERB_NONE };
 	struct parser parser = { line, &command, diagnostic };
@@ -533,17 +569,20 @@ enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct
 
 static bool is_beginning_of(struct ct_span word, const char *whole)
 {
-	return word.size > 0 && word.size <= strlen(whole) && memcmp(word.at, whole, word.size) == 0;
+	return word.size > 0 && word.size <= strlen(whole) &&
+	       memcmp(word.at, whole, word.size) == 0;
 }
 
-/* Options of cobcrun that have a value, in the next word unless it stands in the same: -M x, -Mx, -module x, --module=x, -c x. */
+/* Options of cobcrun that have a value, in the next word unless it stands in the same: -M x, -Mx,
+ * -module x, --module=x, -c x. */
 static bool option_takes_next_word(const char *option)
 {
 	struct ct_span name = { option + 1, strlen(option + 1) };
 
 	if (name.size > 0 && name.at[0] == '-')
 		name = (struct ct_span){ name.at + 1, name.size - 1 };
-	return (name.size == 1 && name.at[0] == 'M') || is_beginning_of(name, "module") || is_beginning_of(name, "config");
+	return (name.size == 1 && name.at[0] == 'M') || is_beginning_of(name, "module") ||
+	       is_beginning_of(name, "config");
 }
 
 const char *ct_config_triggered(const char *trigger, const char *words, size_t size)
@@ -604,7 +643,8 @@ static bool application_fits(struct ct_span value, const struct ct_program *prog
 	return names_program(name, program->name) || names_program(name, program->path);
 }
 
-static void give(const struct ct_command *command, unsigned number, const struct ct_config_reader *reader)
+static void give(const struct ct_command *command, unsigned number,
+		 const struct ct_config_reader *reader)
 {
 	struct ct_command one;
 
@@ -617,32 +657,36 @@ static void give(const struct ct_command *command, unsigned number, const struct
 }
 
 /* False when the rest of the file is not for this program. */
-static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program, const struct ct_config_reader *reader)
+static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program,
+		      const struct ct_config_reader *reader)
 {
 	struct ct_diagnostic diagnostic;
 	struct ct_command command;
 
-	if (ct_config_parse_line(line.at, line.size, &command, reader->diagnose != NULL ? &diagnostic : NULL) != CTRACE_OK) {
+	if (ct_config_parse_line(line.at, line.size, &command,
+				 reader->diagnose != NULL ? &diagnostic : NULL) != CTRACE_OK) {
 		if (reader->diagnose != NULL) {
 			diagnostic.line = number;
 			reader->diagnose(&diagnostic, reader->user);
 		}
 		return true;
 	}
-	if (command.verb == CT_VERB_APPLICATION && program != NULL && !application_fits(command.value, program))
+	if (command.verb == CT_VERB_APPLICATION && program != NULL &&
+	    !application_fits(command.value, program))
 		return false;
 	if (command.verb != CT_VERB_NONE && reader->command != NULL)
 		give(&command, number, reader);
 	return true;
 }
 
-void ct_config_read(const char *text, size_t size, const struct ct_program *program, const struct ct_config_reader *reader,
-		    unsigned *out_stopped_at)
+void ct_config_read(const char *text, size_t size, const struct ct_program *program,
+		    const struct ct_config_reader *reader, unsigned *out_stopped_at)
 {
 	struct ct_span rest = { text, size };
 	unsigned number = 1;
 
-	if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) /* the mark that some editors put in front of UTF-8 */
+	/* the mark that some editors put in front of UTF-8 */
+	if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
 		rest = ct_span_of(text + 3, text + size);
 	for (; rest.size > 0; number++) {
 		const char *end = span_find(rest, '\n');

@@ -1,7 +1,8 @@
 /*
  * lib/control/control.h - what people say becomes a command; a command becomes a change.
  *
- * Configuration lines, environment, API calls, the socket's requests and operators' commands all end in struct ct_command and ct_apply().
+ * Configuration lines, environment, API calls, the socket's requests and operators' commands all
+ * end in struct ct_command and ct_apply().
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@
 #include "session/trace_name.h"
 #include <ctrace/component.h>
 
-/* One row a verb: what the configuration file, `ctrace config check --help` and docs/configuration.md say of it, and what it does. */
+/* One row a verb: what the configuration file, `ctrace config check --help` and
+ * docs/configuration.md say of it, and what it does. */
 enum ct_subject {
 	CT_SUBJECT_NONE,
 	CT_SUBJECT_ANY_COMPONENT, /* or none: the default, or the process */
@@ -46,56 +48,67 @@ struct ct_verb_row {
 	const char *subject_grammar; /* "[.COMPONENT]" */
 	const char *value_grammar;   /* "LEVEL" */
 	const char *help;            /* one sentence */
-	enum ctrace_status (*apply)(const struct ct_target *target, const struct ct_command *command);
+	enum ctrace_status (*apply)(const struct ct_target *target,
+				    const struct ct_command *command);
 };
 const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past the last */
 
-/* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.  Pure. */
+/* ---- config.c: the grammar of MFTRACE_CONFIG (spec/ctf-api.md section 4), one line at a time.
+ * Pure. */
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
 					struct ct_diagnostic *diagnostic) CT_MUST_USE;
-/* What CT_VERB_ENCODING comes to: ENCODING as a property of the emitter number `index`.  False past the last. */
+/* What CT_VERB_ENCODING comes to: ENCODING as a property of the emitter number `index`.  False past
+ * the last. */
 bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out);
-/* What is wrong with the value of CT_VERB_EMITTER_PROPERTY; the column is in the value.  GOOD also when nothing is known of the property. */
-enum ct_property_finding ct_config_check_property(const struct ct_command *command, struct ct_diagnostic *out);
+/* What is wrong with the value of CT_VERB_EMITTER_PROPERTY; the column is in the value.  GOOD also
+ * when nothing is known of the property. */
+enum ct_property_finding ct_config_check_property(const struct ct_command *command,
+						  struct ct_diagnostic *out);
 #define CT_CONFIG_LINE_MAX 65536u /* a longer line is reported about and skipped */
-/* The next word of a list with commas or blanks between: a destination, an ASID, a job name; false at its end. */
+/* The next word of a list with commas or blanks between: a destination, an ASID, a job name; false
+ * at its end. */
 bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name);
-/* Parses a whole text, giving each command to `command` and each error to `report`, in order; mftrace.application that does not fit
- * (program: base name, path and command line words of this process) ends it, with *out_stopped_at = its line.  Either may be NULL. */
+/* Parses a whole text, giving each command to `command` and each error to `report`, in order;
+ * mftrace.application that does not fit (program: base name, path and command line words of this
+ * process) ends it, with *out_stopped_at = its line.  Either may be NULL. */
 struct ct_program {
-	const char *name;           /* base name */
-	const char *path;           /* full */
-	const char *first_argument; /* second word of the command line, behind the options of cobcrun, or NULL */
+	const char *name; /* base name */
+	const char *path; /* full */
+	/* second word of the command line, behind the options of cobcrun, or NULL */
+	const char *first_argument;
 };
-/* The program that `trigger` (a base name) runs, in the words of its command line that follow its own name, each ended by a NUL: the
- * first that belongs to no option of cobcrun; of any other trigger the first.  NULL when there is none. */
+/* The program that `trigger` (a base name) runs, in the words of its command line that follow its
+ * own name, each ended by a NUL: the first that belongs to no option of cobcrun; of any other
+ * trigger the first.  NULL when there is none. */
 const char *ct_config_triggered(const char *trigger, const char *words, size_t size);
 struct ct_config_reader {
 	void (*command)(const struct ct_command *command, unsigned line, void *user);
 	void (*diagnose)(const struct ct_diagnostic *diagnostic, void *user);
-	void (*forget)(void *user); /* mftrace.application did not fit: all preceding entries are discarded */
+	/* mftrace.application did not fit: all preceding entries are discarded */
+	void (*forget)(void *user);
 	void *user;
 };
 /* Why a file was not read, by what ct_os_read_file() has left in errno. */
 #define CT_CONFIG_UNREAD 64u
 const char *ct_config_unread(int error, char buffer[CT_CONFIG_UNREAD]);
-void ct_config_read(const char *text, size_t size, const struct ct_program *program, const struct ct_config_reader *reader,
-		    unsigned *out_stopped_at);
+void ct_config_read(const char *text, size_t size, const struct ct_program *program,
+		    const struct ct_config_reader *reader, unsigned *out_stopped_at);
 
-/* ---- apply.c: the one place where commands take effect.  Any thread, not in a signal handler; holds the consumer still where events
- * under way must still go by the old settings. */
+/* ---- apply.c: the one place where commands take effect.  Any thread, not in a signal handler;
+ * holds the consumer still where events under way must still go by the old settings. */
 struct ct_target {
 	struct ct_registry *registry;
 	struct ct_settings *settings;
-	/* Delivers what was committed so far, then keeps the consumer still; and lets it go on, with the destinations in `reopen`
-	 * closed.  NULL while nothing is running yet. */
+	/* Delivers what was committed so far, then keeps the consumer still; and lets it go on,
+	 * with the destinations in `reopen` closed.  NULL while nothing is running yet. */
 	void (*hold)(void *user);
 	void (*release)(void *user, uint32_t reopen);
 	void *user;
 	ct_change_sink *changed;
 	void *changed_user;
 };
-enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_command *command) CT_MUST_USE;
+enum ctrace_status ct_apply(const struct ct_target *target,
+			    const struct ct_command *command) CT_MUST_USE;
 /* Loads the modules that the command needs, and changes nothing.  Under no lock.  A command that is
  * applied under a lock afterwards finds them; one that was not loaded is not found there. */
 void ct_apply_load(const struct ct_command *command);
@@ -111,17 +124,22 @@ struct ct_parmlib {
 	uint32_t count;
 };
 /* Each error in order of the text, with its reason. */
-typedef void ct_parmlib_diagnose(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user);
-/* The whole text; *out is complete when the answer is 0, else it is the first error's reason, or 08 << 8 | 06 when memory is short.
- * report may be NULL.  ct_parmlib_fini() in either case. */
-uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_diagnose *diagnose, void *user) CT_MUST_USE;
+typedef void ct_parmlib_diagnose(uint32_t reason, const struct ct_diagnostic *diagnostic,
+				 void *user);
+/* The whole text; *out is complete when the answer is 0, else it is the first error's reason, or 08
+ * << 8 | 06 when memory is short. report may be NULL.  ct_parmlib_fini() in either case. */
+uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
+			  ct_parmlib_diagnose *diagnose, void *user) CT_MUST_USE;
 void ct_parmlib_fini(struct ct_parmlib *parmlib);
-/* parmlib_print.c: the other way, one request as a member's text, for presets; and a path as SUB has it. */
+/* parmlib_print.c: the other way, one request as a member's text, for presets; and a path as SUB
+ * has it. */
 void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out);
 void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out);
-/* parmlib_file.c: finds a member in CTRACE_PARMLIB's directories, first hit, and appends its text.  04, 05, 1D, 1F, 20, 2A.  out_path: where
- * it is, or the place of the trouble; "" when there is none. */
+/* parmlib_file.c: finds a member in CTRACE_PARMLIB's directories, first hit, and appends its text.
+ * 04, 05, 1D, 1F, 20, 2A.  out_path: where it is, or the place of the trouble; "" when there is
+ * none. */
 #define CT_PARMLIB_LIMIT 65536u /* bytes of a member, comments included */
-uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[4096]) CT_MUST_USE;
+uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text,
+			 char out_path[4096]) CT_MUST_USE;
 
 #endif

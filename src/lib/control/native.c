@@ -1,8 +1,9 @@
 /*
  * native.c - the control half of ctrace/ctrace.h: what a C program sets and asks.
  *
- * Called by the traced program on any of its threads, not in a signal handler.  Never changes errno.  A change is in force
- * when the function returns, and the program's callbacks have been told of it.
+ * Called by the traced program on any of its threads, not in a signal handler.  Never changes
+ * errno.  A change is in force when the function returns, and the program's callbacks have been
+ * told of it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,8 @@ static enum ctrace_status apply(const struct ct_command *command)
 	CT_CANCEL_OFF();
 	int saved = errno;
 	const struct ct_target *target = ct_target_self();
-	enum ctrace_status status = target == NULL ? CTRACE_NOT_ENOUGH_MEMORY : ct_apply(target, command);
+	enum ctrace_status status =
+		target == NULL ? CTRACE_NOT_ENOUGH_MEMORY : ct_apply(target, command);
 
 	errno = saved;
 	return status;
@@ -67,7 +69,8 @@ enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **ou
 	target = ct_target_self();
 	status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (target != NULL)
-		status = ct_registry_register(target->registry, component.at, component.size, &index);
+		status = ct_registry_register(target->registry, component.at, component.size,
+					      &index);
 	if (status == CTRACE_OK)
 		*out_tracer = ct_registry_tracer(target->registry, index);
 	errno = saved;
@@ -76,7 +79,9 @@ enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **ou
 
 enum ctrace_status ctrace_level_set(const char *component, uint32_t level)
 {
-	struct ct_command command = { .verb = CT_VERB_LEVEL, .component = span_of_name(component), .level = level };
+	struct ct_command command = { .verb = CT_VERB_LEVEL,
+				      .component = span_of_name(component),
+				      .level = level };
 
 	if (level >= CTRACE_LEVEL_COUNT && level != CTRACE_LEVEL_NONE)
 		return CTRACE_INVALID_TRACE_LEVEL;
@@ -112,7 +117,8 @@ enum ctrace_status ctrace_dest_set(const char *component, const char *emitter, u
 	return apply(&command);
 }
 
-enum ctrace_status ctrace_component_property_set(const char *component, const char *property, const char *value)
+enum ctrace_status ctrace_component_property_set(const char *component, const char *property,
+						 const char *value)
 {
 	struct ct_command command = {
 		.verb = CT_VERB_COMPONENT_PROPERTY,
@@ -124,7 +130,8 @@ enum ctrace_status ctrace_component_property_set(const char *component, const ch
 	return apply(&command);
 }
 
-enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property, const char *value)
+enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property,
+					       const char *value)
 {
 	struct ct_command command = {
 		.verb = CT_VERB_EMITTER_PROPERTY,
@@ -136,7 +143,8 @@ enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *
 	return apply(&command);
 }
 
-/* Hands the value over as the getters promise: *size is room with the NUL on the way in, length without it on the way out. */
+/* Hands the value over as the getters promise: *size is room with the NUL on the way in, length
+ * without it on the way out. */
 static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *size)
 {
 	size_t room = *size;
@@ -152,7 +160,8 @@ static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *s
 	return CTRACE_OK;
 }
 
-enum ctrace_status ctrace_component_property_get(const char *component, const char *property, char *value, size_t *size)
+enum ctrace_status ctrace_component_property_get(const char *component, const char *property,
+						 char *value, size_t *size)
 {
 	CT_CANCEL_OFF();
 	int saved = errno;
@@ -167,7 +176,8 @@ enum ctrace_status ctrace_component_property_get(const char *component, const ch
 	ct_buf_init(&text);
 	target = ct_target_self();
 	if (target != NULL)
-		status = ct_component_property_get(target->registry, name.at, name.size, key.at, key.size, &text);
+		status = ct_component_property_get(target->registry, name.at, name.size, key.at,
+						   key.size, &text);
 	if (status == CTRACE_OK)
 		status = give_value(&text, value, size);
 	ct_buf_fini(&text);
@@ -175,7 +185,8 @@ enum ctrace_status ctrace_component_property_get(const char *component, const ch
 	return status;
 }
 
-enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property, char *value, size_t *size)
+enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *property,
+					       char *value, size_t *size)
 {
 	CT_CANCEL_OFF();
 	int saved = errno;

@@ -1,9 +1,10 @@
 /*
- * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, one for each trace that it speaks of.
+ * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, one for each trace that it
+ * speaks of.
  *
- * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any bytes: what is wrong is reported
- * about where it stands, and reading goes on with the next clause.  Each byte is looked at a fixed number of times, and nothing calls
- * itself.
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any
+ * bytes: what is wrong is reported about where it stands, and reading goes on with the next clause.
+ * Each byte is looked at a fixed number of times, and nothing calls itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,24 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TRACES 1024u /* of a member: bounds what a hostile one takes of the program's memory */
+#define MOST_TRACES 1024u /* of a member: bounds what a hostile one takes of the program's memory \
+			   */
 #define STORAGE_SHORT (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
 
-static const char clauses_expected[] = "ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP";
+static const char clauses_expected[] =
+	"ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP";
 
 /* ---- the keywords ---- */
 
 struct keyword;
-typedef void parse_keyword(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word);
+typedef void parse_keyword(struct ct_parser *parser, const struct keyword *keyword,
+			   struct ct_span word);
 static parse_keyword parse_clause, parse_wtrstart, parse_wtrstop, refuse_keyword;
 
 struct keyword {
 	const char *name;
 	parse_keyword *parse;
-	enum ct_clause clause;                  /* parse_clause(): that it is of a trace */
-	uint32_t state;                         /* parse_clause(): that it says, when it has no parentheses */
-	bool (*read)(struct ct_parser *parser); /* what stands in its parentheses; NULL: it has none */
-	const char *refusal;                    /* refuse_keyword() */
+	enum ct_clause clause; /* parse_clause(): that it is of a trace */
+	/* parse_clause(): that it says, when it has no parentheses */
+	uint32_t state;
+	/* what stands in its parentheses; NULL: it has none */
+	bool (*read)(struct ct_parser *parser);
+	const char *refusal; /* refuse_keyword() */
 	const char *expected;
 };
 
@@ -73,9 +79,10 @@ static const char *keyword_suggest(struct ct_span word)
 
 /* ---- the next clause after an error ---- */
 
-/* Whether a clause begins with the word that the parser has just passed.  In parentheses that were never closed, only one that has some
- * of its own is believed, and not where a value may stand. */
-static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth, char before)
+/* Whether a clause begins with the word that the parser has just passed.  In parentheses that were
+ * never closed, only one that has some of its own is believed, and not where a value may stand. */
+static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth,
+			  char before)
 {
 	const struct keyword *keyword = keyword_find(word);
 
@@ -87,7 +94,8 @@ static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigne
 	return ct_scan_accept(parser, '(');
 }
 
-/* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed, the next clause is. */
+/* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed,
+ * the next clause is. */
 static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 {
 	char before = '\0';
@@ -114,8 +122,8 @@ static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 
 /* ---- traces ---- */
 
-/* The first clause does.  So does a state where there is one already; and SUB where there is either, since a state belongs to the SUB
- * before it. */
+/* The first clause does.  So does a state where there is one already; and SUB where there is
+ * either, since a state belongs to the SUB before it. */
 static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 {
 	const bool *has;
@@ -133,10 +141,12 @@ static bool trace_add(struct ct_parser *parser, const char *at)
 	struct ct_parmlib *out = parser->out;
 
 	if (out->count == MOST_TRACES) {
-		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many", "at most 1024 in a member");
+		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many",
+				  "at most 1024 in a member");
 		return false;
 	}
-	if ((out->count & (out->count - 1)) == 0) { /* there is room for the next power of two, and it is used up */
+	if ((out->count & (out->count - 1)) ==
+	    0) { /* there is room for the next power of two, and it is used up */
 		size_t room = out->count == 0 ? 1 : 2 * (size_t)out->count;
 		struct ct_trace_request *requests = realloc(out->requests, room * sizeof *requests);
 
@@ -161,7 +171,8 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 	}
 	trace = ct_parser_trace(parser);
 	if (trace->has[clause])
-		ct_diagnose_syntax(parser, word, "is there already for this trace", "each clause once for a trace");
+		ct_diagnose_syntax(parser, word, "is there already for this trace",
+				   "each clause once for a trace");
 	trace->has[clause] = true;
 	ct_scan_place(parser, word.at, &trace->place[clause].line, &trace->place[clause].column);
 	return true;
@@ -180,7 +191,8 @@ static void parse_parentheses(struct ct_parser *parser, const struct keyword *ke
 	}
 }
 
-static void parse_clause(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+static void parse_clause(struct ct_parser *parser, const struct keyword *keyword,
+			 struct ct_span word)
 {
 	if (!clause_add(parser, keyword->clause, word))
 		return;
@@ -190,7 +202,8 @@ static void parse_clause(struct ct_parser *parser, const struct keyword *keyword
 		ct_parser_trace(parser)->state = keyword->state;
 }
 
-static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keyword,
+			   struct ct_span word)
 {
 	if (parser->out->wtrstart[0] != '\0')
 		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTART in a member");
@@ -200,14 +213,16 @@ static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keywo
 		(void)ct_scan_accept_word(parser, "WRAP");
 }
 
-static void parse_wtrstop(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+static void parse_wtrstop(struct ct_parser *parser, const struct keyword *keyword,
+			  struct ct_span word)
 {
 	if (parser->out->wtrstop[0] != '\0')
 		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTOP in a member");
 	parse_parentheses(parser, keyword);
 }
 
-static void refuse_keyword(struct ct_parser *parser, const struct keyword *keyword, struct ct_span word)
+static void refuse_keyword(struct ct_parser *parser, const struct keyword *keyword,
+			   struct ct_span word)
 {
 	ct_diagnose_syntax(parser, word, keyword->refusal, keyword->expected);
 }
@@ -215,8 +230,9 @@ static void refuse_keyword(struct ct_parser *parser, const struct keyword *keywo
 /* A word that is no keyword, and what it has in parentheses. */
 static void refuse_word(struct ct_parser *parser, struct ct_span word)
 {
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword", keyword_suggest(word),
-						  clauses_expected });
+	ct_diagnose(parser, &(struct ct_diagnostic_parts){
+				    CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword",
+				    keyword_suggest(word), clauses_expected });
 	(void)ct_scan_accept(parser, '=');
 	if (ct_scan_accept(parser, '('))
 		skip_to_clause(parser, 1);
@@ -251,7 +267,8 @@ static bool parse_head(struct ct_parser *parser)
 		return true;
 	if (parser->at == parser->end) {
 		if (parser->open_comment == NULL)
-			ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty", "TRACEOPTS");
+			ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty",
+					  "TRACEOPTS");
 		return false;
 	}
 	word = ct_scan_word(parser);
@@ -260,8 +277,9 @@ static bool parse_head(struct ct_parser *parser)
 	if (is_clause)
 		parser->at = word.at;
 	word.size += word.size == 0; /* a mark */
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_PARMLIB, word, "stands where TRACEOPTS begins a member", suggestion,
-						  "TRACEOPTS" });
+	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_PARMLIB, word,
+							   "stands where TRACEOPTS begins a member",
+							   suggestion, "TRACEOPTS" });
 	return is_clause || suggestion != NULL;
 }
 
@@ -273,20 +291,31 @@ static void parse_member(struct ct_parser *parser)
 		for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser))
 			parse_next(parser);
 	if (parser->open_comment != NULL)
-		ct_diagnose_syntax(parser, (struct ct_span){ parser->open_comment, 2 }, "is not closed", "\"*/\"");
-	else if (parser->reason == 0 && out->count == 0 && out->wtrstart[0] == '\0' && out->wtrstop[0] == '\0')
-		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing", clauses_expected);
+		ct_diagnose_syntax(parser, (struct ct_span){ parser->open_comment, 2 },
+				   "is not closed", "\"*/\"");
+	else if (parser->reason == 0 && out->count == 0 && out->wtrstart[0] == '\0' &&
+		 out->wtrstop[0] == '\0')
+		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing",
+				  clauses_expected);
 }
 
-uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out, ct_parmlib_diagnose *diagnose, void *user)
+uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
+			  ct_parmlib_diagnose *diagnose, void *user)
 {
-	struct ct_parser parser = { .out = out, .diagnose = diagnose, .user = user, .placed = text, .line_start = text, .line = 1 };
-	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put in front of UTF-8 */
+	struct ct_parser parser = { .out = out,
+				    .diagnose = diagnose,
+				    .user = user,
+				    .placed = text,
+				    .line_start = text,
+				    .line = 1 };
+	/* what some editors put in front of UTF-8 */
+	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 	char *copy;
 
 	*out = (struct ct_parmlib){ 0 };
 	if (size > CT_PARMLIB_LIMIT) {
-		ct_diagnose_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT, "the member is too large",
+		ct_diagnose_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT,
+				  "the member is too large",
 				  "at most 65536 bytes, comments included");
 		return parser.reason;
 	}

@@ -1,8 +1,9 @@
 /*
  * parmlib_diagnose.c - what is wrong in a member, in words and with its place.
  *
- * Called by the grammar, on the thread that reads the member.  A diagnostic changes nothing but the reason of the first: reading goes
- * on.  Never passes on a byte of the member that could do harm where the diagnostic is printed.
+ * Called by the grammar, on the thread that reads the member.  A diagnostic changes nothing but the
+ * reason of the first: reading goes on.  Never passes on a byte of the member that could do harm
+ * where the diagnostic is printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@
 
 #include <stdio.h>
 
-void ct_diagnose_filled(struct ct_parser *parser, uint32_t reason, const char *at, struct ct_diagnostic *diagnostic)
+void ct_diagnose_filled(struct ct_parser *parser, uint32_t reason, const char *at,
+			struct ct_diagnostic *diagnostic)
 {
 	if (parser->reason == 0)
 		parser->reason = reason;
@@ -20,7 +22,8 @@ void ct_diagnose_filled(struct ct_parser *parser, uint32_t reason, const char *a
 	parser->diagnose(reason, diagnostic, parser->user);
 }
 
-void ct_diagnose_place(struct ct_parser *parser, uint32_t reason, const char *at, const char *what, const char *expected)
+void ct_diagnose_place(struct ct_parser *parser, uint32_t reason, const char *at, const char *what,
+		       const char *expected)
 {
 	struct ct_diagnostic diagnostic;
 
@@ -39,16 +42,21 @@ void ct_diagnose(struct ct_parser *parser, const struct ct_diagnostic_parts *dia
 	ct_buf_add_format(&message, " %s", diagnostic->what);
 	if (diagnostic->suggestion != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->suggestion);
-	ct_diagnose_place(parser, diagnostic->reason, word.at, ct_buf_text(&message), diagnostic->expected);
+	ct_diagnose_place(parser, diagnostic->reason, word.at, ct_buf_text(&message),
+			  diagnostic->expected);
 	ct_buf_fini(&message);
 }
 
-void ct_diagnose_word(struct ct_parser *parser, uint32_t reason, struct ct_span word, const char *what, const char *expected)
+void ct_diagnose_word(struct ct_parser *parser, uint32_t reason, struct ct_span word,
+		      const char *what, const char *expected)
 {
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){ .reason = reason, .word = word, .what = what, .expected = expected });
+	ct_diagnose(parser,
+		    &(struct ct_diagnostic_parts){
+			    .reason = reason, .word = word, .what = what, .expected = expected });
 }
 
-void ct_diagnose_syntax(struct ct_parser *parser, struct ct_span word, const char *what, const char *expected)
+void ct_diagnose_syntax(struct ct_parser *parser, struct ct_span word, const char *what,
+			const char *expected)
 {
 	ct_diagnose_word(parser, CTRACE_RSN_MEMBER_SYNTAX, word, what, expected);
 }
@@ -60,7 +68,8 @@ void ct_diagnose_found(struct ct_parser *parser, const char *expected)
 
 	parser->at = word.at;
 	if (parser->at == parser->end) {
-		(void)snprintf(what, sizeof what, "%s ends here", parser->whole != NULL ? parser->whole : "the member");
+		(void)snprintf(what, sizeof what, "%s ends here",
+			       parser->whole != NULL ? parser->whole : "the member");
 		ct_diagnose_place(parser, CTRACE_RSN_MEMBER_SYNTAX, parser->end, what, expected);
 		return;
 	}

@@ -1,9 +1,10 @@
 /*
  * parmlib_file.c - finds a member in the directories of CTRACE_PARMLIB.
  *
- * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A name becomes a path only when it is a member's, so none
- * leads out of the directories; what is there under the name and no regular file is not waited for, nor what everybody may write to read; trouble in one directory is not passed
- * over for the next.
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A name becomes a path
+ * only when it is a member's, so none leads out of the directories; what is there under the name
+ * and no regular file is not waited for, nor what everybody may write to read; trouble in one
+ * directory is not passed over for the next.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,8 @@
 
 #define PATH_SIZE 4096u
 
-/* The reason for a status of ct_os_read_file() and its errno; CTRACE_RSN_MEMBER_NOT_FOUND: look in the next directory. */
+/* The reason for a status of ct_os_read_file() and its errno; CTRACE_RSN_MEMBER_NOT_FOUND: look in
+ * the next directory. */
 static uint32_t read_reason(enum ctrace_status status)
 {
 	switch (status) {
@@ -35,7 +37,8 @@ static uint32_t read_reason(enum ctrace_status status)
 		return CTRACE_RSN_MEMBER_TOO_LARGE;
 	if (errno == ENAMETOOLONG)
 		return CTRACE_RSN_MEMBER_NOT_FOUND;
-	return errno == EMFILE || errno == ENFILE ? CTRACE_RSN_MEMBER_ALLOCATION : CTRACE_RSN_MEMBER_IO;
+	return errno == EMFILE || errno == ENFILE ? CTRACE_RSN_MEMBER_ALLOCATION
+						  : CTRACE_RSN_MEMBER_IO;
 }
 
 static bool is_directory(struct ct_span directory)
@@ -47,7 +50,8 @@ static bool is_directory(struct ct_span directory)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Of a colon-separated list; empty ones, which elsewhere mean the current directory, are passed over.  False at its end. */
+/* Of a colon-separated list; empty ones, which elsewhere mean the current directory, are passed
+ * over.  False at its end. */
 static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
@@ -60,7 +64,8 @@ static bool next_directory(const char **list, struct ct_span *out_directory)
 }
 
 /* Reads the first that is there, leaving its path in `path`. */
-static uint32_t read_member(const char *member, const char *directories, struct ct_buf *out_text, char path[PATH_SIZE])
+static uint32_t read_member(const char *member, const char *directories, struct ct_buf *out_text,
+			    char path[PATH_SIZE])
 {
 	bool has_directory = false;
 	struct ct_span directory;
@@ -71,9 +76,11 @@ static uint32_t read_member(const char *member, const char *directories, struct 
 
 		if (directory.size + 1 + strlen(member) >= PATH_SIZE)
 			continue;
-		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at, member);
+		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at,
+			       member);
 		(void)snprintf(place, sizeof place, "%.*s", (int)directory.size, directory.at);
-		reason = read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED, CT_PARMLIB_LIMIT + 1, out_text));
+		reason = read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED,
+							CT_PARMLIB_LIMIT + 1, out_text));
 		if (reason != CTRACE_RSN_MEMBER_NOT_FOUND)
 			return reason;
 		has_directory = has_directory || is_directory(directory);

@@ -1,8 +1,9 @@
 /*
  * parmlib_print.c - the other way: what a trace is to become, as a member's text.
  *
- * Called for presets and by `ctrace parmlib print`, on any thread.  What was read without an error is read as the same again when it
- * is printed; nothing else can go wrong than that memory is short, which the buffer remembers.
+ * Called for presets and by `ctrace parmlib print`, on any thread.  What was read without an error
+ * is read as the same again when it is printed; nothing else can go wrong than that memory is
+ * short, which the buffer remembers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@ void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out)
 			ct_buf_add_format(out, "ASID(%X)", (unsigned)element->asid);
 		else if (element->kind == CT_SUB_JOBNAME)
 			ct_buf_add_format(out, "JOBNAME(%s)", element->text);
-		else if (element->text[strcspn(element->text, "abcdefghijklmnopqrstuvwxyz_")] != '\0')
+		else if (element->text[strcspn(element->text, "abcdefghijklmnopqrstuvwxyz_")] !=
+			 '\0')
 			ct_buf_add_format(out, "'%s'", element->text);
 		else
 			ct_buf_add_text(out, element->text);
@@ -31,7 +33,8 @@ void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out)
 /* What SUB and the state come to, on one line; nothing when there is neither. */
 static void print_state(const struct ct_trace_request *request, struct ct_buf *out)
 {
-	static const char *const names[] = { "", "ON", "OFF", "LIKEHEAD", "PRESET(PUT)", "PRESET(DELETE)" };
+	static const char *const names[] = { "",         "ON",          "OFF",
+					     "LIKEHEAD", "PRESET(PUT)", "PRESET(DELETE)" };
 
 	if (!request->has[CT_CLAUSE_SUB] && request->state == CTRACE_CT_NONE)
 		return;
@@ -71,7 +74,8 @@ static void print_bufsize(uint64_t bytes, struct ct_buf *out)
 	if (kilobytes <= 9999)
 		ct_buf_add_format(out, "    BUFSIZE(%lluK)\n", (unsigned long long)kilobytes);
 	else
-		ct_buf_add_format(out, "    BUFSIZE(%lluM)\n", (unsigned long long)((kilobytes + 1023) / 1024));
+		ct_buf_add_format(out, "    BUFSIZE(%lluM)\n",
+				  (unsigned long long)((kilobytes + 1023) / 1024));
 }
 
 /* As one string, however many were read. */
@@ -101,5 +105,6 @@ void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out
 	if (request->has[CT_CLAUSE_OPTIONS])
 		print_options(request, out);
 	if (request->has[CT_CLAUSE_WTR])
-		ct_buf_add_format(out, "    WTR(%s)\n", request->disconnect ? "DISCONNECT" : request->writer);
+		ct_buf_add_format(out, "    WTR(%s)\n",
+				  request->disconnect ? "DISCONNECT" : request->writer);
 }

@@ -1,8 +1,9 @@
 /*
  * parmlib_scan.c - a member's text as words: blanks, comments, quotations, lines and columns.
  *
- * Called by the other files that read a member, on the thread that asked for it.  The text is a copy of whatever bytes somebody had; a
- * NUL among them is a character of a word.  Nothing is read past the end, and nothing here knows the grammar or reports.
+ * Called by the other files that read a member, on the thread that asked for it.  The text is a
+ * copy of whatever bytes somebody had; a NUL among them is a character of a word.  Nothing is read
+ * past the end, and nothing here knows the grammar or reports.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +21,8 @@ static size_t quotation_size(const char *open, const char *end)
 	return at < end && *at == '\'' ? (size_t)(at + 1 - open) : 0;
 }
 
-/* Blanks, and not nothing, so that every place stays what it is.  What is in quotation marks is no comment.  Gives the comment that has
- * no end, or NULL. */
+/* Blanks, and not nothing, so that every place stays what it is.  What is in quotation marks is no
+ * comment.  Gives the comment that has no end, or NULL. */
 static const char *blank_comments(char *text, const char *end)
 {
 	size_t size;
@@ -52,8 +53,10 @@ void ct_scan_start(struct ct_parser *parser, char *text, const char *end)
 	parser->line = 1;
 }
 
-/* Goes on from the last place that was asked for, so that the text is counted once, however many errors are in it. */
-void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line, unsigned *out_column)
+/* Goes on from the last place that was asked for, so that the text is counted once, however many
+ * errors are in it. */
+void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line,
+		   unsigned *out_column)
 {
 	for (; parser->placed < at; parser->placed++)
 		if (*parser->placed == '\n') {
@@ -90,7 +93,8 @@ static struct ct_span scan_until(struct ct_parser *parser, const char *marks, si
 {
 	const char *start = parser->at;
 
-	while (parser->at < parser->end && !ct_is_blank(*parser->at) && memchr(marks, *parser->at, count) == NULL)
+	while (parser->at < parser->end && !ct_is_blank(*parser->at) &&
+	       memchr(marks, *parser->at, count) == NULL)
 		parser->at++;
 	return ct_span_of(start, parser->at);
 }

@@ -1,8 +1,10 @@
 /*
- * parmlib_values.c - what stands in a keyword's parentheses: a list of values, SUB's path, OPTIONS' strings.
+ * parmlib_values.c - what stands in a keyword's parentheses: a list of values, SUB's path, OPTIONS'
+ * strings.
  *
- * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  What a value may be, trace_name.c
- * says.  Nothing is kept beyond what a trace has room for, and parentheses that never close cost no more than others.
+ * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  What
+ * a value may be, trace_name.c says.  Nothing is kept beyond what a trace has room for, and
+ * parentheses that never close cost no more than others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +21,8 @@ static bool refuse_found(struct ct_parser *parser, const char *expected)
 /* The parser stands where the line ends. */
 static bool refuse_quotation(struct ct_parser *parser, const char *open)
 {
-	ct_diagnose_syntax(parser, ct_span_of(open, parser->at), "has no closing quotation mark on its line", "\"'\"");
+	ct_diagnose_syntax(parser, ct_span_of(open, parser->at),
+			   "has no closing quotation mark on its line", "\"'\"");
 	return false;
 }
 
@@ -53,14 +56,17 @@ static bool read_list(struct ct_parser *parser, const struct list *list)
 		if (count < list->most)
 			list->take(parser, value);
 		else if (count == list->most)
-			ct_diagnose_word(parser, list->too_many, value, "is one too many", list->expected);
+			ct_diagnose_word(parser, list->too_many, value, "is one too many",
+					 list->expected);
 		count++;
 	} while (ct_scan_accept(parser, ','));
 	return close_list(parser);
 }
 
 /* There has to be one: none is taken as an empty one. */
-static bool read_one(struct ct_parser *parser, void (*take)(struct ct_parser *parser, struct ct_span value), const char *expected)
+static bool read_one(struct ct_parser *parser,
+		     void (*take)(struct ct_parser *parser, struct ct_span value),
+		     const char *expected)
 {
 	ct_scan_blanks(parser);
 	if (ct_scan_is_at(parser, ')'))
@@ -72,27 +78,32 @@ void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	ct_diagnose_value(parser, value, ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
+	ct_diagnose_value(parser, value,
+			  ct_asid_parse(value.at, value.size, &trace->asid[trace->asid_count++]));
 }
 
 bool ct_read_asid(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is there twice */
-	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
+	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER,
+						 CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
 }
 
 void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 
-	ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
+	ct_diagnose_value(
+		parser, value,
+		ct_jobname_parse(value.at, value.size, trace->jobname[trace->jobname_count++]));
 }
 
 bool ct_read_jobname(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->jobname_count = 0;
 	return read_list(parser,
-			 &(struct list){ ct_take_jobname, CTRACE_MAX_FILTER, CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
+			 &(struct list){ ct_take_jobname, CTRACE_MAX_FILTER,
+					 CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
 }
 
 static void take_preset(struct ct_parser *parser, struct ct_span value)
@@ -105,8 +116,10 @@ static void take_preset(struct ct_parser *parser, struct ct_span value)
 	else if (ct_name_is(value.at, value.size, "DELETE"))
 		trace->state = CTRACE_CT_PRESET_DELETE;
 	else
-		ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
-							  ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });
+		ct_diagnose(parser,
+			    &(struct ct_diagnostic_parts){
+				    CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
+				    ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });
 }
 
 bool ct_read_preset(struct ct_parser *parser)
@@ -116,7 +129,9 @@ bool ct_read_preset(struct ct_parser *parser)
 
 static void take_bufsize(struct ct_parser *parser, struct ct_span value)
 {
-	ct_diagnose_value(parser, value, ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
+	ct_diagnose_value(
+		parser, value,
+		ct_bufsize_parse(value.at, value.size, &ct_parser_trace(parser)->bufsize));
 }
 
 bool ct_read_bufsize(struct ct_parser *parser)
@@ -130,7 +145,8 @@ void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
 
 	trace->disconnect = ct_name_is(value.at, value.size, "DISCONNECT");
 	if (!trace->disconnect)
-		ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, trace->writer));
+		ct_diagnose_value(parser, value,
+				  ct_writer_parse(value.at, value.size, trace->writer));
 }
 
 bool ct_read_wtr(struct ct_parser *parser)
@@ -140,7 +156,8 @@ bool ct_read_wtr(struct ct_parser *parser)
 
 static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
 {
-	ct_diagnose_value(parser, value, ct_writer_parse(value.at, value.size, parser->out->wtrstart));
+	ct_diagnose_value(parser, value,
+			  ct_writer_parse(value.at, value.size, parser->out->wtrstart));
 }
 
 bool ct_read_wtrstart(struct ct_parser *parser)
@@ -150,7 +167,8 @@ bool ct_read_wtrstart(struct ct_parser *parser)
 
 static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
 {
-	ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
+	ct_diagnose_value(parser, value,
+			  ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
 }
 
 bool ct_read_wtrstop(struct ct_parser *parser)
@@ -180,7 +198,8 @@ static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 	}
 	if (depth != 0) {
 		parser->at = start;
-		ct_diagnose_syntax(parser, ct_span_of(start - 1, start), "is not closed", "SUB(path)");
+		ct_diagnose_syntax(parser, ct_span_of(start - 1, start), "is not closed",
+				   "SUB(path)");
 		return false;
 	}
 	*out_path = ct_span_of(start, parser->at - 1);
@@ -232,8 +251,8 @@ static bool read_quoted_option(struct ct_parser *parser)
 	}
 }
 
-/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only; blanks and lines' ends within become one blank.  A
- * part in quotation marks is as it is, with them. */
+/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only; blanks and
+ * lines' ends within become one blank.  A part in quotation marks is as it is, with them. */
 static bool read_unquoted_option(struct ct_parser *parser)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
@@ -267,7 +286,8 @@ static bool read_unquoted_option(struct ct_parser *parser)
 static bool have_control(const struct ct_trace_request *trace, size_t from)
 {
 	for (size_t i = from; i < trace->options_size && i < CTRACE_MAX_OPTIONS; i++)
-		if (((unsigned char)trace->options[i] < ' ' && trace->options[i] != '\t') || trace->options[i] == 0x7F)
+		if (((unsigned char)trace->options[i] < ' ' && trace->options[i] != '\t') ||
+		    trace->options[i] == 0x7F)
 			return true;
 	return false;
 }
@@ -279,12 +299,14 @@ bool ct_read_option(struct ct_parser *parser)
 	size_t size_before = trace->options_size;
 	struct ct_span option;
 
-	if (!(ct_scan_is_at(parser, '\'') ? read_quoted_option(parser) : read_unquoted_option(parser)))
+	if (!(ct_scan_is_at(parser, '\'') ? read_quoted_option(parser)
+					  : read_unquoted_option(parser)))
 		return false;
 	option = ct_span_of(start, parser->at);
 	if (size_before <= CTRACE_MAX_OPTIONS && trace->options_size > CTRACE_MAX_OPTIONS)
-		ct_diagnose_word(parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
-				 "at most 1024 characters in all strings, with a comma between two");
+		ct_diagnose_word(
+			parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
+			"at most 1024 characters in all strings, with a comma between two");
 	if (have_control(trace, size_before))
 		ct_diagnose_syntax(parser, option, "has a control character", "text");
 	return true;

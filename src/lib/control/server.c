@@ -1,10 +1,12 @@
 /*
- * server.c - the control thread: who wants to talk to this process, and in what order they are heard.
+ * server.c - the control thread: who wants to talk to this process, and in what order they are
+ * heard.
  *
- * One a traced process, with all signals blocked, asleep in poll() while nobody wants anything.  The program may close every descriptor
- * there is, at any time; so each is looked at before it is used (poll() and not epoll: it knows nothing that we have not just told it),
- * and what has gone is made anew.  Other threads leave work under the lock, which is never held while anything waits, and wake the
- * thread by a byte; closing the descriptors wakes it, too.
+ * One a traced process, with all signals blocked, asleep in poll() while nobody wants anything. The
+ * program may close every descriptor there is, at any time; so each is looked at before it is used
+ * (poll() and not epoll: it knows nothing that we have not just told it), and what has gone is made
+ * anew.  Other threads leave work under the lock, which is never held while anything waits, and
+ * wake the thread by a byte; closing the descriptors wakes it, too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +26,8 @@
 #include <unistd.h>
 
 #define FEW_DESCRIPTORS 32u /* of RLIMIT_NOFILE: then it cannot be operated */
-#define ACCEPTED_A_ROUND 8u /* a quarter of the connections: who came with a request is heard before it is pushed out */
+/* a quarter of the connections: who came with a request is heard before it is pushed out */
+#define ACCEPTED_A_ROUND 8u
 #define PAUSE_NS 100000000u /* when it tries again where it cannot listen, at first and at last */
 #define PAUSE_LIMIT_NS 10000000000u
 #define STOP_SECONDS 2
@@ -37,8 +40,12 @@ static struct {
 	bool is_running;
 	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
 	uint32_t stopping; /* atomic */
-	uint32_t ended;    /* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps on this */
-	uint32_t resting; /* atomic: the life whose thread sleeps in poll(), else 0; who makes it 0 has the thread end without a wait */
+	/* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps
+	 * on this */
+	uint32_t ended;
+	/* atomic: the life whose thread sleeps in poll(), else 0; who makes it 0 has the thread end
+	 * without a wait */
+	uint32_t resting;
 	struct ct_server_options options;
 	/* under the lock; changed by the thread only */
 	int listener;
@@ -63,7 +70,8 @@ static void unlock(void)
 
 /* ---- the socket ---- */
 
-/* The session's directory, also when the program has closed it.  *out_opened: to be closed by the caller, or -1. */
+/* The session's directory, also when the program has closed it.  *out_opened: to be closed by the
+ * caller, or -1. */
 static int find_directory(int *out_opened)
 {
 	const struct ct_session *session = server.options.session;
@@ -85,7 +93,8 @@ static int make_listener(void)
 	int directory = find_directory(&opened);
 	int fd = -1;
 
-	if (directory >= 0 && ct_socket_listen(directory, server.options.session->path, "control", &fd) != CTRACE_OK)
+	if (directory >= 0 &&
+	    ct_socket_listen(directory, server.options.session->path, "control", &fd) != CTRACE_OK)
 		fd = -1;
 	ct_os_close(&opened);
 	return fd;
@@ -117,10 +126,13 @@ static bool wake_is_ours(void)
 	       ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]);
 }
 
-/* Each time longer: it may be for ever that no descriptor is free, or that the directory has gone. */
+/* Each time longer: it may be for ever that no descriptor is free, or that the directory has gone.
+ */
 static void pause_listening(void)
 {
-	server.pause_ns = server.pause_ns == 0 ? PAUSE_NS : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2 : server.pause_ns;
+	server.pause_ns = server.pause_ns == 0               ? PAUSE_NS
+			  : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2
+							     : server.pause_ns;
 	server.pause_until_ns = ct_clock_mono_ns() + server.pause_ns;
 }
 
@@ -202,13 +214,16 @@ static bool may_talk(int fd)
 
 static void accept_some(void)
 {
-	for (uint32_t i = 0; i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
-		int fd = ct_os_high(accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+	for (uint32_t i = 0;
+	     i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
+		int fd = ct_os_high(
+			accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 
 		if (fd < 0) {
-			/* No descriptor is left: one of ours may make room.  For whom poll() has told of, that is: this is answered
-			 * also when nobody else is there. */
-			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && close_most_silent() == NULL)
+			/* No descriptor is left: one of ours may make room.  For whom poll() has
+			 * told of, that is: this is answered also when nobody else is there. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED &&
+			    close_most_silent() == NULL)
 				pause_listening();
 			return;
 		}
@@ -217,7 +232,8 @@ static void accept_some(void)
 			ct_connection_open(find_free(), fd);
 			continue;
 		}
-		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1, __ATOMIC_RELAXED);
+		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1,
+					 __ATOMIC_RELAXED);
 		ct_os_close(&fd);
 	}
 }
@@ -279,12 +295,14 @@ static void gather(struct round *round)
 	if (!listens && server.pause_until_ns < round->until_ns)
 		round->until_ns = server.pause_until_ns;
 	round->fds[POLL_WAKE] = (struct pollfd){ .fd = server.wake[WAKE_READ], .events = POLLIN };
-	round->fds[POLL_LISTENER] = (struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
+	round->fds[POLL_LISTENER] =
+		(struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
 	round->has_work = ct_watch_gather(round->watches, &round->fds[POLL_WATCHES]);
 	gather_connections(round);
 }
 
-/* Those that there are, one behind the other: poll() refuses more places than the process may have descriptors. */
+/* Those that there are, one behind the other: poll() refuses more places than the process may have
+ * descriptors. */
 static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
 {
 	nfds_t count = 0;
@@ -300,7 +318,8 @@ static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], 
 	nfds_t count = 0;
 
 	for (uint32_t i = 0; i < POLL_COUNT; i++)
-		round->fds[i].revents = round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
+		round->fds[i].revents =
+			round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
 }
 
 /* Between the two the thread touches nothing of the server. */
@@ -313,18 +332,22 @@ static void rest(uint32_t life)
 /* False: the server was stopped meanwhile, and what it had is closed. */
 static bool rise(uint32_t life)
 {
-	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 static void wait_for_work(struct round *round)
 {
 	uint64_t now = ct_clock_mono_ns();
 	uint64_t ns = round->has_work || round->until_ns <= now ? 0 : round->until_ns - now;
-	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000u),
+				    .tv_nsec = (long)(ns % 1000000000u) };
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	struct pollfd packed[POLL_COUNT];
 	nfds_t count = pack(round, packed);
-	int ready = ppoll(packed, count, round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
+	int ready =
+		ppoll(packed, count,
+		      round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
 
 	unpack(round, packed, ready >= 0);
 	/* Even those are too many, or memory is short: not at full speed. */
@@ -336,15 +359,19 @@ static void hear_wake(const struct pollfd *fd)
 {
 	char bytes[64];
 
-	while (fd->revents != 0 && ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
-	       recv(server.wake[WAKE_READ], bytes, sizeof bytes, MSG_DONTWAIT) == (ssize_t)sizeof bytes)
+	while (fd->revents != 0 &&
+	       ct_os_is_file(server.wake[WAKE_READ], &server.wake_id[WAKE_READ]) &&
+	       recv(server.wake[WAKE_READ], bytes, sizeof bytes, MSG_DONTWAIT) ==
+		       (ssize_t)sizeof bytes)
 		;
 }
 
-/* Is this still the thread of this process?  What it calls may have forked, and returned in the child. */
+/* Is this still the thread of this process?  What it calls may have forked, and returned in the
+ * child. */
 static bool lives(uint32_t life)
 {
-	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life && __atomic_load_n(&server.stopping, __ATOMIC_ACQUIRE) == 0;
+	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life &&
+	       __atomic_load_n(&server.stopping, __ATOMIC_ACQUIRE) == 0;
 }
 
 static void serve_connections(const struct round *round, uint32_t life)
@@ -433,7 +460,8 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	publish_listener(make_listener());
 	/* Before the thread begins, which then need not be woken for it. */
 	if (options->task != NULL)
-		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u, options->task, options->user);
+		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u,
+				   options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
 	rest(life); /* until it begins */
 	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
@@ -476,7 +504,8 @@ static void end_thread(void)
 	lock();
 	server.is_running = false;
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
-	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
+					__ATOMIC_SEQ_CST)) {
 		unlock();
 		(void)pthread_detach(server.thread);
 		close_all();
@@ -484,7 +513,8 @@ static void end_thread(void)
 	}
 	wake_thread();
 	unlock();
-	/* A routine of the program that runs on that thread may call exit(): then nobody waits for it. */
+	/* A routine of the program that runs on that thread may call exit(): then nobody waits for
+	 * it. */
 	if (!pthread_equal(server.thread, pthread_self()) &&
 	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
 		(void)pthread_join(server.thread, NULL);
@@ -500,7 +530,8 @@ void ct_server_stop(void)
 	remove_socket();
 }
 
-/* The thread may have been anywhere when memory was copied: what it was changing is left as it is, and only descriptors are closed. */
+/* The thread may have been anywhere when memory was copied: what it was changing is left as it is,
+ * and only descriptors are closed. */
 void ct_server_forget(void)
 {
 	(void)pthread_mutex_init(&server.lock, NULL);
@@ -518,7 +549,8 @@ void ct_server_check(void)
 	bool is_well;
 
 	lock();
-	is_well = !server.is_running || (wake_is_ours() && ct_os_is_file(server.listener, &server.listener_id));
+	is_well = !server.is_running ||
+		  (wake_is_ours() && ct_os_is_file(server.listener, &server.listener_id));
 	if (!is_well)
 		wake_thread();
 	unlock();

@@ -1,8 +1,8 @@
 /*
  * task.c - what other threads leave for the control thread: descriptors to watch, tasks for later.
  *
- * Any thread may leave something, not in a signal handler; the control thread alone carries it out.  The lock is held for a look at a
- * table, never while somebody is called.
+ * Any thread may leave something, not in a signal handler; the control thread alone carries it out.
+ * The lock is held for a look at a table, never while somebody is called.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,8 @@ void ct_task_forget(void)
 	memset(tasks.tasks, 0, sizeof tasks.tasks);
 }
 
-/* The parent's thread may have been in the middle of a change: what is not a descriptor with its file is left alone. */
+/* The parent's thread may have been in the middle of a change: what is not a descriptor with its
+ * file is left alone. */
 void ct_task_part(void)
 {
 	for (uint32_t i = 0; i < CT_WATCH_LIMIT; i++)

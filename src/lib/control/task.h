@@ -1,5 +1,6 @@
 /*
- * lib/control/task.h - what other threads leave for the control thread: descriptors to watch, tasks for later.
+ * lib/control/task.h - what other threads leave for the control thread: descriptors to watch, tasks
+ * for later.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,8 @@ struct ct_watch {
 enum ctrace_status ct_watch_add(int fd, ct_server_ready *ready, void *user) CT_MUST_USE;
 enum ctrace_status ct_task_add(uint64_t due_ns, ct_server_task *task, void *user) CT_MUST_USE;
 
-/* The control thread only.  Fills in what is to be polled for; true when one of them is to be called without waiting. */
+/* The control thread only.  Fills in what is to be polled for; true when one of them is to be
+ * called without waiting. */
 bool ct_watch_gather(struct ct_watch out[CT_WATCH_LIMIT], struct pollfd fds[CT_WATCH_LIMIT]);
 /* Calls one of those that were gathered; index: its place. */
 void ct_watch_call(const struct ct_watch *watch, uint32_t index);
@@ -35,8 +37,8 @@ bool ct_task_run(uint64_t now_ns);
 
 /* The thread has ended, or is another process's: nobody is called any more. */
 void ct_task_forget(void);
-/* In a forked child: likewise.  Closes the child's copies of the descriptors that the parent watches: as long as they are open, the
- * peer does not see that the parent has ended. */
+/* In a forked child: likewise.  Closes the child's copies of the descriptors that the parent
+ * watches: as long as they are open, the peer does not see that the parent has ended. */
 void ct_task_part(void);
 
 #endif

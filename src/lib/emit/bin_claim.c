@@ -1,8 +1,8 @@
 /*
  * bin_claim.c - whose a BINFILE directory is: begun, gone on with, replaced, renamed or left alone.
  *
- * Called by emit_bin.c on the thread that consumes.  Directories that another process has open are never
- * touched (bin_lock.c).
+ * Called by emit_bin.c on the thread that consumes.  Directories that another process has open are
+ * never touched (bin_lock.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,12 @@
 
 #define CREATE_TRIES 5u
 
-static enum ctrace_status inherit_stream(struct ct_bin_directory *directory, const struct ct_bin_stream *from)
+static enum ctrace_status inherit_stream(struct ct_bin_directory *directory,
+					 const struct ct_bin_stream *from)
 {
-	uint64_t lost = from == NULL ? 0 : from->lost > from->lost_base ? from->lost : from->lost_base;
+	uint64_t lost = from == NULL                   ? 0
+			: from->lost > from->lost_base ? from->lost
+						       : from->lost_base;
 	struct ct_bin_stream *stream;
 	enum ctrace_status status;
 
@@ -55,7 +58,8 @@ static enum ctrace_status inherit(struct ct_bin_directory *directory, struct ct_
 	return status;
 }
 
-static enum ctrace_status print_beginning(struct ct_bin_directory *directory, struct ct_bin_directory *from)
+static enum ctrace_status print_beginning(struct ct_bin_directory *directory,
+					  struct ct_bin_directory *from)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -89,8 +93,9 @@ static enum ctrace_status begin(struct ct_bin_directory *directory, struct ct_bi
 }
 
 /*
- * Notes the numbers of the classes that are in the metadata: those classes are not printed again.  As a rule the numbers are those of the
- * process's table, and which class has one never changes.  A directory with numbers of its own says so, and new ones come behind those.
+ * Notes the numbers of the classes that are in the metadata: those classes are not printed again.
+ * As a rule the numbers are those of the process's table, and which class has one never changes.  A
+ * directory with numbers of its own says so, and new ones come behind those.
  */
 static void note_classes(struct ct_bin_directory *directory, const char *text, size_t size)
 {
@@ -98,7 +103,8 @@ static void note_classes(struct ct_bin_directory *directory, const char *text, s
 	const char *at = text;
 	size_t end;
 
-	directory->has_own_numbers = directory->converts = ct_bin_mark_find(text, size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL;
+	directory->has_own_numbers = directory->converts =
+		ct_bin_mark_find(text, size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL;
 	while ((at = memmem(at, size - (size_t)(at - text), line, sizeof line - 1)) != NULL) {
 		unsigned long number = strtoul(at + sizeof line - 1, NULL, 10);
 
@@ -110,9 +116,10 @@ static void note_classes(struct ct_bin_directory *directory, const char *text, s
 	}
 }
 
-/* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.  found: what those metadata say. */
-static enum ctrace_status restore(struct ct_bin_directory *directory, const struct ct_buf *text, size_t size,
-				  const struct ct_trace_info *found)
+/* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.
+ * found: what those metadata say. */
+static enum ctrace_status restore(struct ct_bin_directory *directory, const struct ct_buf *text,
+				  size_t size, const struct ct_trace_info *found)
 {
 	enum ctrace_status status = ct_schema_create(&directory->schema);
 
@@ -133,8 +140,10 @@ static enum ctrace_status restore(struct ct_bin_directory *directory, const stru
 	return CTRACE_OK;
 }
 
-/* Without a place only what the mark lists counts: everything else was written by somebody who died before it was committed. */
-static void cut_to_mark(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+/* Without a place only what the mark lists counts: everything else was written by somebody who died
+ * before it was committed. */
+static void cut_to_mark(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			void *user)
 {
 	struct ct_bin_stream *stream = ct_bin_stream_at(directory, id);
 
@@ -149,23 +158,27 @@ static bool is_same_process(const struct ct_trace_info *a, const struct ct_trace
 	return a->pid == b->pid && a->start_ns == b->start_ns;
 }
 
-static void compare_with_mark(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+static void compare_with_mark(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			      void *user)
 {
 	bool *is_as_marked = user;
 	struct ct_bin_stream *stream = ct_bin_stream_at(directory, id);
 	struct stat info;
 
-	if (fstatat(directory->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || stream == NULL || (uint64_t)info.st_size != stream->offset)
+	if (fstatat(directory->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || stream == NULL ||
+	    (uint64_t)info.st_size != stream->offset)
 		*is_as_marked = false;
 }
 
-/* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the streams are as long as that says. */
+/* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the
+ * streams are as long as that says. */
 static bool is_closed(struct ct_bin_directory *directory, const struct ct_buf *text)
 {
 	bool is_as_marked = true;
 	size_t end;
 
-	if (ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) == NULL || end != text->size)
+	if (ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) == NULL ||
+	    end != text->size)
 		return false;
 	if (ct_bin_marks_take(directory, text->data, text->size) != CTRACE_OK ||
 	    !ct_bin_directory_each_stream(directory, compare_with_mark, &is_as_marked))
@@ -174,10 +187,12 @@ static bool is_closed(struct ct_bin_directory *directory, const struct ct_buf *t
 	return is_as_marked;
 }
 
-bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char out[CTRACE_EMITTER_PATH_SIZE])
+bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
+			char out[CTRACE_EMITTER_PATH_SIZE])
 {
-	int size = number <= 1 ? snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u", path, pid)
-			       : snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u.%u", path, pid, number);
+	int size = number <= 1
+			   ? snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u", path, pid)
+			   : snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u.%u", path, pid, number);
 
 	if (size >= 0 && (size_t)size < CTRACE_EMITTER_PATH_SIZE)
 		return true;
@@ -186,8 +201,9 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number, char ou
 }
 
 /*
- * Renames the directory of a process that did not end in order to `<name>.<process>`.  The directory is locked, so nobody writes to it.
- * NOT_FOUND: it has been renamed, and its former name is free.
+ * Renames the directory of a process that did not end in order to `<name>.<process>`.  The
+ * directory is locked, so nobody writes to it. NOT_FOUND: it has been renamed, and its former name
+ * is free.
  */
 static enum ctrace_status keep_beside(const struct ct_bin_directory *directory, uint32_t pid)
 {
@@ -208,7 +224,8 @@ static enum ctrace_status keep_beside(const struct ct_bin_directory *directory, 
 
 /* There are metadata already.  This process goes on with them, replaces them, renames their
  * directory (NOT_FOUND), or leaves them alone. */
-static enum ctrace_status take_over(struct ct_bin_directory *directory, const struct ct_bin_claim *claim, const struct ct_buf *text)
+static enum ctrace_status take_over(struct ct_bin_directory *directory,
+				    const struct ct_bin_claim *claim, const struct ct_buf *text)
 {
 	struct ct_trace_info info;
 	enum ctrace_status status;
@@ -223,9 +240,11 @@ static enum ctrace_status take_over(struct ct_bin_directory *directory, const st
 			return keep_beside(directory, info.pid);
 	} else if (claim->may_continue && ct_bin_directory_is_packed(directory)) {
 		return CTRACE_TIMED_OUT;
-	} else if (claim->may_continue && ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
+	} else if (claim->may_continue &&
+		   ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = restore(directory, text, end, &info);
-		if (status == CTRACE_OK && !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
+		if (status == CTRACE_OK &&
+		    !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
 	} else if (!claim->may_continue && !claim->may_replace_own) {
@@ -236,7 +255,8 @@ static enum ctrace_status take_over(struct ct_bin_directory *directory, const st
 	return begin(directory, claim->from);
 }
 
-static enum ctrace_status begin_in_empty(struct ct_bin_directory *directory, const struct ct_bin_claim *claim)
+static enum ctrace_status begin_in_empty(struct ct_bin_directory *directory,
+					 const struct ct_bin_claim *claim)
 {
 	bool has_streams = false;
 
@@ -246,8 +266,10 @@ static enum ctrace_status begin_in_empty(struct ct_bin_directory *directory, con
 	return has_streams ? CTRACE_TIMED_OUT : begin(directory, claim->from);
 }
 
-/* NOT_FOUND: to be tried again; the directory that was at path has been renamed, or its descriptor was closed behind our back. */
-static enum ctrace_status directory_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_directory **out_directory)
+/* NOT_FOUND: to be tried again; the directory that was at path has been renamed, or its descriptor
+ * was closed behind our back. */
+static enum ctrace_status directory_create(const char *path, const struct ct_bin_claim *claim,
+					   struct ct_bin_directory **out_directory)
 {
 	struct ct_bin_directory *directory;
 	enum ctrace_status status = ct_bin_directory_new(path, claim->info, &directory);
@@ -280,7 +302,8 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim, struct ct_bin_directory **out_directory)
+enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim,
+					   struct ct_bin_directory **out_directory)
 {
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 
@@ -292,11 +315,13 @@ enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin
 static void add_size(struct ct_bin_directory *directory)
 {
 	for (uint32_t id = 0; id < directory->stream_capacity; id++)
-		directory->size += directory->streams[id] != NULL ? directory->streams[id]->offset : 0;
+		directory->size +=
+			directory->streams[id] != NULL ? directory->streams[id]->offset : 0;
 	directory->size += directory->lost != NULL ? directory->lost->offset : 0;
 }
 
-static void count_bytes(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+static void count_bytes(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			void *user)
 {
 	struct stat info;
 
@@ -306,8 +331,10 @@ static void count_bytes(struct ct_bin_directory *directory, const char *name, ui
 		directory->size += (uint64_t)info.st_size;
 }
 
-/* What was written behind the place does not count, but for a closing mark: it says how long the streams were. */
-static enum ctrace_status go_on(struct ct_bin_directory *directory, const struct ctrace_place *place, const struct ct_trace_info *info)
+/* What was written behind the place does not count, but for a closing mark: it says how long the
+ * streams were. */
+static enum ctrace_status go_on(struct ct_bin_directory *directory,
+				const struct ctrace_place *place, const struct ct_trace_info *info)
 {
 	struct ct_trace_info found;
 	struct ct_buf text;
@@ -317,7 +344,8 @@ static enum ctrace_status go_on(struct ct_bin_directory *directory, const struct
 	ct_buf_init(&text);
 	if (status == CTRACE_OK)
 		status = ct_bin_metadata_open(directory, &text);
-	if (status == CTRACE_OK && (text.size < place->offset || ct_bin_directory_is_packed(directory)))
+	if (status == CTRACE_OK &&
+	    (text.size < place->offset || ct_bin_directory_is_packed(directory)))
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		status = ct_schema_parse_trace(text.data, text.size, &found, &at);
@@ -339,7 +367,8 @@ static enum ctrace_status go_on(struct ct_bin_directory *directory, const struct
 	return status;
 }
 
-static enum ctrace_status resume_at(const char *path, const struct ctrace_place *place, const struct ct_trace_info *info,
+static enum ctrace_status resume_at(const char *path, const struct ctrace_place *place,
+				    const struct ct_trace_info *info,
 				    struct ct_bin_directory **out_directory)
 {
 	struct ct_bin_directory *directory;
@@ -357,8 +386,9 @@ static enum ctrace_status resume_at(const char *path, const struct ctrace_place 
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place, const struct ct_trace_info *info,
-					struct ct_bin_directory **out_directory)
+enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
+					   const struct ct_trace_info *info,
+					   struct ct_bin_directory **out_directory)
 {
 	enum ctrace_status status, found = CTRACE_NOT_FOUND;
 	char beside[CTRACE_EMITTER_PATH_SIZE];

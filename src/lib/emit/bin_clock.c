@@ -2,15 +2,17 @@
  * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets
  * the wall clock.
  *
- * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that consumes, and by the readers.
- * Viewers refuse a stream in which time goes back.  So times run on at their usual speed when the
- * clock is set back: they are ahead of it by that much, until it is set forward again.  Each step
- * is a comment in the metadata, with by how much times are ahead of the clock from there on:
+ * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that consumes, and by the
+ * readers. Viewers refuse a stream in which time goes back.  So times run on at their usual speed
+ * when the clock is set back: they are ahead of it by that much, until it is set forward again.
+ * Each step is a comment in the metadata, with by how much times are ahead of the clock from there
+ * on:
  *
  *     by -3600000000000 at 1789999999000000000 ahead 3600000000000 base 0
  *
- * "at" is the first event after the step, as its stream has it.  "base" is how far the clock had been set back before the trace
- * began, which is not in its times.  A new generation goes on with the times of the former one.
+ * "at" is the first event after the step, as its stream has it.  "base" is how far the clock had
+ * been set back before the trace began, which is not in its times.  A new generation goes on with
+ * the times of the former one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +35,8 @@ static uint64_t take_clock(struct ct_trace_info *info, const struct ctrace_emitt
 
 	context->counter(context, &counter);
 	/* Not known yet: what is right at this moment, and is written anew soon. */
-	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND, counter.ticks, counter.wall_ns);
+	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND,
+			   counter.ticks, counter.wall_ns);
 	return counter.wall_ns;
 }
 
@@ -50,36 +53,45 @@ void ct_bin_directory_find_clock(struct ct_bin_directory *directory, const struc
 	const char *found = memmem(text->data, text->size, beginning, sizeof beginning - 1);
 	size_t at = found != NULL ? (size_t)(found - text->data) + sizeof beginning - 1 : 0;
 
-	directory->clock_at = found != NULL && text->size - at > CT_TRACE_CLOCK && text->data[at + CT_TRACE_CLOCK - 1] == '\n' ? at : 0;
+	directory->clock_at = found != NULL && text->size - at > CT_TRACE_CLOCK &&
+					      text->data[at + CT_TRACE_CLOCK - 1] == '\n'
+				      ? at
+				      : 0;
 }
 
-void ct_bin_directory_set_clock(struct ct_bin_directory *directory, const struct ctrace_emitter_context *context, uint64_t now_ns)
+void ct_bin_directory_set_clock(struct ct_bin_directory *directory,
+				const struct ctrace_emitter_context *context, uint64_t now_ns)
 {
 	uint64_t since_ns = directory->info.start_ns;
 	char lines[CT_TRACE_CLOCK + 1];
 	int error = errno;
 
 	/* Events that are written anew have ticks by what the clock was said to be. */
-	if (directory->converts || directory->clock_at == 0 || directory->info.frequency == 0 || context->counter == NULL || now_ns < since_ns ||
+	if (directory->converts || directory->clock_at == 0 || directory->info.frequency == 0 ||
+	    context->counter == NULL || now_ns < since_ns ||
 	    now_ns - since_ns < 2 * directory->clock_span_ns)
 		return;
 	now_ns = take_clock(&directory->info, context);
 	directory->clock_span_ns = now_ns > since_ns ? now_ns - since_ns : 0;
 	ct_trace_clock_print(lines, &directory->info);
 	if (ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
-		(void)!ct_os_write_at(directory->metadata_fd, lines, CT_TRACE_CLOCK, directory->clock_at);
+		(void)!ct_os_write_at(directory->metadata_fd, lines, CT_TRACE_CLOCK,
+				      directory->clock_at);
 	errno = error;
 }
 /* ---- steps ---- */
 
 void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark)
 {
-	ct_buf_add_format(out, CT_BIN_MARK_CLOCK "by %" PRId64 " at %" PRIu64 " ahead %" PRIu64 " base %" PRIu64 "\n" CT_BIN_MARK_END,
+	ct_buf_add_format(out,
+			  CT_BIN_MARK_CLOCK "by %" PRId64 " at %" PRIu64 " ahead %" PRIu64
+					    " base %" PRIu64 "\n" CT_BIN_MARK_END,
 			  mark->by_ns, mark->at_ns, mark->ahead_ns, mark->base_ns);
 }
 
 /* The first event, or one after a step. */
-static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *event, struct ct_buf *metadata)
+static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *event,
+			 struct ct_buf *metadata)
 {
 	const struct ctrace_clock *now = event->clock;
 	bool is_first = !clock->has_begun;
@@ -92,10 +104,14 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 	if (is_first)
 		clock->base_ns = now->set_back_ns;
 	clock->has_begun = true;
-	mark = (struct ct_bin_clock_mark){ .at_ns = event->time_ns + now->set_back_ns - clock->base_ns,
-					   .ahead_ns = now->set_back_ns > clock->base_ns ? now->set_back_ns - clock->base_ns : 0,
+	mark = (struct ct_bin_clock_mark){ .at_ns = event->time_ns + now->set_back_ns -
+						    clock->base_ns,
+					   .ahead_ns = now->set_back_ns > clock->base_ns
+							       ? now->set_back_ns - clock->base_ns
+							       : 0,
 					   .base_ns = clock->base_ns };
-	/* In a directory that was opened again the steps of the meantime are not known, only by how much they moved the times. */
+	/* In a directory that was opened again the steps of the meantime are not known, only by how
+	 * much they moved the times. */
 	if (clock->steps == CT_BIN_CLOCK_UNKNOWN)
 		mark.by_ns = (int64_t)(clock->ahead_ns - mark.ahead_ns);
 	else
@@ -107,7 +123,8 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 		ct_bin_clock_mark_add(metadata, &mark);
 }
 
-uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event, struct ct_buf *metadata)
+uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event,
+			   struct ct_buf *metadata)
 {
 	if (event->clock == NULL)
 		return event->time_ns;
@@ -116,7 +133,8 @@ uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event
 	return event->time_ns + event->clock->set_back_ns - clock->base_ns;
 }
 
-void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from, struct ct_buf *metadata)
+void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from,
+			  struct ct_buf *metadata)
 {
 	struct ct_bin_clock_mark mark = { .ahead_ns = from->ahead_ns, .base_ns = from->base_ns };
 
@@ -125,17 +143,19 @@ void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock 
 		ct_bin_clock_mark_add(metadata, &mark);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading
  */
 
-bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct_bin_clock_mark *out)
+bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at,
+			    struct ct_bin_clock_mark *out)
 {
 	const size_t head_size = sizeof CT_BIN_MARK_CLOCK - 1;
 	char line[LINE_MAX_SIZE];
 
 	while (*at < size) {
-		const char *mark = memmem(text + *at, size - *at, CT_BIN_MARK_CLOCK, head_size), *from, *end;
+		const char *mark = memmem(text + *at, size - *at, CT_BIN_MARK_CLOCK, head_size),
+			   *from, *end;
 		size_t left;
 		int used = 0;
 
@@ -145,13 +165,15 @@ bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at, struct ct
 		*at = (size_t)(from - text);
 		left = size - *at;
 		end = memchr(from, '\n', left);
-		if (end == NULL || (size_t)(end - from) >= sizeof line || left - (size_t)(end - from) < sizeof CT_BIN_MARK_END ||
+		if (end == NULL || (size_t)(end - from) >= sizeof line ||
+		    left - (size_t)(end - from) < sizeof CT_BIN_MARK_END ||
 		    memcmp(end + 1, CT_BIN_MARK_END, sizeof CT_BIN_MARK_END - 1) != 0)
 			continue;
 		memcpy(line, from, (size_t)(end - from));
 		line[end - from] = '\0';
-		if (sscanf(line, "by %" SCNd64 " at %" SCNu64 " ahead %" SCNu64 " base %" SCNu64 "%n", &out->by_ns, &out->at_ns,
-			   &out->ahead_ns, &out->base_ns, &used) == 4 &&
+		if (sscanf(line,
+			   "by %" SCNd64 " at %" SCNu64 " ahead %" SCNu64 " base %" SCNu64 "%n",
+			   &out->by_ns, &out->at_ns, &out->ahead_ns, &out->base_ns, &used) == 4 &&
 		    line[used] == '\0')
 			return true;
 	}

@@ -2,9 +2,10 @@
  * bin_convert.c - events of a BINFILE that are written anew, because the bytes of the ring cannot
  * be those of the file.
  *
- * Called by bin_stream.c on the thread that consumes: for a directory whose ENCODING is set, and for one
- * that has other classes by the numbers of the process's.  Viewers know no EBCDIC, and a trace is
- * read on other machines than it was made on: so the trace has characters, and says UTF-8 of them.
+ * Called by bin_stream.c on the thread that consumes: for a directory whose ENCODING is set, and
+ * for one that has other classes by the numbers of the process's.  Viewers know no EBCDIC, and a
+ * trace is read on other machines than it was made on: so the trace has characters, and says UTF-8
+ * of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,8 @@ static bool has_room(struct ct_bin_text *text, const struct ctrace_event *event)
 	size_t size = 0;
 
 	if (event->item_count > text->capacity) {
-		struct ctrace_event_item *items = reallocarray(text->items, event->item_count, sizeof *items);
+		struct ctrace_event_item *items =
+			reallocarray(text->items, event->item_count, sizeof *items);
 
 		if (items == NULL)
 			return false;
@@ -50,9 +52,11 @@ static void convert_item(struct ct_bin_text *text, struct ctrace_event_item *ite
 	item->size = (uint32_t)(text->bytes.size - before);
 }
 
-const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text, const struct ctrace_event *event)
+const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text,
+					       const struct ctrace_event *event)
 {
-	if (text == NULL || text->encoding == CT_ENCODING_ASCII || !has_room(text, event) || text->bytes.data == NULL)
+	if (text == NULL || text->encoding == CT_ENCODING_ASCII || !has_room(text, event) ||
+	    text->bytes.data == NULL)
 		return event;
 	text->event = *event;
 	if (event->item_count != 0)
@@ -76,7 +80,8 @@ static void add_event(struct ct_bin_directory *directory, const struct ctrace_ev
 	struct ctrace_event moved = *ct_bin_text_convert(directory->texts, event);
 
 	moved.time_ns = ct_bin_clock_time(&directory->clock, event, &directory->text);
-	ct_packet_write(&directory->bound[event->stream]->writer, ct_schema_class(directory->schema, &moved), &moved);
+	ct_packet_write(&directory->bound[event->stream]->writer,
+			ct_schema_class(directory->schema, &moved), &moved);
 }
 
 /* False without memory. */
@@ -99,17 +104,23 @@ static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_
 		return false;
 	for (size_t at = 0; at < directory->scratch.size; at += event.size) {
 		const struct ct_class *class;
-		struct ctrace_event out = { .pid = directory->info.pid, .tid = run->tid, .stream = run->stream, .clock = run->clock };
+		struct ctrace_event out = { .pid = directory->info.pid,
+					    .tid = run->tid,
+					    .stream = run->stream,
+					    .clock = run->clock };
 
 		/* Who owns the ring may have written there since it was looked at. */
-		if (ct_event_decode(&classes, (const unsigned char *)directory->scratch.data + at, directory->scratch.size - at, &clock.state,
+		if (ct_event_decode(&classes, (const unsigned char *)directory->scratch.data + at,
+				    directory->scratch.size - at, &clock.state,
 				    &event) != CTRACE_OK)
 			break;
 		class = ct_schema_find(directory->source, event.number);
 		if (event.is_mark || class == NULL)
 			break;
 		out.component = event.number == CT_CLASS_ANY ? event.component : class->component;
-		out.component_size = (uint32_t)(event.number == CT_CLASS_ANY ? event.component_size : strlen(class->component));
+		out.component_size =
+			(uint32_t)(event.number == CT_CLASS_ANY ? event.component_size
+								: strlen(class->component));
 		out.event_id = event.head.event_id;
 		out.level = event.head.level;
 		out.time_ns = ct_packet_clock_time(&clock);
@@ -121,7 +132,8 @@ static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_
 	return true;
 }
 
-enum ctrace_status ct_bin_convert(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
+enum ctrace_status ct_bin_convert(struct ct_bin_directory *directory,
+				  const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;
 

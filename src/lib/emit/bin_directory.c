@@ -3,11 +3,12 @@
  * closed.
  *
  * Called by bin_claim.c and emit_bin.c on the thread that consumes.  Nothing is removed or
- * overwritten here but files with our names in a directory whose metadata begin as ours do, and never
- * those that another process has open (bin_lock.c).
+ * overwritten here but files with our names in a directory whose metadata begin as ours do, and
+ * never those that another process has open (bin_lock.c).
  *
- * Metadata are begun under a temporary name and get their own name when they are whole, so a directory without metadata has never held an
- * event.  The temporary file is locked before it gets the name: the lock never ends between the old metadata and the new.
+ * Metadata are begun under a temporary name and get their own name when they are whole, so a
+ * directory without metadata has never held an event.  The temporary file is locked before it gets
+ * the name: the lock never ends between the old metadata and the new.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +22,12 @@
 
 #define SIGNATURE "/* CTF 1.8 */" /* what metadata begin with */
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Opening
  */
 
-enum ctrace_status ct_bin_directory_new(const char *path, const struct ct_trace_info *info, struct ct_bin_directory **out_directory)
+enum ctrace_status ct_bin_directory_new(const char *path, const struct ct_trace_info *info,
+					struct ct_bin_directory **out_directory)
 {
 	struct ct_bin_directory *directory;
 
@@ -76,11 +78,14 @@ void ct_bin_directory_free(struct ct_bin_directory *directory)
 
 enum ctrace_status ct_bin_directory_open(struct ct_bin_directory *directory)
 {
-	enum ctrace_status status = ct_os_open_directory(AT_FDCWD, directory->path, &directory->fd, &directory->directory_id);
+	enum ctrace_status status = ct_os_open_directory(AT_FDCWD, directory->path, &directory->fd,
+							 &directory->directory_id);
 	struct stat info;
 
 	if (status != CTRACE_OK)
-		return errno == ENOENT ? CTRACE_NOT_FOUND : status == CTRACE_NOT_FOUND ? CTRACE_DENIED : status;
+		return errno == ENOENT              ? CTRACE_NOT_FOUND
+		       : status == CTRACE_NOT_FOUND ? CTRACE_DENIED
+						    : status;
 	if (ct_os_stat(directory->fd, &info) != CTRACE_OK)
 		return CTRACE_OS_ERROR;
 	if (info.st_uid != geteuid()) {
@@ -90,7 +95,8 @@ enum ctrace_status ct_bin_directory_open(struct ct_bin_directory *directory)
 	return CTRACE_OK;
 }
 
-static enum ctrace_status read_metadata(const struct ct_bin_directory *directory, uint64_t size, struct ct_buf *out)
+static enum ctrace_status read_metadata(const struct ct_bin_directory *directory, uint64_t size,
+					struct ct_buf *out)
 {
 	enum ctrace_status status;
 
@@ -109,7 +115,8 @@ static enum ctrace_status read_metadata(const struct ct_bin_directory *directory
 
 enum ctrace_status ct_bin_metadata_open(struct ct_bin_directory *directory, struct ct_buf *out)
 {
-	enum ctrace_status status = ct_bin_lock_open(directory->fd, "metadata", 0, &directory->metadata_fd, &directory->metadata_id);
+	enum ctrace_status status = ct_bin_lock_open(
+		directory->fd, "metadata", 0, &directory->metadata_fd, &directory->metadata_id);
 	struct stat info;
 
 	if (status == CTRACE_OK)
@@ -130,11 +137,12 @@ enum ctrace_status ct_bin_metadata_cut(struct ct_bin_directory *directory)
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Metadata take their place
  */
 
-/* What holds nothing that counts goes, and its directory if nobody else has files in it; errno is kept. */
+/* What holds nothing that counts goes, and its directory if nobody else has files in it; errno is
+ * kept. */
 static void remove_files(struct ct_bin_directory *directory)
 {
 	int error = errno;
@@ -156,30 +164,38 @@ static enum ctrace_status check_unfinished(int fd)
 	return status == CTRACE_OK && memcmp(text, SIGNATURE, got) != 0 ? CTRACE_TIMED_OUT : status;
 }
 
-static enum ctrace_status write_temporary(struct ct_bin_directory *directory, int fd, const struct ct_buf *text, bool is_anew)
+static enum ctrace_status write_temporary(struct ct_bin_directory *directory, int fd,
+					  const struct ct_buf *text, bool is_anew)
 {
 	enum ctrace_status status = ct_os_truncate(fd, 0);
 
 	if (status == CTRACE_OK)
 		status = ct_os_write_at(fd, text->data, text->size, 0);
-	/* Streams of what is replaced go first, so that new metadata never have old streams beside them. */
-	if (status == CTRACE_OK && is_anew && directory->metadata_fd >= 0 && !ct_bin_directory_remove_streams(directory))
+	/* Streams of what is replaced go first, so that new metadata never have old streams beside
+	 * them. */
+	if (status == CTRACE_OK && is_anew && directory->metadata_fd >= 0 &&
+	    !ct_bin_directory_remove_streams(directory))
 		status = CTRACE_OS_ERROR;
 	/* What a descriptor leads to that the program closed behind our back is not touched. */
 	if (status == CTRACE_OK && !ct_os_is_file(directory->fd, &directory->directory_id))
 		status = CTRACE_OS_ERROR;
-	return status == CTRACE_OK ? ct_os_rename(directory->fd, CT_BIN_TEMPORARY, "metadata") : status;
+	return status == CTRACE_OK ? ct_os_rename(directory->fd, CT_BIN_TEMPORARY, "metadata")
+				   : status;
 }
 
-/* Whoever makes metadata has the temporary file locked, so two processes never begin one directory. */
-enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory, const struct ct_buf *text, bool is_anew)
+/* Whoever makes metadata has the temporary file locked, so two processes never begin one directory.
+ */
+enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory,
+				       const struct ct_buf *text, bool is_anew)
 {
 	enum ctrace_status status;
 	struct ct_file_id id;
 	struct stat info;
 	int fd;
 
-	status = text->failed ? CTRACE_NOT_ENOUGH_MEMORY : ct_bin_lock_open(directory->fd, CT_BIN_TEMPORARY, O_CREAT, &fd, &id);
+	status = text->failed
+			 ? CTRACE_NOT_ENOUGH_MEMORY
+			 : ct_bin_lock_open(directory->fd, CT_BIN_TEMPORARY, O_CREAT, &fd, &id);
 	if (status != CTRACE_OK)
 		return status;
 	status = check_unfinished(fd);
@@ -188,7 +204,8 @@ enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory, const
 		return status;
 	}
 	ct_file_access_give(fd, &directory->access);
-	if (directory->metadata_fd < 0 && fstatat(directory->fd, "metadata", &info, AT_SYMLINK_NOFOLLOW) == 0)
+	if (directory->metadata_fd < 0 &&
+	    fstatat(directory->fd, "metadata", &info, AT_SYMLINK_NOFOLLOW) == 0)
 		status = CTRACE_TIMED_OUT; /* somebody was faster */
 	else
 		status = write_temporary(directory, fd, text, is_anew);
@@ -207,7 +224,7 @@ enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory, const
 	return CTRACE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Is it still there?
  */
 
@@ -242,8 +259,10 @@ static enum ct_bin_presence reach_metadata(struct ct_bin_directory *directory)
 	if (identity != CT_OS_OTHER)
 		return identity == CT_OS_SAME ? CT_BIN_HERE : CT_BIN_UNCLEAR;
 	ct_bin_lock_close(&directory->metadata_fd, &id);
-	status = ct_bin_lock_open(directory->fd, "metadata", 0, &directory->metadata_fd, &directory->metadata_id);
-	if (status == CTRACE_OK && (directory->metadata_id.inode != id.inode || directory->metadata_id.device != id.device)) {
+	status = ct_bin_lock_open(directory->fd, "metadata", 0, &directory->metadata_fd,
+				  &directory->metadata_id);
+	if (status == CTRACE_OK && (directory->metadata_id.inode != id.inode ||
+				    directory->metadata_id.device != id.device)) {
 		ct_bin_lock_close(&directory->metadata_fd, &directory->metadata_id);
 		status = CTRACE_NOT_FOUND;
 	}
@@ -266,8 +285,10 @@ enum ct_bin_presence ct_bin_directory_look(struct ct_bin_directory *directory)
 	if (presence == CT_BIN_HERE && info.st_nlink == 0)
 		presence = CT_BIN_GONE;
 	/* Closed meanwhile, once more: this was another directory, or another file. */
-	if (directory->fd >= 0 && (!ct_os_is_file(directory->fd, &directory->directory_id) ||
-				(presence == CT_BIN_HERE && !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))))
+	if (directory->fd >= 0 &&
+	    (!ct_os_is_file(directory->fd, &directory->directory_id) ||
+	     (presence == CT_BIN_HERE &&
+	      !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))))
 		return CT_BIN_UNCLEAR;
 	return presence;
 }
@@ -276,18 +297,20 @@ bool ct_bin_directory_is_in_place(const struct ct_bin_directory *directory)
 {
 	struct stat there;
 
-	return fstatat(AT_FDCWD, directory->path, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_dev == directory->directory_id.device &&
+	return fstatat(AT_FDCWD, directory->path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       there.st_dev == directory->directory_id.device &&
 	       there.st_ino == directory->directory_id.inode;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Ending
  */
 
 static void mark_stream(struct ct_buf *out, const struct ct_bin_stream *stream)
 {
 	if (stream != NULL)
-		ct_bin_mark_add(out, stream->id, &(struct ct_bin_mark){ stream->offset, stream->last_at });
+		ct_bin_mark_add(out, stream->id,
+				&(struct ct_bin_mark){ stream->offset, stream->last_at });
 }
 
 void ct_bin_directory_end(struct ct_bin_directory *directory)
@@ -295,7 +318,8 @@ void ct_bin_directory_end(struct ct_bin_directory *directory)
 	enum ctrace_status status;
 	struct ct_buf text;
 
-	if (directory->is_ended || directory->metadata_cut_due || !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
+	if (directory->is_ended || directory->metadata_cut_due ||
+	    !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
 		return;
 	ct_buf_init(&text);
 	status = read_metadata(directory, directory->metadata_size, &text);
@@ -320,7 +344,8 @@ void ct_bin_directory_close(struct ct_bin_directory *directory)
 {
 	if (directory == NULL)
 		return;
-	if (directory->owner_pid == (uint32_t)getpid() && (!directory->is_recovered || directory->was_closed))
+	if (directory->owner_pid == (uint32_t)getpid() &&
+	    (!directory->is_recovered || directory->was_closed))
 		ct_bin_directory_end(directory);
 	ct_bin_directory_free(directory);
 }

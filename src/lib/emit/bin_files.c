@@ -1,9 +1,9 @@
 /*
  * bin_files.c - the stream files of a BINFILE directory: which there are, and where each goes on.
  *
- * Called on the thread that consumes.  Descriptors may be closed behind our back, so each use begins
- * with a look whether it still is the file.  Bytes behind what counts are cut off before the next
- * write.
+ * Called on the thread that consumes.  Descriptors may be closed behind our back, so each use
+ * begins with a look whether it still is the file.  Bytes behind what counts are cut off before the
+ * next write.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,8 @@ bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id)
 
 enum { FILE_STREAM = 1, FILE_PACKED = 2, FILE_UNFINISHED = 4 };
 
-/* Which of these a name is: "stream.7.zst" is a compressed stream, ".stream.7.new" one that is not finished.  0: none. */
+/* Which of these a name is: "stream.7.zst" is a compressed stream, ".stream.7.new" one that is not
+ * finished.  0: none. */
 static unsigned file_kind(const char *name, uint32_t *out_id)
 {
 	static const char packed[] = ".zst", unfinished[] = ".new";
@@ -55,7 +56,8 @@ static unsigned file_kind(const char *name, uint32_t *out_id)
 
 	if (ct_bin_stream_name_parse(name, size, out_id))
 		return FILE_STREAM;
-	if (size > end && strcmp(name + size - end, packed) == 0 && ct_bin_stream_name_parse(name, size - end, out_id))
+	if (size > end && strcmp(name + size - end, packed) == 0 &&
+	    ct_bin_stream_name_parse(name, size - end, out_id))
 		return FILE_PACKED;
 	if (size > end && name[0] == '.' && strcmp(name + size - end, unfinished) == 0 &&
 	    ct_bin_stream_name_parse(name + 1, size - 1 - end, out_id))
@@ -63,10 +65,12 @@ static unsigned file_kind(const char *name, uint32_t *out_id)
 	return 0;
 }
 
-static bool each_file(struct ct_bin_directory *directory, unsigned kinds, ct_bin_each_stream *each, void *user)
+static bool each_file(struct ct_bin_directory *directory, unsigned kinds, ct_bin_each_stream *each,
+		      void *user)
 {
 	int fd = ct_os_high(openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	/* The number of a directory that was closed behind our back may be another directory's of ours. */
+	/* The number of a directory that was closed behind our back may be another directory's of
+	 * ours. */
 	DIR *stream = ct_os_is_file(fd, &directory->directory_id) ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 	uint32_t id;
@@ -84,12 +88,14 @@ static bool each_file(struct ct_bin_directory *directory, unsigned kinds, ct_bin
 	return true;
 }
 
-bool ct_bin_directory_each_stream(struct ct_bin_directory *directory, ct_bin_each_stream *each, void *user)
+bool ct_bin_directory_each_stream(struct ct_bin_directory *directory, ct_bin_each_stream *each,
+				  void *user)
 {
 	return each_file(directory, FILE_STREAM, each, user);
 }
 
-void ct_bin_stream_note(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+void ct_bin_stream_note(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			void *user)
 {
 	bool *found = user;
 
@@ -99,7 +105,8 @@ void ct_bin_stream_note(struct ct_bin_directory *directory, const char *name, ui
 	*found = true;
 }
 
-void ct_bin_stream_remove(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+void ct_bin_stream_remove(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			  void *user)
 {
 	(void)id;
 	(void)user;
@@ -109,7 +116,8 @@ void ct_bin_stream_remove(struct ct_bin_directory *directory, const char *name, 
 
 bool ct_bin_directory_remove_streams(struct ct_bin_directory *directory)
 {
-	return each_file(directory, FILE_STREAM | FILE_PACKED | FILE_UNFINISHED, ct_bin_stream_remove, NULL);
+	return each_file(directory, FILE_STREAM | FILE_PACKED | FILE_UNFINISHED,
+			 ct_bin_stream_remove, NULL);
 }
 
 /* Nobody goes on in such a directory. */
@@ -141,7 +149,8 @@ static bool make_room(struct ct_bin_directory *directory, uint32_t id)
 	return true;
 }
 
-enum ctrace_status ct_bin_stream_get(struct ct_bin_directory *directory, uint32_t id, struct ct_bin_stream **out_stream)
+enum ctrace_status ct_bin_stream_get(struct ct_bin_directory *directory, uint32_t id,
+				     struct ct_bin_stream **out_stream)
 {
 	struct ct_bin_stream **place = &directory->lost;
 
@@ -192,7 +201,8 @@ static void close_oldest(struct ct_bin_directory *directory)
 	for (uint32_t id = 0; id < directory->stream_capacity; id++) {
 		struct ct_bin_stream *stream = directory->streams[id];
 
-		if (stream != NULL && stream->fd >= 0 && (oldest == NULL || stream->used < oldest->used))
+		if (stream != NULL && stream->fd >= 0 &&
+		    (oldest == NULL || stream->used < oldest->used))
 			oldest = stream;
 	}
 	if (oldest == NULL)
@@ -211,8 +221,10 @@ static void stream_name(char out[24], uint32_t id)
 		(void)snprintf(out, 24, "stream.%u", id);
 }
 
-/* Opens the stream's file unless its descriptor still is that file: to be called before each use. */
-enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
+/* Opens the stream's file unless its descriptor still is that file: to be called before each use.
+ */
+enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory,
+				      struct ct_bin_stream *stream)
 {
 	enum ct_os_identity identity = ct_os_identify(stream->fd, &stream->file_id);
 	enum ctrace_status status;
@@ -227,9 +239,11 @@ enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory, struct
 	if (directory->open_count >= CT_BIN_OPEN_LIMIT)
 		close_oldest(directory);
 	stream_name(name, stream->id);
-	status = ct_os_open_known(directory->fd, name, O_RDWR | O_CREAT, &stream->fd, &stream->file_id);
+	status = ct_os_open_known(directory->fd, name, O_RDWR | O_CREAT, &stream->fd,
+				  &stream->file_id);
 	if (status == CTRACE_OK && !ct_os_is_file(directory->fd, &directory->directory_id)) {
-		/* The directory was closed behind our back: it may be another directory's stream. */
+		/* The directory was closed behind our back: it may be another directory's stream.
+		 */
 		ct_os_close_file(&stream->fd, &stream->file_id);
 		status = CTRACE_OS_ERROR;
 	}
@@ -242,7 +256,8 @@ enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory, struct
 	return status;
 }
 
-enum ctrace_status ct_bin_stream_cut(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
+enum ctrace_status ct_bin_stream_cut(struct ct_bin_directory *directory,
+				     struct ct_bin_stream *stream)
 {
 	enum ctrace_status status = ct_bin_stream_open(directory, stream);
 
@@ -270,10 +285,12 @@ static bool read_last_packet(const struct ct_bin_directory *directory, struct ct
 	struct ct_packet_head head;
 	size_t got;
 
-	if (stream->last_at >= stream->offset || ct_os_read_at(stream->fd, bytes, sizeof bytes, stream->last_at, &got) != CTRACE_OK ||
+	if (stream->last_at >= stream->offset ||
+	    ct_os_read_at(stream->fd, bytes, sizeof bytes, stream->last_at, &got) != CTRACE_OK ||
 	    ct_packet_decode_head(bytes, got, &head) != CTRACE_OK)
 		return false;
-	if (memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) != 0 || head.stream_instance != stream->id ||
+	if (memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) != 0 ||
+	    head.stream_instance != stream->id ||
 	    head.packet_bits / 8 != stream->offset - stream->last_at)
 		return false;
 	take_head(stream, &head, stream->last_at);
@@ -281,8 +298,8 @@ static bool read_last_packet(const struct ct_bin_directory *directory, struct ct
 }
 
 /*
- * Finds the last packet in the last bytes of what counts: packets that follow each other up to offset, or to one that was cut short.
- * Anything else may be a text that looks like a packet.
+ * Finds the last packet in the last bytes of what counts: packets that follow each other up to
+ * offset, or to one that was cut short. Anything else may be a text that looks like a packet.
  */
 static bool find_last_packet(const struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
@@ -291,13 +308,15 @@ static bool find_last_packet(const struct ct_bin_directory *directory, struct ct
 	unsigned char *bytes = malloc(size);
 	bool is_found = false, is_whole = false;
 
-	if (bytes == NULL || ct_os_read_at(stream->fd, bytes, size, from, &got) != CTRACE_OK || got < size)
+	if (bytes == NULL || ct_os_read_at(stream->fd, bytes, size, from, &got) != CTRACE_OK ||
+	    got < size)
 		size = 0;
 	at = size > 0 ? ct_packet_find(bytes, size, 0) : 0;
 	while (at < size) {
 		struct ct_packet_head head;
 		bool is_head = ct_packet_decode_head(bytes + at, size - at, &head) == CTRACE_OK &&
-			       memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) == 0 && head.stream_instance == stream->id;
+			       memcmp(head.uuid, directory->info.uuid, sizeof head.uuid) == 0 &&
+			       head.stream_instance == stream->id;
 
 		if (is_head && head.packet_bits / 8 <= size - at) {
 			take_head(stream, &head, from + at);
@@ -317,7 +336,8 @@ static bool find_last_packet(const struct ct_bin_directory *directory, struct ct
 	return is_whole;
 }
 
-/* Walks the packets that count, where nobody knows the last one.  Where they are not what they should be, the stream ends. */
+/* Walks the packets that count, where nobody knows the last one.  Where they are not what they
+ * should be, the stream ends. */
 static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 {
 	unsigned char bytes[CT_PACKET_HEAD];
@@ -326,11 +346,13 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 	while (at < stream->offset) {
 		struct ct_packet_head head;
 		size_t got;
-		enum ctrace_status status = ct_os_read_at(stream->fd, bytes, sizeof bytes, at, &got);
+		enum ctrace_status status =
+			ct_os_read_at(stream->fd, bytes, sizeof bytes, at, &got);
 
 		if (status != CTRACE_OK)
 			return status;
-		if (ct_packet_decode_head(bytes, got, &head) != CTRACE_OK || head.packet_bits / 8 > stream->offset - at)
+		if (ct_packet_decode_head(bytes, got, &head) != CTRACE_OK ||
+		    head.packet_bits / 8 > stream->offset - at)
 			break;
 		take_head(stream, &head, at);
 		at += head.packet_bits / 8;
@@ -340,7 +362,9 @@ static enum ctrace_status walk_packets(struct ct_bin_stream *stream)
 }
 
 /* offset: bytes that count; last_at: where the last packet of these begins, if that is known. */
-enum ctrace_status ct_bin_stream_load(struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t offset, uint64_t last_at)
+enum ctrace_status ct_bin_stream_load(struct ct_bin_directory *directory,
+				      struct ct_bin_stream *stream, uint64_t offset,
+				      uint64_t last_at)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
@@ -356,7 +380,8 @@ enum ctrace_status ct_bin_stream_load(struct ct_bin_directory *directory, struct
 		if (!read_last_packet(directory, stream) && !find_last_packet(directory, stream))
 			status = walk_packets(stream);
 		if (status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id))
-			status = CTRACE_OS_ERROR; /* closed behind our back: what was read may be of another file */
+			/* closed behind our back: what was read may be of another file */
+			status = CTRACE_OS_ERROR;
 	} else {
 		stream->offset = 0;
 	}
@@ -374,7 +399,8 @@ struct settling {
 /* For a stream that had no events since the directory was opened.  The closing mark says how much
  * of it counts.  Without a mark all whole packets count: events that were not committed would
  * have come again by now. */
-static void settle_stream(struct ct_bin_directory *directory, const char *name, uint32_t id, void *user)
+static void settle_stream(struct ct_bin_directory *directory, const char *name, uint32_t id,
+			  void *user)
 {
 	struct settling *settling = user;
 	struct ct_bin_stream *stream;
@@ -382,7 +408,9 @@ static void settle_stream(struct ct_bin_directory *directory, const char *name, 
 
 	(void)name;
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = ct_bin_stream_load(directory, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
+		status = ct_bin_stream_load(directory, stream,
+					    stream->offset != 0 ? stream->offset : INT64_MAX,
+					    stream->last_at);
 	if (status == CTRACE_OK && settling->cuts && stream->cut_due)
 		status = ct_bin_stream_cut(directory, stream);
 	if (status != CTRACE_OK)
@@ -395,12 +423,14 @@ enum ctrace_status ct_bin_settle(struct ct_bin_directory *directory, bool cuts)
 
 	if (!ct_bin_directory_each_stream(directory, settle_stream, &settling))
 		return CTRACE_OS_ERROR;
-	return settling.status == CTRACE_OK && cuts ? ct_bin_metadata_cut(directory) : settling.status;
+	return settling.status == CTRACE_OK && cuts ? ct_bin_metadata_cut(directory)
+						    : settling.status;
 }
 
 /* ---- durability ---- */
 
-static enum ctrace_status sync_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
+static enum ctrace_status sync_stream(struct ct_bin_directory *directory,
+				      struct ct_bin_stream *stream)
 {
 	enum ctrace_status status;
 

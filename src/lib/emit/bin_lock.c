@@ -1,8 +1,9 @@
 /*
- * bin_lock.c - the lock of a BINFILE directory: a POSIX lock on its metadata, which ends with the process whatever its children inherited.
+ * bin_lock.c - the lock of a BINFILE directory: a POSIX lock on its metadata, which ends with the
+ * process whatever its children inherited.
  *
- * Called by bin_directory.c on the threads that consume or recover.  Such a lock does not hold off the
- * process that has it, and closing any descriptor of the file drops it.  So the files that this
+ * Called by bin_directory.c on the threads that consume or recover.  Such a lock does not hold off
+ * the process that has it, and closing any descriptor of the file drops it.  So the files that this
  * process has locked are noted here, and none of them is opened twice.  A name is noted, too, while
  * a thread opens it: the file is known only when it is open.
  *
@@ -51,13 +52,15 @@ static unsigned held_count(uint64_t key)
 	return count;
 }
 
-/* Threads that open directories at the same time note them without a lock: one that a fork could leave locked. */
+/* Threads that open directories at the same time note them without a lock: one that a fork could
+ * leave locked. */
 static void held_add(uint64_t key)
 {
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t free_key = 0;
 
-		if (__atomic_compare_exchange_n(&held[i], &free_key, key, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held[i], &free_key, key, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -67,12 +70,14 @@ static void held_remove(uint64_t key)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t same_key = key;
 
-		if (__atomic_compare_exchange_n(&held[i], &same_key, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held[i], &same_key, 0, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED))
 			return;
 	}
 }
 
-/* Each thread adds before it counts, so of two that come at the same time at least one finds the other.  Both may give way. */
+/* Each thread adds before it counts, so of two that come at the same time at least one finds the
+ * other.  Both may give way. */
 static bool held_add_alone(uint64_t key)
 {
 	held_add(key);
@@ -92,7 +97,8 @@ static bool lock_take(int fd)
 }
 
 /* No other thread of this process opens the name meanwhile. */
-static enum ctrace_status open_alone(int directory_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+static enum ctrace_status open_alone(int directory_fd, const char *name, int flags, int *out_fd,
+				     struct ct_file_id *out_id)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ct_file_id id = { 0, 0 };
@@ -115,7 +121,8 @@ static enum ctrace_status open_alone(int directory_fd, const char *name, int fla
 			ct_os_close(&fd);
 			return CTRACE_TIMED_OUT;
 		}
-		/* The process that had the lock may have put another file in its place: then that file counts. */
+		/* The process that had the lock may have put another file in its place: then that
+		 * file counts. */
 		status = ct_os_stat_at(directory_fd, name, &there);
 		if (status == CTRACE_OK && there.st_ino == id.inode && there.st_dev == id.device) {
 			held_add(held_key(&id));
@@ -130,7 +137,8 @@ static enum ctrace_status open_alone(int directory_fd, const char *name, int fla
 	return CTRACE_TIMED_OUT;
 }
 
-enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flags, int *out_fd, struct ct_file_id *out_id)
+enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flags, int *out_fd,
+				    struct ct_file_id *out_id)
 {
 	uint64_t key = name_key(directory_fd, name);
 	enum ctrace_status status;

@@ -1,8 +1,8 @@
 /*
  * bin_lost.c - stream.lost: losses of a BINFILE directory that no other stream reports.
  *
- * Called by emit_bin.c and bin_stream.c on the thread that consumes.  What a stream's packets report
- * later is taken back here.
+ * Called by emit_bin.c and bin_stream.c on the thread that consumes.  What a stream's packets
+ * report later is taken back here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,18 +11,22 @@
 #include <fcntl.h>
 
 /* stream.lost of an earlier end of this directory; NULL when there is none. */
-static enum ctrace_status find_lost(struct ct_bin_directory *directory, struct ct_bin_stream **out_stream)
+static enum ctrace_status find_lost(struct ct_bin_directory *directory,
+				    struct ct_bin_stream **out_stream)
 {
 	struct ct_bin_stream *stream;
 	enum ctrace_status status;
 	struct stat info;
 
 	*out_stream = NULL;
-	if (directory->lost == NULL && fstatat(directory->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) != 0)
+	if (directory->lost == NULL &&
+	    fstatat(directory->fd, "stream.lost", &info, AT_SYMLINK_NOFOLLOW) != 0)
 		return CTRACE_OK;
 	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
 	if (status == CTRACE_OK && !stream->is_loaded)
-		status = ct_bin_stream_load(directory, stream, stream->offset != 0 ? stream->offset : INT64_MAX, stream->last_at);
+		status = ct_bin_stream_load(directory, stream,
+					    stream->offset != 0 ? stream->offset : INT64_MAX,
+					    stream->last_at);
 	if (status == CTRACE_OK)
 		*out_stream = stream;
 	return status;
@@ -41,7 +45,8 @@ void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t told)
 	struct ct_bin_stream *stream;
 	uint64_t total;
 
-	if (told == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL || stream->lost <= stream->lost_base)
+	if (told == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL ||
+	    stream->lost <= stream->lost_base)
 		return;
 	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
 	stream->offset = stream->sequence = 0;
@@ -80,10 +85,13 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory, uint64_
 	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
 	if (status == CTRACE_OK && !stream->is_loaded)
 		status = ct_bin_stream_load(directory, stream, 0, 0);
-	return status == CTRACE_OK ? ct_bin_put_lost(directory, stream, stream->lost + (total - known)) : status;
+	return status == CTRACE_OK
+		       ? ct_bin_put_lost(directory, stream, stream->lost + (total - known))
+		       : status;
 }
 
-void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total, struct ctrace_place *place)
+void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,
+			struct ctrace_place *place)
 {
 	if (ct_bin_write_lost(directory, total) == CTRACE_OK && place->lost < total)
 		place->lost = total;

@@ -1,11 +1,12 @@
 /*
- * bin_mark.c - the comments in a BINFILE's metadata that are for us: sizes of streams, and what they had lost before.
+ * bin_mark.c - the comments in a BINFILE's metadata that are for us: sizes of streams, and what
+ * they had lost before.
  *
  * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
- * Called by bin_claim.c and bin_directory.c on the thread that consumes, and by readers.  No name in the
- * metadata can look like one, since a string holds no line end.  The text may be hostile; what it
- * says of a stream is only ever used to cut a file of ours back.
+ * Called by bin_claim.c and bin_directory.c on the thread that consumes, and by readers.  No name
+ * in the metadata can look like one, since a string holds no line end.  The text may be hostile;
+ * what it says of a stream is only ever used to cut a file of ours back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,8 @@ const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, si
 	const char *found = NULL, *at = text, *end;
 
 	while ((at = memmem(at, size - (size_t)(at - text), mark, strlen(mark))) != NULL) {
-		end = memmem(at, size - (size_t)(at - text), CT_BIN_MARK_END, sizeof CT_BIN_MARK_END - 1);
+		end = memmem(at, size - (size_t)(at - text), CT_BIN_MARK_END,
+			     sizeof CT_BIN_MARK_END - 1);
 		if (end == NULL)
 			break;
 		found = at;
@@ -71,7 +73,8 @@ static bool parse_values(const char *text, size_t size, struct ct_bin_mark *out_
 	       parse_number(blank + 1, size - (size_t)(blank + 1 - text), &out_mark->last_at);
 }
 
-enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id, struct ct_bin_mark *out_mark)
+enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id,
+				    struct ct_bin_mark *out_mark)
 {
 	const char *line = *at, *end = memchr(line, '\n', (size_t)(text_end - line));
 	const char *blank = end == NULL ? NULL : memchr(line, ' ', (size_t)(end - line));
@@ -86,7 +89,8 @@ enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint3
 }
 
 /* Notes what a mark says of each stream, when there is one. */
-static enum ctrace_status take_mark(struct ct_bin_directory *directory, const char *text, size_t size, const char *head)
+static enum ctrace_status take_mark(struct ct_bin_directory *directory, const char *text,
+				    size_t size, const char *head)
 {
 	size_t end;
 	const char *mark = ct_bin_mark_find(text, size, head, &end), *at;
@@ -113,7 +117,8 @@ static enum ctrace_status take_mark(struct ct_bin_directory *directory, const ch
 	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
 }
 
-enum ctrace_status ct_bin_marks_take(struct ct_bin_directory *directory, const char *text, size_t size)
+enum ctrace_status ct_bin_marks_take(struct ct_bin_directory *directory, const char *text,
+				     size_t size)
 {
 	enum ctrace_status status = take_mark(directory, text, size, CT_BIN_MARK_CLOSED);
 

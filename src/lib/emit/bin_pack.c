@@ -1,15 +1,17 @@
 /*
  * bin_pack.c - compresses the streams of BINFILE directories that are closed for good.
  *
- * The thread that consumes hands a directory over and goes on.  Another thread, which blocks all signals, compresses the directories one by one.
- * It ends when none is left.  It has a table of descriptors of its own, so the program cannot close them.  It also loads the module
- * "zstd", and holds no lock of ours while it waits for the loader.  A fork waits until the module is loaded: the child would get a
- * loader in the middle of its work.
+ * The thread that consumes hands a directory over and goes on.  Another thread, which blocks all
+ * signals, compresses the directories one by one. It ends when none is left.  It has a table of
+ * descriptors of its own, so the program cannot close them.  It also loads the module "zstd", and
+ * holds no lock of ours while it waits for the loader.  A fork waits until the module is loaded:
+ * the child would get a loader in the middle of its work.
  *
- * The thread opens a directory and locks it: no other process replaces it while it is compressed.  One that was replaced before is left
- * alone.  When the generation comes round this process wants the name: then the directory is let go as it is.  So it is when the module
- * cannot be loaded, the kernel gives no descriptors of one's own, the disk is full, or the process ends first; each stream is
- * compressed or untouched.
+ * The thread opens a directory and locks it: no other process replaces it while it is compressed.
+ * One that was replaced before is left alone.  When the generation comes round this process wants
+ * the name: then the directory is let go as it is.  So it is when the module cannot be loaded, the
+ * kernel gives no descriptors of one's own, the disk is full, or the process ends first; each
+ * stream is compressed or untouched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,24 +22,28 @@
 #include <pthread.h>
 #include <string.h>
 
-#define QUEUE_LIMIT 32u      /* directories that wait; more stay as they are */
-#define LET_GO_NS 400000000u /* how long the thread that consumes waits for a directory: less than its producers wait for room */
-#define END_NS 2000000000u   /* how long a process that ends waits for its directories */
-#define STOP_NS 100000000u   /* and then for the end of what was begun */
-#define LOAD_NS 1000000000u  /* how long a fork waits for the loader */
-#define NAMES_LIMIT 64u      /* streams of a directory that are looked for at a time */
+#define QUEUE_LIMIT 32u /* directories that wait; more stay as they are */
+/* how long the thread that consumes waits for a directory: less than its producers wait for room */
+#define LET_GO_NS 400000000u
+#define END_NS 2000000000u  /* how long a process that ends waits for its directories */
+#define STOP_NS 100000000u  /* and then for the end of what was begun */
+#define LOAD_NS 1000000000u /* how long a fork waits for the loader */
+#define NAMES_LIMIT 64u     /* streams of a directory that are looked for at a time */
 #define NAME_SIZE sizeof "stream.65535"
 
-/* All under the lock of emitter names, which fork takes; the words that are atomic are slept on or looked at without it. */
+/* All under the lock of emitter names, which fork takes; the words that are atomic are slept on or
+ * looked at without it. */
 static struct {
 	struct ct_bin_directory *waiting[QUEUE_LIMIT]; /* oldest first */
 	uint32_t count;
 	struct ct_bin_directory *current; /* the thread's; its content is not touched by others */
-	struct ct_bin_directory *last;    /* of a process that ends: compressed when nothing can come into it any more */
+	/* of a process that ends: compressed when nothing can come into it any more */
+	struct ct_bin_directory *last;
 	bool runs;
-	uint32_t loading; /* atomic: 1 while the thread loads the module; it is set under the lock */
-	uint32_t done;    /* atomic: raised when it has let go of a directory */
-	uint32_t stop;    /* atomic; not 0: the thread is to let go of its directory */
+	/* atomic: 1 while the thread loads the module; it is set under the lock */
+	uint32_t loading;
+	uint32_t done; /* atomic: raised when it has let go of a directory */
+	uint32_t stop; /* atomic; not 0: the thread is to let go of its directory */
 } pack;
 
 /* ---- the thread ---- */
@@ -80,7 +86,8 @@ void ct_bin_pack_lock(void)
 	uint64_t start = ct_clock_mono_ns(), waited;
 
 	ct_emitter_lock();
-	while (__atomic_load_n(&pack.loading, __ATOMIC_ACQUIRE) != 0 && (waited = ct_clock_mono_ns() - start) < LOAD_NS) {
+	while (__atomic_load_n(&pack.loading, __ATOMIC_ACQUIRE) != 0 &&
+	       (waited = ct_clock_mono_ns() - start) < LOAD_NS) {
 		ct_emitter_unlock();
 		ct_os_wait(&pack.loading, 1, LOAD_NS - waited);
 		ct_emitter_lock();
@@ -113,23 +120,26 @@ static void note_name(struct ct_bin_directory *directory, const char *name, uint
 }
 
 /* Files are renamed and removed meanwhile, so names are taken first. */
-static void compress_directory(struct ct_bin_directory *directory, const struct ct_compress_module *module)
+static void compress_directory(struct ct_bin_directory *directory,
+			       const struct ct_compress_module *module)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct names names = { .count = NAMES_LIMIT };
 
 	while (status == CTRACE_OK && names.count == NAMES_LIMIT) {
 		names.count = 0;
-		if (ct_bin_directory_look(directory) != CT_BIN_HERE || !ct_bin_directory_each_stream(directory, note_name, &names))
+		if (ct_bin_directory_look(directory) != CT_BIN_HERE ||
+		    !ct_bin_directory_each_stream(directory, note_name, &names))
 			return;
 		for (uint32_t i = 0; i < names.count && status == CTRACE_OK; i++)
-			status = ct_bin_directory_look(directory) == CT_BIN_HERE ? module->file(directory->fd, names.at[i], &pack.stop)
-									   : CTRACE_OS_ERROR;
+			status = ct_bin_directory_look(directory) == CT_BIN_HERE
+					 ? module->file(directory->fd, names.at[i], &pack.stop)
+					 : CTRACE_OS_ERROR;
 	}
 }
 
-/* Under the lock: who takes the number under it waits for a directory that comes later.  Pairs with the acquire of who waits: the directory's
- * lock is free, and its files are left alone. */
+/* Under the lock: who takes the number under it waits for a directory that comes later.  Pairs with
+ * the acquire of who waits: the directory's lock is free, and its files are left alone. */
 static void note_done(void)
 {
 	(void)__atomic_fetch_add(&pack.done, 1, __ATOMIC_RELEASE);
@@ -144,7 +154,8 @@ static struct ct_bin_directory *take_next(void)
 	ct_emitter_lock();
 	if (pack.count > 0) {
 		next = pack.waiting[0];
-		memmove(pack.waiting, pack.waiting + 1, --pack.count * sizeof(struct ct_bin_directory *));
+		memmove(pack.waiting, pack.waiting + 1,
+			--pack.count * sizeof(struct ct_bin_directory *));
 	} else {
 		pack.runs = false;
 		note_done();
@@ -165,7 +176,8 @@ static void *run(void *unused)
 	while ((directory = take_next()) != NULL) {
 		if (module != NULL)
 			compress_directory(directory, module);
-		/* Under the lock: who sees no current directory finds the lock of its directory free. */
+		/* Under the lock: who sees no current directory finds the lock of its directory
+		 * free. */
 		ct_emitter_lock();
 		pack.current = NULL;
 		ct_bin_directory_close(directory);
@@ -225,7 +237,8 @@ static struct ct_bin_directory *take_back(const char *path, bool *out_is_current
 
 		if (strcmp(directory->path, path) != 0)
 			continue;
-		memmove(pack.waiting + i, pack.waiting + i + 1, (--pack.count - i) * sizeof(struct ct_bin_directory *));
+		memmove(pack.waiting + i, pack.waiting + i + 1,
+			(--pack.count - i) * sizeof(struct ct_bin_directory *));
 		return directory;
 	}
 	return NULL;
@@ -242,7 +255,8 @@ void ct_bin_pack_let_go(const char *path)
 	directory = take_back(path, &is_current);
 	ct_emitter_unlock();
 	ct_bin_directory_close(directory);
-	/* When that takes longer, the directory is one that somebody has open: ours gets a name beside it. */
+	/* When that takes longer, the directory is one that somebody has open: ours gets a name
+	 * beside it. */
 	if (is_current)
 		(void)ct_os_wait_until(&pack.done, done + 1, LET_GO_NS);
 }
@@ -283,7 +297,8 @@ void ct_bin_pack_end(void)
 	(void)wait_for_end(STOP_NS);
 }
 
-/* The thread is not here, nor are its descriptors; the memory of its directory is left as it was. */
+/* The thread is not here, nor are its descriptors; the memory of its directory is left as it was.
+ */
 void ct_bin_pack_forked(bool is_whole)
 {
 	for (uint32_t i = 0; is_whole && i < pack.count; i++)

@@ -1,6 +1,6 @@
 /*
- * bin_stream.c - a batch in a BINFILE directory: the bytes of the rings, a packet's head before each
- * run, and one write a stream.
+ * bin_stream.c - a batch in a BINFILE directory: the bytes of the rings, a packet's head before
+ * each run, and one write a stream.
  *
  * Called by emit_bin.c on the thread that consumes.  What goes into a stream is not copied: only
  * where it stands is put down.  Then the metadata of its new classes are written, so that no packet
@@ -18,7 +18,7 @@
 #define SEQUENCE_BITS 40
 #define SEQUENCE_MASK (((uint64_t)1 << SEQUENCE_BITS) - 1)
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Streams
  */
 
@@ -30,7 +30,8 @@ static uint64_t directory_tag(const struct ct_bin_directory *directory)
 }
 
 /* What comes next is behind what counts; lost: events of the stream by then. */
-static void begin_batch(const struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t lost)
+static void begin_batch(const struct ct_bin_directory *directory, struct ct_bin_stream *stream,
+			uint64_t lost)
 {
 	stream->writer = (struct ct_packet_writer){
 		.info = &directory->info,
@@ -47,11 +48,13 @@ static void begin_batch(const struct ct_bin_directory *directory, struct ct_bin_
 }
 
 /* Finds the streams of the batch and where they stand. */
-static enum ctrace_status bind_streams(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
+static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
+				       const struct ctrace_batch *batch)
 {
 	directory->batch++;
 	if (batch->stream_count > directory->bound_capacity) {
-		struct ct_bin_stream **bound = reallocarray(directory->bound, batch->stream_count, sizeof(struct ct_bin_stream *));
+		struct ct_bin_stream **bound = reallocarray(directory->bound, batch->stream_count,
+							    sizeof(struct ct_bin_stream *));
 
 		if (bound == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
@@ -66,40 +69,48 @@ static enum ctrace_status bind_streams(struct ct_bin_directory *directory, const
 		if (status != CTRACE_OK)
 			return status;
 		if (!stream->is_loaded) {
-			bool is_here = (given->sequence & ~SEQUENCE_MASK) == directory_tag(directory);
+			bool is_here =
+				(given->sequence & ~SEQUENCE_MASK) == directory_tag(directory);
 
-			status = is_here ? ct_bin_stream_load(directory, stream, given->offset, given->extra)
-					 : ct_bin_stream_load(directory, stream, stream->offset, stream->last_at);
+			status = is_here ? ct_bin_stream_load(directory, stream, given->offset,
+							      given->extra)
+					 : ct_bin_stream_load(directory, stream, stream->offset,
+							      stream->last_at);
 			if (status != CTRACE_OK)
 				return status;
 		}
 		stream->used = directory->batch;
-		begin_batch(directory, stream, given->lost > stream->lost ? given->lost : stream->lost);
+		begin_batch(directory, stream,
+			    given->lost > stream->lost ? given->lost : stream->lost);
 		directory->bound[i] = stream;
 	}
 	return CTRACE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Packets: the bytes of the rings, a head before each run
  */
 
-enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch, bool skips_damaged)
+enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch,
+				       bool skips_damaged)
 {
-	const struct ct_class_view classes = { .bytes = batch->class_table, .size = batch->class_table_size };
+	const struct ct_class_view classes = { .bytes = batch->class_table,
+					       .size = batch->class_table_size };
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < batch->class_count && status == CTRACE_OK; i++) {
 		const struct ctrace_run_class *from = &batch->classes[i];
 
-		status = ct_schema_take(schema, &classes, from->number, from->component, from->component_size);
+		status = ct_schema_take(schema, &classes, from->number, from->component,
+					from->component_size);
 		if (skips_damaged && status == CTRACE_DAMAGED)
 			status = CTRACE_OK;
 	}
 	return status;
 }
 
-/* Room for all that the batch can need: two heads for a run, as an empty packet may stand before it. */
+/* Room for all that the batch can need: two heads for a run, as an empty packet may stand before
+ * it. */
 static bool reserve(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
 	size_t heads = 2 * (size_t)batch->run_count, pieces = heads;
@@ -119,16 +130,19 @@ static bool reserve(struct ct_bin_directory *directory, const struct ctrace_batc
 	return ct_buf_reserve(&directory->heads, heads * CT_PACKET_HEAD);
 }
 
-static void add_piece(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const void *data, size_t size)
+static void add_piece(struct ct_bin_directory *directory, struct ct_bin_stream *stream,
+		      const void *data, size_t size)
 {
 	if (stream->piece_count == 0)
 		stream->first_piece = directory->piece_count;
-	directory->pieces[directory->piece_count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)data, .iov_len = size };
+	directory->pieces[directory->piece_count++] =
+		(struct iovec){ .iov_base = (void *)(uintptr_t)data, .iov_len = size };
 	stream->piece_count++;
 	stream->pending += size;
 }
 
-static void add_head(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const struct ct_packet_head *head)
+static void add_head(struct ct_bin_directory *directory, struct ct_bin_stream *stream,
+		     const struct ct_packet_head *head)
 {
 	unsigned char *at = (unsigned char *)directory->heads.data + directory->heads.size;
 
@@ -139,11 +153,12 @@ static void add_head(struct ct_bin_directory *directory, struct ct_bin_stream *s
 }
 
 /* In the times of the stream, which run on when the clock is set back. */
-static void date(struct ct_bin_directory *directory, const struct ct_bin_stream *stream, const struct ctrace_run *run,
-		 struct ct_packet_head *head)
+static void date(struct ct_bin_directory *directory, const struct ct_bin_stream *stream,
+		 const struct ctrace_run *run, struct ct_packet_head *head)
 {
 	const struct ctrace_event first = { .time_ns = run->begin_ns, .clock = run->clock };
-	uint64_t shift = ct_bin_clock_time(&directory->clock, &first, &directory->text) - run->begin_ns;
+	uint64_t shift =
+		ct_bin_clock_time(&directory->clock, &first, &directory->text) - run->begin_ns;
 
 	head->begin_ticks = run->begin_ticks;
 	head->end_ticks = run->end_ticks;
@@ -151,7 +166,8 @@ static void date(struct ct_bin_directory *directory, const struct ct_bin_stream 
 	head->end_ns = ct_packet_time(run->end_ns + shift, head->begin_ns);
 }
 
-static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *stream, const struct ctrace_run *run)
+static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *stream,
+		    const struct ctrace_run *run)
 {
 	struct ct_packet_head head = { .pid = directory->info.pid, .tid = run->tid };
 
@@ -171,15 +187,17 @@ static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *st
 	stream->writer.last_ns = head.end_ns;
 }
 
-/* Written anew when texts are to become UTF-8, or when the directory has other classes by the numbers
- * of the process's. */
-static enum ctrace_status gather(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
+/* Written anew when texts are to become UTF-8, or when the directory has other classes by the
+ * numbers of the process's. */
+static enum ctrace_status gather(struct ct_bin_directory *directory,
+				 const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	directory->clock_before = directory->clock;
 	ct_buf_clear(&directory->text);
-	directory->converts |= directory->texts != NULL && directory->texts->encoding != CT_ENCODING_ASCII;
+	directory->converts |=
+		directory->texts != NULL && directory->texts->encoding != CT_ENCODING_ASCII;
 	if (!directory->converts)
 		status = ct_bin_take_classes(directory->schema, batch, false);
 	directory->converts |= status == CTRACE_DAMAGED;
@@ -192,7 +210,7 @@ static enum ctrace_status gather(struct ct_bin_directory *directory, const struc
 	return CTRACE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing
  */
 
@@ -203,7 +221,8 @@ static enum ctrace_status print_metadata(struct ct_bin_directory *directory)
 	for (uint32_t i = directory->printed; i < ct_schema_count(directory->schema); i++) {
 		const struct ct_class *class = ct_schema_at(directory->schema, i);
 
-		if (directory->found == NULL || (directory->found[class->number / 8] & 1u << class->number % 8) == 0)
+		if (directory->found == NULL ||
+		    (directory->found[class->number / 8] & 1u << class->number % 8) == 0)
 			ct_schema_print_class(&directory->text, class);
 	}
 	return directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
@@ -216,7 +235,8 @@ static bool has_room(const struct ct_bin_directory *directory, uint32_t stream_c
 
 	for (uint32_t i = 0; i < stream_count; i++)
 		size += directory->bound[i]->pending;
-	return directory->size_limit == 0 || size <= directory->size_limit || directory->size <= directory->metadata_size;
+	return directory->size_limit == 0 || size <= directory->size_limit ||
+	       directory->size <= directory->metadata_size;
 }
 
 static enum ctrace_status write_metadata(struct ct_bin_directory *directory)
@@ -228,11 +248,16 @@ static enum ctrace_status write_metadata(struct ct_bin_directory *directory)
 	if (!ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
 		return CTRACE_OS_ERROR;
 	directory->metadata_cut_due = true; /* until the batch is complete */
-	status = ct_os_write_at(directory->metadata_fd, directory->text.data, directory->text.size, directory->metadata_size);
-	return status == CTRACE_OK && !ct_os_is_file(directory->metadata_fd, &directory->metadata_id) ? CTRACE_OS_ERROR : status;
+	status = ct_os_write_at(directory->metadata_fd, directory->text.data, directory->text.size,
+				directory->metadata_size);
+	return status == CTRACE_OK &&
+			       !ct_os_is_file(directory->metadata_fd, &directory->metadata_id)
+		       ? CTRACE_OS_ERROR
+		       : status;
 }
 
-static enum ctrace_status write_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
+static enum ctrace_status write_stream(struct ct_bin_directory *directory,
+				       struct ct_bin_stream *stream)
 {
 	enum ctrace_status status;
 
@@ -245,11 +270,14 @@ static enum ctrace_status write_stream(struct ct_bin_directory *directory, struc
 		return status;
 	stream->is_touched = true;
 	if (stream->piece_count != 0)
-		status = ct_os_write_pieces_at(stream->fd, directory->pieces + stream->first_piece, stream->piece_count, stream->offset);
+		status = ct_os_write_pieces_at(stream->fd, directory->pieces + stream->first_piece,
+					       stream->piece_count, stream->offset);
 	else
-		status = ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size, stream->offset);
+		status = ct_os_write_at(stream->fd, stream->writer.packets.data,
+					stream->writer.packets.size, stream->offset);
 	/* The program may have closed it since it was looked at. */
-	return status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id) ? CTRACE_OS_ERROR : status;
+	return status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id) ? CTRACE_OS_ERROR
+										   : status;
 }
 
 static void commit_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
@@ -297,15 +325,18 @@ static void undo(struct ct_bin_directory *directory, uint32_t stream_count)
 	errno = error;
 }
 
-enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct_bin_stream *stream, uint64_t total)
+enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct_bin_stream *stream,
+				   uint64_t total)
 {
 	enum ctrace_status status;
 
 	begin_batch(directory, stream, total);
-	ct_packet_begin(&stream->writer, directory->info.pid, 0, ct_clock_wall_ns() + directory->clock.ahead_ns);
+	ct_packet_begin(&stream->writer, directory->info.pid, 0,
+			ct_clock_wall_ns() + directory->clock.ahead_ns);
 	ct_packet_end(&stream->writer);
 	stream->pending = stream->writer.packets.size;
-	status = stream->writer.packets.failed ? CTRACE_NOT_ENOUGH_MEMORY : write_stream(directory, stream);
+	status = stream->writer.packets.failed ? CTRACE_NOT_ENOUGH_MEMORY
+					       : write_stream(directory, stream);
 	if (status == CTRACE_OK)
 		commit_stream(directory, stream);
 	else
@@ -313,7 +344,8 @@ enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct
 	return status;
 }
 
-enum ctrace_status ct_bin_write(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
+enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
+				const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = bind_streams(directory, batch);
 	uint64_t told = 0;
@@ -337,11 +369,14 @@ enum ctrace_status ct_bin_write(struct ct_bin_directory *directory, const struct
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		struct ct_bin_stream *stream = directory->bound[i];
 
-		told += stream->pending != 0 ? stream->lost_base + stream->writer.lost - stream->lost : 0;
+		told += stream->pending != 0
+				? stream->lost_base + stream->writer.lost - stream->lost
+				: 0;
 		commit_stream(directory, stream);
 		batch->streams[i].offset = stream->offset;
 		batch->streams[i].extra = stream->last_at;
-		batch->streams[i].sequence = directory_tag(directory) | (stream->sequence & SEQUENCE_MASK);
+		batch->streams[i].sequence =
+			directory_tag(directory) | (stream->sequence & SEQUENCE_MASK);
 	}
 	ct_bin_take_back_lost(directory, told);
 	return CTRACE_OK;

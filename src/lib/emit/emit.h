@@ -9,9 +9,10 @@
 #include "base/base.h"
 #include <ctrace/emitter.h>
 
-/* ---- emitter.c: the visible table of built-in emitters, and look-up by name.  The index of an emitter in the process is its
- * bit in destination masks. */
-#define CT_EMITTER_LIMIT 16u                         /* the destinations behind them are external writers' */
+/* ---- emitter.c: the visible table of built-in emitters, and look-up by name.  The index of an
+ * emitter in the process is its bit in destination masks. */
+/* the destinations behind them are external writers' */
+#define CT_EMITTER_LIMIT 16u
 extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
 extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
@@ -24,44 +25,55 @@ extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
 /* The same, and never loads anything: for threads of ctrace's own inside a traced process, and
  * under locks. */
-enum ctrace_status ct_emitter_find_known(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+enum ctrace_status ct_emitter_find_known(const char *name, size_t size,
+					 uint32_t *out_index) CT_MUST_USE;
 void ct_emitter_lock(void); /* before fork */
 void ct_emitter_unlock(void);
 void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
-const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size);
-/* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0; column in the value, from 1) is set unless it is
- * GOOD; of an ODD one, which is worth a word but no error, `expected` says what becomes of it. */
+const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter,
+						  const char *name, size_t size);
+/* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0;
+ * column in the value, from 1) is set unless it is GOOD; of an ODD one, which is worth a word but
+ * no error, `expected` says what becomes of it. */
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
-enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_diagnostic *out);
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
+					   struct ct_diagnostic *out);
 /* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
  * thread that consumes. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
-/* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one. */
+/* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one.
+ */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
-/* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute, ours or root's and not writable
- * by others), then in the module directory.  NULL when there is none. */
+/* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute,
+ * ours or root's and not writable by others), then in the module directory.  NULL when there is
+ * none. */
 /* out_handle: for dlclose(); may be NULL. */
 const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_handle);
-/* A module of ctrace's own that is not an emitter ("cobol": modules/cobol_bridge.c), `<name>.so` from the same directories under the same rules;
- * a dlopen() handle that stays open.  NULL when there is none. */
+/* A module of ctrace's own that is not an emitter ("cobol": modules/cobol_bridge.c), `<name>.so`
+ * from the same directories under the same rules; a dlopen() handle that stays open.  NULL when
+ * there is none. */
 void *ct_module_open(const char *name);
-/* A file of that name in one of the directories of a list with colons between, by the same rules; NULL when there is none that may be
- * loaded.  directories may be NULL. */
+/* A file of that name in one of the directories of a list with colons between, by the same rules;
+ * NULL when there is none that may be loaded.  directories may be NULL. */
 void *ct_module_open_in(const char *directories, const char *file_name);
 
-/* ---- event_names.c: what catalogues call events, for the metadata of BINFILE.  Reading a catalogue takes more than libc, so the module
- * "catalog" does it (modules/catalog_names.c); without the module, or with a catalogue that cannot be read, there are no names. */
+/* ---- event_names.c: what catalogues call events, for the metadata of BINFILE.  Reading a
+ * catalogue takes more than libc, so the module "catalog" does it (modules/catalog_names.c);
+ * without the module, or with a catalogue that cannot be read, there are no names. */
 struct ct_class_names; /* format/format.h */
-/* What the module exports as `ct_names_module`.  One thread at a time; never prints, waits for nobody, and reads no environment. */
+/* What the module exports as `ct_names_module`.  One thread at a time; never prints, waits for
+ * nobody, and reads no environment. */
 struct ct_names_module {
 	size_t size; /* of this struct as the module knows it */
-	/* The catalogue of these files and directories, colons between.  What is wrong with a file leaves that file out; NULL when nothing is left. */
+	/* The catalogue of these files and directories, colons between.  What is wrong with a file
+	 * leaves that file out; NULL when nothing is left. */
 	void *(*open)(const char *paths);
-	/* The names of an event.  component is not terminated, names belong to the catalogue and stay until it is closed or asked
-	 * again.  False: it has none. */
-	bool (*names)(void *catalog, const char *component, size_t size, uint32_t event_id, struct ct_class_names *out);
+	/* The names of an event.  component is not terminated, names belong to the catalogue and
+	 * stay until it is closed or asked again.  False: it has none. */
+	bool (*names)(void *catalog, const char *component, size_t size, uint32_t event_id,
+		      struct ct_class_names *out);
 	void (*close)(void *catalog);
 };
 #define CT_NAMES_MODULE "ct_names_module"
@@ -71,25 +83,33 @@ struct ct_schema;
  * (ct_thread_locked).  Not on the thread that consumes: CONCURRENCY.md. */
 void ct_event_names_load(void);
 void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
-/* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL when there is none, or no module
- * that could read it. */
+/* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL
+ * when there is none, or no module that could read it. */
 struct ct_event_names *ct_event_names_open(const char *paths);
-void ct_event_names_close(struct ct_event_names *names); /* NULL is accepted; after the schemas that use it */
+/* NULL is accepted; after the schemas that use it */
+void ct_event_names_close(struct ct_event_names *names);
 /* Its names for the classes that the schema will make; none when names is NULL. */
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
 /* ---- bin_pack.c: compressing BINFILE directories, by the module "zstd" (compress/compress.c) */
 bool ct_bin_pack_is_possible(void); /* can the module be loaded?  In a program of ctrace's own */
-/* All of the process's events are in its outputs: its last directory is compressed, and this waits for that, 2 s at most. */
+/* All of the process's events are in its outputs: its last directory is compressed, and this waits
+ * for that, 2 s at most. */
 void ct_bin_pack_end(void);
-void ct_bin_pack_lock(void); /* ct_emitter_lock() for a fork: not while the module is being loaded, or after 1 s */
+/* ct_emitter_lock() for a fork: not while the module is being loaded, or after 1 s */
+void ct_bin_pack_lock(void);
 void ct_bin_pack_forked(
-	bool is_whole); /* in a forked child, which has none of its own; is_whole: the lock of emitter names was taken */
+	/* in a forked child, which has none of its own; is_whole: the lock of emitter names was
+	   taken */
+	bool is_whole);
 
-/* ---- line_parts.c: a FORMAT as parts, parsed once, and the text that the lines of one class of events have in common.  One thread at a time. */
+/* ---- line_parts.c: a FORMAT as parts, parsed once, and the text that the lines of one class of
+ * events have in common.  One thread at a time. */
 enum ct_line_variable {
-	CT_LINE_TEXT,  /* of the FORMAT itself */
-	CT_LINE_CLASS, /* the longest run of parts that are the same for all events of a class: ct_line_parts_add_class() */
+	CT_LINE_TEXT, /* of the FORMAT itself */
+	/* the longest run of parts that are the same for all events of a class:
+	   ct_line_parts_add_class() */
+	CT_LINE_CLASS,
 	CT_LINE_APPNAME,
 	CT_LINE_COMPONENT,
 	CT_LINE_DATA,
@@ -121,7 +141,8 @@ struct ct_line_parts {
 	struct ct_line_slot *slots; /* the texts of classes */
 };
 /* format must stay as long as the parts.  What is none of the names stays as it is. */
-enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names,
+enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format,
+				      const struct ct_line_name *names,
 				      size_t name_count) CT_MUST_USE;
 void ct_line_parts_fini(struct ct_line_parts *parts);
 /* Events of which all of this is the same have the same text of the class. */
@@ -129,10 +150,12 @@ struct ct_line_class {
 	const char *component, *mnemonic; /* the pointers count, not the names */
 	uint32_t component_id, event_id, level;
 };
-typedef void ct_line_add_part_of(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of);
+typedef void ct_line_add_part_of(const void *self, struct ct_buf *out,
+				 const struct ct_line_part *part, const void *of);
 /* add: adds one part of the run for `of`, an event of the class. */
-void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out, const struct ct_line_class *class,
-			     ct_line_add_part_of *add, const void *self, const void *of);
+void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out,
+			     const struct ct_line_class *class, ct_line_add_part_of *add,
+			     const void *self, const void *of);
 
 /* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables. */
 struct ct_line_format {
@@ -146,46 +169,59 @@ struct ct_line_format {
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
 /* Bytes that no line has more than: a byte of text may become as much as \u{200E}. */
 #define CT_LINE_MAX ((uint64_t)8 * CTRACE_MAX_EVENT)
-/* A format ready for use, for the events of one process: a component id stands for one name.  One thread at a time. */
+/* A format ready for use, for the events of one process: a component id stands for one name.  One
+ * thread at a time. */
 struct ct_line_printer {
 	struct ct_line_format format;
 	size_t delimiter_size;
 	struct ct_line_parts parts;
 };
 /* The texts of the format must stay as long as the line. */
-enum ctrace_status ct_line_printer_init(struct ct_line_printer *line, const struct ct_line_format *format) CT_MUST_USE;
+enum ctrace_status ct_line_printer_init(struct ct_line_printer *line,
+					const struct ct_line_format *format) CT_MUST_USE;
 /* The same with other names than TEXTFILE's. */
-enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const struct ct_line_format *format,
-					     const struct ct_line_name *names, size_t name_count) CT_MUST_USE;
+enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line,
+					     const struct ct_line_format *format,
+					     const struct ct_line_name *names,
+					     size_t name_count) CT_MUST_USE;
 void ct_line_printer_fini(struct ct_line_printer *line);
-void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event); /* with '\n' */
-/* One part of it, by a printer of an event.  Nothing for a variable that is not of this directory. */
+/* with '\n' */
+void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out,
+		 const struct ctrace_event *event);
+/* One part of it, by a printer of an event.  Nothing for a variable that is not of this directory.
+ */
 ct_line_add_part_of ct_line_add_part;
 void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
 		      const struct ctrace_event *event); /* all items, each behind a delimiter */
 /* The rest is pure; any thread. */
 /* One data item as the line shows it (173, "myprog", 31323334-3536, 0x7FFC...). */
-void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item);
+void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format,
+		      const struct ctrace_event_item *item);
 /* A text in this encoding, as a text item. */
-void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format, enum ct_encoding encoding, const void *data,
-			 size_t size);
+void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format,
+			 enum ct_encoding encoding, const void *data, size_t size);
 /* "15:12:27.993" and "2018/09/13", local time. */
 void ct_line_add_time(struct ct_buf *out, uint64_t time_ns);
 void ct_line_add_date(struct ct_buf *out, uint64_t time_ns);
-void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits); /* of a second: 3 to 9 */
+/* of a second: 3 to 9 */
+void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits);
 /* "# Lost             = 12 discarded, 3 stalled (process 1234)": some total is not 0. */
 void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid);
 
-/* How the wall clock had been set when the last line was printed; before the first, steps is CT_CLOCK_UNSEEN. */
+/* How the wall clock had been set when the last line was printed; before the first, steps is
+ * CT_CLOCK_UNSEEN. */
 #define CT_CLOCK_UNSEEN UINT32_MAX
 struct ct_clock_seen {
 	uint32_t steps;
 	int64_t total_ns;
 };
-/* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": it was set between the last line and this event, and
- * noticed at that time, by which the event is dated too.  Nothing if it was not. */
-void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event);
-static inline void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *last, const struct ctrace_event *event)
+/* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": it was set between
+ * the last line and this event, and noticed at that time, by which the event is dated too.  Nothing
+ * if it was not. */
+void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen,
+			const struct ctrace_event *event);
+static inline void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *last,
+				     const struct ctrace_event *event)
 {
 	if (event->clock != NULL && event->clock->steps != last->steps)
 		ct_line_note_clock(out, last, event);
@@ -195,7 +231,8 @@ void ct_line_add_seconds(struct ct_buf *out, uint64_t ns);
 /* "back by 3600.000000 s" or "forward by ...". */
 void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 
-/* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR ENCODING FORMAT HEXBLOCKSIZE LEVEL QUOTESTRING.  */
+/* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR ENCODING FORMAT
+ * HEXBLOCKSIZE LEVEL QUOTESTRING.  */
 /* What ENCODING says, which BINFILE has too; ASCII when it says nothing that is known here. */
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context);
 #define CT_ENCODING_PROPERTY \
@@ -209,19 +246,27 @@ struct ct_line_settings {
 	char *texts[2]; /* what its format points to */
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
-	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", "Stands before every data item; \\t is a tab, \\s a blank." }, CT_ENCODING_PROPERTY, \
-		{ "FORMAT", CTRACE_PROPERTY_FORMAT, FORMAT_DEFAULT, "What a line consists of; see the pseudo-variables." }, \
-		{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", "Bytes in a block of hexadecimal output; 0: no blocks." }, \
-		{ "LEVEL", CTRACE_PROPERTY_LEVEL, LEVEL_DEFAULT, "Events below this level are not printed; 5 or more silences." }, \
+	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", \
+	  "Stands before every data item; \\t is a tab, \\s a blank." }, \
+		CT_ENCODING_PROPERTY, \
+		{ "FORMAT", CTRACE_PROPERTY_FORMAT, FORMAT_DEFAULT, \
+		  "What a line consists of; see the pseudo-variables." }, \
+		{ "HEXBLOCKSIZE", CTRACE_PROPERTY_NUMBER, "8", \
+		  "Bytes in a block of hexadecimal output; 0: no blocks." }, \
+		{ "LEVEL", CTRACE_PROPERTY_LEVEL, LEVEL_DEFAULT, \
+		  "Events below this level are not printed; 5 or more silences." }, \
 	{ \
-		"QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", "Text items stand in double quotes." \
+		"QUOTESTRING", CTRACE_PROPERTY_SWITCH, "TRUE", \
+			"Text items stand in double quotes." \
 	}
-enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context) CT_MUST_USE;
+enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings,
+					 const struct ctrace_emitter_context *context) CT_MUST_USE;
 void ct_line_settings_fini(struct ct_line_settings *settings);
 /* LEVEL: a name, or a number of at most 32 bits. */
 uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context);
 
-/* ---- progress.c: for outputs that cannot be cut back: how far into a batch they came before they failed. */
+/* ---- progress.c: for outputs that cannot be cut back: how far into a batch they came before they
+ * failed. */
 struct ct_progress {
 	uint32_t done; /* events of the failed batch that are out; the last of them: */
 	uint32_t event_id;
@@ -232,7 +277,8 @@ struct ct_progress {
 /* The index of the first event of this batch that is not out yet. */
 uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctrace_batch *batch);
 /* The first `done` events of the batch are out; all of them when it succeeded. */
-void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch, uint32_t done);
+void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch,
+		      uint32_t done);
 
 /* ---- line_settings.c: what an emitter of lines begins with. */
 struct ct_line_output {
@@ -244,35 +290,44 @@ struct ct_line_output {
 	bool losses_due; /* lost is not in the output */
 };
 /* Of an emitter whose own struct has that size. */
-enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context, void **out_self) CT_MUST_USE;
-void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]); /* an emitter's method */
-void ct_line_output_close(void *self);                                          /* the same; frees it */
+enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context,
+				       void **out_self) CT_MUST_USE;
+/* an emitter's method */
+void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]);
+void ct_line_output_close(void *self); /* the same; frees it */
 
 /* What open() or write() fails at, before it returns.  Keeps errno. */
-static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *context, const char *what)
+static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *context,
+					const char *what)
 {
 	if (context->failed_at != NULL)
 		context->failed_at(context, what);
 }
 
-/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION -> MFTRACE_LOGS -> working directory, generations. */
-/* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable stays as it is.  has_others: the
- * generation is one of several, told apart by its number also when FILE does not do so.  False without memory. */
-bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
-			uint32_t generation, bool has_others);
+/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION ->
+ * MFTRACE_LOGS -> working directory, generations. */
+/* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable
+ * stays as it is.  has_others: the generation is one of several, told apart by its number also when
+ * FILE does not do so.  False without memory. */
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
+			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others);
 /* Is the last part of a path this name, or all of it when the name is absolute? */
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
-/* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working directory in turn, until one does not
- * fail; gives the path that worked.  A FILE that is absolute is tried alone.  Directories that it names are made (0700) when it is within. */
-enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
-				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
-				 char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+/* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working
+ * directory in turn, until one does not fail; gives the path that worked.  A FILE that is absolute
+ * is tried alone.  Directories that it names are made (0700) when it is within. */
+enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
+				 const char *file_name,
+				 enum ctrace_status (*attempt)(const char *path, void *user),
+				 void *user, char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
-/* Is a FILE in the directory for output, LOCATION (or NULL) and those that stand in for it?  Absolute: below LOCATION; else: without "..". */
+/* Is a FILE in the directory for output, LOCATION (or NULL) and those that stand in for it?
+ * Absolute: below LOCATION; else: without "..". */
 bool ct_file_is_within(const char *location, const char *file_name);
 /* "0600" or "0640", also without the first 0. */
 bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode);
-/* Who besides the owner may read output: MODE and GROUP.  All 0: nobody, and files that are there keep what they have. */
+/* Who besides the owner may read output: MODE and GROUP.  All 0: nobody, and files that are there
+ * keep what they have. */
 struct ct_file_access {
 	uint32_t mode; /* 0: not set */
 	uint32_t group;
@@ -281,26 +336,32 @@ struct ct_file_access {
 /* A group of /etc/group by its name, or any by its number. */
 bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group);
 struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context);
-/* Gives a file, or a directory, of ours that access.  One that cannot be given to the group stays the owner's alone. */
+/* Gives a file, or a directory, of ours that access.  One that cannot be given to the group stays
+ * the owner's alone. */
 void ct_file_access_give(int fd, const struct ct_file_access *access);
 #define CT_FILE_ACCESS_PROPERTIES \
-	{ "GROUP", CTRACE_PROPERTY_GROUP, NULL, "The group that may read: a name of /etc/group, or a number." }, \
+	{ "GROUP", CTRACE_PROPERTY_GROUP, NULL, \
+	  "The group that may read: a name of /etc/group, or a number." }, \
 	{ \
 		"MODE", CTRACE_PROPERTY_MODE, NULL, \
 			"0640: the group may read; 0600: nobody else may.  0640 when GROUP is set, else 0600." \
 	}
 
-uint32_t ct_file_generations(const struct ctrace_emitter_context *context); /* MAXGENERATION; 1: one file without a limit */
+/* MAXGENERATION; 1: one file without a limit */
+uint32_t ct_file_generations(const struct ctrace_emitter_context *context);
 /* The generation that a process begins with: the first that does not exist, else the one after
  * the newest.  So the newest generation of other processes is overwritten last. */
-uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter);
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context,
+				  const struct ctrace_emitter *emitter);
 /* The file or directory that open() of TEXTFILE or BINFILE would take over: the process that did
  * not close it should be recovered first.  False when open() would make a new one, and for other
  * emitters.  Makes LOCATION, and changes nothing else. */
-bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
+bool ct_emitter_output_path(const struct ctrace_emitter *emitter,
+			    const struct ctrace_emitter_context *context,
 			    char out_path[CTRACE_EMITTER_PATH_SIZE]);
 
-/* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile. */
+/* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to
+ * it meanwhile. */
 struct ct_text_file {
 	int fd;               /* -1: none */
 	int parent_fd;        /* of the directory that it is in; -1: none */
@@ -320,21 +381,28 @@ enum ct_text_sharing {
 };
 void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);
-/* Forgets descriptors that were closed behind our back: the same file, opened again, may get the same number. */
+/* Forgets descriptors that were closed behind our back: the same file, opened again, may get the
+ * same number. */
 void ct_text_file_forget_lost(struct ct_text_file *file);
 /* Opens the file that the properties name.  A file that another process has is left alone: ours
  * then ends in ".<pid>".  before: the file that it follows, or NULL: a process that has changed
  * its root directory goes on in the same directory. */
-enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
-				       enum ct_text_sharing sharing, const struct ct_text_file *before) CT_MUST_USE;
-/* Continues where context->place says, cutting off what is behind it, unless somebody else wrote that. */
-enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct ctrace_emitter_context *context,
+enum ctrace_status ct_text_file_create(struct ct_text_file *file,
+				       const struct ctrace_emitter_context *context,
+				       uint32_t generation, enum ct_text_sharing sharing,
+				       const struct ct_text_file *before) CT_MUST_USE;
+/* Continues where context->place says, cutting off what is behind it, unless somebody else wrote
+ * that. */
+enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
+				       const struct ctrace_emitter_context *context,
 				       enum ct_text_sharing sharing) CT_MUST_USE;
-/* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or replaced, open another. */
-enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sharing sharing) CT_MUST_USE;
+/* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or
+ * replaced, open another. */
+enum ctrace_status ct_text_file_check(struct ct_text_file *file,
+				      enum ct_text_sharing sharing) CT_MUST_USE;
 /* Both look first whether the descriptor still is the file. */
 enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *data,
-				      size_t size) CT_MUST_USE;             /* at its size, which grows */
+				      size_t size) CT_MUST_USE; /* at its size, which grows */
 enum ctrace_status ct_text_file_cut(struct ct_text_file *file) CT_MUST_USE; /* to its size */
 /* Does its path still name it?  False when it was renamed, removed or replaced, or is not open. */
 bool ct_text_file_is_in_place(const struct ct_text_file *file);
@@ -342,12 +410,16 @@ bool ct_text_file_is_in_place(const struct ct_text_file *file);
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file) CT_MUST_USE;
 void ct_text_file_unlock(struct ct_text_file *file);
 void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place *place);
-/* The place is a new generation, and the batch under way began at began_at of the one so many turns before. */
+/* The place is a new generation, and the batch under way began at began_at of the one so many turns
+ * before. */
 void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns);
-/* How many generations before this one the batch under way began, at place->offset there; 0: no batch was under way. */
+/* How many generations before this one the batch under way began, at place->offset there; 0: no
+ * batch was under way. */
 uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation);
-/* What another generation than that of the place is called.  False when the place was not named by FILE. */
-bool ct_text_file_other_generation(const struct ctrace_emitter_context *context, uint32_t generation, uint32_t other,
+/* What another generation than that of the place is called.  False when the place was not named by
+ * FILE. */
+bool ct_text_file_other_generation(const struct ctrace_emitter_context *context,
+				   uint32_t generation, uint32_t other,
 				   char out_path[CTRACE_EMITTER_PATH_SIZE]);
 
 /* ---- text_seen.c: lines of a dead process that are in a file although they were not committed. */
@@ -365,6 +437,7 @@ void ct_text_seen_fini(struct ct_text_seen *seen);
 
 /* ---- text_header.c: the block at the beginning of a text file. */
 #define CT_TEXT_HEADER_MARK "# -MFTRACE Text Emitter-\n"
-void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context, const char *format);
+void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context,
+			const char *format);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * emit_bin.c - BINFILE: a directory that is a Common Trace Format 1.8 trace, one stream file a ring.
+ * emit_bin.c - BINFILE: a directory that is a Common Trace Format 1.8 trace, one stream file a
+ * ring.
  *
  * Runs on the thread that consumes.  Here are the properties, the choice of the directory, and
  * generations: a generation is a directory, the next one begins with the batch for which the
- * present one has no room, and the oldest is replaced.  The new directory is committed as the place before an event
- * goes there, so whenever a process is killed, its recoverer goes on in one directory only.  A
- * recoverer begins no generation.  Bytes behind the committed place of a stream do not count, and a
- * recoverer learns that place only when the stream has events.
+ * present one has no room, and the oldest is replaced.  The new directory is committed as the place
+ * before an event goes there, so whenever a process is killed, its recoverer goes on in one
+ * directory only.  A recoverer begins no generation.  Bytes behind the committed place of a stream
+ * do not count, and a recoverer learns that place only when the stream has events.
  *
- * MULTIPROC changes nothing, since every process has a directory of its own: one that another process
- * has open is left alone, ours then ends in ".<pid>".  One that another process left without
- * closing it is renamed, and ends in the number of that process.
+ * MULTIPROC changes nothing, since every process has a directory of its own: one that another
+ * process has open is left alone, ours then ends in ".<pid>".  One that another process left
+ * without closing it is renamed, and ends in the number of that process.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,9 @@ void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_co
 {
 	const char *format;
 
-	*info = (struct ct_trace_info){ .pid = context->pid, .asid = context->asid, .start_ns = context->start_ns };
+	*info = (struct ct_trace_info){ .pid = context->pid,
+					.asid = context->asid,
+					.start_ns = context->start_ns };
 	copy_text(info->host, sizeof info->host, context->host);
 	copy_text(info->program, sizeof info->program, context->program);
 	copy_text(info->system, sizeof info->system, context->system);
@@ -71,10 +74,11 @@ static void read_properties(struct binfile *bin)
 	bin->size_limit = size_kb * 1024;
 	bin->texts.encoding = ct_encoding_setting(context);
 	compression = context->property(context, "COMPRESS");
-	bin->compresses = !context->recovering && compression != NULL && ct_name_is(compression, strlen(compression), "ZSTD");
+	bin->compresses = !context->recovering && compression != NULL &&
+			  ct_name_is(compression, strlen(compression), "ZSTD");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Where
  */
 
@@ -106,7 +110,8 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 
 static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
 {
-	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation, bin->generations > 1);
+	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation,
+				  bin->generations > 1);
 }
 
 /* What a directory that was made, or is gone on with, has of ours. */
@@ -116,11 +121,13 @@ static void set_up(struct binfile *bin, struct ct_bin_directory *directory)
 	directory->is_recovered = bin->context->recovering;
 	directory->access = bin->access;
 	directory->texts = &bin->texts;
-	directory->size_limit = bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
+	directory->size_limit =
+		bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
 }
 
-static enum ctrace_status create_directory(struct binfile *bin, uint32_t generation, const struct ct_bin_claim *claim,
-					struct ct_bin_directory **out_directory)
+static enum ctrace_status create_directory(struct binfile *bin, uint32_t generation,
+					   const struct ct_bin_claim *claim,
+					   struct ct_bin_directory **out_directory)
 {
 	struct attempt attempt = { .claim = *claim, .pid = bin->context->pid };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -134,7 +141,8 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 	attempt.claim.access = bin->access;
 	ct_buf_init(&name);
 	if (print_name(&name, bin, generation))
-		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt, path);
+		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt,
+				       path);
 	ct_buf_fini(&name);
 	if (status == CTRACE_OK) {
 		set_up(bin, attempt.directory);
@@ -143,20 +151,25 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 	return status;
 }
 
-/* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later process's by now. */
+/* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later
+ * process's by now. */
 static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_directory *from)
 {
-	const struct ct_bin_claim claim = { .from = from, .may_continue = true, .may_replace_others = !bin->context->recovering };
+	const struct ct_bin_claim claim = { .from = from,
+					    .may_continue = true,
+					    .may_replace_others = !bin->context->recovering };
 
 	bin->generation = ct_file_generation_first(bin->context, &ct_emit_binfile);
 	return create_directory(bin, bin->generation, &claim, &bin->directory);
 }
 
-/* FILE names another directory now.  It follows the one of the place, which reports what was lost until now. */
+/* FILE names another directory now.  It follows the one of the place, which reports what was lost
+ * until now. */
 static enum ctrace_status create_after(struct binfile *bin)
 {
 	struct ct_bin_directory *before;
-	enum ctrace_status status = ct_bin_directory_resume(bin->context->place, &bin->info, &before);
+	enum ctrace_status status =
+		ct_bin_directory_resume(bin->context->place, &bin->info, &before);
 	uint64_t told;
 
 	if (status != CTRACE_OK)
@@ -177,7 +190,8 @@ static bool is_named(const struct binfile *bin, const char *path)
 	bool is_same;
 
 	ct_buf_init(&name);
-	is_same = print_name(&name, bin, bin->generation) && ct_file_name_ends(path, strlen(path), &name);
+	is_same = print_name(&name, bin, bin->generation) &&
+		  ct_file_name_ends(path, strlen(path), &name);
 	ct_buf_fini(&name);
 	return is_same;
 }
@@ -196,7 +210,8 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	status = ct_bin_directory_resume(place, &bin->info, &bin->directory);
 	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
-		return create_directory(bin, bin->generation, &(const struct ct_bin_claim){ 0 }, &bin->directory);
+		return create_directory(bin, bin->generation, &(const struct ct_bin_claim){ 0 },
+					&bin->directory);
 	if (status != CTRACE_OK)
 		return status;
 	set_up(bin, bin->directory);
@@ -228,7 +243,8 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 	ct_bin_info_fill(&bin->info, context);
 	read_properties(bin);
 	/* A recoverer reads its own catalogue, and no file that a dead process names. */
-	bin->names = ct_event_names_open(context->recovering ? NULL : context->property(context, "CATALOG"));
+	bin->names = ct_event_names_open(
+		context->recovering ? NULL : context->property(context, "CATALOG"));
 	status = open_directory(bin);
 	if (status != CTRACE_OK) {
 		ct_event_names_close(bin->names);
@@ -240,7 +256,7 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 	return CTRACE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing
  */
 
@@ -252,7 +268,8 @@ static enum ctrace_status commit_place(const struct binfile *bin)
 }
 
 /* For good. */
-static void close_directory(const struct binfile *bin, struct ct_bin_directory *directory, bool is_last)
+static void close_directory(const struct binfile *bin, struct ct_bin_directory *directory,
+			    bool is_last)
 {
 	if (bin->compresses)
 		ct_bin_pack(directory, is_last);
@@ -261,10 +278,11 @@ static void close_directory(const struct binfile *bin, struct ct_bin_directory *
 }
 
 /*
- * Goes over to a directory that was just made.  The old one is ended while the place still is in it, and the place is committed before an
- * event goes to the new one.
+ * Goes over to a directory that was just made.  The old one is ended while the place still is in
+ * it, and the place is committed before an event goes to the new one.
  */
-static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *next, uint32_t generation)
+static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *next,
+				  uint32_t generation)
 {
 	struct ct_bin_directory *before = bin->directory;
 	uint32_t generation_before = bin->generation;
@@ -288,7 +306,8 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *
 	return CTRACE_OK;
 }
 
-/* A full directory is followed by the next generation; one that was removed, by one in its place. */
+/* A full directory is followed by the next generation; one that was removed, by one in its place.
+ */
 static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 {
 	const struct ct_bin_claim claim = { .from = bin->directory,
@@ -327,13 +346,14 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (status != CTRACE_OK)
 		return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 	if (batch->run_count > 0)
-		ct_bin_directory_set_clock(bin->directory, bin->context, batch->runs[batch->run_count - 1].end_ns);
+		ct_bin_directory_set_clock(bin->directory, bin->context,
+					   batch->runs[batch->run_count - 1].end_ns);
 	note_place(bin);
 	return CTRACE_OK;
 }
 
-/* The new directory is made here and not by the next event, so that the consumer commits where it is before anything is in it.  One without an
- * event has begun already. */
+/* The new directory is made here and not by the next event, so that the consumer commits where it
+ * is before anything is in it.  One without an event has begun already. */
 static enum ctrace_status bin_rotate(void *self)
 {
 	struct binfile *bin = self;
@@ -348,7 +368,8 @@ static enum ctrace_status bin_rotate(void *self)
 	if (is_in_place && !is_begun(bin))
 		return CTRACE_OK;
 	status = begin_next(bin, is_in_place);
-	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status
+									 : CTRACE_OUTPUT_ERROR;
 }
 
 static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
@@ -367,8 +388,9 @@ static enum ctrace_status bin_flush(void *self)
 	return ct_bin_sync(bin->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
-/* Losses that no packet reports (after the last event of a ring, or before there was one) are reported now.  Where that cannot be
- * done the trace is whole, and the place says what it reports. */
+/* Losses that no packet reports (after the last event of a ring, or before there was one) are
+ * reported now.  Where that cannot be done the trace is whole, and the place says what it reports.
+ */
 static void bin_close(void *self)
 {
 	struct binfile *bin = self;
@@ -398,16 +420,23 @@ static const struct ctrace_property properties[] = {
 	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",
 	  "zstd: generations that are full, and the directory of a process that has ended, have compressed streams." },
 	CT_ENCODING_PROPERTY,
-	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb", "The directory's name; _$(GEN) is added with MAXGENERATION." },
-	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
-	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL, "The line that ctrace show prints an event by; at most 511 bytes.  Unset: its own." },
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).ctb",
+	  "The directory's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1",
+	  "Events that may wait before they are written; 0: until there is a good deal." },
+	{ "FORMAT", CTRACE_PROPERTY_FORMAT, NULL,
+	  "The line that ctrace show prints an event by; at most 511 bytes.  Unset: its own." },
 	CT_FILE_ACCESS_PROPERTIES,
-	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0", "Events below this level are not written; 5 or more silences." },
+	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0",
+	  "Events below this level are not written; 5 or more silences." },
 	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL,
 	  "Where the directory is; made when missing.  Else MFTRACE_LOGS, else the working directory." },
-	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a directory before the next generation; with MAXGENERATION only." },
-	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Directories that are kept; the oldest is overwritten." },
-	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Accepted; changes nothing, since every process has a directory of its own." },
+	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800",
+	  "KB in a directory before the next generation; with MAXGENERATION only." },
+	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1",
+	  "Directories that are kept; the oldest is overwritten." },
+	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE",
+	  "Accepted; changes nothing, since every process has a directory of its own." },
 	{ 0 },
 };
 

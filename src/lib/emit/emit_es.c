@@ -1,5 +1,6 @@
 /*
- * emit_es.c - ES, the trace table of an Enterprise Server: a name that configurations use, and no output.
+ * emit_es.c - ES, the trace table of an Enterprise Server: a name that configurations use, and no
+ * output.
  *
  * SILENT: nothing below is called, and no event is decoded on its behalf.
  *

@@ -1,9 +1,12 @@
 /*
- * emit_stderr.c - STDERR (what IDEDBG is elsewhere): one event is one line of the traced program's standard error.
+ * emit_stderr.c - STDERR (what IDEDBG is elsewhere): one event is one line of the traced program's
+ * standard error.
  *
- * Runs on the consumer thread's thread of the traced process itself, where SIGPIPE is blocked.  Descriptor 2 belongs to the program: its flags
- * are left alone, so it may block.  Never more than PIPE_BUF bytes are written at a time, and only after poll() saw room for
- * them, so that a reader who stopped reading holds the consumer thread up for WAIT_MS, not for ever; lines of others are not split either.
+ * Runs on the consumer thread's thread of the traced process itself, where SIGPIPE is blocked.
+ * Descriptor 2 belongs to the program: its flags are left alone, so it may block.  Never more than
+ * PIPE_BUF bytes are written at a time, and only after poll() saw room for them, so that a reader
+ * who stopped reading holds the consumer thread up for WAIT_MS, not for ever; lines of others are
+ * not split either.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +19,8 @@
 
 #define WAIT_MS 100
 #define KEPT_MEMORY ((size_t)1 << 20) /* of lines, between events */
-#define TRIES 16u                     /* poll() said there is room and write() said there is none: somebody else was quicker */
+/* poll() said there is room and write() said there is none: somebody else was quicker */
+#define TRIES 16u
 
 struct stderr_output {
 	struct ct_line_output out;
@@ -26,7 +30,8 @@ struct stderr_output {
 
 static enum ctrace_status stderr_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	enum ctrace_status status = ct_line_output_open(sizeof(struct stderr_output), context, out_self);
+	enum ctrace_status status =
+		ct_line_output_open(sizeof(struct stderr_output), context, out_self);
 
 	if (status == CTRACE_OK)
 		((struct stderr_output *)*out_self)->clock.steps = CT_CLOCK_UNSEEN;
@@ -42,7 +47,8 @@ static enum ctrace_status write_some(const char *data, size_t size, size_t *out_
 
 		if (poll(&poll_2, 1, WAIT_MS) == 0)
 			break;
-		status = ct_os_append(STDERR_FILENO, data, size < PIPE_BUF ? size : PIPE_BUF, out_written);
+		status = ct_os_append(STDERR_FILENO, data, size < PIPE_BUF ? size : PIPE_BUF,
+				      out_written);
 		if (status == CTRACE_OK || errno != EAGAIN)
 			return status;
 	}
@@ -71,8 +77,10 @@ static enum ctrace_status put_lines(struct stderr_output *output)
 	return CTRACE_OK;
 }
 
-/* Formats the events from `first` on that fit together into PIPE_BUF bytes, at least one; returns the index after them. */
-static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batch *batch, uint32_t first)
+/* Formats the events from `first` on that fit together into PIPE_BUF bytes, at least one; returns
+ * the index after them. */
+static uint32_t add_lines(struct stderr_output *output, const struct ctrace_batch *batch,
+			  uint32_t first)
 {
 	uint32_t i;
 

@@ -1,12 +1,15 @@
 /*
  * emit_text.c - TEXTFILE: one event is one line of a file.
  *
- * Runs on the thread that consumes.  A batch is formatted in memory and written with as few write(2) as possible; when one fails, the
- * file is cut back to where it stood, also over a change of generations, and the same events come again later.  With MULTIPROC the file
- * belongs to several processes: each holds its lock during a batch, and then everything is as with a file of one's own.
+ * Runs on the thread that consumes.  A batch is formatted in memory and written with as few
+ * write(2) as possible; when one fails, the file is cut back to where it stood, also over a change
+ * of generations, and the same events come again later.  With MULTIPROC the file belongs to several
+ * processes: each holds its lock during a batch, and then everything is as with a file of one's
+ * own.
  *
- * A new file is committed as the place before a line goes there.  When a part of the batch is in the generation before, the place says
- * where that began: a recoverer does not write the lines again that it finds there.
+ * A new file is committed as the place before a line goes there.  When a part of the batch is in
+ * the generation before, the place says where that began: a recoverer does not write the lines
+ * again that it finds there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK_SIZE (256u << 10)              /* formatted text is written when there is so much of it */
+/* formatted text is written when there is so much of it */
+#define CHUNK_SIZE (256u << 10)
 #define KEPT_MEMORY (4 * (size_t)CHUNK_SIZE) /* of lines, between writes */
 #define DEFAULT_FILE_KB 0x2800u
 
@@ -27,7 +31,8 @@ struct textfile {
 	uint32_t generations; /* with CT_TEXT_GENERATION */
 	uint64_t file_limit;  /* bytes, the same */
 	struct ct_text_file file;
-	struct ct_text_seen seen; /* in a recoverer: lines that are in the file and need not be written */
+	/* in a recoverer: lines that are in the file and need not be written */
+	struct ct_text_seen seen;
 	struct ct_clock_seen clock;
 	pid_t owner;
 };
@@ -35,7 +40,8 @@ struct textfile {
 /* What a failed batch goes back to. */
 struct mark {
 	struct ct_text_file file;
-	uint32_t turns; /* not 0: the file is not the current one any more: mark holds its descriptors */
+	/* not 0: the file is not the current one any more: mark holds its descriptors */
+	uint32_t turns;
 	bool losses_due;
 	struct ct_clock_seen clock;
 };
@@ -81,11 +87,16 @@ static void load_split(struct textfile *text)
 	char path[CTRACE_EMITTER_PATH_SIZE];
 
 	for (uint32_t back = turns; back > 0; back--) {
-		uint64_t other = (generation - 1 + (uint64_t)text->generations * turns - back) % text->generations + 1;
+		uint64_t other = (generation - 1 + (uint64_t)text->generations * turns - back) %
+					 text->generations +
+				 1;
 
-		/* A generation that was overwritten since holds a later part, or nothing that counts. */
-		if (back < text->generations && ct_text_file_other_generation(context, generation, (uint32_t)other, path))
-			ct_text_seen_load(&text->seen, path, back == turns ? place->offset : 0, context->pid);
+		/* A generation that was overwritten since holds a later part, or nothing that
+		 * counts. */
+		if (back < text->generations &&
+		    ct_text_file_other_generation(context, generation, (uint32_t)other, path))
+			ct_text_seen_load(&text->seen, path, back == turns ? place->offset : 0,
+					  context->pid);
 	}
 }
 
@@ -94,19 +105,25 @@ static enum ctrace_status open_file(struct textfile *text)
 	const struct ctrace_emitter_context *context = text->out.context;
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 	uint32_t generation;
-	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED && context->place->path[0] != '\0';
+	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED &&
+			     context->place->path[0] != '\0';
 
 	/* Resuming comes first: it may cut off half a line, but no whole one. */
 	if (context->place->path[0] != '\0')
 		status = ct_text_file_resume(&text->file, context, text->sharing);
-	if (is_recovering && text->sharing == CT_TEXT_GENERATION && ct_text_file_turns(context->place, &generation) != 0)
+	if (is_recovering && text->sharing == CT_TEXT_GENERATION &&
+	    ct_text_file_turns(context->place, &generation) != 0)
 		load_split(text);
-	else if (is_recovering && (status == CTRACE_TIMED_OUT || (status == CTRACE_OK && text->file.size != context->place->offset)))
+	else if (is_recovering &&
+		 (status == CTRACE_TIMED_OUT ||
+		  (status == CTRACE_OK && text->file.size != context->place->offset)))
 		load_seen(text);
 	if (status == CTRACE_OK)
 		return CTRACE_OK;
 	return ct_text_file_create(&text->file, context,
-				   text->sharing == CT_TEXT_GENERATION ? ct_file_generation_first(context, &ct_emit_textfile) : 1,
+				   text->sharing == CT_TEXT_GENERATION
+					   ? ct_file_generation_first(context, &ct_emit_textfile)
+					   : 1,
 				   text->sharing, NULL);
 }
 
@@ -143,10 +160,12 @@ static enum ctrace_status commit_place(const struct textfile *text)
 
 	ct_text_file_get_place(&text->file, context->place);
 	/* A shared file is not cut back to its place. */
-	return context->commit != NULL && text->sharing != CT_TEXT_SHARED ? context->commit(context) : CTRACE_OK;
+	return context->commit != NULL && text->sharing != CT_TEXT_SHARED ? context->commit(context)
+									  : CTRACE_OK;
 }
 
-/* Goes over to a file that holds nothing of ours yet.  When the place cannot be committed, everything is as it was. */
+/* Goes over to a file that holds nothing of ours yet.  When the place cannot be committed,
+ * everything is as it was. */
 static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 {
 	struct ct_text_file before = text->file, next;
@@ -157,8 +176,10 @@ static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 	status = ct_text_file_create(&next, text->out.context, generation, text->sharing, &before);
 	if (status != CTRACE_OK)
 		return status;
-	/* The program closed our descriptor in the middle of a batch: the lines of that batch do not count. */
-	if (before.cut_due && next.id.inode == before.id.inode && next.id.device == before.id.device && before.size < next.size) {
+	/* The program closed our descriptor in the middle of a batch: the lines of that batch do
+	 * not count. */
+	if (before.cut_due && next.id.inode == before.id.inode &&
+	    next.id.device == before.id.device && before.size < next.size) {
 		next.size = before.size;
 		next.cut_due = true;
 	}
@@ -213,7 +234,8 @@ static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 
 	if (status != CTRACE_OK)
 		return status;
-	/* A batch so large that the generations come round: what the mark stands for is overwritten. */
+	/* A batch so large that the generations come round: what the mark stands for is
+	 * overwritten. */
 	if (generation == mark->file.generation && mark->turns != 0) {
 		ct_text_file_close(&mark->file);
 		mark->file.id = (struct ct_file_id){ 0, 0 };
@@ -242,7 +264,8 @@ static bool is_full(const struct textfile *text)
 static void add_heading(struct textfile *text)
 {
 	if (text->file.header_due) {
-		ct_text_header_add(&text->out.lines, text->out.context, text->out.settings.line.format.format);
+		ct_text_header_add(&text->out.lines, text->out.context,
+				   text->out.settings.line.format.format);
 		text->file.header_due = false;
 	}
 	if (text->out.losses_due) {
@@ -261,11 +284,13 @@ static void add_line(struct textfile *text, const struct ctrace_event *event)
 	before = text->out.lines.size;
 	ct_line_add(&text->out.settings.line, &text->out.lines, event);
 	if (text->seen.count > 0 && !text->out.lines.failed &&
-	    ct_text_seen_take(&text->seen, text->out.lines.data + before, text->out.lines.size - before))
+	    ct_text_seen_take(&text->seen, text->out.lines.data + before,
+			      text->out.lines.size - before))
 		text->out.lines.size = before;
 }
 
-static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_batch *batch, struct mark *mark)
+static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_batch *batch,
+				    struct mark *mark)
 {
 	enum ctrace_status status;
 
@@ -289,7 +314,8 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 	return text->out.lines.size > 0 || text->out.lines.failed ? put_lines(text) : CTRACE_OK;
 }
 
-/* Takes back everything that was written since the mark.  Keeps errno, for the report of the failure. */
+/* Takes back everything that was written since the mark.  Keeps errno, for the report of the
+ * failure. */
 static void cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;
@@ -301,7 +327,8 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 		struct ct_text_file begun = text->file;
 
 		text->file = mark->file;
-		/* Begun by this batch; nothing else is in it.  It is removed when it is the place no more. */
+		/* Begun by this batch; nothing else is in it.  It is removed when it is the place
+		 * no more. */
 		if (commit_place(text) == CTRACE_OK)
 			(void)unlink(begun.path);
 		ct_text_file_close(&begun);
@@ -315,7 +342,9 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 static enum ctrace_status write_own(struct textfile *text, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = make_ready(text);
-	struct mark mark = { .file = text->file, .losses_due = text->out.losses_due, .clock = text->clock };
+	struct mark mark = { .file = text->file,
+			     .losses_due = text->out.losses_due,
+			     .clock = text->clock };
 
 	if (status != CTRACE_OK)
 		return status;
@@ -327,13 +356,15 @@ static enum ctrace_status write_own(struct textfile *text, const struct ctrace_b
 	return status;
 }
 
-/* The lock is needed to look at the file, and the file to lock it: a file that was replaced meanwhile is given up for the new one. */
+/* The lock is needed to look at the file, and the file to lock it: a file that was replaced
+ * meanwhile is given up for the new one. */
 static enum ctrace_status write_shared(struct textfile *text, const struct ctrace_batch *batch)
 {
 	enum ctrace_status status;
 
 	if (text->file.fd < 0) {
-		status = ct_text_file_create(&text->file, text->out.context, 1, text->sharing, NULL);
+		status =
+			ct_text_file_create(&text->file, text->out.context, 1, text->sharing, NULL);
 		if (status != CTRACE_OK)
 			return status;
 	}
@@ -342,12 +373,15 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 		return status;
 	status = ct_text_file_check(&text->file, text->sharing);
 	if (status == CTRACE_OK) {
-		struct mark mark = { .file = text->file, .losses_due = text->out.losses_due, .clock = text->clock };
+		struct mark mark = { .file = text->file,
+				     .losses_due = text->out.losses_due,
+				     .clock = text->clock };
 
 		status = put_batch(text, batch, &mark);
 		if (status != CTRACE_OK)
 			cut_back(text, &mark);
-		text->file.cut_due = false; /* what could not be cut now may have somebody else's lines behind it later */
+		/* what could not be cut now may have somebody else's lines behind it later */
+		text->file.cut_due = false;
 	}
 	ct_text_file_unlock(&text->file);
 	return status;
@@ -377,12 +411,14 @@ static enum ctrace_status text_flush(void *self)
 {
 	struct textfile *text = self;
 
-	return text->file.fd < 0 || ct_os_sync(text->file.fd) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+	return text->file.fd < 0 || ct_os_sync(text->file.fd) == CTRACE_OK ? CTRACE_OK
+									   : CTRACE_OUTPUT_ERROR;
 }
 
 /*
- * The new file is begun here and not by the next event: so the consumer commits where it is before anything is in it, and a recoverer never
- * finds events in a file that it does not know of.  One without an event has begun already.
+ * The new file is begun here and not by the next event: so the consumer commits where it is before
+ * anything is in it, and a recoverer never finds events in a file that it does not know of.  One
+ * without an event has begun already.
  */
 static enum ctrace_status text_rotate(void *self)
 {
@@ -394,8 +430,10 @@ static enum ctrace_status text_rotate(void *self)
 		return CTRACE_UNSUPPORTED;
 	if (is_in_place && text->file.size == 0)
 		return CTRACE_OK;
-	status = go_over(text, is_in_place ? text->file.generation % text->generations + 1 : text->file.generation);
-	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
+	status = go_over(text, is_in_place ? text->file.generation % text->generations + 1
+					   : text->file.generation);
+	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status
+									 : CTRACE_OUTPUT_ERROR;
 }
 
 static void text_close(void *self)
@@ -413,13 +451,19 @@ static void text_close(void *self)
 
 static const struct ctrace_property properties[] = {
 	CT_LINE_PROPERTIES(CT_LINE_FORMAT, "0"),
-	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).log", "The file's name; _$(GEN) is added with MAXGENERATION." },
-	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1", "Events that may wait before they are written; 0: until there is a good deal." },
+	{ "FILE", CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID).log",
+	  "The file's name; _$(GEN) is added with MAXGENERATION." },
+	{ "FLUSHEVERY", CTRACE_PROPERTY_NUMBER, "1",
+	  "Events that may wait before they are written; 0: until there is a good deal." },
 	CT_FILE_ACCESS_PROPERTIES,
-	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL, "The directory; made when missing.  Else MFTRACE_LOGS, else the working directory." },
-	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800", "KB in a file before the next generation; with MAXGENERATION only." },
-	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1", "Files that are kept; the oldest is overwritten." },
-	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE", "Several processes share the file; there are no generations then." },
+	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL,
+	  "The directory; made when missing.  Else MFTRACE_LOGS, else the working directory." },
+	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800",
+	  "KB in a file before the next generation; with MAXGENERATION only." },
+	{ "MAXGENERATION", CTRACE_PROPERTY_NUMBER, "1",
+	  "Files that are kept; the oldest is overwritten." },
+	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE",
+	  "Several processes share the file; there are no generations then." },
 	{ 0 },
 };
 

@@ -3,8 +3,8 @@
  *
  * Commands and recoverers look names up under a lock, which is never held while a module is loaded:
  * the loader's own lock may be held by a thread that waits for ours.  An emitter keeps its index
- * for the life of the process.  The consumer thread asks for the emitter at an index meanwhile, without a
- * lock.
+ * for the life of the process.  The consumer thread asks for the emitter at an index meanwhile,
+ * without a lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,8 @@ static const struct {
 	{ "WINEVENT", "JOURNAL" },
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* look-ups: commands, and a recoverer beside them */
+/* look-ups: commands, and a recoverer beside them */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void ct_emitter_lock(void)
 {
@@ -89,7 +90,8 @@ static bool add(const struct ctrace_emitter *emitter, uint32_t *out_index)
 	return true;
 }
 
-/* Under no lock: the loader runs constructors, and waits for constructors that run on other threads. */
+/* Under no lock: the loader runs constructors, and waits for constructors that run on other
+ * threads. */
 static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index)
 {
 	const struct ctrace_emitter *emitter;
@@ -112,7 +114,8 @@ static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index
 }
 
 /* out_upper: the name as it stands in the table, unless it can be none. */
-static enum ctrace_status find_by_name(const char *name, size_t size, char out_upper[CTRACE_MAX_EMITTER + 1], uint32_t *out_index)
+static enum ctrace_status find_by_name(const char *name, size_t size,
+				       char out_upper[CTRACE_MAX_EMITTER + 1], uint32_t *out_index)
 {
 	bool is_known;
 
@@ -154,7 +157,8 @@ void ct_emitter_prepare(uint32_t index, const char *property, size_t size)
 		ct_event_names_load();
 }
 
-const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter, const char *name, size_t size)
+const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter,
+						  const char *name, size_t size)
 {
 	const struct ctrace_property *row = emitter->properties;
 
@@ -167,7 +171,8 @@ const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *e
 
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self)
 {
-	if (emitter->size < offsetof(struct ctrace_emitter, rotate) + sizeof emitter->rotate || emitter->rotate == NULL)
+	if (emitter->size < offsetof(struct ctrace_emitter, rotate) + sizeof emitter->rotate ||
+	    emitter->rotate == NULL)
 		return CTRACE_UNSUPPORTED;
 	return emitter->rotate(self);
 }

@@ -1,10 +1,12 @@
 /*
- * event_names.c - what catalogues call events, for the metadata of BINFILE and of the external writer's data sets.
+ * event_names.c - what catalogues call events, for the metadata of BINFILE and of the external
+ * writer's data sets.
  *
- * A catalogue is read by the module "catalog".  The module is loaded on a thread that gives a command (or by a program of ctrace's own),
- * never on the one that consumes: the loader has one lock, and a thread that waits for the consumer may hold it, when it runs the constructors
- * of a library.  The catalogue itself is read and asked on the thread that consumes.  Nothing here prints; what cannot be had is not
- * there, and traces have numbers as they always had.
+ * A catalogue is read by the module "catalog".  The module is loaded on a thread that gives a
+ * command (or by a program of ctrace's own), never on the one that consumes: the loader has one
+ * lock, and a thread that waits for the consumer may hold it, when it runs the constructors of a
+ * library.  The catalogue itself is read and asked on the thread that consumes.  Nothing here
+ * prints; what cannot be had is not there, and traces have numbers as they always had.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +33,8 @@ static const char *paths_of_environment(void)
 
 static bool is_complete(const struct ct_names_module *module)
 {
-	return module->size >= sizeof *module && module->open != NULL && module->names != NULL && module->close != NULL;
+	return module->size >= sizeof *module && module->open != NULL && module->names != NULL &&
+	       module->close != NULL;
 }
 
 /* When this returns the module is loaded or cannot be.  Two threads may load it at the same time:
@@ -49,7 +52,8 @@ void ct_event_names_load(void)
 	if (module != NULL && !is_complete(module))
 		module = NULL;
 	/* Publish: pairs with the acquire load in ct_event_names_open(). */
-	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false,
+							   __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
 		if (handle != NULL)
 			(void)dlclose(handle);
 	}
@@ -91,7 +95,8 @@ void ct_event_names_close(struct ct_event_names *names)
 	free(names);
 }
 
-static bool find(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+static bool find(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out,
+		 void *user)
 {
 	struct ct_event_names *names = user;
 

@@ -1,9 +1,11 @@
 /*
- * line_parts.c - a FORMAT as parts, and the text that the lines of one class of events have in common.
+ * line_parts.c - a FORMAT as parts, and the text that the lines of one class of events have in
+ * common.
  *
- * Lines are what TEXTFILE and `ctrace show` spend their time with.  So a FORMAT is parsed once, and what is the same for all events of a
- * class - mostly everything between the time and the data - is put together at the class's first event and copied from then on.  Used by
- * the emitters of lines, on the thread that consumes, and by the reader's printer.  One thread at a time.
+ * Lines are what TEXTFILE and `ctrace show` spend their time with.  So a FORMAT is parsed once, and
+ * what is the same for all events of a class - mostly everything between the time and the data - is
+ * put together at the class's first event and copied from then on.  Used by the emitters of lines,
+ * on the thread that consumes, and by the reader's printer.  One thread at a time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,8 @@ struct ct_line_slot {
 	struct ct_buf text; /* with room for a last whole piece */
 };
 
-static const struct ct_line_name *find_name(const char *at, const struct ct_line_name *names, size_t count, size_t *out_size)
+static const struct ct_line_name *find_name(const char *at, const struct ct_line_name *names,
+					    size_t count, size_t *out_size)
 {
 	const char *end = at[0] == '$' && at[1] == '(' ? strchr(at, ')') : NULL;
 
@@ -47,12 +50,14 @@ static size_t count_parts(const char *format)
 static void add_text(struct ct_line_parts *parts, const char *from, const char *to)
 {
 	if (from < to)
-		parts->parts[parts->count++] = (struct ct_line_part){
-			.variable = CT_LINE_TEXT, .is_of_class = true, .text = from, .size = (size_t)(to - from)
-		};
+		parts->parts[parts->count++] = (struct ct_line_part){ .variable = CT_LINE_TEXT,
+								      .is_of_class = true,
+								      .text = from,
+								      .size = (size_t)(to - from) };
 }
 
-static void parse(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names, size_t name_count)
+static void parse(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names,
+		  size_t name_count)
 {
 	const char *start = format, *at = format;
 
@@ -65,14 +70,17 @@ static void parse(struct ct_line_parts *parts, const char *format, const struct 
 			continue;
 		}
 		add_text(parts, start, at);
-		parts->parts[parts->count++] = (struct ct_line_part){ .variable = name->variable, .is_of_class = name->is_of_class };
+		parts->parts[parts->count++] =
+			(struct ct_line_part){ .variable = name->variable,
+					       .is_of_class = name->is_of_class };
 		at += size;
 		start = at;
 	}
 	add_text(parts, start, at);
 }
 
-/* The parts from `first` on that are the same for all events of a class: how many; 0 when there is no variable among them. */
+/* The parts from `first` on that are the same for all events of a class: how many; 0 when there is
+ * no variable among them. */
 static size_t run_at(const struct ct_line_parts *parts, size_t first)
 {
 	bool has_variable = false;
@@ -104,12 +112,13 @@ static void take_run(struct ct_line_parts *parts, size_t capacity)
 		return;
 	memcpy(run, parts->parts + first, count * sizeof *run);
 	parts->parts[first] = (struct ct_line_part){ .variable = CT_LINE_CLASS };
-	memmove(parts->parts + first + 1, parts->parts + first + count, (parts->count - first - count) * sizeof *parts->parts);
+	memmove(parts->parts + first + 1, parts->parts + first + count,
+		(parts->count - first - count) * sizeof *parts->parts);
 	parts->count -= count - 1;
 }
 
-enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names,
-				      size_t name_count)
+enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format,
+				      const struct ct_line_name *names, size_t name_count)
 {
 	size_t capacity = count_parts(format);
 
@@ -139,19 +148,23 @@ static bool is_class(const struct ct_line_slot *slot, const struct ct_line_class
 {
 	const struct ct_line_class *is = &slot->class;
 
-	return is->component == class->component && is->mnemonic == class->mnemonic && is->event_id == class->event_id &&
-	       is->level == class->level && is->component_id == class->component_id && slot->is_set;
+	return is->component == class->component && is->mnemonic == class->mnemonic &&
+	       is->event_id == class->event_id && is->level == class->level &&
+	       is->component_id == class->component_id && slot->is_set;
 }
 
-static struct ct_line_slot *slot_of(const struct ct_line_parts *parts, const struct ct_line_class *class)
+static struct ct_line_slot *slot_of(const struct ct_line_parts *parts,
+				    const struct ct_line_class *class)
 {
-	uint64_t hash = ((uintptr_t) class->component >> 3) * 31 + class->event_id * 7 + class->level;
+	uint64_t hash =
+		((uintptr_t) class->component >> 3) * 31 + class->event_id * 7 + class->level;
 
 	return &parts->slots[(hash ^ hash >> 8) % SLOTS];
 }
 
-static void fill_slot(struct ct_line_slot *slot, const struct ct_line_parts *parts, const struct ct_line_class *class,
-		      ct_line_add_part_of *add, const void *self, const void *of)
+static void fill_slot(struct ct_line_slot *slot, const struct ct_line_parts *parts,
+		      const struct ct_line_class *class, ct_line_add_part_of *add, const void *self,
+		      const void *of)
 {
 	struct ct_buf *text = &slot->text;
 
@@ -178,17 +191,19 @@ static inline void copy_slot(const struct ct_line_slot *slot, struct ct_buf *out
 }
 
 /* Out of line, so that the classes that are known are spared its registers. */
-static __attribute__((noinline)) void add_new_class(struct ct_line_slot *slot, const struct ct_line_parts *parts, struct ct_buf *out,
-						    const struct ct_line_class *class, ct_line_add_part_of *add, const void *self,
-						    const void *of)
+static __attribute__((noinline)) void
+add_new_class(struct ct_line_slot *slot, const struct ct_line_parts *parts, struct ct_buf *out,
+	      const struct ct_line_class *class, ct_line_add_part_of *add, const void *self,
+	      const void *of)
 {
 	fill_slot(slot, parts, class, add, self, of);
 	out->failed |= slot->text.failed;
 	copy_slot(slot, out);
 }
 
-void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out, const struct ct_line_class *class,
-			     ct_line_add_part_of *add, const void *self, const void *of)
+void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out,
+			     const struct ct_line_class *class, ct_line_add_part_of *add,
+			     const void *self, const void *of)
 {
 	struct ct_line_slot *slot = slot_of(parts, class);
 

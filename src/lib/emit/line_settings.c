@@ -2,7 +2,8 @@
  * line_settings.c - what all emitters of lines have: their properties, and losses that are to be a
  * line.
  *
- * Called on the thread that consumes.  A property's text is borrowed only until the next one is asked for, hence the copies.
+ * Called on the thread that consumes.  A property's text is borrowed only until the next one is
+ * asked for, hence the copies.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,8 @@ static char escaped(char letter)
 	return letter == 't' ? '\t' : letter == 's' ? ' ' : letter == '\\' ? '\\' : 0;
 }
 
-/* A blank or tab at an end of a value is cut off by the configuration file, so it can be written as \s or \t. */
+/* A blank or tab at an end of a value is cut off by the configuration file, so it can be written as
+ * \s or \t. */
 static void unescape(char *text)
 {
 	char *out = text;
@@ -38,7 +40,8 @@ static void unescape(char *text)
 	*out = '\0';
 }
 
-static uint32_t number_within_32_bits(const struct ctrace_emitter_context *context, const char *name)
+static uint32_t number_within_32_bits(const struct ctrace_emitter_context *context,
+				      const char *name)
 {
 	uint64_t value = context->number(context, name);
 
@@ -56,7 +59,8 @@ uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context)
 	return number_within_32_bits(context, "LEVEL");
 }
 
-/* A thread of ours that consumes loads nothing: there the command that set the property has done so. */
+/* A thread of ours that consumes loads nothing: there the command that set the property has done
+ * so. */
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context)
 {
 	const char *name = context->property(context, "ENCODING");
@@ -64,12 +68,14 @@ enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *contex
 
 	if (name == NULL || !ct_encoding_parse(name, strlen(name), &encoding))
 		return CT_ENCODING_ASCII;
-	if (!ct_encoding_is_prepared(encoding) && (ct_os_thread_is_own() || !ct_encoding_prepare(encoding)))
+	if (!ct_encoding_is_prepared(encoding) &&
+	    (ct_os_thread_is_own() || !ct_encoding_prepare(encoding)))
 		return CT_ENCODING_ASCII;
 	return encoding;
 }
 
-static enum ctrace_status init_line(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
+static enum ctrace_status init_line(struct ct_line_settings *settings,
+				    const struct ctrace_emitter_context *context)
 {
 	const struct ct_line_format format = {
 		.format = settings->texts[0],
@@ -83,7 +89,8 @@ static enum ctrace_status init_line(struct ct_line_settings *settings, const str
 	return ct_line_printer_init(&settings->line, &format);
 }
 
-enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings, const struct ctrace_emitter_context *context)
+enum ctrace_status ct_line_settings_init(struct ct_line_settings *settings,
+					 const struct ctrace_emitter_context *context)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
@@ -110,7 +117,8 @@ void ct_line_settings_fini(struct ct_line_settings *settings)
 	*settings = (struct ct_line_settings){ 0 };
 }
 
-enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context, void **out_self)
+enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context,
+				       void **out_self)
 {
 	struct ct_line_output *output = calloc(1, size);
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -131,7 +139,8 @@ void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
 	struct ct_line_output *output = self;
 
-	if (output->settings.level >= CTRACE_LEVEL_COUNT || memcmp(output->lost, totals, sizeof output->lost) == 0)
+	if (output->settings.level >= CTRACE_LEVEL_COUNT ||
+	    memcmp(output->lost, totals, sizeof output->lost) == 0)
 		return;
 	memcpy(output->lost, totals, sizeof output->lost);
 	output->losses_due = true;

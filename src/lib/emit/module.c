@@ -2,12 +2,12 @@
  * module.c - emitters in shared objects.
  *
  * Called by emitter.c when a name is not known yet, by commands, on any number of threads; by
- * lib/cobol/notify.c for the bridge to COBOL; and by lib/component/routine.c for exits.  The caller holds no
- * lock of ctrace: the loader has a lock of its own, and a thread that runs the constructors of a
- * library holds that one while it waits for ours.  A module is code that runs with everything the
- * traced program may do, so it is taken only from a place that nobody but this user and root can
- * write to, and what was looked at is what is loaded: the checks are made on an open descriptor,
- * and the loader is given that descriptor.
+ * lib/cobol/notify.c for the bridge to COBOL; and by lib/component/routine.c for exits.  The caller
+ * holds no lock of ctrace: the loader has a lock of its own, and a thread that runs the
+ * constructors of a library holds that one while it waits for ours.  A module is code that runs
+ * with everything the traced program may do, so it is taken only from a place that nobody but this
+ * user and root can write to, and what was looked at is what is loaded: the checks are made on an
+ * open descriptor, and the loader is given that descriptor.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,11 +26,13 @@
 #endif
 
 /* The last member that a module must have; one built with an older, shorter struct is refused. */
-#define EMITTER_SIZE_MIN (offsetof(struct ctrace_emitter, close) + sizeof(((struct ctrace_emitter *)0)->close))
+#define EMITTER_SIZE_MIN \
+	(offsetof(struct ctrace_emitter, close) + sizeof(((struct ctrace_emitter *)0)->close))
 
 static bool is_trusted(const struct stat *info)
 {
-	return (info->st_uid == geteuid() || info->st_uid == 0) && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return (info->st_uid == geteuid() || info->st_uid == 0) &&
+	       (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* The name of the file: letters, digits, '_' and '-' only, so that it cannot be a path. */
@@ -62,22 +64,25 @@ static int open_trusted(const char *directory, const char *file_name)
 	if (directory_fd < 0)
 		return -1;
 	if (fstat(directory_fd, &info) == 0 && is_trusted(&info))
-		fd = openat(directory_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = openat(directory_fd, file_name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(&info)))
 		ct_os_close(&fd);
 	ct_os_close(&directory_fd);
 	return fd;
 }
 
-/* Loads what the descriptor refers to.  The loader takes two modules with the same path for one, and descriptors are numbered anew, so
- * no two paths are the same: the digits of a running number stand between directory and descriptor, as "/" and "./". */
+/* Loads what the descriptor refers to.  The loader takes two modules with the same path for one,
+ * and descriptors are numbered anew, so no two paths are the same: the digits of a running number
+ * stand between directory and descriptor, as "/" and "./". */
 static void *load(int fd)
 {
 	static unsigned loads;
 	char path[128] = "/proc/thread-self/fd/";
 	size_t size = strlen(path);
 
-	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0; turn >>= 1) {
+	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0;
+	     turn >>= 1) {
 		if (turn & 1)
 			path[size++] = '.';
 		path[size++] = '/';
@@ -88,14 +93,15 @@ static void *load(int fd)
 
 static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
 {
-	return emitter->size >= EMITTER_SIZE_MIN && emitter->name != NULL && strcmp(emitter->name, upper_name) == 0 &&
-	       emitter->open != NULL && emitter->write != NULL && emitter->close != NULL;
+	return emitter->size >= EMITTER_SIZE_MIN && emitter->name != NULL &&
+	       strcmp(emitter->name, upper_name) == 0 && emitter->open != NULL &&
+	       emitter->write != NULL && emitter->close != NULL;
 }
 
 /* What a module is wanted for: the emitter in it, or itself. */
 struct wanted {
 	char file_name[CTRACE_MAX_EMITTER + 4];
-	const char *emitter; /* upper case; NULL: the module itself */
+	const char *emitter;     /* upper case; NULL: the module itself */
 	const char *directories; /* where it is looked for; NULL: where modules of ctrace are */
 	bool is_found;
 	void *handle;
@@ -140,7 +146,8 @@ static bool find_in_list(const char *directories, struct wanted *wanted)
 	return false;
 }
 
-/* modules/ beside the file that this code was loaded from: the library in a build directory, or the program. */
+/* modules/ beside the file that this code was loaded from: the library in a build directory, or the
+ * program. */
 static bool print_own_directory(char out_directory[PATH_MAX])
 {
 	static const char modules[] = "/modules";
@@ -166,7 +173,8 @@ static bool print_own_directory(char out_directory[PATH_MAX])
 	return true;
 }
 
-/* Called on a stack of our own: paths are long, and a thread's stack may be too small for the loader. */
+/* Called on a stack of our own: paths are long, and a thread's stack may be too small for the
+ * loader. */
 static void search(void *argument)
 {
 	struct wanted *wanted = argument;
@@ -177,8 +185,8 @@ static void search(void *argument)
 		return;
 	}
 	wanted->is_found = find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
-	/* What was built with this library fits it better than what is installed.  But whoever starts a set-uid program chooses the
-	 * path that it has. */
+	/* What was built with this library fits it better than what is installed.  But whoever
+	 * starts a set-uid program chooses the path that it has. */
 	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_directory(directory))
 		wanted->is_found = find_in(directory, wanted);
 	if (!wanted->is_found)
@@ -208,7 +216,8 @@ void *ct_module_open_in(const char *directories, const char *file_name)
 {
 	struct wanted wanted = { .directories = directories };
 
-	if (directories == NULL || strlen(file_name) >= sizeof wanted.file_name || strchr(file_name, '/') != NULL)
+	if (directories == NULL || strlen(file_name) >= sizeof wanted.file_name ||
+	    strchr(file_name, '/') != NULL)
 		return NULL;
 	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
 	ct_on_own_stack(search, &wanted);

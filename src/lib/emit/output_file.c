@@ -1,8 +1,9 @@
 /*
- * output_file.c - where an output file goes: the name from FILE, the directory from LOCATION, MFTRACE_LOGS or the working directory.
+ * output_file.c - where an output file goes: the name from FILE, the directory from LOCATION,
+ * MFTRACE_LOGS or the working directory.
  *
- * Called by TEXTFILE and BINFILE when they open a file, on the thread that consumes.  Nothing is remembered: what fails now may work
- * at the next try.
+ * Called by TEXTFILE and BINFILE when they open a file, on the thread that consumes.  Nothing is
+ * remembered: what fails now may work at the next try.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,18 +20,21 @@
 static void add_lower(struct ct_buf *out, const char *text)
 {
 	for (; *text != '\0'; text++)
-		ct_buf_add_char(out, *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text);
+		ct_buf_add_char(out,
+				*text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text);
 }
 
-/* A program's name is not ours to trust: it names a file in the directory, not another directory. */
+/* A program's name is not ours to trust: it names a file in the directory, not another directory.
+ */
 static void add_name(struct ct_buf *out, const char *text)
 {
 	for (; *text != '\0'; text++)
 		ct_buf_add_char(out, *text == '/' ? '_' : *text);
 }
 
-static bool add_variable(struct ct_buf *out, const char *name, size_t size, const struct ctrace_emitter_context *context,
-			 const char *emitter, uint32_t generation)
+static bool add_variable(struct ct_buf *out, const char *name, size_t size,
+			 const struct ctrace_emitter_context *context, const char *emitter,
+			 uint32_t generation)
 {
 	if (ct_name_is(name, size, "APPNAME"))
 		add_name(out, context->program);
@@ -48,23 +52,28 @@ static bool add_variable(struct ct_buf *out, const char *name, size_t size, cons
 }
 
 /* FILE; what it is by default when it is set to nothing. */
-static const char *file_pattern(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
+static const char *file_pattern(const struct ctrace_emitter_context *context,
+				const struct ctrace_emitter *emitter)
 {
 	const char *pattern = context->property(context, "FILE");
 
-	return pattern != NULL && pattern[0] != '\0' ? pattern : ct_emitter_property(emitter, "FILE", 4)->default_value;
+	return pattern != NULL && pattern[0] != '\0'
+		       ? pattern
+		       : ct_emitter_property(emitter, "FILE", 4)->default_value;
 }
 
-bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter,
-			uint32_t generation, bool has_others)
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
+			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others)
 {
 	const char *pattern = file_pattern(context, emitter);
 	bool has_number = strcasestr(pattern, "$(GEN)") != NULL;
 
 	while (*pattern != '\0') {
-		const char *end = pattern[0] == '$' && pattern[1] == '(' ? strchr(pattern, ')') : NULL;
+		const char *end =
+			pattern[0] == '$' && pattern[1] == '(' ? strchr(pattern, ')') : NULL;
 
-		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2, context, emitter->name, generation)) {
+		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2,
+						context, emitter->name, generation)) {
 			pattern = end + 1;
 			continue;
 		}
@@ -79,12 +88,15 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name)
 {
-	if (name->size == 0 || name->size > size || memcmp(path + size - name->size, name->data, name->size) != 0)
+	if (name->size == 0 || name->size > size ||
+	    memcmp(path + size - name->size, name->data, name->size) != 0)
 		return false;
-	return name->data[0] == '/' ? name->size == size : name->size < size && path[size - name->size - 1] == '/';
+	return name->data[0] == '/' ? name->size == size
+				    : name->size < size && path[size - name->size - 1] == '/';
 }
 
-/* libc's services may load libraries into the traced program: only the machine's own file is read. */
+/* libc's services may load libraries into the traced program: only the machine's own file is read.
+ */
 bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)
 {
 	struct ct_buf text;
@@ -99,7 +111,8 @@ bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)
 	}
 	ct_buf_init(&text);
 	if (ct_os_read_file("/etc/group", GROUPS_LIMIT, &text) == CTRACE_OK) {
-		for (const char *line = ct_buf_text(&text); line != NULL && !is_found; line = strchr(line, '\n')) {
+		for (const char *line = ct_buf_text(&text); line != NULL && !is_found;
+		     line = strchr(line, '\n')) {
 			const char *number;
 
 			line += *line == '\n';
@@ -108,7 +121,8 @@ bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)
 			number = strchr(line + size + 1, ':');
 			is_found = number != NULL;
 			if (is_found)
-				*out_group = ct_value_number(number + 1, strspn(number + 1, "0123456789"));
+				*out_group = ct_value_number(number + 1,
+							     strspn(number + 1, "0123456789"));
 		}
 	}
 	ct_buf_fini(&text);
@@ -141,7 +155,8 @@ void ct_file_access_give(int fd, const struct ct_file_access *access)
 	if (S_ISDIR(info.st_mode))
 		mode |= (mode & 0440) >> 2;
 	/* First the group: another one must never be able to read, not even for a moment. */
-	if (access->has_group && info.st_gid != access->group && fchown(fd, (uid_t)-1, access->group) != 0)
+	if (access->has_group && info.st_gid != access->group &&
+	    fchown(fd, (uid_t)-1, access->group) != 0)
 		mode &= 0700;
 	if ((info.st_mode & 0777) != mode)
 		(void)fchmod(fd, mode);
@@ -167,9 +182,11 @@ uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
 }
 
 /* directory + "/" + name; what is relative is so to the traced process's working directory. */
-static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *directory, const char *name)
+static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *directory,
+		 const char *name)
 {
-	const char *parts[3] = { directory[0] == '/' || name[0] == '/' ? "" : base, directory, name };
+	const char *parts[3] = { directory[0] == '/' || name[0] == '/' ? "" : base, directory,
+				 name };
 	size_t size = 0;
 
 	for (size_t i = 0; i < CT_COUNT(parts); i++) {
@@ -208,7 +225,8 @@ bool ct_file_is_within(const char *location, const char *file_name)
 		return true;
 	while (size > 1 && location[size - 1] == '/')
 		size--;
-	return size > 0 && location[0] == '/' && strncmp(file_name, location, size) == 0 && file_name[size] == '/';
+	return size > 0 && location[0] == '/' && strncmp(file_name, location, size) == 0 &&
+	       file_name[size] == '/';
 }
 
 /* Makes a directory and its missing parents, with the access of the output. */
@@ -264,7 +282,8 @@ struct attempt {
 	struct ct_file_access access;
 };
 
-static bool attempt_path(const struct attempt *attempt, const char *directory, const char *name, char out_path[CTRACE_EMITTER_PATH_SIZE])
+static bool attempt_path(const struct attempt *attempt, const char *directory, const char *name,
+			 char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	bool fits = join(out_path, attempt->context->working_directory, directory, name);
 
@@ -273,8 +292,8 @@ static bool attempt_path(const struct attempt *attempt, const char *directory, c
 	return fits;
 }
 
-static enum ctrace_status try_directory(const struct attempt *attempt, const char *directory, bool is_to_be_made,
-				     char out_path[CTRACE_EMITTER_PATH_SIZE])
+static enum ctrace_status try_directory(const struct attempt *attempt, const char *directory,
+					bool is_to_be_made, char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	char path[CTRACE_EMITTER_PATH_SIZE], below[CTRACE_EMITTER_PATH_SIZE];
 	enum ctrace_status status = CTRACE_OK;
@@ -299,7 +318,8 @@ static enum ctrace_status try_directory(const struct attempt *attempt, const cha
 	return status;
 }
 
-static enum ctrace_status try_all(const struct attempt *attempt, char out_path[CTRACE_EMITTER_PATH_SIZE])
+static enum ctrace_status try_all(const struct attempt *attempt,
+				  char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	const struct ctrace_emitter_context *context = attempt->context;
 	const char *location = context->property(context, "LOCATION");
@@ -316,14 +336,16 @@ static enum ctrace_status try_all(const struct attempt *attempt, char out_path[C
 		if (try_directory(attempt, directory, true, out_path) == CTRACE_OK)
 			return CTRACE_OK;
 	}
-	if (context->directory[0] != '\0' && try_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
+	if (context->directory[0] != '\0' &&
+	    try_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	return try_directory(attempt, context->working_directory, false, out_path);
 }
 
-enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, const char *file_name,
-				 enum ctrace_status (*attempt)(const char *path, void *user), void *user,
-				 char out_path[CTRACE_EMITTER_PATH_SIZE])
+enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
+				 const char *file_name,
+				 enum ctrace_status (*attempt)(const char *path, void *user),
+				 void *user, char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	char last[CTRACE_EMITTER_PATH_SIZE] = "";
 	struct attempt this_attempt = { .body = attempt,
@@ -335,7 +357,8 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context, c
 	enum ctrace_status status;
 
 	this_attempt.makes_below =
-		strchr(file_name, '/') != NULL && ct_file_is_within(context->property(context, "LOCATION"), file_name);
+		strchr(file_name, '/') != NULL &&
+		ct_file_is_within(context->property(context, "LOCATION"), file_name);
 	status = try_all(&this_attempt, out_path);
 	if (status != CTRACE_OK && last[0] != '\0')
 		ct_emitter_failed_at(context, last);
@@ -353,14 +376,18 @@ static enum ctrace_status look_at(const char *path, void *user)
 			return CTRACE_NOT_FOUND;
 		memcpy(directory, "/", 2);
 	}
-	return access(path, F_OK) == 0 || access(directory, W_OK | X_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+	return access(path, F_OK) == 0 || access(directory, W_OK | X_OK) == 0 ? CTRACE_OK
+									      : CTRACE_DENIED;
 }
 
 /* Where open() would put a generation. */
-static bool find_path(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter, uint32_t generation,
-		      bool has_others, char out_path[CTRACE_EMITTER_PATH_SIZE])
+static bool find_path(const struct ctrace_emitter_context *context,
+		      const struct ctrace_emitter *emitter, uint32_t generation, bool has_others,
+		      char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	struct attempt attempt = { .body = look_at, .context = context, .access = ct_file_access_read(context) };
+	struct attempt attempt = { .body = look_at,
+				   .context = context,
+				   .access = ct_file_access_read(context) };
 	struct ct_buf name;
 	bool is_found;
 
@@ -372,7 +399,8 @@ static bool find_path(const struct ctrace_emitter_context *context, const struct
 	return is_found;
 }
 
-uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, const struct ctrace_emitter *emitter)
+uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context,
+				  const struct ctrace_emitter *emitter)
 {
 	const char *inside = emitter == &ct_emit_binfile ? "/metadata" : "";
 	uint32_t count = ct_file_generations(context), newest = 0;
@@ -388,7 +416,8 @@ uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, 
 		if (stat(path, &info) != 0)
 			return i;
 		if (info.st_mtim.tv_sec > newest_time.tv_sec ||
-		    (info.st_mtim.tv_sec == newest_time.tv_sec && info.st_mtim.tv_nsec >= newest_time.tv_nsec)) {
+		    (info.st_mtim.tv_sec == newest_time.tv_sec &&
+		     info.st_mtim.tv_nsec >= newest_time.tv_nsec)) {
 			newest = i;
 			newest_time = info.st_mtim;
 		}
@@ -396,14 +425,18 @@ uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context, 
 	return newest % count + 1;
 }
 
-bool ct_emitter_output_path(const struct ctrace_emitter *emitter, const struct ctrace_emitter_context *context,
+bool ct_emitter_output_path(const struct ctrace_emitter *emitter,
+			    const struct ctrace_emitter_context *context,
 			    char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	bool has_others;
 
 	if (emitter != &ct_emit_textfile && emitter != &ct_emit_binfile)
 		return false;
-	has_others = ct_file_generations(context) > 1 && (emitter == &ct_emit_binfile || context->number(context, "MULTIPROC") == 0);
-	return find_path(context, emitter, has_others ? ct_file_generation_first(context, emitter) : 1, has_others, out_path) &&
+	has_others = ct_file_generations(context) > 1 &&
+		     (emitter == &ct_emit_binfile || context->number(context, "MULTIPROC") == 0);
+	return find_path(context, emitter,
+			 has_others ? ct_file_generation_first(context, emitter) : 1, has_others,
+			 out_path) &&
 	       access(out_path, F_OK) == 0;
 }

@@ -1,9 +1,10 @@
 /*
  * progress.c - how far into a batch an output came that cannot be cut back.
  *
- * A pipe or the journal cannot take back half a batch; when it fails, the same events come again.  Those that are out already are
- * recognised by the last of them and left out.  Should the batch have changed before that event, all of it is written: an event
- * may then appear twice, but none is missing.
+ * A pipe or the journal cannot take back half a batch; when it fails, the same events come again.
+ * Those that are out already are recognised by the last of them and left out.  Should the batch
+ * have changed before that event, all of it is written: an event may then appear twice, but none is
+ * missing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +17,8 @@ uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctr
 	if (progress->done == 0 || progress->done > batch->event_count)
 		return 0;
 	last = &batch->events[progress->done - 1];
-	if (last->time_ns != progress->time_ns || last->tid != progress->tid || last->event_id != progress->event_id ||
-	    last->component_id != progress->component_id)
+	if (last->time_ns != progress->time_ns || last->tid != progress->tid ||
+	    last->event_id != progress->event_id || last->component_id != progress->component_id)
 		return 0;
 	return progress->done;
 }

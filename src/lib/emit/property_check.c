@@ -1,8 +1,9 @@
 /*
  * property_check.c - what is wrong with the value of an emitter's property.
  *
- * Called where people write values: for a line of the configuration and for `ctrace prop`.  Any thread; names of groups are looked up in
- * /etc/group.  A program's own calls may set any value, and are not checked.
+ * Called where people write values: for a line of the configuration and for `ctrace prop`.  Any
+ * thread; names of groups are looked up in /etc/group.  A program's own calls may set any value,
+ * and are not checked.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,13 +19,16 @@
 
 static const char *const no_words[] = { "" };
 static const char *const compression_words[] = { "zstd", "no" };
-static const char *const switch_words[] = { "ON", "YES", "Y", "TRUE", "ENABLED", "OFF", "NO", "N", "FALSE", "DISABLED" };
+static const char *const switch_words[] = { "ON",  "YES", "Y", "TRUE",  "ENABLED",
+					    "OFF", "NO",  "N", "FALSE", "DISABLED" };
 static const char *const level_words[] = { "debug", "info", "warn", "error", "fatal", "none" };
 static const char *const line_variables[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
 					      "LEVEL",   "PID",       "PROCESS", "THREAD", "TIME" };
-static const char *const reader_variables[] = { "APPNAME",  "ASID",    "COMPONENT", "DATA",    "DATE",  "DELTA",     "DESCRIPTION",
-						"DURATION", "EVENT",   "HOST",      "JOBNAME", "LEVEL", "LEVELNAME", "MNEMONIC",
-						"PID",      "PROCESS", "SEQ",       "THREAD",  "TIME" };
+static const char *const reader_variables[] = { "APPNAME",   "ASID",     "COMPONENT",   "DATA",
+						"DATE",      "DELTA",    "DESCRIPTION", "DURATION",
+						"EVENT",     "HOST",     "JOBNAME",     "LEVEL",
+						"LEVELNAME", "MNEMONIC", "PID",         "PROCESS",
+						"SEQ",       "THREAD",   "TIME" };
 static const char *const file_variables[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 
 struct words {
@@ -45,10 +49,11 @@ static bool words_have(struct words words, struct ct_span text)
 }
 
 /* `what "word" (did you mean suggestion?)` */
-static enum ct_property_finding wrong(struct ct_diagnostic *out, const char *what, struct ct_span word, struct words words,
-				      const char *expected)
+static enum ct_property_finding wrong(struct ct_diagnostic *out, const char *what,
+				      struct ct_span word, struct words words, const char *expected)
 {
-	const char *suggestion = words.are_levels ? ct_suggest_level(word, true) : ct_suggest(word, words.items, words.count);
+	const char *suggestion = words.are_levels ? ct_suggest_level(word, true)
+						  : ct_suggest(word, words.items, words.count);
 	struct ct_buf text;
 
 	ct_buf_init(&text);
@@ -92,18 +97,21 @@ static enum number number_of(struct ct_span value)
 	return number <= UINT32_MAX ? NUMBER_GOOD : NUMBER_LARGE;
 }
 
-static enum ct_property_finding check_number(struct ct_span value, struct words words, const char *what, const char *expected,
+static enum ct_property_finding check_number(struct ct_span value, struct words words,
+					     const char *what, const char *expected,
 					     struct ct_diagnostic *out)
 {
 	switch (number_of(value)) {
 	case NUMBER_GOOD:
 		return CT_PROPERTY_GOOD;
 	case NUMBER_LARGE:
-		return wrong(out, "too large:", value, NO_WORDS, "a number up to 4294967295, of 32 bits");
+		return wrong(out, "too large:", value, NO_WORDS,
+			     "a number up to 4294967295, of 32 bits");
 	case NUMBER_NONE:
 		break;
 	}
-	return words_have(words, value) ? CT_PROPERTY_GOOD : wrong(out, what, value, words, expected);
+	return words_have(words, value) ? CT_PROPERTY_GOOD
+					: wrong(out, what, value, words, expected);
 }
 
 static enum ct_property_finding check_mode(struct ct_span value, struct ct_diagnostic *out)
@@ -112,7 +120,8 @@ static enum ct_property_finding check_mode(struct ct_span value, struct ct_diagn
 
 	if (ct_file_mode_parse(value.at, value.size, &mode))
 		return CT_PROPERTY_GOOD;
-	return wrong(out, "not a mode:", value, NO_WORDS, "0600, or 0640 for the group to read; others never may");
+	return wrong(out, "not a mode:", value, NO_WORDS,
+		     "0600, or 0640 for the group to read; others never may");
 }
 
 static enum ct_property_finding check_encoding(struct ct_span value, struct ct_diagnostic *out)
@@ -131,14 +140,16 @@ static enum ct_property_finding check_compression(struct ct_span value, struct c
 	return wrong(out, "unknown compression", value, WORDS(compression_words), "zstd or no");
 }
 
-/* The program may run on another machine, or the group be made later: worth a word, but no error. */
+/* The program may run on another machine, or the group be made later: worth a word, but no error.
+ */
 static enum ct_property_finding check_group(struct ct_span value, struct ct_diagnostic *out)
 {
 	uint32_t group;
 
 	if (value.size == 0 || ct_file_group_find(value.at, value.size, &group))
 		return CT_PROPERTY_GOOD;
-	(void)wrong(out, "no such group:", value, NO_WORDS, "nobody but their owner may read the files then");
+	(void)wrong(out, "no such group:", value, NO_WORDS,
+		    "nobody but their owner may read the files then");
 	return CT_PROPERTY_ODD;
 }
 
@@ -153,18 +164,22 @@ static bool is_of_windows(struct ct_span path)
 	       (path.size > 0 && memchr(path.at, '\\', path.size) != NULL);
 }
 
-static enum ct_property_finding check_path(struct ct_span value, const char *expected, struct ct_diagnostic *out)
+static enum ct_property_finding check_path(struct ct_span value, const char *expected,
+					   struct ct_diagnostic *out)
 {
 	if (is_of_windows(value))
 		return wrong(out, "a path of Windows:", value, NO_WORDS, expected);
-	return value.size < CTRACE_EMITTER_PATH_SIZE ? CT_PROPERTY_GOOD
-						     : wrong(out, "too long:", value, NO_WORDS, "a path of at most 4095 bytes");
+	return value.size < CTRACE_EMITTER_PATH_SIZE
+		       ? CT_PROPERTY_GOOD
+		       : wrong(out, "too long:", value, NO_WORDS, "a path of at most 4095 bytes");
 }
 
 /* ---- variables ---- */
 
-/* A name that is no variable stays in the text as it is, so it is worth a word but no error: $(RUNUNIT) means something elsewhere. */
-static enum ct_property_finding check_variables(struct ct_span value, struct words words, struct ct_diagnostic *out)
+/* A name that is no variable stays in the text as it is, so it is worth a word but no error:
+ * $(RUNUNIT) means something elsewhere. */
+static enum ct_property_finding check_variables(struct ct_span value, struct words words,
+						struct ct_diagnostic *out)
 {
 	enum ct_variable_fault fault;
 	struct ct_span name;
@@ -189,13 +204,15 @@ static enum ct_property_finding check_reader_format(struct ct_span value, struct
 {
 	if (value.size < sizeof((struct ct_trace_info *)NULL)->format)
 		return check_variables(value, WORDS(reader_variables), out);
-	(void)wrong(out, "too long:", value, NO_WORDS, "a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
+	(void)wrong(out, "too long:", value, NO_WORDS,
+		    "a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
 	return CT_PROPERTY_ODD;
 }
 
 /* ---- */
 
-enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value, struct ct_diagnostic *out)
+enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
+					   struct ct_diagnostic *out)
 {
 	enum ct_property_finding finding;
 
@@ -203,18 +220,26 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 	case CTRACE_PROPERTY_TEXT:
 		return CT_PROPERTY_GOOD;
 	case CTRACE_PROPERTY_NUMBER:
-		return check_number(value, WORDS(switch_words),
-				    "not a number:", "decimal digits, or 0x and hexadecimal ones; no unit behind them", out);
+		return check_number(
+			value, WORDS(switch_words), "not a number:",
+			"decimal digits, or 0x and hexadecimal ones; no unit behind them", out);
 	case CTRACE_PROPERTY_SWITCH:
-		return check_number(value, WORDS(switch_words), "neither on nor off:", "ON, YES, TRUE or 1; OFF, NO, FALSE or 0", out);
+		return check_number(value, WORDS(switch_words), "neither on nor off:",
+				    "ON, YES, TRUE or 1; OFF, NO, FALSE or 0", out);
 	case CTRACE_PROPERTY_LEVEL:
-		return check_number(value, LEVELS, "unknown level", "debug, info, warn, error, fatal, none or a number", out);
+		return check_number(value, LEVELS, "unknown level",
+				    "debug, info, warn, error, fatal, none or a number", out);
 	case CTRACE_PROPERTY_FORMAT:
-		return row->default_value == NULL ? check_reader_format(value, out)
-						  : check_variables(value, WORDS(line_variables), out);
+		return row->default_value == NULL
+			       ? check_reader_format(value, out)
+			       : check_variables(value, WORDS(line_variables), out);
 	case CTRACE_PROPERTY_FILE:
-		finding = check_path(value, "a name with / between directories, such as logs/$(APPNAME).log", out);
-		return finding != CT_PROPERTY_GOOD ? finding : check_variables(value, WORDS(file_variables), out);
+		finding = check_path(
+			value, "a name with / between directories, such as logs/$(APPNAME).log",
+			out);
+		return finding != CT_PROPERTY_GOOD
+			       ? finding
+			       : check_variables(value, WORDS(file_variables), out);
 	case CTRACE_PROPERTY_DIRECTORY:
 		return check_path(value, "a directory's path, such as /var/tmp/traces", out);
 	case CTRACE_PROPERTY_MODE:

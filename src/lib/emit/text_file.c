@@ -1,12 +1,15 @@
 /*
- * text_file.c - the file that TEXTFILE has open: locks, generations, and what others may do to it meanwhile.
+ * text_file.c - the file that TEXTFILE has open: locks, generations, and what others may do to it
+ * meanwhile.
  *
- * Called by emit_text.c on the thread that consumes.  A file is locked (flock) as long as it is open, so that two processes with the
- * same FILE never write over each other; with MULTIPROC it is locked during a batch only.  An unlock by name would also drop
- * the lock of the process that forked this one, so locks of a whole file's life end by closing it.
+ * Called by emit_text.c on the thread that consumes.  A file is locked (flock) as long as it is
+ * open, so that two processes with the same FILE never write over each other; with MULTIPROC it is
+ * locked during a batch only.  An unlock by name would also drop the lock of the process that
+ * forked this one, so locks of a whole file's life end by closing it.
  *
- * Whether the path still names the file is looked up by the path, and in a process that has left its root directory or mount name space
- * since by a descriptor of the directory: the path means something else there.
+ * Whether the path still names the file is looked up by the path, and in a process that has left
+ * its root directory or mount name space since by a descriptor of the directory: the path means
+ * something else there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +35,8 @@
 #define SCAN_SIZE 16384u
 #define LINE_SCAN CT_LINE_MAX /* how far back the end of the last whole line is looked for */
 #define LOCK_TRIES 500u
-#define LOCK_PAUSE_NS 1000000 /* so that a stopped process holds us up for half a second at most */
+#define LOCK_PAUSE_NS 1000000 /* so that a stopped process holds us up for half a second at most \
+			       */
 
 void ct_text_file_init(struct ct_text_file *file)
 {
@@ -56,8 +60,9 @@ void ct_text_file_forget_lost(struct ct_text_file *file)
 		file->parent_fd = -1;
 }
 
-/* A program that closes every descriptor, as daemons do, may have opened something of its own at our number since.  NOT_FOUND then; the
- * file is not given up when its file system does not answer. */
+/* A program that closes every descriptor, as daemons do, may have opened something of its own at
+ * our number since.  NOT_FOUND then; the file is not given up when its file system does not answer.
+ */
 static enum ctrace_status look(const struct ct_text_file *file, struct stat *out_info)
 {
 	enum ct_os_identity identity = ct_os_identify(file->fd, &file->id);
@@ -85,7 +90,8 @@ static const char *base_name(const char *path)
 }
 
 /* Without a descriptor of the directory the file counts as never renamed. */
-static void note_parent(struct ct_text_file *file, const char *path, const struct ct_text_file *before)
+static void note_parent(struct ct_text_file *file, const char *path,
+			const struct ct_text_file *before)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
 	size_t size = (size_t)(base_name(path) - path);
@@ -96,7 +102,8 @@ static void note_parent(struct ct_text_file *file, const char *path, const struc
 	} else {
 		memcpy(directory, path, size);
 		directory[size > 1 ? size - 1 : size] = '\0';
-		file->parent_fd = ct_os_high(open(size > 0 ? directory : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+		file->parent_fd = ct_os_high(
+			open(size > 0 ? directory : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 		file->world = ct_os_world();
 	}
 	file->parent_id = ct_os_file_id(file->parent_fd);
@@ -124,7 +131,8 @@ static enum ctrace_status cut_half_line(int fd, uint64_t *size)
 	uint64_t at = *size;
 	size_t got;
 
-	if (ct_os_read_at(fd, window, sizeof mark - 1, 0, &got) != CTRACE_OK || memcmp(window, mark, got) != 0)
+	if (ct_os_read_at(fd, window, sizeof mark - 1, 0, &got) != CTRACE_OK ||
+	    memcmp(window, mark, got) != 0)
 		return CTRACE_OK;
 	while (at > 0 && *size - at < LINE_SCAN) {
 		size_t part = at < sizeof window ? (size_t)at : sizeof window;
@@ -144,17 +152,20 @@ static enum ctrace_status cut_half_line(int fd, uint64_t *size)
 	return CTRACE_OK;
 }
 
-static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing, const struct ct_text_file *before,
-				    struct ct_text_file *file)
+static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sharing sharing,
+				    const struct ct_text_file *before, struct ct_text_file *file)
 {
-	bool is_elsewhere = before != NULL && ct_os_is_file(before->parent_fd, &before->parent_id) && !is_same_world(before);
+	bool is_elsewhere = before != NULL &&
+			    ct_os_is_file(before->parent_fd, &before->parent_id) &&
+			    !is_same_world(before);
 	enum ctrace_status status;
 	struct ct_file_id id;
 	struct stat info;
 	uint64_t size;
 	int fd;
 
-	status = ct_os_open_known(is_elsewhere ? before->parent_fd : AT_FDCWD, is_elsewhere ? base_name(path) : path,
+	status = ct_os_open_known(is_elsewhere ? before->parent_fd : AT_FDCWD,
+				  is_elsewhere ? base_name(path) : path,
 				  open_flags(sharing) | flags, &fd, &id);
 	if (status != CTRACE_OK)
 		return status;
@@ -163,8 +174,10 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 		if (status != CTRACE_OK)
 			goto undo_open;
 	}
-	/* A generation begins empty, but not when it is only opened again because its descriptor was closed behind our back. */
-	if (sharing == CT_TEXT_GENERATION && (flags & O_CREAT) != 0 && (before == NULL || !ct_os_is_file(fd, &before->id))) {
+	/* A generation begins empty, but not when it is only opened again because its descriptor
+	 * was closed behind our back. */
+	if (sharing == CT_TEXT_GENERATION && (flags & O_CREAT) != 0 &&
+	    (before == NULL || !ct_os_is_file(fd, &before->id))) {
 		status = ct_os_truncate(fd, 0);
 		if (status != CTRACE_OK)
 			goto undo_open;
@@ -179,7 +192,8 @@ static enum ctrace_status open_path(const char *path, int flags, enum ct_text_sh
 			goto undo_open;
 	}
 	if (!ct_os_is_file(fd, &id)) {
-		status = CTRACE_OS_ERROR; /* closed behind our back: the size may be another file's */
+		/* closed behind our back: the size may be another file's */
+		status = CTRACE_OS_ERROR;
 		goto undo_open;
 	}
 	file->fd = fd;
@@ -230,16 +244,21 @@ static enum ctrace_status create_at(const char *path, void *user)
 	return status;
 }
 
-static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context, uint32_t generation,
-		       enum ct_text_sharing sharing)
+static bool print_name(struct ct_buf *out, const struct ctrace_emitter_context *context,
+		       uint32_t generation, enum ct_text_sharing sharing)
 {
-	return ct_file_name_print(out, context, &ct_emit_textfile, generation, sharing == CT_TEXT_GENERATION);
+	return ct_file_name_print(out, context, &ct_emit_textfile, generation,
+				  sharing == CT_TEXT_GENERATION);
 }
 
-enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct ctrace_emitter_context *context, uint32_t generation,
-				       enum ct_text_sharing sharing, const struct ct_text_file *before)
+enum ctrace_status ct_text_file_create(struct ct_text_file *file,
+				       const struct ctrace_emitter_context *context,
+				       uint32_t generation, enum ct_text_sharing sharing,
+				       const struct ct_text_file *before)
 {
-	struct create create = { .file = file, .before = before, .sharing = sharing, .pid = context->pid };
+	struct create create = {
+		.file = file, .before = before, .sharing = sharing, .pid = context->pid
+	};
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	struct ct_file_access access;
 	struct ct_buf name;
@@ -259,7 +278,8 @@ enum ctrace_status ct_text_file_create(struct ct_text_file *file, const struct c
 	return CTRACE_OK;
 }
 
-/* Is what begins at `from` a header of process pid, or the beginning of one whose writing was cut short? */
+/* Is what begins at `from` a header of process pid, or the beginning of one whose writing was cut
+ * short? */
 static bool is_header_of(int fd, uint64_t from, uint32_t pid)
 {
 	static const char mark[] = CT_TEXT_HEADER_MARK, label[] = "\n# ProcessId        = ";
@@ -285,7 +305,8 @@ static bool has_header_between(int fd, uint64_t from, uint64_t size)
 	while (from + mark_size <= size) {
 		size_t got = 0;
 
-		if (ct_os_read_at(fd, window, sizeof window, from, &got) != CTRACE_OK || got < mark_size)
+		if (ct_os_read_at(fd, window, sizeof window, from, &got) != CTRACE_OK ||
+		    got < mark_size)
 			return true;
 		if (memmem(window, got, mark, mark_size) != NULL)
 			return true;
@@ -294,8 +315,9 @@ static bool has_header_between(int fd, uint64_t from, uint64_t size)
 	return false;
 }
 
-/* Did another process use the file since process pid stopped at `from`?  Then what is behind `from` begins with a header of its own
- * and must not be cut.  header_due: what pid itself wrote last begins with one too. */
+/* Did another process use the file since process pid stopped at `from`?  Then what is behind `from`
+ * begins with a header of its own and must not be cut.  header_due: what pid itself wrote last
+ * begins with one too. */
 static bool is_used_by_others(int fd, uint64_t from, uint64_t size, bool header_due, uint32_t pid)
 {
 	if (!header_due)
@@ -308,7 +330,8 @@ static uint64_t place_tag(const struct ct_file_id *id)
 	return ((uint64_t)id->inode * 0x9E3779B97F4A7C15u >> 48) | 1;
 }
 
-/* Is it the file that the place was noted for?  Not by its device: that may have another number after the machine was started again. */
+/* Is it the file that the place was noted for?  Not by its device: that may have another number
+ * after the machine was started again. */
 static bool is_of_place(const struct ct_text_file *file, const struct ctrace_place *place)
 {
 	uint64_t tag = (place->extra & ~PLACE_HEADER_DUE) >> PLACE_FILE_SHIFT;
@@ -323,12 +346,14 @@ static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sha
 	char text[sizeof mark - 1];
 	size_t got;
 
-	return sharing == CT_TEXT_GENERATION && offset > 0 && ct_os_read_at(fd, text, sizeof text, 0, &got) == CTRACE_OK &&
-	       got == sizeof text && memcmp(text, mark, got) == 0 && !is_header_of(fd, 0, pid);
+	return sharing == CT_TEXT_GENERATION && offset > 0 &&
+	       ct_os_read_at(fd, text, sizeof text, 0, &got) == CTRACE_OK && got == sizeof text &&
+	       memcmp(text, mark, got) == 0 && !is_header_of(fd, 0, pid);
 }
 
 /* Is `path` what FILE makes of this generation, in whichever directory? */
-static bool is_named(const char *path, const struct ctrace_emitter_context *context, uint32_t generation, enum ct_text_sharing sharing)
+static bool is_named(const char *path, const struct ctrace_emitter_context *context,
+		     uint32_t generation, enum ct_text_sharing sharing)
 {
 	size_t size = strlen(path);
 	char suffix[16];
@@ -337,19 +362,21 @@ static bool is_named(const char *path, const struct ctrace_emitter_context *cont
 
 	ct_buf_init(&name);
 	(void)snprintf(suffix, sizeof suffix, ".%u", context->pid);
-	is_same =
-		print_name(&name, context, generation, sharing) &&
-		(ct_file_name_ends(path, size, &name) || (size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0 &&
-							  ct_file_name_ends(path, size - strlen(suffix), &name)));
+	is_same = print_name(&name, context, generation, sharing) &&
+		  (ct_file_name_ends(path, size, &name) ||
+		   (size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0 &&
+		    ct_file_name_ends(path, size - strlen(suffix), &name)));
 	ct_buf_fini(&name);
 	return is_same;
 }
 
-enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct ctrace_emitter_context *context,
+enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
+				       const struct ctrace_emitter_context *context,
 				       enum ct_text_sharing sharing)
 {
 	const struct ctrace_place *place = context->place;
-	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0 || (place->extra & PLACE_SPLIT) != 0;
+	bool header_due = (place->extra & PLACE_HEADER_DUE) != 0 || place->offset == 0 ||
+			  (place->extra & PLACE_SPLIT) != 0;
 	bool is_split = (place->extra & PLACE_SPLIT) != 0;
 	uint32_t generation = (uint32_t)(place->extra & (PLACE_SPLIT - 1));
 	uint64_t offset = is_split ? 0 : place->offset, size;
@@ -369,8 +396,10 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 	size = found.size;
 	if (sharing == CT_TEXT_SHARED || size < offset) {
 		offset = size;
-	} else if (!is_of_place(&found, place) || is_begun_by_others(found.fd, offset, sharing, context->pid) ||
-		   (size > offset && is_used_by_others(found.fd, offset, size, header_due, context->pid))) {
+	} else if (!is_of_place(&found, place) ||
+		   is_begun_by_others(found.fd, offset, sharing, context->pid) ||
+		   (size > offset &&
+		    is_used_by_others(found.fd, offset, size, header_due, context->pid))) {
 		status = sharing == CT_TEXT_OWN ? cut_half_line(found.fd, &size) : CTRACE_OK;
 		if (status != CTRACE_OK) {
 			ct_text_file_close(&found);
@@ -389,7 +418,9 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file, const struct c
 	file->size = offset;
 	file->generation = generation;
 	/* Or the header says which settings hold from here on. */
-	file->header_due = sharing == CT_TEXT_SHARED ? offset == 0 : header_due || offset == 0 || !context->recovering;
+	file->header_due = sharing == CT_TEXT_SHARED
+				   ? offset == 0
+				   : header_due || offset == 0 || !context->recovering;
 	file->cut_due = false;
 	memcpy(file->path, place->path, strlen(place->path) + 1);
 	return CTRACE_OK;
@@ -418,7 +449,8 @@ static bool is_in_place(const struct ct_text_file *file, const struct stat *ours
 	if (is_same_world(file))
 		result = fstatat(AT_FDCWD, file->path, &there, AT_SYMLINK_NOFOLLOW);
 	else if (ct_os_is_file(file->parent_fd, &file->parent_id))
-		result = fstatat(file->parent_fd, base_name(file->path), &there, AT_SYMLINK_NOFOLLOW);
+		result = fstatat(file->parent_fd, base_name(file->path), &there,
+				 AT_SYMLINK_NOFOLLOW);
 	else
 		return ours->st_nlink > 0;
 	if (result != 0) {
@@ -450,7 +482,9 @@ enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *dat
 
 enum ctrace_status ct_text_file_cut(struct ct_text_file *file)
 {
-	enum ctrace_status status = ct_os_is_file(file->fd, &file->id) ? ct_os_truncate(file->fd, file->size) : CTRACE_OS_ERROR;
+	enum ctrace_status status = ct_os_is_file(file->fd, &file->id)
+					    ? ct_os_truncate(file->fd, file->size)
+					    : CTRACE_OS_ERROR;
 
 	file->cut_due = status != CTRACE_OK;
 	return status;
@@ -470,7 +504,8 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 	}
 	if (status != CTRACE_OK)
 		return status;
-	/* Somebody emptied it, or added to it: go on from where it ends, neither over it nor behind a hole. */
+	/* Somebody emptied it, or added to it: go on from where it ends, neither over it nor behind
+	 * a hole. */
 	is_changed = file->size != (uint64_t)info.st_size;
 	file->size = (uint64_t)info.st_size;
 	if (sharing == CT_TEXT_SHARED)
@@ -512,7 +547,8 @@ void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place
 	if (strcmp(place->path, file->path) != 0)
 		memcpy(place->path, file->path, strlen(file->path) + 1);
 	place->offset = file->size;
-	place->extra = file->generation | place_tag(&file->id) << PLACE_FILE_SHIFT | (file->header_due ? PLACE_HEADER_DUE : 0);
+	place->extra = file->generation | place_tag(&file->id) << PLACE_FILE_SHIFT |
+		       (file->header_due ? PLACE_HEADER_DUE : 0);
 }
 
 void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns)
@@ -526,11 +562,14 @@ void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uin
 uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation)
 {
 	*out_generation = (uint32_t)(place->extra & (PLACE_SPLIT - 1));
-	return (place->extra & PLACE_SPLIT) != 0 ? (uint32_t)(place->extra >> PLACE_TURNS_SHIFT) & PLACE_TURNS_MAX : 0;
+	return (place->extra & PLACE_SPLIT) != 0
+		       ? (uint32_t)(place->extra >> PLACE_TURNS_SHIFT) & PLACE_TURNS_MAX
+		       : 0;
 }
 
 /* The generations of a FILE differ in their last parts only. */
-bool ct_text_file_other_generation(const struct ctrace_emitter_context *context, uint32_t generation, uint32_t other,
+bool ct_text_file_other_generation(const struct ctrace_emitter_context *context,
+				   uint32_t generation, uint32_t other,
 				   char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	const char *path = context->place->path;
@@ -540,11 +579,12 @@ bool ct_text_file_other_generation(const struct ctrace_emitter_context *context,
 	ct_buf_init(&name);
 	ct_buf_init(&other_name);
 	is_known = print_name(&name, context, generation, CT_TEXT_GENERATION) &&
-		   print_name(&other_name, context, other, CT_TEXT_GENERATION) && ct_file_name_ends(path, strlen(path), &name) &&
+		   print_name(&other_name, context, other, CT_TEXT_GENERATION) &&
+		   ct_file_name_ends(path, strlen(path), &name) &&
 		   strlen(path) - name.size + other_name.size < CTRACE_EMITTER_PATH_SIZE;
 	if (is_known)
-		(void)snprintf(out_path, CTRACE_EMITTER_PATH_SIZE, "%.*s%s", (int)(strlen(path) - name.size), path,
-			       ct_buf_text(&other_name));
+		(void)snprintf(out_path, CTRACE_EMITTER_PATH_SIZE, "%.*s%s",
+			       (int)(strlen(path) - name.size), path, ct_buf_text(&other_name));
 	ct_buf_fini(&name);
 	ct_buf_fini(&other_name);
 	return is_known;

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Quotes and backslashes are as harmless here as they are usual in a command line, so they stay as they are; the rest of what could
- * spoil a line is escaped. */
+/* Quotes and backslashes are as harmless here as they are usual in a command line, so they stay as
+ * they are; the rest of what could spoil a line is escaped. */
 static void add_value(struct ct_buf *out, const char *value)
 {
 	while (*value != '\0') {
@@ -42,7 +42,8 @@ static void add_line(struct ct_buf *out, const char *label, const char *value)
 	ct_buf_add_char(out, '\n');
 }
 
-void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context, const char *format)
+void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context,
+			const char *format)
 {
 	uint64_t now = ct_clock_wall_ns();
 

@@ -1,9 +1,10 @@
 /*
  * text_line.c - an event as one line of text, by a FORMAT with pseudo-variables.
  *
- * Called for every event by the emitters that print, on the consumer thread's thread, and by the readers.  A printer of lines belongs to one thread;
- * the rest is pure.  What a traced program put into its event can neither end the line nor reach a terminal as anything but text: all of it
- * goes through ct_escape_add(), is found to be printable ASCII, or comes out as digits.
+ * Called for every event by the emitters that print, on the consumer thread's thread, and by the
+ * readers.  A printer of lines belongs to one thread; the rest is pure.  What a traced program put
+ * into its event can neither end the line nor reach a terminal as anything but text: all of it goes
+ * through ct_escape_add(), is found to be printable ASCII, or comes out as digits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,8 @@
 #define MS_PER_SECOND 1000u
 #define TIME_SIZE 12u
 
-/* The last time printed by this thread.  Asking the time zone costs more than the rest of a line; and many events are of one millisecond. */
+/* The last time printed by this thread.  Asking the time zone costs more than the rest of a line;
+ * and many events are of one millisecond. */
 struct shown_time {
 	uint64_t ms;     /* since 1970, plus 1: 0 is none */
 	uint64_t second; /* the same */
@@ -100,7 +102,8 @@ void ct_line_add_date(struct ct_buf *out, uint64_t time_ns)
 }
 
 /* Upper-case hexadecimal, a '-' between blocks. */
-static __attribute__((noinline)) void add_bytes(struct ct_buf *out, const unsigned char *data, size_t size, uint32_t block_size)
+static __attribute__((noinline)) void add_bytes(struct ct_buf *out, const unsigned char *data,
+						size_t size, uint32_t block_size)
 {
 	char *at;
 
@@ -131,7 +134,8 @@ static __attribute__((noinline)) void add_address(struct ct_buf *out, uint64_t v
 }
 
 /* A text with something to escape.  Out of line, so that the others are spared its registers. */
-static __attribute__((noinline)) void add_hostile(struct ct_buf *out, const void *data, size_t size, bool quote)
+static __attribute__((noinline)) void add_hostile(struct ct_buf *out, const void *data, size_t size,
+						  bool quote)
 {
 	if (quote)
 		ct_buf_add_char(out, '"');
@@ -156,8 +160,8 @@ static inline void add_text(struct ct_buf *out, const void *data, size_t size, b
 	ct_buf_end(out, at + quote);
 }
 
-void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format, enum ct_encoding encoding, const void *data,
-			 size_t size)
+void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format,
+			 enum ct_encoding encoding, const void *data, size_t size)
 {
 	if (encoding == CT_ENCODING_ASCII) {
 		add_text(out, data, size, format->quote_strings);
@@ -170,7 +174,8 @@ void ct_line_add_encoded(struct ct_buf *out, const struct ct_line_format *format
 		ct_buf_add_char(out, '"');
 }
 
-static inline void add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
+static inline void add_item(struct ct_buf *out, const struct ct_line_format *format,
+			    const struct ctrace_event_item *item)
 {
 	uint32_t size = item->data != NULL ? item->size : 0;
 	bool is_number = item->size >= 1 && item->size <= 8;
@@ -206,12 +211,14 @@ static inline void add_item(struct ct_buf *out, const struct ct_line_format *for
 	add_bytes(out, item->data, size, format->hex_block_size);
 }
 
-void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item)
+void ct_line_add_item(struct ct_buf *out, const struct ct_line_format *format,
+		      const struct ctrace_event_item *item)
 {
 	add_item(out, format, item);
 }
 
-void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
+		      const struct ctrace_event *event)
 {
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
@@ -222,22 +229,32 @@ void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out, co
 /* ---- lines ---- */
 
 static const struct ct_line_name own_names[] = {
-	{ "COMPONENT", CT_LINE_COMPONENT, true }, { "EVENT", CT_LINE_EVENT, true },  { "LEVEL", CT_LINE_LEVEL, true },
-	{ "DATA", CT_LINE_DATA, false },          { "DATE", CT_LINE_DATE, false },   { "THREAD", CT_LINE_THREAD, false },
-	{ "TIME", CT_LINE_TIME, false },          { "PID", CT_LINE_PROCESS, false }, { "PROCESS", CT_LINE_PROCESS, false },
+	{ "COMPONENT", CT_LINE_COMPONENT, true },
+	{ "EVENT", CT_LINE_EVENT, true },
+	{ "LEVEL", CT_LINE_LEVEL, true },
+	{ "DATA", CT_LINE_DATA, false },
+	{ "DATE", CT_LINE_DATE, false },
+	{ "THREAD", CT_LINE_THREAD, false },
+	{ "TIME", CT_LINE_TIME, false },
+	{ "PID", CT_LINE_PROCESS, false },
+	{ "PROCESS", CT_LINE_PROCESS, false },
 	{ "APPNAME", CT_LINE_APPNAME, true }, /* last: not without a program */
 };
 
-enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line, const struct ct_line_format *format,
+enum ctrace_status ct_line_printer_init_with(struct ct_line_printer *line,
+					     const struct ct_line_format *format,
 					     const struct ct_line_name *names, size_t name_count)
 {
-	*line = (struct ct_line_printer){ .format = *format, .delimiter_size = strlen(format->delimiter) };
+	*line = (struct ct_line_printer){ .format = *format,
+					  .delimiter_size = strlen(format->delimiter) };
 	return ct_line_parts_init(&line->parts, format->format, names, name_count);
 }
 
-enum ctrace_status ct_line_printer_init(struct ct_line_printer *line, const struct ct_line_format *format)
+enum ctrace_status ct_line_printer_init(struct ct_line_printer *line,
+					const struct ct_line_format *format)
 {
-	return ct_line_printer_init_with(line, format, own_names, CT_COUNT(own_names) - (format->program == NULL));
+	return ct_line_printer_init_with(line, format, own_names,
+					 CT_COUNT(own_names) - (format->program == NULL));
 }
 
 void ct_line_printer_fini(struct ct_line_printer *line)
@@ -245,10 +262,11 @@ void ct_line_printer_fini(struct ct_line_printer *line)
 	ct_line_parts_fini(&line->parts);
 }
 
-static void add_class(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event);
+static void add_class(const struct ct_line_printer *line, struct ct_buf *out,
+		      const struct ctrace_event *event);
 
-static inline void add_part(const struct ct_line_printer *line, struct ct_buf *out, const struct ct_line_part *part,
-			    const struct ctrace_event *event)
+static inline void add_part(const struct ct_line_printer *line, struct ct_buf *out,
+			    const struct ct_line_part *part, const struct ctrace_event *event)
 {
 	switch (part->variable) {
 	case CT_LINE_TEXT:
@@ -289,21 +307,25 @@ static inline void add_part(const struct ct_line_printer *line, struct ct_buf *o
 	}
 }
 
-void ct_line_add_part(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
+void ct_line_add_part(const void *self, struct ct_buf *out, const struct ct_line_part *part,
+		      const void *of)
 {
 	add_part(self, out, part, of);
 }
 
-static void add_class(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+static void add_class(const struct ct_line_printer *line, struct ct_buf *out,
+		      const struct ctrace_event *event)
 {
-	const struct ct_line_class class = {
-		.component = event->component, .component_id = event->component_id, .event_id = event->event_id, .level = event->level
-	};
+	const struct ct_line_class class = { .component = event->component,
+					     .component_id = event->component_id,
+					     .event_id = event->event_id,
+					     .level = event->level };
 
 	ct_line_parts_add_class(&line->parts, out, &class, ct_line_add_part, line, event);
 }
 
-void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out, const struct ctrace_event *event)
+void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out,
+		 const struct ctrace_event *event)
 {
 	const struct ct_line_part *part = line->parts.parts, *end = part + line->parts.count;
 
@@ -334,7 +356,8 @@ void ct_line_add_seconds(struct ct_buf *out, uint64_t ns)
 {
 	uint64_t us = ns / 1000 + (ns % 1000 >= 500);
 
-	ct_buf_add_format(out, "%llu.%06llu s", (unsigned long long)(us / 1000000u), (unsigned long long)(us % 1000000u));
+	ct_buf_add_format(out, "%llu.%06llu s", (unsigned long long)(us / 1000000u),
+			  (unsigned long long)(us % 1000000u));
 }
 
 void ct_line_add_step(struct ct_buf *out, int64_t by_ns)
@@ -343,13 +366,15 @@ void ct_line_add_step(struct ct_buf *out, int64_t by_ns)
 	ct_line_add_seconds(out, by_ns < 0 ? 0 - (uint64_t)by_ns : (uint64_t)by_ns);
 }
 
-void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen, const struct ctrace_event *event)
+void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen,
+			const struct ctrace_event *event)
 {
 	const struct ctrace_clock *clock = event->clock;
 	bool is_first = seen->steps == CT_CLOCK_UNSEEN;
 	int64_t by_ns = (int64_t)((uint64_t)clock->total_ns - (uint64_t)seen->total_ns);
 
-	/* Its thread was interrupted before it committed: the event is from before a step that is noted already. */
+	/* Its thread was interrupted before it committed: the event is from before a step that is
+	 * noted already. */
 	if (!is_first && clock->steps < seen->steps)
 		return;
 	seen->steps = clock->steps;

@@ -15,8 +15,9 @@
 #include <string.h>
 
 #define WINDOW_SIZE 16384u
-#define SCAN_LIMIT (CT_LINE_MAX + ((uint64_t)64 << 20)) /* bytes behind the place that are looked at */
-#define LINE_LIMIT 65536u                               /* far more than a batch has */
+/* bytes behind the place that are looked at */
+#define SCAN_LIMIT (CT_LINE_MAX + ((uint64_t)64 << 20))
+#define LINE_LIMIT 65536u /* far more than a batch has */
 #define HASH_START 0xCBF29CE484222325u
 #define HASH_FACTOR 0x100000001B3u
 
@@ -43,7 +44,9 @@ static void seen_add(struct ct_text_seen *seen, uint64_t hash)
 {
 	if (seen->count == seen->capacity) {
 		size_t capacity = seen->capacity != 0 ? seen->capacity * 2 : 256;
-		uint64_t *hashes = capacity <= LINE_LIMIT ? reallocarray(seen->hashes, capacity, sizeof *hashes) : NULL;
+		uint64_t *hashes = capacity <= LINE_LIMIT
+					   ? reallocarray(seen->hashes, capacity, sizeof *hashes)
+					   : NULL;
 
 		if (hashes == NULL)
 			return;
@@ -56,7 +59,8 @@ static void seen_add(struct ct_text_seen *seen, uint64_t hash)
 /* A header says whose lines follow. */
 static void scan_end_line(struct scan *scan)
 {
-	if (scan->size == sizeof CT_TEXT_HEADER_MARK - 2 && memcmp(scan->start, CT_TEXT_HEADER_MARK, scan->size) == 0)
+	if (scan->size == sizeof CT_TEXT_HEADER_MARK - 2 &&
+	    memcmp(scan->start, CT_TEXT_HEADER_MARK, scan->size) == 0)
 		scan->is_own = false;
 	else if (strncmp(scan->start, label, sizeof label - 1) == 0)
 		scan->is_own = strtoul(scan->start + sizeof label - 1, NULL, 10) == scan->pid;

@@ -1,7 +1,9 @@
 /*
- * process.c - one traced process: attaching it at the first need, and the calls that lib/start answers.
+ * process.c - one traced process: attaching it at the first need, and the calls that lib/start
+ * answers.
  *
- * Called on any thread of the program.  ct_process_wake_consumer_thread() and ct_process_open_first() are async-signal-safe.
+ * Called on any thread of the program.  ct_process_wake_consumer_thread() and
+ * ct_process_open_first() are async-signal-safe.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * lib/process/process.h - one traced process: its state, and how the directories below lib/start reach what lib/start does.
+ * lib/process/process.h - one traced process: its state, and how the directories below lib/start
+ * reach what lib/start does.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,34 +18,46 @@ enum ct_process_state {
 	CT_PROCESS_ATTACHED = 1,
 	CT_PROCESS_CLOSED = 2, /* after the library's destructor */
 	CT_PROCESS_FORKED = 3, /* a child that has not traced yet: follows its parent's levels */
-	CT_PROCESS_FAILED = 4  /* no memory for a session: everything is counted, nothing recorded */
+	/* no memory for a session: everything is counted, nothing recorded */
+	CT_PROCESS_FAILED = 4
 };
 struct ct_process {
-	uint32_t state;                              /* enum ct_process_state, atomic */
-	uint32_t consumer_thread_idle;                         /* 1: the consumer thread sleeps; wake it through ct_process_wake_consumer_thread() */
-	uint32_t failing;                            /* mask of destinations that fail now; written by the consumer, read by trace calls */
-	uint32_t file_dests;                         /* mask of destinations that are files; `block` is their default policy */
+	uint32_t state; /* enum ct_process_state, atomic */
+	/* 1: the consumer thread sleeps; wake it through ct_process_wake_consumer_thread() */
+	uint32_t consumer_thread_idle;
+	/* mask of destinations that fail now; written by the consumer, read by trace calls */
+	uint32_t failing;
+	/* mask of destinations that are files; `block` is their default policy */
+	uint32_t file_dests;
 	uint64_t lost_unattached[CTRACE_LOSS_COUNT]; /* before a session, or after it */
-	const uint32_t *mark;                        /* 1; a forked child sees 0, however it was made */
+	/* 1; a forked child sees 0, however it was made */
+	const uint32_t *mark;
 	struct ct_session session;
 	struct ct_registry *registry;
 	struct ct_ring_pool *pool;
 	struct ct_settings settings;
 	const struct ct_target *target; /* where commands take effect (lib/control/control.h) */
-	struct ct_classes classes; /* of session.classes */
-	uint32_t wake_word;        /* the consumer thread sleeps on it; raised to wake it */
-	uint32_t open_wanted; /* atomic: raised when a destination may be in use and not open; the consumer thread compares it with open_done */
+	struct ct_classes classes;      /* of session.classes */
+	uint32_t wake_word;             /* the consumer thread sleeps on it; raised to wake it */
+	/* atomic: raised when a destination may be in use and not open; the consumer thread
+	 * compares it with open_done */
+	uint32_t open_wanted;
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
 	uint32_t
-		adopting; /* mask of destinations of external writers that have died: the consumer thread finishes what they had, and clears it */
+		/* mask of destinations of external writers that have died: the consumer thread
+		   finishes what they had, and clears it */
+			adopting;
 };
 /* Of the library alone, which its address says: trace calls load it without a detour. */
 extern struct ct_process ct_process __attribute__((visibility("hidden")));
 
-/* What lib/start does for the directories below it.  It defines the one table; so a call of these functions goes down in the source, and
- * the linker finds the table without a constructor having run. */
+/* What lib/start does for the directories below it.  It defines the one table; so a call of these
+ * functions goes down in the source, and the linker finds the table without a constructor having
+ * run. */
 struct ct_process_steps {
-	bool (*attach)(void);        /* on the calling thread, which holds none of our locks; false: it failed, or this thread is attaching */
+	/* on the calling thread, which holds none of our locks; false: it failed, or this thread is
+	 * attaching */
+	bool (*attach)(void);
 	void (*forget_parent)(void); /* in a child that was made without the fork handlers */
 	void (*wake)(void);
 	bool (*open_first)(void);
@@ -53,15 +66,16 @@ struct ct_process_steps {
 };
 extern const struct ct_process_steps ct_process_steps __attribute__((visibility("hidden")));
 
-/* The process, attached: session, configuration, consumer thread.  NULL when that failed or the library has closed.  Any thread; takes the
- * attach lock the first time. */
+/* The process, attached: session, configuration, consumer thread.  NULL when that failed or the
+ * library has closed.  Any thread; takes the attach lock the first time. */
 struct ct_process *ct_process_attach(void);
 /* Wakes the consumer thread.  Async-signal-safe. */
 void ct_process_wake_consumer_thread(void);
-/* Called by an event that is about to be recorded, in any thread.  The first call has the consumer thread open the destinations that are in use.
- * Returns true when ct_process_await_first() is to be called after the event is recorded: it waits until they are open, at most
- * ctrace.block.timeout.  So the first trace call reports a file that cannot be written, and a program without events makes no file.  In a
- * signal handler the call only clears is_unopened. */
+/* Called by an event that is about to be recorded, in any thread.  The first call has the consumer
+ * thread open the destinations that are in use. Returns true when ct_process_await_first() is to be
+ * called after the event is recorded: it waits until they are open, at most ctrace.block.timeout.
+ * So the first trace call reports a file that cannot be written, and a program without events makes
+ * no file.  In a signal handler the call only clears is_unopened. */
 bool ct_process_open_first(void) CT_MUST_USE;
 void ct_process_await_first(void);
 /* ctrace_flush(). */

@@ -1,9 +1,10 @@
 /*
  * adopt.c - a whole configuration takes the place of another, while the program traces.
  *
- * Called by a reload, on the control thread, under the registry's lock.  Everything that can fail is done before the first thing is in force;
- * then each component is given its settings, everything is resolved, and each level word is stored once: a component that is on before and
- * after is never off in between.
+ * Called by a reload, on the control thread, under the registry's lock.  Everything that can fail
+ * is done before the first thing is in force; then each component is given its settings, everything
+ * is resolved, and each level word is stored once: a component that is on before and after is never
+ * off in between.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,18 +49,22 @@ static enum ctrace_status ensure_all(struct ct_registry *registry, const struct 
 	uint32_t index;
 
 	for (uint32_t i = 0; i < from->count && status == CTRACE_OK; i++)
-		status = ct_node_ensure(registry, ct_registry_name(from, i), ct_node_at(from, i)->name_size, &index);
+		status = ct_node_ensure(registry, ct_registry_name(from, i),
+					ct_node_at(from, i)->name_size, &index);
 	return status;
 }
 
-static bool plan_component(struct plans *plans, uint32_t index, const struct ct_registry *from, ct_adopt_rule *rule, void *user)
+static bool plan_component(struct plans *plans, uint32_t index, const struct ct_registry *from,
+			   ct_adopt_rule *rule, void *user)
 {
 	const struct ct_node *node = ct_node_at(plans->registry, index);
 	uint32_t found = ct_node_find(from, node->tracer.name, node->name_size);
 	struct plan *plan = &plans->components[index];
 	struct ct_property *properties = NULL;
 
-	plan->own = (struct ct_configured){ .level = CT_LEVEL_UNSET, .overflow = CT_OVERFLOW_UNSET, .flight_level = CT_LEVEL_UNSET };
+	plan->own = (struct ct_configured){ .level = CT_LEVEL_UNSET,
+					    .overflow = CT_OVERFLOW_UNSET,
+					    .flight_level = CT_LEVEL_UNSET };
 	if (found != CT_COMPONENT_NONE) {
 		plan->own = ct_node_at(from, found)->own;
 		properties = ct_node_at(from, found)->properties;
@@ -93,7 +98,8 @@ static bool plan_emitter(struct plans *plans, uint32_t emitter, const struct ct_
 	plans->changed |= 1u << emitter;
 	if (!ct_property_is_same(emitter, now, wanted))
 		plans->reopen |= 1u << emitter;
-	return ct_property_print(plans->registry, emitter, plans->emitters[emitter], &plans->texts[emitter]) == CTRACE_OK;
+	return ct_property_print(plans->registry, emitter, plans->emitters[emitter],
+				 &plans->texts[emitter]) == CTRACE_OK;
 }
 
 static void plans_fini(struct plans *plans)
@@ -105,8 +111,8 @@ static void plans_fini(struct plans *plans)
 	free(plans->components);
 }
 
-static bool plans_init(struct plans *plans, struct ct_registry *registry, const struct ct_registry *from, ct_adopt_rule *rule,
-		       void *user)
+static bool plans_init(struct plans *plans, struct ct_registry *registry,
+		       const struct ct_registry *from, ct_adopt_rule *rule, void *user)
 {
 	bool done;
 
@@ -124,10 +130,12 @@ static bool plans_init(struct plans *plans, struct ct_registry *registry, const 
 
 /* ---- what is to be told ---- */
 
-static void note_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+static void note_property(const char *name, size_t name_size, const char *value, size_t value_size,
+			  void *user)
 {
 	struct ct_adoption *adoption = user;
-	struct property_change change = { adoption->component, (uint32_t)name_size, (uint32_t)value_size };
+	struct property_change change = { adoption->component, (uint32_t)name_size,
+					  (uint32_t)value_size };
 
 	ct_buf_add(&adoption->properties, &change, sizeof change);
 	ct_buf_add(&adoption->properties, name, name_size + 1);
@@ -148,15 +156,17 @@ static struct ct_adoption *adoption_create(const struct plans *plans)
 	if (adoption == NULL)
 		return NULL;
 	ct_buf_init(&adoption->properties);
-	if (ct_level_changes_init(&adoption->levels, plans->registry, CT_COMPONENT_NONE, true) != CTRACE_OK) {
+	if (ct_level_changes_init(&adoption->levels, plans->registry, CT_COMPONENT_NONE, true) !=
+	    CTRACE_OK) {
 		free(adoption);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < plans->count; i++) {
 		adoption->component = i;
 		if (ct_node_is_known(plans->registry, i))
-			ct_property_each_new(plans->components[i].properties, ct_node_at(plans->registry, i)->properties, note_property,
-					     adoption);
+			ct_property_each_new(plans->components[i].properties,
+					     ct_node_at(plans->registry, i)->properties,
+					     note_property, adoption);
 	}
 	if (!adoption->properties.failed)
 		return adoption;
@@ -164,7 +174,8 @@ static struct ct_adoption *adoption_create(const struct plans *plans)
 	return NULL;
 }
 
-static void report_property(const struct property_change *head, const char *texts, ct_change_sink *changed, void *user)
+static void report_property(const struct property_change *head, const char *texts,
+			    ct_change_sink *changed, void *user)
 {
 	const struct ct_change change = {
 		.kind = CT_CHANGE_PROPERTY,
@@ -239,7 +250,8 @@ static void publish_all(struct ct_registry *registry, struct ct_level_changes *c
 	}
 }
 
-static enum ctrace_status put_in_force(struct plans *plans, const struct ct_registry *from, struct ct_adoption *adoption)
+static enum ctrace_status put_in_force(struct plans *plans, const struct ct_registry *from,
+				       struct ct_adoption *adoption)
 {
 	struct ct_registry *registry = plans->registry;
 
@@ -258,7 +270,8 @@ static enum ctrace_status put_in_force(struct plans *plans, const struct ct_regi
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from, ct_adopt_rule *rule, void *user,
+enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from,
+				     ct_adopt_rule *rule, void *user,
 				     struct ct_adoption **out_adoption, uint32_t *out_reopen)
 {
 	struct ct_adoption *adoption;

@@ -1,9 +1,10 @@
 /*
  * channel.c - channels: which ring a component's events go into.
  *
- * Most components share each thread's common ring, channel 0.  One that has a ring size, an overflow policy or a flight recorder
- * of its own, and those below it, take a channel; components with equal settings share one.  Commands run here, on any thread,
- * under the registry's lock, not in a signal handler.  A channel's row is complete before its number is in a level word and never
+ * Most components share each thread's common ring, channel 0.  One that has a ring size, an
+ * overflow policy or a flight recorder of its own, and those below it, take a channel; components
+ * with equal settings share one.  Commands run here, on any thread, under the registry's lock, not
+ * in a signal handler.  A channel's row is complete before its number is in a level word and never
  * changes after that, because threads keep rings by that number.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -41,15 +42,19 @@ static struct ct_channel channel_merge(struct ct_channel inherited, const struct
 
 static bool channel_is_equal(const struct ct_channel *a, const struct ct_channel *b)
 {
-	return a->buffer == b->buffer && a->overflow == b->overflow && a->flight_level == b->flight_level && a->writer == b->writer;
+	return a->buffer == b->buffer && a->overflow == b->overflow &&
+	       a->flight_level == b->flight_level && a->writer == b->writer;
 }
 
-/* The number of a channel with these settings; false when it is a new one and there are CT_CHANNEL_LIMIT already. */
-static bool channel_find(struct ct_registry *registry, const struct ct_channel *channel, uint32_t *out_number)
+/* The number of a channel with these settings; false when it is a new one and there are
+ * CT_CHANNEL_LIMIT already. */
+static bool channel_find(struct ct_registry *registry, const struct ct_channel *channel,
+			 uint32_t *out_number)
 {
 	uint32_t number = 0;
 
-	while (number < registry->channel_count && !channel_is_equal(&registry->channels[number], channel))
+	while (number < registry->channel_count &&
+	       !channel_is_equal(&registry->channels[number], channel))
 		number++;
 	if (number == CT_CHANNEL_LIMIT)
 		return false;
@@ -59,30 +64,37 @@ static bool channel_find(struct ct_registry *registry, const struct ct_channel *
 	return true;
 }
 
-/* Notes, in each component from `top` down, the channel of its settings.  False when there are not enough channels. */
+/* Notes, in each component from `top` down, the channel of its settings.  False when there are not
+ * enough channels. */
 static bool resolve_tree(struct ct_registry *registry, uint32_t top)
 {
 	uint32_t at = top;
 
 	while (at != CT_COMPONENT_NONE) {
 		struct ct_node *node = ct_node_at(registry, at);
-		struct ct_channel channel = channel_merge(registry->channels[ct_channel_inherited(registry, at)], &node->own);
+		struct ct_channel channel = channel_merge(
+			registry->channels[ct_channel_inherited(registry, at)], &node->own);
 
 		if (!channel_find(registry, &channel, &node->channel))
 			return false;
 		/* Where it stays what it was, those below it stay too. */
-		at = ct_node_next(registry, top, at, node->channel == ct_level_word_channel(&ct_registry_entry(registry, at)->level_word));
+		at = ct_node_next(registry, top, at,
+				  node->channel ==
+					  ct_level_word_channel(
+						  &ct_registry_entry(registry, at)->level_word));
 	}
 	return true;
 }
 
-static void publish_tree(struct ct_registry *registry, uint32_t top, struct ct_level_changes *changes)
+static void publish_tree(struct ct_registry *registry, uint32_t top,
+			 struct ct_level_changes *changes)
 {
 	uint32_t at = top;
 
 	while (at != CT_COMPONENT_NONE) {
 		uint32_t channel = ct_node_at(registry, at)->channel;
-		bool is_same = channel == ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+		bool is_same = channel ==
+			       ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
 
 		if (!is_same)
 			ct_level_publish(registry, at, channel, changes);
@@ -92,8 +104,10 @@ static void publish_tree(struct ct_registry *registry, uint32_t top, struct ct_l
 
 static void forget_tree(struct ct_registry *registry, uint32_t top)
 {
-	for (uint32_t at = top; at != CT_COMPONENT_NONE; at = ct_node_next(registry, top, at, false))
-		ct_node_at(registry, at)->channel = ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+	for (uint32_t at = top; at != CT_COMPONENT_NONE;
+	     at = ct_node_next(registry, top, at, false))
+		ct_node_at(registry, at)->channel =
+			ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
 }
 
 bool ct_channel_resolve_all(struct ct_registry *registry)
@@ -103,14 +117,17 @@ bool ct_channel_resolve_all(struct ct_registry *registry)
 
 	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE) {
 		struct ct_node *node = ct_node_at(registry, at);
-		struct ct_channel channel = channel_merge(registry->channels[ct_channel_inherited(registry, at)], &node->own);
+		struct ct_channel channel = channel_merge(
+			registry->channels[ct_channel_inherited(registry, at)], &node->own);
 
 		if (channel_find(registry, &channel, &node->channel))
 			continue;
 		registry->channel_count = channels_before;
 		at = CT_COMPONENT_NONE;
-		while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
-			ct_node_at(registry, at)->channel = ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+		while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) !=
+		       CT_COMPONENT_NONE)
+			ct_node_at(registry, at)->channel =
+				ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
 		return false;
 	}
 	return true;
@@ -130,8 +147,9 @@ static void own_change(struct ct_configured *own, const struct channel_change *c
 		own->flight_level = change->flight_level;
 }
 
-static enum ctrace_status channel_set(struct ct_registry *registry, const char *component, size_t size, const struct channel_change *change,
-				    ct_change_sink *changed, void *user)
+static enum ctrace_status channel_set(struct ct_registry *registry, const char *component,
+				      size_t size, const struct channel_change *change,
+				      ct_change_sink *changed, void *user)
 {
 	enum ctrace_status status = ct_component_check_name(component, size);
 	struct ct_level_changes changes;
@@ -171,22 +189,25 @@ undo_lock:
 	return status;
 }
 
-enum ctrace_status ct_channel_set_buffer(struct ct_registry *registry, const char *component, size_t size, uint64_t bytes)
+enum ctrace_status ct_channel_set_buffer(struct ct_registry *registry, const char *component,
+					 size_t size, uint64_t bytes)
 {
 	struct channel_change change = { .what = SET_BUFFER, .buffer = bytes };
 
 	return channel_set(registry, component, size, &change, NULL, NULL);
 }
 
-enum ctrace_status ct_channel_set_overflow(struct ct_registry *registry, const char *component, size_t size, uint32_t overflow)
+enum ctrace_status ct_channel_set_overflow(struct ct_registry *registry, const char *component,
+					   size_t size, uint32_t overflow)
 {
 	struct channel_change change = { .what = SET_OVERFLOW, .overflow = overflow };
 
 	return channel_set(registry, component, size, &change, NULL, NULL);
 }
 
-enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
-				       ct_change_sink *changed, void *user)
+enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const char *component,
+					 size_t size, uint32_t level, ct_change_sink *changed,
+					 void *user)
 {
 	struct channel_change change = { .what = SET_FLIGHT, .flight_level = level };
 
@@ -195,7 +216,8 @@ enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const cha
 	return channel_set(registry, component, size, &change, changed, user);
 }
 
-enum ctrace_status ct_channel_set_writer(struct ct_registry *registry, const char *component, size_t size, uint32_t writer)
+enum ctrace_status ct_channel_set_writer(struct ct_registry *registry, const char *component,
+					 size_t size, uint32_t writer)
 {
 	struct channel_change change = { .what = SET_WRITER, .writer = writer };
 

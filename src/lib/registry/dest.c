@@ -1,9 +1,10 @@
 /*
  * dest.c - destinations: which emitters each component's events go to.
  *
- * A component delivers to its own emitters and, unless it says otherwise, to those of its parent; at the top stands the
- * default list, which is never empty.  Commands run here under the registry's lock, not in a signal handler; so does the end
- * of a registration, which only counts.  The consumer reads the resolved masks in the session.
+ * A component delivers to its own emitters and, unless it says otherwise, to those of its parent;
+ * at the top stands the default list, which is never empty.  Commands run here under the registry's
+ * lock, not in a signal handler; so does the end of a registration, which only counts.  The
+ * consumer reads the resolved masks in the session.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,8 @@
 
 #include <string.h>
 
-_Static_assert(CT_EMITTER_LIMIT == CT_WRITER_SLOT, "an emitter is a bit of the mask and a place in the session, before the writers'");
+_Static_assert(CT_EMITTER_LIMIT == CT_WRITER_SLOT,
+	       "an emitter is a bit of the mask and a place in the session, before the writers'");
 
 /* ---- who is in use ---- */
 
@@ -34,9 +36,12 @@ static void count_users(struct ct_registry *registry, uint32_t old, uint32_t new
 		*users = (new &bit) != 0 ? *users + 1 : *users - 1;
 		if (*users == ((new &bit) != 0 ? 1u : 0u)) {
 			ct_dest_name(registry, emitter);
-			/* Release: a reader in another process that sees it active finds its name. */
-			__atomic_store_n(&registry->session->head->dest[emitter].active, *users, __ATOMIC_RELEASE);
-			__atomic_store_n(&registry->dests_in_use, registry->dests_in_use ^ bit, __ATOMIC_RELEASE);
+			/* Release: a reader in another process that sees it active finds its name.
+			 */
+			__atomic_store_n(&registry->session->head->dest[emitter].active, *users,
+					 __ATOMIC_RELEASE);
+			__atomic_store_n(&registry->dests_in_use, registry->dests_in_use ^ bit,
+					 __ATOMIC_RELEASE);
 		}
 	}
 }
@@ -55,7 +60,8 @@ void ct_dest_recount(struct ct_registry *registry)
 	ct_registry_lock(registry);
 	memset(registry->dest_users, 0, sizeof registry->dest_users);
 	for (uint32_t i = 0; i < registry->count; i++) {
-		uint32_t dests = ct_node_is_known(registry, i) ? ct_registry_entry(registry, i)->dests : 0;
+		uint32_t dests =
+			ct_node_is_known(registry, i) ? ct_registry_entry(registry, i)->dests : 0;
 
 		in_use |= dests;
 		for (; dests != 0; dests &= dests - 1)
@@ -82,8 +88,9 @@ uint32_t ct_dest_default(const struct ct_registry *registry)
 
 static uint32_t resolve_mask(const struct ct_registry *registry, const struct ct_node *node)
 {
-	uint32_t inherited =
-		node->parent == CT_COMPONENT_NONE ? registry->default_dests : ct_registry_entry(registry, node->parent)->dests;
+	uint32_t inherited = node->parent == CT_COMPONENT_NONE
+				     ? registry->default_dests
+				     : ct_registry_entry(registry, node->parent)->dests;
 
 	if (node->own.dests == 0)
 		return inherited;
@@ -137,12 +144,15 @@ static void default_store(struct ct_registry *registry, uint32_t mask, bool is_i
 	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
 }
 
-/* The first that is asked for replaces the TEXTFILE that nobody asked for, whether the configuration or a program asks. */
+/* The first that is asked for replaces the TEXTFILE that nobody asked for, whether the
+ * configuration or a program asks. */
 static void add_default(struct ct_registry *registry, uint32_t bit)
 {
 	registry->has_replaced_textfile =
-		bit != registry->textfile && (registry->default_is_implicit || registry->has_replaced_textfile);
-	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | bit, false);
+		bit != registry->textfile &&
+		(registry->default_is_implicit || registry->has_replaced_textfile);
+	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | bit,
+		      false);
 }
 
 static bool emitter_exists(uint32_t emitter)
@@ -150,7 +160,8 @@ static bool emitter_exists(uint32_t emitter)
 	return emitter < CT_EMITTER_LIMIT && ct_emitter_at(emitter) != NULL;
 }
 
-enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter, bool no_inherit)
+enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size,
+			       uint32_t emitter, bool no_inherit)
 {
 	enum ctrace_status status;
 	uint32_t index;
@@ -172,18 +183,22 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 	return status;
 }
 
-/* Removing the TEXTFILE that an addition has replaced is what programs do that do not know of that: it succeeds. */
+/* Removing the TEXTFILE that an addition has replaced is what programs do that do not know of that:
+ * it succeeds. */
 static enum ctrace_status remove_default(struct ct_registry *registry, uint32_t bit)
 {
 	uint32_t mask = registry->default_dests & ~bit;
 
 	if ((registry->default_dests & bit) == 0)
-		return bit == registry->textfile && registry->has_replaced_textfile ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND;
+		return bit == registry->textfile && registry->has_replaced_textfile
+			       ? CTRACE_OK
+			       : CTRACE_EMITTER_NOT_FOUND;
 	default_store(registry, mask != 0 ? mask : registry->textfile, mask == 0);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status remove_own(struct ct_registry *registry, const char *component, size_t size, uint32_t bit)
+static enum ctrace_status remove_own(struct ct_registry *registry, const char *component,
+				     size_t size, uint32_t bit)
 {
 	uint32_t index = ct_node_find(registry, component, size);
 	struct ct_configured *own;
@@ -199,17 +214,20 @@ static enum ctrace_status remove_own(struct ct_registry *registry, const char *c
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size, uint32_t emitter)
+enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size,
+				  uint32_t emitter)
 {
 	bool is_default = component == NULL || size == 0;
-	enum ctrace_status status = is_default ? CTRACE_OK : ct_component_check_name(component, size);
+	enum ctrace_status status =
+		is_default ? CTRACE_OK : ct_component_check_name(component, size);
 
 	if (status != CTRACE_OK)
 		return status;
 	if (!emitter_exists(emitter))
 		return CTRACE_EMITTER_NOT_FOUND;
 	ct_registry_lock(registry);
-	status = is_default ? remove_default(registry, 1u << emitter) : remove_own(registry, component, size, 1u << emitter);
+	status = is_default ? remove_default(registry, 1u << emitter)
+			    : remove_own(registry, component, size, 1u << emitter);
 	ct_registry_unlock(registry);
 	return status;
 }

@@ -1,8 +1,10 @@
 /*
- * level.c - thresholds: what is set for a component, what its ancestors pass down, and the level word that comes of it.
+ * level.c - thresholds: what is set for a component, what its ancestors pass down, and the level
+ * word that comes of it.
  *
- * Commands run here, on any thread, under the registry's lock, never in a signal handler.  Trace calls only load the level
- * words that are stored here; a change costs its subtree, so that a trace call costs one load.
+ * Commands run here, on any thread, under the registry's lock, never in a signal handler.  Trace
+ * calls only load the level words that are stored here; a change costs its subtree, so that a trace
+ * call costs one load.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +17,8 @@ struct level_change {
 
 /* ---- changes ---- */
 
-enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const struct ct_registry *registry, uint32_t top,
+enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes,
+					 const struct ct_registry *registry, uint32_t top,
 					 bool wanted)
 {
 	size_t count = 1;
@@ -41,16 +44,18 @@ static void changes_add(struct ct_level_changes *changes, uint32_t component, ui
 		ct_buf_add(&changes->list, &change, sizeof change);
 }
 
-enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user)
+enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes,
+					   ct_change_sink *changed, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 	const struct level_change *list = (const void *)changes->list.data;
 	size_t count = changed != NULL ? changes->list.size / sizeof *list : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct ct_change change = {
-			.kind = CT_CHANGE_LEVEL, .component = list[i].component, .level = list[i].level, .out_status = &status
-		};
+		struct ct_change change = { .kind = CT_CHANGE_LEVEL,
+					    .component = list[i].component,
+					    .level = list[i].level,
+					    .out_status = &status };
 
 		changed(&change, user);
 	}
@@ -66,7 +71,8 @@ void ct_level_resolve(struct ct_registry *registry, uint32_t index)
 	uint32_t level = node->own.level;
 
 	if (level == CT_LEVEL_UNSET)
-		level = index == CT_COMPONENT_NONE ? CTRACE_LEVEL_NONE : ct_node_at(registry, node->parent)->level;
+		level = index == CT_COMPONENT_NONE ? CTRACE_LEVEL_NONE
+						   : ct_node_at(registry, node->parent)->level;
 	if (node->own.excluded)
 		level = CTRACE_LEVEL_NONE;
 	if (node->own.minimum < level)
@@ -83,7 +89,8 @@ static uint32_t recorded_level(const struct ct_registry *registry, uint32_t inde
 	return flight < level ? flight : level;
 }
 
-void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel, struct ct_level_changes *changes)
+void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel,
+		      struct ct_level_changes *changes)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
 	struct ctrace_level_word *level_word = &entry->level_word;
@@ -95,20 +102,24 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t cha
 	if (level != level_word->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*
-	 * What only the flight recorder wants must not reach the destinations: whoever sees the lower level sees the channel too.  So the
-	 * channel is stored first when the level falls, and last when it rises.  Release: the channel's row is complete.
+	 * What only the flight recorder wants must not reach the destinations: whoever sees the
+	 * lower level sees the channel too.  So the channel is stored first when the level falls,
+	 * and last when it rises.  Release: the channel's row is complete.
 	 */
 	if (level < level_word->level) {
-		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel), __ATOMIC_RELEASE);
+		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel),
+				 __ATOMIC_RELEASE);
 		__atomic_store_n(&level_word->level, level, __ATOMIC_RELEASE);
 	} else {
 		__atomic_store_n(&level_word->level, level, __ATOMIC_RELEASE);
-		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel), __ATOMIC_RELEASE);
+		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel),
+				 __ATOMIC_RELEASE);
 	}
 }
 
 /* Below a component with a level of its own nothing can change, so the walk leaves it out. */
-void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct_level_changes *changes)
+void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top,
+			   struct ct_level_changes *changes)
 {
 	bool prune;
 
@@ -136,16 +147,19 @@ static bool level_is_valid(uint32_t level)
 /* Defined, or on its way to be. */
 static bool is_traced_by_component(const struct ct_registry *registry, uint32_t index)
 {
-	return (ct_registry_entry(registry, index)->flags & (CT_COMPONENT_DEFINED | CT_COMPONENT_HIDDEN)) != 0;
+	return (ct_registry_entry(registry, index)->flags &
+		(CT_COMPONENT_DEFINED | CT_COMPONENT_HIDDEN)) != 0;
 }
 
 /* The lock is held, and given back here. */
-static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
+static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t index,
+					 const struct ct_level_trace *trace,
 					 ct_change_sink *changed, void *user)
 {
 	struct ct_configured *own = &ct_node_at(registry, index)->own;
 	struct ct_level_changes changes;
-	enum ctrace_status status = ct_level_changes_init(&changes, registry, index, changed != NULL);
+	enum ctrace_status status =
+		ct_level_changes_init(&changes, registry, index, changed != NULL);
 
 	if (status == CTRACE_OK) {
 		bool is_other = own->level != trace->level;
@@ -154,16 +168,19 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 		own->minimum = trace->minimum;
 		own->excluded = trace->excluded;
 		ct_level_resolve_tree(registry, index, &changes);
-		/* Component trace goes by what was set, also where its minimum or a filter keeps the threshold as it was. */
-		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE && is_traced_by_component(registry, index))
-			changes_add(&changes, index, ct_registry_entry(registry, index)->level_word.level);
+		/* Component trace goes by what was set, also where its minimum or a filter keeps
+		 * the threshold as it was. */
+		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE &&
+		    is_traced_by_component(registry, index))
+			changes_add(&changes, index,
+				    ct_registry_entry(registry, index)->level_word.level);
 	}
 	ct_registry_unlock(registry);
 	return status == CTRACE_OK ? ct_level_changes_report(&changes, changed, user) : status;
 }
 
-enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size, uint32_t level,
-				ct_change_sink *changed, void *user)
+enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size,
+				uint32_t level, ct_change_sink *changed, void *user)
 {
 	struct ct_level_trace trace = { .level = level };
 	uint32_t index;
@@ -182,8 +199,9 @@ enum ctrace_status ct_level_set(struct ct_registry *registry, const char *compon
 	return set_and_unlock(registry, index, &trace, changed, user);
 }
 
-enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t index, const struct ct_level_trace *trace,
-				      ct_change_sink *changed, void *user)
+enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t index,
+				      const struct ct_level_trace *trace, ct_change_sink *changed,
+				      void *user)
 {
 	enum ctrace_status status;
 
@@ -201,7 +219,8 @@ uint32_t ct_level_default(const struct ct_registry *registry)
 }
 
 /* The nearest ancestor that exists answers for a component that does not. */
-enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size, uint32_t *out_level)
+enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size,
+				uint32_t *out_level)
 {
 	enum ctrace_status status;
 	uint32_t index;

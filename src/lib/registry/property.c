@@ -1,9 +1,10 @@
 /*
  * property.c - properties of components and of emitters: any name, any value, kept as text.
  *
- * Commands and getters run here, on any thread, under the registry's lock, not in a signal handler.  Values live in blocks of
- * the registry's arena that are used again, not in malloc's memory: the registry is never freed, and a program that looks for
- * leaks should not find ours.  An emitter's properties also stand in the session, for whoever recovers its traces.
+ * Commands and getters run here, on any thread, under the registry's lock, not in a signal handler.
+ * Values live in blocks of the registry's arena that are used again, not in malloc's memory: the
+ * registry is never freed, and a program that looks for leaks should not find ours.  An emitter's
+ * properties also stand in the session, for whoever recovers its traces.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -78,21 +79,26 @@ static struct ct_property **list_find(struct ct_property **list, const char *nam
 {
 	uint32_t hash = ct_name_hash(name, size);
 
-	while (*list != NULL && !((*list)->hash == hash && ct_name_equal(name, size, property_name(*list), (*list)->name_size)))
+	while (*list != NULL &&
+	       !((*list)->hash == hash &&
+		 ct_name_equal(name, size, property_name(*list), (*list)->name_size)))
 		list = &(*list)->next;
 	return list;
 }
 
 static enum ctrace_status setting_check(const struct setting *setting)
 {
-	if (setting->name == NULL || setting->name_size == 0 || setting->name_size > CTRACE_MAX_PROPERTY)
+	if (setting->name == NULL || setting->name_size == 0 ||
+	    setting->name_size > CTRACE_MAX_PROPERTY)
 		return CTRACE_INVALID_PROP_NAME;
 	return setting->value_size > VALUE_LIMIT ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-static struct ct_property *property_make(struct ct_registry *registry, const struct setting *setting)
+static struct ct_property *property_make(struct ct_registry *registry,
+					 const struct setting *setting)
 {
-	struct ct_property *property = property_create(registry, setting->name_size + setting->value_size + 2);
+	struct ct_property *property =
+		property_create(registry, setting->name_size + setting->value_size + 2);
 
 	if (property == NULL)
 		return NULL;
@@ -124,22 +130,26 @@ static struct ct_property *list_replace(struct ct_property **list, struct ct_pro
 
 static bool value_is_equal(struct ct_property *a, struct ct_property *b)
 {
-	return a != NULL && a->value_size == b->value_size && memcmp(property_value(a), property_value(b), b->value_size) == 0;
+	return a != NULL && a->value_size == b->value_size &&
+	       memcmp(property_value(a), property_value(b), b->value_size) == 0;
 }
 
 static void list_each(struct ct_property *list, ct_property_sink *each, void *user)
 {
 	for (; list != NULL; list = list->next)
-		each(property_name(list), list->name_size, property_value(list), list->value_size, user);
+		each(property_name(list), list->name_size, property_value(list), list->value_size,
+		     user);
 }
 
-bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, struct ct_property **out_list)
+bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
+		      struct ct_property **out_list)
 {
 	struct ct_property *list = NULL;
 	struct ct_property **end = &list;
 
 	for (; from != NULL; from = from->next) {
-		const struct setting setting = { property_name(from), from->name_size, property_value(from), from->value_size };
+		const struct setting setting = { property_name(from), from->name_size,
+						 property_value(from), from->value_size };
 
 		*end = property_make(registry, &setting);
 		if (*end == NULL) {
@@ -153,16 +163,20 @@ bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, st
 	return true;
 }
 
-void ct_property_each_new(struct ct_property *list, struct ct_property *before, ct_property_sink *each, void *user)
+void ct_property_each_new(struct ct_property *list, struct ct_property *before,
+			  ct_property_sink *each, void *user)
 {
 	for (; list != NULL; list = list->next)
-		if (!value_is_equal(*list_find(&before, property_name(list), list->name_size), list))
-			each(property_name(list), list->name_size, property_value(list), list->value_size, user);
+		if (!value_is_equal(*list_find(&before, property_name(list), list->name_size),
+				    list))
+			each(property_name(list), list->name_size, property_value(list),
+			     list->value_size, user);
 }
 
 /* ---- components ---- */
 
-static void report(uint32_t component, const struct setting *setting, ct_change_sink *changed, void *user)
+static void report(uint32_t component, const struct setting *setting, ct_change_sink *changed,
+		   void *user)
 {
 	struct ct_change change = {
 		.kind = CT_CHANGE_PROPERTY,
@@ -177,8 +191,10 @@ static void report(uint32_t component, const struct setting *setting, ct_change_
 	changed(&change, user);
 }
 
-/* The change is told with texts of its own: by then another thread may have set the property again. */
-static void report_copy(uint32_t component, struct ct_buf *texts, size_t name_size, ct_change_sink *changed, void *user)
+/* The change is told with texts of its own: by then another thread may have set the property again.
+ */
+static void report_copy(uint32_t component, struct ct_buf *texts, size_t name_size,
+			ct_change_sink *changed, void *user)
 {
 	struct setting setting = {
 		.name = texts->data,
@@ -199,9 +215,10 @@ static bool copy_texts(struct ct_buf *texts, const struct setting *setting)
 	return !texts->failed;
 }
 
-enum ctrace_status ct_component_property_set(struct ct_registry *registry, const char *component, size_t size, const char *name,
-					     size_t name_size, const char *value, size_t value_size, ct_change_sink *changed,
-					     void *user)
+enum ctrace_status ct_component_property_set(struct ct_registry *registry, const char *component,
+					     size_t size, const char *name, size_t name_size,
+					     const char *value, size_t value_size,
+					     ct_change_sink *changed, void *user)
 {
 	struct setting setting = { name, name_size, value, value_size };
 	enum ctrace_status status = ct_component_check_name(component, size);
@@ -254,7 +271,8 @@ static enum ctrace_status copy_value(struct ct_property *property, struct ct_buf
 	return out_value->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-enum ctrace_status ct_component_property_get(const struct ct_registry *registry, const char *component, size_t size, const char *name,
+enum ctrace_status ct_component_property_get(const struct ct_registry *registry,
+					     const char *component, size_t size, const char *name,
 					     size_t name_size, struct ct_buf *out_value)
 {
 	struct ct_registry *locked = (struct ct_registry *)(uintptr_t)registry;
@@ -270,12 +288,14 @@ enum ctrace_status ct_component_property_get(const struct ct_registry *registry,
 	if (index == CT_COMPONENT_NONE)
 		return CTRACE_PROPERTY_NOT_FOUND;
 	ct_registry_lock(locked);
-	status = copy_value(*list_find(&ct_node_at(registry, index)->properties, name, name_size), out_value);
+	status = copy_value(*list_find(&ct_node_at(registry, index)->properties, name, name_size),
+			    out_value);
 	ct_registry_unlock(locked);
 	return status;
 }
 
-void ct_component_property_each(struct ct_registry *registry, uint32_t index, ct_property_sink *each, void *user)
+void ct_component_property_each(struct ct_registry *registry, uint32_t index,
+				ct_property_sink *each, void *user)
 {
 	ct_registry_lock(registry);
 	list_each(ct_node_at(registry, index)->properties, each, user);
@@ -284,13 +304,15 @@ void ct_component_property_each(struct ct_registry *registry, uint32_t index, ct
 
 /* ---- emitters ---- */
 
-/* One line of ct_dest.settings.  A name that would break the line is left out: no emitter knows such a property. */
+/* One line of ct_dest.settings.  A name that would break the line is left out: no emitter knows
+ * such a property. */
 static void settings_add(struct ct_buf *out, struct ct_property *property)
 {
 	const char *name = property_name(property);
 	const char *value = property_value(property);
 
-	if (memchr(name, '\n', property->name_size) != NULL || memchr(name, '=', property->name_size) != NULL)
+	if (memchr(name, '\n', property->name_size) != NULL ||
+	    memchr(name, '=', property->name_size) != NULL)
 		return;
 	ct_buf_add(out, name, property->name_size);
 	ct_buf_add_char(out, '=');
@@ -303,7 +325,8 @@ static void settings_add(struct ct_buf *out, struct ct_property *property)
 }
 
 /* The text of an emitter's settings that the session has already. */
-static bool settings_find(const struct ct_registry *registry, uint32_t emitter, const struct ct_buf *settings, ct_text *out_text)
+static bool settings_find(const struct ct_registry *registry, uint32_t emitter,
+			  const struct ct_buf *settings, ct_text *out_text)
 {
 	const struct ct_settings_texts *texts = &registry->settings_texts[emitter];
 	uint32_t count = texts->count < CT_SETTINGS_KEPT ? texts->count : CT_SETTINGS_KEPT;
@@ -322,8 +345,8 @@ static bool settings_find(const struct ct_registry *registry, uint32_t emitter, 
 
 /* The session never gives a text back: one that a program goes back to again and again is stored
  * once. */
-static enum ctrace_status settings_add_text(struct ct_registry *registry, uint32_t emitter, const struct ct_buf *settings,
-					    ct_text *out_text)
+static enum ctrace_status settings_add_text(struct ct_registry *registry, uint32_t emitter,
+					    const struct ct_buf *settings, ct_text *out_text)
 {
 	struct ct_settings_texts *texts = &registry->settings_texts[emitter];
 	enum ctrace_status status;
@@ -336,7 +359,8 @@ static enum ctrace_status settings_add_text(struct ct_registry *registry, uint32
 	return status;
 }
 
-enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text *out_text)
+enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter,
+				     struct ct_property *list, ct_text *out_text)
 {
 	struct ct_buf settings;
 	ct_text text = 0;
@@ -355,7 +379,8 @@ enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emit
 	return status;
 }
 
-void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text)
+void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter,
+			     struct ct_property *list, ct_text text)
 {
 	registry->emitter_properties[emitter] = list;
 	ct_dest_name(registry, emitter);
@@ -375,15 +400,20 @@ static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t 
 }
 
 /* Is each of the one list the same in the other, or by default? */
-static bool has_all(const struct ctrace_emitter *known, struct ct_property *list, struct ct_property *other)
+static bool has_all(const struct ctrace_emitter *known, struct ct_property *list,
+		    struct ct_property *other)
 {
 	for (; list != NULL; list = list->next) {
-		struct ct_property *found = *list_find(&other, property_name(list), list->name_size);
+		struct ct_property *found =
+			*list_find(&other, property_name(list), list->name_size);
 		const struct ctrace_property *row =
-			known != NULL ? ct_emitter_property(known, property_name(list), list->name_size) : NULL;
+			known != NULL
+				? ct_emitter_property(known, property_name(list), list->name_size)
+				: NULL;
 
 		if (found != NULL ? !value_is_equal(found, list)
-				  : row == NULL || row->default_value == NULL || strcmp(row->default_value, property_value(list)) != 0)
+				  : row == NULL || row->default_value == NULL ||
+					    strcmp(row->default_value, property_value(list)) != 0)
 			return false;
 	}
 	return true;
@@ -395,7 +425,8 @@ bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_prop
 }
 
 /* All or nothing: what cannot be written down for a recoverer does not come into force either. */
-static enum ctrace_status emitter_set(struct ct_registry *registry, uint32_t emitter, const struct setting *setting)
+static enum ctrace_status emitter_set(struct ct_registry *registry, uint32_t emitter,
+				      const struct setting *setting)
 {
 	struct ct_property **list = &registry->emitter_properties[emitter];
 	struct ct_property *property = property_make(registry, setting);
@@ -425,8 +456,9 @@ static enum ctrace_status emitter_set(struct ct_registry *registry, uint32_t emi
 	return status;
 }
 
-enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_t emitter, const char *name, size_t name_size,
-					   const char *value, size_t value_size)
+enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_t emitter,
+					   const char *name, size_t name_size, const char *value,
+					   size_t value_size)
 {
 	struct setting setting = { name, name_size, value, value_size };
 	enum ctrace_status status = setting_check(&setting);
@@ -441,7 +473,8 @@ enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_
 	return status;
 }
 
-enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, uint32_t emitter, const char *name, size_t name_size,
+enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, uint32_t emitter,
+					   const char *name, size_t name_size,
 					   struct ct_buf *out_value)
 {
 	struct ct_registry *locked = (struct ct_registry *)(uintptr_t)registry;
@@ -454,7 +487,8 @@ enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, u
 	if (emitter >= CT_EMITTER_LIMIT || ct_emitter_at(emitter) == NULL)
 		return CTRACE_EMITTER_NOT_FOUND;
 	ct_registry_lock(locked);
-	status = copy_value(*list_find(&locked->emitter_properties[emitter], name, name_size), out_value);
+	status = copy_value(*list_find(&locked->emitter_properties[emitter], name, name_size),
+			    out_value);
 	ct_registry_unlock(locked);
 	if (status != CTRACE_PROPERTY_NOT_FOUND)
 		return status;
@@ -465,7 +499,8 @@ enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, u
 	return out_value->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter, ct_property_sink *each, void *user)
+void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter,
+			      ct_property_sink *each, void *user)
 {
 	ct_registry_lock(registry);
 	list_each(registry->emitter_properties[emitter], each, user);
@@ -477,7 +512,8 @@ void ct_emitter_property_forget_all(struct ct_registry *registry)
 	ct_registry_lock(registry);
 	for (uint32_t emitter = 0; emitter < CT_EMITTER_LIMIT; emitter++) {
 		ct_property_forget(registry, &registry->emitter_properties[emitter]);
-		__atomic_store_n(&registry->session->head->dest[emitter].settings, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&registry->session->head->dest[emitter].settings, 0,
+				 __ATOMIC_RELEASE);
 	}
 	ct_registry_unlock(registry);
 }

@@ -1,9 +1,10 @@
 /*
  * tree.c - the components: names, their hash, parents and children.
  *
- * Registration runs on any thread at its first trace call of a component, also in a signal handler that interrupted malloc: it
- * takes one lock and mmap'd memory, never malloc.  Look-ups run on every trace call by name: they take no lock and write
- * nothing. Nodes, names and outgrown tables are never freed, so a reader can never be left behind.
+ * Registration runs on any thread at its first trace call of a component, also in a signal handler
+ * that interrupted malloc: it takes one lock and mmap'd memory, never malloc.  Look-ups run on
+ * every trace call by name: they take no lock and write nothing. Nodes, names and outgrown tables
+ * are never freed, so a reader can never be left behind.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,8 @@
 
 static struct ct_name_table *table_create(struct ct_registry *registry, uint32_t slots)
 {
-	struct ct_name_table *table = ct_arena_take(&registry->arena, sizeof *table + (size_t)slots * sizeof table->slots[0]);
+	struct ct_name_table *table = ct_arena_take(
+		&registry->arena, sizeof *table + (size_t)slots * sizeof table->slots[0]);
 
 	if (table != NULL)
 		table->mask = slots - 1;
@@ -117,10 +119,12 @@ struct ct_node *ct_node_at(const struct ct_registry *registry, uint32_t index)
 	if (index == CT_COMPONENT_NONE)
 		return (struct ct_node *)(uintptr_t)&registry->root;
 	/* Acquire: pairs with the release store in node_add(). */
-	return &__atomic_load_n(&registry->chunks[index / CT_NODE_CHUNK], __ATOMIC_ACQUIRE)[index % CT_NODE_CHUNK];
+	return &__atomic_load_n(&registry->chunks[index / CT_NODE_CHUNK],
+				__ATOMIC_ACQUIRE)[index % CT_NODE_CHUNK];
 }
 
-static uint32_t find_hashed(const struct ct_registry *registry, const char *name, size_t size, uint32_t hash)
+static uint32_t find_hashed(const struct ct_registry *registry, const char *name, size_t size,
+			    uint32_t hash)
 {
 	/* Acquire: pairs with the release stores in table_grow() and table_add(). */
 	const struct ct_name_table *table = __atomic_load_n(&registry->table, __ATOMIC_ACQUIRE);
@@ -132,7 +136,9 @@ static uint32_t find_hashed(const struct ct_registry *registry, const char *name
 		if (slot == 0)
 			return CT_COMPONENT_NONE;
 		node = ct_node_at(registry, slot - 1);
-		if (node->hash == hash && ct_name_equal(name, size, ct_registry_name(registry, slot - 1), node->name_size))
+		if (node->hash == hash &&
+		    ct_name_equal(name, size, ct_registry_name(registry, slot - 1),
+				  node->name_size))
 			return slot - 1;
 	}
 }
@@ -144,8 +150,10 @@ uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size
 
 static bool node_has(const struct ct_registry *registry, uint32_t index, uint32_t flags)
 {
-	/* Acquire: pairs with the release store in node_mark(): the spelling is the first registration's. */
-	return (__atomic_load_n(&ct_registry_entry(registry, index)->flags, __ATOMIC_ACQUIRE) & flags) != 0;
+	/* Acquire: pairs with the release store in node_mark(): the spelling is the first
+	 * registration's. */
+	return (__atomic_load_n(&ct_registry_entry(registry, index)->flags, __ATOMIC_ACQUIRE) &
+		flags) != 0;
 }
 
 bool ct_node_is_known(const struct ct_registry *registry, uint32_t index)
@@ -153,7 +161,8 @@ bool ct_node_is_known(const struct ct_registry *registry, uint32_t index)
 	return node_has(registry, index, CT_COMPONENT_KNOWN);
 }
 
-enum ctrace_status ct_registry_find(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+enum ctrace_status ct_registry_find(const struct ct_registry *registry, const char *name,
+				    size_t size, uint32_t *out_index)
 {
 	uint32_t index;
 
@@ -166,7 +175,8 @@ enum ctrace_status ct_registry_find(const struct ct_registry *registry, const ch
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name,
+					size_t size, uint32_t *out_index)
 {
 	uint32_t index = ct_node_find(registry, name, size);
 
@@ -243,11 +253,13 @@ static void table_put(struct ct_name_table *table, uint32_t hash, uint32_t index
 
 	while (table->slots[at] != 0)
 		at = (at + 1) & table->mask;
-	/* Publish: pairs with the acquire load in find_hashed().  Past this line the node can be found. */
+	/* Publish: pairs with the acquire load in find_hashed().  Past this line the node can be
+	 * found. */
 	__atomic_store_n(&table->slots[at], index + 1, __ATOMIC_RELEASE);
 }
 
-/* Keeps at least a quarter of the slots free.  The old table stays valid for those who are reading it. */
+/* Keeps at least a quarter of the slots free.  The old table stays valid for those who are reading
+ * it. */
 static bool table_reserve(struct ct_registry *registry)
 {
 	const struct ct_name_table *old = registry->table;
@@ -266,12 +278,13 @@ static bool table_reserve(struct ct_registry *registry)
 }
 
 /* A terminated copy for this process and a counted one in the session for others. */
-static enum ctrace_status name_add(struct ct_registry *registry, const char *name, size_t size, const char **out_name,
-				   ct_text *out_text)
+static enum ctrace_status name_add(struct ct_registry *registry, const char *name, size_t size,
+				   const char **out_name, ct_text *out_text)
 {
 	char *copy = ct_arena_take(&registry->arena, size + 1);
 
-	if (copy == NULL || ct_session_add_text(registry->session, name, size, out_text) != CTRACE_OK)
+	if (copy == NULL ||
+	    ct_session_add_text(registry->session, name, size, out_text) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy(copy, name, size);
 	*out_name = copy;
@@ -283,12 +296,16 @@ static bool chunk_reserve(struct ct_registry *registry, uint32_t index)
 	struct ct_node **chunk = &registry->chunks[index / CT_NODE_CHUNK];
 
 	if (*chunk == NULL)
-		__atomic_store_n(chunk, ct_arena_take(&registry->arena, CT_NODE_CHUNK * sizeof(struct ct_node)), __ATOMIC_RELEASE);
+		__atomic_store_n(
+			chunk,
+			ct_arena_take(&registry->arena, CT_NODE_CHUNK * sizeof(struct ct_node)),
+			__ATOMIC_RELEASE);
 	return *chunk != NULL;
 }
 
 /* Makes an unregistered node below an existing one, with everything resolved from there. */
-static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent, const char *name, size_t size, uint32_t *out_index)
+static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent, const char *name,
+				   size_t size, uint32_t *out_index)
 {
 	uint32_t index = registry->count;
 	struct ct_component_entry *entry;
@@ -296,20 +313,26 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	const char *copy;
 	ct_text text;
 
-	if (index >= CT_COMPONENT_LIMIT || ct_session_reserve_component(registry->session, index) != CTRACE_OK ||
-	    !chunk_reserve(registry, index) || !table_reserve(registry) || name_add(registry, name, size, &copy, &text) != CTRACE_OK)
+	if (index >= CT_COMPONENT_LIMIT ||
+	    ct_session_reserve_component(registry->session, index) != CTRACE_OK ||
+	    !chunk_reserve(registry, index) || !table_reserve(registry) ||
+	    name_add(registry, name, size, &copy, &text) != CTRACE_OK)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 
 	node = ct_node_at(registry, index);
 	entry = ct_registry_entry(registry, index);
 	node_init(node);
-	node->tracer = (struct ctrace_tracer){ .level_word = &entry->level_word, .name = copy, .component = index, .abi = CTRACE_ABI };
+	node->tracer = (struct ctrace_tracer){ .level_word = &entry->level_word,
+					       .name = copy,
+					       .component = index,
+					       .abi = CTRACE_ABI };
 	node->hash = ct_name_hash(name, size);
 	node->name_size = (uint32_t)size;
 	node->parent = parent;
 	node->next_sibling = ct_node_at(registry, parent)->first_child;
 	/* Nothing of one that was not completed. */
-	*entry = (struct ct_component_entry){ .level_word = { .level = CTRACE_LEVEL_NONE }, .parent = parent };
+	*entry = (struct ct_component_entry){ .level_word = { .level = CTRACE_LEVEL_NONE },
+					      .parent = parent };
 	ct_level_resolve(registry, index);
 	node->channel = ct_channel_inherited(registry, index);
 	ct_level_publish(registry, index, node->channel, NULL);
@@ -324,7 +347,8 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	return CTRACE_OK;
 }
 
-/* The sizes of the prefixes of a name that end before a dot, longest first: its ancestors' names. */
+/* The sizes of the prefixes of a name that end before a dot, longest first: its ancestors' names.
+ */
 static uint32_t list_ancestors(const char *name, size_t size, size_t sizes[NAME_PARTS])
 {
 	uint32_t count = 0;
@@ -335,7 +359,8 @@ static uint32_t list_ancestors(const char *name, size_t size, size_t sizes[NAME_
 	return count;
 }
 
-enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size,
+				  uint32_t *out_index)
 {
 	size_t sizes[NAME_PARTS];
 	uint32_t parent = CT_COMPONENT_NONE;
@@ -371,7 +396,8 @@ enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name
 /* ---- registering ---- */
 
 /* A name that was only configured takes the spelling of its first registration. */
-static enum ctrace_status node_take_spelling(struct ct_registry *registry, uint32_t index, const char *name, size_t size)
+static enum ctrace_status node_take_spelling(struct ct_registry *registry, uint32_t index,
+					     const char *name, size_t size)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
 	struct ct_node *node = ct_node_at(registry, index);
@@ -402,14 +428,16 @@ static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t fla
 	ct_level_publish(registry, index, ct_node_at(registry, index)->channel, NULL);
 }
 
-enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size,
+					uint32_t *out_index)
 {
 	enum ctrace_status status = ct_component_check_name(name, size);
 	uint32_t index;
 
 	if (status != CTRACE_OK)
 		return status;
-	if (ct_registry_find(registry, name, size, &index) == CTRACE_OK && node_has(registry, index, CT_COMPONENT_REGISTERED)) {
+	if (ct_registry_find(registry, name, size, &index) == CTRACE_OK &&
+	    node_has(registry, index, CT_COMPONENT_REGISTERED)) {
 		*out_index = index;
 		return CTRACE_OK;
 	}
@@ -420,14 +448,17 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 	if (status == CTRACE_OK)
 		status = node_take_spelling(registry, index, name, size);
 	if (status == CTRACE_OK) {
-		node_mark(registry, index, (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) | CT_COMPONENT_REGISTERED);
+		node_mark(registry, index,
+			  (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) |
+				  CT_COMPONENT_REGISTERED);
 		*out_index = index;
 	}
 	ct_registry_unlock(registry);
 	return status;
 }
 
-enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index)
+enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size,
+				       uint32_t *out_index)
 {
 	enum ctrace_status status;
 
@@ -460,8 +491,8 @@ void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool 
 void ct_registry_forget_configuration(struct ct_registry *registry)
 {
 	ct_registry_lock(registry);
-	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false); at != CT_COMPONENT_NONE;
-	     at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) {
+	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false);
+	     at != CT_COMPONENT_NONE; at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) {
 		struct ct_node *node = ct_node_at(registry, at);
 
 		node->own = (struct ct_configured){ .level = CT_LEVEL_UNSET,

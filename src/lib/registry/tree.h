@@ -1,8 +1,9 @@
 /*
  * lib/registry/tree.h - the tree itself, for the files of this directory only.
  *
- * Everything is in an arena and never moves, so readers need no lock: they load a hash slot or a chunk pointer with acquire,
- * and find a complete node behind it.  Only the holder of the lock writes.  Functions here expect the lock to be held.
+ * Everything is in an arena and never moves, so readers need no lock: they load a hash slot or a
+ * chunk pointer with acquire, and find a complete node behind it.  Only the holder of the lock
+ * writes.  Functions here expect the lock to be held.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +26,8 @@ struct ct_property {
 	uint32_t block_class;
 };
 
-/* A component.  index, parent and links are numbers of nodes; CT_COMPONENT_NONE as a parent is the root, which stands for the
- * default settings and is not in the session. */
+/* A component.  index, parent and links are numbers of nodes; CT_COMPONENT_NONE as a parent is the
+ * root, which stands for the default settings and is not in the session. */
 struct ct_node {
 	struct ctrace_tracer tracer;
 	uint32_t hash;
@@ -34,13 +35,14 @@ struct ct_node {
 	uint32_t parent;
 	uint32_t first_child;
 	uint32_t next_sibling;
-	uint32_t level; /* resolved, without the flight recorder */
+	uint32_t level;   /* resolved, without the flight recorder */
 	uint32_t channel; /* the level word's, but while a change is tried */
 	struct ct_configured own;
 	struct ct_property *properties;
 };
 
-/* Open addressing; a slot is index + 1, 0 when free.  A fuller one is replaced by one twice as large. */
+/* Open addressing; a slot is index + 1, 0 when free.  A fuller one is replaced by one twice as
+ * large. */
 struct ct_name_table {
 	uint32_t mask;
 	uint32_t slots[];
@@ -73,18 +75,22 @@ struct ct_registry {
 	struct ct_property *free_blocks[CT_PROPERTY_CLASSES];
 
 	uint32_t channel_count;
-	struct ct_channel channels[CT_CHANNEL_LIMIT]; /* a number in a level word is published after its row */
+	/* a number in a level word is published after its row */
+	struct ct_channel channels[CT_CHANNEL_LIMIT];
 };
 
 /* ---- tree.c */
 struct ct_node *ct_node_at(const struct ct_registry *registry, uint32_t index);
-/* The node of a name, also when it is only configured; CT_COMPONENT_NONE when there is none.  Lock-free. */
+/* The node of a name, also when it is only configured; CT_COMPONENT_NONE when there is none.
+ * Lock-free. */
 uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size_t size);
-/* The same, made with its ancestors when missing.  name NULL or "": the root, *out_index = CT_COMPONENT_NONE. */
-enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
+/* The same, made with its ancestors when missing.  name NULL or "": the root, *out_index =
+ * CT_COMPONENT_NONE. */
+enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size,
+				  uint32_t *out_index) CT_MUST_USE;
 bool ct_node_is_known(const struct ct_registry *registry, uint32_t index);
-/* Walks the subtree of `top`, parents first, without recursion: the node after `at`, CT_COMPONENT_NONE at the end.  It begins with
- * at = top; `prune` leaves out what is below `at`. */
+/* Walks the subtree of `top`, parents first, without recursion: the node after `at`,
+ * CT_COMPONENT_NONE at the end.  It begins with at = top; `prune` leaves out what is below `at`. */
 uint32_t ct_node_next(const struct ct_registry *registry, uint32_t top, uint32_t at, bool prune);
 
 /* ---- level.c: levels that became others; collected under the lock, told after it. */
@@ -93,40 +99,54 @@ struct ct_level_changes {
 	bool wanted;
 };
 /* Makes room for a change of every node that inherits from `top`; nothing can fail afterwards. */
-enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes, const struct ct_registry *registry, uint32_t top,
+enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes,
+					 const struct ct_registry *registry, uint32_t top,
 					 bool wanted) CT_MUST_USE;
 /* Tells them and frees the list.  Under no lock.  What a sink has noted last, or OK. */
-enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes, ct_change_sink *changed, void *user);
+enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes,
+					   ct_change_sink *changed, void *user);
 void ct_level_resolve(struct ct_registry *registry, uint32_t index);
-void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top, struct ct_level_changes *changes);
-/* Puts a node's level, as resolved, and its channel, whose flight recorder counts too, into its level word. */
-void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel, struct ct_level_changes *changes);
+void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top,
+			   struct ct_level_changes *changes);
+/* Puts a node's level, as resolved, and its channel, whose flight recorder counts too, into its
+ * level word. */
+void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel,
+		      struct ct_level_changes *changes);
 
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
 void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
-void ct_dest_resolve_all(struct ct_registry *registry); /* when the own destinations of several have changed */
-void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known); /* the component is shown or hidden */
-void ct_dest_name(struct ct_registry *registry, uint32_t emitter);                     /* names the emitter's place in the session */
+/* when the own destinations of several have changed */
+void ct_dest_resolve_all(struct ct_registry *registry);
+/* the component is shown or hidden */
+void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known);
+/* names the emitter's place in the session */
+void ct_dest_name(struct ct_registry *registry, uint32_t emitter);
 
 /* ---- property.c */
 void ct_property_forget(struct ct_registry *registry, struct ct_property **list);
 /* A list of another registry's in this one's memory; false, and nothing, when memory is short. */
-bool ct_property_copy(struct ct_registry *registry, struct ct_property *from, struct ct_property **out_list);
+bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
+		      struct ct_property **out_list);
 /* Each property of `list` that `before` does not have, or with another value. */
-void ct_property_each_new(struct ct_property *list, struct ct_property *before, ct_property_sink *each, void *user);
-/* Is an emitter with the one list set to the same as with the other?  What is not set has its default. */
+void ct_property_each_new(struct ct_property *list, struct ct_property *before,
+			  ct_property_sink *each, void *user);
+/* Is an emitter with the one list set to the same as with the other?  What is not set has its
+ * default. */
 bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b);
 /* A list as the settings of that emitter in the session.  A text that it had lately is used
  * again. */
-enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter, struct ct_property *list,
-				     ct_text *out_text) CT_MUST_USE;
+enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter,
+				     struct ct_property *list, ct_text *out_text) CT_MUST_USE;
 /* In force: the session's text of them is stored already. */
-void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter, struct ct_property *list, ct_text text);
+void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter,
+			     struct ct_property *list, ct_text text);
 
 /* ---- channel.c */
-uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index); /* a new node's: its parent's */
-/* Notes in each component the channel of its settings; not in the level words.  False, and as it was, when there are not enough channels. */
+/* a new node's: its parent's */
+uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index);
+/* Notes in each component the channel of its settings; not in the level words.  False, and as it
+ * was, when there are not enough channels. */
 bool ct_channel_resolve_all(struct ct_registry *registry);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * ring_file.c - the file behind a ring: making it, copying somebody else's.
  *
- * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter also on the consumer thread; they never use
- * malloc, so also in a signal handler. ct_ring_load and _persist run in recoverers and tools; so do _open,
- * _read_* and _count_waiting, for a reader that must not hold as much as a hostile file has.
+ * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter
+ * also on the consumer thread; they never use malloc, so also in a signal handler. ct_ring_load and
+ * _persist run in recoverers and tools; so do _open, _read_* and _count_waiting, for a reader that
+ * must not hold as much as a hostile file has.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +19,9 @@
 #include <unistd.h>
 
 #define LOAD_TRIES 5
-#define OUTPUT_ROOM ((size_t)2 << 20) /* address space that a new ring leaves to the rest of the process */
-#define WINDOW ((size_t)1 << 20)      /* of a ring that is read piece by piece, at first */
+/* address space that a new ring leaves to the rest of the process */
+#define OUTPUT_ROOM ((size_t)2 << 20)
+#define WINDOW ((size_t)1 << 20) /* of a ring that is read piece by piece, at first */
 #define PAGE ((size_t)4096)
 
 static void ring_name(char out[32], uint32_t index)
@@ -38,10 +40,12 @@ static void new_name(char out[32], uint32_t serial)
 /* Whether less might go where this much did not. */
 static bool lacks_room(enum ctrace_status status)
 {
-	return status != CTRACE_OK && (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
+	return status != CTRACE_OK &&
+	       (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
 }
 
-/* A ring that took the last of the memory would hold events that no output can take: an output's buffers and a thread's stack come after it. */
+/* A ring that took the last of the memory would hold events that no output can take: an output's
+ * buffers and a thread's stack come after it. */
 static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 {
 	enum ctrace_status status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, capacity, out_address);
@@ -58,7 +62,8 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
 
-	/* A larger one that did not fit may have left bytes.  A new file is empty, and needs no call that may fail. */
+	/* A larger one that did not fit may have left bytes.  A new file is empty, and needs no
+	 * call that may fail. */
 	if (fstat(fd, &info) != 0 || info.st_size != 0)
 		status = ct_os_truncate(fd, 0);
 	if (status == CTRACE_OK)
@@ -66,8 +71,10 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 
-/* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for. */
-static enum ctrace_status make_file(int directory_fd, const char *name, size_t least, size_t *capacity, void **out_address)
+/* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for.
+ */
+static enum ctrace_status make_file(int directory_fd, const char *name, size_t least,
+				    size_t *capacity, void **out_address)
 {
 	uint64_t limit = ct_os_file_limit();
 	enum ctrace_status status;
@@ -119,12 +126,13 @@ void ct_ring_write_constants(struct ct_ring *ring)
 /* Has the process become a user who may not write to its directory? */
 static bool needs_annex(const struct ct_session *session)
 {
-	return (errno == EACCES || errno == EPERM || errno == ENOENT || errno == EBADF) && session->head != NULL &&
-	       session->head->uid != geteuid();
+	return (errno == EACCES || errno == EPERM || errno == ENOENT || errno == EBADF) &&
+	       session->head != NULL && session->head->uid != geteuid();
 }
 
-static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t least, size_t *capacity,
-					void **out_address, enum ct_ring_place *out_place)
+static enum ctrace_status make_in_annex(struct ct_session *session, const char *name, size_t least,
+					size_t *capacity, void **out_address,
+					enum ct_ring_place *out_place)
 {
 	uint32_t number = 0;
 	int directory_fd = ct_annex_make(session, &number);
@@ -137,7 +145,8 @@ static enum ctrace_status make_in_annex(struct ct_session *session, const char *
 	return status;
 }
 
-/* Every page is touched now, so that no trace call takes the fault.  All of it is new, and so zero. */
+/* Every page is touched now, so that no trace call takes the fault.  All of it is new, and so zero.
+ */
 static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct_ring_place place)
 {
 	size_t size = CT_RING_HEAD_SIZE + 2 * capacity;
@@ -153,15 +162,18 @@ static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct
 	ring->place = (uint8_t)place;
 }
 
-enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index, size_t capacity)
+enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index,
+				  size_t capacity)
 {
-	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = capacity, .may_be_private = true };
+	const struct ct_ring_size asked = { .least = CT_RING_MIN,
+					    .capacity = capacity,
+					    .may_be_private = true };
 
 	return ct_ring_create_sized(ring, session, index, &asked);
 }
 
-enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session, uint32_t index,
-					const struct ct_ring_size *asked)
+enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session,
+					uint32_t index, const struct ct_ring_size *asked)
 {
 	enum ctrace_status status = CTRACE_OS_ERROR;
 	enum ct_ring_place place = CT_RING_IN_DIRECTORY;
@@ -171,7 +183,8 @@ enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session 
 
 	ring_name(name, index);
 	if (session->path[0] != '\0')
-		status = make_file(ct_session_directory(session), name, asked->least, &capacity, &address);
+		status = make_file(ct_session_directory(session), name, asked->least, &capacity,
+				   &address);
 	if (status != CTRACE_OK && session->path[0] != '\0' && needs_annex(session))
 		status = make_in_annex(session, name, asked->least, &capacity, &address, &place);
 	if (status != CTRACE_OK && asked->may_be_private) {
@@ -186,14 +199,16 @@ enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session 
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t serial, size_t capacity)
+enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t serial,
+				size_t capacity)
 {
 	enum ctrace_status status;
 	void *address = NULL;
 	char name[32];
 
 	new_name(name, serial);
-	status = directory_fd < 0 ? map_ring(-1, capacity, &address) : make_file(directory_fd, name, capacity, &capacity, &address);
+	status = directory_fd < 0 ? map_ring(-1, capacity, &address)
+				  : make_file(directory_fd, name, capacity, &capacity, &address);
 	if (status != CTRACE_OK)
 		return status;
 	set_up(ring, address, capacity, directory_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_DIRECTORY);
@@ -206,7 +221,8 @@ static bool is_whole(const struct ct_ring *ring, int directory_fd, const char *n
 {
 	struct stat info;
 
-	return fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
+	return fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       info.st_size == (off_t)(CT_RING_HEAD_SIZE + ring->capacity);
 }
 
 bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
@@ -216,7 +232,8 @@ bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
 
 	new_name(from, ring->index);
 	ring_name(to, index);
-	if (has_file && (!is_whole(ring, directory_fd, from) || ct_os_rename(directory_fd, from, to) != CTRACE_OK)) {
+	if (has_file && (!is_whole(ring, directory_fd, from) ||
+			 ct_os_rename(directory_fd, from, to) != CTRACE_OK)) {
 		(void)unlinkat(directory_fd, from, 0);
 		ct_ring_close(ring);
 		return false;
@@ -228,8 +245,10 @@ bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
 
 /* ---- of another process ---- */
 
-/* Where a ring's file is.  *out_other: a directory that the caller closes, or -1.  NOT_FOUND: it has none. */
-static enum ctrace_status find_directory(const struct ct_session *session, uint32_t index, int *out_directory, int *out_other)
+/* Where a ring's file is.  *out_other: a directory that the caller closes, or -1.  NOT_FOUND: it
+ * has none. */
+static enum ctrace_status find_directory(const struct ct_session *session, uint32_t index,
+					 int *out_directory, int *out_other)
 {
 	uint32_t ring_place = CT_RING_IN_DIRECTORY;
 
@@ -251,8 +270,9 @@ static bool is_plain_file(int fd, int annex_fd)
 {
 	struct stat info, directory;
 
-	return annex_fd < 0 || (fstat(fd, &info) == 0 && fstat(annex_fd, &directory) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
-				info.st_uid == directory.st_uid);
+	return annex_fd < 0 ||
+	       (fstat(fd, &info) == 0 && fstat(annex_fd, &directory) == 0 &&
+		S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == directory.st_uid);
 }
 
 /* From here on the copy of a head page can be trusted to stay within its ring. */
@@ -260,7 +280,8 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 {
 	uint64_t capacity = head->capacity;
 
-	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION || head->index != index)
+	if (head->magic != CT_RING_MAGIC || head->version != CT_RING_VERSION ||
+	    head->index != index)
 		return CTRACE_DAMAGED;
 	if (capacity < CT_RING_MIN || capacity > CT_RING_MAX || (capacity & (capacity - 1)) != 0)
 		return CTRACE_DAMAGED;
@@ -273,7 +294,8 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	return CTRACE_OK;
 }
 
-/* For reading and writing where that is allowed, else for reading.  A recoverer may write also when the mode forbids it. */
+/* For reading and writing where that is allowed, else for reading.  A recoverer may write also when
+ * the mode forbids it. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
 {
 	int directory, other, fd;
@@ -284,9 +306,11 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 		return status;
 	ring_name(name, index);
 	fd = session->has_lock ? ct_os_open_kept(directory, name)
-			       : ct_os_high(openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+			       : ct_os_high(openat(directory, name,
+						   O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0)
-		fd = ct_os_high(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+		fd = ct_os_high(
+			openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0) {
 		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	} else if (!is_plain_file(fd, other)) {
@@ -298,7 +322,8 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 	return status;
 }
 
-/* A live process's page is not copied in one go: positions that contradict each other agree in the next copy. */
+/* A live process's page is not copied in one go: positions that contradict each other agree in the
+ * next copy. */
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
@@ -323,7 +348,8 @@ static enum ctrace_status read_part(int fd, uint64_t from, uint64_t size, unsign
 	return status != CTRACE_OK || got == size ? status : CTRACE_DAMAGED;
 }
 
-enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to, unsigned char *out)
+enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to,
+				     unsigned char *out)
 {
 	uint64_t at = from & (capacity - 1);
 	uint64_t size = to - from;
@@ -335,19 +361,22 @@ enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, u
 
 static uint64_t first_waiting(const struct ct_ring_head *head)
 {
-	return head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest : head->tail;
+	return head->overflow == CT_OVERFLOW_OVERWRITE && head->oldest > head->tail ? head->oldest
+										    : head->tail;
 }
 
 /* A ring at that address, with the constants of a head that was checked. */
 static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, void *address)
 {
-	*ring = (struct ct_ring){
-		.head = address, .data = (unsigned char *)address + CT_RING_HEAD_SIZE, .capacity = head->capacity, .fd = -1
-	};
+	*ring = (struct ct_ring){ .head = address,
+				  .data = (unsigned char *)address + CT_RING_HEAD_SIZE,
+				  .capacity = head->capacity,
+				  .fd = -1 };
 	ct_ring_take_constants(ring, head);
 }
 
-enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
+				uint32_t index)
 {
 	struct ct_ring_head copy;
 	enum ctrace_status status;
@@ -365,11 +394,12 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	if (status != CTRACE_OK)
 		goto undo_open;
 	memcpy(address, &copy, sizeof copy);
-	/* Only what waits: a recoverer may have thousands of rings, nearly all of them empty.  The head was copied first: what the data hold by
-	 * now is at least what it speaks of. */
+	/* Only what waits: a recoverer may have thousands of rings, nearly all of them empty.  The
+	 * head was copied first: what the data hold by now is at least what it speaks of. */
 	from = first_waiting(&copy);
 	status = ct_ring_read_data(fd, copy.capacity, from, copy.head,
-				   (unsigned char *)address + CT_RING_HEAD_SIZE + (from & (copy.capacity - 1)));
+				   (unsigned char *)address + CT_RING_HEAD_SIZE +
+					   (from & (copy.capacity - 1)));
 	if (status != CTRACE_OK)
 		goto undo_map;
 	set_copied(ring, &copy, address);
@@ -384,20 +414,23 @@ undo_open:
 }
 
 /* Counts the events that are whole in a part of a ring; gives how many bytes they have. */
-static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes, size_t size, uint64_t *count)
+static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes,
+			   size_t size, uint64_t *count)
 {
 	struct ct_event_state state = { 0 };
 	struct ct_event event;
 	size_t at = 0;
 
-	while (at < size && ct_event_decode(classes, bytes + at, size - at, &state, &event) == CTRACE_OK) {
+	while (at < size &&
+	       ct_event_decode(classes, bytes + at, size - at, &state, &event) == CTRACE_OK) {
 		*count += !event.is_mark;
 		at += event.size;
 	}
 	return at;
 }
 
-uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const struct ct_class_view *classes)
+uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
+			       const struct ct_class_view *classes)
 {
 	uint64_t position = first_waiting(head);
 	struct ct_buf window;
@@ -411,7 +444,8 @@ uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const st
 
 		ct_buf_clear(&window);
 		if (!ct_buf_reserve(&window, size) ||
-		    ct_ring_read_data(fd, head->capacity, position, position + size, (unsigned char *)window.data) != CTRACE_OK)
+		    ct_ring_read_data(fd, head->capacity, position, position + size,
+				      (unsigned char *)window.data) != CTRACE_OK)
 			break;
 		taken = count_events(classes, (const unsigned char *)window.data, size, &count);
 		if (taken == 0 && size == waits)
@@ -425,7 +459,8 @@ uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head, const st
 	return count;
 }
 
-enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session, uint32_t index)
+enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session,
+			       uint32_t index)
 {
 	struct ct_ring_head copy;
 	enum ctrace_status status;
@@ -436,13 +471,15 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 
 	/* Only those in the directory are ever an external writer's. */
 	if (session->head != NULL &&
-	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) != CT_RING_IN_DIRECTORY)
+	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) !=
+		    CT_RING_IN_DIRECTORY)
 		return CTRACE_NOT_FOUND;
 	ring_name(name, index);
 	fd = ct_os_open_kept(session->directory_fd, name);
 	if (fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink > 1)
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+	    info.st_nlink > 1)
 		status = CTRACE_DENIED;
 	else
 		status = ct_ring_read_head(fd, index, &copy);
@@ -466,10 +503,12 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
 	struct stat info;
 	char name[32];
 
-	if (session->path[0] == '\0' || ct_session_directory(session) < 0 || find_directory(session, index, &directory, &other) != CTRACE_OK)
+	if (session->path[0] == '\0' || ct_session_directory(session) < 0 ||
+	    find_directory(session, index, &directory, &other) != CTRACE_OK)
 		return false;
 	ring_name(name, index);
-	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= size) {
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
+	    (uint64_t)info.st_size >= size) {
 		ct_os_close(&other);
 		return false;
 	}
@@ -497,5 +536,6 @@ enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_
 {
 	if (ring->is_mapped)
 		return CTRACE_OK;
-	return ct_os_write_at(ring->fd, part, size, (uint64_t)((const char *)part - (const char *)ring->head));
+	return ct_os_write_at(ring->fd, part, size,
+			      (uint64_t)((const char *)part - (const char *)ring->head));
 }

@@ -1,11 +1,15 @@
 /*
- * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used again.
+ * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used
+ * again.
  *
- * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the next owner goes on behind it.  take, grow and
- * give_back run on traced threads (first event, a full ring, thread end) under the pool's lock; count and at are lock-free, for the consumer thread.
+ * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the
+ * next owner goes on behind it.  take, grow and give_back run on traced threads (first event, a
+ * full ring, thread end) under the pool's lock; count and at are lock-free, for the consumer
+ * thread.
  *
- * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times as long as all else.  It gets its number
- * under the lock.  So rings are numbered in the order in which they can be used, and readers see none that is half made.
+ * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times
+ * as long as all else.  It gets its number under the lock.  So rings are numbered in the order in
+ * which they can be used, and readers see none that is half made.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,15 +22,17 @@
 struct ct_ring_pool {
 	pthread_mutex_t lock;
 	struct ct_session *session;
-	bool is_parted; /* in a forked child: the parent's rings are private empty memory, which stays */
+	/* in a forked child: the parent's rings are private empty memory, which stays */
+	bool is_parted;
 	uint32_t count; /* atomic; rings[0 .. count) are complete */
 	/* under the lock */
-	uint32_t serial;      /* of the next ring that is made; readers see its number */
-	uint32_t makers;      /* threads that make one; fork sleeps on it */
-	bool has_waiters;     /* somebody sleeps on makers */
-	uint32_t small;       /* rings of the least capacity that were made */
-	bool wants_spare;     /* atomic: the consumer thread makes one */
-	struct ct_ring spare; /* a file of the least capacity without a number; head NULL: there is none */
+	uint32_t serial;  /* of the next ring that is made; readers see its number */
+	uint32_t makers;  /* threads that make one; fork sleeps on it */
+	bool has_waiters; /* somebody sleeps on makers */
+	uint32_t small;   /* rings of the least capacity that were made */
+	bool wants_spare; /* atomic: the consumer thread makes one */
+	/* a file of the least capacity without a number; head NULL: there is none */
+	struct ct_ring spare;
 	struct ct_ring rings[CT_RING_LIMIT];
 	struct ct_ring_kind kinds[CT_RING_LIMIT];
 };
@@ -38,7 +44,8 @@ static void set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
 	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
 }
 
-/* No thread waits for room in it any more, nor had an event turned away that a destination should be passed over for. */
+/* No thread waits for room in it any more, nor had an event turned away that a destination should
+ * be passed over for. */
 static void set_free(struct ct_ring *ring)
 {
 	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
@@ -85,27 +92,30 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 	ct_guard_unlock(&pool->lock);
 }
 
-/* But for the capacity.  That is compared as the one that a ring was made for: threads that come and go for want of room would make a ring each. */
+/* But for the capacity.  That is compared as the one that a ring was made for: threads that come
+ * and go for want of room would make a ring each. */
 static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
-	return a->channel == b->channel && a->overflow == b->overflow && a->is_side == b->is_side && a->is_flight == b->is_flight &&
-	       a->is_imported == b->is_imported;
+	return a->channel == b->channel && a->overflow == b->overflow && a->is_side == b->is_side &&
+	       a->is_flight == b->is_flight && a->is_imported == b->is_imported;
 }
 
 /* An empty one, if there is one.  any_size: where no ring of its size can be made. */
-static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked,
-				 bool any_size)
+static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
+				 const struct ct_ring_size *asked, bool any_size)
 {
 	struct ct_ring *found = NULL;
 
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
-		/* Not by the head: another process that writes there could give two threads one ring. */
+		/* Not by the head: another process that writes there could give two threads one
+		 * ring. */
 		if (ring->owner_tid != 0 || !kinds_are_equal(&pool->kinds[i], kind) ||
 		    (pool->kinds[i].capacity != kind->capacity && !any_size))
 			continue;
-		if (ring->capacity < asked->least || (ring->place == CT_RING_PRIVATE && !asked->may_be_private))
+		if (ring->capacity < asked->least ||
+		    (ring->place == CT_RING_PRIVATE && !asked->may_be_private))
 			continue;
 		if (ct_ring_is_empty(ring))
 			return ring;
@@ -115,25 +125,31 @@ static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring
 	return found;
 }
 
-/* Who should have ring number `index`, whose components are connected to that external writer: never a writer, when the ring is no
- * file that it can map.  Under the lock. */
+/* Who should have ring number `index`, whose components are connected to that external writer:
+ * never a writer, when the ring is no file that it can map.  Under the lock. */
 static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index, uint32_t writer)
 {
 	uint32_t slots =
-		writer != 0 ? __atomic_load_n(&pool->session->head->writer[writer % CT_WRITER_LIMIT].slots, __ATOMIC_ACQUIRE) : 0;
+		writer != 0 ? __atomic_load_n(
+				      &pool->session->head->writer[writer % CT_WRITER_LIMIT].slots,
+				      __ATOMIC_ACQUIRE)
+			    : 0;
 
 	if (pool->rings[index].place != CT_RING_IN_DIRECTORY)
 		return 0;
 	return slots != 0 ? (slots & 0xFF) + index % (slots >> 8) : 0;
 }
 
-void ct_ring_pool_assign(struct ct_ring_pool *pool, uint32_t (*writer_of)(const struct ct_ring_head *head, void *user), void *user)
+void ct_ring_pool_assign(struct ct_ring_pool *pool,
+			 uint32_t (*writer_of)(const struct ct_ring_head *head, void *user),
+			 void *user)
 {
 	ct_ring_pool_lock(pool);
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring_head *head = pool->rings[i].head;
 
-		__atomic_store_n(&head->wanted, wanted_consumer(pool, i, writer_of(head, user)), __ATOMIC_RELEASE);
+		__atomic_store_n(&head->wanted, wanted_consumer(pool, i, writer_of(head, user)),
+				 __ATOMIC_RELEASE);
 	}
 	ct_ring_note_move(pool->session);
 	ct_ring_pool_unlock(pool);
@@ -148,15 +164,18 @@ static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
 	ring->head->is_imported = kind->is_imported;
 }
 
-/* Where rings are made: out_fd is -1 in a process without a directory.  False: its directory cannot be reached. */
+/* Where rings are made: out_fd is -1 in a process without a directory.  False: its directory cannot
+ * be reached. */
 static bool find_directory(struct ct_ring_pool *pool, int *out_fd)
 {
 	*out_fd = pool->session->path[0] != '\0' ? ct_session_directory(pool->session) : -1;
 	return *out_fd >= 0 || pool->session->path[0] == '\0';
 }
 
-/* Under the lock, but for the time that it takes to make the ring.  False: there is none, and others may have taken and added rings. */
-static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t capacity, struct ct_ring *out)
+/* Under the lock, but for the time that it takes to make the ring.  False: there is none, and
+ * others may have taken and added rings. */
+static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t capacity,
+			    struct ct_ring *out)
 {
 	uint32_t serial = pool->serial++;
 	bool is_made;
@@ -173,7 +192,8 @@ static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t 
 	return is_made;
 }
 
-/* The spare one, or one that is made now, with the number `count`.  Under the lock, as make_unnumbered(). */
+/* The spare one, or one that is made now, with the number `count`.  Under the lock, as
+ * make_unnumbered(). */
 static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_ring *out)
 {
 	int directory_fd;
@@ -186,10 +206,12 @@ static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_
 		if (ct_ring_number(out, directory_fd, pool->count))
 			return true;
 	}
-	return make_unnumbered(pool, directory_fd, capacity, out) && ct_ring_number(out, directory_fd, pool->count);
+	return make_unnumbered(pool, directory_fd, capacity, out) &&
+	       ct_ring_number(out, directory_fd, pool->count);
 }
 
-static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, const struct ct_ring_size *asked)
+static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
+				 const struct ct_ring_size *asked)
 {
 	struct ct_ring made = { 0 };
 	struct ct_ring *ring;
@@ -197,7 +219,8 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 
 	if (pool->count + pool->makers >= CT_RING_LIMIT)
 		return NULL;
-	if (!make_numbered(pool, asked->capacity, &made) && ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK)
+	if (!make_numbered(pool, asked->capacity, &made) &&
+	    ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK)
 		return NULL;
 	index = pool->count;
 	ring = &pool->rings[index];
@@ -205,7 +228,8 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	pool->kinds[index] = *kind;
 	write_kind(ring, kind);
 	ct_ring_take_constants(ring, ring->head);
-	ring->head->held_by = wanted_consumer(pool, index, kind->writer); /* nobody has had it yet */
+	/* nobody has had it yet */
+	ring->head->held_by = wanted_consumer(pool, index, kind->writer);
 	ring->head->wanted = ring->head->held_by;
 	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
@@ -225,14 +249,18 @@ void ct_ring_pool_stock(struct ct_ring_pool *pool)
 		return;
 	ct_ring_pool_lock(pool);
 	__atomic_store_n(&pool->wants_spare, false, __ATOMIC_RELAXED);
-	if (pool->spare.head == NULL && find_directory(pool, &directory_fd) && make_unnumbered(pool, directory_fd, CT_RING_MIN, &made))
+	if (pool->spare.head == NULL && find_directory(pool, &directory_fd) &&
+	    make_unnumbered(pool, directory_fd, CT_RING_MIN, &made))
 		pool->spare = made;
 	ct_ring_pool_unlock(pool);
 }
 
-struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind, uint32_t tid)
+struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
+				  uint32_t tid)
 {
-	const struct ct_ring_size asked = { .least = CT_RING_MIN, .capacity = kind->capacity, .may_be_private = true };
+	const struct ct_ring_size asked = { .least = CT_RING_MIN,
+					    .capacity = kind->capacity,
+					    .may_be_private = true };
 	struct ct_ring *ring;
 
 	ct_guard_enter(); /* also while the lock is not held */
@@ -249,7 +277,8 @@ struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_rin
 	return ring;
 }
 
-struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring, const struct ct_ring_kind *kind)
+struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring,
+				  const struct ct_ring_kind *kind)
 {
 	const struct ct_ring_size asked = { .least = 2 * ring->capacity,
 					    .capacity = kind->capacity,
@@ -264,10 +293,12 @@ struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *rin
 	ct_point("pool.grown");
 	if (larger != NULL) {
 		set_owner(larger, ring->owner_tid, kind->full);
-		/* A pass that sees the first event of the larger ring looks at the heads again, and so sees the last event of this one. */
+		/* A pass that sees the first event of the larger ring looks at the heads again, and
+		 * so sees the last event of this one. */
 		ct_ring_note_move(pool->session);
 		set_free(ring);
-		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED); /* what waits in it holds nobody up */
+		/* what waits in it holds nobody up */
+		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED);
 	}
 	ct_ring_pool_unlock(pool);
 	ct_guard_leave();
@@ -284,7 +315,8 @@ void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid)
 {
 	ct_ring_pool_lock(pool);
-	/* Between the caller's look and the lock it may have given the ring back, and another have taken it: one of its number too. */
+	/* Between the caller's look and the lock it may have given the ring back, and another have
+	 * taken it: one of its number too. */
 	if (ring->owner_tid == tid && !ct_os_thread_exists(tid))
 		set_free(ring);
 	ct_ring_pool_unlock(pool);
@@ -323,7 +355,8 @@ struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
 void ct_ring_pool_part(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++)
-		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity, PROT_READ | PROT_WRITE,
+		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity,
+			   PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	pool->is_parted = true;
 }

@@ -2,8 +2,8 @@
  * ring_read.c - the consumer's half of a ring.
  *
  * Runs on consumer thread of the traced process, or in whoever recovers a dead one's rings: one
- * consumer at a time (the consumer's lock, or the session's).  Never waits for the producer, who may
- * be dead in the middle of an event, or may write anything into its ring by error: a word of
+ * consumer at a time (the consumer's lock, or the session's).  Never waits for the producer, who
+ * may be dead in the middle of an event, or may write anything into its ring by error: a word of
  * the head is read once and checked before it is used, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define FIRST_COPY ((size_t)512) /* of an event that the producer may overwrite meanwhile: most are shorter */
+/* of an event that the producer may overwrite meanwhile: most are shorter */
+#define FIRST_COPY ((size_t)512)
 
 uint64_t ct_ring_head_position(const struct ct_ring *ring)
 {
@@ -21,7 +22,8 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring)
 }
 
 /* oldest, its count and its state, as they belong together. */
-static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count, struct ct_event_state *out_state)
+static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count,
+			struct ct_event_state *out_state)
 {
 	const struct ct_ring_head *head = ring->head;
 
@@ -33,10 +35,12 @@ static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64
 		out_state->ticks = __atomic_load_n(&head->oldest_state.ticks, __ATOMIC_RELAXED);
 		out_state->tid = __atomic_load_n(&head->oldest_state.tid, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((version & 1) == 0 && __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
+		if ((version & 1) == 0 &&
+		    __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
 			return;
 	}
-	/* The producer died between the stores; it wrote the position last, so this can be off only for that one step. */
+	/* The producer died between the stores; it wrote the position last, so this can be off only
+	 * for that one step. */
 }
 
 static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *place)
@@ -54,19 +58,23 @@ static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *p
 	return true;
 }
 
-/* The producer may be writing where we read; what is torn is found out afterwards and thrown away. */
-__attribute__((no_sanitize("thread"))) static void copy_racing(unsigned char *to, const unsigned char *from, size_t size)
+/* The producer may be writing where we read; what is torn is found out afterwards and thrown away.
+ */
+__attribute__((no_sanitize("thread"))) static void
+copy_racing(unsigned char *to, const unsigned char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		to[i] = *(const volatile unsigned char *)(from + i);
 }
 
 /*
- * Copies so much of what may be one event, and decodes the copy.  Without memory the event in the ring itself is looked at, for its size
- * alone: it may be torn.
+ * Copies so much of what may be one event, and decodes the copy.  Without memory the event in the
+ * ring itself is looked at, for its size alone: it may be torn.
  */
-static enum ctrace_status decode_copy(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
-				      size_t size, struct ct_buf *scratch, struct ct_event *out)
+static enum ctrace_status decode_copy(const struct ct_ring *ring,
+				      const struct ct_class_view *classes,
+				      struct ct_cursor_place *place, size_t size,
+				      struct ct_buf *scratch, struct ct_event *out)
 {
 	const unsigned char *at = ct_ring_at(ring, place->position);
 	bool has_memory = ct_buf_reserve(scratch, size);
@@ -75,38 +83,45 @@ static enum ctrace_status decode_copy(const struct ct_ring *ring, const struct c
 
 	if (has_memory)
 		copy_racing((unsigned char *)scratch->data, at, size);
-	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its oldest. */
+	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its
+	 * oldest. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (move_to_oldest(ring, place))
 		return CTRACE_NOT_FOUND;
 	state = place->state;
-	status = ct_event_decode(classes, has_memory ? (const unsigned char *)scratch->data : at, size, &state, out);
+	status = ct_event_decode(classes, has_memory ? (const unsigned char *)scratch->data : at,
+				 size, &state, out);
 	if (status != CTRACE_OK)
 		return CTRACE_DAMAGED;
 	return has_memory ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static enum ctrace_status peek_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
-				      size_t available, struct ct_buf *scratch, struct ct_event *out)
+static enum ctrace_status peek_racing(const struct ct_ring *ring,
+				      const struct ct_class_view *classes,
+				      struct ct_cursor_place *place, size_t available,
+				      struct ct_buf *scratch, struct ct_event *out)
 {
 	size_t size = available < FIRST_COPY ? available : FIRST_COPY;
 	enum ctrace_status status = decode_copy(ring, classes, place, size, scratch, out);
 
 	while (status == CTRACE_DAMAGED && size < available) {
-		size = size < available / 8 ? size * 8 : available; /* it is longer, unless it is damaged */
+		/* it is longer, unless it is damaged */
+		size = size < available / 8 ? size * 8 : available;
 		status = decode_copy(ring, classes, place, size, scratch, out);
 	}
 	return status;
 }
 
-/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no end. */
+/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no
+ * end. */
 static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
 {
 	return limit - position <= ring->capacity;
 }
 
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
-				uint64_t limit, struct ct_buf *scratch, struct ct_event *out)
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes,
+				struct ct_cursor_place *place, uint64_t limit,
+				struct ct_buf *scratch, struct ct_event *out)
 {
 	bool is_overwrite = ring->overflow == CT_OVERFLOW_OVERWRITE;
 	struct ct_event_state state;
@@ -118,12 +133,14 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_clas
 	if (is_overwrite)
 		return peek_racing(ring, classes, place, limit - place->position, scratch, out);
 	state = place->state;
-	if (ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, out) != CTRACE_OK)
+	if (ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position,
+			    &state, out) != CTRACE_OK)
 		return CTRACE_DAMAGED;
 	return CTRACE_OK;
 }
 
-/* The slot of the present tail stays as it is until the tail has moved, so there is one for it at any time. */
+/* The slot of the present tail stays as it is until the tail has moved, so there is one for it at
+ * any time. */
 static void move_tail(struct ct_ring_head *head, const struct ct_cursor_place *place)
 {
 	struct ct_tail_state *slot = &head->tail_state[head->tail_state[0].position == head->tail];
@@ -132,7 +149,8 @@ static void move_tail(struct ct_ring_head *head, const struct ct_cursor_place *p
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	slot->state = place->state;
 	__atomic_store_n(&slot->position, place->position, __ATOMIC_RELEASE);
-	/* Past this line the producer may write there: pairs with the acquire load in free_space(). */
+	/* Past this line the producer may write there: pairs with the acquire load in free_space().
+	 */
 	__atomic_store_n(&head->tail, place->position, __ATOMIC_RELEASE);
 }
 
@@ -186,9 +204,11 @@ uint64_t ct_ring_lost_total(const struct ct_ring *ring)
 
 static struct ct_cursor_place tail_of(const struct ct_ring *ring)
 {
-	return (struct ct_cursor_place){ .position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE),
-					 .count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED),
-					 .state = ct_ring_tail_state(ring->head) };
+	return (struct ct_cursor_place){
+		.position = __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE),
+		.count = __atomic_load_n(&ring->head->consumed, __ATOMIC_RELAXED),
+		.state = ct_ring_tail_state(ring->head)
+	};
 }
 
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
@@ -200,9 +220,10 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 	return place.overwritten;
 }
 
-/* The producer may be writing there.  An event counts if nothing was overwritten since it was read. */
-static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes, struct ct_cursor_place *place,
-			     uint64_t limit)
+/* The producer may be writing there.  An event counts if nothing was overwritten since it was read.
+ */
+static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes,
+			     struct ct_cursor_place *place, uint64_t limit)
 {
 	uint64_t count = 0;
 
@@ -210,7 +231,8 @@ static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_v
 		struct ct_event_state state = place->state;
 		struct ct_event event;
 		enum ctrace_status status =
-			ct_event_decode(classes, ct_ring_at(ring, place->position), limit - place->position, &state, &event);
+			ct_event_decode(classes, ct_ring_at(ring, place->position),
+					limit - place->position, &state, &event);
 
 		/* As in peek_racing(). */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -239,8 +261,8 @@ uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class
 	while (place.position < limit && is_within(ring, place.position, limit)) {
 		struct ct_event event;
 
-		if (ct_event_decode(classes, ct_ring_at(ring, place.position), limit - place.position, &place.state, &event) !=
-		    CTRACE_OK)
+		if (ct_event_decode(classes, ct_ring_at(ring, place.position),
+				    limit - place.position, &place.state, &event) != CTRACE_OK)
 			break;
 		count += !event.is_mark;
 		place.position += event.size;
@@ -257,7 +279,8 @@ struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t de
 
 /* The place becomes `next`, in force from next_sequence on.  In this order the place in force is
  * the same after each store but the last one, so a SIGKILL between any two does no harm. */
-static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next, uint64_t next_sequence)
+static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence,
+		     const struct ct_cursor_place *next, uint64_t next_sequence)
 {
 	cursor->now = ct_cursor_get(cursor, dest_sequence);
 	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
@@ -266,7 +289,8 @@ static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence, const str
 	__atomic_store_n(&cursor->next_sequence, next_sequence, __ATOMIC_RELEASE);
 }
 
-void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *next)
+void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence,
+		       const struct ct_cursor_place *next)
 {
 	set_next(cursor, dest_sequence, next, dest_sequence + 1);
 }
@@ -284,7 +308,8 @@ static void set_now(struct ct_cursor *cursor, const struct ct_cursor_place *plac
 	__atomic_store_n(&cursor->now.position, place->position, __ATOMIC_RELEASE);
 }
 
-void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence, const struct ct_cursor_place *place)
+void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence,
+		     const struct ct_cursor_place *place)
 {
 	if (dest_sequence == 0)
 		set_now(cursor, place);

@@ -1,9 +1,10 @@
 /*
  * ring_write.c - the producer's half of a ring, out of line.
  *
- * Runs only on the thread that owns the ring, also in its signal handlers; never locks or allocates.  ctrace/ctrace.h writes
- * events into the window that ct_ring_open_window() grants, without coming here.  The consumer's half is ring_read.c; the words
- * that they share are listed in docs/CONCURRENCY.md.
+ * Runs only on the thread that owns the ring, also in its signal handlers; never locks or
+ * allocates.  ctrace/ctrace.h writes events into the window that ct_ring_open_window() grants,
+ * without coming here.  The consumer's half is ring_read.c; the words that they share are listed in
+ * docs/CONCURRENCY.md.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +12,16 @@
 
 #include <string.h>
 
-static uint64_t position_of(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer)
+static uint64_t position_of(const struct ct_ring *ring,
+			    const struct ctrace_thread_buffer *thread_buffer)
 {
 	if (thread_buffer->cur == NULL)
 		return ring->head->head; /* a thread buffer that was just given this ring */
 	return (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias;
 }
 
-static void set_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer, uint64_t position, uint64_t size)
+static void set_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer,
+		       uint64_t position, uint64_t size)
 {
 	unsigned char *cur = ct_ring_at(ring, position);
 
@@ -42,16 +45,19 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 		uint64_t available = head->head - oldest;
 		struct ct_event event;
 
-		/* Nobody but this thread writes here; an event that is damaged all the same costs what is behind it. */
+		/* Nobody but this thread writes here; an event that is damaged all the same costs
+		 * what is behind it. */
 		if (available > ring->capacity ||
-		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) != CTRACE_OK) {
+		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) !=
+			    CTRACE_OK) {
 			oldest = head->head;
 			break;
 		}
 		count += !event.is_mark;
 		oldest += event.size;
 	}
-	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps our data stores behind this. */
+	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps
+	 * our data stores behind this. */
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&head->oldest_count, count, __ATOMIC_RELAXED);
@@ -67,14 +73,17 @@ static uint64_t free_space(const struct ct_ring *ring, uint64_t position)
 {
 	uint64_t from = ring->head->overflow == CT_OVERFLOW_OVERWRITE
 				? ring->head->oldest
-				/* Pairs with the release store in ct_ring_consume(): what it freed is no longer being read. */
+				/* Pairs with the release store in ct_ring_consume(): what it freed
+				   is no longer being read. */
 				: __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
 	uint64_t used = position - from;
 
-	return used <= ring->capacity ? ring->capacity - used : 0; /* a tail that cannot be: nothing is free */
+	/* a tail that cannot be: nothing is free */
+	return used <= ring->capacity ? ring->capacity - used : 0;
 }
 
-/* The mark that a window begins with: from it on the times, and whose the events are, need nothing that is before it. */
+/* The mark that a window begins with: from it on the times, and whose the events are, need nothing
+ * that is before it. */
 static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
 {
 	struct ct_ring_head *head = ring->head;
@@ -83,13 +92,16 @@ static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
 	if (head->is_imported)
 		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
 	ct_event_encode_mark(ct_ring_at(ring, position), ticks, tid);
-	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position, __ATOMIC_RELAXED);
-	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader finds the anchor, too. */
+	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position,
+			 __ATOMIC_RELAXED);
+	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader
+	 * finds the anchor, too. */
 	__atomic_store_n(&head->anchor_count, head->anchor_count + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&head->head, position + CT_EVENT_MARK, __ATOMIC_RELEASE);
 }
 
-/* For an event of `size` bytes, and for more as far as there is room.  A quarter of the ring at most, as nobody can read what is behind it. */
+/* For an event of `size` bytes, and for more as far as there is room.  A quarter of the ring at
+ * most, as nobody can read what is behind it. */
 static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t free)
 {
 	uint64_t limit = ring->capacity / 4 < CT_RING_WINDOW ? ring->capacity / 4 : CT_RING_WINDOW;
@@ -107,16 +119,19 @@ static uint64_t space_to_drop(const struct ct_ring *ring, uint64_t needed)
 	return want < ring->capacity ? want : ring->capacity;
 }
 
-bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer, size_t size)
+bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer,
+		  size_t size)
 {
 	uint64_t needed = CT_EVENT_MARK + size;
 
 	if (ring->head->overflow == CT_OVERFLOW_OVERWRITE)
 		needed = space_to_drop(ring, needed);
-	return size <= ring->capacity / 2 && free_space(ring, position_of(ring, thread_buffer)) >= needed;
+	return size <= ring->capacity / 2 &&
+	       free_space(ring, position_of(ring, thread_buffer)) >= needed;
 }
 
-bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer, const struct ct_class_view *classes, uint32_t tid, size_t size)
+bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer,
+			 const struct ct_class_view *classes, uint32_t tid, size_t size)
 {
 	uint64_t position = position_of(ring, thread_buffer);
 	uint64_t free;
@@ -129,7 +144,8 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thre
 	if (free < CT_EVENT_MARK + size)
 		return false;
 	size = window_size(ring, size, free - CT_EVENT_MARK);
-	/* Before anything is written there: who reads what is old there looks at this afterwards (read/live_ring.c). */
+	/* Before anything is written there: who reads what is old there looks at this afterwards
+	 * (read/live_ring.c). */
 	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	put_mark(ring, position, tid);
@@ -155,7 +171,8 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 			return true;
 		if (waited >= timeout_ns)
 			return false;
-		/* Pairs with the consumer's exchange in ct_ring_wake(): it has moved tail_word, then looks whether anybody waits. */
+		/* Pairs with the consumer's exchange in ct_ring_wake(): it has moved tail_word,
+		 * then looks whether anybody waits. */
 		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
 			ct_os_wait(&head->tail_word, word, timeout_ns - waited);
@@ -170,7 +187,8 @@ static void add_one(uint64_t *counter)
 
 void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
-	/* First what destinations report: of a thread that is killed in between, they report no loss less than the process has counted. */
+	/* First what destinations report: of a thread that is killed in between, they report no
+	 * loss less than the process has counted. */
 	for (; dests != 0; dests &= dests - 1)
 		add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
 	add_one(&ring->head->lost[reason]);

@@ -1,11 +1,12 @@
 /*
- * consumer_thread.c - what the consumer thread does: passes over the rings of this process, and sleeping between them.
+ * consumer_thread.c - what the consumer thread does: passes over the rings of this process, and
+ * sleeping between them.
  *
- * One thread of a traced process is the consumer thread (consumer_threads.c), with all signals blocked.  A busy
- * consumer thread makes a pass each millisecond, so that it never chases a producer's head.  A consumer thread without
- * events closes every thread's window, so that the next event takes the slow path and wakes it, and
- * sleeps; a look each 50 ms finds an event that came in between.  Without any ring it sleeps for
- * ever.
+ * One thread of a traced process is the consumer thread (consumer_threads.c), with all signals
+ * blocked.  A busy consumer thread makes a pass each millisecond, so that it never chases a
+ * producer's head.  A consumer thread without events closes every thread's window, so that the next
+ * event takes the slow path and wakes it, and sleeps; a look each 50 ms finds an event that came in
+ * between.  Without any ring it sleeps for ever.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +15,11 @@
 #include "lib/control/server.h"
 
 #define IDLE_NS 50000000u
-#define QUIET_PASSES 100u       /* passes without an event before it goes idle */
-#define REAP_PASSES 20u         /* idle looks between looks for threads that ended unseen */
-#define TOUCH_NS 3600000000000u /* between two looks that keep our files from cleaners of temporary directories */
-#define HOUSE_PASSES 1000u      /* busy passes between two calls of keep_house() */
+#define QUIET_PASSES 100u /* passes without an event before it goes idle */
+#define REAP_PASSES 20u   /* idle looks between looks for threads that ended unseen */
+/* between two looks that keep our files from cleaners of temporary directories */
+#define TOUCH_NS 3600000000000u
+#define HOUSE_PASSES 1000u /* busy passes between two calls of keep_house() */
 
 /* ---- a pass ---- */
 
@@ -25,7 +27,8 @@
  * False: another thread is the consumer thread now. */
 static bool open_outputs(void)
 {
-	uint32_t wanted = __atomic_load_n(&ct_consumer_thread.process->open_wanted, __ATOMIC_ACQUIRE);
+	uint32_t wanted =
+		__atomic_load_n(&ct_consumer_thread.process->open_wanted, __ATOMIC_ACQUIRE);
 	uint32_t turn = ct_consumer_thread.turn;
 	uint32_t failing;
 
@@ -43,7 +46,8 @@ static bool open_outputs(void)
 static struct ct_consumer_result pass(bool flush)
 {
 	struct ct_consumer_result result;
-	uint32_t adopting = __atomic_load_n(&ct_consumer_thread.process->adopting, __ATOMIC_ACQUIRE);
+	uint32_t adopting =
+		__atomic_load_n(&ct_consumer_thread.process->adopting, __ATOMIC_ACQUIRE);
 
 	ct_consumer_adopt(ct_consumer_thread.consumer, adopting);
 	if (!open_outputs())
@@ -53,7 +57,8 @@ static struct ct_consumer_result pass(bool flush)
 		return result;
 	adopting &= ~ct_consumer_adopted(ct_consumer_thread.consumer);
 	if (adopting != 0)
-		(void)__atomic_fetch_and(&ct_consumer_thread.process->adopting, ~adopting, __ATOMIC_ACQ_REL);
+		(void)__atomic_fetch_and(&ct_consumer_thread.process->adopting, ~adopting,
+					 __ATOMIC_ACQ_REL);
 	__atomic_store_n(&ct_consumer_thread.process->failing, result.failing, __ATOMIC_RELAXED);
 	return result;
 }
@@ -75,14 +80,18 @@ static struct ct_consumer_result serve(bool is_last)
 	ticket = __atomic_load_n(&ct_consumer_thread.flush_wanted, __ATOMIC_ACQUIRE);
 	flush = ticket != __atomic_load_n(&ct_consumer_thread.flush_done, __ATOMIC_RELAXED);
 	turn = ct_consumer_thread.turn;
-	/* Looked at before the pass, so that everything committed before the request is delivered first. */
+	/* Looked at before the pass, so that everything committed before the request is delivered
+	 * first. */
 	rotates = ct_consumer_thread.rotation.state == ROTATION_WANTED;
 	result = pass(flush || is_last || rotates);
-	if (!result.is_superseded && rotates && ct_consumer_thread.rotation.state == ROTATION_WANTED)
+	if (!result.is_superseded && rotates &&
+	    ct_consumer_thread.rotation.state == ROTATION_WANTED)
 		ct_consumer_thread_run_rotation();
 	result.is_superseded |= turn != ct_consumer_thread.turn;
 	if (flush && !result.is_superseded) {
-		__atomic_store_n(&ct_consumer_thread.flush_status, result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK, __ATOMIC_RELAXED);
+		__atomic_store_n(&ct_consumer_thread.flush_status,
+				 result.failing != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK,
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&ct_consumer_thread.flush_done, ticket, __ATOMIC_RELEASE);
 		ct_os_wake(&ct_consumer_thread.flush_done);
 	}
@@ -100,18 +109,23 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight && ct_consumer_has(ct_consumer_thread.consumer, __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED)))
-			bytes += ct_ring_head_position(ring) - __atomic_load_n(&ring->head->tail, __ATOMIC_RELAXED);
+		if (!ring->head->is_flight &&
+		    ct_consumer_has(ct_consumer_thread.consumer,
+				    __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED)))
+			bytes += ct_ring_head_position(ring) -
+				 __atomic_load_n(&ring->head->tail, __ATOMIC_RELAXED);
 	}
 	return bytes;
 }
 
-/* all: also those whose events wake nobody.  What comes next opens a window, and so begins with a mark. */
+/* all: also those whose events wake nobody.  What comes next opens a window, and so begins with a
+ * mark. */
 static void close_windows(const struct ct_ring_pool *pool, bool all)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
-		struct ctrace_thread_buffer *thread_buffer = __atomic_load_n(&ring->thread_buffer, __ATOMIC_ACQUIRE);
+		struct ctrace_thread_buffer *thread_buffer =
+			__atomic_load_n(&ring->thread_buffer, __ATOMIC_ACQUIRE);
 
 		if (thread_buffer != NULL && (all || !ct_ring_has_writer(ring)))
 			ct_ring_close_window(thread_buffer);
@@ -130,8 +144,10 @@ static void reap_rings(struct ct_ring_pool *pool)
 	}
 }
 
-/* known: what waits in the rings and cannot go on now; only something new is a reason to stay awake. */
-static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known, uint64_t timeout)
+/* known: what waits in the rings and cannot go on now; only something new is a reason to stay
+ * awake. */
+static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known,
+			      uint64_t timeout)
 {
 	__atomic_store_n(&process->consumer_thread_idle, 1, __ATOMIC_SEQ_CST);
 	close_windows(process->pool, false);
@@ -182,7 +198,8 @@ void ct_consumer_thread_close_outputs(void)
 	ct_consumer_close(ct_consumer_thread.consumer);
 }
 
-/* Starts the recovery of others when the process has lived for a while: once, whichever thread comes first. */
+/* Starts the recovery of others when the process has lived for a while: once, whichever thread
+ * comes first. */
 static void recover_once(void)
 {
 	uint64_t at = __atomic_load_n(&ct_consumer_thread.recover_at_ns, __ATOMIC_RELAXED);
@@ -203,7 +220,9 @@ void ct_consumer_thread_settle(void *unused)
 {
 	(void)unused;
 	ct_consumer_thread_watch();
-	(void)!ct_server_later(CT_CONSUMER_THREAD_RECOVER_AFTER_MS - CT_CONSUMER_THREAD_SETTLE_AFTER_MS, recover_as_task, NULL);
+	(void)!ct_server_later(CT_CONSUMER_THREAD_RECOVER_AFTER_MS -
+				       CT_CONSUMER_THREAD_SETTLE_AFTER_MS,
+			       recover_as_task, NULL);
 }
 
 /* How long an idle consumer thread sleeps at most. */
@@ -220,8 +239,8 @@ static uint64_t idle_ns(const struct ct_process *process)
 }
 
 /*
- * The last passes: they deliver what the destinations take before stop_by_ns.  An earlier consumer thread may
- * still be in a method, and goes on with its destination when the method returns.
+ * The last passes: they deliver what the destinations take before stop_by_ns.  An earlier consumer
+ * thread may still be in a method, and goes on with its destination when the method returns.
  */
 static void finish(uint32_t turn)
 {
@@ -232,9 +251,13 @@ static void finish(uint32_t turn)
 
 		if (result.is_superseded || !is_my_turn(turn))
 			return;
-		if (!ct_consumer_is_busy(ct_consumer_thread.consumer) || now >= ct_consumer_thread.stop_by_ns)
+		if (!ct_consumer_is_busy(ct_consumer_thread.consumer) ||
+		    now >= ct_consumer_thread.stop_by_ns)
 			break;
-		ct_os_wait(&ct_consumer_thread.activity, activity, ct_consumer_thread.stop_by_ns - now < IDLE_NS ? ct_consumer_thread.stop_by_ns - now : IDLE_NS);
+		ct_os_wait(&ct_consumer_thread.activity, activity,
+			   ct_consumer_thread.stop_by_ns - now < IDLE_NS
+				   ? ct_consumer_thread.stop_by_ns - now
+				   : IDLE_NS);
 	}
 	ct_consumer_thread_lock();
 	if (is_my_turn(turn))
@@ -273,7 +296,8 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 			keep_house(process);
 		if (quiet < QUIET_PASSES && ct_ring_pool_count(process->pool) != 0) {
 			ct_os_wait(&process->wake_word, word, CT_CONSUMER_THREAD_BUSY_NS);
-			/* Not at once: the thread that took the last one may be on this processor, and has its event to trace. */
+			/* Not at once: the thread that took the last one may be on this processor,
+			 * and has its event to trace. */
 			ct_ring_pool_stock(process->pool);
 		} else {
 			sleep_until_woken(process, word, pending, idle_ns(process));

@@ -1,11 +1,12 @@
 /*
- * consumer_threads.c - which thread is the consumer thread: started, watched, relieved, stopped, and kept still
- * round a fork.
+ * consumer_threads.c - which thread is the consumer thread: started, watched, relieved, stopped,
+ * and kept still round a fork.
  *
  * The first thread starts when something needs it, so a process that traces nothing has none.  An
  * emitter's method may never return, as on a dead file system.  So the lock is not held while a
- * method runs.  When a method takes too long, a second thread, the standby, becomes the consumer thread.
- * When the method returns, the first thread finishes with that destination and becomes the standby.
+ * method runs.  When a method takes too long, a second thread, the standby, becomes the consumer
+ * thread. When the method returns, the first thread finishes with that destination and becomes the
+ * standby.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,8 @@ static void *run_consumer_thread(void *argument);
 
 /* ---- the lock ---- */
 
-/* A mutex is not fair: without this a busy consumer thread would take it again before another thread wakes. */
+/* A mutex is not fair: without this a busy consumer thread would take it again before another
+ * thread wakes. */
 static void let_others_go(void)
 {
 	uint32_t others = __atomic_load_n(&ct_consumer_thread.others, __ATOMIC_ACQUIRE);
@@ -42,7 +44,8 @@ static void let_others_go(void)
 
 static void others_went(void)
 {
-	if (__atomic_sub_fetch(&ct_consumer_thread.others, 1, __ATOMIC_SEQ_CST) == 0 && __atomic_load_n(&ct_consumer_thread.lets_go, __ATOMIC_SEQ_CST) != 0)
+	if (__atomic_sub_fetch(&ct_consumer_thread.others, 1, __ATOMIC_SEQ_CST) == 0 &&
+	    __atomic_load_n(&ct_consumer_thread.lets_go, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&ct_consumer_thread.others);
 }
 
@@ -59,12 +62,14 @@ static bool lock_by(uint64_t mono_ns)
 	bool is_taken;
 
 	(void)__atomic_fetch_add(&ct_consumer_thread.others, 1, __ATOMIC_ACQ_REL);
-#if defined( \
-	__SANITIZE_THREAD__) /* gcc's ThreadSanitizer does not know pthread_mutex_clocklock(), and would report a race for what the lock guards */
+	/* gcc's ThreadSanitizer does not know pthread_mutex_clocklock(), and would report a race
+	 * for what the lock guards */
+#if defined(__SANITIZE_THREAD__)
 	while (!(is_taken = pthread_mutex_trylock(&ct_consumer_thread.lock) == 0) && ct_clock_mono_ns() < mono_ns)
 		;
 #else
-	const struct timespec limit = { (time_t)(mono_ns / 1000000000u), (long)(mono_ns % 1000000000u) };
+	const struct timespec limit = { (time_t)(mono_ns / 1000000000u),
+					(long)(mono_ns % 1000000000u) };
 
 	is_taken = pthread_mutex_clocklock(&ct_consumer_thread.lock, CLOCK_MONOTONIC, &limit) == 0;
 #endif
@@ -93,7 +98,8 @@ struct ct_consumer *ct_consumer_thread_consumer(void)
 
 static uint64_t stuck_ns(void)
 {
-	return ct_consumer_stuck_ns(__atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED));
+	return ct_consumer_stuck_ns(
+		__atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED));
 }
 
 /* ---- the threads ---- */
@@ -112,7 +118,9 @@ static bool start_thread(uint32_t turn)
 			continue;
 		thread->has_ended = 0;
 		thread->turn = turn;
-		thread->is_used = ct_os_thread_start(run_consumer_thread, thread, "ctrace-consumer_thread", &thread->id) == CTRACE_OK;
+		thread->is_used =
+			ct_os_thread_start(run_consumer_thread, thread, "ctrace-consumer_thread",
+					   &thread->id) == CTRACE_OK;
 		return thread->is_used;
 	}
 	return false;
@@ -120,7 +128,9 @@ static bool start_thread(uint32_t turn)
 
 static bool is_consumer_thread(void)
 {
-	return ct_consumer_thread_turn != 0 && ct_consumer_thread_turn == __atomic_load_n(&ct_consumer_thread.turn, __ATOMIC_RELAXED);
+	return ct_consumer_thread_turn != 0 &&
+	       ct_consumer_thread_turn ==
+		       __atomic_load_n(&ct_consumer_thread.turn, __ATOMIC_RELAXED);
 }
 
 /* Under the lock. */
@@ -159,7 +169,8 @@ static void before_method(void *user)
 	(void)__atomic_fetch_add(&ct_consumer_thread.running, 1, __ATOMIC_ACQ_REL);
 	if (is_consumer_thread()) {
 		ct_consumer_thread.method_since_ns = ct_clock_mono_ns();
-		if (ct_consumer_thread.method_since_ns >= ct_consumer_thread.watch_at_ns || stuck_ns() <= SETTLE_NS)
+		if (ct_consumer_thread.method_since_ns >= ct_consumer_thread.watch_at_ns ||
+		    stuck_ns() <= SETTLE_NS)
 			begin_watch();
 	}
 	if (ct_consumer_thread.standby_sleeps) {
@@ -184,7 +195,8 @@ static void after_method(void *user)
 	if (is_consumer_thread())
 		ct_consumer_thread.method_since_ns = 0;
 	else if (ct_consumer_thread_is_stopping())
-		ct_consumer_thread_wake_standby(); /* wakes the consumer thread, which waits for this method in finish() */
+		/* wakes the consumer thread, which waits for this method in finish() */
+		ct_consumer_thread_wake_standby();
 }
 
 /*
@@ -212,12 +224,14 @@ void ct_consumer_thread_end_method(void *user)
 
 /* ---- standing by ---- */
 
-/* Under the lock: when the consumer thread's method has taken too long, on the monotonic clock.  UINT64_MAX: it is in none. */
+/* Under the lock: when the consumer thread's method has taken too long, on the monotonic clock.
+ * UINT64_MAX: it is in none. */
 static uint64_t overdue_at(void)
 {
 	if (!ct_consumer_thread.has_consumer_thread || ct_consumer_thread.method_since_ns == 0)
 		return UINT64_MAX;
-	return ct_consumer_thread.method_since_ns + stuck_ns() + ct_consumer_allowed_ns(ct_consumer_thread.consumer);
+	return ct_consumer_thread.method_since_ns + stuck_ns() +
+	       ct_consumer_allowed_ns(ct_consumer_thread.consumer);
 }
 
 /* Under the lock.  Returns the turn that this thread takes. */
@@ -230,7 +244,8 @@ static uint32_t take_over(void)
 	return ct_consumer_thread.turn;
 }
 
-/* Under the lock.  Returns the turn that this thread takes; 0: the consumer thread is well, and ct_consumer_thread.look_at_ns says when to look again. */
+/* Under the lock.  Returns the turn that this thread takes; 0: the consumer thread is well, and
+ * ct_consumer_thread.look_at_ns says when to look again. */
 static uint32_t look_at_consumer_thread(uint64_t now, uint64_t *seen)
 {
 	uint64_t overdue = overdue_at(), period_end = now + stuck_ns();
@@ -238,10 +253,12 @@ static uint32_t look_at_consumer_thread(uint64_t now, uint64_t *seen)
 	if (overdue <= now)
 		return take_over();
 	/* No method began since the last look, and none runs: the next one wakes us. */
-	ct_consumer_thread.standby_sleeps = ct_consumer_thread.methods == *seen && ct_consumer_thread.method_since_ns == 0;
+	ct_consumer_thread.standby_sleeps =
+		ct_consumer_thread.methods == *seen && ct_consumer_thread.method_since_ns == 0;
 	*seen = ct_consumer_thread.methods;
-	/* Not a whole period later when a method runs: a producer that has waited since it began would have no time left.  Not later than that
-	 * either: ctrace.block.timeout may become shorter. */
+	/* Not a whole period later when a method runs: a producer that has waited since it began
+	 * would have no time left.  Not later than that either: ctrace.block.timeout may become
+	 * shorter. */
 	ct_consumer_thread.look_at_ns = overdue < period_end ? overdue : period_end;
 	if (ct_consumer_thread.standby_sleeps)
 		ct_consumer_thread.look_at_ns = UINT64_MAX;
@@ -266,12 +283,14 @@ static uint32_t stand_by(void)
 		if (turn != 0)
 			return turn;
 		ct_point("consumer_thread.watched");
-		ct_os_wait(&ct_consumer_thread.activity, activity, look_at == UINT64_MAX ? UINT64_MAX : look_at - now);
+		ct_os_wait(&ct_consumer_thread.activity, activity,
+			   look_at == UINT64_MAX ? UINT64_MAX : look_at - now);
 	}
 	return 0;
 }
 
-/* A thread is the consumer thread or stands by, in turns.  A thread that comes back from a method ends when there is a standby already. */
+/* A thread is the consumer thread or stands by, in turns.  A thread that comes back from a method
+ * ends when there is a standby already. */
 static void *run_consumer_thread(void *argument)
 {
 	struct consumer_thread_thread *thread = argument;
@@ -335,28 +354,35 @@ static void allow_moves(void *user)
 static enum ctrace_status make_consumer(struct ct_process *process)
 {
 	struct ct_consumer_source source = { .session = &process->session,
-					  .ring_count = pool_count,
-					  .ring_at = pool_ring,
-					  .hold_moves = hold_moves,
-					  .allow_moves = allow_moves,
-					  .user = process->pool,
-					  .before_method = before_method,
-					  .after_method = after_method,
-					  .before_open = before_open,
-					  .block_timeout_ns = &process->settings.block_timeout_ns,
-					  .flight_wanted = &process->session.head->flight_wanted };
+					     .ring_count = pool_count,
+					     .ring_at = pool_ring,
+					     .hold_moves = hold_moves,
+					     .allow_moves = allow_moves,
+					     .user = process->pool,
+					     .before_method = before_method,
+					     .after_method = after_method,
+					     .before_open = before_open,
+					     .block_timeout_ns =
+						     &process->settings.block_timeout_ns,
+					     .flight_wanted =
+						     &process->session.head->flight_wanted };
 
 	return ct_consumer_create(&source, &ct_consumer_thread.consumer);
 }
 
-/* Under the lock.  Without memory for a consumer the next who needs it tries again; meanwhile events wait in the rings. */
+/* Under the lock.  Without memory for a consumer the next who needs it tries again; meanwhile
+ * events wait in the rings. */
 static void start_deferred(void)
 {
-	if (!ct_consumer_thread.is_deferred || make_consumer(ct_consumer_thread.process) != CTRACE_OK)
+	if (!ct_consumer_thread.is_deferred ||
+	    make_consumer(ct_consumer_thread.process) != CTRACE_OK)
 		return;
-	/* Without the thread events wait in the rings for a flush or the end of the process: better than nothing. */
-	__atomic_store_n(&ct_consumer_thread.has_consumer_thread, start_thread(1), __ATOMIC_RELEASE);
-	/* Publish: pairs with the acquire load in ct_consumer_thread_need(), whose caller then sees the consumer thread. */
+	/* Without the thread events wait in the rings for a flush or the end of the process: better
+	 * than nothing. */
+	__atomic_store_n(&ct_consumer_thread.has_consumer_thread, start_thread(1),
+			 __ATOMIC_RELEASE);
+	/* Publish: pairs with the acquire load in ct_consumer_thread_need(), whose caller then sees
+	 * the consumer thread. */
 	__atomic_store_n(&ct_consumer_thread.is_deferred, false, __ATOMIC_RELEASE);
 }
 
@@ -378,7 +404,8 @@ void ct_consumer_thread_need(void)
 {
 	if (!ct_consumer_thread_is_deferred())
 		return;
-	/* Starting a thread is not for signal handlers, and the lock is not for those that have a later one. */
+	/* Starting a thread is not for signal handlers, and the lock is not for those that have a
+	 * later one. */
 	if (ct_thread_locked == 0 && !ct_thread_is_in_handler())
 		ct_consumer_thread_begin();
 	else if (!__atomic_exchange_n(&ct_consumer_thread.is_asked_for, true, __ATOMIC_RELAXED) &&
@@ -393,7 +420,11 @@ void ct_consumer_thread_start(struct ct_process *process, const char *run_direct
 	ct_consumer_thread.process = process;
 	ct_consumer_thread.stopping = ct_consumer_thread.finished = 0;
 	ct_consumer_thread.open_done = process->open_wanted;
-	ct_consumer_thread.recover_at_ns = run_directory[0] != '\0' ? ct_clock_mono_ns() + (uint64_t)CT_CONSUMER_THREAD_RECOVER_AFTER_MS * 1000000u : 0;
+	ct_consumer_thread.recover_at_ns =
+		run_directory[0] != '\0'
+			? ct_clock_mono_ns() +
+				  (uint64_t)CT_CONSUMER_THREAD_RECOVER_AFTER_MS * 1000000u
+			: 0;
 	memcpy(ct_consumer_thread.run_directory, run_directory, strlen(run_directory) + 1);
 	ct_consumer_thread.turn = 1;
 	ct_consumer_thread.watch_at_ns = ct_clock_mono_ns() + SETTLE_NS;
@@ -434,7 +465,9 @@ bool ct_consumer_thread_is_unneeded(bool for_ever)
 	if (!ct_consumer_thread_is_deferred())
 		return false;
 	ct_consumer_thread_lock();
-	is = ct_consumer_thread.is_deferred && ct_ring_pool_count(ct_consumer_thread.process->pool) == 0 && !has_losses(ct_consumer_thread.process->session.head);
+	is = ct_consumer_thread.is_deferred &&
+	     ct_ring_pool_count(ct_consumer_thread.process->pool) == 0 &&
+	     !has_losses(ct_consumer_thread.process->session.head);
 	if (is && for_ever)
 		ct_consumer_thread.is_deferred = false;
 	ct_consumer_thread_unlock();
@@ -456,17 +489,23 @@ bool ct_consumer_thread_stop(void)
 		ct_consumer_thread_unlock();
 		return true;
 	}
-	ct_consumer_thread.stop_by_ns = now + CT_CONSUMER_THREAD_TIMEOUTS * __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+	ct_consumer_thread.stop_by_ns =
+		now +
+		CT_CONSUMER_THREAD_TIMEOUTS *
+			__atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&ct_consumer_thread.stopping, 1, __ATOMIC_RELEASE);
 	ct_consumer_thread_wake();
 	ct_consumer_thread_wake_standby();
 	/* There may be no standby yet, and the control thread has ended. */
-	if (!ct_os_wait_until(&ct_consumer_thread.finished, 1, SETTLE_NS) && lock_by(ct_consumer_thread.stop_by_ns)) {
+	if (!ct_os_wait_until(&ct_consumer_thread.finished, 1, SETTLE_NS) &&
+	    lock_by(ct_consumer_thread.stop_by_ns)) {
 		watch();
 		(void)pthread_mutex_unlock(&ct_consumer_thread.lock);
 	}
-	/* The consumer thread gives up by itself at that time.  If it has not a second later, it hangs outside of any method. */
-	if (!ct_os_wait_until(&ct_consumer_thread.finished, 1, ct_consumer_thread.stop_by_ns - now + PAUSE_NS - SETTLE_NS))
+	/* The consumer thread gives up by itself at that time.  If it has not a second later, it
+	 * hangs outside of any method. */
+	if (!ct_os_wait_until(&ct_consumer_thread.finished, 1,
+			      ct_consumer_thread.stop_by_ns - now + PAUSE_NS - SETTLE_NS))
 		return false;
 	if (!ct_consumer_is_busy(ct_consumer_thread.consumer))
 		detach_threads();

@@ -1,10 +1,12 @@
 /*
  * exec.c - delivers what was traced before the process becomes another program.
  *
- * exec ends every thread without a word, the consumer thread too.  These functions stand before the C library's of the same names in a program
- * that is linked with ctrace (or preloads it); they flush and go on.  They run on the thread that calls exec, also in a vfork child and
- * in a signal handler: no malloc, no lock.  A program that loads ctrace with dlopen does not come by here; what it had not delivered is
- * recovered by the next ctrace command or traced process.  See docs/decisions/003-exec.md.
+ * exec ends every thread without a word, the consumer thread too.  These functions stand before the
+ * C library's of the same names in a program that is linked with ctrace (or preloads it); they
+ * flush and go on.  They run on the thread that calls exec, also in a vfork child and in a signal
+ * handler: no malloc, no lock.  A program that loads ctrace with dlopen does not come by here; what
+ * it had not delivered is recovered by the next ctrace command or traced process.  See
+ * docs/decisions/003-exec.md.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +50,8 @@ __attribute__((constructor)) static void find_next(void)
 /* Not in a vfork child: its parent, whose memory this is, lives on. */
 static void deliver(void)
 {
-	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 && (uint32_t)getpid() == ct_process.session.head->pid)
+	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 &&
+	    (uint32_t)getpid() == ct_process.session.head->pid)
 		(void)!ctrace_flush(FLUSH_MS);
 }
 
@@ -95,7 +98,8 @@ static int search_path(const char *file, char *const arguments[], char *const en
 		char path[4096];
 		size_t size = strcspn(at, ":");
 
-		if (snprintf(path, sizeof path, "%.*s%s%s", (int)size, at, size > 0 ? "/" : "", file) < (int)sizeof path) {
+		if (snprintf(path, sizeof path, "%.*s%s%s", (int)size, at, size > 0 ? "/" : "",
+			     file) < (int)sizeof path) {
 			(void)kernel_execve(path, arguments, environment);
 			if (errno != ENOENT && errno != ENOTDIR)
 				error = errno;
@@ -112,7 +116,8 @@ EXPORT int execve(const char *path, char *const arguments[], char *const environ
 	sigset_t former;
 	bool is_unblocked = deliver_and_unblock(&former);
 
-	(void)(next_execve != NULL ? next_execve(path, arguments, environment) : kernel_execve(path, arguments, environment));
+	(void)(next_execve != NULL ? next_execve(path, arguments, environment)
+				   : kernel_execve(path, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
 
@@ -126,7 +131,8 @@ EXPORT int execvpe(const char *file, char *const arguments[], char *const enviro
 	sigset_t former;
 	bool is_unblocked = deliver_and_unblock(&former);
 
-	(void)(next_execvpe != NULL ? next_execvpe(file, arguments, environment) : search_path(file, arguments, environment));
+	(void)(next_execvpe != NULL ? next_execvpe(file, arguments, environment)
+				    : search_path(file, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
 
@@ -140,17 +146,20 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 	sigset_t former;
 	bool is_unblocked = deliver_and_unblock(&former);
 
-	(void)(next_fexecve != NULL ? next_fexecve(fd, arguments, environment) : kernel_fexecve(fd, arguments, environment));
+	(void)(next_fexecve != NULL ? next_fexecve(fd, arguments, environment)
+				    : kernel_fexecve(fd, arguments, environment));
 	return block_again(is_unblocked, &former);
 }
 
-/* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when there are more than anybody writes. */
+/* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when
+ * there are more than anybody writes. */
 #define LIST_LIMIT 1024u
 static bool collect(const char *arguments[LIST_LIMIT], const char *first, va_list *list)
 {
 	size_t count = 0;
 
-	for (const char *argument = first; argument != NULL; argument = va_arg(*list, const char *)) {
+	for (const char *argument = first; argument != NULL;
+	     argument = va_arg(*list, const char *)) {
 		if (count == LIST_LIMIT - 1) {
 			errno = E2BIG;
 			return false;

@@ -1,8 +1,9 @@
 /*
  * fork.c - what a child process may keep of its parent's tracing.
  *
- * A child keeps the registry, and at first its parent's level words: they are in memory that both map.  Until it traces its first event
- * it has no run directory, no ring and no consumer thread, so that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
+ * A child keeps the registry, and at first its parent's level words: they are in memory that both
+ * map.  Until it traces its first event it has no run directory, no ring and no consumer thread, so
+ * that fork-and-exec costs nothing; then it gets its own (ct_process_attach()).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +11,15 @@
 
 #include <string.h>
 
-static __thread bool prepared;        /* the handlers below hold the locks */
-static __thread bool has_process;     /* and those of the attached process among them */
+static __thread bool prepared;                  /* the handlers below hold the locks */
+static __thread bool has_process;               /* and those of the attached process among them */
 static __thread bool consumer_thread_is_paused; /* the consumer's among these */
-static __thread bool is_in_call;      /* fork was called by a signal handler that interrupted a trace call */
+/* fork was called by a signal handler that interrupted a trace call */
+static __thread bool is_in_call;
 
-/* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal handler that forks inside our own
- * locked section must not take the locks again: its child traces no more. */
+/* On the forking thread: nobody is in the middle of a change when the memory is copied.  A signal
+ * handler that forks inside our own locked section must not take the locks again: its child traces
+ * no more. */
 static void before_fork(void)
 {
 	if (ct_thread_locked != 0)
@@ -57,7 +60,8 @@ void ct_fork_forget_parent(bool consumer_thread_was_paused)
 	bool has_registry = ct_process.registry != NULL;
 
 	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
-	/* Whoever held these does not exist here.  The pool is made anew when the child attaches. */
+	/* Whoever held these does not exist here.  The pool is made anew when the child attaches.
+	 */
 	ct_attach_unlock_in_child(prepared);
 	ct_bin_pack_forked(prepared && has_process);
 	prepared = false;
@@ -81,7 +85,8 @@ void ct_fork_forget_parent(bool consumer_thread_was_paused)
 static void after_fork_in_child(void)
 {
 	bool is_whole = prepared;
-	bool was_paused = is_whole && consumer_thread_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
+	bool was_paused =
+		is_whole && consumer_thread_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
 
 	consumer_thread_is_paused = false;
 	ct_fork_forget_parent(was_paused);
@@ -90,7 +95,8 @@ static void after_fork_in_child(void)
 	ct_os_thread_child();
 }
 
-/* When the library is loaded, not when the process attaches: a fork must wait for another thread that attaches just then. */
+/* When the library is loaded, not when the process attaches: a fork must wait for another thread
+ * that attaches just then. */
 __attribute__((constructor)) static void install_handlers(void)
 {
 	(void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -1,8 +1,8 @@
 /*
  * operate.c - what a traced process does with an operator's request.
  *
- * Runs on the control thread, under no lock; routines and callbacks of the program may be called from here.  A request that is not
- * understood changes nothing, and every request is answered.
+ * Runs on the control thread, under no lock; routines and callbacks of the program may be called
+ * from here.  A request that is not understood changes nothing, and every request is answered.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,16 +12,19 @@
 
 #include "lib/component/writer_link.h"
 
-#define FLUSH_LIMIT_MS 900u  /* the others wait meanwhile */
-#define ROUTINE_WAIT_MS 250u /* likewise, for the program's next call, in which its routine in COBOL runs */
+#define FLUSH_LIMIT_MS 900u /* the others wait meanwhile */
+/* likewise, for the program's next call, in which its routine in COBOL runs */
+#define ROUTINE_WAIT_MS 250u
 
 /* ---- the process as a whole ---- */
 
 static void operate_flush(const struct ct_command *command, struct ct_buf *out)
 {
-	enum ctrace_status status = ctrace_flush(command->number < FLUSH_LIMIT_MS ? (uint32_t)command->number : FLUSH_LIMIT_MS);
+	enum ctrace_status status = ctrace_flush(
+		command->number < FLUSH_LIMIT_MS ? (uint32_t)command->number : FLUSH_LIMIT_MS);
 
-	ct_answer_whole(out, command->verb, status, status != CTRACE_OK ? ctrace_status_text(status) : NULL);
+	ct_answer_whole(out, command->verb, status,
+			status != CTRACE_OK ? ctrace_status_text(status) : NULL);
 }
 
 static void answer_rotation(const struct ct_command *command, uint32_t mask, struct ct_buf *out)
@@ -34,9 +37,11 @@ static void answer_rotation(const struct ct_command *command, uint32_t mask, str
 
 	ct_answer_begin(&answer, out, command->verb);
 	/* Nothing that is open has generations: no row, and well. */
-	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND && (status != CTRACE_UNSUPPORTED || command->emitter.at != NULL)) {
+	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND &&
+	    (status != CTRACE_UNSUPPORTED || command->emitter.at != NULL)) {
 		ct_answer_set_status(&answer, status);
-		ct_answer_add(&answer, CT_FIELD_MESSAGE, ctrace_status_text(status), strlen(ctrace_status_text(status)));
+		ct_answer_add(&answer, CT_FIELD_MESSAGE, ctrace_status_text(status),
+			      strlen(ctrace_status_text(status)));
 	}
 	for (uint32_t i = 0; i < CT_EMITTER_LIMIT && (emitter = ct_emitter_at(i)) != NULL; i++) {
 		if ((rotated >> i & 1) == 0)
@@ -71,8 +76,10 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 	enum ctrace_status status;
 	unsigned diagnostics;
 
-	if (path.size >= sizeof text || (path.size != 0 && (path.at[0] != '/' || memchr(path.at, '\0', path.size) != NULL))) {
-		ct_answer_whole(out, command->verb, CTRACE_SYNTAX_ERROR, "expected the absolute path of a configuration file");
+	if (path.size >= sizeof text ||
+	    (path.size != 0 && (path.at[0] != '/' || memchr(path.at, '\0', path.size) != NULL))) {
+		ct_answer_whole(out, command->verb, CTRACE_SYNTAX_ERROR,
+				"expected the absolute path of a configuration file");
 		return;
 	}
 	if (path.size != 0)
@@ -91,7 +98,8 @@ static void operate_writer_up(const struct ct_command *command, struct ct_buf *o
 {
 	char writer[CTRACE_MAX_NAME + 1];
 
-	if (command->value.size == 0 || ct_writer_parse(command->value.at, command->value.size, writer) != 0) {
+	if (command->value.size == 0 ||
+	    ct_writer_parse(command->value.at, command->value.size, writer) != 0) {
 		ct_answer_whole(out, command->verb, CTRACE_SYNTAX_ERROR,
 				"expected the name of an external writer, of 1 to 7 characters");
 		return;
@@ -102,17 +110,20 @@ static void operate_writer_up(const struct ct_command *command, struct ct_buf *o
 
 /* ---- TRACE CT ---- */
 
-/* A trace that this process does not have is no failure where others have it: the status tells it apart. */
+/* A trace that this process does not have is no failure where others have it: the status tells it
+ * apart. */
 static void answer_outcome(const struct ctrace_outcome *outcome, struct ct_buf *out)
 {
-	bool is_absent = outcome->rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome->rsncode) == CTRACE_RSN_NOT_DEFINED;
+	bool is_absent = outcome->rc == CTRACE_RC_REFUSED &&
+			 CTRACE_REASON(outcome->rsncode) == CTRACE_RSN_NOT_DEFINED;
 	struct ct_answer answer;
 
 	ct_answer_begin(&answer, out, CT_VERB_TRACE_CT);
 	if (is_absent)
 		ct_answer_set_status(&answer, CTRACE_NOT_FOUND);
 	if (outcome->message[0] != '\0')
-		ct_answer_add(&answer, CT_FIELD_MESSAGE, outcome->message, strnlen(outcome->message, sizeof outcome->message));
+		ct_answer_add(&answer, CT_FIELD_MESSAGE, outcome->message,
+			      strnlen(outcome->message, sizeof outcome->message));
 	ct_message_add(out, CT_FIELD_OUTCOME, outcome, sizeof *outcome);
 	ct_answer_end(&answer);
 }
@@ -156,7 +167,8 @@ static void operate_command(const struct ct_message *request, struct ct_buf *out
 	enum ctrace_status status = ct_command_decode(request, &command);
 
 	if (status != CTRACE_OK) {
-		ct_answer_whole(out, request->verb, status, "the command's operands are not what they may be");
+		ct_answer_whole(out, request->verb, status,
+				"the command's operands are not what they may be");
 		return;
 	}
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
@@ -165,16 +177,19 @@ static void operate_command(const struct ct_message *request, struct ct_buf *out
 			return;
 		}
 	}
-	ct_answer_whole(out, request->verb, CTRACE_UNSUPPORTED, "a traced process does not carry this command out");
+	ct_answer_whole(out, request->verb, CTRACE_UNSUPPORTED,
+			"a traced process does not carry this command out");
 }
 
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user)
 {
 	(void)user;
 	if ((request->flags & CT_MESSAGE_ANSWER) != 0)
-		ct_answer_whole(out, request->verb, CTRACE_DAMAGED, "that is an answer and no request");
+		ct_answer_whole(out, request->verb, CTRACE_DAMAGED,
+				"that is an answer and no request");
 	else if (ct_target_self() == NULL)
-		ct_answer_whole(out, request->verb, CTRACE_TIMED_OUT, "the process is about to end");
+		ct_answer_whole(out, request->verb, CTRACE_TIMED_OUT,
+				"the process is about to end");
 	else if (request->verb == CT_VERB_TRACE_CT)
 		operate_trace_ct(request, out);
 	else if (request->verb == CT_VERB_DISPLAY)

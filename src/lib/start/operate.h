@@ -1,5 +1,6 @@
 /*
- * lib/start/operate.h - what a traced process does with an operator's request; for the files operate*.c only.
+ * lib/start/operate.h - what a traced process does with an operator's request; for the files
+ * operate*.c only.
  *
  *     operate.c          which request it is; those that concern the process as a whole; TRACE CT
  *     operate_match.c    which components a name or glob means
@@ -22,8 +23,10 @@
 
 /* ---- operate_match.c */
 struct ct_match {
-	uint32_t index; /* CT_COMPONENT_NONE: the default ("" is the name), or a name that is only above known ones */
-	uint32_t old;   /* the caller's: what it was */
+	/* CT_COMPONENT_NONE: the default ("" is the name), or a name that is only above known ones
+	 */
+	uint32_t index;
+	uint32_t old; /* the caller's: what it was */
 };
 struct ct_matches {
 	struct ct_span name; /* that was asked for */
@@ -54,12 +57,16 @@ struct ct_operate_row {
 	const char *new;
 };
 /* Finds the command's components, or answers why not. */
-bool ct_operate_find(const struct ct_command *command, struct ct_buf *out, struct ct_matches *matches);
-void ct_operate_begin(struct ct_answer *answer, struct ct_buf *out, const struct ct_command *command, size_t count);
+bool ct_operate_find(const struct ct_command *command, struct ct_buf *out,
+		     struct ct_matches *matches);
+void ct_operate_begin(struct ct_answer *answer, struct ct_buf *out,
+		      const struct ct_command *command, size_t count);
 void ct_operate_add_row(struct ct_answer *answer, const struct ct_operate_row *row);
 /* The row says that this one could not be changed; the answer will have the first one's reason. */
-void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst, enum ctrace_status status);
-void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status, struct ct_buf *message);
+void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst,
+			    enum ctrace_status status);
+void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,
+		       struct ct_buf *message);
 
 /* ---- operate_property.c */
 void ct_operate_property(const struct ct_command *command, struct ct_buf *out);

@@ -1,8 +1,9 @@
 /*
- * operate_change.c - levels and destinations, as an operator changes and asks for them, and how a change is told.
+ * operate_change.c - levels and destinations, as an operator changes and asks for them, and how a
+ * change is told.
  *
- * Runs on the control thread.  What is wrong is said before anything is changed; what is changed goes through ct_apply(), so that the
- * program's callbacks and start/stop routines hear of it.
+ * Runs on the control thread.  What is wrong is said before anything is changed; what is changed
+ * goes through ct_apply(), so that the program's callbacks and start/stop routines hear of it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,26 +14,32 @@
 
 #define ROW_REST 1024u /* bytes of a row besides its texts, with room to spare */
 
-void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status, struct ct_buf *message)
+void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,
+		       struct ct_buf *message)
 {
-	ct_answer_whole(out, verb, status, message->size != 0 ? ct_buf_text(message) : ctrace_status_text(status));
+	ct_answer_whole(out, verb, status,
+			message->size != 0 ? ct_buf_text(message) : ctrace_status_text(status));
 }
 
 /* ---- which components ---- */
 
-static void diagnose_of_component(struct ct_buf *message, struct ct_span name, enum ctrace_status status)
+static void diagnose_of_component(struct ct_buf *message, struct ct_span name,
+				  enum ctrace_status status)
 {
 	if (status == CTRACE_NOT_FOUND) {
-		ct_buf_add_text(message, ct_operate_is_glob(name) ? "no component fits " : "no component ");
+		ct_buf_add_text(message,
+				ct_operate_is_glob(name) ? "no component fits " : "no component ");
 		ct_span_quote(message, name, CT_OPERATE_NAME);
 	} else if (status == CTRACE_INVALID_COMPONENT_NAME) {
 		ct_span_quote(message, name, CT_OPERATE_NAME);
-		ct_buf_add_text(message,
-				" is no component: expected 1 to 255 bytes, nothing empty between dots, or a pattern with * and ?");
+		ct_buf_add_text(
+			message,
+			" is no component: expected 1 to 255 bytes, nothing empty between dots, or a pattern with * and ?");
 	}
 }
 
-bool ct_operate_find(const struct ct_command *command, struct ct_buf *out, struct ct_matches *matches)
+bool ct_operate_find(const struct ct_command *command, struct ct_buf *out,
+		     struct ct_matches *matches)
 {
 	enum ctrace_status status = ct_matches_find(command->component, matches);
 	struct ct_buf message;
@@ -48,14 +55,16 @@ bool ct_operate_find(const struct ct_command *command, struct ct_buf *out, struc
 
 /* ---- rows ---- */
 
-void ct_operate_begin(struct ct_answer *answer, struct ct_buf *out, const struct ct_command *command, size_t count)
+void ct_operate_begin(struct ct_answer *answer, struct ct_buf *out,
+		      const struct ct_command *command, size_t count)
 {
 	char text[100];
 
 	ct_answer_begin(answer, out, command->verb);
 	if (count <= CT_OPERATE_ROWS)
 		return;
-	(void)snprintf(text, sizeof text, "%zu components; the first %u are listed", count, CT_OPERATE_ROWS);
+	(void)snprintf(text, sizeof text, "%zu components; the first %u are listed", count,
+		       CT_OPERATE_ROWS);
 	ct_answer_add(answer, CT_FIELD_MESSAGE, text, strlen(text));
 }
 
@@ -66,7 +75,8 @@ static size_t shown_size(const char *text)
 
 void ct_operate_add_row(struct ct_answer *answer, const struct ct_operate_row *row)
 {
-	ct_answer_row(answer, row->subject.size + shown_size(row->old) + shown_size(row->new) + ROW_REST);
+	ct_answer_row(answer,
+		      row->subject.size + shown_size(row->old) + shown_size(row->new) + ROW_REST);
 	ct_answer_add(answer, row->field, row->subject.at, row->subject.size);
 	if (row->old != NULL)
 		ct_answer_add(answer, CT_FIELD_OLD, row->old, strlen(row->old));
@@ -74,7 +84,8 @@ void ct_operate_add_row(struct ct_answer *answer, const struct ct_operate_row *r
 		ct_answer_add(answer, CT_FIELD_NEW, row->new, strlen(row->new));
 }
 
-void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst, enum ctrace_status status)
+void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst,
+			    enum ctrace_status status)
 {
 	const char *text = ctrace_status_text(status);
 
@@ -85,7 +96,8 @@ void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst,
 
 /* ---- levels ---- */
 
-/* The threshold in force, whatever the flight recorder records besides; of a name that only stands above others, what it would have. */
+/* The threshold in force, whatever the flight recorder records besides; of a name that only stands
+ * above others, what it would have. */
 static uint32_t level_of(const struct ct_matches *matches, size_t i)
 {
 	uint32_t index = matches->items[i].index;
@@ -93,12 +105,14 @@ static uint32_t level_of(const struct ct_matches *matches, size_t i)
 
 	if (index != CT_COMPONENT_NONE)
 		return ct_channel_output_level(ct_process.registry, index);
-	if (ct_level_get(ct_process.registry, matches->name.at, matches->name.size, &level) != CTRACE_OK)
+	if (ct_level_get(ct_process.registry, matches->name.at, matches->name.size, &level) !=
+	    CTRACE_OK)
 		return CTRACE_LEVEL_NONE;
 	return level;
 }
 
-static void answer_levels(struct ct_answer *answer, const struct ct_command *command, struct ct_matches *matches)
+static void answer_levels(struct ct_answer *answer, const struct ct_command *command,
+			  struct ct_matches *matches)
 {
 	enum ctrace_status worst = CTRACE_OK;
 
@@ -106,7 +120,8 @@ static void answer_levels(struct ct_answer *answer, const struct ct_command *com
 		matches->items[i].old = level_of(matches, i);
 	for (size_t i = 0; i < matches->count; i++) {
 		struct ct_command one = *command;
-		struct ct_operate_row row = { .subject = ct_match_name(matches, i), .field = CT_FIELD_COMPONENT };
+		struct ct_operate_row row = { .subject = ct_match_name(matches, i),
+					      .field = CT_FIELD_COMPONENT };
 		enum ctrace_status status = CTRACE_OK;
 
 		one.component = row.subject;
@@ -186,7 +201,8 @@ static uint32_t dests_of(const struct ct_match *match, struct ct_span name)
 		index = CT_COMPONENT_NONE;
 	if (index == CT_COMPONENT_NONE)
 		return ct_dest_default(ct_process.registry);
-	return __atomic_load_n(&ct_registry_entry(ct_process.registry, index)->dests, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ct_registry_entry(ct_process.registry, index)->dests,
+			       __ATOMIC_ACQUIRE);
 }
 
 static bool emitters_are_known(const struct ct_command *command, struct ct_buf *message)
@@ -209,7 +225,8 @@ static void diagnose_of_removal(struct ct_buf *message, struct ct_span component
 	if (component.size == 0)
 		ct_buf_add_text(message, "the default destinations are ");
 	else
-		ct_buf_add_text(message, "it has none of that name of its own; it and those above it have ");
+		ct_buf_add_text(message,
+				"it has none of that name of its own; it and those above it have ");
 	ct_operate_add_emitters(message, dests);
 	if (component.size != 0)
 		ct_buf_add_text(message, ": name exactly those that it is to have");
@@ -222,10 +239,12 @@ struct dest_change {
 	bool is_question;
 };
 
-static void change_dest(struct dest_change *change, const struct ct_target *quiet, const struct ct_matches *matches, size_t i)
+static void change_dest(struct dest_change *change, const struct ct_target *quiet,
+			const struct ct_matches *matches, size_t i)
 {
 	struct ct_command one = *change->command;
-	struct ct_operate_row row = { .subject = ct_match_name(matches, i), .field = CT_FIELD_COMPONENT };
+	struct ct_operate_row row = { .subject = ct_match_name(matches, i),
+				      .field = CT_FIELD_COMPONENT };
 	enum ctrace_status status = CTRACE_OK;
 	struct ct_buf old, new, why;
 
@@ -257,13 +276,15 @@ static void change_dest(struct dest_change *change, const struct ct_target *quie
 }
 
 /* The consumer is held still once for all of them, and not again for each. */
-static void change_dests(const struct ct_command *command, struct ct_answer *answer, struct ct_matches *matches)
+static void change_dests(const struct ct_command *command, struct ct_answer *answer,
+			 struct ct_matches *matches)
 {
 	const struct ct_target *self = ct_target_self();
 	struct ct_target quiet = *self;
 	struct dest_change change = { .command = command,
 				      .answer = answer,
-				      .is_question = command->list.at == NULL && command->emitter.at == NULL };
+				      .is_question = command->list.at == NULL &&
+						     command->emitter.at == NULL };
 
 	quiet.hold = NULL;
 	quiet.release = NULL;

@@ -1,8 +1,9 @@
 /*
  * operate_display.c - DISPLAY TRACE: the traces that fit, as they are now.
  *
- * Runs on the control thread.  Display routines of the program are called here, under no lock.  A program with a hundred thousand
- * sublevels is looked through in a few milliseconds; only what is shown costs more, and that is bounded.
+ * Runs on the control thread.  Display routines of the program are called here, under no lock.  A
+ * program with a hundred thousand sublevels is looked through in a few milliseconds; only what is
+ * shown costs more, and that is bounded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +58,8 @@ static bool add_trace(struct ct_answer *answer, struct ct_span name)
 	ct_answer_row(answer, name.size + sizeof display + 64);
 	ct_message_add(answer->out, CT_FIELD_COMPONENT, name.at, name.size);
 	ct_message_add(answer->out, CT_FIELD_DISPLAY, &display, sizeof display);
-	ct_message_add_number(answer->out, CT_FIELD_ACTIVE, display.writer[0] != '\0' && ct_writer_is_connected(display.writer));
+	ct_message_add_number(answer->out, CT_FIELD_ACTIVE,
+			      display.writer[0] != '\0' && ct_writer_is_connected(display.writer));
 	return true;
 }
 
@@ -65,7 +67,8 @@ static uint64_t count_wanted(const struct wanted *wanted)
 {
 	uint64_t count = 0;
 
-	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE; i = ct_operate_next_known(i + 1))
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE;
+	     i = ct_operate_next_known(i + 1))
 		count += is_wanted(wanted, ct_operate_name(i));
 	return count;
 }
@@ -74,7 +77,8 @@ static void add_traces(struct ct_answer *answer, const struct wanted *wanted)
 {
 	uint64_t shown = 0;
 
-	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE && shown < CT_OPERATE_ROWS; i = ct_operate_next_known(i + 1))
+	for (uint32_t i = ct_operate_next_known(0);
+	     i != CT_COMPONENT_NONE && shown < CT_OPERATE_ROWS; i = ct_operate_next_known(i + 1))
 		if (is_wanted(wanted, ct_operate_name(i)))
 			shown += add_trace(answer, ct_operate_name(i));
 }
@@ -89,10 +93,12 @@ static void answer_all(const struct wanted *wanted, struct ct_buf *out)
 	ct_answer_begin(&answer, out, CT_VERB_DISPLAY);
 	if (count == 0) {
 		ct_answer_set_status(&answer, CTRACE_NOT_FOUND);
-		ct_buf_add_text(&message, ct_operate_is_glob(wanted->name) ? "no trace fits " : "no trace ");
+		ct_buf_add_text(&message,
+				ct_operate_is_glob(wanted->name) ? "no trace fits " : "no trace ");
 		ct_span_quote(&message, wanted->name, CT_OPERATE_NAME);
 	} else if (count > CT_OPERATE_ROWS) {
-		ct_buf_add_format(&message, "%llu traces; the first %u are shown", (unsigned long long)count, CT_OPERATE_ROWS);
+		ct_buf_add_format(&message, "%llu traces; the first %u are shown",
+				  (unsigned long long)count, CT_OPERATE_ROWS);
 	}
 	if (message.size != 0)
 		ct_answer_add(&answer, CT_FIELD_MESSAGE, ct_buf_text(&message), message.size);
@@ -103,15 +109,16 @@ static void answer_all(const struct wanted *wanted, struct ct_buf *out)
 
 /* ---- what is asked ---- */
 
-/* COMP and SUB as one name, as the trace has it: an address space may be written in several ways.  False when it is no path of a trace
- * that was defined: a tracer may have any name. */
+/* COMP and SUB as one name, as the trace has it: an address space may be written in several ways.
+ * False when it is no path of a trace that was defined: a tracer may have any name. */
 static bool join_path(struct ct_span comp, struct ct_span sub, struct ct_path *out_path)
 {
 	char name[CTRACE_MAX_COMPONENT + 1], text[CTRACE_MAX_COMPONENT + 1];
 	struct ctrace_outcome ignored;
 
-	if (comp.size == 0 || comp.size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM || sub.size > CTRACE_MAX_COMPONENT ||
-	    memchr(sub.at, '\0', sub.size) != NULL || ct_component_check_name(comp.at, comp.size) != CTRACE_OK)
+	if (comp.size == 0 || comp.size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM ||
+	    sub.size > CTRACE_MAX_COMPONENT || memchr(sub.at, '\0', sub.size) != NULL ||
+	    ct_component_check_name(comp.at, comp.size) != CTRACE_OK)
 		return false;
 	(void)snprintf(name, sizeof name, "%.*s", (int)comp.size, comp.at);
 	(void)snprintf(text, sizeof text, "%.*s", (int)sub.size, sub.at);
@@ -130,7 +137,8 @@ void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
 {
 	struct ct_span comp = ct_message_find(request, CT_FIELD_COMPONENT);
 	struct ct_span sub = ct_message_find(request, CT_FIELD_SUB);
-	struct wanted wanted = { .name = comp, .depth = ct_message_number(request, CT_FIELD_DEPTH, 0) };
+	struct wanted wanted = { .name = comp,
+				 .depth = ct_message_number(request, CT_FIELD_DEPTH, 0) };
 	struct ct_path path;
 	struct ct_buf joined;
 
@@ -138,7 +146,8 @@ void ct_operate_display(const struct ct_message *request, struct ct_buf *out)
 	wanted.is_all = comp.size == 0;
 	if (wanted.is_all)
 		wanted.name = (struct ct_span){ "*", 1 };
-	if (sub.size != 0 && !ct_operate_is_glob(wanted.name) && !ct_operate_is_glob(sub) && join_path(comp, sub, &path)) {
+	if (sub.size != 0 && !ct_operate_is_glob(wanted.name) && !ct_operate_is_glob(sub) &&
+	    join_path(comp, sub, &path)) {
 		wanted.name = (struct ct_span){ path.name, strlen(path.name) };
 	} else if (sub.size != 0) {
 		join_text(wanted.name, sub, &joined);

@@ -1,8 +1,8 @@
 /*
  * operate_match.c - which components an operator means.
  *
- * Runs on the control thread.  The registry only grows and its names are read without a lock, so a look through all of them stops
- * nobody.
+ * Runs on the control thread.  The registry only grows and its names are read without a lock, so a
+ * look through all of them stops nobody.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,8 @@
 
 bool ct_operate_is_glob(struct ct_span name)
 {
-	return name.size != 0 && (memchr(name.at, '*', name.size) != NULL || memchr(name.at, '?', name.size) != NULL);
+	return name.size != 0 &&
+	       (memchr(name.at, '*', name.size) != NULL || memchr(name.at, '?', name.size) != NULL);
 }
 
 struct ct_span ct_operate_name(uint32_t index)
@@ -25,7 +26,9 @@ struct ct_span ct_operate_name(uint32_t index)
 
 static bool is_known(uint32_t index)
 {
-	return (__atomic_load_n(&ct_registry_entry(ct_process.registry, index)->flags, __ATOMIC_ACQUIRE) & CT_COMPONENT_KNOWN) != 0;
+	return (__atomic_load_n(&ct_registry_entry(ct_process.registry, index)->flags,
+				__ATOMIC_ACQUIRE) &
+		CT_COMPONENT_KNOWN) != 0;
 }
 
 uint32_t ct_operate_next_known(uint32_t from)
@@ -56,10 +59,12 @@ static bool add(struct ct_matches *matches, size_t *capacity, uint32_t index)
 /* Does the name of a known component begin with this one and a dot? */
 static bool is_ancestor(struct ct_span name)
 {
-	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE; i = ct_operate_next_known(i + 1)) {
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE;
+	     i = ct_operate_next_known(i + 1)) {
 		struct ct_span other = ct_operate_name(i);
 
-		if (other.size > name.size && other.at[name.size] == '.' && ct_name_equal(other.at, name.size, name.at, name.size))
+		if (other.size > name.size && other.at[name.size] == '.' &&
+		    ct_name_equal(other.at, name.size, name.at, name.size))
 			return true;
 	}
 	return false;
@@ -69,10 +74,12 @@ static enum ctrace_status match_glob(struct ct_matches *matches)
 {
 	size_t capacity = 0;
 
-	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE; i = ct_operate_next_known(i + 1)) {
+	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE;
+	     i = ct_operate_next_known(i + 1)) {
 		struct ct_span other = ct_operate_name(i);
 
-		if (ct_glob_match(matches->name.at, matches->name.size, other.at, other.size) && !add(matches, &capacity, i))
+		if (ct_glob_match(matches->name.at, matches->name.size, other.at, other.size) &&
+		    !add(matches, &capacity, i))
 			return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	return matches->count != 0 ? CTRACE_OK : CTRACE_NOT_FOUND;
@@ -87,7 +94,8 @@ static enum ctrace_status match_name(struct ct_matches *matches)
 	if (matches->name.size != 0) {
 		status = ct_component_check_name(matches->name.at, matches->name.size);
 		if (status == CTRACE_OK)
-			status = ct_registry_find(ct_process.registry, matches->name.at, matches->name.size, &index);
+			status = ct_registry_find(ct_process.registry, matches->name.at,
+						  matches->name.size, &index);
 		if (status == CTRACE_NOT_FOUND && is_ancestor(matches->name))
 			status = CTRACE_OK;
 	}

@@ -1,8 +1,10 @@
 /*
- * operate_property.c - properties of components and emitters, as an operator changes and asks for them.
+ * operate_property.c - properties of components and emitters, as an operator changes and asks for
+ * them.
  *
- * Runs on the control thread.  An emitter that says which properties it has is given no other, and no value that its table does not
- * allow; a component may have any.  A question without a name is for all of them.
+ * Runs on the control thread.  An emitter that says which properties it has is given no other, and
+ * no value that its table does not allow; a component may have any.  A question without a name is
+ * for all of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +15,16 @@
 /* ---- properties of components ---- */
 
 /* What a property is now; false when it was never set. */
-static bool component_value(struct ct_span component, struct ct_span property, struct ct_buf *out_value)
+static bool component_value(struct ct_span component, struct ct_span property,
+			    struct ct_buf *out_value)
 {
 	ct_buf_clear(out_value);
-	return ct_component_property_get(ct_process.registry, component.at, component.size, property.at, property.size, out_value) ==
-	       CTRACE_OK;
+	return ct_component_property_get(ct_process.registry, component.at, component.size,
+					 property.at, property.size, out_value) == CTRACE_OK;
 }
 
-static void answer_component_property(struct ct_answer *answer, const struct ct_command *command, const struct ct_matches *matches)
+static void answer_component_property(struct ct_answer *answer, const struct ct_command *command,
+				      const struct ct_matches *matches)
 {
 	enum ctrace_status worst = CTRACE_OK;
 	struct ct_buf old, new;
@@ -29,15 +33,18 @@ static void answer_component_property(struct ct_answer *answer, const struct ct_
 	ct_buf_init(&new);
 	for (size_t i = 0; i < matches->count; i++) {
 		struct ct_command one = *command;
-		struct ct_operate_row row = { .subject = ct_match_name(matches, i), .field = CT_FIELD_COMPONENT };
+		struct ct_operate_row row = { .subject = ct_match_name(matches, i),
+					      .field = CT_FIELD_COMPONENT };
 		enum ctrace_status status;
 
 		one.component = row.subject;
-		row.old = component_value(row.subject, command->property, &old) ? ct_buf_text(&old) : NULL;
+		row.old = component_value(row.subject, command->property, &old) ? ct_buf_text(&old)
+										: NULL;
 		status = ct_apply(ct_target_self(), &one);
 		if (i >= CT_OPERATE_ROWS && status == CTRACE_OK)
 			continue;
-		row.new = component_value(row.subject, command->property, &new) ? ct_buf_text(&new) : NULL;
+		row.new = component_value(row.subject, command->property, &new) ? ct_buf_text(&new)
+										: NULL;
 		ct_operate_add_row(answer, &row);
 		if (status != CTRACE_OK)
 			ct_operate_add_failure(answer, &worst, status);
@@ -48,7 +55,8 @@ static void answer_component_property(struct ct_answer *answer, const struct ct_
 }
 
 /* Those that have it; true when there is one. */
-static bool tell_component_property(struct ct_answer *answer, const struct ct_command *command, const struct ct_matches *matches)
+static bool tell_component_property(struct ct_answer *answer, const struct ct_command *command,
+				    const struct ct_matches *matches)
 {
 	struct ct_buf value;
 	uint32_t told = 0;
@@ -78,7 +86,8 @@ struct listing {
 	uint32_t count; /* rows */
 };
 
-static void list_property(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+static void list_property(const char *name, size_t name_size, const char *value, size_t value_size,
+			  void *user)
 {
 	struct listing *listing = user;
 
@@ -98,13 +107,16 @@ static void list_components(struct listing *listing, const struct ct_matches *ma
 		uint32_t index;
 
 		listing->owner = ct_match_name(matches, i);
-		if (ct_registry_find_any(ct_process.registry, listing->owner.at, listing->owner.size, &index) == CTRACE_OK)
-			ct_component_property_each(ct_process.registry, index, list_property, listing);
+		if (ct_registry_find_any(ct_process.registry, listing->owner.at,
+					 listing->owner.size, &index) == CTRACE_OK)
+			ct_component_property_each(ct_process.registry, index, list_property,
+						   listing);
 	}
 }
 
 /* What it has been set to that its table does not name. */
-static void list_other(const char *name, size_t name_size, const char *value, size_t value_size, void *user)
+static void list_other(const char *name, size_t name_size, const char *value, size_t value_size,
+		       void *user)
 {
 	const struct listing *listing = user;
 
@@ -124,7 +136,8 @@ static void list_emitter(struct listing *listing, uint32_t emitter)
 		size_t size = strlen(row->name);
 
 		ct_buf_clear(&value);
-		if (ct_emitter_property_get(ct_process.registry, emitter, row->name, size, &value) == CTRACE_OK)
+		if (ct_emitter_property_get(ct_process.registry, emitter, row->name, size,
+					    &value) == CTRACE_OK)
 			list_property(row->name, size, ct_buf_text(&value), value.size, listing);
 		else
 			list_property(row->name, size, NULL, 0, listing);
@@ -163,7 +176,9 @@ static void operate_component_property(const struct ct_command *command, struct 
 		ct_answer_begin(&answer, out, command->verb);
 		if (command->property.size == 0)
 			list_components(&listing, &matches);
-		if (command->property.size == 0 ? listing.count == 0 : !tell_component_property(&answer, command, &matches))
+		if (command->property.size == 0
+			    ? listing.count == 0
+			    : !tell_component_property(&answer, command, &matches))
 			diagnose_of_property(&answer, command);
 	}
 	ct_answer_end(&answer);
@@ -173,7 +188,8 @@ static void operate_component_property(const struct ct_command *command, struct 
 /* ---- properties of emitters ---- */
 
 /* One that tells which properties it has is only given those. */
-static bool has_property(const struct ctrace_emitter *emitter, struct ct_span property, struct ct_buf *message)
+static bool has_property(const struct ctrace_emitter *emitter, struct ct_span property,
+			 struct ct_buf *message)
 {
 	const struct ctrace_property *row = emitter->properties;
 	const char *between = "";
@@ -191,13 +207,16 @@ static bool has_property(const struct ctrace_emitter *emitter, struct ct_span pr
 static bool emitter_value(uint32_t emitter, struct ct_span property, struct ct_buf *out_value)
 {
 	ct_buf_clear(out_value);
-	return ct_emitter_property_get(ct_process.registry, emitter, property.at, property.size, out_value) == CTRACE_OK;
+	return ct_emitter_property_get(ct_process.registry, emitter, property.at, property.size,
+				       out_value) == CTRACE_OK;
 }
 
-static void answer_emitter_property(const struct ct_command *command, uint32_t emitter, struct ct_buf *out)
+static void answer_emitter_property(const struct ct_command *command, uint32_t emitter,
+				    struct ct_buf *out)
 {
 	const char *name = ct_emitter_at(emitter)->name;
-	struct ct_operate_row row = { .subject = { name, strlen(name) }, .field = CT_FIELD_EMITTER };
+	struct ct_operate_row row = { .subject = { name, strlen(name) },
+				      .field = CT_FIELD_EMITTER };
 	enum ctrace_status status;
 	struct ct_answer answer;
 	struct ct_buf old, new;
@@ -220,7 +239,8 @@ static void answer_emitter_property(const struct ct_command *command, uint32_t e
 	ct_buf_fini(&new);
 }
 
-static void tell_emitter_property(const struct ct_command *command, uint32_t emitter, struct ct_buf *out)
+static void tell_emitter_property(const struct ct_command *command, uint32_t emitter,
+				  struct ct_buf *out)
 {
 	const char *name = ct_emitter_at(emitter)->name;
 	struct ct_answer answer;
@@ -249,7 +269,8 @@ static bool is_good_value(const struct ct_command *command, struct ct_buf *messa
 {
 	struct ct_diagnostic diagnostic;
 
-	if (command->verb != CT_VERB_EMITTER_PROPERTY || ct_config_check_property(command, &diagnostic) != CT_PROPERTY_WRONG)
+	if (command->verb != CT_VERB_EMITTER_PROPERTY ||
+	    ct_config_check_property(command, &diagnostic) != CT_PROPERTY_WRONG)
 		return true;
 	ct_buf_add_format(message, "%s; expected %s", diagnostic.message, diagnostic.expected);
 	return false;
@@ -263,7 +284,8 @@ static void operate_emitter_property(const struct ct_command *command, struct ct
 	ct_buf_init(&message);
 	if (!ct_operate_knows_emitter(command->emitter, &emitter, &message))
 		ct_operate_refuse(out, command->verb, CTRACE_EMITTER_NOT_FOUND, &message);
-	else if (command->property.size != 0 && !has_property(ct_emitter_at(emitter), command->property, &message))
+	else if (command->property.size != 0 &&
+		 !has_property(ct_emitter_at(emitter), command->property, &message))
 		ct_operate_refuse(out, command->verb, CTRACE_PROPERTY_NOT_FOUND, &message);
 	else if (!is_good_value(command, &message))
 		ct_operate_refuse(out, command->verb, CTRACE_SYNTAX_ERROR, &message);
@@ -278,17 +300,21 @@ void ct_operate_property(const struct ct_command *command, struct ct_buf *out)
 {
 	struct ct_command one = *command;
 
-	if ((one.property.size == 0 && one.verb != CT_VERB_PROPERTY_GET) || one.property.size > CTRACE_MAX_PROPERTY) {
-		ct_answer_whole(out, one.verb, CTRACE_INVALID_PROP_NAME, "expected the name of a property, of 1 to 255 bytes");
+	if ((one.property.size == 0 && one.verb != CT_VERB_PROPERTY_GET) ||
+	    one.property.size > CTRACE_MAX_PROPERTY) {
+		ct_answer_whole(out, one.verb, CTRACE_INVALID_PROP_NAME,
+				"expected the name of a property, of 1 to 255 bytes");
 		return;
 	}
 	if (one.value.at == NULL)
 		one.value = (struct ct_span){ "", 0 };
-	if (one.verb == CT_VERB_EMITTER_PROPERTY || (one.verb == CT_VERB_PROPERTY_GET && one.emitter.at != NULL))
+	if (one.verb == CT_VERB_EMITTER_PROPERTY ||
+	    (one.verb == CT_VERB_PROPERTY_GET && one.emitter.at != NULL))
 		operate_emitter_property(&one, out);
 	else if (one.component.size == 0)
-		ct_answer_whole(out, one.verb, CTRACE_INVALID_COMPONENT_NAME,
-				"a property belongs to a component or an emitter: expected its name");
+		ct_answer_whole(
+			out, one.verb, CTRACE_INVALID_COMPONENT_NAME,
+			"a property belongs to a component or an emitter: expected its name");
 	else
 		operate_component_property(&one, out);
 }

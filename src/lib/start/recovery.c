@@ -1,10 +1,10 @@
 /*
  * recovery.c - a thread that recovers the traces of processes that died.
  *
- * The consumer thread starts it when the process has lived for a second.  No other thread waits for it: an
- * output that hangs holds up this thread alone.  When the process ends first, the orphan stays for
- * the next process or `ctrace recover`.  The thread loads no module: an orphan that needs an
- * emitter that this process does not have stays for `ctrace recover`, too.
+ * The consumer thread starts it when the process has lived for a second.  No other thread waits for
+ * it: an output that hangs holds up this thread alone.  When the process ends first, the orphan
+ * stays for the next process or `ctrace recover`.  The thread loads no module: an orphan that needs
+ * an emitter that this process does not have stays for `ctrace recover`, too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,8 @@ static char directory[4096];
 static void *run(void *argument)
 {
 	const struct ct_recover_options options = { .is_guest = true,
-						    .before_method = ct_consumer_thread_begin_method,
+						    .before_method =
+							    ct_consumer_thread_begin_method,
 						    .after_method = ct_consumer_thread_end_method };
 	struct ct_recovery total = { 0 };
 

@@ -1,9 +1,12 @@
 /*
- * reload.c - the configuration file is read again: what it says now is in force, and what it said before is gone.
+ * reload.c - the configuration file is read again: what it says now is in force, and what it said
+ * before is gone.
  *
- * Runs on the control thread, under no lock.  The file is read into a registry of its own, in memory that only this thread knows; nothing
- * of the process has changed then, whatever is wrong with it.  With the consumer held still that registry's settings become the process's in
- * one go (lib/registry/adopt.c).  What component trace has made of its traces stays, and the program is told of what has changed.
+ * Runs on the control thread, under no lock.  The file is read into a registry of its own, in
+ * memory that only this thread knows; nothing of the process has changed then, whatever is wrong
+ * with it.  With the consumer held still that registry's settings become the process's in one go
+ * (lib/registry/adopt.c).  What component trace has made of its traces stays, and the program is
+ * told of what has changed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +47,8 @@ static void say_unread(const char *path, enum ctrace_status status, int error, c
 	char text[CT_CONFIG_UNREAD];
 	const char *why = error != 0 ? ct_config_unread(error, text) : ctrace_status_text(status);
 
-	(void)snprintf(message, 256, "%.90s cannot be read: %.100s; nothing was changed", shown(path), why);
+	(void)snprintf(message, 256, "%.90s cannot be read: %.100s; nothing was changed",
+		       shown(path), why);
 }
 
 /* ---- into a registry of its own ---- */
@@ -63,7 +67,8 @@ static enum ctrace_status reading_init(struct reading *reading)
 		return status;
 	}
 	ct_settings_init(&reading->settings);
-	reading->target = (struct ct_target){ .registry = reading->registry, .settings = &reading->settings };
+	reading->target =
+		(struct ct_target){ .registry = reading->registry, .settings = &reading->settings };
 	return CTRACE_OK;
 }
 
@@ -80,7 +85,8 @@ static uint64_t granted_to(const struct ct_trace *trace)
 {
 	if (trace->follows)
 		return 0;
-	return ct_status_granted(trace->status != NULL ? trace->status->buffer_rounded : ct_trace_attributes(trace)->bufdflt);
+	return ct_status_granted(trace->status != NULL ? trace->status->buffer_rounded
+						       : ct_trace_attributes(trace)->bufdflt);
 }
 
 /* On because the configuration had it on when it was defined, and no command has come since. */
@@ -88,13 +94,16 @@ static bool is_untouched(const struct ct_trace *trace, const struct ct_configure
 {
 	const struct ct_status *status = trace->status;
 
-	return trace->claim == NULL && !trace->follows && now->level < CTRACE_LEVEL_COUNT && now->level == trace->level_before &&
-	       status != NULL && status->mode == CTRACE_MODE_ON && status->options[0] == '\0' && status->asid_count == 0 &&
-	       status->jobname_count == 0;
+	return trace->claim == NULL && !trace->follows && now->level < CTRACE_LEVEL_COUNT &&
+	       now->level == trace->level_before && status != NULL &&
+	       status->mode == CTRACE_MODE_ON && status->options[0] == '\0' &&
+	       status->asid_count == 0 && status->jobname_count == 0;
 }
 
-/* A trace that is defined, or just being so, stays what commands have made of it.  Under the table's lock. */
-static void keep_trace(uint32_t component, const struct ct_configured *now, struct ct_configured *next, void *user)
+/* A trace that is defined, or just being so, stays what commands have made of it.  Under the
+ * table's lock. */
+static void keep_trace(uint32_t component, const struct ct_configured *now,
+		       struct ct_configured *next, void *user)
 {
 	const struct ct_trace *trace = ct_table_find(component);
 
@@ -121,12 +130,14 @@ static void note_before(struct ct_trace *trace, void *user)
 	trace->buffer_before = said.buffer;
 }
 
-static enum ctrace_status adopt(struct reading *reading, struct ct_adoption **out_adoption, uint32_t *out_reopen)
+static enum ctrace_status adopt(struct reading *reading, struct ct_adoption **out_adoption,
+				uint32_t *out_reopen)
 {
 	enum ctrace_status status;
 
 	ct_table_lock();
-	status = ct_registry_adopt(ct_process.registry, reading->registry, keep_trace, NULL, out_adoption, out_reopen);
+	status = ct_registry_adopt(ct_process.registry, reading->registry, keep_trace, NULL,
+				   out_adoption, out_reopen);
 	if (status == CTRACE_OK)
 		ct_table_each(note_before, reading);
 	ct_table_unlock();
@@ -155,7 +166,8 @@ static struct remarks take_settings(const struct ct_settings *next)
 	ct_registry_lock(ct_process.registry);
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
 	ct_registry_unlock(ct_process.registry);
-	__atomic_store_n(&ct_process.session.head->flight_at_death, next->flight_trigger == CT_TRIGGER_SIGNAL, __ATOMIC_RELAXED);
+	__atomic_store_n(&ct_process.session.head->flight_at_death,
+			 next->flight_trigger == CT_TRIGGER_SIGNAL, __ATOMIC_RELAXED);
 	return remarks;
 }
 
@@ -180,7 +192,8 @@ static void add_later(struct ct_buf *text, const struct remarks *remarks)
 		words[count++] = "ctrace.run.directory";
 	add_list(text, words, count);
 	if (count > 0)
-		ct_buf_add_text(text, count > 1 ? " hold from the next start on" : " holds from the next start on");
+		ct_buf_add_text(text, count > 1 ? " hold from the next start on"
+						: " holds from the next start on");
 	count = 0;
 	if (remarks->buffer)
 		words[count++] = "ctrace.buffer";
@@ -188,31 +201,38 @@ static void add_later(struct ct_buf *text, const struct remarks *remarks)
 		words[count++] = "ctrace.flight.buffer";
 	add_list(text, words, count);
 	if (count > 0)
-		ct_buf_add_text(text, count > 1 ? " hold for rings made from now on" : " holds for rings made from now on");
+		ct_buf_add_text(text, count > 1 ? " hold for rings made from now on"
+						: " holds for rings made from now on");
 }
 
-static void say_done(const struct reading *reading, const char *path, const struct remarks *remarks, char message[256])
+static void say_done(const struct reading *reading, const char *path, const struct remarks *remarks,
+		     char message[256])
 {
 	struct ct_buf text;
 
 	ct_buf_init(&text);
 	ct_buf_add_format(&text, "%s is in force", shown(path));
 	if (reading->result.stopped_at != 0)
-		ct_buf_add_format(&text, ", and says nothing of this program: mftrace.application in line %u is another's",
-				  reading->result.stopped_at);
+		ct_buf_add_format(
+			&text,
+			", and says nothing of this program: mftrace.application in line %u is another's",
+			reading->result.stopped_at);
 	add_later(&text, remarks);
 	if (reading->result.diagnostics != 0)
-		ct_buf_add_format(&text, "; %u line%s not understood, %s %u: ctrace config check %s", reading->result.diagnostics,
+		ct_buf_add_format(&text,
+				  "; %u line%s not understood, %s %u: ctrace config check %s",
+				  reading->result.diagnostics,
 				  reading->result.diagnostics == 1 ? " was" : "s were",
-				  reading->result.diagnostics == 1 ? "line" : "the first is line", reading->result.first_diagnostic,
-				  shown(path));
+				  reading->result.diagnostics == 1 ? "line" : "the first is line",
+				  reading->result.first_diagnostic, shown(path));
 	(void)snprintf(message, 256, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 }
 
 /* ---- */
 
-static enum ctrace_status put_in_force(struct reading *reading, const struct ct_target *target, struct remarks *out_remarks)
+static enum ctrace_status put_in_force(struct reading *reading, const struct ct_target *target,
+				       struct remarks *out_remarks)
 {
 	struct ct_adoption *adoption;
 	enum ctrace_status status;
@@ -228,8 +248,9 @@ static enum ctrace_status put_in_force(struct reading *reading, const struct ct_
 	return status;
 }
 
-static enum ctrace_status apply_text(const struct ct_buf *text, const char *path, const struct ct_target *target,
-				     unsigned *out_diagnostics, char message[256])
+static enum ctrace_status apply_text(const struct ct_buf *text, const char *path,
+				     const struct ct_target *target, unsigned *out_diagnostics,
+				     char message[256])
 {
 	struct remarks remarks;
 	struct reading reading;
@@ -241,7 +262,8 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK) {
 			say_done(&reading, path, &remarks, message);
-			ct_setup_publish(&ct_process.session, path, &reading.result, &reading.settings);
+			ct_setup_publish(&ct_process.session, path, &reading.result,
+					 &reading.settings);
 		}
 		*out_diagnostics = reading.result.diagnostics;
 		reading_fini(&reading);
@@ -264,7 +286,9 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics, char m
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	if (!ct_setup_find_path(&ct_process.session, path, file)) {
-		(void)snprintf(message, 256, "nothing was changed: the program's environment has no MFTRACE_CONFIG; name a file");
+		(void)snprintf(
+			message, 256,
+			"nothing was changed: the program's environment has no MFTRACE_CONFIG; name a file");
 		return CTRACE_NOT_FOUND;
 	}
 	ct_buf_init(&text);

@@ -1,9 +1,9 @@
 /*
  * rotate.c - a new generation of the output, on an operator's request.
  *
- * The control thread, or any other but the consumer thread's, asks for it under no lock.  The consumer thread makes it,
- * since a method of the output may not return.  What was committed before goes to the present
- * generation.
+ * The control thread, or any other but the consumer thread's, asks for it under no lock.  The
+ * consumer thread makes it, since a method of the output may not return.  What was committed before
+ * goes to the present generation.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,8 @@ void ct_consumer_thread_run_rotation(void)
 
 	/* Who waits for the rotation reads it without the lock. */
 	__atomic_store_n(&rotation->state, ROTATION_RUNNING, __ATOMIC_RELEASE);
-	rotation->status = ct_consumer_rotate(ct_consumer_thread.consumer, rotation->mask, &rotation->done);
+	rotation->status =
+		ct_consumer_rotate(ct_consumer_thread.consumer, rotation->mask, &rotation->done);
 	if (rotation->state == ROTATION_ABANDONED)
 		__atomic_store_n(&rotation->state, ROTATION_FREE, __ATOMIC_RELEASE);
 	else
@@ -35,12 +36,14 @@ static bool claim_rotation(uint32_t mask)
 enum ctrace_status ct_consumer_thread_rotate(uint32_t mask, uint32_t *out_done)
 {
 	struct rotation *rotation = &ct_consumer_thread.rotation;
-	uint64_t limit = CT_CONSUMER_THREAD_TIMEOUTS * __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+	uint64_t limit = CT_CONSUMER_THREAD_TIMEOUTS *
+			 __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
 	enum ctrace_status status = CTRACE_TIMED_OUT;
 	bool is_mine;
 
 	*out_done = 0;
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED || !ct_consumer_thread_runs())
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
+	    !ct_consumer_thread_runs())
 		return CTRACE_NOT_FOUND;
 	ct_consumer_thread_lock();
 	is_mine = claim_rotation(mask);

@@ -32,8 +32,10 @@ static void find_self(struct ct_setup_self *self)
 	ct_buf_init(&line);
 	if (ct_os_read_file("/proc/self/cmdline", COMMAND_LINE_LIMIT, &line) == CTRACE_OK) {
 		size_t first = strnlen(ct_buf_text(&line), line.size) + 1;
-		const char *argument =
-			first < line.size ? ct_config_triggered(self->program.name, line.data + first, line.size - first) : NULL;
+		const char *argument = first < line.size ? ct_config_triggered(self->program.name,
+									       line.data + first,
+									       line.size - first)
+							 : NULL;
 
 		if (argument != NULL) {
 			(void)snprintf(self->words, sizeof self->words, "%s", argument);
@@ -58,7 +60,8 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
 }
 
-/* What MFTRACE_CONFIG names, if it is set: it is read and gone through three times, but opened once. */
+/* What MFTRACE_CONFIG names, if it is set: it is read and gone through three times, but opened
+ * once. */
 static void file_read(struct ct_setup_file *file)
 {
 	const char *path = config_path();
@@ -91,10 +94,12 @@ static void file_go_through(const struct ct_setup_file *file, const struct ct_co
 	unsigned stopped_at;
 
 	if (file->is_read)
-		ct_config_read(file->text.data, file->text.size, &file->self.program, reader, &stopped_at);
+		ct_config_read(file->text.data, file->text.size, &file->self.program, reader,
+			       &stopped_at);
 }
 
-bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE])
+bool ct_setup_find_path(const struct ct_session *session, const char *asked,
+			char out_path[CT_SETUP_PATH_SIZE])
 {
 	const char *path = asked[0] != '\0' ? asked : config_path();
 	const char *directory = "";
@@ -105,19 +110,21 @@ bool ct_setup_find_path(const struct ct_session *session, const char *asked, cha
 		return false;
 	if (path[0] != '/')
 		directory = ct_session_text(session, session->head->working_directory, &size);
-	printed = snprintf(out_path, CT_SETUP_PATH_SIZE, "%s%s%s", directory, size != 0 ? "/" : "", path);
+	printed = snprintf(out_path, CT_SETUP_PATH_SIZE, "%s%s%s", directory, size != 0 ? "/" : "",
+			   path);
 	return printed > 0 && (unsigned)printed < CT_SETUP_PATH_SIZE;
 }
 
-void ct_setup_publish(struct ct_session *session, const char *path, const struct ct_setup_result *result,
-		      const struct ct_settings *settings)
+void ct_setup_publish(struct ct_session *session, const char *path,
+		      const struct ct_setup_result *result, const struct ct_settings *settings)
 {
 	struct ct_session_config *config = &session->head->config;
 	ct_text text = config->path;
 	size_t size = 0;
 
 	/* A session never gives a text back: the same path again is no new one. */
-	if (path[0] != '\0' && (text == 0 || strcmp(ct_session_text(session, text, &size), path) != 0) &&
+	if (path[0] != '\0' &&
+	    (text == 0 || strcmp(ct_session_text(session, text, &size), path) != 0) &&
 	    ct_session_add_text(session, path, strlen(path), &text) != CTRACE_OK)
 		text = 0;
 	__atomic_store_n(&config->error, (uint32_t)result->error, __ATOMIC_RELAXED);
@@ -177,8 +184,8 @@ static void note_setting(const struct ct_command *command, unsigned line, void *
 	if (command->verb == CT_VERB_ATTACH)
 		settings->attach = command->number != 0;
 	if (command->verb == CT_VERB_RUN_DIRECTORY)
-		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s", (int)command->value.size,
-			       command->value.at);
+		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s",
+			       (int)command->value.size, command->value.at);
 }
 
 static void forget_settings(void *user)
@@ -196,7 +203,9 @@ void ct_setup_override(struct ct_settings *settings)
 
 void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings)
 {
-	struct ct_config_reader reader = { .command = note_setting, .forget = forget_settings, .user = settings };
+	struct ct_config_reader reader = { .command = note_setting,
+					   .forget = forget_settings,
+					   .user = settings };
 
 	ct_settings_init(settings);
 	file_go_through(file, &reader);
@@ -242,13 +251,14 @@ static void forget(void *user)
 	*applying->result = (struct ct_setup_result){ 0 };
 }
 
-void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program, const struct ct_target *target,
-			 struct ct_setup_result *result)
+void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program,
+			 const struct ct_target *target, struct ct_setup_result *result)
 {
 	struct applying applying = { target, result };
-	const struct ct_config_reader reader = {
-		.command = apply_command, .diagnose = count_diagnostic, .forget = forget, .user = &applying
-	};
+	const struct ct_config_reader reader = { .command = apply_command,
+						 .diagnose = count_diagnostic,
+						 .forget = forget,
+						 .user = &applying };
 	struct ct_setup_self self;
 	unsigned stopped_at = 0;
 
@@ -260,7 +270,8 @@ void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *pro
 	result->stopped_at = stopped_at;
 }
 
-enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file, const struct ct_target *target,
+enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file,
+						const struct ct_target *target,
 						struct ct_session *session)
 {
 	struct ct_setup_result result = { 0 };

@@ -1,8 +1,10 @@
 /*
- * start.c - the order in which a process's tracing starts and stops; the only file that knows every part.
+ * start.c - the order in which a process's tracing starts and stops; the only file that knows every
+ * part.
  *
- * ct_process_attach() runs on the thread that first needs the process (the first tracer that registers), the destructor on the thread
- * that ends it.  Everything that can fail leaves the traced program running and the loss counted.
+ * ct_process_attach() runs on the thread that first needs the process (the first tracer that
+ * registers), the destructor on the thread that ends it.  Everything that can fail leaves the
+ * traced program running and the loss counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +57,8 @@ static uint64_t block_timeout_ns(void)
 	return __atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
 }
 
-/* Events committed so far are delivered with the old settings, as far as the output takes them within the timeout. */
+/* Events committed so far are delivered with the old settings, as far as the output takes them
+ * within the timeout. */
 static void hold_consumer(void *user)
 {
 	(void)user;
@@ -63,7 +66,8 @@ static void hold_consumer(void *user)
 	ct_consumer_thread_lock();
 }
 
-/* Returns when the destinations in use are open, or cannot be opened: the next trace call reports that. */
+/* Returns when the destinations in use are open, or cannot be opened: the next trace call reports
+ * that. */
 static void release_consumer(void *user, uint32_t reopen)
 {
 	(void)user;
@@ -75,7 +79,8 @@ static void release_consumer(void *user, uint32_t reopen)
 	ct_consumer_thread_await_open(block_timeout_ns());
 }
 
-/* Of what another face or the operator changed, component trace hears first: its routines may refuse. */
+/* Of what another face or the operator changed, component trace hears first: its routines may
+ * refuse. */
 static void tell_change(const struct ct_change *change, void *user)
 {
 	ct_component_change(change, user);
@@ -92,7 +97,8 @@ static struct ct_target target_self = {
 
 static bool open_first(void)
 {
-	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) == 0 || ct_thread_is_in_handler())
+	if (__atomic_exchange_n(&ct_process.is_unopened, 0, __ATOMIC_ACQ_REL) == 0 ||
+	    ct_thread_is_in_handler())
 		return false;
 	ct_consumer_thread_ask_open();
 	return true;
@@ -108,9 +114,11 @@ static void await_first(void)
 /* Without it the process is traced all the same; only nobody can talk to it. */
 static void start_control(struct ct_process *process)
 {
-	const struct ct_server_options options = {
-		.session = &process->session, .answer = ct_operate, .task = ct_consumer_thread_settle, .task_delay_ms = CT_CONSUMER_THREAD_SETTLE_AFTER_MS
-	};
+	const struct ct_server_options options = { .session = &process->session,
+						   .answer = ct_operate,
+						   .task = ct_consumer_thread_settle,
+						   .task_delay_ms =
+							   CT_CONSUMER_THREAD_SETTLE_AFTER_MS };
 
 	(void)!ct_server_start(&options);
 }
@@ -123,7 +131,8 @@ static const char *run_directory(char path[4096])
 	path[0] = '\0';
 	if (!ct_process.settings.attach)
 		return NULL;
-	if (ct_directory_run_directory(configured[0] != '\0' ? configured : NULL, path) != CTRACE_OK) {
+	if (ct_directory_run_directory(configured[0] != '\0' ? configured : NULL, path) !=
+	    CTRACE_OK) {
 		path[0] = '\0';
 		return NULL;
 	}
@@ -144,8 +153,9 @@ static void make_mark(void)
 	ct_process.mark = page;
 }
 
-/* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and no directory.  The session's memory stays: level words
- * are there that a parent's tracers point to. */
+/* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and
+ * no directory.  The session's memory stays: level words are there that a parent's tracers point
+ * to. */
 static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
 {
 	if (!ct_os_has_room(CT_CONSUMER_THREAD_ROOM)) {
@@ -156,7 +166,8 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 	ct_shared_sync_update(&process->session.head->sync);
 	ct_consumer_thread_start(process, run_directory);
 	start_control(process);
-	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for a signal handler. */
+	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for
+	 * a signal handler. */
 	if (!ct_server_runs()) {
 		ct_consumer_thread_watch();
 		ct_consumer_thread_begin();
@@ -180,8 +191,10 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 	status = ct_registry_create(&process->session, &process->registry);
 	if (status == CTRACE_OK)
 		status = ct_ring_pool_create(&process->session, &process->pool);
-	configuring = (struct ct_target){ .registry = process->registry, .settings = &process->settings };
-	/* Half a configuration would leave out events without counting them: then every event is counted instead. */
+	configuring =
+		(struct ct_target){ .registry = process->registry, .settings = &process->settings };
+	/* Half a configuration would leave out events without counting them: then every event is
+	 * counted instead. */
 	if (status == CTRACE_OK)
 		status = ct_setup_apply_configuration(file, &configuring, &process->session);
 	if (status != CTRACE_OK) {
@@ -193,7 +206,8 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 	process->target = &target_self;
 	ct_routine_find_cobol = ct_cobol_find_routine;
 	note_file_destinations();
-	process->session.head->flight_at_death = process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
+	process->session.head->flight_at_death =
+		process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
 	return start_threads(process, path);
 }
 
@@ -224,7 +238,8 @@ static void attach_slowly(void *argument)
 	struct ct_setup_file file;
 
 	ct_setup_file_init(&file);
-	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW && !ct_setup_load_modules(&file))
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW &&
+	    !ct_setup_load_modules(&file))
 		return;
 	ct_attach_lock();
 	switch (process->state) {
@@ -299,8 +314,9 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 }
 
 /*
- * After the program's atexit handlers and the destructors of what depends on us.  What cannot be delivered, or may still come from
- * another thread, stays in the run directory and is recovered by the next who looks.
+ * After the program's atexit handlers and the destructors of what depends on us.  What cannot be
+ * delivered, or may still come from another thread, stays in the run directory and is recovered by
+ * the next who looks.
  */
 static void end_on_stack(void *unused)
 {
@@ -321,7 +337,9 @@ static void end_on_stack(void *unused)
 	if (!ct_consumer_thread_stop() || goes_on)
 		return;
 	ct_consumer_thread_lock();
-	is_whole = all_delivered(process->pool) && (ct_consumer_thread_consumer() == NULL || !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
+	is_whole = all_delivered(process->pool) &&
+		   (ct_consumer_thread_consumer() == NULL ||
+		    !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
 	if (is_whole && !ct_setup_leaves_directory())
 		ct_directory_remove_own(&process->session);
 	ct_consumer_thread_unlock();
@@ -331,23 +349,28 @@ static void end_on_stack(void *unused)
 
 __attribute__((destructor)) static void end_process(void)
 {
-	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 && ct_thread_locked == 0)
+	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 &&
+	    ct_thread_locked == 0)
 		ct_on_own_stack(end_on_stack, NULL);
 }
 
 /* ---- what the process has traced ---- */
 
-static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring, const struct ct_class_view *classes)
+static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring,
+		     const struct ct_class_view *classes)
 {
 	const struct ct_ring_head *head = ring->head;
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
 	uint64_t overwritten = __atomic_load_n(&head->overwritten, __ATOMIC_RELAXED);
 	uint64_t damaged = __atomic_load_n(&head->undelivered, __ATOMIC_RELAXED);
-	uint64_t unwritten =
-		__atomic_load_n(&head->unwritten, __ATOMIC_RELAXED) + __atomic_load_n(&head->passed_over, __ATOMIC_RELAXED);
+	uint64_t unwritten = __atomic_load_n(&head->unwritten, __ATOMIC_RELAXED) +
+			     __atomic_load_n(&head->passed_over, __ATOMIC_RELAXED);
 
-	/* While two destinations are passed over one after the other, the lost ones may not be consumed yet. */
-	stats->delivered += consumed > overwritten + damaged + unwritten ? consumed - overwritten - damaged - unwritten : 0;
+	/* While two destinations are passed over one after the other, the lost ones may not be
+	 * consumed yet. */
+	stats->delivered += consumed > overwritten + damaged + unwritten
+				    ? consumed - overwritten - damaged - unwritten
+				    : 0;
 	stats->lost[CTRACE_LOSS_OVERWRITTEN] += overwritten + ct_ring_count_overwritten(ring);
 	stats->lost[CTRACE_LOSS_DAMAGED] += damaged;
 	stats->lost[CTRACE_LOSS_UNDELIVERABLE] += unwritten;
@@ -359,14 +382,17 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring, con
 static void collect(struct ctrace_stats *stats)
 {
 	const struct ct_process *process = &ct_process;
-	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE); /* with the session, where there is one */
+	/* with the session, where there is one */
+	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
 	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
 	struct ct_class_view classes;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
-		stats->lost[reason] += __atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);
+		stats->lost[reason] +=
+			__atomic_load_n(&process->lost_unattached[reason], __ATOMIC_RELAXED);
 		if (has_session)
-			stats->lost[reason] += __atomic_load_n(&process->session.head->lost[reason], __ATOMIC_RELAXED);
+			stats->lost[reason] += __atomic_load_n(&process->session.head->lost[reason],
+							       __ATOMIC_RELAXED);
 	}
 	if (!has_session)
 		return;

@@ -17,34 +17,41 @@
 void ct_consumer_thread_lock(void);
 void ct_consumer_thread_unlock(void);
 struct ct_consumer *ct_consumer_thread_consumer(void); /* under the lock; NULL when there is none */
-/* The consumer and its first thread are made when something needs them, or by ct_consumer_thread_begin(). */
+/* The consumer and its first thread are made when something needs them, or by
+ * ct_consumer_thread_begin(). */
 void ct_consumer_thread_start(struct ct_process *process, const char *run_directory);
 void ct_consumer_thread_begin(void);
-#define CT_CONSUMER_THREAD_ROOM ((size_t)8 << 20) /* address space that the consumer, its batches and a thread take, when they are made */
+/* address space that the consumer, its batches and a thread take, when they are made */
+#define CT_CONSUMER_THREAD_ROOM ((size_t)8 << 20)
 /* Async-signal-safe. */
 void ct_consumer_thread_wake(void);
 /* The consumer thread's methods are watched from now on.  Under no lock. */
 void ct_consumer_thread_watch(void);
-/* On the control thread, when the process has lived for CT_CONSUMER_THREAD_SETTLE_AFTER_MS: what a short process does without.  The methods of
- * the consumer thread are watched; CT_CONSUMER_THREAD_RECOVER_AFTER_MS after the start the recovery of others begins, once. */
+/* On the control thread, when the process has lived for CT_CONSUMER_THREAD_SETTLE_AFTER_MS: what a
+ * short process does without.  The methods of the consumer thread are watched;
+ * CT_CONSUMER_THREAD_RECOVER_AFTER_MS after the start the recovery of others begins, once. */
 void ct_consumer_thread_settle(void *unused);
 #define CT_CONSUMER_THREAD_SETTLE_AFTER_MS 20u
-#define CT_CONSUMER_THREAD_RECOVER_AFTER_MS 1000u /* a process that lives less long recovers nobody */
+/* a process that lives less long recovers nobody */
+#define CT_CONSUMER_THREAD_RECOVER_AFTER_MS 1000u
 /* One pass on the calling thread, under the lock. */
 void ct_consumer_thread_pass(bool flush);
-/* Delivers what can be delivered, closes the output and ends the threads.  Returns after ctrace.block.timeout x 5 at the latest, and a
- * second; false: the output took longer, or hangs. */
+/* Delivers what can be delivered, closes the output and ends the threads.  Returns after
+ * ctrace.block.timeout x 5 at the latest, and a second; false: the output took longer, or hangs. */
 bool ct_consumer_thread_stop(void);
-/* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails; TIMED_OUT.  Under no lock. */
+/* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails;
+ * TIMED_OUT.  Under no lock. */
 enum ctrace_status ct_consumer_thread_flush(uint64_t timeout_ns) CT_MUST_USE;
-/* Asks the consumer thread to open what is in use now; waits until it has tried, no longer than that.  Under
- * no lock. */
+/* Asks the consumer thread to open what is in use now; waits until it has tried, no longer than
+ * that.  Under no lock. */
 void ct_consumer_thread_ask_open(void);
 void ct_consumer_thread_await_open(uint64_t timeout_ns);
-/* Round fork: waits until the consumer thread is not in a pass.  False when it does not come to the end of one. */
+/* Round fork: waits until the consumer thread is not in a pass.  False when it does not come to the
+ * end of one. */
 bool ct_consumer_thread_pause(void);
 void ct_consumer_thread_resume(void);
-/* In a forked child, which has none of the parent's threads.  is_paused: the files are closed, and nothing is written to them. */
+/* In a forked child, which has none of the parent's threads.  is_paused: the files are closed, and
+ * nothing is written to them. */
 void ct_consumer_thread_forget(bool is_paused);
 
 /* ---- recovery.c: a thread that recovers the traces of dead processes */
@@ -52,16 +59,20 @@ void ct_consumer_thread_forget(bool is_paused);
 void ct_recovery_start(const char *run_directory);
 
 /* ---- rotate.c */
-/* A new generation of those of the destinations (a mask of emitters) that are open, after everything committed before is delivered; *out_done:
- * which have one.  OK; NOT_FOUND when none of them is open; UNSUPPORTED when none can; else why one failed.  TIMED_OUT: not within
+/* A new generation of those of the destinations (a mask of emitters) that are open, after
+ * everything committed before is delivered; *out_done: which have one.  OK; NOT_FOUND when none of
+ * them is open; UNSUPPORTED when none can; else why one failed.  TIMED_OUT: not within
  * ctrace.block.timeout x 5, or another rotation is under way.  Under no lock. */
 enum ctrace_status ct_consumer_thread_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_USE;
 
 /* ---- reload.c */
-/* The configuration becomes what the file says; path "": the process's own, MFTRACE_CONFIG.  message: terminated, one line, in either case:
- * what was not understood, what holds only later; or why nothing was changed.  *out_diagnostics: lines that were not understood.  Under no lock,
- * not in a signal handler.  NOT_FOUND without a file that can be read; DENIED, OS_ERROR; NOT_ENOUGH_MEMORY. */
-enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics, char message[256]) CT_MUST_USE;
+/* The configuration becomes what the file says; path "": the process's own, MFTRACE_CONFIG.
+ * message: terminated, one line, in either case: what was not understood, what holds only later; or
+ * why nothing was changed.  *out_diagnostics: lines that were not understood.  Under no lock, not
+ * in a signal handler.  NOT_FOUND without a file that can be read; DENIED, OS_ERROR;
+ * NOT_ENOUGH_MEMORY. */
+enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics,
+			     char message[256]) CT_MUST_USE;
 
 /* ---- operate.c: the control thread's answers (a ct_server_answer) */
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);
@@ -85,35 +96,41 @@ struct ct_setup_file {
 };
 void ct_setup_file_init(struct ct_setup_file *file);
 void ct_setup_file_fini(struct ct_setup_file *file);
-/* Reads the file, and loads the modules that the configuration names, before the attach lock is taken and under no
- * other: under it nothing is loaded.  False: this thread is doing so already, and a constructor of
- * such a module traces; the process cannot attach yet. */
+/* Reads the file, and loads the modules that the configuration names, before the attach lock is
+ * taken and under no other: under it nothing is loaded.  False: this thread is doing so already,
+ * and a constructor of such a module traces; the process cannot attach yet. */
 bool ct_setup_load_modules(struct ct_setup_file *file) CT_MUST_USE;
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings);
 /* NOT_ENOUGH_MEMORY: some of it is not in force. */
-enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file, const struct ct_target *target,
+enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file,
+						const struct ct_target *target,
 						struct ct_session *session) CT_MUST_USE;
-/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` wants to see the directory when the process has ended, and cleans up itself. */
+/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` wants to see the directory when the process has ended,
+ * and cleans up itself. */
 bool ct_setup_leaves_directory(void);
 /* What came of reading a configuration file, for the session, where operators see it. */
 struct ct_setup_result {
 	int error; /* errno of why it could not be read; 0: it was */
 	unsigned diagnostics;
 	unsigned first_diagnostic; /* its line */
-	unsigned stopped_at;    /* mftrace.application that is another's; 0: none */
-	bool lacks_memory;      /* some of it is not in force */
+	unsigned stopped_at;       /* mftrace.application that is another's; 0: none */
+	bool lacks_memory;         /* some of it is not in force */
 };
-void ct_setup_publish(struct ct_session *session, const char *path, const struct ct_setup_result *result,
-		      const struct ct_settings *settings);
-/* asked, or what MFTRACE_CONFIG names; a relative one is so to the directory that the process was in when it attached.  False: neither. */
-bool ct_setup_find_path(const struct ct_session *session, const char *asked, char out_path[CT_SETUP_PATH_SIZE]);
-enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE; /* at most 4 MiB */
+void ct_setup_publish(struct ct_session *session, const char *path,
+		      const struct ct_setup_result *result, const struct ct_settings *settings);
+/* asked, or what MFTRACE_CONFIG names; a relative one is so to the directory that the process was
+ * in when it attached.  False: neither. */
+bool ct_setup_find_path(const struct ct_session *session, const char *asked,
+			char out_path[CT_SETUP_PATH_SIZE]);
+/* at most 4 MiB */
+enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE;
 /* Applies a configuration: what of it is for the program, or for this one (NULL).  *result begins
  * empty. */
-void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program, const struct ct_target *target,
-			 struct ct_setup_result *result);
-void ct_setup_override(struct ct_settings *settings); /* what the environment says goes before the file */
+void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program,
+			 const struct ct_target *target, struct ct_setup_result *result);
+/* what the environment says goes before the file */
+void ct_setup_override(struct ct_settings *settings);
 
 /* ---- start.c: round attaching; taken before every other lock */
 void ct_attach_lock(void);

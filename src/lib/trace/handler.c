@@ -28,7 +28,8 @@ static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *argume
 
 	(void)_Unwind_GetIPInfo(context, &is_interrupted);
 	walk->has_interrupted = is_interrupted != 0;
-	return walk->has_interrupted || ++walk->frames == FRAMES_LIMIT ? _URC_END_OF_STACK : _URC_NO_REASON;
+	return walk->has_interrupted || ++walk->frames == FRAMES_LIMIT ? _URC_END_OF_STACK
+								       : _URC_NO_REASON;
 }
 
 static bool on_signal_stack(void)
@@ -38,8 +39,9 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves it by siglongjmp().  What a fault of the
- * walk itself raises is not: the program's handler for crashes has to run. */
+/* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves
+ * it by siglongjmp().  What a fault of the walk itself raises is not: the program's handler for
+ * crashes has to run. */
 static bool has_interrupted_frame(void)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };

@@ -1,8 +1,9 @@
 /*
  * thread.c - a thread's own state: its thread buffers.
  *
- * Runs on traced threads: at a thread's first event and at its end.  The state lives in pages that a forked child sees zeroed, so that
- * a child, however it was made, can never write into its parent's rings.  No malloc: a signal handler may be the first to trace.
+ * Runs on traced threads: at a thread's first event and at its end.  The state lives in pages that
+ * a forked child sees zeroed, so that a child, however it was made, can never write into its
+ * parent's rings.  No malloc: a signal handler may be the first to trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +13,14 @@
 #include <sys/mman.h>
 
 #define CHUNK_SIZE ((size_t)256 << 10)
-#define KEYS_WITHOUT_MALLOC 32u /* a thread's first value of a later key is kept in memory that glibc allocates */
+/* a thread's first value of a later key is kept in memory that glibc allocates */
+#define KEYS_WITHOUT_MALLOC 32u
 
 /* A handler that interrupts a call of a thread without thread buffers finds the second half. */
-_Alignas(CT_THREAD_BUFFERS_ALIGN) struct ctrace_thread_buffer ct_no_thread_buffers[2 * CT_CHANNEL_LIMIT];
-__thread struct ctrace_thread_buffer *ctrace_thread_buffers_self __attribute__((tls_model("initial-exec"))) = ct_no_thread_buffers;
+_Alignas(CT_THREAD_BUFFERS_ALIGN) struct ctrace_thread_buffer
+	ct_no_thread_buffers[2 * CT_CHANNEL_LIMIT];
+__thread struct ctrace_thread_buffer *ctrace_thread_buffers_self
+	__attribute__((tls_model("initial-exec"))) = ct_no_thread_buffers;
 __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
@@ -87,7 +91,8 @@ static void end_thread(void *state)
 	leave();
 }
 
-/* When the library is loaded: it gets one of the first keys then, however many the program makes later. */
+/* When the library is loaded: it gets one of the first keys then, however many the program makes
+ * later. */
 __attribute__((constructor)) static void make_end_key(void)
 {
 	if (!has_end_key)
@@ -96,8 +101,10 @@ __attribute__((constructor)) static void make_end_key(void)
 
 enum ctrace_status ct_thread_start_up(void)
 {
-	(void)ct_thread_is_in_handler(); /* what the unwinder does once is done before a handler needs it */
-	make_end_key();                  /* linked statically, a constructor of the program may come before ours */
+	/* what the unwinder does once is done before a handler needs it */
+	(void)ct_thread_is_in_handler();
+	/* linked statically, a constructor of the program may come before ours */
+	make_end_key();
 	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
@@ -127,7 +134,8 @@ struct ct_thread *ct_thread_self(void)
 	return thread;
 }
 
-/* The call may have been left between any two stores, so that only the ring's own head says where it ends: the next event asks it. */
+/* The call may have been left between any two stores, so that only the ring's own head says where
+ * it ends: the next event asks it. */
 static void end_call(struct ct_thread_buffer *thread_buffer)
 {
 	thread_buffer->busy = false;
@@ -137,7 +145,8 @@ static void end_call(struct ct_thread_buffer *thread_buffer)
 	thread_buffer->thread_buffer->cur = NULL;
 }
 
-/* A program that switches stacks inside a handler, and comes back to the call later, must not trace in between. */
+/* A program that switches stacks inside a handler, and comes back to the call later, must not trace
+ * in between. */
 void ct_thread_end_calls(struct ct_thread *thread)
 {
 	end_call(&thread->common);
@@ -164,7 +173,8 @@ static struct ct_ring *make_sink(void)
 	static struct ct_ring sink;
 	void *address;
 
-	if (sink.head == NULL && ct_os_map(-1, CT_RING_HEAD_SIZE + 2 * CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
+	if (sink.head == NULL &&
+	    ct_os_map(-1, CT_RING_HEAD_SIZE + 2 * CT_RING_DEFAULT, false, &address) == CTRACE_OK) {
 		sink.head = address;
 		sink.data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 		sink.capacity = CT_RING_DEFAULT;
@@ -181,7 +191,8 @@ static void lead_to(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring
 	thread_buffer->own.head = &ring->head->head;
 }
 
-/* A handler that interrupted a trace call and forked may return in the child, into that call: what it still writes goes nowhere. */
+/* A handler that interrupted a trace call and forked may return in the child, into that call: what
+ * it still writes goes nowhere. */
 static void lead_nowhere(struct ct_thread *thread)
 {
 	struct ct_ring *sink = make_sink();

@@ -1,9 +1,11 @@
 /*
  * thread_buffer.c - which of a thread's rings an event goes into.
  *
- * Runs on the thread that traces, in signal handlers too.  A thread has a thread buffer for the common ring, one for each channel of components with rings of their
- * own, one for signal handlers that interrupt a trace call, one for the flight recorder and one for entries that were imported.  The inline path of
- * ctrace.h uses those of channels, as far as an event asks for nothing but its ring.
+ * Runs on the thread that traces, in signal handlers too.  A thread has a thread buffer for the
+ * common ring, one for each channel of components with rings of their own, one for signal handlers
+ * that interrupt a trace call, one for the flight recorder and one for entries that were imported.
+ * The inline path of ctrace.h uses those of channels, as far as an event asks for nothing but its
+ * ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +13,14 @@
 
 #include <string.h>
 
-#define ASK_EVENTS 32u              /* events in side rings, between two that ask whether the interrupted call still goes on */
-#define CHANNEL_FLIGHT CT_CHANNEL_LIMIT /* the ring of the flight recorder: no component's channel */
-#define GROW_AGAIN_NS 1000000000u   /* no room for a larger ring: not asked for again before */
-#define ROUND_NS 100000000u         /* a ring that comes round within this is too small: ctrace tail looks each 50 ms */
-#define TICK_TRIES (1u << 20)       /* looks at the clock, which moves on */
+/* events in side rings, between two that ask whether the interrupted call still goes on */
+#define ASK_EVENTS 32u
+/* the ring of the flight recorder: no component's channel */
+#define CHANNEL_FLIGHT CT_CHANNEL_LIMIT
+#define GROW_AGAIN_NS 1000000000u /* no room for a larger ring: not asked for again before */
+/* a ring that comes round within this is too small: ctrace tail looks each 50 ms */
+#define ROUND_NS 100000000u
+#define TICK_TRIES (1u << 20) /* looks at the clock, which moves on */
 
 _Static_assert(CT_CHANNEL_LIMIT == CTRACE_THREAD_BUFFERS_, "the inline path goes by channels");
 
@@ -27,14 +32,17 @@ static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 
 static bool is_side(const struct ct_thread *thread, const struct ct_thread_buffer *thread_buffer)
 {
-	return thread_buffer >= thread->side && thread_buffer < thread->side + CT_SIDE_THREAD_BUFFERS;
+	return thread_buffer >= thread->side &&
+	       thread_buffer < thread->side + CT_SIDE_THREAD_BUFFERS;
 }
 
 static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t channel)
 {
-	struct ct_ring_kind kind = { .channel = channel,
-				     .overflow = __atomic_load_n(&process->settings.overflow, __ATOMIC_RELAXED),
-				     .capacity = __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED) };
+	struct ct_ring_kind kind = {
+		.channel = channel,
+		.overflow = __atomic_load_n(&process->settings.overflow, __ATOMIC_RELAXED),
+		.capacity = __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED)
+	};
 
 	if (channel == CHANNEL_FLIGHT) {
 		kind.overflow = CT_OVERFLOW_OVERWRITE;
@@ -52,25 +60,31 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
 	return kind;
 }
 
-/* May the inline path write there?  Not where an event may be the recorder's, or pull its trigger. */
+/* May the inline path write there?  Not where an event may be the recorder's, or pull its trigger.
+ */
 static bool is_plain(const struct ct_process *process, uint32_t channel)
 {
 	return ct_clock_source() == CT_CLOCK_TSC &&
-	       (channel == 0 || (ct_channel_at(process->registry, channel).flight_level == CTRACE_LEVEL_NONE &&
-			       __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) >= CTRACE_LEVEL_COUNT));
+	       (channel == 0 ||
+		(ct_channel_at(process->registry, channel).flight_level == CTRACE_LEVEL_NONE &&
+		 __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) >=
+			 CTRACE_LEVEL_COUNT));
 }
 
 /* A handler must not wait, so the first side ring is as large as the program's.  A handler
  * within a handler traces little: its ring is small. */
 static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
 {
-	return (struct ct_ring_kind){ .overflow = CT_OVERFLOW_DISCARD,
-				      .capacity =
-					      is_first ? __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED) : CT_RING_SIDE,
-				      .is_side = true };
+	return (struct ct_ring_kind){
+		.overflow = CT_OVERFLOW_DISCARD,
+		.capacity = is_first ? __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED)
+				     : CT_RING_SIDE,
+		.is_side = true
+	};
 }
 
-/* The capacity of the ring after one of `capacity` bytes, for an event of `size` bytes: 0 for the first. */
+/* The capacity of the ring after one of `capacity` bytes, for an event of `size` bytes: 0 for the
+ * first. */
 static size_t next_capacity(const struct ct_ring_kind *full, size_t capacity, size_t size)
 {
 	size_t next = capacity == 0 ? CT_RING_MIN : capacity * CT_RING_GROWTH;
@@ -91,16 +105,20 @@ static void thread_buffer_set_ring(struct ct_thread_buffer *thread_buffer, struc
 	thread_buffer->lap_at_ns = ct_clock_mono_ns();
 }
 
-enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct_thread *thread, struct ct_thread_buffer *thread_buffer, uint32_t component,
-				  uint32_t channel, size_t size)
+enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct_thread *thread,
+					   struct ct_thread_buffer *thread_buffer,
+					   uint32_t component, uint32_t channel, size_t size)
 {
 	struct ct_ring_kind kind = side_kind(process, thread_buffer == thread->side);
-	bool is_channels = thread_buffer == &thread->common || (thread_buffer >= thread->channels && thread_buffer < thread->channels + CT_CHANNEL_LIMIT);
+	bool is_channels = thread_buffer == &thread->common ||
+			   (thread_buffer >= thread->channels &&
+			    thread_buffer < thread->channels + CT_CHANNEL_LIMIT);
 	bool is_inlined = is_channels && is_plain(process, channel);
 	struct ct_ring *ring;
 
 	if (!is_side(thread, thread_buffer))
-		kind = kind_of(process, thread_buffer == &thread->flight ? CHANNEL_FLIGHT : channel);
+		kind = kind_of(process,
+			       thread_buffer == &thread->flight ? CHANNEL_FLIGHT : channel);
 	kind.is_imported = thread_buffer == &thread->imported;
 	kind.full = kind.capacity;
 	if (is_channels || thread_buffer == &thread->flight)
@@ -115,9 +133,11 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 	thread_buffer->is_flight = kind.is_flight;
 	/* The consumer thread closes its window to be woken. */
 	if (is_inlined)
-		__atomic_store_n(&ring->thread_buffer, thread_buffer->thread_buffer, __ATOMIC_RELEASE);
-	/* A consumer thread that had no ring sleeps until it is woken; the event comes right behind.  Otherwise the event wakes it if it sleeps: a thread
-	 * that wakes it here may have to wait for it, where both are on one processor. */
+		__atomic_store_n(&ring->thread_buffer, thread_buffer->thread_buffer,
+				 __ATOMIC_RELEASE);
+	/* A consumer thread that had no ring sleeps until it is woken; the event comes right
+	 * behind.  Otherwise the event wakes it if it sleeps: a thread that wakes it here may have
+	 * to wait for it, where both are on one processor. */
 	if (ring->index == 0)
 		ct_process_wake_consumer_thread();
 	return CTRACE_OK;
@@ -131,7 +151,8 @@ static void wait_for_tick(uint64_t ticks)
 }
 
 /* False: none can be had. */
-static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size)
+static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
+			size_t size)
 {
 	uint64_t ticks = ct_clock_ticks();
 	struct ct_ring_kind kind = thread_buffer->kind;
@@ -144,8 +165,10 @@ static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thr
 	ct_guard_enter();
 	larger = ct_ring_pool_grow(process->pool, former, &kind);
 	if (larger != NULL) {
-		if (__atomic_load_n(&former->thread_buffer, __ATOMIC_RELAXED) == thread_buffer->thread_buffer)
-			__atomic_store_n(&larger->thread_buffer, thread_buffer->thread_buffer, __ATOMIC_RELEASE);
+		if (__atomic_load_n(&former->thread_buffer, __ATOMIC_RELAXED) ==
+		    thread_buffer->thread_buffer)
+			__atomic_store_n(&larger->thread_buffer, thread_buffer->thread_buffer,
+					 __ATOMIC_RELEASE);
 		thread_buffer_set_ring(thread_buffer, larger);
 	}
 	ct_guard_leave();
@@ -169,11 +192,15 @@ static bool comes_round_soon(struct ct_thread_buffer *thread_buffer, size_t size
 	return is_soon;
 }
 
-void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size)
+void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
+			   size_t size)
 {
-	while (thread_buffer->ring->capacity < thread_buffer->kind.full && size <= thread_buffer->kind.full / 2 && ct_thread_locked == 0 &&
-	       (!ct_ring_fits(thread_buffer->ring, thread_buffer->thread_buffer, size) || comes_round_soon(thread_buffer, size))) {
-		if (thread_buffer->grow_at_ns != 0 && ct_clock_mono_ns() < thread_buffer->grow_at_ns)
+	while (thread_buffer->ring->capacity < thread_buffer->kind.full &&
+	       size <= thread_buffer->kind.full / 2 && ct_thread_locked == 0 &&
+	       (!ct_ring_fits(thread_buffer->ring, thread_buffer->thread_buffer, size) ||
+		comes_round_soon(thread_buffer, size))) {
+		if (thread_buffer->grow_at_ns != 0 &&
+		    ct_clock_mono_ns() < thread_buffer->grow_at_ns)
 			return;
 		thread_buffer->grow_at_ns = 0;
 		if (!take_larger(process, thread_buffer, size)) {
@@ -185,8 +212,9 @@ void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *
 	}
 }
 
-enum ctrace_status ct_thread_buffer_lead_imported(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t channel,
-					 size_t size)
+enum ctrace_status ct_thread_buffer_lead_imported(struct ct_process *process,
+						  struct ct_thread *thread, uint32_t component,
+						  uint32_t channel, size_t size)
 {
 	struct ct_thread_buffer *thread_buffer = &thread->imported;
 
@@ -211,17 +239,20 @@ struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread)
 /*
  * The thread is in the middle of a trace call.  Was that call left by siglongjmp()?  The answer
  * takes microseconds, which handlers in quick succession do not have.  So only each ASK_EVENTS-th
- * event asks, and each event that finds no side thread buffer.  Until then the program's events go into a
- * side ring.
+ * event asks, and each event that finds no side thread buffer.  Until then the program's events go
+ * into a side ring.
  */
 static bool was_left(struct ct_thread *thread)
 {
-	bool asks = ++thread->side_events % ASK_EVENTS == 0 || ct_thread_buffer_find_side(thread) == NULL;
+	bool asks = ++thread->side_events % ASK_EVENTS == 0 ||
+		    ct_thread_buffer_find_side(thread) == NULL;
 
 	return asks && !ct_thread_is_in_handler();
 }
 
-struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process, struct ct_thread *thread, uint32_t component, uint32_t level, uint32_t channel)
+struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process,
+						 struct ct_thread *thread, uint32_t component,
+						 uint32_t level, uint32_t channel)
 {
 	if (ct_thread_is_calling()) {
 		if (!was_left(thread))
@@ -230,7 +261,9 @@ struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process, str
 	}
 	if (channel == 0)
 		return &thread->common;
-	return level < ct_channel_output_level(process->registry, component) ? &thread->flight : &thread->channels[channel % CT_CHANNEL_LIMIT];
+	return level < ct_channel_output_level(process->registry, component)
+		       ? &thread->flight
+		       : &thread->channels[channel % CT_CHANNEL_LIMIT];
 }
 
 void ct_thread_buffer_enter(struct ct_thread_buffer *thread_buffer)

@@ -1,9 +1,10 @@
 /*
  * trace.c - the out-of-line half of a trace call.
  *
- * Runs on the thread that traces, in signal handlers too; comes here from CTRACE() when the inline path cannot go on, and from the
- * CBL_CTF_* routines.  It may wait for space under `block`, never longer than ctrace.block.timeout without progress, and otherwise takes
- * locks only at a thread's first event.  errno is kept by the entry points.
+ * Runs on the thread that traces, in signal handlers too; comes here from CTRACE() when the inline
+ * path cannot go on, and from the CBL_CTF_* routines.  It may wait for space under `block`, never
+ * longer than ctrace.block.timeout without progress, and otherwise takes locks only at a thread's
+ * first event.  errno is kept by the entry points.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@
 #include <errno.h>
 #include <signal.h>
 
-#define FAR_TICKS ((uint64_t)1 << 46) /* an event that is so far from its mark needs another one: it has 48 bits of its time */
+/* an event that is so far from its mark needs another one: it has 48 bits of its time */
+#define FAR_TICKS ((uint64_t)1 << 46)
 
 const struct ctrace_level_word ctrace_level_word_unregistered = { .level = 0 };
 
@@ -25,7 +27,8 @@ static inline uint32_t dests_of(const struct ct_component_entry *entry)
 static void count_for(struct ct_session_head *head, uint32_t dests, enum ctrace_loss reason)
 {
 	for (; dests != 0; dests &= dests - 1)
-		(void)__atomic_fetch_add(&head->dest[__builtin_ctz(dests)].lost[reason], 1, __ATOMIC_RELAXED);
+		(void)__atomic_fetch_add(&head->dest[__builtin_ctz(dests)].lost[reason], 1,
+					 __ATOMIC_RELAXED);
 }
 
 void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
@@ -49,8 +52,10 @@ static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* Counts an event as lost in a ring: for the external writer that consumes the ring, or else for the component's destinations. */
-static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+/* Counts an event as lost in a ring: for the external writer that consumes the ring, or else for
+ * the component's destinations. */
+static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring,
+				  enum ctrace_loss reason, uint32_t dests)
 {
 	uint32_t held_by = __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
 
@@ -63,7 +68,8 @@ static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ri
 
 /* ---- which ring ---- */
 
-static uint32_t overflow_of(const struct ct_process *process, const struct ct_thread_buffer *thread_buffer, uint32_t dests)
+static uint32_t overflow_of(const struct ct_process *process,
+			    const struct ct_thread_buffer *thread_buffer, uint32_t dests)
 {
 	uint32_t overflow = thread_buffer->ring->head->overflow;
 
@@ -73,21 +79,28 @@ static uint32_t overflow_of(const struct ct_process *process, const struct ct_th
 		return overflow;
 	if (ct_ring_has_writer(thread_buffer->ring))
 		return CT_OVERFLOW_BLOCK; /* a data set is a file */
-	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_DISCARD;
+	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0
+		       ? CT_OVERFLOW_BLOCK
+		       : CT_OVERFLOW_DISCARD;
 }
 
 /* ---- space ---- */
 
-/* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole timeout, now or when we last tried. */
-static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer *thread_buffer, uint64_t tail, uint32_t dests)
+/* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole
+ * timeout, now or when we last tried. */
+static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
+			    uint64_t tail, uint32_t dests)
 {
-	if (thread_buffer->stalled && thread_buffer->tail_at_stall == tail && (dests & ~thread_buffer->dests_at_stall) == 0)
+	if (thread_buffer->stalled && thread_buffer->tail_at_stall == tail &&
+	    (dests & ~thread_buffer->dests_at_stall) == 0)
 		return false;
 	if (!thread_buffer->stalled || thread_buffer->tail_at_stall != tail)
 		thread_buffer->dests_at_stall = 0;
 	thread_buffer->stalled = false;
 	ct_process_wake_consumer_thread();
-	if (ct_ring_wait_for_space(thread_buffer->ring, tail, __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
+	if (ct_ring_wait_for_space(
+		    thread_buffer->ring, tail,
+		    __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
 		return true;
 	thread_buffer->stalled = true;
 	thread_buffer->tail_at_stall = tail;
@@ -95,8 +108,10 @@ static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer 
 	return false;
 }
 
-/* Lost for want of space; when that is because a destination is failing, that is what the caller has to know. */
-static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
+/* Lost for want of space; when that is because a destination is failing, that is what the caller
+ * has to know. */
+static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_ring *ring,
+					  enum ctrace_loss reason, uint32_t dests)
 {
 	bool fails = (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0;
 
@@ -105,7 +120,9 @@ static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_
 }
 
 /* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
-static enum ctrace_status make_space(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size, uint32_t dests)
+static enum ctrace_status make_space(struct ct_process *process,
+				     struct ct_thread_buffer *thread_buffer, size_t size,
+				     uint32_t dests)
 {
 	const struct ct_class_view classes = ct_session_classes(&process->session);
 
@@ -113,50 +130,67 @@ static enum ctrace_status make_space(struct ct_process *process, struct ct_threa
 	if (size > thread_buffer->ring->capacity / 2)
 		return lose_in(process, thread_buffer->ring, CTRACE_LOSS_TOO_LARGE, dests);
 	for (bool has_looked = false;; has_looked = true) {
-		/* Before the try: what the output frees after it must not be waited for a second time. */
+		/* Before the try: what the output frees after it must not be waited for a second
+		 * time. */
 		uint64_t tail = __atomic_load_n(&thread_buffer->ring->head->tail, __ATOMIC_ACQUIRE);
 
-		if (ct_ring_open_window(thread_buffer->ring, thread_buffer->thread_buffer, &classes, ct_thread_current->tid, size)) {
+		if (ct_ring_open_window(thread_buffer->ring, thread_buffer->thread_buffer, &classes,
+					ct_thread_current->tid, size)) {
 			thread_buffer->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
 		}
-		/* For the consumer thread: a destination that makes no progress must not keep these from their events. */
-		(void)__atomic_fetch_or(&thread_buffer->ring->head->turned_away, dests, __ATOMIC_RELAXED);
+		/* For the consumer thread: a destination that makes no progress must not keep these
+		 * from their events. */
+		(void)__atomic_fetch_or(&thread_buffer->ring->head->turned_away, dests,
+					__ATOMIC_RELAXED);
 		if (overflow_of(process, thread_buffer, dests) != CT_OVERFLOW_BLOCK)
-			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_DISCARDED, dests);
+			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_DISCARDED,
+					       dests);
 		if (!has_looked && ct_thread_is_in_handler())
 			return CTRACE_TIMED_OUT;
 		if (!wait_for_output(process, thread_buffer, tail, dests))
-			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_STALLED, dests);
+			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_STALLED,
+					       dests);
 	}
 }
 
 /* ---- reserve and commit ---- */
 
-/* Was the thread buffer's window opened so long ago that it has to begin again?  The consumer thread closes the windows of thread buffers that the inline path uses. */
+/* Was the thread buffer's window opened so long ago that it has to begin again?  The consumer
+ * thread closes the windows of thread buffers that the inline path uses. */
 static inline bool is_old(const struct ct_thread_buffer *thread_buffer)
 {
 	return ct_clock_ticks() - thread_buffer->opened_at > FAR_TICKS;
 }
 
 /* Space in a thread buffer that has its ring. */
-static inline enum ctrace_status find_space(struct ct_process *process, struct ct_thread_buffer *thread_buffer, size_t size, uint32_t dests)
+static inline enum ctrace_status find_space(struct ct_process *process,
+					    struct ct_thread_buffer *thread_buffer, size_t size,
+					    uint32_t dests)
 {
-	if ((uintptr_t)thread_buffer->thread_buffer->cur + size > (uintptr_t)__atomic_load_n(&thread_buffer->thread_buffer->end, __ATOMIC_RELAXED) || is_old(thread_buffer))
+	if ((uintptr_t)thread_buffer->thread_buffer->cur + size >
+		    (uintptr_t)__atomic_load_n(&thread_buffer->thread_buffer->end,
+					       __ATOMIC_RELAXED) ||
+	    is_old(thread_buffer))
 		return make_space(process, thread_buffer, size, dests);
 	return CTRACE_OK;
 }
 
-static inline void fill_reservation(struct ct_reservation *out, struct ct_thread_buffer *thread_buffer, size_t size)
+static inline void fill_reservation(struct ct_reservation *out,
+				    struct ct_thread_buffer *thread_buffer, size_t size)
 {
 	out->at = thread_buffer->thread_buffer->cur;
 	out->size = size;
 	out->thread_buffer = thread_buffer;
 }
 
-/* Space in a thread buffer, which gets its ring if it has none yet.  Between ct_thread_buffer_enter() and _leave(), unless it fails. */
-static inline enum ctrace_status enter_thread_buffer(struct ct_process *process, struct ct_thread *thread, struct ct_thread_buffer *thread_buffer, size_t size,
-					    uint32_t component, uint32_t channel, bool *out_is_guarded)
+/* Space in a thread buffer, which gets its ring if it has none yet.  Between
+ * ct_thread_buffer_enter() and _leave(), unless it fails. */
+static inline enum ctrace_status enter_thread_buffer(struct ct_process *process,
+						     struct ct_thread *thread,
+						     struct ct_thread_buffer *thread_buffer,
+						     size_t size, uint32_t component,
+						     uint32_t channel, bool *out_is_guarded)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -164,14 +198,17 @@ static inline enum ctrace_status enter_thread_buffer(struct ct_process *process,
 	if (thread_buffer->ring == NULL) {
 		if (ct_thread_locked != 0)
 			return lose(CTRACE_LOSS_NESTED, component);
-		/* Making a ring takes long.  Handlers that interrupted it would make rings of their own. */
+		/* Making a ring takes long.  Handlers that interrupted it would make rings of their
+		 * own. */
 		ct_guard_enter();
 	}
 	ct_thread_buffer_enter(thread_buffer);
 	if (thread_buffer->ring == NULL)
-		status = ct_thread_buffer_attach(process, thread, thread_buffer, component, channel, size);
+		status = ct_thread_buffer_attach(process, thread, thread_buffer, component, channel,
+						 size);
 	if (status == CTRACE_OK)
-		status = find_space(process, thread_buffer, size, dests_of(&process->session.components[component]));
+		status = find_space(process, thread_buffer, size,
+				    dests_of(&process->session.components[component]));
 	if (status != CTRACE_OK) {
 		ct_thread_buffer_leave(thread_buffer);
 		if (*out_is_guarded)
@@ -186,9 +223,10 @@ static inline bool is_unopened(const struct ct_process *process)
 	return __builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* The process's first event: it reports a file that cannot be written.  The consumer thread opens it while this thread makes its ring. */
-static __attribute__((noinline)) enum ctrace_status reserve_first(uint32_t component, uint32_t level, size_t size,
-								  struct ct_reservation *out)
+/* The process's first event: it reports a file that cannot be written.  The consumer thread opens
+ * it while this thread makes its ring. */
+static __attribute__((noinline)) enum ctrace_status
+reserve_first(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
 {
 	bool is_first = ct_process_open_first();
 	enum ctrace_status status = ct_trace_reserve(component, level, size, out);
@@ -199,7 +237,8 @@ static __attribute__((noinline)) enum ctrace_status reserve_first(uint32_t compo
 	return status;
 }
 
-enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
+enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t size,
+				    struct ct_reservation *out)
 {
 	struct ct_process *process = ct_process_attach();
 	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
@@ -211,7 +250,8 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	if (process == NULL)
 		return lose(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING,
+			    component);
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
 	if (is_unopened(process))
@@ -222,20 +262,23 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	if (thread_buffer == NULL)
 		return lose(CTRACE_LOSS_NESTED, component);
 	out->is_first = false;
-	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel, &out->is_guarded);
+	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel,
+				     &out->is_guarded);
 	if (status == CTRACE_TIMED_OUT) {
 		/* A handler waits for nobody: it has a ring of its own. */
 		thread_buffer = ct_thread_buffer_find_side(thread);
 		if (thread_buffer == NULL)
 			return lose(CTRACE_LOSS_NESTED, component);
-		status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel, &out->is_guarded);
+		status = enter_thread_buffer(process, thread, thread_buffer, size, component,
+					     channel, &out->is_guarded);
 	}
 	if (status == CTRACE_OK)
 		fill_reservation(out, thread_buffer, size);
 	return status;
 }
 
-enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, uint64_t *ticks, struct ct_reservation *out)
+enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, uint64_t *ticks,
+					     struct ct_reservation *out)
 {
 	struct ct_process *process = ct_process_attach();
 	struct ct_thread *thread = process != NULL ? ct_thread_self() : NULL;
@@ -246,7 +289,8 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	if (process == NULL)
 		return lose(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING, component);
+		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING,
+			    component);
 	if (size == 0)
 		return lose(CTRACE_LOSS_TOO_LARGE, component);
 	if (is_unopened(process) && ct_process_open_first())
@@ -257,7 +301,8 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	if (thread_buffer->busy || ct_thread_is_calling())
 		return lose(CTRACE_LOSS_NESTED, component);
 	entry = &process->session.components[component];
-	status = ct_thread_buffer_lead_imported(process, thread, component, ct_level_word_channel(&entry->level_word), size);
+	status = ct_thread_buffer_lead_imported(process, thread, component,
+						ct_level_word_channel(&entry->level_word), size);
 	if (status != CTRACE_OK)
 		return status;
 	ct_thread_buffer_enter(thread_buffer);
@@ -271,7 +316,9 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	if (status != CTRACE_OK) {
 		ct_thread_buffer_leave(thread_buffer);
 		/* In a handler after all, which does not wait. */
-		return status == CTRACE_TIMED_OUT ? lose_in(process, thread_buffer->ring, CTRACE_LOSS_DISCARDED, dests_of(entry)) : status;
+		return status == CTRACE_TIMED_OUT ? lose_in(process, thread_buffer->ring,
+							    CTRACE_LOSS_DISCARDED, dests_of(entry))
+						  : status;
 	}
 	out->is_guarded = false;
 	fill_reservation(out, thread_buffer, size);
@@ -282,7 +329,8 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 static void pull_trigger(struct ct_process *process, uint32_t level)
 {
 	if (level >= __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED))
-		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1, __ATOMIC_RELEASE);
+		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1,
+					 __ATOMIC_RELEASE);
 }
 
 /* The event made its thread buffer's ring. */
@@ -293,7 +341,8 @@ static __attribute__((noinline)) void leave_guard(const struct ct_reservation *r
 		ct_process_await_first();
 }
 
-enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component, uint32_t level)
+enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component,
+				   uint32_t level)
 {
 	struct ct_process *process = &ct_process;
 	struct ct_thread_buffer *thread_buffer = reservation->thread_buffer;
@@ -301,18 +350,27 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	bool is_flight = thread_buffer->is_flight;
 
 	/* Before the event can be seen: the pass that delivers it delivers the history too. */
-	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) < CTRACE_LEVEL_COUNT && !is_flight)
+	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) <
+		    CTRACE_LEVEL_COUNT &&
+	    !is_flight)
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
 	thread_buffer->thread_buffer->cur = reservation->at + reservation->size;
-	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the event survives SIGKILL. */
-	__atomic_store_n(thread_buffer->thread_buffer->head, (uint64_t)(uintptr_t)thread_buffer->thread_buffer->cur + thread_buffer->thread_buffer->bias, __ATOMIC_RELEASE);
+	/* Publish: pairs with the acquire load in ct_ring_head_position().  Past this line the
+	 * event survives SIGKILL. */
+	__atomic_store_n(thread_buffer->thread_buffer->head,
+			 (uint64_t)(uintptr_t)thread_buffer->thread_buffer->cur +
+				 thread_buffer->thread_buffer->bias,
+			 __ATOMIC_RELEASE);
 	ct_thread_buffer_leave(thread_buffer);
 	if (reservation->is_guarded)
 		leave_guard(reservation);
-	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_flight && !ct_ring_has_writer(thread_buffer->ring))
+	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_flight &&
+	    !ct_ring_has_writer(thread_buffer->ring))
 		ct_process_wake_consumer_thread();
-	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0 ? CTRACE_OUTPUT_ERROR : CTRACE_OK;
+	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0
+		       ? CTRACE_OUTPUT_ERROR
+		       : CTRACE_OK;
 }
 
 /* ---- the native entry ---- */
@@ -328,15 +386,20 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 		return lose(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
 	if (tracer->name == NULL)
 		return CTRACE_INVALID_COMPONENT_NAME;
-	status = ct_registry_register(process->registry, tracer->name, __builtin_strlen(tracer->name), &component);
+	status = ct_registry_register(process->registry, tracer->name,
+				      __builtin_strlen(tracer->name), &component);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return lose(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
 	if (status != CTRACE_OK)
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
-		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED); /* others may be here too, with the same number */
-		/* Pairs with the acquire load in ctrace_level_word_(): whoever sees the level word sees the component. */
-		__atomic_store_n(&tracer->level_word, &ct_registry_entry(process->registry, component)->level_word, __ATOMIC_RELEASE);
+		/* others may be here too, with the same number */
+		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED);
+		/* Pairs with the acquire load in ctrace_level_word_(): whoever sees the level word
+		 * sees the component. */
+		__atomic_store_n(&tracer->level_word,
+				 &ct_registry_entry(process->registry, component)->level_word,
+				 __ATOMIC_RELEASE);
 	}
 	*out_component = component;
 	return CTRACE_OK;
@@ -344,7 +407,8 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 
 static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t *out_component)
 {
-	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE) == &ctrace_level_word_unregistered)
+	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE) ==
+						 &ctrace_level_word_unregistered)
 		return register_tracer(tracer, out_component);
 	*out_component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED);
 	return CTRACE_OK;
@@ -352,8 +416,10 @@ static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t 
 
 static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 {
-	/* Pairs with the release of the new level: whoever sees it sees the channel that goes with it. */
-	uint32_t threshold = __atomic_load_n(&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE);
+	/* Pairs with the release of the new level: whoever sees it sees the channel that goes with
+	 * it. */
+	uint32_t threshold = __atomic_load_n(
+		&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE);
 
 	if (level >= CTRACE_LEVEL_COUNT)
 		return CTRACE_INVALID_TRACE_LEVEL;
@@ -364,7 +430,8 @@ static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 
 /* ---- classes ---- */
 
-/* The table has a page left, or less: now is the time for more.  Not in a signal handler, nor inside our own locks. */
+/* The table has a page left, or less: now is the time for more.  Not in a signal handler, nor
+ * inside our own locks. */
 static __attribute__((noinline)) void make_room_for_classes(struct ct_process *process)
 {
 	if (ct_thread_locked != 0 || ct_thread_is_in_handler())
@@ -372,7 +439,8 @@ static __attribute__((noinline)) void make_room_for_classes(struct ct_process *p
 	ct_registry_add_classes(process->registry);
 }
 
-uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_item *items, uint32_t item_count)
+uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_item *items,
+			uint32_t item_count)
 {
 	struct ct_process *process = ct_process_attach();
 	uint32_t descriptors[CT_CLASS_MAX_ITEMS];
@@ -386,8 +454,10 @@ uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_it
 	return ct_class_find(&process->classes, head, descriptors, item_count);
 }
 
-/* Tells the site what class its events have.  One thread does, once; what another event of the site has is looked up. */
-static void teach(struct ctrace_site *site, const struct ctrace_level_word *level_word, const struct ct_event_head *head, uint32_t number,
+/* Tells the site what class its events have.  One thread does, once; what another event of the site
+ * has is looked up. */
+static void teach(struct ctrace_site *site, const struct ctrace_level_word *level_word,
+		  const struct ct_event_head *head, uint32_t number,
 		  const struct ctrace_item *items, uint32_t item_count)
 {
 	uint16_t none = 0;
@@ -397,15 +467,17 @@ static void teach(struct ctrace_site *site, const struct ctrace_level_word *leve
 	for (uint32_t i = 0; i < item_count; i++)
 		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
 			return;
-	if (!__atomic_compare_exchange_n(&site->class_number, &none, (uint16_t)number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&site->class_number, &none, (uint16_t)number, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	__atomic_store_n(&site->event_id, head->event_id, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->level, (uint16_t)head->level, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->level_word, level_word, __ATOMIC_RELEASE);
 }
 
-static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
-			       const struct ctrace_item *items, uint32_t item_count)
+static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer,
+			       uint32_t level, uint32_t event_id, const struct ctrace_item *items,
+			       uint32_t item_count)
 {
 	struct ct_event_head head = { .event_id = event_id, .level = level };
 	struct ct_reservation reservation;
@@ -417,18 +489,20 @@ static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *t
 	if (status != CTRACE_OK)
 		return status;
 	number = ct_trace_class(&head, items, item_count);
-	status = ct_trace_reserve(head.component, level, ct_event_size(number, items, item_count), &reservation);
+	status = ct_trace_reserve(head.component, level, ct_event_size(number, items, item_count),
+				  &reservation);
 	if (status != CTRACE_OK)
 		return status;
 	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
 	status = ct_trace_commit(&reservation, head.component, level);
 	if (site != NULL && tracer->abi == CTRACE_ABI)
-		teach(site, &ct_process.session.components[head.component].level_word, &head, number, items, item_count);
+		teach(site, &ct_process.session.components[head.component].level_word, &head,
+		      number, items, item_count);
 	return status;
 }
 
-enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-			       uint32_t item_count)
+enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+			       const struct ctrace_item *items, uint32_t item_count)
 {
 	int kept = errno;
 	enum ctrace_status status = emit(NULL, tracer, level, event_id, items, item_count);
@@ -437,7 +511,8 @@ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uin
 	return status;
 }
 
-enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer,
+				   uint32_t level, uint32_t event_id,
 				   const struct ctrace_item *items, uint32_t item_count)
 {
 	int kept = errno;
@@ -451,7 +526,8 @@ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level)
 {
 	int kept = errno;
 	uint32_t component;
-	bool enabled = find_component(tracer, &component) == CTRACE_OK && compare_level(component, level) == CTRACE_OK;
+	bool enabled = find_component(tracer, &component) == CTRACE_OK &&
+		       compare_level(component, level) == CTRACE_OK;
 
 	errno = kept;
 	return enabled;

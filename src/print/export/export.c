@@ -1,5 +1,6 @@
 /*
- * export.c - what exporters share: which there are, how a document is written, and what events are called in it.
+ * export.c - what exporters share: which there are, how a document is written, and what events are
+ * called in it.
  *
  * Called by the exporters and by ctrace export, on one thread.
  *
@@ -18,7 +19,8 @@
 #define EXACT_LIMIT ((uint64_t)1 << 53) /* JSON readers take numbers for doubles */
 
 static const struct ct_exporter *const exporters[] = {
-	&ct_export_trace, &ct_export_chrome, &ct_export_perfetto, &ct_export_speedscope, &ct_export_csv, &ct_export_json,
+	&ct_export_trace,      &ct_export_chrome, &ct_export_perfetto,
+	&ct_export_speedscope, &ct_export_csv,    &ct_export_json,
 };
 
 const struct ct_exporter *ct_exporter_at(size_t index)
@@ -40,7 +42,7 @@ const struct ct_exporter *ct_exporter_find(const char *name)
 	return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A document
  */
 
@@ -80,7 +82,8 @@ void ct_export_out_offer(struct ct_export_out *out)
 
 enum ctrace_status ct_export_out_end(struct ct_export_out *out)
 {
-	/* Whatever it was that memory lacked for, in the readers too: an event or a field may be missing. */
+	/* Whatever it was that memory lacked for, in the readers too: an event or a field may be
+	 * missing. */
 	if (ct_memory_has_lacked() && out->error == 0)
 		out->error = ENOMEM;
 	write_text(out);
@@ -90,22 +93,27 @@ enum ctrace_status ct_export_out_end(struct ct_export_out *out)
 	return out->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Texts
  */
 
 /* Bytes of the character at `at`; 0: it is no UTF-8. */
 static size_t character_size(const unsigned char *at, size_t left)
 {
-	size_t size = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
+	size_t size = at[0] < 0x80   ? 1
+		      : at[0] < 0xC2 ? 0
+		      : at[0] < 0xE0 ? 2
+		      : at[0] < 0xF0 ? 3
+		      : at[0] < 0xF5 ? 4
+				     : 0;
 
 	if (size == 0 || size > left)
 		return 0;
 	for (size_t i = 1; i < size; i++)
 		if ((at[i] & 0xC0) != 0x80)
 			return 0;
-	if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF0 && at[1] < 0x90) ||
-	    (at[0] == 0xF4 && at[1] > 0x8F))
+	if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) ||
+	    (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F))
 		return 0;
 	return size;
 }
@@ -198,12 +206,14 @@ void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
 	ct_buf_add_text(out, ct_view_mnemonic(view, number));
 }
 
-static bool is_plain_integer(const struct ctrace_event_item *item, const struct ct_argument *argument)
+static bool is_plain_integer(const struct ctrace_event_item *item,
+			     const struct ct_argument *argument)
 {
-	if (argument != NULL && argument->print != CT_PRINT_DEFAULT && argument->print != CT_PRINT_DECIMAL)
+	if (argument != NULL && argument->print != CT_PRINT_DEFAULT &&
+	    argument->print != CT_PRINT_DECIMAL)
 		return false;
-	return (item->type == CTRACE_TYPE_COMP5 || item->type == CTRACE_TYPE_COMPX || item->type == CTRACE_TYPE_COMP5S ||
-		item->type == CTRACE_TYPE_COMPXS) &&
+	return (item->type == CTRACE_TYPE_COMP5 || item->type == CTRACE_TYPE_COMPX ||
+		item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS) &&
 	       item->size >= 1 && item->size <= 8;
 }
 
@@ -212,17 +222,20 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
 	const struct ctrace_event_item *item = &view->event.items[index];
 	const struct ct_event_type *type = view->type;
-	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument =
+		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 
 	if (is_plain_integer(item, argument)) {
-		bool is_signed = item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
+		bool is_signed =
+			item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 		int64_t number = (int64_t)item->value;
 
 		if (is_signed)
 			ct_buf_add_i64(out, number);
 		else
 			ct_buf_add_u64(out, item->value);
-		return is_signed ? number > -(int64_t)EXACT_LIMIT && number < (int64_t)EXACT_LIMIT : item->value < EXACT_LIMIT;
+		return is_signed ? number > -(int64_t)EXACT_LIMIT && number < (int64_t)EXACT_LIMIT
+				 : item->value < EXACT_LIMIT;
 	}
 	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
 	    (argument == NULL || argument->print == CT_PRINT_DEFAULT))

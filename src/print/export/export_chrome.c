@@ -1,10 +1,12 @@
 /*
  * export_chrome.c - traces as the JSON that Perfetto's viewer and Chromium's read.
  *
- * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and threads before their first event, B and E are
- * spans that nest on their thread, b and e those that do not, i is everything else.  Some readers take name and args together for what a
- * span is, and demand that both ends are alike: so spans have no args unless they are asked for.  Times are microseconds since the first event, as
- * readers take them for doubles, which have no room for nanoseconds since 1970; otherData says when that was.
+ * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and
+ * threads before their first event, B and E are spans that nest on their thread, b and e those that
+ * do not, i is everything else.  Some readers take name and args together for what a span is, and
+ * demand that both ends are alike: so spans have no args unless they are asked for.  Times are
+ * microseconds since the first event, as readers take them for doubles, which have no room for
+ * nanoseconds since 1970; otherData says when that was.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +59,9 @@ static void begin_document(struct chrome *self)
 		return;
 	self->is_begun = true;
 	self->last_ns = begin_ns;
-	ct_buf_add_text(text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tracer\":\"ctrace\",\"begin_time\":\"");
+	ct_buf_add_text(
+		text,
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tracer\":\"ctrace\",\"begin_time\":\"");
 	ct_export_add_time(text, begin_ns);
 	ct_buf_add_format(text, "\",\"begin_ns\":\"%" PRIu64 "\"},\"traceEvents\":[", begin_ns);
 }
@@ -75,15 +79,17 @@ static void add_scratch(struct chrome *self)
 	ct_buf_clear(&self->scratch);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Names of tracks
  */
 
 static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint32_t tid)
 {
 	begin_element(self);
-	ct_buf_add_format(&self->out.text, "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":", pid, tid,
-			  what);
+	ct_buf_add_format(
+		&self->out.text,
+		"{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":",
+		pid, tid, what);
 	add_scratch(self);
 	ct_buf_add_text(&self->out.text, "}}");
 }
@@ -104,7 +110,7 @@ static void tell_track(struct chrome *self, struct ct_track *track)
 	add_naming(self, "thread_name", pid, track->tid);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Events
  */
 
@@ -150,7 +156,8 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 		add_scratch(self);
 		ct_buf_add_char(text, ':');
 		if (copybook != NULL) {
-			ct_json_add_record(text, copybook, view->event.items[i].data, view->event.items[i].size);
+			ct_json_add_record(text, copybook, view->event.items[i].data,
+					   view->event.items[i].size);
 		} else if (ct_export_add_value(&self->scratch, view, i)) {
 			ct_buf_add(text, self->scratch.data, self->scratch.size);
 			ct_buf_clear(&self->scratch);
@@ -224,10 +231,15 @@ static void chrome_lost(void *user, const struct ct_read_note *note)
 	begin_document(self);
 	begin_element(self);
 	ct_buf_add_format(&self->out.text, "{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
-			  note->source_process != NULL ? ct_tracks_pid(self->tracks, note->source_process) : 0);
+			  note->source_process != NULL
+				  ? ct_tracks_pid(self->tracks, note->source_process)
+				  : 0);
 	add_time(self, self->last_ns);
-	ct_buf_add_format(&self->out.text, ",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64 "}}",
-			  note->source_process != NULL ? 'p' : 'g', note->events);
+	ct_buf_add_format(
+		&self->out.text,
+		",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64
+		"}}",
+		note->source_process != NULL ? 'p' : 'g', note->events);
 }
 
 static enum ctrace_status chrome_end(void *user)

@@ -1,11 +1,13 @@
 /*
  * export_csv.c - traces as comma-separated values (RFC 4180): a row of names, then a row an event.
  *
- * Called by ctrace export, on one thread.  There are as many data columns as the event with the most items has, which a first reading finds.
+ * Called by ctrace export, on one thread.  There are as many data columns as the event with the
+ * most items has, which a first reading finds.
  *
- * A spreadsheet computes a cell that begins with = + - or @, and what programs trace may come from strangers.  So a text that begins with one
- * of these, with a tab or with a carriage return, and is no decimal number, gets an apostrophe before it, which spreadsheets take for "this
- * is text"; is_unguarded leaves it out.
+ * A spreadsheet computes a cell that begins with = + - or @, and what programs trace may come from
+ * strangers.  So a text that begins with one of these, with a tab or with a carriage return, and is
+ * no decimal number, gets an apostrophe before it, which spreadsheets take for "this is text";
+ * is_unguarded leaves it out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +25,13 @@ struct csv {
 	bool is_unguarded;
 	bool is_begun;
 	uint32_t columns; /* of data */
-	/* --columns: the names, terminated one after the other; `columns` of them.  NULL: items as they come */
+	/* --columns: the names, terminated one after the other; `columns` of them.  NULL: items as
+	 * they come */
 	char *names;
 };
 
-/* The field of a record that a column names, found by its last name within groups of the names before. */
+/* The field of a record that a column names, found by its last name within groups of the names
+ * before. */
 struct field_search {
 	struct csv *csv;
 	const char *path;              /* what of the names has not been found yet */
@@ -71,7 +75,7 @@ static void csv_look(void *user, const struct ct_view *view)
 		self->columns = view->event.item_count;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Cells
  */
 
@@ -95,7 +99,8 @@ static bool is_decimal(const char *text, size_t size)
 /* Also the wide forms of = + - @, which some spreadsheets take for the same. */
 static bool is_formula(const char *text, size_t size)
 {
-	static const char *const wide[] = { "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0" };
+	static const char *const wide[] = { "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
+					    "\xEF\xBC\xA0" };
 
 	if (size == 0)
 		return false;
@@ -137,7 +142,8 @@ static void add_text(struct csv *self, const char *text, size_t size)
 		ct_buf_add_char(out, '"');
 }
 
-/* What traced programs and other machines wrote: as it is, unless something in it could harm a line or a terminal; then it is escaped. */
+/* What traced programs and other machines wrote: as it is, unless something in it could harm a line
+ * or a terminal; then it is escaped. */
 static void add_third_party(struct csv *self, const char *text, size_t size)
 {
 	size_t marks = 0;
@@ -168,13 +174,15 @@ static void add_names(struct csv *self, const struct ct_view *view)
 	ct_buf_fini(&names);
 }
 
-/* A value as people read it.  Integers and the catalogue's words are short; other bytes are escaped or hexadecimal. */
+/* A value as people read it.  Integers and the catalogue's words are short; other bytes are escaped
+ * or hexadecimal. */
 static void add_value(struct csv *self, const struct ct_view *view, uint32_t index)
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
 	const struct ctrace_event_item *item = &view->event.items[index];
 	const struct ct_event_type *type = view->type;
-	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument =
+		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 
 	ct_buf_clear(&self->scratch);
 	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
@@ -200,7 +208,7 @@ static void add_values(struct csv *self, const struct ct_view *view)
 		ct_buf_add_char(&self->out.text, ',');
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Columns that were chosen
  */
 
@@ -253,20 +261,24 @@ static void take_field(const struct ct_record_field *field, void *user)
 		ct_buf_add(&search->csv->scratch, field->text, size);
 }
 
-static void add_field(struct csv *self, const struct ct_view *view, uint32_t index, const char *path)
+static void add_field(struct csv *self, const struct ct_view *view, uint32_t index,
+		      const char *path)
 {
 	const struct ct_event_type *type = view->type;
-	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument =
+		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 	struct field_search search = { .csv = self, .path = path };
-	const struct ct_field_visitor visitor = {
-		.begin_group = begin_group, .end_group = end_group, .value = take_field, .user = &search
-	};
+	const struct ct_field_visitor visitor = { .begin_group = begin_group,
+						  .end_group = end_group,
+						  .value = take_field,
+						  .user = &search };
 	char *copy;
 
 	if (argument == NULL || !ct_value_is_record(&view->event.items[index], argument))
 		return;
 	ct_buf_clear(&self->scratch);
-	(void)ct_copybook_decode(argument->copybook, view->event.items[index].data, view->event.items[index].size, &visitor, NULL);
+	(void)ct_copybook_decode(argument->copybook, view->event.items[index].data,
+				 view->event.items[index].size, &visitor, NULL);
 	if (!search.has_value)
 		return;
 	copy = strndup(ct_buf_text(&self->scratch), self->scratch.size);
@@ -277,7 +289,8 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 	free(copy);
 }
 
-/* An item of that name, else a field of the record whose name is before the first point; nothing when the event has neither. */
+/* An item of that name, else a field of the record whose name is before the first point; nothing
+ * when the event has neither. */
 static void add_column(struct csv *self, const struct ct_view *view, const char *column)
 {
 	size_t item_size = strcspn(column, ".");

@@ -1,5 +1,6 @@
 /*
- * export_json.c - traces as one JSON document that has the objects of print_json.c, or one of them a line.
+ * export_json.c - traces as one JSON document that has the objects of print_json.c, or one of them
+ * a line.
  *
  * Called by ctrace export, on one thread.
  *
@@ -32,7 +33,8 @@ static enum ctrace_status json_open(const struct ct_export_options *options, voi
 static void begin_document(struct json *self)
 {
 	if (!self->has_events)
-		ct_buf_add_format(&self->out.text, "{\"format_version\":%d,\"events\":[", CT_JSON_FORMAT_VERSION);
+		ct_buf_add_format(&self->out.text, "{\"format_version\":%d,\"events\":[",
+				  CT_JSON_FORMAT_VERSION);
 }
 
 static void json_add(void *user, const struct ct_view *view)

@@ -1,10 +1,12 @@
 /*
- * export_names.c - what spans are called in a picture, so that viewers add up what belongs together.
+ * export_names.c - what spans are called in a picture, so that viewers add up what belongs
+ * together.
  *
- * Called by export_tracks.c, on one thread.  A span is called by its component and the mnemonic of its entry, or by the word that its first
- * key item has: "WEB.REQUEST /login".  Both ends have one name, though the exit has other items: so the names of open spans are kept, at
- * most as many as the reader pairs at once (CT_PAIRING_OPEN).  An item that has another word each time adds nothing up, and is left out;
- * that is known when all spans were looked at.
+ * Called by export_tracks.c, on one thread.  A span is called by its component and the mnemonic of
+ * its entry, or by the word that its first key item has: "WEB.REQUEST /login".  Both ends have one
+ * name, though the exit has other items: so the names of open spans are kept, at most as many as
+ * the reader pairs at once (CT_PAIRING_OPEN).  An item that has another word each time adds nothing
+ * up, and is left out; that is known when all spans were looked at.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_LIMIT 64u /* different words of a key item; with more of them the item is left out */
+#define WORDS_LIMIT 64u /* different words of a key item; with more of them the item is left out \
+			 */
 #define WORD_SIZE 64u   /* bytes of a word that are looked at */
 #define OPEN_FIRST 64u  /* a power of two */
 
@@ -22,7 +25,8 @@ struct words {
 	struct ct_distinct seen;
 	bool is_known; /* the type is looked at */
 	bool is_too_many;
-	bool is_only_entry; /* the component has no other spans: the mnemonic says nothing that the word does not */
+	/* the component has no other spans: the mnemonic says nothing that the word does not */
+	bool is_only_entry;
 };
 
 struct open_name {
@@ -61,7 +65,7 @@ void ct_span_names_destroy(struct ct_span_names *names)
 	free(names);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Words of key items
  */
 
@@ -69,28 +73,34 @@ static bool is_word(const struct ctrace_event_item *item, const struct ct_argume
 {
 	if (argument->print == CT_PRINT_ENUMERATION || argument->print == CT_PRINT_TEXT)
 		return true;
-	return argument->print == CT_PRINT_DEFAULT && (item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8);
+	return argument->print == CT_PRINT_DEFAULT &&
+	       (item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8);
 }
 
-/* names->word: the first key item that is a word, without the blanks that fill it up; empty when there is none. */
+/* names->word: the first key item that is a word, without the blanks that fill it up; empty when
+ * there is none. */
 static void take_word(struct ct_span_names *names, const struct ct_view *view)
 {
 	const struct ct_event_type *type = view->type;
 	struct ct_buf *word = &names->word;
 
 	ct_buf_clear(word);
-	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count; i++) {
-		if (!type->arguments[i].is_key || !is_word(&view->event.items[i], &type->arguments[i]))
+	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count;
+	     i++) {
+		if (!type->arguments[i].is_key ||
+		    !is_word(&view->event.items[i], &type->arguments[i]))
 			continue;
 		(void)ct_export_add_value(word, view, i);
 		break;
 	}
 	if (word->size > WORD_SIZE) {
 		word->size = WORD_SIZE;
-		while (word->size > 0 && (word->data[word->size] & 0xC0) == 0x80) /* not within a character */
+		/* not within a character */
+		while (word->size > 0 && (word->data[word->size] & 0xC0) == 0x80)
 			word->size--;
 	}
-	while (word->size > 0 && (word->data[word->size - 1] == ' ' || word->data[word->size - 1] == '\0'))
+	while (word->size > 0 &&
+	       (word->data[word->size - 1] == ' ' || word->data[word->size - 1] == '\0'))
 		word->size--;
 }
 
@@ -106,7 +116,8 @@ static bool words_grow(struct ct_span_names *names, uint32_t count)
 	grown = reallocarray(names->words, capacity, sizeof *grown);
 	if (grown == NULL)
 		return false;
-	memset(grown + names->words_capacity, 0, (capacity - names->words_capacity) * sizeof *grown);
+	memset(grown + names->words_capacity, 0,
+	       (capacity - names->words_capacity) * sizeof *grown);
 	names->words = grown;
 	names->words_capacity = capacity;
 	return true;
@@ -117,7 +128,8 @@ static struct words *find_words(struct ct_span_names *names, const struct ct_vie
 {
 	bool is_new;
 	uint32_t entries = 0;
-	uint32_t index = ct_distinct_find(&names->types, &view->type, sizeof(const void *), &is_new);
+	uint32_t index =
+		ct_distinct_find(&names->types, &view->type, sizeof(const void *), &is_new);
 	struct words *words;
 
 	if (index == CT_DISTINCT_NONE || !words_grow(names, index + 1))
@@ -147,7 +159,7 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
 	words->is_too_many = words->seen.count > WORDS_LIMIT;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Names
  */
 

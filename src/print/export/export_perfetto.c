@@ -1,9 +1,11 @@
 /*
  * export_perfetto.c - traces as Perfetto's protobuf: one Trace message of TracePackets.
  *
- * Called by ctrace export, on one thread.  The field numbers that are used are those of tests/golden/perfetto_shape.proto.  A process is a
- * track, each of its threads a track below it, and a span that does not nest on its thread is on a track of its own below the process: the
- * viewer draws those of one name together.  Nothing is interned, and everything is of one sequence, so any packet can be read alone.
+ * Called by ctrace export, on one thread.  The field numbers that are used are those of
+ * tests/golden/perfetto_shape.proto.  A process is a track, each of its threads a track below it,
+ * and a span that does not nest on its thread is on a track of its own below the process: the
+ * viewer draws those of one name together.  Nothing is interned, and everything is of one sequence,
+ * so any packet can be read alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +76,7 @@ struct perfetto {
 	bool is_short_of_memory;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Fields
  */
 
@@ -131,7 +133,7 @@ static void add_terminated(struct ct_buf *out, unsigned field, const char *text)
 	add_text(out, field, text, strlen(text));
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Packets
  */
 
@@ -149,7 +151,8 @@ static void add_clock(struct perfetto *self, unsigned id, uint64_t time_ns)
 	add_message(&self->message, SNAPSHOT_CLOCKS, &self->inner);
 }
 
-/* Times are of the wall clock, and viewers take them for those of the boot clock: so both are said to be one. */
+/* Times are of the wall clock, and viewers take them for those of the boot clock: so both are said
+ * to be one. */
 static void begin_document(struct perfetto *self)
 {
 	uint64_t begin_ns = ct_tracks_begin_ns(self->tracks);
@@ -211,18 +214,20 @@ static void tell_span_track(struct perfetto *self, const struct ct_view *view)
 	end_track(self);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Events
  */
 
-static void add_annotation_text(struct perfetto *self, const char *name, const char *text, size_t size)
+static void add_annotation_text(struct perfetto *self, const char *name, const char *text,
+				size_t size)
 {
 	add_terminated(&self->inner, ANNOTATION_NAME, name);
 	add_text(&self->inner, ANNOTATION_STRING, text, size);
 	add_message(&self->message, EVENT_ANNOTATIONS, &self->inner);
 }
 
-static void add_annotation_number(struct perfetto *self, const char *name, unsigned field, uint64_t value)
+static void add_annotation_number(struct perfetto *self, const char *name, unsigned field,
+				  uint64_t value)
 {
 	add_terminated(&self->inner, ANNOTATION_NAME, name);
 	add_number(&self->inner, field, value);
@@ -239,22 +244,26 @@ static void add_item(struct perfetto *self, const struct ct_view *view, uint32_t
 	if (item->type == CTRACE_TYPE_ADDRESS && item->size == 8)
 		add_annotation_number(self, name, ANNOTATION_POINTER, item->value);
 	else if (ct_export_add_value(&self->text, view, index))
-		add_annotation_number(self, name, is_signed ? ANNOTATION_INT : ANNOTATION_UINT, item->value);
+		add_annotation_number(self, name, is_signed ? ANNOTATION_INT : ANNOTATION_UINT,
+				      item->value);
 	else
 		add_annotation_text(self, name, self->text.data, self->text.size);
 	ct_buf_clear(&self->text);
 }
 
 /* self->text: the event's name. */
-static void add_event(struct perfetto *self, const struct ct_view *view, enum event_type type, uint64_t track)
+static void add_event(struct perfetto *self, const struct ct_view *view, enum event_type type,
+		      uint64_t track)
 {
 	add_number(&self->packet, PACKET_TIMESTAMP, self->last_ns);
 	add_number(&self->message, EVENT_TYPE, type);
 	add_number(&self->message, EVENT_TRACK, track);
-	add_text(&self->message, EVENT_CATEGORIES, view->event.component, view->event.component_size);
+	add_text(&self->message, EVENT_CATEGORIES, view->event.component,
+		 view->event.component_size);
 	add_text(&self->message, EVENT_NAME, self->text.data, self->text.size);
 	ct_buf_clear(&self->text);
-	add_annotation_text(self, "level", ct_level_name(view->event.level), strlen(ct_level_name(view->event.level)));
+	add_annotation_text(self, "level", ct_level_name(view->event.level),
+			    strlen(ct_level_name(view->event.level)));
 	add_annotation_number(self, "event", ANNOTATION_UINT, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++)
 		add_item(self, view, i);
@@ -288,7 +297,8 @@ static void perfetto_add(void *user, const struct ct_view *view)
 {
 	struct perfetto *self = user;
 	struct ct_track *track = ct_tracks_find(self->tracks, view);
-	enum ct_span_way way = view->span_id != 0 ? ct_tracks_way(self->tracks, view->span_id) : CT_SPAN_ALONE;
+	enum ct_span_way way =
+		view->span_id != 0 ? ct_tracks_way(self->tracks, view->span_id) : CT_SPAN_ALONE;
 	bool is_end = ct_view_ends_span(view);
 	enum event_type type = way == CT_SPAN_ALONE ? TYPE_INSTANT : is_end ? TYPE_END : TYPE_BEGIN;
 
@@ -303,7 +313,9 @@ static void perfetto_add(void *user, const struct ct_view *view)
 	ct_tracks_add_name(self->tracks, &self->text, view);
 	if (way == CT_SPAN_CROSSING && !is_end)
 		tell_span_track(self, view);
-	add_event(self, view, type, way == CT_SPAN_CROSSING ? SPAN_TRACKS + view->span_id : THREAD_TRACKS + track->index);
+	add_event(self, view, type,
+		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + view->span_id
+					  : THREAD_TRACKS + track->index);
 }
 
 /* Track 0 is the whole trace's. */

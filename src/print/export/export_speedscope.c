@@ -1,12 +1,14 @@
 /*
  * export_speedscope.c - the spans of traces as a file of speedscope's own format.
  *
- * Called by ctrace export, on one thread.  One object: a frame for each name of a span, which is what speedscope adds up, and a profile for
- * each thread that has spans.  Spans that do not nest on their thread are in one profile of their process, one behind the other: their sums
- * are right there, their times are not.  speedscope knows spans only; what else was traced is not in the file.
+ * Called by ctrace export, on one thread.  One object: a frame for each name of a span, which is
+ * what speedscope adds up, and a profile for each thread that has spans.  Spans that do not nest on
+ * their thread are in one profile of their process, one behind the other: their sums are right
+ * there, their times are not.  speedscope knows spans only; what else was traced is not in the
+ * file.
  *
- * A profile is one array of the document, and events of all threads come in turn: so each thread's texts go into a spool, a file without a
- * name, in chunks, and are copied from there at the end.
+ * A profile is one array of the document, and events of all threads come in turn: so each thread's
+ * texts go into a spool, a file without a name, in chunks, and are copied from there at the end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +37,8 @@ struct profile {
 	struct ct_buf text; /* events that are not in the spool yet */
 	struct chunk *chunks;
 	size_t chunk_count, chunk_capacity;
-	uint64_t begin, end; /* nanoseconds: of a thread since the first event, of spans one behind the other since 0 */
+	/* nanoseconds: of a thread since the first event, of spans one behind the other since 0 */
+	uint64_t begin, end;
 	bool has_events;
 	uint32_t *open; /* frames, the innermost last */
 	uint32_t open_count, open_capacity;
@@ -84,7 +87,7 @@ static void fail(struct speedscope *self, int error)
 		self->out.error = error;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The spool
  */
 
@@ -143,7 +146,8 @@ static void spool_offer(struct speedscope *self, struct profile *profile)
 		fail(self, ENOMEM);
 	if (profile->text.size < CHUNK_SIZE || self->out.error != 0)
 		return;
-	if ((self->spool < 0 && !spool_open(self)) || !spool_write(self, profile->text.data, profile->text.size)) {
+	if ((self->spool < 0 && !spool_open(self)) ||
+	    !spool_write(self, profile->text.data, profile->text.size)) {
 		self->is_spool_bad = self->is_spool_bad || self->out.error == 0;
 		fail(self, errno);
 	} else if (!chunk_add(profile, offset, profile->text.size)) {
@@ -162,7 +166,8 @@ static void chunk_copy(struct speedscope *self, const struct chunk *chunk)
 			fail(self, ENOMEM);
 			return;
 		}
-		got = pread(self->spool, self->out.text.data + self->out.text.size, size, (off_t)(chunk->offset + done));
+		got = pread(self->spool, self->out.text.data + self->out.text.size, size,
+			    (off_t)(chunk->offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
@@ -175,7 +180,7 @@ static void chunk_copy(struct speedscope *self, const struct chunk *chunk)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Profiles
  */
 
@@ -208,19 +213,22 @@ static struct profile *profile_of_thread(struct speedscope *self, struct ct_trac
 	return profile;
 }
 
-static struct profile *profile_of_process(struct speedscope *self, const struct ct_source_process *source_process)
+static struct profile *profile_of_process(struct speedscope *self,
+					  const struct ct_source_process *source_process)
 {
 	struct profile *profile;
 
 	if (source_process->index >= self->overlapping_count) {
 		size_t count = 2 * (size_t)source_process->index + 8;
-		struct profile **grown = reallocarray(self->overlapping, count, sizeof(struct profile *));
+		struct profile **grown =
+			reallocarray(self->overlapping, count, sizeof(struct profile *));
 
 		if (grown == NULL) {
 			fail(self, ENOMEM);
 			return NULL;
 		}
-		memset(grown + self->overlapping_count, 0, (count - self->overlapping_count) * sizeof(struct profile *));
+		memset(grown + self->overlapping_count, 0,
+		       (count - self->overlapping_count) * sizeof(struct profile *));
 		self->overlapping = grown;
 		self->overlapping_count = count;
 	}
@@ -250,7 +258,8 @@ static void event_add(struct profile *profile, char type, uint32_t frame, uint64
 	profile->end = at;
 }
 
-static void span_begin(struct speedscope *self, struct profile *profile, uint32_t frame, uint64_t at)
+static void span_begin(struct speedscope *self, struct profile *profile, uint32_t frame,
+		       uint64_t at)
 {
 	if (profile->open_count == profile->open_capacity) {
 		uint32_t capacity = profile->open_capacity == 0 ? 8 : 2 * profile->open_capacity;
@@ -269,7 +278,8 @@ static void span_begin(struct speedscope *self, struct profile *profile, uint32_
 		profile->total_ns -= at;
 }
 
-/* What was begun inside and is open still has not ended where it did when the trace was read first; it ends here. */
+/* What was begun inside and is open still has not ended where it did when the trace was read first;
+ * it ends here. */
 static void span_end(struct profile *profile, uint32_t frame, uint64_t at)
 {
 	uint32_t depth = profile->open_count;
@@ -303,10 +313,12 @@ static void speedscope_add(void *user, const struct ct_view *view)
 	frame = ct_span_names_find(ct_tracks_names(self->tracks), view);
 	if (frame == CT_DISTINCT_NONE || (way == CT_SPAN_CROSSING && !is_end))
 		return;
-	profile = way == CT_SPAN_NESTED ? profile_of_thread(self, track) : profile_of_process(self, view->source_process);
+	profile = way == CT_SPAN_NESTED ? profile_of_thread(self, track)
+					: profile_of_process(self, view->source_process);
 	if (profile == NULL)
 		return;
-	at = way == CT_SPAN_NESTED ? self->last_ns - ct_tracks_begin_ns(self->tracks) : profile->end;
+	at = way == CT_SPAN_NESTED ? self->last_ns - ct_tracks_begin_ns(self->tracks)
+				   : profile->end;
 	if (!is_end || way == CT_SPAN_CROSSING)
 		span_begin(self, profile, frame, at);
 	if (is_end)
@@ -314,7 +326,7 @@ static void speedscope_add(void *user, const struct ct_view *view)
 	spool_offer(self, profile);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The document
  */
 
@@ -328,7 +340,9 @@ static void add_profile(struct speedscope *self, struct profile *profile)
 		fail(self, ENOMEM);
 	ct_buf_add_text(text, "{\"type\":\"evented\",\"name\":");
 	ct_export_add_string(text, profile->name.data, profile->name.size);
-	ct_buf_add_format(text, ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
+	ct_buf_add_format(text,
+			  ",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64
+			  ",\"endValue\":%" PRIu64 ",\"events\":[",
 			  profile->begin, profile->end);
 	for (size_t i = 0; i < profile->chunk_count; i++)
 		chunk_copy(self, &profile->chunks[i]);
@@ -343,7 +357,9 @@ static void add_nothing(struct speedscope *self)
 	struct profile *profile = profile_add(self);
 
 	if (profile != NULL)
-		ct_buf_add_text(&profile->name, "no spans: they are where a catalogue pairs an event with the one that ends it");
+		ct_buf_add_text(
+			&profile->name,
+			"no spans: they are where a catalogue pairs an event with the one that ends it");
 }
 
 static void add_frames(struct speedscope *self)
@@ -367,7 +383,8 @@ static uint32_t most_of_all(const struct speedscope *self)
 	uint32_t best = 0, index = 0;
 	uint64_t most = 0;
 
-	for (const struct profile *profile = self->first; profile != NULL; profile = profile->next, index++) {
+	for (const struct profile *profile = self->first; profile != NULL;
+	     profile = profile->next, index++) {
 		if (profile->total_ns <= most)
 			continue;
 		most = profile->total_ns;

@@ -1,10 +1,13 @@
 /*
- * export_trace.c - traces as clean traces of Common Trace Format 1.8: a directory a process, a stream a thread, named event classes.
+ * export_trace.c - traces as clean traces of Common Trace Format 1.8: a directory a process, a
+ * stream a thread, named event classes.
  *
- * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed generations, other tracers' traces - comes
- * out as BINFILE writes it, so that ctrace and every viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the
- * names that the catalogue, or the trace itself, has for events and items.  Lost events are counted in the stream in which they are missing.
- * A directory gets its metadata last: until then nobody takes it for a trace.  What cannot be written to its end goes again.
+ * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed
+ * generations, other tracers' traces - comes out as BINFILE writes it, so that ctrace and every
+ * viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the names
+ * that the catalogue, or the trace itself, has for events and items.  Lost events are counted in
+ * the stream in which they are missing. A directory gets its metadata last: until then nobody takes
+ * it for a trace.  What cannot be written to its end goes again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,10 +44,9 @@ struct trace {
 	uint64_t lost;        /* in no stream yet */
 };
 
-struct export
-{
+struct exporting {
 	char *directory;
-	bool has_ended;      /* whatever came of it; otherwise nothing is to be left */
+	bool has_ended;         /* whatever came of it; otherwise nothing is to be left */
 	bool is_directory_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;
@@ -58,13 +60,13 @@ struct export
 	int error;
 };
 
-static void fail(struct export *self, int error)
+static void fail(struct exporting *self, int error)
 {
 	if (self->error == 0)
 		self->error = error != 0 ? error : EIO;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Files
  */
 
@@ -85,8 +87,10 @@ static bool write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
-/* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads. */
-static void append(struct export *self, const struct trace *trace, const char *name, const struct ct_buf *text, size_t size)
+/* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads.
+ */
+static void append(struct exporting *self, const struct trace *trace, const char *name,
+		   const struct ct_buf *text, size_t size)
 {
 	char *path;
 	int fd;
@@ -106,14 +110,16 @@ static void append(struct export *self, const struct trace *trace, const char *n
 static void add_plain(struct ct_buf *out, const char *text)
 {
 	for (size_t i = 0; i < 64 && text[i] != '\0'; i++) {
-		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
-				(text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '_' || (text[i] == '.' && i > 0);
+		bool is_plain = (text[i] >= 'a' && text[i] <= 'z') ||
+				(text[i] >= 'A' && text[i] <= 'Z') ||
+				(text[i] >= '0' && text[i] <= '9') || text[i] == '-' ||
+				text[i] == '_' || (text[i] == '.' && i > 0);
 
 		ct_buf_add_char(out, is_plain ? text[i] : '_');
 	}
 }
 
-static bool is_taken(const struct export *self, const char *directory)
+static bool is_taken(const struct exporting *self, const char *directory)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
 		if (self->traces[i] != NULL && strcmp(self->traces[i]->directory, directory) == 0)
@@ -122,7 +128,8 @@ static bool is_taken(const struct export *self, const char *directory)
 }
 
 /* "out/host.program.4711"; with "-2" and so on when that is taken. */
-static char *directory_of(const struct export *self, const struct ct_source_process *source_process)
+static char *directory_of(const struct exporting *self,
+			  const struct ct_source_process *source_process)
 {
 	struct ct_buf path;
 	char *directory = NULL;
@@ -133,9 +140,12 @@ static char *directory_of(const struct export *self, const struct ct_source_proc
 		ct_buf_add_text(&path, self->directory);
 		if (!self->has_one_trace) {
 			ct_buf_add_char(&path, '/');
-			add_plain(&path, source_process->host[0] != '\0' ? source_process->host : "host");
+			add_plain(&path,
+				  source_process->host[0] != '\0' ? source_process->host : "host");
 			ct_buf_add_char(&path, '.');
-			add_plain(&path, source_process->program[0] != '\0' ? source_process->program : "trace");
+			add_plain(&path, source_process->program[0] != '\0'
+						 ? source_process->program
+						 : "trace");
 			ct_buf_add_format(&path, ".%u", source_process->pid);
 			if (i > 1)
 				ct_buf_add_format(&path, "-%u", i);
@@ -148,16 +158,18 @@ static char *directory_of(const struct export *self, const struct ct_source_proc
 	return directory;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Names of classes
  */
 
 /* Items without a name of their own have none here either: the metadata number them. */
-static bool name_class(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+static bool name_class(const char *component, size_t size, uint32_t event_id,
+		       struct ct_class_names *out, void *user)
 {
-	struct export *self = user;
+	struct exporting *self = user;
 	const struct ct_view *view = self->naming;
-	uint32_t count = view->event.item_count < CT_CLASS_MAX_ITEMS ? view->event.item_count : CT_CLASS_MAX_ITEMS;
+	uint32_t count = view->event.item_count < CT_CLASS_MAX_ITEMS ? view->event.item_count
+								     : CT_CLASS_MAX_ITEMS;
 	char scratch[16];
 
 	(void)component;
@@ -176,12 +188,12 @@ static bool name_class(const char *component, size_t size, uint32_t event_id, st
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Packets
  */
 
 /* Those that are complete. */
-static void write_packets(struct export *self, struct stream *stream)
+static void write_packets(struct exporting *self, struct stream *stream)
 {
 	struct ct_buf *packets = &stream->writer.packets;
 	size_t size = stream->writer.in_packet ? stream->writer.packet_at : packets->size;
@@ -197,7 +209,7 @@ static void write_packets(struct export *self, struct stream *stream)
 		ct_buf_trim(packets, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
 }
 
-static void end_packets(struct export *self, struct stream *stream)
+static void end_packets(struct exporting *self, struct stream *stream)
 {
 	if (stream->writer.packets.size == 0)
 		return;
@@ -205,14 +217,15 @@ static void end_packets(struct export *self, struct stream *stream)
 	write_packets(self, stream);
 }
 
-static void end_all_packets(struct export *self)
+static void end_all_packets(struct exporting *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
-		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count; k++)
+		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count;
+		     k++)
 			end_packets(self, self->traces[i]->streams[k]);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Traces and streams
  */
 
@@ -224,9 +237,12 @@ static void copy_text(char *to, size_t room, const char *text)
 	to[size] = '\0';
 }
 
-static void info_fill(struct ct_trace_info *info, const struct ct_source_process *source_process, uint64_t start_ns)
+static void info_fill(struct ct_trace_info *info, const struct ct_source_process *source_process,
+		      uint64_t start_ns)
 {
-	*info = (struct ct_trace_info){ .pid = source_process->pid, .asid = source_process->asid, .start_ns = start_ns };
+	*info = (struct ct_trace_info){ .pid = source_process->pid,
+					.asid = source_process->asid,
+					.start_ns = start_ns };
 	ct_trace_make_uuid(info->uuid);
 	copy_text(info->host, sizeof info->host, source_process->host);
 	copy_text(info->program, sizeof info->program, source_process->program);
@@ -249,7 +265,8 @@ static void trace_destroy(struct trace *trace)
 	free(trace);
 }
 
-static struct trace *trace_create(struct export *self, const struct ct_source_process *source_process, uint64_t start_ns)
+static struct trace *trace_create(struct exporting *self,
+				  const struct ct_source_process *source_process, uint64_t start_ns)
 {
 	struct trace *trace = calloc(1, sizeof *trace);
 
@@ -270,7 +287,8 @@ static struct trace *trace_create(struct export *self, const struct ct_source_pr
 	return trace;
 }
 
-static struct trace *find_trace(struct export *self, const struct ct_source_process *source_process, uint64_t start_ns)
+static struct trace *find_trace(struct exporting *self,
+				const struct ct_source_process *source_process, uint64_t start_ns)
 {
 	if (source_process->index >= self->trace_count) {
 		size_t count = 2 * (size_t)source_process->index + 8;
@@ -278,7 +296,8 @@ static struct trace *find_trace(struct export *self, const struct ct_source_proc
 
 		if (traces == NULL)
 			return NULL;
-		memset(traces + self->trace_count, 0, (count - self->trace_count) * sizeof(struct trace *));
+		memset(traces + self->trace_count, 0,
+		       (count - self->trace_count) * sizeof(struct trace *));
 		self->traces = traces;
 		self->trace_count = count;
 	}
@@ -287,7 +306,8 @@ static struct trace *find_trace(struct export *self, const struct ct_source_proc
 	return self->traces[source_process->index];
 }
 
-/* The number that the stream had where it was read, so that events of one time come in the same order again; else the next free one. */
+/* The number that the stream had where it was read, so that events of one time come in the same
+ * order again; else the next free one. */
 static uint32_t free_number(const struct trace *trace, uint32_t wanted)
 {
 	if (wanted >= trace->next_number)
@@ -306,7 +326,8 @@ static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t 
 	if (stream == NULL)
 		return NULL;
 	if ((trace->stream_count & (trace->stream_count + 1)) == 0) { /* 0, 1, 3, 7...: full */
-		streams = reallocarray(trace->streams, 2 * (size_t)trace->stream_count + 1, sizeof(struct stream *));
+		streams = reallocarray(trace->streams, 2 * (size_t)trace->stream_count + 1,
+				       sizeof(struct stream *));
 		if (streams == NULL) {
 			free(stream);
 			return NULL;
@@ -323,7 +344,7 @@ static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t 
 	return stream;
 }
 
-static struct stream *find_stream(struct export *self, const struct ct_view *view)
+static struct stream *find_stream(struct exporting *self, const struct ct_view *view)
 {
 	struct ct_track *track = ct_tracks_find(self->tracks, view);
 	struct trace *trace;
@@ -332,12 +353,14 @@ static struct stream *find_stream(struct export *self, const struct ct_view *vie
 		return NULL;
 	if (track->data == NULL) {
 		trace = find_trace(self, view->source_process, view->event.time_ns);
-		track->data = trace != NULL ? stream_create(trace, view->event.tid, view->event.stream) : NULL;
+		track->data = trace != NULL
+				      ? stream_create(trace, view->event.tid, view->event.stream)
+				      : NULL;
 	}
 	return track->data;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The exporter
  */
 
@@ -360,7 +383,7 @@ static bool is_empty(const char *directory)
 
 static void trace_add(void *user, const struct ct_view *view)
 {
-	struct export *self = user;
+	struct exporting *self = user;
 	struct stream *stream = find_stream(self, view);
 	size_t size;
 
@@ -372,7 +395,8 @@ static void trace_add(void *user, const struct ct_view *view)
 	stream->trace->lost = self->lost = 0;
 	self->naming = view;
 	size = stream->writer.packets.size;
-	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &view->event), &view->event);
+	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &view->event),
+			&view->event);
 	self->buffered += stream->writer.packets.size - size;
 	if (stream->writer.packet_at > 0)
 		write_packets(self, stream);
@@ -384,7 +408,7 @@ static void trace_add(void *user, const struct ct_view *view)
 /* A source tells of losses when it goes on behind its last event, which was the last of all. */
 static void trace_lost(void *user, const struct ct_read_note *note)
 {
-	struct export *self = user;
+	struct exporting *self = user;
 	struct trace *trace;
 
 	if (note->source_process == NULL) {
@@ -403,7 +427,7 @@ static void trace_lost(void *user, const struct ct_read_note *note)
 }
 
 /* What was lost behind the last event of a stream, or in a process without any. */
-static void tell_last_losses(struct export *self, struct trace *trace)
+static void tell_last_losses(struct exporting *self, struct trace *trace)
 {
 	if (trace->stream_count == 0 && trace->lost > 0 && stream_create(trace, 0, 0) == NULL)
 		fail(self, ENOMEM);
@@ -418,13 +442,14 @@ static void tell_last_losses(struct export *self, struct trace *trace)
 
 		if (writer->lost > writer->told)
 			ct_packet_begin(writer, trace->source_process->pid, stream->tid,
-					writer->last_ns != 0 ? writer->last_ns : trace->info.start_ns);
+					writer->last_ns != 0 ? writer->last_ns
+							     : trace->info.start_ns);
 		self->buffered += writer->packets.size - size;
 		end_packets(self, stream);
 	}
 }
 
-static void write_metadata(struct export *self, struct trace *trace)
+static void write_metadata(struct exporting *self, struct trace *trace)
 {
 	struct ct_buf text;
 
@@ -452,8 +477,9 @@ static void discard_trace(const struct trace *trace)
 	ct_os_close(&directory);
 }
 
-/* An export that has failed or was given up leaves nothing.  It may have failed for want of memory. */
-static void discard(struct export *self)
+/* An export that has failed or was given up leaves nothing.  It may have failed for want of memory.
+ */
+static void discard(struct exporting *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++) {
 		const struct trace *trace = self->traces[i];
@@ -470,7 +496,7 @@ static void discard(struct export *self)
 
 static enum ctrace_status trace_end(void *user)
 {
-	struct export *self = user;
+	struct exporting *self = user;
 
 	self->has_ended = true;
 	for (size_t i = 0; i < self->trace_count; i++) {
@@ -496,7 +522,7 @@ static enum ctrace_status trace_end(void *user)
 
 static void trace_close(void *user)
 {
-	struct export *self = user;
+	struct exporting *self = user;
 
 	if (self == NULL)
 		return;
@@ -512,7 +538,7 @@ static void trace_close(void *user)
 
 static enum ctrace_status trace_open(const struct ct_export_options *options, void **out_self)
 {
-	struct export *self;
+	struct exporting *self;
 
 	if (!is_empty(options->directory))
 		return CTRACE_OS_ERROR;

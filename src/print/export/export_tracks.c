@@ -1,8 +1,9 @@
 /*
- * export_tracks.c - processes and threads as tracks of a picture, and which spans can be drawn on them.
+ * export_tracks.c - processes and threads as tracks of a picture, and which spans can be drawn on
+ * them.
  *
- * Called by the exporters of pictures, on one thread.  Of a span two bits are kept, of a thread its place and, while looking, what is open:
- * at most OPEN_LIMIT spans, of more the oldest is given up.
+ * Called by the exporters of pictures, on one thread.  Of a span two bits are kept, of a thread its
+ * place and, while looking, what is open: at most OPEN_LIMIT spans, of more the oldest is given up.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@
 #include <string.h>
 
 #define OPEN_LIMIT 1024u
-#define MADE_UP_PID 1000000000u /* above what Linux hands out, below what viewers take for negative */
+/* above what Linux hands out, below what viewers take for negative */
+#define MADE_UP_PID 1000000000u
 
 struct ct_open_span {
 	uint64_t id;
@@ -79,19 +81,22 @@ void ct_tracks_destroy(struct ct_tracks *tracks)
 	free(tracks);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Processes
  */
 
-static struct process *find_process(struct ct_tracks *tracks, const struct ct_source_process *source_process)
+static struct process *find_process(struct ct_tracks *tracks,
+				    const struct ct_source_process *source_process)
 {
 	if (source_process->index >= tracks->process_count) {
 		size_t count = 2 * (size_t)source_process->index + 8;
-		struct process *processes = reallocarray(tracks->processes, count, sizeof *processes);
+		struct process *processes =
+			reallocarray(tracks->processes, count, sizeof *processes);
 
 		if (processes == NULL)
 			return NULL;
-		memset(processes + tracks->process_count, 0, (count - tracks->process_count) * sizeof *processes);
+		memset(processes + tracks->process_count, 0,
+		       (count - tracks->process_count) * sizeof *processes);
 		tracks->processes = processes;
 		tracks->process_count = count;
 	}
@@ -122,13 +127,15 @@ uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process 
 	return pid;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Threads
  */
 
 static uint32_t hash_of(const struct ct_view *view)
 {
-	return (uint32_t)(((uint64_t)view->source_process->index << 32 | view->event.tid) * 0x9E3779B97F4A7C15u >> 32);
+	return (uint32_t)(((uint64_t)view->source_process->index << 32 | view->event.tid) *
+				  0x9E3779B97F4A7C15u >>
+			  32);
 }
 
 static bool is_track(const void *items, uint32_t number, const void *key)
@@ -136,13 +143,15 @@ static bool is_track(const void *items, uint32_t number, const void *key)
 	const struct ct_track *track = ((struct ct_track *const *)items)[number];
 	const struct ct_view *view = key;
 
-	return track->source_process_index == view->source_process->index && track->tid == view->event.tid;
+	return track->source_process_index == view->source_process->index &&
+	       track->tid == view->event.tid;
 }
 
 struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
 {
 	const struct ct_source_process *source_process = view->source_process;
-	uint32_t found = ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
+	uint32_t found =
+		ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
 	struct process *process;
 	struct ct_track **all, *track;
 
@@ -151,7 +160,8 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 		track->source_process = source_process;
 		return track;
 	}
-	all = ct_hash_table_reserve_items(&tracks->table, tracks->tracks, sizeof(struct ct_track *));
+	all = ct_hash_table_reserve_items(&tracks->table, tracks->tracks,
+					  sizeof(struct ct_track *));
 	if (all == NULL)
 		return NULL;
 	tracks->tracks = all;
@@ -159,9 +169,10 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	if (track == NULL)
 		return NULL;
 	process = find_process(tracks, source_process);
-	*track = (struct ct_track){
-		.source_process = source_process, .source_process_index = source_process->index, .tid = view->event.tid, .index = (uint32_t)tracks->count
-	};
+	*track = (struct ct_track){ .source_process = source_process,
+				    .source_process_index = source_process->index,
+				    .tid = view->event.tid,
+				    .index = (uint32_t)tracks->count };
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
 		process->has_track = true;
@@ -170,7 +181,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	return track;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Spans
  */
 
@@ -200,7 +211,8 @@ static void set_state(struct ct_tracks *tracks, uint64_t span_id, enum state sta
 		tracks->states = states;
 		tracks->states_size = size;
 	}
-	tracks->states[at] = (uint8_t)((tracks->states[at] & ~(3u << shift)) | (unsigned)state << shift);
+	tracks->states[at] =
+		(uint8_t)((tracks->states[at] & ~(3u << shift)) | (unsigned)state << shift);
 }
 
 static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
@@ -231,7 +243,8 @@ static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t 
 	while (at > 0 && track->open[at - 1].id != span_id)
 		at--;
 	if (at == 0) {
-		/* It began on another thread, or too long ago; or its beginning was not to be seen. */
+		/* It began on another thread, or too long ago; or its beginning was not to be seen.
+		 */
 		if (get_state(tracks, span_id) == STATE_BEGUN)
 			set_state(tracks, span_id, STATE_CROSSING);
 		return;
@@ -270,7 +283,9 @@ enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
 {
 	enum state state = get_state(tracks, span_id);
 
-	return state == STATE_NESTED ? CT_SPAN_NESTED : state == STATE_CROSSING ? CT_SPAN_CROSSING : CT_SPAN_ALONE;
+	return state == STATE_NESTED     ? CT_SPAN_NESTED
+	       : state == STATE_CROSSING ? CT_SPAN_CROSSING
+					 : CT_SPAN_ALONE;
 }
 
 void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view)
@@ -294,10 +309,13 @@ struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks)
 	return tracks->names;
 }
 
-void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_source_process *source_process)
+void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out,
+			   const struct ct_source_process *source_process)
 {
-	ct_buf_add_text(out, source_process->program[0] != '\0' ? source_process->program : "process");
-	if (source_process->pid != 0 && source_process->pid != ct_tracks_pid(tracks, source_process))
+	ct_buf_add_text(out,
+			source_process->program[0] != '\0' ? source_process->program : "process");
+	if (source_process->pid != 0 &&
+	    source_process->pid != ct_tracks_pid(tracks, source_process))
 		ct_buf_add_format(out, " %u", source_process->pid);
 	if (source_process->host[0] != '\0')
 		ct_buf_add_format(out, " on %s", source_process->host);

@@ -1,5 +1,6 @@
 /*
- * print/ipcs/ipcs.h - traces as IPCS shows them: CTRACE, QUERY, MERGE and COPYTRC as commands, and what they print.
+ * print/ipcs/ipcs.h - traces as IPCS shows them: CTRACE, QUERY, MERGE and COPYTRC as commands, and
+ * what they print.
  *
  *     ipcs_scan.c      a command's text as words and values, and what is wrong with it first
  *     ipcs_values.c    times, lists, names
@@ -14,8 +15,8 @@
  *     ipcs_copy.c      COPYTRC: events into a new trace
  *     print_ipcs.c     titles, headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
  *
- * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of spec/component-trace.md section 8.  One
- * thread; memory does not grow with the trace.
+ * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of
+ * spec/component-trace.md section 8.  One thread; memory does not grow with the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +57,8 @@ struct ct_ipcs_message_row {
 	const char *more; /* cause, and what to do */
 };
 const struct ct_ipcs_message_row *ct_ipcs_message_row(enum ct_ipcs_message id);
-/* "ITT10015I No trace COMP(X) ...", without a line's end.  Values are terminated, escaped here, as many as the text has places. */
+/* "ITT10015I No trace COMP(X) ...", without a line's end.  Values are terminated, escaped here, as
+ * many as the text has places. */
 void ct_ipcs_message_add(struct ct_buf *out, enum ct_ipcs_message id, const char *const *values);
 /* Text of somebody's as part of a line: escaped, but quotation marks stay. */
 void ct_ipcs_add_plain(struct ct_buf *out, const char *text, size_t size);
@@ -77,7 +79,8 @@ enum ct_ipcs_verb {
 	CT_IPCS_HELP,
 	CT_IPCS_END
 };
-enum ct_ipcs_report { CT_IPCS_SHORT, CT_IPCS_SUMMARY, CT_IPCS_FULL, CT_IPCS_TALLY }; /* as ctrace_exit_call.report */
+/* as ctrace_exit_call.report */
+enum ct_ipcs_report { CT_IPCS_SHORT, CT_IPCS_SUMMARY, CT_IPCS_FULL, CT_IPCS_TALLY };
 
 struct ct_ipcs_range {
 	uint32_t first, last;
@@ -122,16 +125,19 @@ struct ct_ipcs_command {
 	/* HELP */
 	char topic[32]; /* "" */
 };
-/* Of what is wrong: also a message's id, when the error has one.  What was read so far is to be freed in either case.  The text need not be
- * terminated; line and column are those of the text. */
-enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out, enum ct_ipcs_message *out_message,
+/* Of what is wrong: also a message's id, when the error has one.  What was read so far is to be
+ * freed in either case.  The text need not be terminated; line and column are those of the text. */
+enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out,
+				 enum ct_ipcs_message *out_message,
 				 struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
 void ct_ipcs_command_fini(struct ct_ipcs_command *command);
 /* Is a word of a command line a subcommand: does it begin with the name of one? */
 bool ct_ipcs_is_command(const char *word);
-/* Or one that is abbreviated or misspelt: something with a parenthesis behind a word that is like such a name. */
+/* Or one that is abbreviated or misspelt: something with a parenthesis behind a word that is like
+ * such a name. */
 bool ct_ipcs_may_be_command(const char *word);
-/* How many bytes of the text the first command takes, with its lines' ends; continuation lines belong to it. */
+/* How many bytes of the text the first command takes, with its lines' ends; continuation lines
+ * belong to it. */
 size_t ct_ipcs_command_size(const char *text, size_t size);
 /* Nothing but blanks and comments? */
 bool ct_ipcs_is_empty(const char *text, size_t size);
@@ -143,50 +149,61 @@ void ct_ipcs_text_add(struct ct_buf *out, const struct ct_ipcs_command *command)
 struct ct_ipcs_scan {
 	const char *at; /* what is to be read next, of `text` */
 	const char *end;
-	char *text;       /* the command without comments and continuations; to be freed */
-	uint32_t *places; /* of each of its bytes, and of its end, where it stands in the original */
+	char *text; /* the command without comments and continuations; to be freed */
+	/* of each of its bytes, and of its end, where it stands in the original */
+	uint32_t *places;
 	const char *original;
 	bool has_failed; /* something is wrong: diagnostic and message say what */
 	enum ct_ipcs_message message;
 	struct ct_diagnostic *diagnostic;
 };
 /* False: reported about, or no memory.  ct_ipcs_scan_end() in either case. */
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_diagnostic *diagnostic);
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size,
+			struct ct_diagnostic *diagnostic);
 void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
 void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
 bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
 struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
-/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then is behind it.  at NULL: reported about. */
+/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then
+ * is behind it.  at NULL: reported about. */
 struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected);
-/* The next value in a group: up to a comma or blank outside of quotation marks and parentheses.  Size 0: there is none left. */
+/* The next value in a group: up to a comma or blank outside of quotation marks and parentheses.
+ * Size 0: there is none left. */
 struct ct_span ct_ipcs_next_value(struct ct_span *group);
 /* Without quotation marks around it, '' in it as one.  NULL without memory. */
 char *ct_ipcs_unquote(struct ct_span value);
-/* Only the first diagnostic is kept.  word.at is of scan->text; what: "is no number"; word.size 0: what stands alone. */
-void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
-		      const char *expected);
+/* Only the first diagnostic is kept.  word.at is of scan->text; what: "is no number"; word.size 0:
+ * what stands alone. */
+void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word,
+		      const char *what, const char *expected);
 
 struct ct_ipcs_moment { /* as it was said: in which time zone is known at the command's end */
 	bool is_said;
 	struct ct_span word;
 	int year, month, day, hour, minute, second, microsecond;
 };
-void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group, struct ct_ipcs_moment *out);
+void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
+			 struct ct_ipcs_moment *out);
 bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us);
 /* Hexadecimal numbers up to `most`, and ranges first:last of them. */
-void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least, uint32_t most, struct ct_ipcs_ranges *out);
-void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest, struct ct_ipcs_words *out);
+void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least,
+			 uint32_t most, struct ct_ipcs_ranges *out);
+void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest,
+			struct ct_ipcs_words *out);
 void ct_ipcs_words_fini(struct ct_ipcs_words *words);
 void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t *out);
 /* COMP: a name, as it is compared. */
-void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1]);
+void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
+			    char out[CTRACE_MAX_COMPONENT + 1]);
 /* SUB: one more pair of parentheses may be there. */
-void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1]);
+void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group,
+		      char out[CTRACE_MAX_COMPONENT + 1]);
 /* The group without one pair of parentheses that is around all of it. */
 struct ct_span ct_ipcs_inner(struct ct_span group);
 
 /* ---- ipcs_select.c */
-/* Is the trace of this name the one (or, with * and ?, one of those) that component and sub mean?  sub may be "". */
+/* Is the trace of this name the one (or, with * and ?, one of those) that component and sub mean?
+ * sub may be "". */
 bool ct_ipcs_names(const char *component, const char *sub, const char *name, size_t name_size);
 /* Where the name's COMP ends: APPXYZ of APPXYZ.SUBA. */
 size_t ct_ipcs_head_size(const char *name, size_t size);
@@ -199,12 +216,16 @@ enum ct_ipcs_choice {
 	CT_IPCS_NO_ASID,
 	CT_IPCS_NO_JOBNAME
 };
-enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view);
-bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_source_process *source_process); /* SYSNAME */
+enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
+				   const struct ct_view *view);
+/* SYSNAME */
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
+			  const struct ct_source_process *source_process);
 /* The system's name as the column shows it, terminated. */
 void ct_ipcs_sysname(const char *host, char out[9]);
 
-/* ---- ipcs_query.c: which traces there are.  Bounded: what is past CT_IPCS_TRACES names is counted as `others`. */
+/* ---- ipcs_query.c: which traces there are.  Bounded: what is past CT_IPCS_TRACES names is counted
+ * as `others`. */
 #define CT_IPCS_TRACES 65536u
 struct ct_ipcs_trace {
 	char *name;
@@ -273,14 +294,19 @@ void ct_ipcs_print_heading(struct ct_buf *out, const struct ct_ipcs_layout *layo
 int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns);
 void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns);
 /* The line that each entry has. */
-void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			 const struct ct_view *view);
 /* How long what it ends took, if it ends something. */
-void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			   const struct ct_view *view);
 /* The lines below: all data in hexadecimal; key fields as the catalogue says. */
-void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
-void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view);
+void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			const struct ct_view *view);
+void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			   const struct ct_view *view);
 /* A line of an exit. */
-void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text, size_t size);
+void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text,
+			size_t size);
 void ct_ipcs_print_tally(struct ct_buf *out, const struct ct_ipcs_tallies *tallies);
 /* A trace as a running process has defined it. */
 struct ct_ipcs_definition {
@@ -292,16 +318,19 @@ struct ct_ipcs_definition {
 	const char *minops;
 };
 /* Its buffer's size and its options; whose it is, when it is not the only one. */
-void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition, bool is_one_of_several);
+void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition,
+			      bool is_one_of_several);
 /* COMP(X)SUBNAME((Y)); START and STOP when has_times and the trace has entries. */
 void ct_ipcs_print_query_title(struct ct_buf *out);
-void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times, bool is_local);
+void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times,
+			 bool is_local);
 /* "11/14/2023 22:13:20.000001 GMT" */
 void ct_ipcs_print_time(struct ct_buf *out, uint64_t time_ns, bool is_local);
 
 /* ---- ipcs_run.c */
 typedef void ct_ipcs_write(const char *text, size_t size, void *user);
-/* A command and what it reads.  `report` and `user` of the reader's options are ct_ipcs_note and the job. */
+/* A command and what it reads.  `report` and `user` of the reader's options are ct_ipcs_note and
+ * the job. */
 #define CT_IPCS_GAPS 64u
 struct ct_ipcs_gap {
 	uint64_t from_ns; /* it is told before the first entry behind this */
@@ -323,23 +352,29 @@ struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
 	const char *linklist; /* directories of exits; or NULL */
-	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said of why: it cannot be known so. */
+	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said
+	 * of why: it cannot be known so. */
 	bool is_narrowed;
-	bool (*is_stopped)(void *user);               /* asked for each event: nothing more is to be read; or NULL */
-	const struct ct_ipcs_definition *definitions; /* QUERY: what the processes that are read have defined */
+	/* asked for each event: nothing more is to be read; or NULL */
+	bool (*is_stopped)(void *user);
+	/* QUERY: what the processes that are read have defined */
+	const struct ct_ipcs_definition *definitions;
 	uint32_t definition_count;
 };
-/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.  NOT_FOUND: there was nothing to show, and
- * why was said.  *out_shown: entries. */
-enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged, const struct ct_ipcs_output *output,
+/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.
+ * NOT_FOUND: there was nothing to show, and why was said.  *out_shown: entries. */
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged,
+			       const struct ct_ipcs_output *output,
 			       uint64_t *out_shown) CT_MUST_USE;
 
-/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new directory at path: in it a BINFILE trace for each process, and what
- * each holds is in time order.  The directory must not be there, or be empty. */
+/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new directory at path: in
+ * it a BINFILE trace for each process, and what each holds is in time order.  The directory must
+ * not be there, or be empty. */
 struct ct_ipcs_copied {
 	uint64_t events;
 	uint32_t processes;
 };
-enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out) CT_MUST_USE;
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path,
+				struct ct_ipcs_copied *out) CT_MUST_USE;
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * ipcs_copy.c - COPYTRC: the events that a command means, as a new trace.
  *
- * Called by ctrace ipcs, on its only thread.  What is written and how is the exporter's for Common Trace Format; here is only which events.
+ * Called by ctrace ipcs, on its only thread.  What is written and how is the exporter's for Common
+ * Trace Format; here is only which events.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,8 @@ static void note(const struct ct_read_note *note, void *user)
 		notes->also(note, notes->also_user);
 }
 
-static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter, struct ct_ipcs_copied *copied)
+static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter,
+		 struct ct_ipcs_copied *copied)
 {
 	const struct ct_view *view;
 	struct ct_buf met;
@@ -53,7 +55,8 @@ static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader
 	ct_buf_fini(&met);
 }
 
-enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path, struct ct_ipcs_copied *out)
+enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path,
+				struct ct_ipcs_copied *out)
 {
 	struct ct_export_options options = { .fd = -1, .directory = path };
 	struct notes notes = { .also = job->also, .also_user = job->also_user };

@@ -1,8 +1,10 @@
 /*
- * ipcs_exits.c - the exits of a command: whose are loaded when, who is asked first, and what their answers mean for the listing.
+ * ipcs_exits.c - the exits of a command: whose are loaded when, who is asked first, and what their
+ * answers mean for the listing.
  *
- * Called by ipcs_run.c, on its thread.  Exits are somebody's code in this process: reader_exit.c calls them and judges what they answer.  An exit
- * that is missing is said once, where its first entry is.
+ * Called by ipcs_run.c, on its thread.  Exits are somebody's code in this process: reader_exit.c
+ * calls them and judges what they answer.  An exit that is missing is said once, where its first
+ * entry is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +22,18 @@ static void print_exit_line(const char *text, size_t size, void *user)
 
 static struct ct_exit_context context_of(struct ct_ipcs_lister *lister)
 {
-	return (struct ct_exit_context){
-		.options = lister->command->options, .report = (int)lister->command->report, .print = print_exit_line, .user = lister
-	};
+	return (struct ct_exit_context){ .options = lister->command->options,
+					 .report = (int)lister->command->report,
+					 .print = print_exit_line,
+					 .user = lister };
 }
 
 static void say_not_loaded(struct ct_ipcs_lister *lister, const char *whose, const char *name)
 {
 	const char *values[] = { whose, name,
-				 lister->run->output->linklist == NULL ? ": CTRACE_LINKLIST is not set" : " from CTRACE_LINKLIST" };
+				 lister->run->output->linklist == NULL
+					 ? ": CTRACE_LINKLIST is not set"
+					 : " from CTRACE_LINKLIST" };
 
 	ct_ipcs_say(lister, CT_ITT10005I, values);
 }
@@ -39,13 +44,15 @@ static void open_component_exits(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 	const char *linklist = lister->run->output->linklist;
 
 	if (component->filter != NULL) {
-		exits->has_filter = ct_reader_exit_open(&exits->filter, CT_EXIT_FILTER, linklist, component->filter) == CTRACE_OK;
+		exits->has_filter = ct_reader_exit_open(&exits->filter, CT_EXIT_FILTER, linklist,
+							component->filter) == CTRACE_OK;
 		if (!exits->has_filter)
 			say_not_loaded(lister, "component", component->filter);
 	}
 	if (component->formatter != NULL) {
 		exits->has_formatter = true;
-		if (ct_reader_exit_open(&exits->formatter, CT_EXIT_FORMATTER, linklist, component->formatter) != CTRACE_OK)
+		if (ct_reader_exit_open(&exits->formatter, CT_EXIT_FORMATTER, linklist,
+					component->formatter) != CTRACE_OK)
 			ct_ipcs_say(lister, CT_ITT10006I, (const char *[]){ component->formatter });
 	}
 }
@@ -69,8 +76,8 @@ static struct ct_ipcs_exits *exits_of(struct ct_ipcs_lister *lister, const struc
 	return exits;
 }
 
-static enum ct_exit_answer ask(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit, const char *whose,
-			       const struct ct_view *view)
+static enum ct_exit_answer ask(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
+			       const char *whose, const struct ct_view *view)
 {
 	struct ct_exit_context context = context_of(lister);
 	enum ct_exit_answer answer = ct_reader_exit_call(exit, view, &context);
@@ -93,7 +100,8 @@ bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister)
 
 	if (command->user_exit[0] == '\0')
 		return true;
-	if (ct_reader_exit_open(&lister->user_exit, CT_EXIT_FILTER, lister->run->output->linklist, command->user_exit) == CTRACE_OK)
+	if (ct_reader_exit_open(&lister->user_exit, CT_EXIT_FILTER, lister->run->output->linklist,
+				command->user_exit) == CTRACE_OK)
 		return true;
 	say_not_loaded(lister, "user", command->user_exit);
 	return false;
@@ -111,7 +119,8 @@ enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const st
 	return answer;
 }
 
-bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view, enum ct_exit_answer *out_answer)
+bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
+			  enum ct_exit_answer *out_answer)
 {
 	struct ct_ipcs_exits *exits = exits_of(lister, view);
 

@@ -1,5 +1,6 @@
 /*
- * print/ipcs/ipcs_listing.h - what the files that list traces share, on the only thread of ctrace ipcs:
+ * print/ipcs/ipcs_listing.h - what the files that list traces share, on the only thread of ctrace
+ * ipcs:
  *
  *     ipcs_run.c    which entries come, and in which order
  *     ipcs_exits.c  what exits say to them
@@ -70,8 +71,10 @@ void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const c
 /* The losses before this time, once; and those that are left at the end. */
 void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns);
 void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister);
-/* Once each: the component of the entry cannot be chosen from so; neither its id nor its component is known. */
-void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice, const struct ct_view *view);
+/* Once each: the component of the entry cannot be chosen from so; neither its id nor its component
+ * is known. */
+void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
+			     const struct ct_view *view);
 void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *view);
 /* Why nothing was shown: there is no such trace, but others; or it has nothing from that time. */
 void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister);
@@ -83,7 +86,8 @@ bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister);
 /* The component's filter first, then the user's. */
 enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view);
 /* False: its component has no formatter. */
-bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view, enum ct_exit_answer *out_answer);
+bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
+			  enum ct_exit_answer *out_answer);
 /* The last call of each, unless one of them has ended the listing. */
 void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister);
 void ct_ipcs_exits_close(struct ct_ipcs_lister *lister);

@@ -1,7 +1,8 @@
 /*
  * ipcs_message.c - the messages ITT10001I to ITT10019I, all of them in one table.
  *
- * What raises each is z/OS's; the words are ours.  Values may come from anywhere: what could forge a line or a terminal sequence is escaped.
+ * What raises each is z/OS's; the words are ours.  Values may come from anywhere: what could forge
+ * a line or a terminal sequence is escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,20 +23,25 @@ static const struct ct_ipcs_message_row rows[CT_ITT_COUNT] = {
 	[CT_ITT10005I] = { "ITT10005I", "The {} exit {} cannot be loaded{}.",
 			   "NAME.so with ctrace_filter_exit has to be in a directory of CTRACE_LINKLIST that nobody else can write to.  Without the "
 			   "component's own exit entries are shown; without the user's the command ends." },
-	[CT_ITT10006I] = { "ITT10006I", "The formatter {} cannot be loaded: entries are in hexadecimal.",
+	[CT_ITT10006I] = { "ITT10006I",
+			   "The formatter {} cannot be loaded: entries are in hexadecimal.",
 			   "The catalogue names it.  NAME.so with ctrace_format_exit has to be in a directory of CTRACE_LINKLIST." },
 	[CT_ITT10007I] = { "ITT10007I", "{} filtering is not supported for {}.",
 			   "EXCEPTION needs marks in the component's catalogue; ASID and JOBNAME need them there when the trace itself does not tell, "
 			   "as those of other tracers do not.  Such entries are not shown." },
-	[CT_ITT10008I] = { "ITT10008I", "The {} exit {} has ended the listing.", "It returned 16.  What follows is not shown." },
+	[CT_ITT10008I] = { "ITT10008I", "The {} exit {} has ended the listing.",
+			   "It returned 16.  What follows is not shown." },
 	[CT_ITT10009I] = { "ITT10009I", "The {} exit {} returned {}, which has no meaning.",
 			   "0, 4, 8, 12 and 16 have one.  The entry is shown, and the exit is not called again." },
 	[CT_ITT10010I] = { "ITT10010I", "Entry id {} is not in the catalogue: hexadecimal is used.",
 			   "The component has a catalogue, but not for this id.  Said once for each id." },
-	[CT_ITT10011I] = { "ITT10011I", "START is later than STOP.", "Both are GMT unless LOCAL is said." },
-	[CT_ITT10012I] = { "ITT10012I", "The trace has no entries at the requested time; it holds {} to {}.",
+	[CT_ITT10011I] = { "ITT10011I", "START is later than STOP.",
+			   "Both are GMT unless LOCAL is said." },
+	[CT_ITT10012I] = { "ITT10012I",
+			   "The trace has no entries at the requested time; it holds {} to {}.",
 			   "START and STOP are GMT unless LOCAL is said." },
-	[CT_ITT10013I] = { "ITT10013I", "There is no catalogue for COMP({}){}: entries are in hexadecimal.",
+	[CT_ITT10013I] = { "ITT10013I",
+			   "There is no catalogue for COMP({}){}: entries are in hexadecimal.",
 			   "SUMMARY and FULL show what a catalogue says: name one with --catalog or CTRACE_CATALOG." },
 	[CT_ITT10014I] = { "ITT10014I", "SUB has more than 5 names, or is too long.",
 			   "At most five names with dots between, and 255 characters together with COMP." },

@@ -1,7 +1,9 @@
 /*
- * ipcs_operand.c - the operands of CTRACE, COPYTRC and SETDEF: which there are, how far they may be abbreviated, and what each says.
+ * ipcs_operand.c - the operands of CTRACE, COPYTRC and SETDEF: which there are, how far they may be
+ * abbreviated, and what each says.
  *
- * Called by ipcs_parse.c, on its thread.  Reading ends with the first error; what had been read by then belongs to the command.
+ * Called by ipcs_parse.c, on its thread.  Reading ends with the first error; what had been read by
+ * then belongs to the command.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,19 +22,22 @@ struct ct_ipcs_operand {
 	enum ct_ipcs_group group;
 	enum operand_value value;
 	int number; /* read()'s own; what has the same group and number is the same */
-	void (*read)(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group);
+	void (*read)(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		     struct ct_span group);
 };
 
 /* ---- what operands say ---- */
 
-static void read_nothing(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_nothing(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			 struct ct_span group)
 {
 	(void)parse;
 	(void)operand;
 	(void)group;
 }
 
-static void read_query(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_query(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		       struct ct_span group)
 {
 	(void)operand;
 	parse->out->verb = CT_IPCS_QUERY;
@@ -40,80 +45,94 @@ static void read_query(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand
 		ct_ipcs_read_component(&parse->scan, group, parse->out->component);
 }
 
-static void read_comp(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_comp(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_component(&parse->scan, group, parse->out->component);
 }
 
-static void read_sub(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_sub(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		     struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_sub(&parse->scan, group, parse->out->sub);
 }
 
-static void read_sysname(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_sysname(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			 struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_component(&parse->scan, group, parse->out->sysname);
 }
 
-static void read_report(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_report(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			struct ct_span group)
 {
 	(void)group;
 	parse->out->report = (enum ct_ipcs_report)operand->number;
 }
 
-static void read_zone(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_zone(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	(void)group;
 	parse->out->is_local = operand->number != 0;
 }
 
-static void read_time(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_time(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
-	ct_ipcs_read_moment(&parse->scan, group, operand->group == CT_IPCS_GROUP_START ? &parse->start : &parse->stop);
+	ct_ipcs_read_moment(&parse->scan, group,
+			    operand->group == CT_IPCS_GROUP_START ? &parse->start : &parse->stop);
 }
 
-static void read_exception(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_exception(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			   struct ct_span group)
 {
 	(void)operand;
 	(void)group;
 	parse->out->is_exception = true;
 }
 
-static void read_limit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_limit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		       struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_limit(&parse->scan, group, &parse->out->limit);
 }
 
-static void read_ids(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_ids(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		     struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_ranges(&parse->scan, group, 0, UINT32_MAX, &parse->out->ids);
 }
 
-static void read_asids(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_asids(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		       struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_ranges(&parse->scan, group, 1, UINT16_MAX, &parse->out->asids);
 }
 
-static void read_jobs(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_jobs(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	(void)operand;
 	ct_ipcs_read_words(&parse->scan, group, 16, &parse->out->jobs);
 }
 
-static void read_all(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_all(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		     struct ct_span group)
 {
 	(void)operand;
 	(void)group;
 	parse->out->is_all = true;
 }
 
-static void read_exit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_exit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	struct ct_ipcs_words words = { 0 };
 
@@ -127,54 +146,64 @@ static void read_exit(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand 
 	ct_ipcs_words_fini(&words);
 }
 
-static void read_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			 struct ct_span group)
 {
 	struct ct_span text = ct_ipcs_inner(group);
 
 	(void)operand;
 	if (text.size > OPTIONS_MAX) {
-		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, text, "is too long", "options of at most 1024 bytes");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, text, "is too long",
+				 "options of at most 1024 bytes");
 		return;
 	}
 	parse->out->options = strndup(text.at, text.size);
 }
 
-static void read_source(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_source(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			struct ct_span group)
 {
 	parse->out->source = (enum ct_ipcs_source)operand->number;
 	ct_ipcs_read_words(&parse->scan, group, WORD_MAX, &parse->out->sources);
 }
 
-static void read_active(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_active(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			struct ct_span group)
 {
 	(void)operand;
 	(void)group;
 	parse->out->is_active = true;
 }
 
-static void read_list(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_list(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	(void)operand;
 	(void)group;
 	parse->out->is_list = true;
 }
 
-static void read_type(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_type(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		      struct ct_span group)
 {
 	(void)operand;
 	if (!ct_name_is(group.at, group.size, "CTRACE"))
-		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is no type of trace that there is", "CTRACE");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group,
+				 "is no type of trace that there is", "CTRACE");
 }
 
-static void read_out(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_out(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+		     struct ct_span group)
 {
 	parse->out->out_kind = (enum ct_ipcs_source)operand->number;
 	ct_ipcs_read_words(&parse->scan, group, WORD_MAX, &parse->out->out);
 	if (!parse->scan.has_failed && parse->out->out.count != 1)
-		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is more than one", "one data set");
+		ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, group, "is more than one",
+				 "one data set");
 }
 
-static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group);
+static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			      struct ct_span group);
 
 /* ---- the tables ---- */
 
@@ -247,11 +276,15 @@ static const struct ct_ipcs_operand setdef_rows[] = {
 };
 /* clang-format on */
 
-const struct ct_ipcs_operands ct_ipcs_ctrace_operands = { ctrace_rows, CT_COUNT(ctrace_rows), "is not an operand of CTRACE" };
-const struct ct_ipcs_operands ct_ipcs_copytrc_operands = { copytrc_rows, CT_COUNT(copytrc_rows), "is not an operand of COPYTRC" };
-static const struct ct_ipcs_operands copy_option_table = { copy_option_rows, CT_COUNT(copy_option_rows),
+const struct ct_ipcs_operands ct_ipcs_ctrace_operands = { ctrace_rows, CT_COUNT(ctrace_rows),
+							  "is not an operand of CTRACE" };
+const struct ct_ipcs_operands ct_ipcs_copytrc_operands = { copytrc_rows, CT_COUNT(copytrc_rows),
+							   "is not an operand of COPYTRC" };
+static const struct ct_ipcs_operands copy_option_table = { copy_option_rows,
+							   CT_COUNT(copy_option_rows),
 							   "is not an option of COPYTRC" };
-const struct ct_ipcs_operands ct_ipcs_setdef_operands = { setdef_rows, CT_COUNT(setdef_rows), "is not an operand of SETDEF" };
+const struct ct_ipcs_operands ct_ipcs_setdef_operands = { setdef_rows, CT_COUNT(setdef_rows),
+							  "is not an operand of SETDEF" };
 const struct ct_ipcs_operands ct_ipcs_no_operands = { NULL, 0, "is not expected here" };
 
 /* ---- operands ---- */
@@ -261,7 +294,8 @@ bool ct_ipcs_begins(const char *name, struct ct_span word)
 	return word.size <= strlen(name) && ct_name_equal(name, word.size, word.at, word.size);
 }
 
-static void refuse_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table, struct ct_span word)
+static void refuse_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table,
+			   struct ct_span word)
 {
 	const char *names[64];
 	char what[100];
@@ -272,14 +306,17 @@ static void refuse_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_ope
 		names[count] = table->rows[count].name;
 	suggestion = ct_suggest(word, names, count);
 	if (suggestion != NULL)
-		(void)snprintf(what, sizeof what, "%s (did you mean %s?)", table->refusal, suggestion);
+		(void)snprintf(what, sizeof what, "%s (did you mean %s?)", table->refusal,
+			       suggestion);
 	else
 		(void)snprintf(what, sizeof what, "%s", table->refusal);
-	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, count == 0 ? "nothing more" : "one of its operands: HELP lists them");
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what,
+			 count == 0 ? "nothing more" : "one of its operands: HELP lists them");
 }
 
 /* "is short for STOP, START and STORAGE" */
-static void refuse_ambiguous(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table, struct ct_span word)
+static void refuse_ambiguous(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table,
+			     struct ct_span word)
 {
 	struct ct_buf what;
 	size_t left = 0;
@@ -295,12 +332,13 @@ static void refuse_ambiguous(struct ct_ipcs_parse *parse, const struct ct_ipcs_o
 		ct_buf_add_text(&what, table->rows[i].name);
 		ct_buf_add_text(&what, left > 1 ? ", " : left == 1 ? " and " : "");
 	}
-	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, ct_buf_text(&what), "more letters of one of them");
+	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, ct_buf_text(&what),
+			 "more letters of one of them");
 	ct_buf_fini(&what);
 }
 
-static const struct ct_ipcs_operand *find_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table,
-						  struct ct_span word)
+static const struct ct_ipcs_operand *
+find_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table, struct ct_span word)
 {
 	const struct ct_ipcs_operand *found = NULL;
 
@@ -315,7 +353,8 @@ static const struct ct_ipcs_operand *find_operand(struct ct_ipcs_parse *parse, c
 
 		if (!ct_ipcs_begins(row->name, word))
 			continue;
-		if (found != NULL && (found->group != row->group || found->number != row->number || found->read != row->read)) {
+		if (found != NULL && (found->group != row->group || found->number != row->number ||
+				      found->read != row->read)) {
 			refuse_ambiguous(parse, table, word);
 			return NULL;
 		}
@@ -330,7 +369,8 @@ static void refuse_again(struct ct_ipcs_parse *parse, struct ct_span word, struc
 {
 	char what[60];
 
-	(void)snprintf(what, sizeof what, "contradicts or repeats %.*s", (int)(before.size < 20 ? before.size : 20), before.at);
+	(void)snprintf(what, sizeof what, "contradicts or repeats %.*s",
+		       (int)(before.size < 20 ? before.size : 20), before.at);
 	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, "each operand once");
 }
 
@@ -342,7 +382,8 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 	const struct ct_ipcs_operand *operand;
 
 	if (word.size == 0) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->at, 1 }, "is not expected here", "an operand");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->at, 1 },
+				 "is not expected here", "an operand");
 		return;
 	}
 	operand = find_operand(parse, table, word);
@@ -357,11 +398,14 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 		group = ct_ipcs_scan_group(scan, operand->value == HAS_VALUE ? "a value" : NULL);
 		if (group.at == NULL) {
 			if (scan->message == CT_ITT_NONE)
-				scan->message = operand->read == read_copy_options ? CT_ITT10017I : parse->incomplete;
+				scan->message = operand->read == read_copy_options
+							? CT_ITT10017I
+							: parse->incomplete;
 			return;
 		}
 	} else if (operand->value == HAS_VALUE) {
-		ct_ipcs_diagnose(scan, parse->incomplete, word, "has no value", "\"(\" and a value behind it");
+		ct_ipcs_diagnose(scan, parse->incomplete, word, "has no value",
+				 "\"(\" and a value behind it");
 		return;
 	}
 	operand->read(parse, operand, group);
@@ -377,7 +421,8 @@ void ct_ipcs_read_operands(struct ct_ipcs_parse *parse, const struct ct_ipcs_ope
 }
 
 /* OPTIONS((COMP(X) SUB((Y)))) of COPYTRC: what is wrong there has messages of its own. */
-static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand, struct ct_span group)
+static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
+			      struct ct_span group)
 {
 	struct ct_ipcs_scan *scan = &parse->scan;
 	struct ct_span inner = ct_ipcs_inner(group);

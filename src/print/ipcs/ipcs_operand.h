@@ -1,5 +1,6 @@
 /*
- * print/ipcs/ipcs_operand.h - one command while it is parsed: ipcs_parse.c knows subcommands, ipcs_operand.c what may stand behind them.
+ * print/ipcs/ipcs_operand.h - one command while it is parsed: ipcs_parse.c knows subcommands,
+ * ipcs_operand.c what may stand behind them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

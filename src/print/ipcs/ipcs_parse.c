@@ -1,8 +1,10 @@
 /*
- * ipcs_parse.c - subcommands: CTRACE, MERGE, COPYTRC, SETDEF and the rest, and what must hold of all their operands together.
+ * ipcs_parse.c - subcommands: CTRACE, MERGE, COPYTRC, SETDEF and the rest, and what must hold of
+ * all their operands together.
  *
- * Called by ctrace ipcs for every command, on its only thread.  Keywords may be abbreviated as far as they stay unambiguous.  A command ends
- * with its first error; what had been read by then is freed with it.
+ * Called by ctrace ipcs for every command, on its only thread.  Keywords may be abbreviated as far
+ * as they stay unambiguous.  A command ends with its first error; what had been read by then is
+ * freed with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,11 +24,14 @@ static void check_times(struct ct_ipcs_parse *parse)
 	out->has_start = parse->start.is_said;
 	out->has_stop = parse->stop.is_said;
 	if (out->has_start && !ct_ipcs_moment_us(&parse->start, out->is_local, &out->start_us))
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar",
+				 "mm/dd/yy,hh.mm.ss.dddddd");
 	else if (out->has_stop && !ct_ipcs_moment_us(&parse->stop, out->is_local, &out->stop_us))
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->stop.word, "is no day of the calendar", "mm/dd/yy,hh.mm.ss.dddddd");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->stop.word, "is no day of the calendar",
+				 "mm/dd/yy,hh.mm.ss.dddddd");
 	else if (out->has_start && out->has_stop && out->start_us > out->stop_us)
-		ct_ipcs_diagnose(scan, CT_ITT10011I, parse->stop.word, "is before START", "a later time");
+		ct_ipcs_diagnose(scan, CT_ITT10011I, parse->stop.word, "is before START",
+				 "a later time");
 }
 
 static void check_names(struct ct_ipcs_parse *parse)
@@ -36,10 +41,12 @@ static void check_names(struct ct_ipcs_parse *parse)
 	struct ct_ipcs_scan *scan = &parse->scan;
 
 	if (out->sub[0] != '\0' && out->component[0] == '\0')
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component", "COMP(name) with it");
-	else if (strlen(out->component) + strlen(out->sub) >= CTRACE_MAX_COMPONENT && out->sub[0] != '\0')
-		ct_ipcs_diagnose(scan, CT_ITT10014I, said[CT_IPCS_GROUP_SUB], "makes a name of more than 255 characters",
-				 "shorter names");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component",
+				 "COMP(name) with it");
+	else if (strlen(out->component) + strlen(out->sub) >= CTRACE_MAX_COMPONENT &&
+		 out->sub[0] != '\0')
+		ct_ipcs_diagnose(scan, CT_ITT10014I, said[CT_IPCS_GROUP_SUB],
+				 "makes a name of more than 255 characters", "shorter names");
 }
 
 static void parse_ctrace(struct ct_ipcs_parse *parse)
@@ -52,11 +59,13 @@ static void parse_ctrace(struct ct_ipcs_parse *parse)
 		return;
 	if (said[CT_IPCS_GROUP_QUERY].at != NULL && said[CT_IPCS_GROUP_COMP].at != NULL)
 		ct_ipcs_diagnose(scan, CT_ITT10001I,
-				 said[CT_IPCS_GROUP_QUERY].at > said[CT_IPCS_GROUP_COMP].at ? said[CT_IPCS_GROUP_QUERY]
-											    : said[CT_IPCS_GROUP_COMP],
+				 said[CT_IPCS_GROUP_QUERY].at > said[CT_IPCS_GROUP_COMP].at
+					 ? said[CT_IPCS_GROUP_QUERY]
+					 : said[CT_IPCS_GROUP_COMP],
 				 "cannot stand with the other", "QUERY or COMP");
 	else if (said[CT_IPCS_GROUP_QUERY].at == NULL && said[CT_IPCS_GROUP_COMP].at == NULL)
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "COMP(name) or QUERY");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 },
+				 "the command ends here", "COMP(name) or QUERY");
 	check_names(parse);
 	check_times(parse);
 }
@@ -67,8 +76,8 @@ static void parse_copytrc(struct ct_ipcs_parse *parse)
 
 	ct_ipcs_read_operands(parse, &ct_ipcs_copytrc_operands);
 	if (!scan->has_failed && parse->out->out.count == 0)
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here",
-				 "OUTDATASET(path) or OUTFILE(ddname)");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 },
+				 "the command ends here", "OUTDATASET(path) or OUTFILE(ddname)");
 	check_names(parse);
 	check_times(parse);
 }
@@ -87,7 +96,8 @@ static void parse_help(struct ct_ipcs_parse *parse)
 {
 	struct ct_span word = ct_ipcs_scan_word(&parse->scan);
 
-	(void)snprintf(parse->out->topic, sizeof parse->out->topic, "%.*s", (int)(word.size < 31 ? word.size : 31), word.at);
+	(void)snprintf(parse->out->topic, sizeof parse->out->topic, "%.*s",
+		       (int)(word.size < 31 ? word.size : 31), word.at);
 	ct_name_upper(parse->out->topic, strlen(parse->out->topic));
 	ct_ipcs_read_operands(parse, &ct_ipcs_no_operands);
 }
@@ -99,10 +109,14 @@ static const struct verb_row {
 	enum ct_ipcs_verb verb;
 	void (*parse)(struct ct_ipcs_parse *parse);
 } verbs[] = {
-	{ "CTRACE", CT_IPCS_CTRACE, parse_ctrace },    { "QUERY", CT_IPCS_CTRACE, parse_ctrace },
-	{ "MERGE", CT_IPCS_MERGE, parse_nothing },     { "MERGEEND", CT_IPCS_MERGEEND, parse_nothing },
-	{ "COPYTRC", CT_IPCS_COPYTRC, parse_copytrc }, { "SETDEF", CT_IPCS_SETDEF, parse_setdef },
-	{ "HELP", CT_IPCS_HELP, parse_help },          { "END", CT_IPCS_END, parse_nothing },
+	{ "CTRACE", CT_IPCS_CTRACE, parse_ctrace },
+	{ "QUERY", CT_IPCS_CTRACE, parse_ctrace },
+	{ "MERGE", CT_IPCS_MERGE, parse_nothing },
+	{ "MERGEEND", CT_IPCS_MERGEEND, parse_nothing },
+	{ "COPYTRC", CT_IPCS_COPYTRC, parse_copytrc },
+	{ "SETDEF", CT_IPCS_SETDEF, parse_setdef },
+	{ "HELP", CT_IPCS_HELP, parse_help },
+	{ "END", CT_IPCS_END, parse_nothing },
 };
 
 bool ct_ipcs_is_command(const char *word)
@@ -148,7 +162,8 @@ bool ct_ipcs_may_be_command(const char *word)
 	struct ct_span verb = { word, strcspn(word, " \t\n(") };
 
 	/* "COMP(" has no blank in it, other than "traces (old)". */
-	return group != NULL && group > word && !ct_is_blank(group[-1]) && (find_verb(verb) != NULL || suggest_verb(verb) != NULL);
+	return group != NULL && group > word && !ct_is_blank(group[-1]) &&
+	       (find_verb(verb) != NULL || suggest_verb(verb) != NULL);
 }
 
 static void refuse_verb(struct ct_ipcs_parse *parse, struct ct_span word)
@@ -160,7 +175,8 @@ static void refuse_verb(struct ct_ipcs_parse *parse, struct ct_span word)
 	if (ct_name_is(word.at, word.size, "GTFTRACE"))
 		(void)snprintf(what, sizeof what, "has nothing to read: there are no GTF traces");
 	else if (suggestion != NULL)
-		(void)snprintf(what, sizeof what, "is no subcommand (did you mean %s?)", suggestion);
+		(void)snprintf(what, sizeof what, "is no subcommand (did you mean %s?)",
+			       suggestion);
 	else
 		(void)snprintf(what, sizeof what, "is no subcommand");
 	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, expected);
@@ -181,7 +197,8 @@ static void parse_command(struct ct_ipcs_parse *parse)
 	row->parse(parse);
 }
 
-enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out, enum ct_ipcs_message *out_message,
+enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out,
+				 enum ct_ipcs_message *out_message,
 				 struct ct_diagnostic *out_diagnostic)
 {
 	struct ct_ipcs_parse parse = { .out = out };

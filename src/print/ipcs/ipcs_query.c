@@ -1,7 +1,8 @@
 /*
  * ipcs_query.c - which traces there are: names, how many entries, from when to when.
  *
- * Called by the run for every event that it reads.  A trace may claim any number of names: past a bound they are only counted.
+ * Called by the run for every event that it reads.  A trace may claim any number of names: past a
+ * bound they are only counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,8 @@ static bool is_named(const void *items, uint32_t number, const void *key)
 	const struct ct_ipcs_trace *trace = (const struct ct_ipcs_trace *)items + number;
 	const struct ctrace_event *event = key;
 
-	return ct_name_equal(trace->name, trace->name_size, event->component, event->component_size);
+	return ct_name_equal(trace->name, trace->name_size, event->component,
+			     event->component_size);
 }
 
 static uint32_t hash_of(const struct ctrace_event *event)
@@ -49,9 +51,10 @@ static struct ct_ipcs_trace *add(struct ct_ipcs_traces *traces, const struct ctr
 		traces->has_failed = true;
 		return NULL;
 	}
-	at[traces->count] = (struct ct_ipcs_trace){
-		.name = name, .name_size = strlen(name), .first_ns = event->time_ns, .last_ns = event->time_ns
-	};
+	at[traces->count] = (struct ct_ipcs_trace){ .name = name,
+						    .name_size = strlen(name),
+						    .first_ns = event->time_ns,
+						    .last_ns = event->time_ns };
 	ct_hash_table_add(&traces->table, hash_of(event), traces->count);
 	return &at[traces->count++];
 }
@@ -110,7 +113,8 @@ void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces)
 bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
 {
 	for (size_t size = 0; size < trace->name_size; size++)
-		if (trace->name[size] == '.' && ct_ipcs_names(command->component, command->sub, trace->name, size))
+		if (trace->name[size] == '.' &&
+		    ct_ipcs_names(command->component, command->sub, trace->name, size))
 			return true;
 	return false;
 }

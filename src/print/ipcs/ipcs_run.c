@@ -1,7 +1,9 @@
 /*
- * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each: which entries come, and in which order.
+ * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each:
+ * which entries come, and in which order.
  *
- * Called by ctrace ipcs for each command, on its only thread.  Everything kept is bounded, but for what readers keep themselves.
+ * Called by ctrace ipcs for each command, on its only thread.  Everything kept is bounded, but for
+ * what readers keep themselves.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +27,8 @@ static void forget(struct ct_ipcs_lister *lister)
 	lister->run->has_heading = lister->run->is_merged && lister->run->has_heading;
 }
 
-static void count(struct ct_ipcs_lister *lister, const struct ct_view *view, enum ct_ipcs_choice choice)
+static void count(struct ct_ipcs_lister *lister, const struct ct_view *view,
+		  enum ct_ipcs_choice choice)
 {
 	if (choice == CT_IPCS_OTHER_TRACE) {
 		ct_ipcs_traces_note(&lister->traces, &view->event);
@@ -40,7 +43,8 @@ static void count(struct ct_ipcs_lister *lister, const struct ct_view *view, enu
 /* Is everything that follows too late?  What is read is in time order. */
 static bool is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
-	return lister->command->has_stop && lister->in_time != 0 && view->event.time_ns / 1000u > lister->command->stop_us;
+	return lister->command->has_stop && lister->in_time != 0 &&
+	       view->event.time_ns / 1000u > lister->command->stop_us;
 }
 
 static bool is_wanted(struct ct_ipcs_lister *lister, const struct ct_view *view)
@@ -170,7 +174,8 @@ static void end_lister(struct ct_ipcs_lister *lister)
 		if (run->is_merged)
 			ct_buf_add_char(&run->out, '\n');
 		ct_ipcs_print_title(&run->out, lister->command);
-		ct_ipcs_print_date(&run->out, &(struct ct_ipcs_layout){ .is_local = lister->layout.is_local },
+		ct_ipcs_print_date(&run->out,
+				   &(struct ct_ipcs_layout){ .is_local = lister->layout.is_local },
 				   lister->tallies.first_ns);
 		ct_ipcs_print_tally(&run->out, &lister->tallies);
 	}
@@ -188,8 +193,10 @@ static bool is_asked_for(const struct ct_ipcs_command *command, const struct ct_
 	if (command->component[0] == '\0')
 		return true;
 	if (command->sub[0] != '\0')
-		return ct_ipcs_names(command->component, command->sub, trace->name, trace->name_size);
-	return ct_ipcs_names(command->component, "", trace->name, trace->name_size) || ct_ipcs_is_below(command, trace);
+		return ct_ipcs_names(command->component, command->sub, trace->name,
+				     trace->name_size);
+	return ct_ipcs_names(command->component, "", trace->name, trace->name_size) ||
+	       ct_ipcs_is_below(command, trace);
 }
 
 /* What running processes have defined under the name. */
@@ -202,7 +209,8 @@ static void print_definitions(struct ct_ipcs_lister *lister, const struct ct_ipc
 		count += ct_name_is(trace->name, trace->name_size, output->definitions[i].name);
 	for (uint32_t i = 0; i < output->definition_count; i++)
 		if (ct_name_is(trace->name, trace->name_size, output->definitions[i].name))
-			ct_ipcs_print_definition(&lister->run->out, &output->definitions[i], count > 1);
+			ct_ipcs_print_definition(&lister->run->out, &output->definitions[i],
+						 count > 1);
 }
 
 static void note_traces(struct ct_ipcs_lister *lister)
@@ -213,7 +221,8 @@ static void note_traces(struct ct_ipcs_lister *lister)
 	while ((view = next_view(lister)) != NULL)
 		ct_ipcs_traces_note(&lister->traces, &view->event);
 	for (uint32_t i = 0; i < output->definition_count; i++)
-		ct_ipcs_traces_name(&lister->traces, output->definitions[i].name, strlen(output->definitions[i].name));
+		ct_ipcs_traces_name(&lister->traces, output->definitions[i].name,
+				    strlen(output->definitions[i].name));
 }
 
 static void run_query(struct ct_ipcs_lister *lister)
@@ -229,13 +238,15 @@ static void run_query(struct ct_ipcs_lister *lister)
 			continue;
 		if (lister->shown++ == 0)
 			ct_ipcs_print_query_title(&lister->run->out);
-		ct_ipcs_print_query(&lister->run->out, trace, command->component[0] != '\0', command->is_local);
+		ct_ipcs_print_query(&lister->run->out, trace, command->component[0] != '\0',
+				    command->is_local);
 		if (command->component[0] != '\0')
 			print_definitions(lister, trace);
 		ct_ipcs_offer(lister->run);
 	}
 	if (lister->traces.others != 0)
-		ct_buf_add_format(&lister->run->out, " AND MORE TRACES, WITH %" PRIu64 " ENTRIES\n", lister->traces.others);
+		ct_buf_add_format(&lister->run->out, " AND MORE TRACES, WITH %" PRIu64 " ENTRIES\n",
+				  lister->traces.others);
 	ct_ipcs_say_last_gaps(lister);
 	if (lister->shown == 0 && command->component[0] != '\0')
 		ct_ipcs_say_no_trace(lister);
@@ -318,7 +329,8 @@ static struct ct_ipcs_lister *earliest(struct ct_ipcs_listing *run)
 		struct ct_ipcs_lister *lister = &run->listers[i];
 
 		read_on(lister);
-		if (lister->next != NULL && (found == NULL || lister->next->event.time_ns < found->next->event.time_ns))
+		if (lister->next != NULL &&
+		    (found == NULL || lister->next->event.time_ns < found->next->event.time_ns))
 			found = lister;
 	}
 	return found;
@@ -339,7 +351,8 @@ static void run_listers(struct ct_ipcs_listing *run)
 	if (run->is_merged)
 		print_merged(run);
 	for (size_t i = 0; i < run->count; i++)
-		run->listers[i].is_at_end = run->listers[i].is_terminated = !ct_ipcs_exits_start(&run->listers[i]);
+		run->listers[i].is_at_end = run->listers[i].is_terminated =
+			!ct_ipcs_exits_start(&run->listers[i]);
 	while ((lister = earliest(run)) != NULL)
 		take(lister);
 	if (run->output->is_narrowed && is_without_entries(run)) {
@@ -350,10 +363,13 @@ static void run_listers(struct ct_ipcs_listing *run)
 		end_lister(&run->listers[i]);
 }
 
-enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_jobs, bool is_merged,
-			       const struct ct_ipcs_output *output, uint64_t *out_shown)
+enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_jobs,
+			       bool is_merged, const struct ct_ipcs_output *output,
+			       uint64_t *out_shown)
 {
-	struct ct_ipcs_listing run = { .output = output, .count = count_of_jobs, .is_merged = is_merged };
+	struct ct_ipcs_listing run = { .output = output,
+				       .count = count_of_jobs,
+				       .is_merged = is_merged };
 	enum ctrace_status status = CTRACE_OK;
 	uint64_t shown = 0;
 	bool has_failed = false;

@@ -1,8 +1,10 @@
 /*
- * ipcs_say.c - what is said about a listing, in it: losses where they are, what is not known, and why nothing was shown.
+ * ipcs_say.c - what is said about a listing, in it: losses where they are, what is not known, and
+ * why nothing was shown.
  *
- * Called by ipcs_run.c and ipcs_exits.c, on their thread; ct_ipcs_note() by the reader, while ipcs_run.c asks it for the next event.  Everything
- * that is kept for it is bounded, and what finds no place is told in sum.
+ * Called by ipcs_run.c and ipcs_exits.c, on their thread; ct_ipcs_note() by the reader, while
+ * ipcs_run.c asks it for the next event.  Everything that is kept for it is bounded, and what finds
+ * no place is told in sum.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +42,8 @@ void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const c
 
 static bool is_same_gap(const struct ct_ipcs_gap *gap, const struct ct_read_note *note)
 {
-	return gap->from_ns == note->to_ns && strncmp(gap->path, note->path, sizeof gap->path - 1) == 0;
+	return gap->from_ns == note->to_ns &&
+	       strncmp(gap->path, note->path, sizeof gap->path - 1) == 0;
 }
 
 void ct_ipcs_note(const struct ct_read_note *note, void *user)
@@ -52,7 +55,8 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 		job->also(note, job->also_user);
 	if (note->trouble != CT_TROUBLE_MISSING && note->trouble != CT_TROUBLE_LOST)
 		return;
-	if (note->source_process != NULL && !ct_ipcs_is_of_system(job->command, note->source_process))
+	if (note->source_process != NULL &&
+	    !ct_ipcs_is_of_system(job->command, note->source_process))
 		return;
 	if (job->gap_count != 0 && is_same_gap(&job->gaps[job->gap_count - 1], note)) {
 		gap = &job->gaps[job->gap_count - 1];
@@ -73,10 +77,12 @@ static void say_gap(struct ct_ipcs_lister *lister, const struct ct_ipcs_gap *gap
 	const char *values[] = { what, gap->path };
 
 	if (gap->packets != 0 && gap->events != 0)
-		(void)snprintf(what, sizeof what, "%" PRIu64 " packets and %" PRIu64 " events", gap->packets, gap->events);
+		(void)snprintf(what, sizeof what, "%" PRIu64 " packets and %" PRIu64 " events",
+			       gap->packets, gap->events);
 	else
 		(void)snprintf(what, sizeof what, "%" PRIu64 " %s%s", gap->packets + gap->events,
-			       gap->packets != 0 ? "packet" : "event", gap->packets + gap->events == 1 ? "" : "s");
+			       gap->packets != 0 ? "packet" : "event",
+			       gap->packets + gap->events == 1 ? "" : "s");
 	ct_ipcs_say(lister, CT_ITT10016I, values);
 }
 
@@ -108,9 +114,12 @@ void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister)
 
 /* ---- what is not known ---- */
 
-void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice, const struct ct_view *view)
+void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
+			     const struct ct_view *view)
 {
-	const char *what = choice == CT_IPCS_NO_EXCEPTIONS ? "EXCEPTION" : choice == CT_IPCS_NO_ASID ? "ASID" : "JOBNAME";
+	const char *what = choice == CT_IPCS_NO_EXCEPTIONS ? "EXCEPTION"
+			   : choice == CT_IPCS_NO_ASID     ? "ASID"
+							   : "JOBNAME";
 
 	if ((lister->unsupported & 1u << choice) != 0)
 		return;
@@ -142,11 +151,13 @@ void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *vi
 	const struct ct_ipcs_command *command = lister->command;
 	char sub[CTRACE_MAX_COMPONENT + 16], id[9];
 
-	if (view->component != NULL && view->type == NULL && !has_told_id(lister, view->event.event_id)) {
+	if (view->component != NULL && view->type == NULL &&
+	    !has_told_id(lister, view->event.event_id)) {
 		(void)snprintf(id, sizeof id, "%08X", view->event.event_id);
 		ct_ipcs_say(lister, CT_ITT10010I, (const char *[]){ id });
 	}
-	if (view->component != NULL || view->names != NULL || command->report == CT_IPCS_SHORT || lister->has_told_no_catalog)
+	if (view->component != NULL || view->names != NULL || command->report == CT_IPCS_SHORT ||
+	    lister->has_told_no_catalog)
 		return;
 	lister->has_told_no_catalog = true;
 	print_sub(sub, sizeof sub, command->sub);
@@ -170,7 +181,8 @@ static void add_trace_name(struct ct_buf *list, const struct ct_ipcs_trace *trac
 }
 
 /* Those that there are, or those below what is meant; how many. */
-static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_those_below, struct ct_buf *list)
+static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_those_below,
+			    struct ct_buf *list)
 {
 	uint32_t found = 0;
 
@@ -197,7 +209,8 @@ static bool is_defined(const struct ct_ipcs_lister *lister)
 	const struct ct_ipcs_output *output = lister->run->output;
 
 	for (uint32_t i = 0; i < output->definition_count; i++)
-		if (ct_ipcs_names(command->component, command->sub, output->definitions[i].name, strlen(output->definitions[i].name)))
+		if (ct_ipcs_names(command->component, command->sub, output->definitions[i].name,
+				  strlen(output->definitions[i].name)))
 			return true;
 	return false;
 }
@@ -215,7 +228,8 @@ void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
 	if (list_traces(lister, true, &list) != 0 || is_defined(lister)) {
 		if (is_defined(lister))
 			ct_buf_clear(&list);
-		ct_ipcs_say(lister, CT_ITT10003I, (const char *[]){ command->component, sub, ct_buf_text(&list) });
+		ct_ipcs_say(lister, CT_ITT10003I,
+			    (const char *[]){ command->component, sub, ct_buf_text(&list) });
 		ct_buf_fini(&list);
 		return;
 	}
@@ -223,7 +237,8 @@ void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
 		ct_buf_clear(&list);
 		ct_buf_add_text(&list, ": the input has no entries");
 	}
-	ct_ipcs_say(lister, CT_ITT10015I, (const char *[]){ command->component, sub, ct_buf_text(&list) });
+	ct_ipcs_say(lister, CT_ITT10015I,
+		    (const char *[]){ command->component, sub, ct_buf_text(&list) });
 	ct_buf_fini(&list);
 }
 

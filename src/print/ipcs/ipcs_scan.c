@@ -1,9 +1,11 @@
 /*
- * ipcs_scan.c - a command's text as words and values, as TSO reads them: comments, continuation lines, parentheses, quotation marks.
+ * ipcs_scan.c - a command's text as words and values, as TSO reads them: comments, continuation
+ * lines, parentheses, quotation marks.
  *
- * Called by the parsers of ipcs_parse.c, on the thread that asked.  The text may be any bytes and need not be terminated; it is copied once,
- * without comments and with continuation lines joined, and each byte of the copy knows where it stood.  Nothing is read past the end,
- * and nothing here knows an operand.
+ * Called by the parsers of ipcs_parse.c, on the thread that asked.  The text may be any bytes and
+ * need not be terminated; it is copied once, without comments and with continuation lines joined,
+ * and each byte of the copy knows where it stood.  Nothing is read past the end, and nothing here
+ * knows an operand.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +31,8 @@ static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_diag
 	out->column = (unsigned)(offset - start) + 1;
 }
 
-void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word, const char *what,
-		      const char *expected)
+void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word,
+		      const char *what, const char *expected)
 {
 	struct ct_buf text;
 
@@ -45,8 +47,10 @@ void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, s
 	}
 	ct_buf_add_text(&text, what);
 	place(scan, scan->places[word.at - scan->text], scan->diagnostic);
-	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", ct_buf_text(&text));
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
+	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s",
+		       ct_buf_text(&text));
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
+		       expected);
 	ct_buf_fini(&text);
 }
 
@@ -56,7 +60,8 @@ static bool refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, c
 	scan->has_failed = true;
 	place(scan, offset, scan->diagnostic);
 	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", what);
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected);
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
+		       expected);
 	return false;
 }
 
@@ -67,7 +72,8 @@ static bool is_line_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Where the line goes on behind a mark of continuation that ends it: from behind the line's end; NULL: `at` is no such mark. */
+/* Where the line goes on behind a mark of continuation that ends it: from behind the line's end;
+ * NULL: `at` is no such mark. */
 static const char *continued(const char *at, const char *end)
 {
 	if (*at != '-' && *at != '+')
@@ -158,7 +164,8 @@ static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, s
 		}
 		if ((unsigned char)*at < ' ' && !ct_is_blank(*at)) {
 			scan->places[*out_size] = (uint32_t)(at - text);
-			return refuse(scan, (size_t)(at - text), "a control character is not text", "a command");
+			return refuse(scan, (size_t)(at - text), "a control character is not text",
+				      "a command");
 		}
 		is_quoted ^= *at == '\'';
 		put(scan, out_size, *at, (size_t)(at - text));
@@ -168,7 +175,8 @@ static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, s
 	return true;
 }
 
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size, struct ct_diagnostic *diagnostic)
+bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size,
+			struct ct_diagnostic *diagnostic)
 {
 	size_t copied = 0;
 
@@ -228,7 +236,8 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 
 	ct_ipcs_scan_blanks(scan);
 	start = scan->at;
-	while (scan->at < scan->end && !is_separator(*scan->at) && (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
+	while (scan->at < scan->end && !is_separator(*scan->at) &&
+	       (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
 		scan->at++;
 	return ct_span_of(start, scan->at);
 }
@@ -261,12 +270,14 @@ struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expecte
 		at++;
 	}
 	if (at == scan->end) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 }, "the command ends here", "\")\"");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 },
+				 "the command ends here", "\")\"");
 		return (struct ct_span){ NULL, 0 };
 	}
 	scan->at = at + 1;
 	if (ct_span_trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ at, 0 }, "nothing stands between the parentheses", expected);
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ at, 0 },
+				 "nothing stands between the parentheses", expected);
 		return (struct ct_span){ NULL, 0 };
 	}
 	return ct_span_trim(ct_span_of(start, at));
@@ -318,7 +329,8 @@ char *ct_ipcs_unquote(struct ct_span value)
 	if (text == NULL)
 		return NULL;
 	for (size_t i = 0; i < value.size; i++) {
-		bool is_doubled = value.at[i] == '\'' && i > 0 && i + 2 < value.size && value.at[i + 1] == '\'';
+		bool is_doubled = value.at[i] == '\'' && i > 0 && i + 2 < value.size &&
+				  value.at[i + 1] == '\'';
 
 		if (value.at[i] != '\'' || is_doubled)
 			text[size++] = value.at[i];

@@ -1,7 +1,8 @@
 /*
  * ipcs_select.c - is an event one that a command means?
  *
- * Called for every event that is read; pure.  Names are compared element by element, since an element like ASID(000F) has several forms.
+ * Called for every event that is read; pure.  Names are compared element by element, since an
+ * element like ASID(000F) has several forms.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,8 @@ size_t ct_ipcs_head_size(const char *name, size_t size)
 /* The digits of ASID(digits), without zeros before them. */
 static bool asid_digits(struct ct_span element, struct ct_span *out)
 {
-	if (element.size < 7 || !ct_name_equal(element.at, 5, "ASID(", 5) || element.at[element.size - 1] != ')')
+	if (element.size < 7 || !ct_name_equal(element.at, 5, "ASID(", 5) ||
+	    element.at[element.size - 1] != ')')
 		return false;
 	*out = (struct ct_span){ element.at + 5, element.size - 6 };
 	while (out->size > 1 && (out->at[0] == '0' || ct_is_blank(out->at[0]))) {
@@ -82,8 +84,8 @@ bool ct_ipcs_names(const char *component, const char *sub, const char *name, siz
 {
 	struct ct_span rest = { name, name_size };
 
-	return takes((struct ct_span){ component, strlen(component) }, &rest) && takes((struct ct_span){ sub, strlen(sub) }, &rest) &&
-	       rest.size == 0;
+	return takes((struct ct_span){ component, strlen(component) }, &rest) &&
+	       takes((struct ct_span){ sub, strlen(sub) }, &rest) && rest.size == 0;
 }
 
 void ct_ipcs_sysname(const char *host, char out[9])
@@ -116,7 +118,8 @@ static bool is_job(const struct ct_ipcs_words *jobs, const char *jobname)
 }
 
 /* Each list adds what it names. */
-static enum ct_ipcs_choice select_space(const struct ct_ipcs_command *command, const struct ct_view *view)
+static enum ct_ipcs_choice select_space(const struct ct_ipcs_command *command,
+					const struct ct_view *view)
 {
 	uint32_t asid = command->asids.count != 0 ? ct_view_asid(view) : 0;
 	char jobname[17] = "";
@@ -136,29 +139,35 @@ static enum ct_ipcs_choice select_exception(const struct ct_view *view)
 {
 	if (view->type != NULL && view->type->is_exception)
 		return CT_IPCS_CHOSEN;
-	return view->component == NULL || !view->component->has_exception ? CT_IPCS_NO_EXCEPTIONS : CT_IPCS_OTHER;
+	return view->component == NULL || !view->component->has_exception ? CT_IPCS_NO_EXCEPTIONS
+									  : CT_IPCS_OTHER;
 }
 
-bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command, const struct ct_source_process *source_process)
+bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
+			  const struct ct_source_process *source_process)
 {
 	char name[SYSNAME_MAX + 1];
 
 	if (command->sysname[0] == '\0')
 		return true;
 	ct_ipcs_sysname(source_process->host, name);
-	return ct_name_is(name, strlen(name), command->sysname) || ct_name_is(source_process->host, strlen(source_process->host), command->sysname);
+	return ct_name_is(name, strlen(name), command->sysname) ||
+	       ct_name_is(source_process->host, strlen(source_process->host), command->sysname);
 }
 
-enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command, const struct ct_view *view)
+enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
+				   const struct ct_view *view)
 {
 	uint64_t time_us = view->event.time_ns / NS_PER_US;
 
 	if (command->component[0] != '\0' &&
-	    !ct_ipcs_names(command->component, command->sub, view->event.component, view->event.component_size))
+	    !ct_ipcs_names(command->component, command->sub, view->event.component,
+			   view->event.component_size))
 		return CT_IPCS_OTHER_TRACE;
 	if (!ct_ipcs_is_of_system(command, view->source_process))
 		return CT_IPCS_OTHER;
-	if ((command->has_start && time_us < command->start_us) || (command->has_stop && time_us > command->stop_us))
+	if ((command->has_start && time_us < command->start_us) ||
+	    (command->has_stop && time_us > command->stop_us))
 		return CT_IPCS_OTHER_TIME;
 	if (command->ids.count != 0 && !is_in(&command->ids, view->event.event_id))
 		return CT_IPCS_OTHER;

@@ -1,7 +1,8 @@
 /*
  * ipcs_tally.c - how often each entry was traced, and how far apart in time.
  *
- * Called by the run for every entry that TALLY counts.  Ids are the traced program's: past a bound they are only counted.
+ * Called by the run for every entry that TALLY counts.  Ids are the traced program's: past a bound
+ * they are only counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,8 @@ static uint32_t hash_of(const struct key *key)
 	return key->event_id * 2654435761u ^ key->component_hash;
 }
 
-static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view, const struct key *key)
+static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view,
+				 const struct key *key)
 {
 	struct ct_ipcs_tally *at, *tally;
 	struct ct_buf mnemonic;
@@ -58,7 +60,9 @@ static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct c
 	}
 	tallies->at = at;
 	tally = &at[tallies->count];
-	*tally = (struct ct_ipcs_tally){ .event_id = key->event_id, .component_hash = key->component_hash, .least_ns = UINT64_MAX };
+	*tally = (struct ct_ipcs_tally){ .event_id = key->event_id,
+					 .component_hash = key->component_hash,
+					 .least_ns = UINT64_MAX };
 	ct_buf_init(&mnemonic);
 	ct_ipcs_print_mnemonic(&mnemonic, view);
 	size = mnemonic.size < sizeof tally->mnemonic ? mnemonic.size : sizeof tally->mnemonic - 1;
@@ -94,9 +98,12 @@ static void note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
 
 void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view)
 {
-	const struct key key = { view->event.event_id, ct_name_hash(view->event.component, view->event.component_size) };
-	uint32_t found = ct_hash_table_find(&tallies->table, hash_of(&key), is_same, tallies->at, &key);
-	struct ct_ipcs_tally *tally = found != CT_HASH_TABLE_NONE ? &tallies->at[found] : add(tallies, view, &key);
+	const struct key key = { view->event.event_id,
+				 ct_name_hash(view->event.component, view->event.component_size) };
+	uint32_t found =
+		ct_hash_table_find(&tallies->table, hash_of(&key), is_same, tallies->at, &key);
+	struct ct_ipcs_tally *tally =
+		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : add(tallies, view, &key);
 
 	if (tallies->events++ == 0)
 		tallies->first_ns = view->event.time_ns;
@@ -115,7 +122,9 @@ static int compare(const void *a, const void *b)
 
 	if (left->event_id != right->event_id)
 		return left->event_id < right->event_id ? -1 : 1;
-	return left->component_hash < right->component_hash ? -1 : left->component_hash > right->component_hash;
+	return left->component_hash < right->component_hash
+		       ? -1
+		       : left->component_hash > right->component_hash;
 }
 
 void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies)

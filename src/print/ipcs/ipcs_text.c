@@ -1,7 +1,8 @@
 /*
  * ipcs_text.c - a command as text again, in one form whatever way it was written: what MERGE lists.
  *
- * Pure.  What comes out parses to the same command.  It has the user's own texts in it: escape before it is printed.
+ * Pure.  What comes out parses to the same command.  It has the user's own texts in it: escape
+ * before it is printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +56,8 @@ static void add_name(struct ct_buf *out, const char *name)
 		return;
 	}
 	for (; *name != '\0'; name++)
-		ct_buf_add_char(out, *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name);
+		ct_buf_add_char(out,
+				*name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name);
 }
 
 static void add_words(struct ct_buf *out, const char *keyword, const struct ct_ipcs_words *words)
@@ -88,15 +90,18 @@ static void add_ranges(struct ct_buf *out, const char *keyword, const struct ct_
 	ct_buf_add_char(out, ')');
 }
 
-static void add_time(struct ct_buf *out, const char *keyword, bool is_said, uint64_t time_us, bool is_local)
+static void add_time(struct ct_buf *out, const char *keyword, bool is_said, uint64_t time_us,
+		     bool is_local)
 {
 	time_t seconds = (time_t)(time_us / US_PER_SECOND);
 	struct tm parts;
 
-	if (!is_said || (is_local ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts)) == NULL)
+	if (!is_said ||
+	    (is_local ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts)) == NULL)
 		return;
-	ct_buf_add_format(out, " %s(%02d/%02d/%04d,%02d.%02d.%02d.%06u)", keyword, parts.tm_mon + 1, parts.tm_mday,
-			  parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec, (unsigned)(time_us % US_PER_SECOND));
+	ct_buf_add_format(out, " %s(%02d/%02d/%04d,%02d.%02d.%02d.%06u)", keyword, parts.tm_mon + 1,
+			  parts.tm_mday, parts.tm_year + 1900, parts.tm_hour, parts.tm_min,
+			  parts.tm_sec, (unsigned)(time_us % US_PER_SECOND));
 }
 
 static void add_trace(struct ct_buf *out, const struct ct_ipcs_command *command)

@@ -1,8 +1,8 @@
 /*
  * ipcs_values.c - what stands in an operand's parentheses: times, numbers and ranges, names.
  *
- * Called by ipcs_parse.c, on the thread that asked.  A value that is none is reported about; what was stored by then is freed with the
- * command.
+ * Called by ipcs_parse.c, on the thread that asked.  A value that is none is reported about; what
+ * was stored by then is freed with the command.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,8 @@
 static const char moment_expected[] = "mm/dd/yy,hh.mm.ss.dddddd";
 
 /* Digits, at most `most`; false: there are none, or more. */
-static bool take_digits(const char **at, const char *end, unsigned most, int *out_value, unsigned *out_count)
+static bool take_digits(const char **at, const char *end, unsigned most, int *out_value,
+			unsigned *out_count)
 {
 	unsigned count = 0;
 	int value = 0;
@@ -49,13 +50,15 @@ static bool take_date(const char **at, const char *end, struct ct_ipcs_moment *o
 	unsigned digits;
 
 	if (!take_digits(at, end, 2, &out->month, &digits) || !take_mark(at, end, "/") ||
-	    !take_digits(at, end, 2, &out->day, &digits) || !take_mark(at, end, "/") || !take_digits(at, end, 4, &out->year, &digits))
+	    !take_digits(at, end, 2, &out->day, &digits) || !take_mark(at, end, "/") ||
+	    !take_digits(at, end, 4, &out->year, &digits))
 		return false;
 	if (digits != 2 && digits != 4)
 		return false;
 	if (digits == 2)
 		out->year += out->year < 70 ? 2000 : 1900;
-	return out->month >= 1 && out->month <= 12 && out->day >= 1 && out->day <= 31 && out->year >= 1970;
+	return out->month >= 1 && out->month <= 12 && out->day >= 1 && out->day <= 31 &&
+	       out->year >= 1970;
 }
 
 /* hh.mm.ss.dddddd, also with colons, and as much of it as is said. */
@@ -66,10 +69,12 @@ static bool take_clock(const char **at, const char *end, struct ct_ipcs_moment *
 	if (!take_digits(at, end, 2, &out->hour, &digits) || !take_mark(at, end, ".:") ||
 	    !take_digits(at, end, 2, &out->minute, &digits))
 		return false;
-	if (*at != end && (!take_mark(at, end, ".:") || !take_digits(at, end, 2, &out->second, &digits)))
+	if (*at != end &&
+	    (!take_mark(at, end, ".:") || !take_digits(at, end, 2, &out->second, &digits)))
 		return false;
 	if (*at != end) {
-		if (!take_mark(at, end, ".:") || !take_digits(at, end, 6, &out->microsecond, &digits))
+		if (!take_mark(at, end, ".:") ||
+		    !take_digits(at, end, 6, &out->microsecond, &digits))
 			return false;
 		for (; digits < 6; digits++)
 			out->microsecond *= 10;
@@ -77,7 +82,8 @@ static bool take_clock(const char **at, const char *end, struct ct_ipcs_moment *
 	return out->hour <= 23 && out->minute <= 59 && out->second <= 59;
 }
 
-void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group, struct ct_ipcs_moment *out)
+void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
+			 struct ct_ipcs_moment *out)
 {
 	const char *end = group.at + group.size;
 	const char *at = group.at;
@@ -133,7 +139,8 @@ static bool parse_number(struct ct_span word, uint32_t *out)
 	bool is_decimal = false;
 	uint64_t value = 0;
 
-	if (word.size > 3 && word.at[1] == '\'' && word.at[word.size - 1] == '\'' && strchr("xXfF", word.at[0]) != NULL) {
+	if (word.size > 3 && word.at[1] == '\'' && word.at[word.size - 1] == '\'' &&
+	    strchr("xXfF", word.at[0]) != NULL) {
 		is_decimal = word.at[0] == 'f' || word.at[0] == 'F';
 		word = (struct ct_span){ word.at + 2, word.size - 3 };
 	}
@@ -173,22 +180,27 @@ static bool parse_range(struct ct_span word, struct ct_ipcs_range *out)
 	       parse_number(ct_span_of(mark + 1, word.at + word.size), &out->last);
 }
 
-void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least, uint32_t most, struct ct_ipcs_ranges *out)
+void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least,
+			 uint32_t most, struct ct_ipcs_ranges *out)
 {
 	char expected[80];
 	struct ct_span word;
 
-	(void)snprintf(expected, sizeof expected, "hexadecimal numbers %X to %X, and ranges first:last of them", least, most);
+	(void)snprintf(expected, sizeof expected,
+		       "hexadecimal numbers %X to %X, and ranges first:last of them", least, most);
 	group = ct_ipcs_inner(group);
 	while ((word = ct_ipcs_next_value(&group)).size != 0) {
 		struct ct_ipcs_range range;
 
 		if (!parse_range(word, &range) || range.first < least || range.last > most)
-			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is none of the numbers", expected);
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is none of the numbers",
+					 expected);
 		else if (range.first > range.last)
-			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is a range that descends", expected);
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is a range that descends",
+					 expected);
 		else if (out->count == CT_IPCS_LISTED)
-			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many",
+					 "at most 256 of them");
 		if (scan->has_failed)
 			return;
 		out->at[out->count++] = range;
@@ -205,7 +217,8 @@ void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_
 		value = value * 10 + (uint32_t)(group.at[i] - '0');
 	}
 	if (!is_number)
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no limit", "a decimal number of at most 8 digits");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no limit",
+				 "a decimal number of at most 8 digits");
 	else
 		*out = value; /* LIMIT(0): as if it were not said */
 }
@@ -234,28 +247,31 @@ static bool add_word(struct ct_ipcs_words *words, struct ct_span word)
 	return true;
 }
 
-void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest, struct ct_ipcs_words *out)
+void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest,
+			struct ct_ipcs_words *out)
 {
 	struct ct_span word;
 
 	group = ct_ipcs_inner(group);
 	while ((word = ct_ipcs_next_value(&group)).size != 0 && !scan->has_failed) {
 		if (out->count == CT_IPCS_LISTED)
-			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many", "at most 256 of them");
+			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is one too many",
+					 "at most 256 of them");
 		else if (!add_word(out, word))
 			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "finds no memory", "more of it");
 		else if (out->at[out->count - 1][0] == '\0')
 			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is empty", "a name");
 		else if (strlen(out->at[out->count - 1]) > longest)
 			ct_ipcs_diagnose(scan, CT_ITT_NONE, word, "is too long",
-					 longest == CTRACE_MAX_COMPONENT ? "at most 255 bytes" : "a shorter one");
+					 longest == CTRACE_MAX_COMPONENT ? "at most 255 bytes"
+									 : "a shorter one");
 	}
 }
 
 /* ---- names of traces ---- */
 
-static void read_name(struct ct_ipcs_scan *scan, struct ct_span value, enum ct_ipcs_message too_long,
-		      char out[CTRACE_MAX_COMPONENT + 1])
+static void read_name(struct ct_ipcs_scan *scan, struct ct_span value,
+		      enum ct_ipcs_message too_long, char out[CTRACE_MAX_COMPONENT + 1])
 {
 	char *name = ct_ipcs_unquote(value);
 	size_t size = name != NULL ? strlen(name) : 0;
@@ -263,7 +279,8 @@ static void read_name(struct ct_ipcs_scan *scan, struct ct_span value, enum ct_i
 	if (name == NULL)
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "finds no memory", "more of it");
 	else if (size > CTRACE_MAX_COMPONENT)
-		ct_ipcs_diagnose(scan, too_long, value, "is longer than 255 characters", "a shorter name");
+		ct_ipcs_diagnose(scan, too_long, value, "is longer than 255 characters",
+				 "a shorter name");
 	else if (size == 0)
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "is no name", "a name");
 	else
@@ -271,7 +288,8 @@ static void read_name(struct ct_ipcs_scan *scan, struct ct_span value, enum ct_i
 	free(name);
 }
 
-void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1])
+void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
+			    char out[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span rest = group;
 	struct ct_span value = ct_ipcs_next_value(&rest);
@@ -303,7 +321,8 @@ static unsigned count_names(const char *sub)
 	return size == 0 ? 0 : count;
 }
 
-void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[CTRACE_MAX_COMPONENT + 1])
+void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group,
+		      char out[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span inner = ct_ipcs_inner(group);
 	struct ct_span rest = inner;
@@ -311,7 +330,8 @@ void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[
 	unsigned count;
 
 	if (value.size == 0 || ct_ipcs_next_value(&rest).size != 0) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, inner, value.size == 0 ? "is no sublevel" : "is more than one sublevel",
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, inner,
+				 value.size == 0 ? "is no sublevel" : "is more than one sublevel",
 				 "names with dots between: SUB((name.name))");
 		return;
 	}
@@ -320,7 +340,9 @@ void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group, char out[
 		return;
 	count = count_names(out);
 	if (count == 0)
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "has an empty name", "names with dots between: SUB((name.name))");
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, value, "has an empty name",
+				 "names with dots between: SUB((name.name))");
 	else if (count > CT_IPCS_SUBNAMES)
-		ct_ipcs_diagnose(scan, CT_ITT10014I, value, "is more than 5 names", "at most 5 names");
+		ct_ipcs_diagnose(scan, CT_ITT10014I, value, "is more than 5 names",
+				 "at most 5 names");
 }

@@ -1,8 +1,10 @@
 /*
- * print_ipcs.c - component trace listings: titles, headings, and entries in the layouts SHORT, SUMMARY and FULL.
+ * print_ipcs.c - component trace listings: titles, headings, and entries in the layouts SHORT,
+ * SUMMARY and FULL.
  *
- * Called by the run for every entry.  Columns are those of spec/component-trace.md section 8.3.  What the traced program gave is shown as
- * digits or escaped: it can neither forge a line nor reach a terminal as anything but text.
+ * Called by the run for every entry.  Columns are those of spec/component-trace.md section 8.3.
+ * What the traced program gave is shown as digits or escaped: it can neither forge a line nor reach
+ * a terminal as anything but text.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +29,8 @@
 
 /* ---- time ---- */
 
-/* The last second that this thread has taken apart: asking the time zone costs more than the rest of a line. */
+/* The last second that this thread has taken apart: asking the time zone costs more than the rest
+ * of a line. */
 static _Thread_local struct {
 	uint64_t number; /* since 1970, plus 1: 0 is none */
 	bool is_local;
@@ -41,7 +44,8 @@ static const struct tm *parts_of(uint64_t time_ns, bool is_local)
 
 	if (last.number == number && last.is_local == is_local)
 		return &last.parts;
-	if ((is_local ? localtime_r(&seconds, &last.parts) : gmtime_r(&seconds, &last.parts)) == NULL)
+	if ((is_local ? localtime_r(&seconds, &last.parts) : gmtime_r(&seconds, &last.parts)) ==
+	    NULL)
 		last.parts = (struct tm){ .tm_year = 70, .tm_mday = 1 };
 	last.number = number;
 	last.is_local = is_local;
@@ -73,7 +77,8 @@ static void add_date(struct ct_buf *out, uint64_t time_ns, bool is_local)
 {
 	const struct tm *parts = parts_of(time_ns, is_local);
 
-	ct_buf_add_format(out, "%02d/%02d/%04d", parts->tm_mon + 1, parts->tm_mday, parts->tm_year + 1900);
+	ct_buf_add_format(out, "%02d/%02d/%04d", parts->tm_mon + 1, parts->tm_mday,
+			  parts->tm_year + 1900);
 }
 
 void ct_ipcs_print_time(struct ct_buf *out, uint64_t time_ns, bool is_local)
@@ -123,11 +128,15 @@ void ct_ipcs_print_title(struct ct_buf *out, const struct ct_ipcs_command *comma
 void ct_ipcs_print_heading(struct ct_buf *out, const struct ct_ipcs_layout *layout)
 {
 	add_blanks(out, layout->indent);
-	ct_buf_add_text(out, layout->has_sysname ? " SYSNAME   MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n"
-						 : " MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n");
+	ct_buf_add_text(out,
+			layout->has_sysname
+				? " SYSNAME   MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n"
+				: " MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n");
 	add_blanks(out, layout->indent);
-	ct_buf_add_text(out, layout->has_sysname ? " -------   --------  --------  ---------------  -------------\n"
-						 : " --------  --------  ---------------  -----------\n");
+	ct_buf_add_text(out,
+			layout->has_sysname
+				? " -------   --------  --------  ---------------  -------------\n"
+				: " --------  --------  ---------------  -----------\n");
 }
 
 void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns)
@@ -177,7 +186,8 @@ static unsigned add_mnemonic(struct ct_buf *out, const struct ct_view *view)
 
 	if (view->type != NULL)
 		return add_escaped_cut(out, view->type->mnemonic, MNEMONIC_SHOWN);
-	if (view->names != NULL && view->names->mnemonic != NULL && view->names->mnemonic[0] != '\0')
+	if (view->names != NULL && view->names->mnemonic != NULL &&
+	    view->names->mnemonic[0] != '\0')
 		return add_escaped_cut(out, view->names->mnemonic, MNEMONIC_SHOWN);
 	(void)snprintf(digits, sizeof digits, "%08X", view->event.event_id);
 	ct_buf_add_text(out, digits);
@@ -200,7 +210,8 @@ static void trim_end(struct ct_buf *out)
 		out->size--;
 }
 
-void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)
+void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			 const struct ct_view *view)
 {
 	const char *description = ct_ipcs_description(view);
 	char sysname[9];
@@ -225,16 +236,19 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 }
 
 /* Below the line of an entry that ends a span: "           ELAPSED.. 0.000004000 SECONDS". */
-void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)
+void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			   const struct ct_view *view)
 {
 	if (view->duration_ns == CT_NO_DURATION)
 		return;
 	add_blanks(out, layout->indent + LABEL_COLUMN);
-	ct_buf_add_format(out, "ELAPSED.. %" PRIu64 ".%09u SECONDS\n", view->duration_ns / NS_PER_SECOND,
+	ct_buf_add_format(out, "ELAPSED.. %" PRIu64 ".%09u SECONDS\n",
+			  view->duration_ns / NS_PER_SECOND,
 			  (unsigned)(view->duration_ns % NS_PER_SECOND));
 }
 
-void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text, size_t size)
+void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text,
+			size_t size)
 {
 	add_blanks(out, layout->indent);
 	ct_ipcs_add_plain(out, text, size);
@@ -257,19 +271,23 @@ struct datum {
 
 static bool is_integer(const struct ctrace_event_item *item)
 {
-	return item->type >= CTRACE_TYPE_ADDRESS && item->type <= CTRACE_TYPE_COMPXS && item->type != CTRACE_TYPE_UTF8 &&
-	       item->size >= 1 && item->size <= 8;
+	return item->type >= CTRACE_TYPE_ADDRESS && item->type <= CTRACE_TYPE_COMPXS &&
+	       item->type != CTRACE_TYPE_UTF8 && item->size >= 1 && item->size <= 8;
 }
 
 static struct datum datum_of(const struct ct_view *view, uint32_t index, size_t offset)
 {
 	const struct ctrace_event_item *item = &view->event.items[index];
-	struct datum datum = { .item = item, .offset = offset, .bytes = item->data, .size = item->data != NULL ? item->size : 0 };
+	struct datum datum = { .item = item,
+			       .offset = offset,
+			       .bytes = item->data,
+			       .size = item->data != NULL ? item->size : 0 };
 
 	if (view->type != NULL && index < view->type->argument_count) {
 		datum.argument = &view->type->arguments[index];
 		datum.label = datum.argument->name;
-	} else if (view->names != NULL && view->names->items != NULL && index < view->names->item_count) {
+	} else if (view->names != NULL && view->names->items != NULL &&
+		   index < view->names->item_count) {
 		datum.label = view->names->items[index];
 	}
 	if (is_integer(item)) {
@@ -288,7 +306,8 @@ static const unsigned char *bytes_of(const struct datum *datum)
 
 static bool is_text(const struct datum *datum)
 {
-	if (datum->argument != NULL && datum->argument->print == CT_PRINT_TEXT && !is_integer(datum->item))
+	if (datum->argument != NULL && datum->argument->print == CT_PRINT_TEXT &&
+	    !is_integer(datum->item))
 		return true;
 	if (datum->argument != NULL && datum->argument->print != CT_PRINT_DEFAULT)
 		return false;
@@ -309,7 +328,8 @@ static void add_offset(struct ct_buf *out, const struct ct_ipcs_layout *layout, 
 }
 
 /* "    +0028  RLPL.... ", with offset only in the first line of a label. */
-static void begin_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum, size_t at)
+static void begin_line(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+		       const struct datum *datum, size_t at)
 {
 	unsigned count = LABEL_WIDTH;
 
@@ -339,7 +359,8 @@ static void add_bytes(struct ct_buf *out, const unsigned char *bytes, size_t siz
 		ct_buf_add_hex(out, bytes[i], 2, true);
 }
 
-static void print_words(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum)
+static void print_words(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			const struct datum *datum)
 {
 	const unsigned char *bytes = bytes_of(datum);
 	size_t at = 0;
@@ -366,12 +387,14 @@ static size_t text_size(const struct datum *datum, size_t at)
 
 	if (size <= TEXT_A_LINE)
 		return size;
-	while (encoding_of(datum) == CT_ENCODING_ASCII && cut > TEXT_A_LINE - 4 && (datum->bytes[at + cut] & 0xC0) == 0x80)
+	while (encoding_of(datum) == CT_ENCODING_ASCII && cut > TEXT_A_LINE - 4 &&
+	       (datum->bytes[at + cut] & 0xC0) == 0x80)
 		cut--;
 	return cut;
 }
 
-static void print_text(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum)
+static void print_text(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+		       const struct datum *datum)
 {
 	struct ct_buf text;
 	size_t at = 0;
@@ -407,7 +430,8 @@ static char character(unsigned char byte, enum ct_encoding encoding)
 }
 
 /* The last columns of a line are filled whether there are bytes or not. */
-static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size_t size, enum ct_encoding encoding)
+static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size_t size,
+			    enum ct_encoding encoding)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	char line[BYTES_A_LINE * 2 + BYTES_A_LINE / WORD_BYTES + BYTES_A_LINE + 6];
@@ -428,7 +452,8 @@ static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size
 }
 
 /* "    +0000 E2C5D5C4 80180101 02000001 000A0002 | SEND............ |" */
-static void print_dump(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum)
+static void print_dump(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+		       const struct datum *datum)
 {
 	const unsigned char *bytes = bytes_of(datum);
 
@@ -445,7 +470,8 @@ static bool is_record(const struct datum *datum)
 	return ct_value_is_record(datum->item, datum->argument);
 }
 
-void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)
+void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			const struct ct_view *view)
 {
 	size_t offset = 0;
 
@@ -466,14 +492,18 @@ void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 	}
 }
 
-static void print_field(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct datum *datum)
+static void print_field(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			const struct datum *datum)
 {
-	static const struct ct_line_format format = { .delimiter = " ", .hex_block_size = 8, .quote_strings = true };
+	static const struct ct_line_format format = { .delimiter = " ",
+						      .hex_block_size = 8,
+						      .quote_strings = true };
 
 	begin_line(out, layout, datum, 0);
 	if (is_record(datum)) {
 		end_line(out);
-		ct_value_add_record(out, datum->item, datum->argument, layout->indent + DATA_INDENT + 7);
+		ct_value_add_record(out, datum->item, datum->argument,
+				    layout->indent + DATA_INDENT + 7);
 		return;
 	}
 	ct_value_add(out, &format, datum->item, datum->argument);
@@ -488,7 +518,8 @@ static bool has_keys(const struct ct_event_type *type)
 	return false;
 }
 
-void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout, const struct ct_view *view)
+void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+			   const struct ct_view *view)
 {
 	size_t offset = 0;
 	bool shows_all;
@@ -502,7 +533,8 @@ void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layo
 		struct datum datum = datum_of(view, i, offset);
 
 		offset += datum.size;
-		if (datum.label != NULL && datum.argument != NULL && (shows_all || datum.argument->is_key))
+		if (datum.label != NULL && datum.argument != NULL &&
+		    (shows_all || datum.argument->is_key))
 			print_field(out, layout, &datum);
 	}
 }

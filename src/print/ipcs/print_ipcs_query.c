@@ -14,7 +14,8 @@ void ct_ipcs_print_query_title(struct ct_buf *out)
 	ct_buf_add_text(out, " COMPONENT TRACE QUERY SUMMARY\n");
 }
 
-void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times, bool is_local)
+void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times,
+			 bool is_local)
 {
 	size_t head = ct_ipcs_head_size(trace->name, trace->name_size);
 
@@ -39,11 +40,13 @@ void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, 
 static void add_options(struct ct_buf *out, const char *options)
 {
 	ct_buf_add_text(out, " OPTIONS: ");
-	ct_ipcs_add_plain(out, options[0] != '\0' ? options : "*NONE*", options[0] != '\0' ? strlen(options) : 6);
+	ct_ipcs_add_plain(out, options[0] != '\0' ? options : "*NONE*",
+			  options[0] != '\0' ? strlen(options) : 6);
 	ct_buf_add_char(out, '\n');
 }
 
-void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition, bool is_one_of_several)
+void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition,
+			      bool is_one_of_several)
 {
 	if (is_one_of_several) {
 		ct_buf_add_format(out, " ASID=%04X JOBNAME=", definition->asid);

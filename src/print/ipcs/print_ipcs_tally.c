@@ -1,5 +1,6 @@
 /*
- * print_ipcs_tally.c - the tables of CTRACE TALLY: counts and mean intervals, and how intervals are spread.
+ * print_ipcs_tally.c - the tables of CTRACE TALLY: counts and mean intervals, and how intervals are
+ * spread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,10 +53,13 @@ static void add_count(struct ct_buf *out, const struct ct_ipcs_tally *tally)
 }
 
 /* "<      10 us        12  ****" */
-static void add_decade(struct ct_buf *out, const struct ct_ipcs_tally *tally, unsigned decade, uint64_t most)
+static void add_decade(struct ct_buf *out, const struct ct_ipcs_tally *tally, unsigned decade,
+		       uint64_t most)
 {
-	static const char *const limits[CT_IPCS_DECADES] = { "<    1 us", "<   10 us", "<  100 us", "<    1 ms", "<   10 ms",
-							     "<  100 ms", "<    1 s ", "<   10 s ", ">=  10 s " };
+	static const char *const limits[CT_IPCS_DECADES] = {
+		"<    1 us", "<   10 us", "<  100 us", "<    1 ms", "<   10 ms",
+		"<  100 ms", "<    1 s ", "<   10 s ", ">=  10 s "
+	};
 	uint64_t count = tally->decades[decade];
 	unsigned stars = (unsigned)((double)count / (double)most * BAR + 0.5);
 
@@ -117,11 +121,14 @@ void ct_ipcs_print_tally(struct ct_buf *out, const struct ct_ipcs_tallies *talli
 		add_count(out, &tallies->at[i]);
 	ct_buf_add_format(out, "\n TOTAL ENTRIES = %" PRIu64 "\n", tallies->events);
 	if (tallies->others != 0)
-		ct_buf_add_format(out, " OF MORE ENTRY IDS THAN ARE LISTED = %" PRIu64 "\n", tallies->others);
+		ct_buf_add_format(out, " OF MORE ENTRY IDS THAN ARE LISTED = %" PRIu64 "\n",
+				  tallies->others);
 	if (!has_intervals(tallies))
 		return;
-	ct_buf_add_text(out, "\n MNEMONIC  ENTRY ID         MINIMUM            MEAN         MAXIMUM\n");
-	ct_buf_add_text(out, " --------  --------  --------------  --------------  --------------\n");
+	ct_buf_add_text(out,
+			"\n MNEMONIC  ENTRY ID         MINIMUM            MEAN         MAXIMUM\n");
+	ct_buf_add_text(out,
+			" --------  --------  --------------  --------------  --------------\n");
 	for (uint32_t i = 0; i < tallies->count; i++)
 		if (tallies->at[i].count > 1)
 			add_intervals(out, &tallies->at[i]);

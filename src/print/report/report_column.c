@@ -1,5 +1,6 @@
 /*
- * report_column.c - a column of a report: bytes that are packed while they come, so that memory holds what will stand in the page.
+ * report_column.c - a column of a report: bytes that are packed while they come, so that memory
+ * holds what will stand in the page.
  *
  * Called by report_pack.c for each event; most calls only append to a small buffer.
  *

@@ -1,16 +1,18 @@
 /*
- * report_names.c - who and what the events of a report are: processes, threads, components, kinds of events; each of them once, as JSON.
+ * report_names.c - who and what the events of a report are: processes, threads, components, kinds
+ * of events; each of them once, as JSON.
  *
- * Called by report_pack.c for each event, and nearly always answered by one look-up in a table.  A class is what events have in common:
- * component, event id, level, and what the catalogue or the trace says of them.  In the page:
+ * Called by report_pack.c for each event, and nearly always answered by one look-up in a table.  A
+ * class is what events have in common: component, event id, level, and what the catalogue or the
+ * trace says of them.  In the page:
  *
- *     "components": [{"name", "description", "entries"}]              entries: how many of its events begin spans
- *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception", "arguments": [{"name", "description", "print", ...}]}]
- *     "named":      [{"mnemonic", "items": [name, ...]}]              what a trace itself says
- *     "encodings":  {"ebcdic-037": its 256 characters, ...}
- *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
- *     "source processes":    [{"path", "host", "program", "jobname", "pid", "asid", "is_third_party"}]
- *     "threads":    [[source process, process id, thread id], ...]
+ *     "components": [{"name", "description", "entries"}]              entries: how many of its
+ * events begin spans "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception",
+ * "arguments": [{"name", "description", "print", ...}]}] "named":      [{"mnemonic", "items":
+ * [name, ...]}]              what a trace itself says "encodings":  {"ebcdic-037": its 256
+ * characters, ...} "classes":    [[component, event id, level, type or -1, named or -1], ...]
+ *     "source processes":    [{"path", "host", "program", "jobname", "pid", "asid",
+ * "is_third_party"}] "threads":    [[source process, process id, thread id], ...]
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +25,9 @@
 
 #define NAME_SIZE 512u /* bytes of a component's name that count; our own have at most 255 */
 
-static const char *const pairing_names[] = { [CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit" };
+static const char *const pairing_names[] = {
+	[CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit"
+};
 
 enum ctrace_status ct_report_names_init(struct ct_report_names *names)
 {
@@ -34,7 +38,8 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names)
 	names->named_list = json_array();
 	names->thread_list = json_array();
 	names->source_process_list = json_array();
-	return names->class_list != NULL && names->component_list != NULL && names->type_list != NULL && names->named_list != NULL &&
+	return names->class_list != NULL && names->component_list != NULL &&
+			       names->type_list != NULL && names->named_list != NULL &&
 			       names->thread_list != NULL && names->source_process_list != NULL
 		       ? CTRACE_OK
 		       : CTRACE_NOT_ENOUGH_MEMORY;
@@ -72,7 +77,9 @@ static json_t *pack_labels(const struct ct_argument *argument)
 		char value[24]; /* JavaScript's numbers have 53 bits */
 
 		(void)snprintf(value, sizeof value, "%" PRIu64, argument->labels[i].value);
-		if (json_array_append_new(labels, json_pack("[s,o]", value, ct_json_string(argument->labels[i].name))) != 0) {
+		if (json_array_append_new(
+			    labels, json_pack("[s,o]", value,
+					      ct_json_string(argument->labels[i].name))) != 0) {
 			json_decref(labels);
 			return NULL;
 		}
@@ -82,15 +89,19 @@ static json_t *pack_labels(const struct ct_argument *argument)
 
 static json_t *pack_argument(const struct ct_argument *argument)
 {
-	json_t *json = json_pack("{s:o,s:o,s:s,s:o,s:b}", "name", ct_json_string(argument->name), "description",
-				 ct_json_string(argument->description), "print", ct_print_words[argument->print], "copybook",
-				 ct_json_string(argument->copybook_name), "is_key", argument->is_key);
+	json_t *json = json_pack(
+		"{s:o,s:o,s:s,s:o,s:b}", "name", ct_json_string(argument->name), "description",
+		ct_json_string(argument->description), "print", ct_print_words[argument->print],
+		"copybook", ct_json_string(argument->copybook_name), "is_key", argument->is_key);
 	bool is_whole = json != NULL;
 
 	if (argument->print == CT_PRINT_TIME)
-		is_whole &= json_object_set_new(json, "unit_ns", json_integer((json_int_t)argument->unit_ns)) == 0;
+		is_whole &= json_object_set_new(json, "unit_ns",
+						json_integer((json_int_t)argument->unit_ns)) == 0;
 	if (argument->encoding != CT_ENCODING_ASCII)
-		is_whole &= json_object_set_new(json, "encoding", json_string(ct_encoding_name(argument->encoding))) == 0;
+		is_whole &=
+			json_object_set_new(json, "encoding",
+					    json_string(ct_encoding_name(argument->encoding))) == 0;
 	if (argument->label_count > 0)
 		is_whole &= json_object_set_new(json, "labels", pack_labels(argument)) == 0;
 	if (is_whole)
@@ -109,8 +120,9 @@ static json_t *pack_type(const struct ct_event_type *type)
 			return NULL;
 		}
 	}
-	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o}", "mnemonic", ct_json_string(type->mnemonic), "description",
-			 ct_json_string(type->description), "pairing", pairing_names[type->pairing], "pair", (json_int_t)type->pair_id,
+	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o}", "mnemonic", ct_json_string(type->mnemonic),
+			 "description", ct_json_string(type->description), "pairing",
+			 pairing_names[type->pairing], "pair", (json_int_t)type->pair_id,
 			 "is_exception", type->is_exception, "arguments", arguments);
 }
 
@@ -167,7 +179,8 @@ static uint32_t count_entries(const struct ct_catalog_component *component)
 	return count;
 }
 
-static uint32_t find_component(struct ct_report_names *names, const struct ct_view *view, size_t size)
+static uint32_t find_component(struct ct_report_names *names, const struct ct_view *view,
+			       size_t size)
 {
 	const char *description = view->component != NULL ? view->component->description : "";
 	bool is_new;
@@ -175,8 +188,9 @@ static uint32_t find_component(struct ct_report_names *names, const struct ct_vi
 
 	if (is_new)
 		append(names, names->component_list,
-		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size), "description",
-				 ct_json_string(description), "entries", (json_int_t)count_entries(view->component)));
+		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size),
+				 "description", ct_json_string(description), "entries",
+				 (json_int_t)count_entries(view->component)));
 	return index;
 }
 
@@ -189,7 +203,8 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 		uint32_t item_count, event_id, level, component_size;
 		char component[NAME_SIZE];
 	} key; /* no padding before the name */
-	size_t size = view->event.component_size < NAME_SIZE ? view->event.component_size : NAME_SIZE;
+	size_t size =
+		view->event.component_size < NAME_SIZE ? view->event.component_size : NAME_SIZE;
 	uint32_t index, component;
 	bool is_new;
 
@@ -201,29 +216,37 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 	key.level = view->event.level;
 	key.component_size = (uint32_t)size;
 	memcpy(key.component, view->event.component, size);
-	index = ct_distinct_find(&names->classes, &key, offsetof(__typeof__(key), component) + size, &is_new);
+	index = ct_distinct_find(&names->classes, &key, offsetof(__typeof__(key), component) + size,
+				 &is_new);
 	if (!is_new)
 		return index;
 	component = find_component(names, view, size); /* there are not more of them than classes */
 	append(names, names->class_list,
-	       json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id, (json_int_t)key.level,
-			 (json_int_t)find_type(names, view->type), (json_int_t)find_named(names, view->names)));
+	       json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id,
+			 (json_int_t)key.level, (json_int_t)find_type(names, view->type),
+			 (json_int_t)find_named(names, view->names)));
 	return index;
 }
 
 /* ---- threads */
 
-uint32_t ct_report_source_process(struct ct_report_names *names, const struct ct_source_process *source_process)
+uint32_t ct_report_source_process(struct ct_report_names *names,
+				  const struct ct_source_process *source_process)
 {
 	bool is_new;
-	uint32_t index = ct_distinct_find(&names->source_processes, &source_process, sizeof(const void *), &is_new);
+	uint32_t index = ct_distinct_find(&names->source_processes, &source_process,
+					  sizeof(const void *), &is_new);
 
 	if (is_new)
 		append(names, names->source_process_list,
-		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path", ct_json_string(source_process->path), "host",
-				 ct_json_string(source_process->host), "program", ct_json_string(source_process->program), "jobname",
-				 ct_json_string(source_process->jobname), "pid", (json_int_t)source_process->pid, "asid", (json_int_t)source_process->asid,
-				 "is_third_party", source_process->is_third_party));
+		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path",
+				 ct_json_string(source_process->path), "host",
+				 ct_json_string(source_process->host), "program",
+				 ct_json_string(source_process->program), "jobname",
+				 ct_json_string(source_process->jobname), "pid",
+				 (json_int_t)source_process->pid, "asid",
+				 (json_int_t)source_process->asid, "is_third_party",
+				 source_process->is_third_party));
 	return index;
 }
 
@@ -232,14 +255,17 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 	struct {
 		const struct ct_source_process *source_process;
 		uint32_t pid, tid;
-	} key = { .source_process = view->source_process, .pid = view->event.pid, .tid = view->event.tid };
+	} key = { .source_process = view->source_process,
+		  .pid = view->event.pid,
+		  .tid = view->event.tid };
 	bool is_new;
 	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
 		append(names, names->thread_list,
-		       json_pack("[I,I,I]", (json_int_t)ct_report_source_process(names, view->source_process), (json_int_t)key.pid,
-				 (json_int_t)key.tid));
+		       json_pack("[I,I,I]",
+				 (json_int_t)ct_report_source_process(names, view->source_process),
+				 (json_int_t)key.pid, (json_int_t)key.tid));
 	return index;
 }
 
@@ -278,7 +304,8 @@ static json_t *pack_encodings(void)
 
 		if (encoding == CT_ENCODING_SHIFT_JIS || !ct_encoding_is_prepared(encoding))
 			continue;
-		if (json_object_set_new(json, ct_encoding_name(encoding), pack_encoding(encoding)) != 0) {
+		if (json_object_set_new(json, ct_encoding_name(encoding),
+					pack_encoding(encoding)) != 0) {
 			json_decref(json);
 			return NULL;
 		}
@@ -290,7 +317,8 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 {
 	return !names->failed && json_object_set(object, "classes", names->class_list) == 0 &&
 	       json_object_set(object, "components", names->component_list) == 0 &&
-	       json_object_set(object, "types", names->type_list) == 0 && json_object_set(object, "named", names->named_list) == 0 &&
+	       json_object_set(object, "types", names->type_list) == 0 &&
+	       json_object_set(object, "named", names->named_list) == 0 &&
 	       json_object_set(object, "threads", names->thread_list) == 0 &&
 	       json_object_set(object, "source processes", names->source_process_list) == 0 &&
 	       json_object_set_new(object, "encodings", pack_encodings()) == 0;

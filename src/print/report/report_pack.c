@@ -1,22 +1,26 @@
 /*
- * report_pack.c - the events of a report: six columns, packed while they come, and a description of everything that is no column.
+ * report_pack.c - the events of a report: six columns, packed while they come, and a description of
+ * everything that is no column.
  *
- * Called by `ctrace report` for each event, in the order of their times.  Numbers are as ct_column_add_number() writes them, and (+-) as
- * ct_column_add_difference().  In the columns, for each event:
+ * Called by `ctrace report` for each event, in the order of their times.  Numbers are as
+ * ct_column_add_number() writes them, and (+-) as ct_column_add_difference().  In the columns, for
+ * each event:
  *
  *     time     (+-) nanoseconds since the event before it, the first: since "first_ns"
  *     class    number in "classes" (report_names.c)
  *     thread   number in "threads"
- *     items    bytes of what follows; how many items; for each a byte, type (3 bits), 8 when it is cut, its bytes (4 bits; 15: a number
- *              follows), then when it is cut its bytes before that, and its bytes
+ *     items    bytes of what follows; how many items; for each a byte, type (3 bits), 8 when it is
+ * cut, its bytes (4 bits; 15: a number follows), then when it is cut its bytes before that, and its
+ * bytes
  *
  * and only for events that begin or end a span, or have a record:
  *
- *     spans    events since the last entry * 2 + (1: it ends one); (+-) its span id minus the last; how many spans are around it; the end:
- *              its duration + 1, 0 when it is not known
- *     records  events since the last entry; index of the item; bytes; a record (report_record.c)
+ *     spans    events since the last entry * 2 + (1: it ends one); (+-) its span id minus the last;
+ * how many spans are around it; the end: its duration + 1, 0 when it is not known records  events
+ * since the last entry; index of the item; bytes; a record (report_record.c)
  *
- * What the page has is bounded (report.h); what it lacks is counted, and both the page and the tool say so.
+ * What the page has is bounded (report.h); what it lacks is counted, and both the page and the tool
+ * say so.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +43,8 @@ static bool open_columns(struct ct_report *report)
 	return true;
 }
 
-enum ctrace_status ct_report_create(const struct ct_report_options *options, struct ct_report **out_report)
+enum ctrace_status ct_report_create(const struct ct_report_options *options,
+				    struct ct_report **out_report)
 {
 	struct ct_report *report = calloc(1, sizeof *report);
 
@@ -50,8 +55,8 @@ enum ctrace_status ct_report_create(const struct ct_report_options *options, str
 	report->notes = json_array();
 	report->title = options->title != NULL ? strdup(options->title) : NULL;
 	if (!open_columns(report) || ct_report_names_init(&report->names) != CTRACE_OK ||
-	    ct_report_records_init(&report->records) != CTRACE_OK || report->paths == NULL || report->notes == NULL ||
-	    (options->title != NULL && report->title == NULL)) {
+	    ct_report_records_init(&report->records) != CTRACE_OK || report->paths == NULL ||
+	    report->notes == NULL || (options->title != NULL && report->title == NULL)) {
 		ct_report_destroy(report);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -126,7 +131,8 @@ static void add_items(struct ct_report *report, const struct ctrace_event *event
 static void add_span(struct ct_report *report, const struct ct_view *view)
 {
 	struct ct_column *column = &report->columns[CT_COLUMN_SPANS];
-	bool is_end = view->duration_ns != CT_NO_DURATION || (view->type != NULL && view->type->pairing == CT_PAIR_EXIT);
+	bool is_end = view->duration_ns != CT_NO_DURATION ||
+		      (view->type != NULL && view->type->pairing == CT_PAIR_EXIT);
 
 	if (view->span_id == 0)
 		return;
@@ -153,7 +159,8 @@ static void add_record(struct ct_report *report, const struct ct_view *view, uin
 		report->counts.without_records++;
 		return;
 	}
-	record = ct_report_record(&report->records, view->type->arguments[index].copybook, &view->event.items[index]);
+	record = ct_report_record(&report->records, view->type->arguments[index].copybook,
+				  &view->event.items[index]);
 	report->failed |= record->failed;
 	ct_column_add_number(column, report->counts.events - report->record_row);
 	ct_column_add_number(column, index);
@@ -164,7 +171,9 @@ static void add_record(struct ct_report *report, const struct ct_view *view, uin
 
 static void add_records(struct ct_report *report, const struct ct_view *view)
 {
-	for (uint32_t i = 0; view->type != NULL && i < view->type->argument_count && i < view->event.item_count; i++)
+	for (uint32_t i = 0;
+	     view->type != NULL && i < view->type->argument_count && i < view->event.item_count;
+	     i++)
 		if (is_record(view, i))
 			add_record(report, view, i);
 }
@@ -175,7 +184,8 @@ static void add_time(struct ct_report *report, uint64_t time_ns)
 {
 	if (report->counts.events == 0)
 		report->first_ns = report->last_ns = time_ns;
-	ct_column_add_difference(&report->columns[CT_COLUMN_TIME], (int64_t)(time_ns - report->last_ns));
+	ct_column_add_difference(&report->columns[CT_COLUMN_TIME],
+				 (int64_t)(time_ns - report->last_ns));
 	report->last_ns = time_ns;
 }
 
@@ -193,7 +203,8 @@ bool ct_report_add(struct ct_report *report, const struct ct_view *view)
 		return false;
 	}
 	class = ct_report_class(&report->names, view);
-	thread = class != CT_DISTINCT_NONE ? ct_report_thread(&report->names, view) : CT_DISTINCT_NONE;
+	thread = class != CT_DISTINCT_NONE ? ct_report_thread(&report->names, view)
+					   : CT_DISTINCT_NONE;
 	if (thread == CT_DISTINCT_NONE) {
 		report->counts.left_out++;
 		return true;
@@ -229,8 +240,9 @@ static json_t *pack_time(uint64_t time_ns)
 void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 {
 	static const char *const kinds[] = {
-		[CT_TROUBLE_DAMAGE] = "damage",   [CT_TROUBLE_UNREAD] = "unknown",  [CT_TROUBLE_LOST] = "lost",
-		[CT_TROUBLE_MISSING] = "missing", [CT_TROUBLE_UNKNOWN] = "unknown", [CT_TROUBLE_CLOCK] = "clock"
+		[CT_TROUBLE_DAMAGE] = "damage",   [CT_TROUBLE_UNREAD] = "unknown",
+		[CT_TROUBLE_LOST] = "lost",       [CT_TROUBLE_MISSING] = "missing",
+		[CT_TROUBLE_UNKNOWN] = "unknown", [CT_TROUBLE_CLOCK] = "clock"
 	};
 	uint32_t source_process = CT_DISTINCT_NONE;
 	json_t *json;
@@ -241,10 +253,13 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 	}
 	if (note->source_process != NULL)
 		source_process = ct_report_source_process(&report->names, note->source_process);
-	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message",
-			 ct_json_string(note->message), "path", ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes",
-			 (json_int_t)note->bytes, "events", (json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
-			 pack_time(note->to_ns), "source process", source_process == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)source_process);
+	json = json_pack(
+		"{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message",
+		ct_json_string(note->message), "path", ct_json_string(note->path), "offset",
+		(json_int_t)note->offset, "bytes", (json_int_t)note->bytes, "events",
+		(json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
+		pack_time(note->to_ns), "source process",
+		source_process == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)source_process);
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }
 
@@ -252,24 +267,28 @@ static json_t *describe_events(const struct ct_report *report)
 {
 	const struct ct_report_counts *counts = &report->counts;
 
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b}", "events", (json_int_t)counts->events, "limit", (json_int_t)report->limit,
-			 "left_out", (json_int_t)counts->left_out, "without_items", (json_int_t)counts->without_items,
-			 "without_records", (json_int_t)counts->without_records, "is_full", counts->is_full);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b}", "events", (json_int_t)counts->events, "limit",
+			 (json_int_t)report->limit, "left_out", (json_int_t)counts->left_out,
+			 "without_items", (json_int_t)counts->without_items, "without_records",
+			 (json_int_t)counts->without_records, "is_full", counts->is_full);
 }
 
 static json_t *describe_totals(const struct ct_read_totals *totals)
 {
-	return json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)totals->events, "discarded", (json_int_t)totals->discarded,
-			 "damages", (json_int_t)totals->damages, "damaged_bytes", (json_int_t)totals->damaged_bytes);
+	return json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)totals->events, "discarded",
+			 (json_int_t)totals->discarded, "damages", (json_int_t)totals->damages,
+			 "damaged_bytes", (json_int_t)totals->damaged_bytes);
 }
 
 json_t *ct_report_describe(const struct ct_report *report, const struct ct_read_totals *totals)
 {
-	json_t *json = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:I}", "format", 1, "version", CT_VERSION, "title",
-				 ct_json_string(report->title), "made_ns", pack_time(ct_clock_wall_ns()), "first_ns",
-				 pack_time(report->first_ns), "last_ns", pack_time(report->last_ns), "counts", describe_events(report),
-				 "totals", describe_totals(totals), "paths", report->paths, "notes", report->notes, "notes_left_out",
-				 (json_int_t)report->notes_left_out);
+	json_t *json =
+		json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:I}", "format", 1, "version",
+			  CT_VERSION, "title", ct_json_string(report->title), "made_ns",
+			  pack_time(ct_clock_wall_ns()), "first_ns", pack_time(report->first_ns),
+			  "last_ns", pack_time(report->last_ns), "counts", describe_events(report),
+			  "totals", describe_totals(totals), "paths", report->paths, "notes",
+			  report->notes, "notes_left_out", (json_int_t)report->notes_left_out);
 
 	if (json != NULL && !report->failed && ct_report_names_put(&report->names, json) &&
 	    ct_report_records_put(&report->records, json))

@@ -1,9 +1,12 @@
 /*
- * report_page.c - the page of a report: the template web/report.html with style, script and data in their places.
+ * report_page.c - the page of a report: the template web/report.html with style, script and data in
+ * their places.
  *
- * Called once, when all events are packed.  The template and what belongs into it are part of the tool (scripts/embed.sh).  In the template
- * {{STYLE}}, {{SCRIPT}}, {{DATA}}, {{TITLE}} and {{NONCE}} are filled in.  What a trace says reaches the page in base64 only, and the page's
- * policy lets no script run but this one: a text in a trace can be anything.
+ * Called once, when all events are packed.  The template and what belongs into it are part of the
+ * tool (scripts/embed.sh).  In the template
+ * {{STYLE}}, {{SCRIPT}}, {{DATA}}, {{TITLE}} and {{NONCE}} are filled in.  What a trace says
+ * reaches the page in base64 only, and the page's policy lets no script run but this one: a text in
+ * a trace can be anything.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +30,10 @@ static const struct asset template = ASSET(asset_report_html);
 static const struct asset styles[] = { ASSET(asset_uPlot_min_css), ASSET(asset_report_css) };
 static const struct asset library_licence = ASSET(asset_uPlot_LICENSE);
 static const struct asset scripts[] = {
-	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),     ASSET(asset_report_model_js), ASSET(asset_report_spans_js),
-	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js), ASSET(asset_report_table_js), ASSET(asset_report_detail_js),
+	ASSET(asset_uPlot_iife_min_js),  ASSET(asset_report_data_js),
+	ASSET(asset_report_model_js),    ASSET(asset_report_spans_js),
+	ASSET(asset_report_timeline_js), ASSET(asset_report_overview_js),
+	ASSET(asset_report_table_js),    ASSET(asset_report_detail_js),
 	ASSET(asset_report_panels_js),   ASSET(asset_report_js),
 };
 static const char *const column_names[CT_COLUMN_COUNT] = {
@@ -42,8 +47,10 @@ static const char *const column_names[CT_COLUMN_COUNT] = {
 
 static void put_group(char out[4], const unsigned char *bytes, size_t size)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t word = (uint32_t)bytes[0] << 16 | (size > 1 ? (uint32_t)bytes[1] << 8 : 0) | (size > 2 ? bytes[2] : 0);
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t word = (uint32_t)bytes[0] << 16 | (size > 1 ? (uint32_t)bytes[1] << 8 : 0) |
+			(size > 2 ? bytes[2] : 0);
 
 	out[0] = digits[word >> 18];
 	out[1] = digits[word >> 12 & 63];
@@ -154,7 +161,8 @@ static void make_nonce(char nonce[33])
 	unsigned char bytes[16] = { 0 };
 	struct ct_buf text;
 
-	/* Nobody who wrote the trace may know it; where the system gives nothing, the policy is only as good as the page. */
+	/* Nobody who wrote the trace may know it; where the system gives nothing, the policy is
+	 * only as good as the page. */
 	(void)!getrandom(bytes, sizeof bytes, GRND_NONBLOCK);
 	ct_buf_init(&text);
 	for (size_t i = 0; i < sizeof bytes; i++)
@@ -220,7 +228,8 @@ static bool finish(struct ct_report *report)
 	return is_whole;
 }
 
-static enum ctrace_status pack_description(const struct ct_report *report, const struct ct_read_totals *totals,
+static enum ctrace_status pack_description(const struct ct_report *report,
+					   const struct ct_read_totals *totals,
 					   struct ct_column *column)
 {
 	json_t *json = ct_report_describe(report, totals);
@@ -234,11 +243,13 @@ static enum ctrace_status pack_description(const struct ct_report *report, const
 	return ct_column_finish(column);
 }
 
-enum ctrace_status ct_report_write(struct ct_report *report, const struct ct_read_totals *totals, FILE *to)
+enum ctrace_status ct_report_write(struct ct_report *report, const struct ct_read_totals *totals,
+				   FILE *to)
 {
 	struct ct_column description;
 	struct page page = { .report = report, .description = &description, .to = to };
-	enum ctrace_status status = finish(report) ? ct_column_init(&description) : CTRACE_NOT_ENOUGH_MEMORY;
+	enum ctrace_status status =
+		finish(report) ? ct_column_init(&description) : CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (status != CTRACE_OK)
 		return status;

@@ -1,5 +1,6 @@
 /*
- * print/report/report_parts.h - what the files of the report share: columns, tables of distinct things, and the report itself.
+ * print/report/report_parts.h - what the files of the report share: columns, tables of distinct
+ * things, and the report itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,27 +27,34 @@ struct ct_column {
 enum ctrace_status ct_column_init(struct ct_column *column) CT_MUST_USE;
 void ct_column_fini(struct ct_column *column);
 void ct_column_add(struct ct_column *column, const void *bytes, size_t size);
-void ct_column_add_number(struct ct_column *column, uint64_t value); /* seven bits a byte, the lowest first, the top bit: more follow */
-void ct_column_add_difference(struct ct_column *column, int64_t value);    /* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+/* seven bits a byte, the lowest first, the top bit: more follow */
+void ct_column_add_number(struct ct_column *column, uint64_t value);
+/* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+void ct_column_add_difference(struct ct_column *column, int64_t value);
 enum ctrace_status ct_column_finish(struct ct_column *column) CT_MUST_USE; /* packed is complete */
 size_t ct_number_put(unsigned char out[10], uint64_t value);
 
 /* ---- report_names.c: who and what the events are: each thing once, as JSON. */
 struct ct_report_names {
 	struct ct_distinct classes, components, types, named, threads, source_processes;
-	json_t *class_list, *component_list, *type_list, *named_list, *thread_list, *source_process_list;
+	json_t *class_list, *component_list, *type_list, *named_list, *thread_list,
+		*source_process_list;
 	bool failed;
 };
 enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_USE;
 void ct_report_names_fini(struct ct_report_names *names);
-uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view); /* or CT_DISTINCT_NONE; so the next */
+/* or CT_DISTINCT_NONE; so the next */
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
-uint32_t ct_report_source_process(struct ct_report_names *names, const struct ct_source_process *source_process);
+uint32_t ct_report_source_process(struct ct_report_names *names,
+				  const struct ct_source_process *source_process);
 /* Sets members of the object: "classes", "components", ... */
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
 
-/* ---- report_record.c: records that copybooks describe: their fields' layout once, their texts for each event. */
-#define CT_REPORT_RECORD_SIZE 16384u /* bytes of one record in the page; what is behind them is left out and marked */
+/* ---- report_record.c: records that copybooks describe: their fields' layout once, their texts for
+ * each event. */
+/* bytes of one record in the page; what is behind them is left out and marked */
+#define CT_REPORT_RECORD_SIZE 16384u
 struct ct_report_records {
 	struct ct_distinct fields, conditions;
 	json_t *field_list, *condition_list;
@@ -58,7 +66,8 @@ struct ct_report_records {
 enum ctrace_status ct_report_records_init(struct ct_report_records *records) CT_MUST_USE;
 void ct_report_records_fini(struct ct_report_records *records);
 /* The record as bytes (report_record.c says which), borrowed until the next call. */
-const struct ct_buf *ct_report_record(struct ct_report_records *records, const struct ct_copybook *copybook,
+const struct ct_buf *ct_report_record(struct ct_report_records *records,
+				      const struct ct_copybook *copybook,
 				      const struct ctrace_event_item *item);
 bool ct_report_records_put(const struct ct_report_records *records, json_t *object);
 

@@ -1,15 +1,17 @@
 /*
- * report_record.c - COBOL records in a report: decoded here, where the copybooks are, shown by the page.
+ * report_record.c - COBOL records in a report: decoded here, where the copybooks are, shown by the
+ * page.
  *
- * Called by report_pack.c for each item that a catalogue gives a copybook.  The layout of a field stands once in the page's "fields":
- * [name, kind, bytes, picture, is filler, is redefinition]; a record is a run of
+ * Called by report_pack.c for each item that a catalogue gives a copybook.  The layout of a field
+ * stands once in the page's "fields": [name, kind, bytes, picture, is filler, is redefinition]; a
+ * record is a run of
  *
- *     1 + number of the field, place in the record, occurrence, flags (1: its bytes do not fit, 2: conditions hold), then of a
- *         value:  bytes of text, the text, and when the flag says so: how many conditions, their numbers in "conditions"
- *         group:  its fields, 0
- *         table:  its occurrences, 0
+ *     1 + number of the field, place in the record, occurrence, flags (1: its bytes do not fit, 2:
+ * conditions hold), then of a value:  bytes of text, the text, and when the flag says so: how many
+ * conditions, their numbers in "conditions" group:  its fields, 0 table:  its occurrences, 0
  *
- * each number as ct_column_add_number() writes it.  A record ends with its bytes; one that is cut ends early, and all that is open with it.
+ * each number as ct_column_add_number() writes it.  A record ends with its bytes; one that is cut
+ * ends early, and all that is open with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +23,10 @@
 #define IS_BAD 1u
 #define HAS_CONDITIONS 2u
 
-static const char *const kind_names[] = {
-	[CT_RECORD_TEXT] = "text", [CT_RECORD_NUMBER] = "number", [CT_RECORD_POINTER] = "pointer", [CT_RECORD_GROUP] = "group"
-};
+static const char *const kind_names[] = { [CT_RECORD_TEXT] = "text",
+					  [CT_RECORD_NUMBER] = "number",
+					  [CT_RECORD_POINTER] = "pointer",
+					  [CT_RECORD_GROUP] = "group" };
 
 enum ctrace_status ct_report_records_init(struct ct_report_records *records)
 {
@@ -31,7 +34,9 @@ enum ctrace_status ct_report_records_init(struct ct_report_records *records)
 	ct_buf_init(&records->record);
 	records->field_list = json_array();
 	records->condition_list = json_array();
-	return records->field_list != NULL && records->condition_list != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	return records->field_list != NULL && records->condition_list != NULL
+		       ? CTRACE_OK
+		       : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 void ct_report_records_fini(struct ct_report_records *records)
@@ -50,29 +55,35 @@ static void add_number(struct ct_report_records *records, uint64_t value)
 	ct_buf_add(&records->record, bytes, ct_number_put(bytes, value));
 }
 
-static uint32_t find_field(struct ct_report_records *records, const struct ct_record_field *field, const char *kind)
+static uint32_t find_field(struct ct_report_records *records, const struct ct_record_field *field,
+			   const char *kind)
 {
 	struct {
 		const char *name, *picture, *kind; /* the copybook's, and constants */
 		uint32_t size, flags;
-	} key = { field->name, field->picture, kind, field->size, (uint32_t)field->is_filler << 1 | field->is_redefinition };
+	} key = { field->name, field->picture, kind, field->size,
+		  (uint32_t)field->is_filler << 1 | field->is_redefinition };
 	bool is_new;
 	uint32_t index = ct_distinct_find(&records->fields, &key, sizeof key, &is_new);
 
 	if (is_new)
 		records->failed |=
-			json_array_append_new(records->field_list,
-					      json_pack("[o,s,I,o,b,b]", ct_json_string(field->name), kind, (json_int_t)field->size,
-							ct_json_string(field->picture), field->is_filler, field->is_redefinition)) != 0;
+			json_array_append_new(
+				records->field_list,
+				json_pack("[o,s,I,o,b,b]", ct_json_string(field->name), kind,
+					  (json_int_t)field->size, ct_json_string(field->picture),
+					  field->is_filler, field->is_redefinition)) != 0;
 	return index;
 }
 
 /* False: it is left out. */
-static bool add_field(struct ct_report_records *records, const struct ct_record_field *field, const char *kind, size_t more)
+static bool add_field(struct ct_report_records *records, const struct ct_record_field *field,
+		      const char *kind, size_t more)
 {
 	uint32_t index;
 
-	records->is_cut |= records->record.size + more + 40 + (size_t)records->depth > CT_REPORT_RECORD_SIZE;
+	records->is_cut |=
+		records->record.size + more + 40 + (size_t)records->depth > CT_REPORT_RECORD_SIZE;
 	if (records->is_cut)
 		return false;
 	index = find_field(records, field, kind);
@@ -83,7 +94,8 @@ static bool add_field(struct ct_report_records *records, const struct ct_record_
 	add_number(records, (uint64_t)index + 1);
 	add_number(records, field->offset);
 	add_number(records, field->occurrence > 0 ? (uint64_t)field->occurrence : 0);
-	add_number(records, (field->is_bad ? IS_BAD : 0) | (field->condition_count > 0 ? HAS_CONDITIONS : 0));
+	add_number(records, (field->is_bad ? IS_BAD : 0) |
+				    (field->condition_count > 0 ? HAS_CONDITIONS : 0));
 	return true;
 }
 
@@ -121,10 +133,12 @@ static void add_conditions(struct ct_report_records *records, const struct ct_re
 	for (uint32_t i = 0; i < field->condition_count; i++) {
 		const char *name = field->conditions[i];
 		bool is_new;
-		uint32_t index = ct_distinct_find(&records->conditions, name, strlen(name), &is_new);
+		uint32_t index =
+			ct_distinct_find(&records->conditions, name, strlen(name), &is_new);
 
 		if (is_new)
-			records->failed |= json_array_append_new(records->condition_list, ct_json_string(name)) != 0;
+			records->failed |= json_array_append_new(records->condition_list,
+								 ct_json_string(name)) != 0;
 		add_number(records, index == CT_DISTINCT_NONE ? 0 : index);
 	}
 }
@@ -133,7 +147,8 @@ static void value(const struct ct_record_field *field, void *user)
 {
 	struct ct_report_records *records = user;
 
-	if (!add_field(records, field, kind_names[field->kind], field->text_size + 5 * (size_t)field->condition_count))
+	if (!add_field(records, field, kind_names[field->kind],
+		       field->text_size + 5 * (size_t)field->condition_count))
 		return;
 	add_number(records, field->text_size);
 	ct_buf_add(&records->record, field->text, field->text_size);
@@ -141,7 +156,8 @@ static void value(const struct ct_record_field *field, void *user)
 		add_conditions(records, field);
 }
 
-const struct ct_buf *ct_report_record(struct ct_report_records *records, const struct ct_copybook *copybook,
+const struct ct_buf *ct_report_record(struct ct_report_records *records,
+				      const struct ct_copybook *copybook,
 				      const struct ctrace_event_item *item)
 {
 	const struct ct_field_visitor visitor = { .begin_group = begin_group,
@@ -154,7 +170,8 @@ const struct ct_buf *ct_report_record(struct ct_report_records *records, const s
 	ct_buf_clear(&records->record);
 	records->depth = 0;
 	records->is_cut = false;
-	(void)ct_copybook_decode(copybook, item->data, item->size, &visitor, NULL); /* what does not fit is marked */
+	/* what does not fit is marked */
+	(void)ct_copybook_decode(copybook, item->data, item->size, &visitor, NULL);
 	return &records->record;
 }
 

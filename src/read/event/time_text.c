@@ -1,7 +1,8 @@
 /*
  * time_text.c - a point in time as people write it: on a clock, on a calendar, or so long ago.
  *
- * Called by the filter's grammar and by the tools, on one thread.  Local time, but for a Z at the end.
+ * Called by the filter's grammar and by the tools, on one thread.  Local time, but for a Z at the
+ * end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,8 @@ static const char *take_number(const char *at, uint64_t limit, uint64_t *out_val
 	return at != start ? at : NULL;
 }
 
-/* ".5" -> 500,000,000; digits past nanoseconds count for nothing.  `at` unchanged when there is no fraction. */
+/* ".5" -> 500,000,000; digits past nanoseconds count for nothing.  `at` unchanged when there is no
+ * fraction. */
 static const char *take_fraction(const char *at, uint64_t *out_ns)
 {
 	uint64_t ns = 0, unit = NS_PER_SECOND / 10;
@@ -218,7 +220,8 @@ static bool parse_calendar(const char *text, uint64_t now_ns, uint64_t *out_ns)
 	wanted = parts;
 	seconds = is_utc ? timegm(&parts) : mktime(&parts);
 	/* The 30th of February would become some day of March. */
-	if (seconds < 0 || parts.tm_mday != wanted.tm_mday || (uint64_t)seconds > INT64_MAX / NS_PER_SECOND - 1)
+	if (seconds < 0 || parts.tm_mday != wanted.tm_mday ||
+	    (uint64_t)seconds > INT64_MAX / NS_PER_SECOND - 1)
 		return false;
 	*out_ns = (uint64_t)seconds * NS_PER_SECOND + ns;
 	return true;
@@ -243,7 +246,8 @@ unsigned ct_text_digits(unsigned digits, uint64_t before_ns, uint64_t time_ns)
 {
 	uint64_t unit_ns = digits <= 3 ? 1000000 : digits <= 6 ? 1000 : 1;
 
-	while (digits < MOST_DIGITS && before_ns != time_ns && before_ns / unit_ns == time_ns / unit_ns) {
+	while (digits < MOST_DIGITS && before_ns != time_ns &&
+	       before_ns / unit_ns == time_ns / unit_ns) {
 		digits = digits <= 3 ? 6 : MOST_DIGITS;
 		unit_ns /= 1000;
 	}

@@ -1,8 +1,8 @@
 /*
  * value.c - an item as text for people: as the catalogue says, else as its type says.
  *
- * Called by the printers for every item that they show; any thread, no state.  What the traced program gave is escaped: it can neither end the
- * line nor reach a terminal as anything but text.
+ * Called by the printers for every item that they show; any thread, no state.  What the traced
+ * program gave is escaped: it can neither end the line nor reach a terminal as anything but text.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +12,14 @@
 
 #define NUMBER_MAX 8u /* bytes of an item that can be shown as a number */
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Numbers
  */
 
 static bool is_integer(uint32_t type)
 {
-	return type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMPX || type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS ||
+	return type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMPX ||
+	       type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS ||
 	       type == CTRACE_TYPE_ADDRESS;
 }
 
@@ -27,7 +28,9 @@ static bool number_of(const struct ctrace_event_item *item, uint64_t *out_value)
 {
 	if (item->size == 0 || item->size > NUMBER_MAX)
 		return false;
-	*out_value = is_integer(item->type) ? item->value : ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
+	*out_value = is_integer(item->type)
+			     ? item->value
+			     : ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
 	return true;
 }
 
@@ -84,7 +87,8 @@ static void add_time(struct ct_buf *out, uint64_t value, const struct ct_argumen
 	ct_line_add_time(out, time_ns);
 }
 
-static void add_number(struct ct_buf *out, const struct ctrace_event_item *item, uint64_t value, const struct ct_argument *argument)
+static void add_number(struct ct_buf *out, const struct ctrace_event_item *item, uint64_t value,
+		       const struct ct_argument *argument)
 {
 	switch (argument->print) {
 	case CT_PRINT_HEX:
@@ -108,7 +112,7 @@ static void add_number(struct ct_buf *out, const struct ctrace_event_item *item,
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Records
  */
 
@@ -137,7 +141,8 @@ static void add_field_value(struct ct_buf *out, const struct ct_record_field *fi
 	}
 	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
-	ct_escape_add(out, field->text, field->kind == CT_RECORD_TEXT ? trimmed(field) : field->text_size);
+	ct_escape_add(out, field->text,
+		      field->kind == CT_RECORD_TEXT ? trimmed(field) : field->text_size);
 	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
 }
@@ -244,7 +249,8 @@ static void word_value(const struct ct_record_field *field, void *user)
 	add_conditions(record->out, field);
 }
 
-static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument)
+static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_item *item,
+			       const struct ct_argument *argument)
 {
 	struct record record = { .out = out, .is_first = true };
 	struct ct_field_visitor visitor = {
@@ -259,7 +265,8 @@ static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_ite
 	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, NULL);
 }
 
-void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item, const struct ct_argument *argument, unsigned indent)
+void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item,
+			 const struct ct_argument *argument, unsigned indent)
 {
 	struct record record = { .out = out, .indent = indent };
 	struct ct_field_visitor visitor = {
@@ -277,26 +284,30 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
 		return;
 	for (unsigned i = 0; i < indent; i++)
 		ct_buf_add_char(out, ' ');
-	ct_buf_add_format(out, "%zu byte%s more than the record has\n", left_over, left_over == 1 ? "" : "s");
+	ct_buf_add_format(out, "%zu byte%s more than the record has\n", left_over,
+			  left_over == 1 ? "" : "s");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Items
  */
 
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument)
 {
-	return argument != NULL && argument->print == CT_PRINT_RECORD && argument->copybook != NULL && !is_integer(item->type);
+	return argument != NULL && argument->print == CT_PRINT_RECORD &&
+	       argument->copybook != NULL && !is_integer(item->type);
 }
 
-void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const struct ctrace_event_item *item,
-		  const struct ct_argument *argument)
+void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
+		  const struct ctrace_event_item *item, const struct ct_argument *argument)
 {
 	uint64_t value;
 
 	if (argument == NULL || argument->print == CT_PRINT_DEFAULT) {
-		if (argument != NULL && argument->encoding != CT_ENCODING_ASCII && item->type == CTRACE_TYPE_TEXT)
-			ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
+		if (argument != NULL && argument->encoding != CT_ENCODING_ASCII &&
+		    item->type == CTRACE_TYPE_TEXT)
+			ct_line_add_encoded(out, format, argument->encoding, item->data,
+					    item->size);
 		else
 			ct_line_add_item(out, format, item);
 		return;
@@ -305,8 +316,9 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format, const
 		add_record_in_line(out, item, argument);
 	else if (argument->print == CT_PRINT_TEXT && !is_integer(item->type))
 		ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
-	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD && item->type != CTRACE_TYPE_TEXT &&
-		 item->type != CTRACE_TYPE_UTF8 && number_of(item, &value) &&
+	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD &&
+		 item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8 &&
+		 number_of(item, &value) &&
 		 (is_integer(item->type) || argument->print != CT_PRINT_HEX))
 		add_number(out, item, value, argument);
 	else

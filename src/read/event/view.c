@@ -1,7 +1,8 @@
 /*
  * view.c - what an event and its items are called, and whose it is.
  *
- * Called by the filter and the printers for any event; pure.  The catalogue's word goes before the trace's own.
+ * Called by the filter and the printers for any event; pure.  The catalogue's word goes before the
+ * trace's own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static const struct ctrace_event_item *marked_item(const struct ct_view *view, b
 {
 	const struct ct_event_type *type = view->type;
 
-	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count; i++)
+	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count;
+	     i++)
 		if (wants_asid ? type->arguments[i].is_asid : type->arguments[i].is_jobname)
 			return &view->event.items[i];
 	return NULL;

@@ -1,8 +1,9 @@
 /*
- * filter.c - runs a filter's program: on an event, or on all that is known of a class of events before one is decoded.
+ * filter.c - runs a filter's program: on an event, or on all that is known of a class of events
+ * before one is decoded.
  *
- * Called by the reader and by tools, on one thread.  What people typed was checked when it was read, so that nothing here can fail; and
- * but for texts in other encodings nothing allocates.
+ * Called by the reader and by tools, on one thread.  What people typed was checked when it was
+ * read, so that nothing here can fail; and but for texts in other encodings nothing allocates.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * One test
  */
 
@@ -48,8 +49,8 @@ static bool name_holds(const struct ct_filter_test *test, const char *name, size
 	for (uint32_t i = 0; i < test->text_count && !is_found; i++) {
 		struct ct_span text = test->texts[i].low;
 
-		is_found =
-			test->is_glob ? ct_glob_match(text.at, text.size, name, size) : ct_name_equal(text.at, text.size, name, size);
+		is_found = test->is_glob ? ct_glob_match(text.at, text.size, name, size)
+					 : ct_name_equal(text.at, text.size, name, size);
 	}
 	return is_found != test->is_inverted;
 }
@@ -90,7 +91,8 @@ static uint64_t size_of(const struct ct_view *view)
 	return size;
 }
 
-static bool holds(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+static bool holds(const struct ct_filter *filter, const struct ct_filter_test *test,
+		  const struct ct_view *view)
 {
 	switch (test->field) {
 	case CT_FILTER_COMPONENT:
@@ -138,11 +140,12 @@ bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *vie
 	return at == CT_FILTER_ACCEPT;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * All events of a class: which ways can be gone at all
  */
 
-static enum ct_filter_result judge(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+static enum ct_filter_result judge(const struct ct_filter *filter,
+				   const struct ct_filter_test *test, const struct ct_view *view)
 {
 	bool has_end = view->type != NULL && view->type->pairing == CT_PAIR_EXIT;
 
@@ -155,7 +158,8 @@ static enum ct_filter_result judge(const struct ct_filter *filter, const struct 
 	case CT_FILTER_DURATION:
 		return has_end ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DATA:
-		return ct_filter_item_is_unknown(test, view) ? CT_FILTER_RESULT_NEVER : CT_FILTER_RESULT_MAYBE;
+		return ct_filter_item_is_unknown(test, view) ? CT_FILTER_RESULT_NEVER
+							     : CT_FILTER_RESULT_MAYBE;
 	default:
 		return CT_FILTER_RESULT_MAYBE;
 	}
@@ -191,7 +195,8 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 	is_reached[0] = true;
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct ct_filter_test *test = &filter->tests[i];
-		enum ct_filter_result filter_result = is_reached[i] ? judge(filter, test, view) : CT_FILTER_RESULT_MAYBE;
+		enum ct_filter_result filter_result =
+			is_reached[i] ? judge(filter, test, view) : CT_FILTER_RESULT_MAYBE;
 
 		if (is_reached[i] && filter_result != CT_FILTER_RESULT_ALWAYS)
 			reach(test->next[0], is_reached, &ends);
@@ -200,10 +205,12 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 	}
 	if (is_reached != few)
 		free(is_reached);
-	return !ends.is_accepted ? CT_FILTER_RESULT_NEVER : ends.is_rejected ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_ALWAYS;
+	return !ends.is_accepted  ? CT_FILTER_RESULT_NEVER
+	       : ends.is_rejected ? CT_FILTER_RESULT_MAYBE
+				  : CT_FILTER_RESULT_ALWAYS;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Times: with which an event can come to each test, and to the end
  */
 
@@ -212,7 +219,8 @@ struct times {
 };
 #define NO_TIMES ((struct times){ 1, 0 })
 
-/* Those that the test lets through, to its way 0 or 1.  Of what is left in several pieces, the whole from its begin to its end. */
+/* Those that the test lets through, to its way 0 or 1.  Of what is left in several pieces, the
+ * whole from its begin to its end. */
 static struct times pass(const struct ct_filter_test *test, struct times in, unsigned way)
 {
 	const struct ct_filter_range *ranges = test->ranges;
@@ -294,7 +302,7 @@ unsigned ct_filter_uses(const struct ct_filter *filter)
 	return filter != NULL ? filter->uses : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Filters as a whole
  */
 

@@ -10,11 +10,14 @@
 
 #include "read/event/event.h"
 
-/* ---- filter.c, filter_parse.c: 'level >= warn && component ~ "mf.rts.*" && event in (6..8, 18) && data[0] > 100 && duration > 2ms' */
+/* ---- filter.c, filter_parse.c: 'level >= warn && component ~ "mf.rts.*" && event in (6..8, 18) &&
+ * data[0] > 100 && duration > 2ms' */
 struct ct_filter;
-enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
-				   struct ct_diagnostic *out_diagnostic) CT_MUST_USE; /* column: of the text */
-/* Takes both; either may be NULL: accepts what both accept.  NULL without memory (both are gone then). */
+enum ctrace_status
+ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
+		struct ct_diagnostic *out_diagnostic) CT_MUST_USE; /* column: of the text */
+/* Takes both; either may be NULL: accepts what both accept.  NULL without memory (both are gone
+ * then). */
 struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b);
 void ct_filter_destroy(struct ct_filter *filter);
 bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view);
@@ -23,7 +26,8 @@ enum ct_filter_result { CT_FILTER_RESULT_NEVER, CT_FILTER_RESULT_MAYBE, CT_FILTE
 /* view: only event.component, event_id, level, names, component and type are set. */
 enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const struct ct_view *view);
 /* Nothing outside of these times is accepted: 0 and UINT64_MAX when the filter does not say. */
-void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns, uint64_t *out_until_ns);
+void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns,
+		     uint64_t *out_until_ns);
 enum ct_filter_use { CT_USES_DURATION = 1, CT_USES_SEQUENCE = 2 };
 unsigned ct_filter_uses(const struct ct_filter *filter);
 

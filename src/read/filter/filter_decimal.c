@@ -1,7 +1,8 @@
 /*
  * filter_decimal.c - decimal numbers of any size, compared exactly.
  *
- * Called by the filter, on one thread.  What COBOL records and texts hold need not fit into an integer, nor into floating point.
+ * Called by the filter, on one thread.  What COBOL records and texts hold need not fit into an
+ * integer, nor into floating point.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
- * filter_hint.c - why a filter accepted nothing: names and values in it that no event has, and those that were probably meant.
+ * filter_hint.c - why a filter accepted nothing: names and values in it that no event has, and
+ * those that were probably meant.
  *
- * Called by a reader after a scan without a hit, on one thread.  It looks at the first events again, without the filter; what it remembers of
- * them is bounded.
+ * Called by a reader after a scan without a hit, on one thread.  It looks at the first events
+ * again, without the filter; what it remembers of them is bounded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +53,8 @@ static void words_fini(struct words *words)
 		free(words->items[i]);
 }
 
-enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter, struct ct_filter_hint **out_hint)
+enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter,
+					 struct ct_filter_hint **out_hint)
 {
 	struct ct_filter_hint *hint = calloc(1, sizeof *hint);
 
@@ -81,7 +83,7 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint)
 	free(hint);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What there is
  */
 
@@ -89,12 +91,14 @@ static void note_value(struct words *words, const struct ct_view *view, uint32_t
 {
 	const struct ctrace_event_item *item = &view->event.items[index];
 	const struct ct_event_type *type = view->type;
-	const struct ct_argument *argument = type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument =
+		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 	size_t size = item->size;
 
 	if (argument != NULL)
 		for (uint32_t i = 0; i < argument->label_count; i++)
-			words_add(words, argument->labels[i].name, strlen(argument->labels[i].name));
+			words_add(words, argument->labels[i].name,
+				  strlen(argument->labels[i].name));
 	if (item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8)
 		return;
 	/* A COBOL text is filled up with blanks. */
@@ -103,14 +107,16 @@ static void note_value(struct words *words, const struct ct_view *view, uint32_t
 	words_add(words, item->data, size);
 }
 
-static bool is_of_item(const struct ct_filter_test *test, const struct ct_view *view, uint32_t index)
+static bool is_of_item(const struct ct_filter_test *test, const struct ct_view *view,
+		       uint32_t index)
 {
 	char scratch[16];
 
 	if (test->field != CT_FILTER_DATA || test->text_count == 0 || test->path_count > 0)
 		return false;
 	return test->is_any ||
-	       (test->name.at != NULL ? ct_name_is(test->name.at, test->name.size, ct_view_item_name(view, index, scratch))
+	       (test->name.at != NULL ? ct_name_is(test->name.at, test->name.size,
+						   ct_view_item_name(view, index, scratch))
 				      : test->index == index);
 }
 
@@ -131,17 +137,19 @@ void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What there is not
  */
 
-/* `no event has the component "NOPE" (did you mean "NODE"?)`.  False: it is there, or there may be such a one among what was not looked at. */
-static bool miss(struct ct_buf *out, const struct words *words, struct ct_span word, const char *what, bool is_all)
+/* `no event has the component "NOPE" (did you mean "NODE"?)`.  False: it is there, or there may be
+ * such a one among what was not looked at. */
+static bool miss(struct ct_buf *out, const struct words *words, struct ct_span word,
+		 const char *what, bool is_all)
 {
 	const char *meant;
 
-	if (word.size == 0 || memchr(word.at, '*', word.size) != NULL || memchr(word.at, '?', word.size) != NULL ||
-	    words_have(words, word.at, word.size))
+	if (word.size == 0 || memchr(word.at, '*', word.size) != NULL ||
+	    memchr(word.at, '?', word.size) != NULL || words_have(words, word.at, word.size))
 		return false;
 	meant = ct_suggest(word, (const char *const *)words->items, words->count);
 	if (meant == NULL && (!is_all || words->is_full))
@@ -157,7 +165,8 @@ static bool miss(struct ct_buf *out, const struct words *words, struct ct_span w
 	return true;
 }
 
-static bool miss_text(struct ct_buf *out, const struct words *words, const struct ct_filter_test *test, const char *what, bool is_all)
+static bool miss_text(struct ct_buf *out, const struct words *words,
+		      const struct ct_filter_test *test, const char *what, bool is_all)
 {
 	for (uint32_t i = 0; i < test->text_count; i++)
 		if (test->texts[i].is_one && miss(out, words, test->texts[i].low, what, is_all))
@@ -178,9 +187,11 @@ bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct c
 			return true;
 		if (test->field != CT_FILTER_DATA)
 			continue;
-		if (test->name.at != NULL && test->index == UINT32_MAX && miss(out, &hint->names, test->name, "item", is_all))
+		if (test->name.at != NULL && test->index == UINT32_MAX &&
+		    miss(out, &hint->names, test->name, "item", is_all))
 			return true;
-		if (!test->is_inverted && test->path_count == 0 && miss_text(out, &hint->values[i], test, "value", is_all))
+		if (!test->is_inverted && test->path_count == 0 &&
+		    miss_text(out, &hint->values[i], test, "value", is_all))
 			return true;
 	}
 	return false;

@@ -1,7 +1,8 @@
 /*
  * read/filter/filter_hint.h - why a filter accepted nothing.
  *
- *     ct_filter_hint_create; for each event, unfiltered, ct_filter_hint_note; ct_filter_hint_say; ct_filter_hint_destroy
+ *     ct_filter_hint_create; for each event, unfiltered, ct_filter_hint_note; ct_filter_hint_say;
+ * ct_filter_hint_destroy
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +13,12 @@
 
 struct ct_filter_hint;
 /* The filter is borrowed. */
-enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter, struct ct_filter_hint **out_hint) CT_MUST_USE;
+enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter,
+					 struct ct_filter_hint **out_hint) CT_MUST_USE;
 void ct_filter_hint_destroy(struct ct_filter_hint *hint);
 void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view);
-/* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted.  False: nothing stands out. */
+/* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted. False:
+ * nothing stands out. */
 bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * filter_item.c - the items of an event against one test of a filter: numbers, texts, labels, fields of records.
+ * filter_item.c - the items of an event against one test of a filter: numbers, texts, labels,
+ * fields of records.
  *
- * Called by filter.c, on one thread.  An item may be anything, whatever the test expects: what cannot be compared is not equal.  Nothing
- * allocates, but the filter's scratch text for items in another encoding, which grows to the longest.
+ * Called by filter.c, on one thread.  An item may be anything, whatever the test expects: what
+ * cannot be compared is not equal.  Nothing allocates, but the filter's scratch text for items in
+ * another encoding, which grows to the longest.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +12,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Values
  */
 
@@ -26,13 +28,16 @@ static bool is_between(const struct ct_filter_text *range, struct ct_span text)
 	int low, high;
 
 	if (range->is_one)
-		return text.size == range->low.size && memcmp(text.at, range->low.at, text.size) == 0;
+		return text.size == range->low.size &&
+		       memcmp(text.at, range->low.at, text.size) == 0;
 	low = range->has_low ? compare_texts(text, range->low) : 1;
 	high = range->has_high ? compare_texts(text, range->high) : -1;
-	return (low > 0 || (low == 0 && !range->is_low_out)) && (high < 0 || (high == 0 && !range->is_high_out));
+	return (low > 0 || (low == 0 && !range->is_low_out)) &&
+	       (high < 0 || (high == 0 && !range->is_high_out));
 }
 
-/* One of the texts, or patterns, of the test is this.  As in COBOL, blanks at the end do not count; C's byte of zero does not either. */
+/* One of the texts, or patterns, of the test is this.  As in COBOL, blanks at the end do not count;
+ * C's byte of zero does not either. */
 static bool has_text(const struct ct_filter_test *test, const char *at, size_t size)
 {
 	struct ct_span text = { size != 0 ? at : "", size };
@@ -42,7 +47,9 @@ static bool has_text(const struct ct_filter_test *test, const char *at, size_t s
 	for (uint32_t i = 0; i < test->text_count; i++) {
 		const struct ct_filter_text *wanted = &test->texts[i];
 
-		if (test->is_glob ? ct_glob_match(wanted->low.at, wanted->low.size, text.at, text.size) : is_between(wanted, text))
+		if (test->is_glob
+			    ? ct_glob_match(wanted->low.at, wanted->low.size, text.at, text.size)
+			    : is_between(wanted, text))
 			return true;
 	}
 	return false;
@@ -57,7 +64,8 @@ static bool has_name(const struct ct_filter_test *test, const char *name)
 		struct ct_span wanted = test->texts[i].low;
 
 		if (test->is_glob ? ct_glob_match(wanted.at, wanted.size, name, size)
-				  : test->texts[i].is_one && ct_name_equal(wanted.at, wanted.size, name, size))
+				  : test->texts[i].is_one &&
+					    ct_name_equal(wanted.at, wanted.size, name, size))
 			return true;
 	}
 	return false;
@@ -74,13 +82,14 @@ static bool has_decimal(const struct ct_filter_test *test, const char *text, siz
 		int low = range->has_low ? ct_decimal_compare(&value, &range->low) : 1;
 		int high = range->has_high ? ct_decimal_compare(&value, &range->high) : -1;
 
-		if ((low > 0 || (low == 0 && !range->is_low_out)) && (high < 0 || (high == 0 && !range->is_high_out)))
+		if ((low > 0 || (low == 0 && !range->is_low_out)) &&
+		    (high < 0 || (high == 0 && !range->is_high_out)))
 			return true;
 	}
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Integers, and what the catalogue calls them
  */
 
@@ -95,7 +104,8 @@ static bool are_flags(struct ct_span text, const struct ct_argument *argument, u
 		const char *stop = mark != NULL ? mark : end;
 		uint32_t i = 0;
 
-		while (i < argument->label_count && !ct_name_is(at, (size_t)(stop - at), argument->labels[i].name))
+		while (i < argument->label_count &&
+		       !ct_name_is(at, (size_t)(stop - at), argument->labels[i].name))
 			i++;
 		if (i == argument->label_count)
 			return false;
@@ -106,7 +116,8 @@ static bool are_flags(struct ct_span text, const struct ct_argument *argument, u
 	}
 }
 
-static bool has_flags(const struct ct_filter_test *test, const struct ct_argument *argument, uint64_t value)
+static bool has_flags(const struct ct_filter_test *test, const struct ct_argument *argument,
+		      uint64_t value)
 {
 	for (uint32_t i = 0; test->is_glob && i < argument->label_count; i++) {
 		uint64_t bits = argument->labels[i].value;
@@ -121,7 +132,8 @@ static bool has_flags(const struct ct_filter_test *test, const struct ct_argumen
 	return false;
 }
 
-static bool has_label(const struct ct_filter_test *test, const struct ct_argument *argument, uint64_t value)
+static bool has_label(const struct ct_filter_test *test, const struct ct_argument *argument,
+		      uint64_t value)
 {
 	if (argument == NULL || argument->label_count == 0)
 		return false;
@@ -148,7 +160,8 @@ static bool has_digits(const struct ct_filter_test *test, uint64_t magnitude, bo
 	return has_text(test, digits + at, sizeof digits - at);
 }
 
-static bool number_matches(const struct ct_filter_test *test, uint64_t value, bool is_signed, const struct ct_argument *argument)
+static bool number_matches(const struct ct_filter_test *test, uint64_t value, bool is_signed,
+			   const struct ct_argument *argument)
 {
 	bool is_negative = is_signed && (int64_t)value < 0;
 
@@ -156,15 +169,16 @@ static bool number_matches(const struct ct_filter_test *test, uint64_t value, bo
 		return true;
 	if (test->text_count == 0)
 		return false;
-	return has_label(test, argument, value) || has_digits(test, is_negative ? 0 - value : value, is_negative);
+	return has_label(test, argument, value) ||
+	       has_digits(test, is_negative ? 0 - value : value, is_negative);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Bytes
  */
 
-static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_test *test, const void *bytes, size_t size,
-			enum ct_encoding encoding)
+static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_test *test,
+			const void *bytes, size_t size, enum ct_encoding encoding)
 {
 	const char *text = bytes;
 
@@ -176,16 +190,18 @@ static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_t
 		text = scratch->data;
 		size = scratch->size;
 	}
-	return size != 0 ? has_text(test, text, size) || has_decimal(test, text, size) : has_text(test, "", 0);
+	return size != 0 ? has_text(test, text, size) || has_decimal(test, text, size)
+			 : has_text(test, "", 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Records
  */
 
 #define DEPTH_LIMIT 64u
 
-/* Where in the record its fields are, and how many names of the path have been found among the groups around them. */
+/* Where in the record its fields are, and how many names of the path have been found among the
+ * groups around them. */
 struct record {
 	const struct ct_filter *filter;
 	const struct ct_filter_test *test;
@@ -196,7 +212,8 @@ struct record {
 	bool is_there, is_matched;
 };
 
-static bool is_next_name(const struct record *record, const struct ct_record_field *field, uint32_t found)
+static bool is_next_name(const struct record *record, const struct ct_record_field *field,
+			 uint32_t found)
 {
 	struct ct_span name = record->test->path[found];
 
@@ -216,9 +233,11 @@ static void take_group(struct record *record, const struct ct_record_field *fiel
 	const struct ctrace_event_item *item = record->item;
 
 	record->is_there = true;
-	if (!record->test->is_there && field->offset <= item->size && field->size <= item->size - field->offset)
+	if (!record->test->is_there && field->offset <= item->size &&
+	    field->size <= item->size - field->offset)
 		record->is_matched =
-			record->is_matched || bytes_match(record->filter, record->test, (const char *)item->data + field->offset,
+			record->is_matched || bytes_match(record->filter, record->test,
+							  (const char *)item->data + field->offset,
 							  field->size, record->encoding);
 }
 
@@ -265,7 +284,8 @@ static bool has_field_number(const struct ct_filter_test *test, const struct ct_
 	char text[CT_JSON_NUMBER_SIZE];
 	size_t size = test->decimal_count != 0 ? ct_field_json_number(field, text) : 0;
 
-	return size != 0 ? has_decimal(test, text, size) : has_decimal(test, field->text, field->text_size);
+	return size != 0 ? has_decimal(test, text, size)
+			 : has_decimal(test, field->text, field->text_size);
 }
 
 static bool field_matches(const struct ct_filter_test *test, const struct ct_record_field *field)
@@ -289,13 +309,15 @@ static void take_value(const struct ct_record_field *field, void *user)
 }
 
 /* Some occurrence of the field is one of the values; *out_is_there: there is such a field. */
-static bool record_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ctrace_event_item *item,
-			   const struct ct_argument *argument, bool *out_is_there)
+static bool record_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
+			   const struct ctrace_event_item *item, const struct ct_argument *argument,
+			   bool *out_is_there)
 {
 	struct record record = { .filter = filter, .test = test, .item = item };
-	const struct ct_field_visitor visitor = {
-		.begin_group = begin_group, .end_group = end_group, .value = take_value, .user = &record
-	};
+	const struct ct_field_visitor visitor = { .begin_group = begin_group,
+						  .end_group = end_group,
+						  .value = take_value,
+						  .user = &record };
 
 	*out_is_there = false;
 	if (argument == NULL || !ct_value_is_record(item, argument))
@@ -306,15 +328,18 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
 	return record.is_matched;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Items
  */
 
-#define INTEGERS (1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | 1u << CTRACE_TYPE_COMPXS)
+#define INTEGERS \
+	(1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | \
+	 1u << CTRACE_TYPE_COMPXS)
 
 static inline bool is_integer(const struct ctrace_event_item *item)
 {
-	return item->type < CTRACE_TYPE_COUNT && (1u << item->type & INTEGERS) != 0 && item->size - 1 < 8;
+	return item->type < CTRACE_TYPE_COUNT && (1u << item->type & INTEGERS) != 0 &&
+	       item->size - 1 < 8;
 }
 
 static inline bool is_signed(const struct ctrace_event_item *item)
@@ -322,8 +347,10 @@ static inline bool is_signed(const struct ctrace_event_item *item)
 	return item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 }
 
-/* The item is a number, or the catalogue says that its bytes are one, the most significant first. */
-static bool is_number(const struct ctrace_event_item *item, const struct ct_argument *argument, uint64_t *out_value)
+/* The item is a number, or the catalogue says that its bytes are one, the most significant first.
+ */
+static bool is_number(const struct ctrace_event_item *item, const struct ct_argument *argument,
+		      uint64_t *out_value)
 {
 	*out_value = item->value;
 	if (item->type == CTRACE_TYPE_ADDRESS || is_integer(item))
@@ -331,8 +358,8 @@ static bool is_number(const struct ctrace_event_item *item, const struct ct_argu
 	if (item->type != CTRACE_TYPE_BINARY || item->size - 1 >= 8 || argument == NULL)
 		return false;
 	*out_value = ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
-	return argument->print == CT_PRINT_DECIMAL || argument->print == CT_PRINT_TIME || argument->print == CT_PRINT_FLAGS ||
-	       argument->print == CT_PRINT_ENUMERATION;
+	return argument->print == CT_PRINT_DECIMAL || argument->print == CT_PRINT_TIME ||
+	       argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION;
 }
 
 static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_span name)
@@ -342,11 +369,15 @@ static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_
 	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
 }
 
-/* data.state.label: what the test takes for a field of a record is the rest of the item's own name, as other tracers have them. */
-static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view, uint32_t index)
+/* data.state.label: what the test takes for a field of a record is the rest of the item's own name,
+ * as other tracers have them. */
+static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view,
+			   uint32_t index)
 {
 	const char *text =
-		view->names != NULL && view->names->items != NULL && index < view->names->item_count ? view->names->items[index] : "";
+		view->names != NULL && view->names->items != NULL && index < view->names->item_count
+			? view->names->items[index]
+			: "";
 	struct ct_span part = test->name;
 
 	for (uint32_t i = 0; i < test->path_count; i++) {
@@ -359,8 +390,8 @@ static bool has_whole_name(const struct ct_filter_test *test, const struct ct_vi
 	return test->path_count != 0 && ct_name_is(part.at, part.size, text);
 }
 
-static bool item_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view, uint32_t index,
-			 bool *out_is_there)
+static bool item_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
+			 const struct ct_view *view, uint32_t index, bool *out_is_there)
 {
 	const struct ctrace_event_item *item = &view->event.items[index];
 	const struct ct_argument *argument = NULL;
@@ -377,10 +408,12 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 		return number_matches(test, value, is_signed(item), argument);
 	if (item->data == NULL)
 		return false;
-	return bytes_match(filter, test, item->data, item->size, argument != NULL ? argument->encoding : CT_ENCODING_ASCII);
+	return bytes_match(filter, test, item->data, item->size,
+			   argument != NULL ? argument->encoding : CT_ENCODING_ASCII);
 }
 
-/* The item that the test is about; UINT32_MAX when the event has none.  A name that nobody gave needs not be made up for each event. */
+/* The item that the test is about; UINT32_MAX when the event has none.  A name that nobody gave
+ * needs not be made up for each event. */
 static uint32_t find_item(const struct ct_filter_test *test, const struct ct_view *view)
 {
 	uint32_t count = view->event.item_count;
@@ -391,8 +424,8 @@ static uint32_t find_item(const struct ct_filter_test *test, const struct ct_vie
 		if (has_whole_name(test, view, i))
 			return i;
 	for (uint32_t i = 0; i < count; i++) {
-		bool is_named =
-			(view->type != NULL && i < view->type->argument_count) || (view->names != NULL && i < view->names->item_count);
+		bool is_named = (view->type != NULL && i < view->type->argument_count) ||
+				(view->names != NULL && i < view->names->item_count);
 
 		if (is_named || i == test->index)
 			if (has_item_name(view, i, test->name))
@@ -401,7 +434,8 @@ static uint32_t find_item(const struct ct_filter_test *test, const struct ct_vie
 	return UINT32_MAX;
 }
 
-static bool any_matches(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+static bool any_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
+			const struct ct_view *view)
 {
 	bool is_there;
 
@@ -411,7 +445,8 @@ static bool any_matches(const struct ct_filter *filter, const struct ct_filter_t
 	return test->is_inverted;
 }
 
-bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view)
+bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test,
+			   const struct ct_view *view)
 {
 	bool is_there, is_matched;
 	uint32_t index;
@@ -419,11 +454,13 @@ bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filte
 	if (test->is_any)
 		return any_matches(filter, test, view);
 	/* data[0] > 100, which is most of what people ask for */
-	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 && test->path_count == 0 &&
-	    test->index < view->event.item_count && is_integer(&view->event.items[test->index])) {
+	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 &&
+	    test->path_count == 0 && test->index < view->event.item_count &&
+	    is_integer(&view->event.items[test->index])) {
 		const struct ctrace_event_item *item = &view->event.items[test->index];
 
-		return ct_filter_has_number(test, is_signed(item) ? (ct_wide)(int64_t)item->value : (ct_wide)item->value) !=
+		return ct_filter_has_number(test, is_signed(item) ? (ct_wide)(int64_t)item->value
+								  : (ct_wide)item->value) !=
 		       test->is_inverted;
 	}
 	index = find_item(test, view);
@@ -437,12 +474,14 @@ bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct c
 {
 	const struct ct_event_type *type = view->type;
 
-	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX || (view->names != NULL && view->names->is_open))
+	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX ||
+	    (view->names != NULL && view->names->is_open))
 		return false;
 	for (uint32_t i = 0; type != NULL && i < type->argument_count; i++)
 		if (ct_name_is(test->name.at, test->name.size, type->arguments[i].name))
 			return false;
-	for (uint32_t i = 0; view->names != NULL && view->names->items != NULL && i < view->names->item_count; i++)
+	for (uint32_t i = 0;
+	     view->names != NULL && view->names->items != NULL && i < view->names->item_count; i++)
 		if (ct_name_is(test->name.at, test->name.size, view->names->items[i]))
 			return false;
 	return true;

@@ -4,14 +4,14 @@
  *     EITHER      = BOTH { "||" BOTH }                          also "or"
  *     BOTH        = ONE { "&&" ONE }                            also "and"
  *     ONE         = ( "!" | "not" ) ONE | "(" EITHER ")" | COMPARISON
- *     COMPARISON  = FIELD OPERATOR VALUE | FIELD [ "not" ] "in" "(" RANGE { "," RANGE } ")" | ITEM | "duration"
- *     RANGE       = VALUE [ ".." VALUE ]
- *     FIELD       = "component" | "level" | ... | ITEM
+ *     COMPARISON  = FIELD OPERATOR VALUE | FIELD [ "not" ] "in" "(" RANGE { "," RANGE } ")" | ITEM
+ * | "duration" RANGE       = VALUE [ ".." VALUE ] FIELD       = "component" | "level" | ... | ITEM
  *     ITEM        = ( "data" [ "[" NUMBER | TEXT "]" ] | "data1" ... ) { "." NAME }
  *
- * Called by the tools, on one thread, before anything is read.  Whether a field can be compared so is found out here, so that running the
- * program cannot fail.  A part of an expression is a row of tests whose ways out are not known yet: they are chained through the places
- * where they will stand.
+ * Called by the tools, on one thread, before anything is read.  Whether a field can be compared so
+ * is found out here, so that running the program cannot fail.  A part of an expression is a row of
+ * tests whose ways out are not known yet: they are chained through the places where they will
+ * stand.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,17 +29,20 @@
 	}
 
 struct part {
-	uint32_t ways[2]; /* the first way out of each chain: when the part does not hold, and when it does */
+	/* the first way out of each chain: when the part does not hold, and when it does */
+	uint32_t ways[2];
 };
 
 struct parser {
 	struct ct_filter_scan scan;
 	struct ct_filter *filter;
 	unsigned depth;
-	uint32_t item; /* the field that was read last is "data1", "data2" ...: its index.  UINT32_MAX: it is not */
+	/* the field that was read last is "data1", "data2" ...: its index.  UINT32_MAX: it is not
+	 */
+	uint32_t item;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Fields
  */
 
@@ -82,10 +85,12 @@ static bool refuse_field(struct parser *parser, struct ct_span word)
 
 	for (size_t i = 0; i < CT_COUNT(fields); i++)
 		names[i] = fields[i].name;
-	return ct_filter_diagnose(&parser->scan, &(struct ct_filter_diagnostic){ .word = word,
-									      .what = "is no field of an event",
-									      .meant = ct_suggest(word, names, CT_COUNT(fields)),
-									      .expected = FIELD_NAMES });
+	return ct_filter_diagnose(
+		&parser->scan,
+		&(struct ct_filter_diagnostic){ .word = word,
+						.what = "is no field of an event",
+						.meant = ct_suggest(word, names, CT_COUNT(fields)),
+						.expected = FIELD_NAMES });
 }
 
 /* "data3" is the third item of an event that nobody has named them of. */
@@ -128,7 +133,7 @@ static const struct ct_filter_subject *read_field(struct parser *parser)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * data[0], data["NAME"], data.NAME, data.NAME.FIELD
  */
 
@@ -162,9 +167,10 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 		return false;
 	if (literal.kind == CT_LITERAL_STRING && literal.text.size != 0)
 		set_name(test, literal.text);
-	else if (literal.kind == CT_LITERAL_NUMBER && literal.floor == literal.ceil && literal.floor >= 0 &&
-		 literal.floor < CTRACE_MAX_ITEMS)
-		*test = (struct ct_filter_test){ .field = CT_FILTER_DATA, .index = (uint32_t)literal.floor };
+	else if (literal.kind == CT_LITERAL_NUMBER && literal.floor == literal.ceil &&
+		 literal.floor >= 0 && literal.floor < CTRACE_MAX_ITEMS)
+		*test = (struct ct_filter_test){ .field = CT_FILTER_DATA,
+						 .index = (uint32_t)literal.floor };
 	else
 		return ct_filter_diagnose_word(scan, literal.span, "is no item", expected);
 	return ct_filter_scan_mark(scan, "]") || ct_filter_diagnose_next(scan, "]");
@@ -172,7 +178,8 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 
 static bool add_field_name(struct parser *parser, struct ct_filter_test *test, struct ct_span name)
 {
-	struct ct_span *path = ct_filter_keep(parser->filter, (test->path_count + 1) * sizeof *path);
+	struct ct_span *path =
+		ct_filter_keep(parser->filter, (test->path_count + 1) * sizeof *path);
 
 	if (path == NULL)
 		return ct_filter_no_memory(&parser->scan);
@@ -203,10 +210,12 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 		scan->at++;
 		name = ct_filter_scan_name(scan);
 		if (name.size == 0)
-			return ct_filter_diagnose_next(scan,
-						       test->is_any ? "the name of an item" : "the name of a field of the record");
+			return ct_filter_diagnose_next(
+				scan, test->is_any ? "the name of an item"
+						   : "the name of a field of the record");
 		if (test->path_count == PATH_LIMIT)
-			return ct_filter_diagnose_word(scan, name, "is one name too many", "at most 49 of a record's fields");
+			return ct_filter_diagnose_word(scan, name, "is one name too many",
+						       "at most 49 of a record's fields");
 		if (!keep_name(parser, &name))
 			return false;
 		if (test->is_any)
@@ -217,20 +226,22 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Operators
  */
 
-struct operator
-{
+struct dialogue {
 	const char *mark;
 	enum ct_filter_relation relation;
 	bool is_inverted;
 };
-static const struct operator operators[] = {
-	{ "==", CT_IS_EQUAL, false },    { "!=", CT_IS_EQUAL, true }, { "<>", CT_IS_EQUAL, true }, { "<=", CT_IS_AT_MOST, false },
-	{ ">=", CT_IS_AT_LEAST, false }, { "!~", CT_IS_LIKE, true },  { "=~", CT_IS_LIKE, false }, { "=", CT_IS_EQUAL, false },
-	{ "<", CT_IS_BELOW, false },     { ">", CT_IS_ABOVE, false }, { "~", CT_IS_LIKE, false },
+static const struct dialogue operators[] = {
+	{ "==", CT_IS_EQUAL, false },    { "!=", CT_IS_EQUAL, true },
+	{ "<>", CT_IS_EQUAL, true },     { "<=", CT_IS_AT_MOST, false },
+	{ ">=", CT_IS_AT_LEAST, false }, { "!~", CT_IS_LIKE, true },
+	{ "=~", CT_IS_LIKE, false },     { "=", CT_IS_EQUAL, false },
+	{ "<", CT_IS_BELOW, false },     { ">", CT_IS_ABOVE, false },
+	{ "~", CT_IS_LIKE, false },
 };
 
 static bool is_order(enum ct_filter_relation relation)
@@ -251,13 +262,14 @@ static const char *operators_of(const struct ct_filter_subject *field)
 }
 
 /* False without a diagnostic when there is none. */
-static bool find_operator(struct ct_filter_scan *scan, struct operator* out, struct ct_span *out_word)
+static bool find_operator(struct ct_filter_scan *scan, struct dialogue *out,
+			  struct ct_span *out_word)
 {
 	const char *start;
 
 	ct_filter_scan_blanks(scan);
 	start = scan->at;
-	*out = (struct operator){ .relation = CT_IS_IN };
+	*out = (struct dialogue){ .relation = CT_IS_IN };
 	if (ct_filter_scan_keyword(scan, "in")) {
 		*out_word = ct_span_of(start, scan->at);
 		return true;
@@ -277,20 +289,22 @@ static bool find_operator(struct ct_filter_scan *scan, struct operator* out, str
 	return false;
 }
 
-static bool check_operator(struct parser *parser, const struct ct_filter_subject *field, const struct operator* operator,
-			   struct ct_span word)
+static bool check_operator(struct parser *parser, const struct ct_filter_subject *field,
+			   const struct dialogue *dialogue, struct ct_span word)
 {
 	char what[60];
 
-	if (field->type == CT_SUBJECT_DATA || operator->relation == CT_IS_EQUAL || operator->relation == CT_IS_IN)
+	if (field->type == CT_SUBJECT_DATA || dialogue->relation == CT_IS_EQUAL ||
+	    dialogue->relation == CT_IS_IN)
 		return true;
-	if (field->type == CT_SUBJECT_NAME ? operator->relation == CT_IS_LIKE : is_order(operator->relation))
+	if (field->type == CT_SUBJECT_NAME ? dialogue->relation == CT_IS_LIKE
+					   : is_order(dialogue->relation))
 		return true;
 	(void)snprintf(what, sizeof what, "does not go with %s", field->name);
 	return ct_filter_diagnose_word(&parser->scan, word, what, operators_of(field));
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The program
  */
 
@@ -342,7 +356,7 @@ static uint32_t join(struct parser *parser, uint32_t first, uint32_t second)
 	return second;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The grammar
  */
 
@@ -351,7 +365,7 @@ static bool read_comparison(struct parser *parser, struct part *out)
 	struct ct_filter_test test = { .index = UINT32_MAX };
 	struct ct_filter_scan *scan = &parser->scan;
 	const struct ct_filter_subject *field = read_field(parser);
-	struct operator operator;
+	struct dialogue dialogue;
 	struct ct_span word;
 
 	if (field == NULL)
@@ -359,11 +373,12 @@ static bool read_comparison(struct parser *parser, struct part *out)
 	test.field = field->field;
 	if (field->type == CT_SUBJECT_DATA && !read_item(parser, &test))
 		return false;
-	if (find_operator(scan, &operator, & word)) {
-		if (!check_operator(parser, field, &operator, word) || !ct_filter_read_values(scan, field, operator.relation, &test))
+	if (find_operator(scan, &dialogue, &word)) {
+		if (!check_operator(parser, field, &dialogue, word) ||
+		    !ct_filter_read_values(scan, field, dialogue.relation, &test))
 			return false;
-		test.is_glob = operator.relation == CT_IS_LIKE;
-		test.is_inverted = operator.is_inverted;
+		test.is_glob = dialogue.relation == CT_IS_LIKE;
+		test.is_inverted = dialogue.is_inverted;
 	} else if (field->type == CT_SUBJECT_DATA || field->type == CT_SUBJECT_DURATION) {
 		test.is_there = true;
 	} else {
@@ -404,7 +419,8 @@ static bool read_one(struct parser *parser, struct part *out)
 	if (!is_negation && !ct_filter_scan_mark(scan, "("))
 		return read_comparison(parser, out);
 	if (parser->depth++ == CT_FILTER_DEPTH)
-		return ct_filter_diagnose_word(scan, ct_span_of(start, scan->at), "is too deep", "at most 64 of ( and ! in each other");
+		return ct_filter_diagnose_word(scan, ct_span_of(start, scan->at), "is too deep",
+					       "at most 64 of ( and ! in each other");
 	is_done = is_negation ? read_one(parser, out) : read_group(parser, out);
 	parser->depth--;
 	if (is_negation && is_done)
@@ -414,7 +430,8 @@ static bool read_one(struct parser *parser, struct part *out)
 
 static bool has_mark(struct parser *parser, const char *mark, const char *word)
 {
-	return ct_filter_scan_mark(&parser->scan, mark) || ct_filter_scan_keyword(&parser->scan, word);
+	return ct_filter_scan_mark(&parser->scan, mark) ||
+	       ct_filter_scan_keyword(&parser->scan, word);
 }
 
 static bool read_both(struct parser *parser, struct part *out)
@@ -463,7 +480,8 @@ static bool read_all(struct parser *parser)
 	return true;
 }
 
-enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter, struct ct_diagnostic *out_diagnostic)
+enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
+				   struct ct_diagnostic *out_diagnostic)
 {
 	struct ct_filter *filter = calloc(1, sizeof *filter);
 	struct parser parser = { .filter = filter };
@@ -473,7 +491,8 @@ enum ctrace_status ct_filter_parse(const char *text, uint64_t now_ns, struct ct_
 	if (filter == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	filter->scratch = calloc(1, sizeof *filter->scratch);
-	is_done = ct_filter_scan_start(&parser.scan, text, now_ns, filter, out_diagnostic) && read_all(&parser);
+	is_done = ct_filter_scan_start(&parser.scan, text, now_ns, filter, out_diagnostic) &&
+		  read_all(&parser);
 	if (is_done && filter->scratch == NULL)
 		is_done = ct_filter_no_memory(&parser.scan);
 	if (!is_done) {

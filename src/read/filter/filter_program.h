@@ -1,5 +1,6 @@
 /*
- * read/filter/filter_program.h - what the files of the filter language share: the program that an expression becomes.
+ * read/filter/filter_program.h - what the files of the filter language share: the program that an
+ * expression becomes.
  *
  *     filter_scan.c     the text: words, marks, literals, and what is wrong with it
  *     filter_parse.c    the grammar: from the text to the program
@@ -8,8 +9,8 @@
  *     filter.c          runs it, on an event or on all events of a class
  *     filter_item.c     the items of an event against a test
  *
- * A program is a row of tests, each of which says where to go when it holds and when it does not: always further on, so that running it
- * ends, and needs neither a stack nor memory.
+ * A program is a row of tests, each of which says where to go when it holds and when it does not:
+ * always further on, so that running it ends, and needs neither a stack nor memory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -108,10 +109,12 @@ struct ct_filter {
 	struct ct_buf *scratch; /* for texts in other encodings: grows to the longest */
 };
 void *ct_filter_keep(struct ct_filter *filter, size_t size); /* NULL without memory */
-void ct_filter_finish(struct ct_filter *filter);             /* what can be said of the whole program: uses, times */
+/* what can be said of the whole program: uses, times */
+void ct_filter_finish(struct ct_filter *filter);
 
 /* ---- filter_item.c */
-bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test, const struct ct_view *view);
+bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test,
+			   const struct ct_view *view);
 /* No event of the class has such an item. */
 bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view);
 /* What both sides use: one of the test's values is this. */
@@ -121,12 +124,19 @@ bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value);
 struct ct_filter_scan {
 	const char *text, *at, *end;
 	struct ct_diagnostic *diagnostic;
-	enum ctrace_status status; /* of the first thing that was wrong: later ones change nothing */
-	struct ct_filter *filter;  /* owns the texts of strings */
-	struct ct_span open;       /* the innermost parenthesis that is open; at NULL: none */
-	uint64_t now_ns;           /* for times like "-5m" */
+	/* of the first thing that was wrong: later ones change nothing */
+	enum ctrace_status status;
+	struct ct_filter *filter; /* owns the texts of strings */
+	struct ct_span open;      /* the innermost parenthesis that is open; at NULL: none */
+	uint64_t now_ns;          /* for times like "-5m" */
 };
-enum ct_literal_kind { CT_LITERAL_NONE, CT_LITERAL_NUMBER, CT_LITERAL_DURATION, CT_LITERAL_STRING, CT_LITERAL_WORD };
+enum ct_literal_kind {
+	CT_LITERAL_NONE,
+	CT_LITERAL_NUMBER,
+	CT_LITERAL_DURATION,
+	CT_LITERAL_STRING,
+	CT_LITERAL_WORD
+};
 struct ct_literal {
 	enum ct_literal_kind kind;
 	struct ct_span span;       /* as written */
@@ -134,14 +144,16 @@ struct ct_literal {
 	ct_wide floor, ceil;       /* NUMBER, DURATION (in ns): the whole numbers around it */
 	struct ct_decimal decimal; /* NUMBER */
 };
-bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
-			  struct ct_diagnostic *diagnostic);
+bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns,
+			  struct ct_filter *filter, struct ct_diagnostic *diagnostic);
 void ct_filter_scan_blanks(struct ct_filter_scan *scan);
 /* Passes the mark, or the word (in any case of letters), if it is what comes next. */
 bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark);
 bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word);
-struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan); /* letters, digits and _; empty when there is none */
-struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan); /* of an item or a record's field: - @ # $ and other letters too */
+/* letters, digits and _; empty when there is none */
+struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan);
+/* of an item or a record's field: - @ # $ and other letters too */
+struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan);
 bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out);
 /* Digits without a mark are hexadecimal ones. */
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
@@ -153,9 +165,12 @@ struct ct_filter_diagnostic {
 	const char *expected;
 };
 bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diagnostic *diagnostic);
-bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected);
-bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected);
-bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected); /* of what comes next */
+bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what,
+			     const char *expected);
+bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
+			   const char *expected);
+/* of what comes next */
+bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected);
 bool ct_filter_no_memory(struct ct_filter_scan *scan);
 
 /* ---- filter_value.c */
@@ -175,9 +190,18 @@ struct ct_filter_subject {
 	enum ct_filter_type type;
 	uint64_t limit; /* of a number */
 };
-enum ct_filter_relation { CT_IS_EQUAL, CT_IS_BELOW, CT_IS_AT_MOST, CT_IS_ABOVE, CT_IS_AT_LEAST, CT_IS_LIKE, CT_IS_IN };
-/* Reads what the field is compared with, a list after CT_IS_IN, and sets the test's ranges, decimals and texts. */
-bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
-			   struct ct_filter_test *test);
+enum ct_filter_relation {
+	CT_IS_EQUAL,
+	CT_IS_BELOW,
+	CT_IS_AT_MOST,
+	CT_IS_ABOVE,
+	CT_IS_AT_LEAST,
+	CT_IS_LIKE,
+	CT_IS_IN
+};
+/* Reads what the field is compared with, a list after CT_IS_IN, and sets the test's ranges,
+ * decimals and texts. */
+bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject,
+			   enum ct_filter_relation relation, struct ct_filter_test *test);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * filter_scan.c - the text of a filter: its words, marks and literals, and what is wrong with it first.
+ * filter_scan.c - the text of a filter: its words, marks and literals, and what is wrong with it
+ * first.
  *
- * Called by the grammar, on one thread.  The text may be any bytes up to its terminator.  Each byte is looked at a fixed number of times,
- * and what is quoted in a diagnostic is escaped.
+ * Called by the grammar, on one thread.  The text may be any bytes up to its terminator.  Each byte
+ * is looked at a fixed number of times, and what is quoted in a diagnostic is escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,18 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Diagnostics: the first one is kept, what follows it may only be its consequence
  */
 
-bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message, const char *expected)
+bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
+			   const char *expected)
 {
 	if (scan->status != CTRACE_OK)
 		return false;
 	scan->status = CTRACE_SYNTAX_ERROR;
 	*scan->diagnostic = (struct ct_diagnostic){ .column = (unsigned)(at - scan->text) + 1 };
 	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", message);
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s", expected != NULL ? expected : "");
+	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
+		       expected != NULL ? expected : "");
 	return false;
 }
 
@@ -31,21 +34,25 @@ bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diag
 	struct ct_span word = diagnostic->word;
 	struct ct_buf message;
 
-	if (word.size > 2 && (word.at[0] == '"' || word.at[0] == '\'') && word.at[0] == word.at[word.size - 1])
+	if (word.size > 2 && (word.at[0] == '"' || word.at[0] == '\'') &&
+	    word.at[0] == word.at[word.size - 1])
 		word = (struct ct_span){ word.at + 1, word.size - 2 };
 	ct_buf_init(&message);
 	ct_span_quote(&message, word, CT_WORD_SHOWN);
 	ct_buf_add_format(&message, " %s", diagnostic->what);
 	if (diagnostic->meant != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->meant);
-	(void)ct_filter_diagnose_at(scan, diagnostic->word.at, ct_buf_text(&message), diagnostic->expected);
+	(void)ct_filter_diagnose_at(scan, diagnostic->word.at, ct_buf_text(&message),
+				    diagnostic->expected);
 	ct_buf_fini(&message);
 	return false;
 }
 
-bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what, const char *expected)
+bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what,
+			     const char *expected)
 {
-	return ct_filter_diagnose(scan, &(struct ct_filter_diagnostic){ .word = word, .what = what, .expected = expected });
+	return ct_filter_diagnose(scan, &(struct ct_filter_diagnostic){
+						.word = word, .what = what, .expected = expected });
 }
 
 /* What a message shows of the text at the place: a word, or one mark. */
@@ -56,7 +63,8 @@ static struct ct_span next_span(const struct ct_filter_scan *scan)
 
 	if (span.size == 0)
 		span = (struct ct_span){ scan->at, scan->at < scan->end ? 1 : 0 };
-	if (span.size == 1 && span.at + 1 < scan->end && strchr("=&|~.>", span.at[1]) != NULL && strchr("=!<>&|.", span.at[0]) != NULL)
+	if (span.size == 1 && span.at + 1 < scan->end && strchr("=&|~.>", span.at[1]) != NULL &&
+	    strchr("=!<>&|.", span.at[0]) != NULL)
 		span.size = 2;
 	return span;
 }
@@ -65,31 +73,37 @@ bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected)
 {
 	ct_filter_scan_blanks(scan);
 	if (scan->at < scan->end)
-		return ct_filter_diagnose_word(scan, next_span(scan), "is not expected here", expected);
+		return ct_filter_diagnose_word(scan, next_span(scan), "is not expected here",
+					       expected);
 	return ct_filter_diagnose_at(scan, scan->end, "the expression ends here", expected);
 }
 
 bool ct_filter_no_memory(struct ct_filter_scan *scan)
 {
-	(void)ct_filter_diagnose_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), "");
+	(void)ct_filter_diagnose_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY),
+				    "");
 	scan->status = CTRACE_NOT_ENOUGH_MEMORY;
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Words and marks
  */
 
-bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns, struct ct_filter *filter,
-			  struct ct_diagnostic *diagnostic)
+bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns,
+			  struct ct_filter *filter, struct ct_diagnostic *diagnostic)
 {
 	size_t size = strnlen(text, CT_FILTER_LENGTH + 1);
 
-	*scan = (struct ct_filter_scan){
-		.text = text, .at = text, .end = text + size, .diagnostic = diagnostic, .filter = filter, .now_ns = now_ns
-	};
+	*scan = (struct ct_filter_scan){ .text = text,
+					 .at = text,
+					 .end = text + size,
+					 .diagnostic = diagnostic,
+					 .filter = filter,
+					 .now_ns = now_ns };
 	if (size > CT_FILTER_LENGTH)
-		return ct_filter_diagnose_at(scan, text + CT_FILTER_LENGTH, "the expression is too long", "at most 65536 bytes");
+		return ct_filter_diagnose_at(scan, text + CT_FILTER_LENGTH,
+					     "the expression is too long", "at most 65536 bytes");
 	return true;
 }
 
@@ -135,7 +149,8 @@ struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan)
 	const char *start = scan->at;
 
 	for (; scan->at < scan->end; scan->at++)
-		if (!is_letter(*scan->at) && ((unsigned char)*scan->at < 0x80 && strchr("-@#$", *scan->at) == NULL))
+		if (!is_letter(*scan->at) &&
+		    ((unsigned char)*scan->at < 0x80 && strchr("-@#$", *scan->at) == NULL))
 			break;
 	return ct_span_of(start, scan->at);
 }
@@ -151,7 +166,7 @@ bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Texts in quotes
  */
 
@@ -163,7 +178,8 @@ static unsigned hex_of(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* What a backslash at `at` and the letters behind it stand for; how many bytes they are, 0 when they stand for nothing. */
+/* What a backslash at `at` and the letters behind it stand for; how many bytes they are, 0 when
+ * they stand for nothing. */
 static size_t take_escape(const char *at, const char *end, char *out)
 {
 	static const char letters[] = "\\\"'nrt", meanings[] = "\\\"'\n\r\t";
@@ -196,7 +212,8 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 	char *text;
 
 	if (end == NULL)
-		return ct_filter_diagnose_at(scan, start, "the text has no end", *start == '"' ? "another \"" : "another '");
+		return ct_filter_diagnose_at(scan, start, "the text has no end",
+					     *start == '"' ? "another \"" : "another '");
 	text = ct_filter_keep(scan->filter, (size_t)(end - start));
 	if (text == NULL)
 		return ct_filter_no_memory(scan);
@@ -207,8 +224,10 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 		if (*scan->at == '\\')
 			taken = take_escape(scan->at, end, &text[size]);
 		if (taken == 0)
-			return ct_filter_diagnose_word(scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
-						       "stands for nothing", "\\\\, \\\", \\', \\n, \\r, \\t or \\x and two digits");
+			return ct_filter_diagnose_word(
+				scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
+				"stands for nothing",
+				"\\\\, \\\", \\', \\n, \\r, \\t or \\x and two digits");
 		scan->at += taken;
 	}
 	scan->at = end + 1;
@@ -219,7 +238,7 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Numbers
  */
 
@@ -235,10 +254,12 @@ struct unit {
 	const char *name;
 	uint64_t ns;
 };
-static const struct unit units[] = { { "ns", 1 },         { "us", 1000 },        { "ms", 1000000 },
-				     { "s", 1000000000 }, { "m", 60000000000u }, { "h", 3600000000000u } };
+static const struct unit units[] = { { "ns", 1 },           { "us", 1000 },
+				     { "ms", 1000000 },     { "s", 1000000000 },
+				     { "m", 60000000000u }, { "h", 3600000000000u } };
 
-/* The digits behind the point, as billionths; what is smaller makes the number only larger than it seems. */
+/* The digits behind the point, as billionths; what is smaller makes the number only larger than it
+ * seems. */
 static bool scan_fraction(struct ct_filter_scan *scan, uint64_t *out_billionths, bool *out_is_more)
 {
 	uint64_t unit = 100000000;
@@ -265,7 +286,8 @@ static void set_bounds(struct ct_literal *out, ct_wide whole, bool is_between, b
 	}
 }
 
-static bool scan_unit(struct ct_filter_scan *scan, struct ct_literal *out, ct_wide whole, uint64_t billionths)
+static bool scan_unit(struct ct_filter_scan *scan, struct ct_literal *out, ct_wide whole,
+		      uint64_t billionths)
 {
 	struct ct_span unit = ct_filter_scan_name(scan);
 
@@ -277,7 +299,8 @@ static bool scan_unit(struct ct_filter_scan *scan, struct ct_literal *out, ct_wi
 		if (whole > (ct_wide)(UINT64_MAX / units[i].ns))
 			out->floor = out->ceil = WIDE_LIMIT;
 		else
-			set_bounds(out, whole * (ct_wide)units[i].ns + part / 1000000000, part % 1000000000 != 0, false);
+			set_bounds(out, whole * (ct_wide)units[i].ns + part / 1000000000,
+				   part % 1000000000 != 0, false);
 		out->kind = CT_LITERAL_DURATION;
 		return true;
 	}
@@ -304,7 +327,8 @@ static bool scan_decimal(struct ct_filter_scan *scan, struct ct_literal *out, bo
 }
 
 /* digits: where those behind a 0x are, or what counts as if. */
-static bool scan_hexadecimal(struct ct_filter_scan *scan, struct ct_literal *out, const char *digits, bool is_negative)
+static bool scan_hexadecimal(struct ct_filter_scan *scan, struct ct_literal *out,
+			     const char *digits, bool is_negative)
 {
 	ct_wide value = 0;
 
@@ -314,7 +338,8 @@ static bool scan_hexadecimal(struct ct_filter_scan *scan, struct ct_literal *out
 		return ct_filter_diagnose_next(scan, "hexadecimal digits");
 	out->kind = CT_LITERAL_NUMBER;
 	set_bounds(out, value, false, is_negative);
-	ct_decimal_set(&out->decimal, value > (ct_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value, is_negative);
+	ct_decimal_set(&out->decimal, value > (ct_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value,
+		       is_negative);
 	return true;
 }
 
@@ -333,7 +358,8 @@ static bool scan_number(struct ct_filter_scan *scan, struct ct_literal *out)
 		scan->at = start;
 		return ct_filter_diagnose_next(scan, "a value");
 	}
-	if (has_hex_mark(scan) ? !scan_hexadecimal(scan, out, scan->at + 2, is_negative) : !scan_decimal(scan, out, is_negative))
+	if (has_hex_mark(scan) ? !scan_hexadecimal(scan, out, scan->at + 2, is_negative)
+			       : !scan_decimal(scan, out, is_negative))
 		return false;
 	out->span = ct_span_of(start, scan->at);
 	if (scan->at < scan->end && (is_letter(*scan->at) || (unsigned char)*scan->at >= 0x80))

@@ -1,8 +1,9 @@
 /*
- * filter_value.c - what a field is compared with: values of its type, as ranges of numbers, of decimal numbers and of texts.
+ * filter_value.c - what a field is compared with: values of its type, as ranges of numbers, of
+ * decimal numbers and of texts.
  *
- * Called by the grammar, on one thread.  What does not fit the field's type is reported about here; what is left cannot fail when events
- * are compared with it.
+ * Called by the grammar, on one thread.  What does not fit the field's type is reported about here;
+ * what is left cannot fail when events are compared with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@ struct values {
 	struct ct_buf ranges, decimals, texts;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Values
  */
 
@@ -34,30 +35,39 @@ static bool check_level(struct values *values, struct ct_literal *literal)
 	struct ct_span text = literal->kind == CT_LITERAL_STRING ? literal->text : literal->span;
 	uint32_t level;
 
-	if (literal->kind != CT_LITERAL_DURATION && ct_level_parse(text.at, text.size, &level) && level <= CTRACE_FATAL) {
+	if (literal->kind != CT_LITERAL_DURATION && ct_level_parse(text.at, text.size, &level) &&
+	    level <= CTRACE_FATAL) {
 		set_whole(literal, level);
 		return true;
 	}
-	return ct_filter_diagnose(values->scan, &(struct ct_filter_diagnostic){ .word = literal->span,
-									     .what = "is no level",
-									     .meant = ct_suggest_level(text, false),
-									     .expected = "debug, info, warn, error, fatal or 0 to 4" });
+	return ct_filter_diagnose(
+		values->scan, &(struct ct_filter_diagnostic){
+				      .word = literal->span,
+				      .what = "is no level",
+				      .meant = ct_suggest_level(text, false),
+				      .expected = "debug, info, warn, error, fatal or 0 to 4" });
 }
 
-static bool check_number(struct values *values, const struct ct_filter_subject *subject, struct ct_literal *literal)
+static bool check_number(struct values *values, const struct ct_filter_subject *subject,
+			 struct ct_literal *literal)
 {
 	char expected[80];
 
 	if (literal->kind == CT_LITERAL_STRING && subject->field == CT_FILTER_EVENT)
-		return ct_filter_diagnose_word(values->scan, literal->span, "is no number",
-					       "a number; names of events are compared with mnemonic");
-	(void)snprintf(expected, sizeof expected, "a number from 0 to %llu", (unsigned long long)subject->limit);
+		return ct_filter_diagnose_word(
+			values->scan, literal->span, "is no number",
+			"a number; names of events are compared with mnemonic");
+	(void)snprintf(expected, sizeof expected, "a number from 0 to %llu",
+		       (unsigned long long)subject->limit);
 	if (literal->kind != CT_LITERAL_NUMBER)
-		return ct_filter_diagnose_word(values->scan, literal->span, "is no number", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is no number",
+					       expected);
 	if (literal->floor != literal->ceil)
-		return ct_filter_diagnose_word(values->scan, literal->span, "is no whole number", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is no whole number",
+					       expected);
 	if (literal->floor < 0 || literal->floor > (ct_wide)subject->limit)
-		return ct_filter_diagnose_word(values->scan, literal->span, "is out of range", expected);
+		return ct_filter_diagnose_word(values->scan, literal->span, "is out of range",
+					       expected);
 	return true;
 }
 
@@ -70,8 +80,9 @@ static bool check_time(struct values *values, struct ct_literal *literal)
 		set_whole(literal, ns);
 		return true;
 	}
-	return ct_filter_diagnose_word(values->scan, literal->span, "is no time",
-				       "in quotes: 2026-01-31 15:12:27.5, 2026-01-31, 15:12:27, -5m or @1700000000");
+	return ct_filter_diagnose_word(
+		values->scan, literal->span, "is no time",
+		"in quotes: 2026-01-31 15:12:27.5, 2026-01-31, 15:12:27, -5m or @1700000000");
 }
 
 static bool check_duration(struct values *values, struct ct_literal *literal)
@@ -79,9 +90,11 @@ static bool check_duration(struct values *values, struct ct_literal *literal)
 	if (literal->kind == CT_LITERAL_NUMBER && literal->floor == 0 && literal->ceil == 0)
 		return true;
 	if (literal->kind == CT_LITERAL_NUMBER)
-		return ct_filter_diagnose_word(values->scan, literal->span, "has no unit of time", "one like 2ms, 1.5s, 10us or 3m");
+		return ct_filter_diagnose_word(values->scan, literal->span, "has no unit of time",
+					       "one like 2ms, 1.5s, 10us or 3m");
 	return literal->kind == CT_LITERAL_DURATION ||
-	       ct_filter_diagnose_word(values->scan, literal->span, "is no duration", "one like 2ms, 1.5s, 10us or 3m");
+	       ct_filter_diagnose_word(values->scan, literal->span, "is no duration",
+				       "one like 2ms, 1.5s, 10us or 3m");
 }
 
 static bool check_data(struct values *values, struct ct_literal *literal)
@@ -89,7 +102,8 @@ static bool check_data(struct values *values, struct ct_literal *literal)
 	if (literal->kind == CT_LITERAL_NUMBER || literal->kind == CT_LITERAL_STRING)
 		return true;
 	return ct_filter_diagnose_word(values->scan, literal->span,
-				       literal->kind == CT_LITERAL_DURATION ? "is a duration" : "is not in quotes",
+				       literal->kind == CT_LITERAL_DURATION ? "is a duration"
+									    : "is not in quotes",
 				       "a number, or a text in quotes");
 }
 
@@ -97,28 +111,35 @@ static bool check_asid(struct values *values, struct ct_literal *literal)
 {
 	if (literal->floor <= 0xFFFF)
 		return true;
-	return ct_filter_diagnose_word(values->scan, literal->span, "is out of range", "1 to 4 hexadecimal digits");
+	return ct_filter_diagnose_word(values->scan, literal->span, "is out of range",
+				       "1 to 4 hexadecimal digits");
 }
 
 /* Without quotation marks the digits are hexadecimal, within them too. */
 static bool read_asid(struct values *values, struct ct_literal *out)
 {
 	struct ct_filter_scan *scan = values->scan;
-	const char *mark = ct_filter_scan_mark(scan, "\"") ? "\"" : ct_filter_scan_mark(scan, "'") ? "'" : NULL;
+	const char *mark = ct_filter_scan_mark(scan, "\"")  ? "\""
+			   : ct_filter_scan_mark(scan, "'") ? "'"
+							    : NULL;
 
 	if (!ct_filter_scan_hex(scan, out))
 		return false;
-	return mark == NULL || ct_filter_scan_mark(scan, mark) || ct_filter_diagnose_next(scan, mark);
+	return mark == NULL || ct_filter_scan_mark(scan, mark) ||
+	       ct_filter_diagnose_next(scan, mark);
 }
 
-static bool read_value(struct values *values, const struct ct_filter_subject *subject, struct ct_literal *out)
+static bool read_value(struct values *values, const struct ct_filter_subject *subject,
+		       struct ct_literal *out)
 {
-	if (!(subject->type == CT_SUBJECT_ASID ? read_asid(values, out) : ct_filter_scan_literal(values->scan, out)))
+	if (!(subject->type == CT_SUBJECT_ASID ? read_asid(values, out)
+					       : ct_filter_scan_literal(values->scan, out)))
 		return false;
 	switch (subject->type) {
 	case CT_SUBJECT_NAME:
 		return out->kind == CT_LITERAL_STRING ||
-		       ct_filter_diagnose_word(values->scan, out->span, "is not in quotes", "a text in quotes");
+		       ct_filter_diagnose_word(values->scan, out->span, "is not in quotes",
+					       "a text in quotes");
 	case CT_SUBJECT_LEVEL:
 		return check_level(values, out);
 	case CT_SUBJECT_NUMBER:
@@ -134,12 +155,13 @@ static bool read_value(struct values *values, const struct ct_filter_subject *su
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * From a relation and its value to a range
  */
 
-static void add_numbers(struct values *values, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
-			const struct ct_literal *low, const struct ct_literal *high)
+static void add_numbers(struct values *values, const struct ct_filter_subject *subject,
+			enum ct_filter_relation relation, const struct ct_literal *low,
+			const struct ct_literal *high)
 {
 	struct ct_filter_range range = { -CT_WIDE_END, CT_WIDE_END };
 	struct ct_filter_decimals decimals = { .low = low->decimal, .high = high->decimal };
@@ -156,8 +178,10 @@ static void add_numbers(struct values *values, const struct ct_filter_subject *s
 		ct_buf_add(&values->ranges, &range, sizeof range);
 	if (subject->type != CT_SUBJECT_DATA)
 		return;
-	decimals.has_low = relation == CT_IS_EQUAL || relation == CT_IS_AT_LEAST || relation == CT_IS_ABOVE;
-	decimals.has_high = relation == CT_IS_EQUAL || relation == CT_IS_AT_MOST || relation == CT_IS_BELOW;
+	decimals.has_low =
+		relation == CT_IS_EQUAL || relation == CT_IS_AT_LEAST || relation == CT_IS_ABOVE;
+	decimals.has_high =
+		relation == CT_IS_EQUAL || relation == CT_IS_AT_MOST || relation == CT_IS_BELOW;
 	decimals.is_low_out = relation == CT_IS_ABOVE;
 	decimals.is_high_out = relation == CT_IS_BELOW;
 	ct_buf_add(&values->decimals, &decimals, sizeof decimals);
@@ -171,21 +195,26 @@ static struct ct_span without_padding(const struct ct_filter_subject *subject, s
 	return text;
 }
 
-static void add_texts(struct values *values, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
-		      const struct ct_literal *low, const struct ct_literal *high)
+static void add_texts(struct values *values, const struct ct_filter_subject *subject,
+		      enum ct_filter_relation relation, const struct ct_literal *low,
+		      const struct ct_literal *high)
 {
-	struct ct_filter_text text = { .low = without_padding(subject, low->text), .high = without_padding(subject, high->text) };
+	struct ct_filter_text text = { .low = without_padding(subject, low->text),
+				       .high = without_padding(subject, high->text) };
 
 	text.is_one = relation == CT_IS_LIKE || (relation == CT_IS_EQUAL && low == high);
-	text.has_low = relation == CT_IS_EQUAL || relation == CT_IS_AT_LEAST || relation == CT_IS_ABOVE;
-	text.has_high = relation == CT_IS_EQUAL || relation == CT_IS_AT_MOST || relation == CT_IS_BELOW;
+	text.has_low =
+		relation == CT_IS_EQUAL || relation == CT_IS_AT_LEAST || relation == CT_IS_ABOVE;
+	text.has_high =
+		relation == CT_IS_EQUAL || relation == CT_IS_AT_MOST || relation == CT_IS_BELOW;
 	text.is_low_out = relation == CT_IS_ABOVE;
 	text.is_high_out = relation == CT_IS_BELOW;
 	ct_buf_add(&values->texts, &text, sizeof text);
 }
 
-static void add_values(struct values *values, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
-		       const struct ct_literal *low, const struct ct_literal *high)
+static void add_values(struct values *values, const struct ct_filter_subject *subject,
+		       enum ct_filter_relation relation, const struct ct_literal *low,
+		       const struct ct_literal *high)
 {
 	if (low->kind == CT_LITERAL_STRING)
 		add_texts(values, subject, relation, low, high);
@@ -193,14 +222,16 @@ static void add_values(struct values *values, const struct ct_filter_subject *su
 		add_numbers(values, subject, relation, low, high);
 }
 
-static bool is_in_order(const struct ct_filter_subject *subject, const struct ct_literal *low, const struct ct_literal *high)
+static bool is_in_order(const struct ct_filter_subject *subject, const struct ct_literal *low,
+			const struct ct_literal *high)
 {
 	size_t both = low->text.size < high->text.size ? low->text.size : high->text.size;
 	int order;
 
 	if (low->kind != CT_LITERAL_STRING)
-		return subject->type == CT_SUBJECT_DATA ? ct_decimal_compare(&low->decimal, &high->decimal) <= 0
-							: low->ceil <= high->floor;
+		return subject->type == CT_SUBJECT_DATA
+			       ? ct_decimal_compare(&low->decimal, &high->decimal) <= 0
+			       : low->ceil <= high->floor;
 	order = memcmp(low->text.at, high->text.at, both);
 	return order < 0 || (order == 0 && low->text.size <= high->text.size);
 }
@@ -218,14 +249,18 @@ static bool read_range(struct values *values, const struct ct_filter_subject *su
 		return true;
 	}
 	if (subject->type == CT_SUBJECT_NAME)
-		return ct_filter_diagnose_word(scan, ct_span_of(scan->at - 2, scan->at), "does not go with names", ", or )");
+		return ct_filter_diagnose_word(scan, ct_span_of(scan->at - 2, scan->at),
+					       "does not go with names", ", or )");
 	if (!read_value(values, subject, &high))
 		return false;
 	if ((low.kind == CT_LITERAL_STRING) != (high.kind == CT_LITERAL_STRING))
-		return ct_filter_diagnose_word(scan, high.span, "is of another kind than the beginning of its range",
+		return ct_filter_diagnose_word(scan, high.span,
+					       "is of another kind than the beginning of its range",
 					       "two numbers, or two texts");
 	if (!is_in_order(subject, &low, &high))
-		return ct_filter_diagnose_word(scan, high.span, "is less than the beginning of its range", "the lesser one first");
+		return ct_filter_diagnose_word(scan, high.span,
+					       "is less than the beginning of its range",
+					       "the lesser one first");
 	add_values(values, subject, CT_IS_EQUAL, &low, &high);
 	return true;
 }
@@ -242,10 +277,12 @@ static bool read_list(struct values *values, const struct ct_filter_subject *sub
 	} while (ct_filter_scan_mark(scan, ","));
 	if (ct_filter_scan_mark(scan, ")"))
 		return true;
-	return ct_filter_diagnose_next(scan, subject->type == CT_SUBJECT_NAME ? ", or )" : ", .. or )");
+	return ct_filter_diagnose_next(scan,
+				       subject->type == CT_SUBJECT_NAME ? ", or )" : ", .. or )");
 }
 
-static bool read_compared(struct values *values, const struct ct_filter_subject *subject, enum ct_filter_relation relation)
+static bool read_compared(struct values *values, const struct ct_filter_subject *subject,
+			  enum ct_filter_relation relation)
 {
 	struct ct_literal value;
 
@@ -254,12 +291,13 @@ static bool read_compared(struct values *values, const struct ct_filter_subject 
 	if (!read_value(values, subject, &value))
 		return false;
 	if (relation == CT_IS_LIKE && value.kind != CT_LITERAL_STRING)
-		return ct_filter_diagnose_word(values->scan, value.span, "is no pattern", "a text in quotes, with * and ?");
+		return ct_filter_diagnose_word(values->scan, value.span, "is no pattern",
+					       "a text in quotes, with * and ?");
 	add_values(values, subject, relation, &value, &value);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * As the test has them
  */
 
@@ -288,7 +326,8 @@ static size_t merge_ranges(struct ct_filter_range *ranges, size_t count)
 }
 
 /* What is in the buffer, kept with the filter. */
-static const void *keep_values(struct ct_filter_scan *scan, struct ct_buf *buffer, size_t one, uint32_t *out_count)
+static const void *keep_values(struct ct_filter_scan *scan, struct ct_buf *buffer, size_t one,
+			       uint32_t *out_count)
 {
 	void *kept = NULL;
 
@@ -309,15 +348,18 @@ static void take_values(struct values *values, struct ct_filter_test *test)
 	struct ct_buf *ranges = &values->ranges;
 
 	if (!ranges->failed && ranges->size != 0)
-		ranges->size = sizeof(struct ct_filter_range) * merge_ranges((struct ct_filter_range *)(void *)ranges->data,
-									     ranges->size / sizeof(struct ct_filter_range));
+		ranges->size = sizeof(struct ct_filter_range) *
+			       merge_ranges((struct ct_filter_range *)(void *)ranges->data,
+					    ranges->size / sizeof(struct ct_filter_range));
 	test->ranges = keep_values(values->scan, ranges, sizeof *test->ranges, &test->range_count);
-	test->decimals = keep_values(values->scan, &values->decimals, sizeof *test->decimals, &test->decimal_count);
-	test->texts = keep_values(values->scan, &values->texts, sizeof *test->texts, &test->text_count);
+	test->decimals = keep_values(values->scan, &values->decimals, sizeof *test->decimals,
+				     &test->decimal_count);
+	test->texts =
+		keep_values(values->scan, &values->texts, sizeof *test->texts, &test->text_count);
 }
 
-bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject, enum ct_filter_relation relation,
-			   struct ct_filter_test *test)
+bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject,
+			   enum ct_filter_relation relation, struct ct_filter_test *test)
 {
 	struct values values = { .scan = scan };
 	bool is_read;

@@ -1,9 +1,11 @@
 /*
- * repair.c - finds damaged BINFILE traces and writes what is good of each as a trace without damage.
+ * repair.c - finds damaged BINFILE traces and writes what is good of each as a trace without
+ * damage.
  *
- * Called by src/tools/cmd_repair.c, on one thread, with directories and files that may be hostile: links inside a named directory are not followed,
- * nothing there is changed, and the copy consists of files that were not there before.  The metadata are printed anew from what could be
- * understood of them; the packets are repair_stream.c's.
+ * Called by src/tools/cmd_repair.c, on one thread, with directories and files that may be hostile:
+ * links inside a named directory are not followed, nothing there is changed, and the copy consists
+ * of files that were not there before.  The metadata are printed anew from what could be understood
+ * of them; the packets are repair_stream.c's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,12 +30,13 @@
 #define DEPTH 4u /* of directories below the one that is named */
 #define NAMES_TRIED 100u
 #define NS_A_SECOND 1000000000u
-#define LATEST_NS ((uint64_t)1 << 62) /* since 1970: viewers count signed nanoseconds, not all exactly */
+/* since 1970: viewers count signed nanoseconds, not all exactly */
+#define LATEST_NS ((uint64_t)1 << 62)
 
 struct trace {
 	struct ct_repair *repair;
 	const char *directory; /* what is read */
-	const char *to;     /* the copy */
+	const char *to;        /* the copy */
 	int to_fd;
 	char *metadata_path;
 	struct ct_buf text; /* its metadata, as they are */
@@ -44,16 +47,20 @@ struct trace {
 	uint64_t streams;
 };
 
-static void tell(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+static void tell(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes,
+		 const char *message)
 {
-	const struct ct_repair_note note = { .path = path, .offset = offset, .bytes = bytes, .message = message };
+	const struct ct_repair_note note = {
+		.path = path, .offset = offset, .bytes = bytes, .message = message
+	};
 
 	repair->damages++;
 	repair->report(&note, repair->user);
 }
 
 /* The bytes are not in the copy. */
-static void tell_lost(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes, const char *message)
+static void tell_lost(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes,
+		      const char *message)
 {
 	repair->lost_bytes += bytes;
 	tell(repair, path, offset, bytes, message);
@@ -76,10 +83,12 @@ static bool is_refusal(int error)
 
 static const char *refusal_text(int error)
 {
-	return is_refusal(error) ? "permission denied" : error == EINVAL ? "it is no regular file" : strerror(error);
+	return is_refusal(error) ? "permission denied"
+	       : error == EINVAL ? "it is no regular file"
+				 : strerror(error);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Stream files
  */
 
@@ -129,26 +138,29 @@ static int open_stream(struct ct_repair *repair, const char *path, bool is_compr
 	if (status != CTRACE_OK)
 		tell(repair, path, 0, 0, ctrace_status_text(status));
 	else if (unpacked.damages > 0)
-		tell_lost(repair, path, unpacked.damage_at, unpacked.damaged_bytes, unpacked.message);
+		tell_lost(repair, path, unpacked.damage_at, unpacked.damaged_bytes,
+			  unpacked.message);
 	return unpacked.fd;
 }
 
-/* In the metadata of a copy that lacks packets.  Without this mark, a gap in such a copy looks like a wrong number. */
+/* In the metadata of a copy that lacks packets.  Without this mark, a gap in such a copy looks like
+ * a wrong number. */
 static const char gaps_mark[] = "/* ctrace repair: packets are missing */\n";
 
 static bool has_gaps_mark(const struct ct_buf *text)
 {
-	return text->size > 0 && memmem(text->data, text->size, gaps_mark, sizeof gaps_mark - 1) != NULL;
+	return text->size > 0 &&
+	       memmem(text->data, text->size, gaps_mark, sizeof gaps_mark - 1) != NULL;
 }
 
 static enum ctrace_status repair_stream(struct trace *trace, const char *name)
 {
 	struct ct_repair_stream stream = { .uuid = trace->info.uuid,
-					    .frequency = trace->frequency,
-					    .most_ticks = ct_trace_ticks(&trace->info, LATEST_NS),
-					    .schema = trace->schema,
-					    .directory_fd = trace->to_fd,
-					    .has_gaps = has_gaps_mark(&trace->text) };
+					   .frequency = trace->frequency,
+					   .most_ticks = ct_trace_ticks(&trace->info, LATEST_NS),
+					   .schema = trace->schema,
+					   .directory_fd = trace->to_fd,
+					   .has_gaps = has_gaps_mark(&trace->text) };
 	enum ctrace_status status = CTRACE_OK;
 	char *path, plain[32];
 	bool is_compressed;
@@ -157,7 +169,8 @@ static enum ctrace_status repair_stream(struct trace *trace, const char *name)
 		return CTRACE_OK;
 	if (asprintf(&path, "%s/%s", trace->directory, name) < 0)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	(void)snprintf(plain, sizeof plain, "%.*s", (int)(strlen(name) - (is_compressed ? sizeof COMPRESSED - 1 : 0)), name);
+	(void)snprintf(plain, sizeof plain, "%.*s",
+		       (int)(strlen(name) - (is_compressed ? sizeof COMPRESSED - 1 : 0)), name);
 	stream.path = path;
 	stream.name = plain;
 	stream.fd = open_stream(trace->repair, path, is_compressed);
@@ -166,7 +179,8 @@ static enum ctrace_status repair_stream(struct trace *trace, const char *name)
 	ct_os_close(&stream.fd);
 	free(path);
 	if (stream.written > 0) {
-		ct_bin_mark_add(&trace->closed, stream.id, &(struct ct_bin_mark){ stream.written, stream.last_at });
+		ct_bin_mark_add(&trace->closed, stream.id,
+				&(struct ct_bin_mark){ stream.written, stream.last_at });
 		trace->streams++;
 	}
 	return status;
@@ -182,7 +196,8 @@ static bool is_second(struct dirent **entries, int count, const char *name)
 	if (!parse_stream_name(name, &id, &is_compressed) || !is_compressed)
 		return false;
 	for (int i = 0; i < count; i++)
-		if (strlen(entries[i]->d_name) == size && memcmp(entries[i]->d_name, name, size) == 0)
+		if (strlen(entries[i]->d_name) == size &&
+		    memcmp(entries[i]->d_name, name, size) == 0)
 			return true;
 	return false;
 }
@@ -201,7 +216,8 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 	struct dirent **entries;
 	int count;
 
-	ct_closing_mark_check(trace->directory, only, trace->info.uuid, tell_shortage, trace->repair);
+	ct_closing_mark_check(trace->directory, only, trace->info.uuid, tell_shortage,
+			      trace->repair);
 	if (only != NULL)
 		return repair_stream(trace, only);
 	count = scandir(trace->directory, &entries, is_stream, versionsort);
@@ -220,7 +236,7 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Metadata
  */
 
@@ -249,12 +265,15 @@ struct answer {
 	struct ct_repair_clock clock;
 };
 
-static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, const uint8_t uuid[16], struct answer *answer)
+static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, const uint8_t uuid[16],
+		      struct answer *answer)
 {
-	for (size_t at = ct_packet_find(bytes, size, 0); at < size; at = ct_packet_find(bytes, size, at + 1)) {
+	for (size_t at = ct_packet_find(bytes, size, 0); at < size;
+	     at = ct_packet_find(bytes, size, at + 1)) {
 		struct ct_packet_head head;
 
-		if (ct_packet_decode_head(bytes + at, size - at, &head) != CTRACE_OK || head.stream_instance != id)
+		if (ct_packet_decode_head(bytes + at, size - at, &head) != CTRACE_OK ||
+		    head.stream_instance != id)
 			continue;
 		answer->agrees |= memcmp(head.uuid, uuid, sizeof head.uuid) == 0;
 		ct_repair_clock_add(&answer->clock, &head);
@@ -264,7 +283,8 @@ static void ask_bytes(const unsigned char *bytes, size_t size, uint32_t id, cons
 	}
 }
 
-static void ask_stream(const char *directory, const char *name, const uint8_t uuid[16], struct answer *answer)
+static void ask_stream(const char *directory, const char *name, const uint8_t uuid[16],
+		       struct answer *answer)
 {
 	unsigned char *bytes = malloc(HEAD_SEARCH);
 	bool is_compressed;
@@ -272,7 +292,8 @@ static void ask_stream(const char *directory, const char *name, const uint8_t uu
 	size_t size;
 	uint32_t id;
 
-	if (bytes != NULL && asprintf(&path, "%s/%s", directory, name) >= 0 && parse_stream_name(name, &id, &is_compressed)) {
+	if (bytes != NULL && asprintf(&path, "%s/%s", directory, name) >= 0 &&
+	    parse_stream_name(name, &id, &is_compressed)) {
 		read_beginning(path, is_compressed, bytes, &size);
 		ask_bytes(bytes, size, id, uuid, answer);
 	}
@@ -307,7 +328,8 @@ static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, boo
 
 	ct_buf_init(&text);
 	is_taken = ct_os_read_file(path, CT_METADATA_LIMIT, &text) == CTRACE_OK && text.size > 0 &&
-		   ct_binfile_info_parse(text.data, text.size, &info, &at) == CTRACE_OK && (is_chosen || info.pid == pid);
+		   ct_binfile_info_parse(text.data, text.size, &info, &at) == CTRACE_OK &&
+		   (is_chosen || info.pid == pid);
 	if (is_taken) {
 		ct_buf_fini(&trace->text);
 		trace->text = text;
@@ -329,13 +351,15 @@ static size_t stem_size(const char *name)
 	return digits < size && digits > 1 && name[digits - 1] == '_' ? digits - 1 : size;
 }
 
-/* Is the open file of a process the metadata of that directory, as they were before somebody removed them? */
+/* Is the open file of a process the metadata of that directory, as they were before somebody
+ * removed them? */
 static bool is_metadata_of(const char *link, const char *directory)
 {
 	static const char name[] = "/metadata", gone[] = "/metadata (deleted)";
 	size_t size = strlen(directory);
 
-	return strncmp(link, directory, size) == 0 && (strcmp(link + size, name) == 0 || strcmp(link + size, gone) == 0);
+	return strncmp(link, directory, size) == 0 &&
+	       (strcmp(link + size, name) == 0 || strcmp(link + size, gone) == 0);
 }
 
 /* A process that still writes the trace has its metadata open, whatever became of their name. */
@@ -363,12 +387,16 @@ static bool borrow_from_process(struct trace *trace, uint32_t pid)
 	return is_taken;
 }
 
-/* Another generation of the same process has met the same classes of events, in the same order as far as the program does things in the same
- * order: that is reported, and every event of the copy decodes by them. */
+/* Another generation of the same process has met the same classes of events, in the same order as
+ * far as the program does things in the same order: that is reported, and every event of the copy
+ * decodes by them. */
 static bool borrow_from_generation(struct trace *trace, uint32_t pid)
 {
-	const char *slash = strrchr(trace->directory, '/'), *name = slash != NULL ? slash + 1 : trace->directory;
-	char *parent = slash != NULL ? strndup(trace->directory, (size_t)(slash - trace->directory + 1)) : strdup("./");
+	const char *slash = strrchr(trace->directory, '/'),
+		   *name = slash != NULL ? slash + 1 : trace->directory;
+	char *parent = slash != NULL
+			       ? strndup(trace->directory, (size_t)(slash - trace->directory + 1))
+			       : strdup("./");
 	struct dirent **entries;
 	bool is_taken = false;
 	int count;
@@ -379,7 +407,8 @@ static bool borrow_from_generation(struct trace *trace, uint32_t pid)
 		char *path = NULL;
 
 		if (!is_taken && strcmp(other, name) != 0 && stem_size(other) == stem_size(name) &&
-		    strncmp(other, name, stem_size(name)) == 0 && asprintf(&path, "%s%s/metadata", parent, other) >= 0)
+		    strncmp(other, name, stem_size(name)) == 0 &&
+		    asprintf(&path, "%s%s/metadata", parent, other) >= 0)
 			is_taken = borrow_from(trace, path, pid, false);
 		free(path);
 		free(entries[i]);
@@ -399,7 +428,9 @@ static const char *borrow_metadata(struct trace *trace, uint32_t pid)
 			       : NULL;
 	if (borrow_from_process(trace, pid))
 		return "cannot be read, and is taken from the process, which has it open";
-	return borrow_from_generation(trace, pid) ? "cannot be read, and is taken from another generation of the same process" : NULL;
+	return borrow_from_generation(trace, pid)
+		       ? "cannot be read, and is taken from another generation of the same process"
+		       : NULL;
 }
 
 /* status, error: what came of reading the file. */
@@ -408,30 +439,36 @@ static void tell_maker_unknown(struct trace *trace, size_t at, enum ctrace_statu
 	char message[160];
 
 	if (status == CTRACE_OK && trace->text.size > 0)
-		(void)snprintf(message, sizeof message, "who made the trace is not understood, and taken from the packets");
+		(void)snprintf(message, sizeof message,
+			       "who made the trace is not understood, and taken from the packets");
 	else
-		(void)snprintf(message, sizeof message, "%s: who made the trace is taken from the packets",
+		(void)snprintf(message, sizeof message,
+			       "%s: who made the trace is taken from the packets",
 			       status == CTRACE_OK          ? "the file is empty"
 			       : status == CTRACE_NOT_FOUND ? "there is no such file"
 							    : refusal_text(error));
 	tell(trace->repair, trace->metadata_path, at, 0, message);
 }
 
-/* Viewers know no times but by the metadata.  is_own, is_borrowed: where those are from; or else nobody knows the clock. */
-static void set_clock(struct trace *trace, const struct ct_repair_clock *clock, bool is_own, bool is_borrowed)
+/* Viewers know no times but by the metadata.  is_own, is_borrowed: where those are from; or else
+ * nobody knows the clock. */
+static void set_clock(struct trace *trace, const struct ct_repair_clock *clock, bool is_own,
+		      bool is_borrowed)
 {
 	if ((is_own || is_borrowed) && ct_repair_clock_agrees(clock, &trace->info, is_own)) {
 		trace->frequency = trace->info.frequency != 0 ? trace->info.frequency : NS_A_SECOND;
 		return;
 	}
 	if (is_own)
-		tell(trace->repair, trace->metadata_path, 0, 0, "its clock is not that of the packets, and is repaired");
+		tell(trace->repair, trace->metadata_path, 0, 0,
+		     "its clock is not that of the packets, and is repaired");
 	trace->frequency = ct_repair_clock_set(clock, &trace->info);
 }
 
 static enum ctrace_status read_metadata(struct trace *trace)
 {
-	enum ctrace_status status = ct_os_read_file(trace->metadata_path, CT_METADATA_LIMIT, &trace->text);
+	enum ctrace_status status =
+		ct_os_read_file(trace->metadata_path, CT_METADATA_LIMIT, &trace->text);
 	int error = errno;
 	const char *borrowed = NULL;
 	struct answer answer;
@@ -444,7 +481,8 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	/* Neither is a file that may not be read. */
 	if (status == CTRACE_DENIED && is_refusal(errno) && trace->repair->metadata == NULL)
 		return status;
-	knows = status == CTRACE_OK && ct_binfile_info_parse(trace->text.data, trace->text.size, &trace->info, &at) == CTRACE_OK;
+	knows = status == CTRACE_OK && ct_binfile_info_parse(trace->text.data, trace->text.size,
+							     &trace->info, &at) == CTRACE_OK;
 	answer = ask_packets(trace->directory, trace->info.uuid);
 	if (!knows && !answer.found)
 		return CTRACE_NOT_FOUND;
@@ -456,7 +494,8 @@ static enum ctrace_status read_metadata(struct trace *trace)
 		tell_maker_unknown(trace, at, status, error);
 		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };
 	} else if (answer.found && !answer.agrees) {
-		tell(trace->repair, trace->metadata_path, 0, 0, "the uuid is not that of the packets, and is repaired");
+		tell(trace->repair, trace->metadata_path, 0, 0,
+		     "the uuid is not that of the packets, and is repaired");
 	}
 	if (!knows || (answer.found && !answer.agrees))
 		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
@@ -472,15 +511,19 @@ static enum ctrace_status read_classes(struct trace *trace)
 	/* Why there is no text was reported. */
 	if (status != CTRACE_OK || trace->text.size == 0)
 		return status;
-	return ct_repair_classes(trace->repair, trace->metadata_path, (struct ct_span){ trace->text.data, trace->text.size },
-				  trace->schema);
+	return ct_repair_classes(trace->repair, trace->metadata_path,
+				 (struct ct_span){ trace->text.data, trace->text.size },
+				 trace->schema);
 }
 
-/* What the streams had lost before this trace is said in a comment, which is taken over as it is, if it is one. */
+/* What the streams had lost before this trace is said in a comment, which is taken over as it is,
+ * if it is one. */
 static void add_lost_mark(struct ct_buf *out, const struct ct_buf *text)
 {
 	size_t end = 0;
-	const char *mark = text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_LOST, &end) : NULL;
+	const char *mark =
+		text->size > 0 ? ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_LOST, &end)
+			       : NULL;
 	size_t size;
 
 	if (mark == NULL)
@@ -511,7 +554,8 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 	add_lost_mark(&out, &trace->text);
 	add_clock_marks(&out, &trace->text);
 	/* The process may find the copy in the place of its directory. */
-	if (trace->text.size > 0 && ct_bin_mark_find(trace->text.data, trace->text.size, CT_BIN_MARK_OWN_NUMBERS, &end) != NULL)
+	if (trace->text.size > 0 && ct_bin_mark_find(trace->text.data, trace->text.size,
+						     CT_BIN_MARK_OWN_NUMBERS, &end) != NULL)
 		ct_buf_add_text(&out, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
 	if (has_gaps || has_gaps_mark(&trace->text))
 		ct_buf_add_text(&out, gaps_mark);
@@ -521,7 +565,8 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 	ct_buf_add(&out, trace->closed.data, trace->closed.size);
 	ct_buf_add_text(&out, CT_BIN_MARK_END);
 	if (!out.failed)
-		status = ct_os_open_file(trace->to_fd, "metadata", O_WRONLY | O_CREAT | O_EXCL, &fd);
+		status =
+			ct_os_open_file(trace->to_fd, "metadata", O_WRONLY | O_CREAT | O_EXCL, &fd);
 	if (status == CTRACE_OK)
 		status = ct_os_write_at(fd, out.data, out.size, 0);
 	ct_os_close(&fd);
@@ -529,7 +574,7 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A trace
  */
 
@@ -545,7 +590,8 @@ static enum ctrace_status open_copy(struct trace *trace)
 
 static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 {
-	uint64_t damages = trace->repair->damages, lost_bytes = trace->repair->lost_bytes, unread = trace->repair->unread;
+	uint64_t damages = trace->repair->damages, lost_bytes = trace->repair->lost_bytes,
+		 unread = trace->repair->unread;
 	enum ctrace_status status = read_metadata(trace);
 
 	if (status == CTRACE_DENIED) {
@@ -568,7 +614,8 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		(void)rmdir(trace->to);
 		return CTRACE_OK;
 	}
-	status = write_metadata(trace, trace->repair->lost_bytes > lost_bytes || trace->repair->unread > unread);
+	status = write_metadata(trace, trace->repair->lost_bytes > lost_bytes ||
+					       trace->repair->unread > unread);
 	if (status != CTRACE_OK)
 		return status;
 	trace->repair->traces++;
@@ -593,13 +640,15 @@ static void discard(const struct trace *trace)
 	} room;
 	ssize_t size;
 
-	while (lseek(trace->to_fd, 0, SEEK_SET) == 0 && (size = getdents64(trace->to_fd, &room, sizeof room)) > 0) {
+	while (lseek(trace->to_fd, 0, SEEK_SET) == 0 &&
+	       (size = getdents64(trace->to_fd, &room, sizeof room)) > 0) {
 		bool has_removed = false;
 
 		for (ssize_t at = 0; at < size;) {
 			const struct dirent64 *entry = (const struct dirent64 *)(room.bytes + at);
 
-			has_removed |= is_written(entry->d_name) && unlinkat(trace->to_fd, entry->d_name, 0) == 0;
+			has_removed |= is_written(entry->d_name) &&
+				       unlinkat(trace->to_fd, entry->d_name, 0) == 0;
 			at += entry->d_reclen;
 		}
 		if (!has_removed)
@@ -608,7 +657,8 @@ static void discard(const struct trace *trace)
 	(void)rmdir(trace->to);
 }
 
-static enum ctrace_status repair_trace(struct ct_repair *repair, const char *directory, const char *only, const char *to)
+static enum ctrace_status repair_trace(struct ct_repair *repair, const char *directory,
+				       const char *only, const char *to)
 {
 	struct trace trace = { .repair = repair, .directory = directory, .to = to, .to_fd = -1 };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -633,7 +683,7 @@ static enum ctrace_status repair_trace(struct ct_repair *repair, const char *dir
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Directories of traces
  */
 
@@ -662,8 +712,9 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static enum ctrace_status repair_directory(struct ct_repair *repair, const char *directory, const char *to, const struct stat *written,
-					 unsigned depth);
+static enum ctrace_status repair_directory(struct ct_repair *repair, const char *directory,
+					   const char *to, const struct stat *written,
+					   unsigned depth);
 
 /* A directory, not a link to one, and not the one that is being written. */
 static bool is_to_be_read(struct ct_repair *repair, const char *path, const struct stat *written)
@@ -675,12 +726,13 @@ static bool is_to_be_read(struct ct_repair *repair, const char *path, const stru
 			tell_unread(repair, path, refusal_text(errno));
 		return false;
 	}
-	return S_ISDIR(info.st_mode) && (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
+	return S_ISDIR(info.st_mode) &&
+	       (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
 }
 
 /* One of the entries of a directory that was named. */
-static enum ctrace_status repair_entry(struct ct_repair *repair, const char *path, const char *to, const struct stat *written,
-					unsigned depth)
+static enum ctrace_status repair_entry(struct ct_repair *repair, const char *path, const char *to,
+				       const struct stat *written, unsigned depth)
 {
 	enum ctrace_status status = repair_directory(repair, path, to, written, depth);
 
@@ -690,8 +742,9 @@ static enum ctrace_status repair_entry(struct ct_repair *repair, const char *pat
 	return CTRACE_OK;
 }
 
-static enum ctrace_status repair_directory(struct ct_repair *repair, const char *directory, const char *to, const struct stat *written,
-					 unsigned depth)
+static enum ctrace_status repair_directory(struct ct_repair *repair, const char *directory,
+					   const char *to, const struct stat *written,
+					   unsigned depth)
 {
 	enum ctrace_status status = CTRACE_NOT_FOUND, one;
 	struct dirent **entries;
@@ -707,8 +760,10 @@ static enum ctrace_status repair_directory(struct ct_repair *repair, const char 
 	for (int i = 0; i < count; i++) {
 		char *path = NULL, *path_to = NULL;
 
-		if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) && asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0 &&
-		    asprintf(&path_to, "%s/%s", to, entries[i]->d_name) >= 0 && is_to_be_read(repair, path, written)) {
+		if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) &&
+		    asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0 &&
+		    asprintf(&path_to, "%s/%s", to, entries[i]->d_name) >= 0 &&
+		    is_to_be_read(repair, path, written)) {
 			one = repair_entry(repair, path, path_to, written, depth - 1);
 			status = one == CTRACE_NOT_FOUND ? status : one;
 		}
@@ -731,7 +786,8 @@ static char *choose_name(const char *path, const char *to)
 	for (unsigned i = 1; i <= NAMES_TRIED; i++) {
 		struct stat info;
 
-		if ((i == 1 ? asprintf(&chosen, "%s/%s", to, name) : asprintf(&chosen, "%s/%s.%u", to, name, i)) < 0)
+		if ((i == 1 ? asprintf(&chosen, "%s/%s", to, name)
+			    : asprintf(&chosen, "%s/%s.%u", to, name, i)) < 0)
 			return NULL;
 		if (lstat(chosen, &info) != 0)
 			return chosen;
@@ -752,7 +808,8 @@ static enum ctrace_status repair_file(struct ct_repair *repair, char *path, cons
 		return CTRACE_NOT_FOUND;
 	*slash = '\0';
 	copy = choose_name(path, to);
-	status = copy != NULL ? repair_trace(repair, path, slash + 1, copy) : CTRACE_NOT_ENOUGH_MEMORY;
+	status = copy != NULL ? repair_trace(repair, path, slash + 1, copy)
+			      : CTRACE_NOT_ENOUGH_MEMORY;
 	free(copy);
 	return status;
 }
@@ -773,7 +830,8 @@ enum ctrace_status ct_repair_path(struct ct_repair *repair, const char *path, co
 		status = repair_file(repair, resolved, to);
 	} else if (S_ISDIR(info.st_mode)) {
 		copy = choose_name(resolved, to);
-		status = copy != NULL ? repair_directory(repair, resolved, copy, &written, DEPTH) : CTRACE_NOT_ENOUGH_MEMORY;
+		status = copy != NULL ? repair_directory(repair, resolved, copy, &written, DEPTH)
+				      : CTRACE_NOT_ENOUGH_MEMORY;
 		free(copy);
 	}
 	free(resolved);

@@ -1,8 +1,9 @@
 /*
  * repair_metadata.c - the classes of a trace whose metadata are damaged.
  *
- * Called by repair.c, on one thread, with text that may be hostile.  A class that cannot be read has no number, so no event is read by it.
- * Where the trace-wide part is damaged, one that is printed here stands in its place: it says nothing of the classes but their types.
+ * Called by repair.c, on one thread, with text that may be hostile.  A class that cannot be read
+ * has no number, so no event is read by it. Where the trace-wide part is damaged, one that is
+ * printed here stands in its place: it says nothing of the classes but their types.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +24,11 @@ static void tell_damage(size_t at, size_t size, void *user)
 {
 	const struct work *work = user;
 	const struct ct_repair_note note = { .path = work->path,
-					      .offset = at - work->shift,
-					      .bytes = size,
-					      .message = at + size < work->end ? "not understood" : "not understood from here on" };
+					     .offset = at - work->shift,
+					     .bytes = size,
+					     .message = at + size < work->end
+								? "not understood"
+								: "not understood from here on" };
 
 	work->repair->damages++;
 	work->repair->report(&note, work->repair->user);
@@ -40,19 +43,23 @@ static void tell_class(size_t at, size_t size, void *user)
 /* The first block of a class; the generic class belongs to the trace-wide part. */
 static const char *find_class(struct ct_span text)
 {
-	static const char block[] = "\nevent {\n", generic[] = "\nevent {\n\tname = \"ctrace:any\";";
+	static const char block[] = "\nevent {\n",
+			  generic[] = "\nevent {\n\tname = \"ctrace:any\";";
 	const char *end = text.at + text.size, *at = text.at;
 
 	while (at < end && (at = memmem(at, (size_t)(end - at), block, sizeof block - 1)) != NULL) {
-		if ((size_t)(end - at) < sizeof generic - 1 || memcmp(at, generic, sizeof generic - 1) != 0)
+		if ((size_t)(end - at) < sizeof generic - 1 ||
+		    memcmp(at, generic, sizeof generic - 1) != 0)
 			return at;
 		at++;
 	}
 	return end;
 }
 
-/* The text from the first class on, behind a trace-wide part that is not its own: that is damaged at `at`. */
-static enum ctrace_status parse_behind_other(struct work *work, struct ct_span text, size_t at, struct ct_schema *schema)
+/* The text from the first class on, behind a trace-wide part that is not its own: that is damaged
+ * at `at`. */
+static enum ctrace_status parse_behind_other(struct work *work, struct ct_span text, size_t at,
+					     struct ct_schema *schema)
 {
 	const char *class = find_class(text);
 	size_t skipped = (size_t)(class - text.at), front;
@@ -67,12 +74,15 @@ static enum ctrace_status parse_behind_other(struct work *work, struct ct_span t
 	work->end = whole.size;
 	work->shift = front - skipped;
 	if (!whole.failed)
-		status = ct_binfile_classes_parse(schema, (struct ct_span){ whole.data, whole.size }, front, tell_class, work);
+		status =
+			ct_binfile_classes_parse(schema, (struct ct_span){ whole.data, whole.size },
+						 front, tell_class, work);
 	ct_buf_fini(&whole);
 	return status;
 }
 
-enum ctrace_status ct_repair_classes(struct ct_repair *repair, const char *path, struct ct_span text, struct ct_schema *schema)
+enum ctrace_status ct_repair_classes(struct ct_repair *repair, const char *path,
+				     struct ct_span text, struct ct_schema *schema)
 {
 	struct work work = { .repair = repair, .path = path, .end = text.size };
 	struct ct_trace_info info;

@@ -1,9 +1,10 @@
 /*
  * repair_stream.c - the packets of one stream file, those that are good.
  *
- * Called by repair.c, on one thread, with files that may be hostile.  A packet of which every event can be read is copied as it is; one with
- * damage is cut behind its last good event.  One packet is held back until the next is seen: where two contradict each other in
- * number or time, the one that does not fit what came before goes, or else a single wrong time would cost all that follows it.
+ * Called by repair.c, on one thread, with files that may be hostile.  A packet of which every event
+ * can be read is copied as it is; one with damage is cut behind its last good event.  One packet is
+ * held back until the next is seen: where two contradict each other in number or time, the one that
+ * does not fit what came before goes, or else a single wrong time would cost all that follows it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,13 +49,17 @@ struct work {
 	struct ct_buf out;
 	bool has_last;
 	struct ct_packet_head last;
-	uint64_t last_end;          /* in the file that is read: there the next packet begins when none is missing */
-	uint64_t consecutive, gaps; /* packets that follow at once, with the next number and with another */
+	/* in the file that is read: there the next packet begins when none is missing */
+	uint64_t last_end;
+	/* packets that follow at once, with the next number and with another */
+	uint64_t consecutive, gaps;
 };
 
 static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char *message)
 {
-	const struct ct_repair_note note = { .path = work->stream->path, .offset = offset, .bytes = bytes, .message = message };
+	const struct ct_repair_note note = {
+		.path = work->stream->path, .offset = offset, .bytes = bytes, .message = message
+	};
 
 	work->has_damage = true;
 	work->repair->damages++;
@@ -62,11 +67,12 @@ static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char 
 	work->repair->report(&note, work->repair->user);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading
  */
 
-/* Makes the window twice as large as what is asked for, and no larger than the file.  False without memory. */
+/* Makes the window twice as large as what is asked for, and no larger than the file.  False without
+ * memory. */
 static bool reserve_window(struct work *work, uint64_t at, size_t size)
 {
 	uint64_t wanted = 2 * (uint64_t)size;
@@ -95,7 +101,8 @@ static const unsigned char *look(struct work *work, uint64_t at, size_t size, si
 		enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 		if (reserve_window(work, at, size))
-			status = ct_os_read_at(work->stream->fd, work->window, work->window_capacity, at, &work->window_size);
+			status = ct_os_read_at(work->stream->fd, work->window,
+					       work->window_capacity, at, &work->window_size);
 		work->window_at = at;
 		if (status != CTRACE_OK) {
 			work->status = status;
@@ -106,11 +113,13 @@ static const unsigned char *look(struct work *work, uint64_t at, size_t size, si
 	return work->window + (at - work->window_at);
 }
 
-static bool is_ours(const struct work *work, const unsigned char *bytes, size_t available, struct ct_packet_head *out)
+static bool is_ours(const struct work *work, const unsigned char *bytes, size_t available,
+		    struct ct_packet_head *out)
 {
 	return ct_packet_decode_head(bytes, available, out) == CTRACE_OK &&
-	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 && out->stream_instance == work->stream->id &&
-	       out->begin_ns <= INT64_MAX && out->begin_ticks <= work->stream->most_ticks;
+	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 &&
+	       out->stream_instance == work->stream->id && out->begin_ns <= INT64_MAX &&
+	       out->begin_ticks <= work->stream->most_ticks;
 }
 
 static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
@@ -121,7 +130,8 @@ static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
 	return is_ours(work, bytes, available, out);
 }
 
-/* The next place at or after `from` where a packet of this stream begins, or the end of the file. */
+/* The next place at or after `from` where a packet of this stream begins, or the end of the file.
+ */
 static uint64_t find_packet(struct work *work, uint64_t from)
 {
 	for (;;) {
@@ -133,7 +143,8 @@ static uint64_t find_packet(struct work *work, uint64_t from)
 			return from + available;
 		found = ct_packet_find(bytes, available, 0);
 		if (found == available) {
-			from += available - (CT_PACKET_HEAD - 1); /* a head may begin in the last bytes */
+			/* a head may begin in the last bytes */
+			from += available - (CT_PACKET_HEAD - 1);
 			continue;
 		}
 		from += found;
@@ -143,12 +154,14 @@ static uint64_t find_packet(struct work *work, uint64_t from)
 	}
 }
 
-/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit`; how far it came, and when the last was. */
-static size_t read_events(struct work *work, const unsigned char *bytes, size_t content, uint64_t limit, struct packet *packet,
-			  uint64_t *out_last_ticks)
+/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit`; how
+ * far it came, and when the last was. */
+static size_t read_events(struct work *work, const unsigned char *bytes, size_t content,
+			  uint64_t limit, struct packet *packet, uint64_t *out_last_ticks)
 {
 	const struct ct_class_view classes = ct_schema_view(work->stream->schema);
-	struct ct_event_state state = { .ticks = packet->head.begin_ticks, .tid = packet->head.tid };
+	struct ct_event_state state = { .ticks = packet->head.begin_ticks,
+					.tid = packet->head.tid };
 	size_t offset = CT_PACKET_HEAD;
 
 	*out_last_ticks = state.ticks;
@@ -156,8 +169,9 @@ static size_t read_events(struct work *work, const unsigned char *bytes, size_t 
 	while (offset < content) {
 		struct ct_event event;
 
-		if (ct_event_decode(&classes, bytes + offset, content - offset, &state, &event) != CTRACE_OK || event.is_mark ||
-		    state.ticks < *out_last_ticks || state.ticks > limit)
+		if (ct_event_decode(&classes, bytes + offset, content - offset, &state, &event) !=
+			    CTRACE_OK ||
+		    event.is_mark || state.ticks < *out_last_ticks || state.ticks > limit)
 			break;
 		offset += event.size;
 		*out_last_ticks = state.ticks;
@@ -173,31 +187,42 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 static bool is_span(const struct work *work, uint64_t ticks, uint64_t ns)
 {
-	return work->stream->frequency == 0 || ct_repair_is_span(work->stream->frequency, ticks, ns);
+	return work->stream->frequency == 0 ||
+	       ct_repair_is_span(work->stream->frequency, ticks, ns);
 }
 
-/* Of the two ends of a packet that do not belong together: is it the beginning that does not go on from the packet before? */
-static bool is_begin_wrong(const struct work *work, const struct ct_packet_head *head, uint64_t last_ticks)
+/* Of the two ends of a packet that do not belong together: is it the beginning that does not go on
+ * from the packet before? */
+static bool is_begin_wrong(const struct work *work, const struct ct_packet_head *head,
+			   uint64_t last_ticks)
 {
-	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head : work->has_last ? &work->last : NULL;
+	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head
+					      : work->has_last      ? &work->last
+								    : NULL;
 	uint64_t begin_ns, end_ns;
 
 	if (before == NULL || head->begin_ticks < before->end_ticks)
 		return false;
-	begin_ns = before->end_ns + ct_repair_span_ns(work->stream->frequency, head->begin_ticks - before->end_ticks);
-	end_ns = before->end_ns + ct_repair_span_ns(work->stream->frequency, last_ticks - before->end_ticks);
+	begin_ns = before->end_ns + ct_repair_span_ns(work->stream->frequency,
+						      head->begin_ticks - before->end_ticks);
+	end_ns = before->end_ns +
+		 ct_repair_span_ns(work->stream->frequency, last_ticks - before->end_ticks);
 	return distance(begin_ns, head->begin_ns) > distance(end_ns, head->end_ns);
 }
 
-/* Mends the times of a packet of which the last event is known.  Gives what was wrong; NULL: nothing. */
-static const char *mend_times(const struct work *work, struct ct_packet_head *head, uint64_t last_ticks, bool is_whole)
+/* Mends the times of a packet of which the last event is known.  Gives what was wrong; NULL:
+ * nothing. */
+static const char *mend_times(const struct work *work, struct ct_packet_head *head,
+			      uint64_t last_ticks, bool is_whole)
 {
 	uint64_t said = head->end_ns - head->begin_ns, ticks = last_ticks - head->begin_ticks;
 	struct ct_packet_clock clock = ct_packet_clock_start(head);
-	const char *wrong = head->end_ticks != last_ticks ? "its end was wrong, and is repaired" : NULL;
+	const char *wrong =
+		head->end_ticks != last_ticks ? "its end was wrong, and is repaired" : NULL;
 
 	clock.state.ticks = last_ticks;
-	if (!is_whole && last_ticks <= head->end_ticks && is_span(work, head->end_ticks - head->begin_ticks, said)) {
+	if (!is_whole && last_ticks <= head->end_ticks &&
+	    is_span(work, head->end_ticks - head->begin_ticks, said)) {
 		head->end_ns = ct_packet_clock_time(&clock);
 	} else if (!is_span(work, ticks, said)) {
 		uint64_t ns = ct_repair_span_ns(work->stream->frequency, ticks);
@@ -207,14 +232,15 @@ static const char *mend_times(const struct work *work, struct ct_packet_head *he
 			head->begin_ns = head->end_ns - ns;
 			wrong = "its beginning was wrong, and is repaired";
 		} else {
-			head->end_ns = ns < INT64_MAX - head->begin_ns ? head->begin_ns + ns : INT64_MAX;
+			head->end_ns =
+				ns < INT64_MAX - head->begin_ns ? head->begin_ns + ns : INT64_MAX;
 		}
 	}
 	head->end_ticks = last_ticks;
 	return wrong;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Writing
  */
 
@@ -225,15 +251,18 @@ static void write_out(struct work *work)
 	if (work->out.failed)
 		work->status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (work->status == CTRACE_OK && work->out.size > 0 && work->out_fd < 0)
-		work->status = ct_os_open_file(stream->directory_fd, stream->name, O_WRONLY | O_CREAT | O_EXCL, &work->out_fd);
+		work->status = ct_os_open_file(stream->directory_fd, stream->name,
+					       O_WRONLY | O_CREAT | O_EXCL, &work->out_fd);
 	if (work->status == CTRACE_OK && work->out.size > 0)
-		work->status = ct_os_write_at(work->out_fd, work->out.data, work->out.size, stream->written);
+		work->status = ct_os_write_at(work->out_fd, work->out.data, work->out.size,
+					      stream->written);
 	if (work->status == CTRACE_OK)
 		stream->written += work->out.size;
 	ct_buf_clear(&work->out);
 }
 
-/* Viewers count missing packets between two: when the first ones are missing, an empty one stands in the place of the very first. */
+/* Viewers count missing packets between two: when the first ones are missing, an empty one stands
+ * in the place of the very first. */
 static void write_beginning(struct work *work, const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;
@@ -256,7 +285,8 @@ static void write_packet(struct work *work, struct packet *packet)
 	write_beginning(work, &packet->head);
 	start = work->out.size;
 	if (packet->is_repaired && !packet->bytes.failed) {
-		packet->head.content_bits = packet->head.packet_bits = 8 * (uint32_t)packet->bytes.size;
+		packet->head.content_bits = packet->head.packet_bits =
+			8 * (uint32_t)packet->bytes.size;
 		ct_packet_head_put((unsigned char *)packet->bytes.data, &packet->head);
 	}
 	ct_buf_add(&work->out, packet->bytes.data, packet->bytes.size);
@@ -272,7 +302,7 @@ static void write_packet(struct work *work, struct packet *packet)
 		write_out(work);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Which packets
  */
 
@@ -282,16 +312,18 @@ static bool is_before(const struct ct_packet_head *a, const struct ct_packet_hea
 	return a->end_ticks <= b->begin_ticks;
 }
 
-static void mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right, const char *message)
+static void mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right,
+		 const char *message)
 {
 	*value = right;
 	packet->is_repaired = true;
 	tell(work, packet->at, 0, message);
 }
 
-/* Makes a number that only rises rise: between what was written last and what comes next, when that is known. */
-static void mend_number(struct work *work, struct packet *packet, uint64_t *value, uint64_t least, const uint64_t *most,
-			const char *message)
+/* Makes a number that only rises rise: between what was written last and what comes next, when that
+ * is known. */
+static void mend_number(struct work *work, struct packet *packet, uint64_t *value, uint64_t least,
+			const uint64_t *most, const char *message)
 {
 	if (*value < least || (most == NULL && *value - least > UNLIKELY))
 		mend(work, packet, value, least, message);
@@ -304,8 +336,9 @@ static uint64_t end_of(const struct packet *packet)
 	return packet->at + packet->head.packet_bits / 8;
 }
 
-/* The number of a packet, which tells how many are missing before it and behind it: a wrong one makes viewers report a loss that is none,
- * or hides one.  Where it contradicts its neighbours, it becomes the number that its position in the file implies. */
+/* The number of a packet, which tells how many are missing before it and behind it: a wrong one
+ * makes viewers report a loss that is none, or hides one.  Where it contradicts its neighbours, it
+ * becomes the number that its position in the file implies. */
 static void mend_sequence(struct work *work, struct packet *packet, const struct packet *next)
 {
 	static const char message[] = "its number was wrong, and is repaired";
@@ -318,12 +351,17 @@ static void mend_sequence(struct work *work, struct packet *packet, const struct
 
 	/* At least one packet is missing when it does not begin where the last one ended. */
 	if (*value < least)
-		mend(work, packet, value, follows ? least : has_most && leads && most > least ? most : least + (most > least), message);
+		mend(work, packet, value,
+		     follows                             ? least
+		     : has_most && leads && most > least ? most
+							 : least + (most > least),
+		     message);
 	else if (has_most && *value > most && most >= least)
 		mend(work, packet, value, follows ? least : most, message);
 	else if (!has_most && *value - least > UNLIKELY)
 		mend(work, packet, value, least, message);
-	else if (next == NULL && follows && *value > least && work->consecutive >= 2 && work->gaps == 0 && !work->stream->has_gaps)
+	else if (next == NULL && follows && *value > least && work->consecutive >= 2 &&
+		 work->gaps == 0 && !work->stream->has_gaps)
 		mend(work, packet, value, least, message);
 	if (follows) {
 		work->consecutive += *value == least;
@@ -342,8 +380,10 @@ static void write_pending(struct work *work, const struct packet *next)
 	if (next != NULL)
 		most_discarded = next->head.discarded;
 	mend_sequence(work, packet, next);
-	mend_number(work, packet, &packet->head.discarded, work->has_last ? work->last.discarded : 0,
-		    next != NULL ? &most_discarded : NULL, "its count of lost events was wrong, and is repaired");
+	mend_number(work, packet, &packet->head.discarded,
+		    work->has_last ? work->last.discarded : 0,
+		    next != NULL ? &most_discarded : NULL,
+		    "its count of lost events was wrong, and is repaired");
 	work->last_end = end_of(packet);
 	write_packet(work, packet);
 }
@@ -371,27 +411,31 @@ static void offer(struct work *work, struct packet *packet)
 }
 
 /* The head where the packet's size leads to; false when there is none that comes after it. */
-static bool follower(const struct work *work, const struct packet *packet, struct ct_packet_head *out)
+static bool follower(const struct work *work, const struct packet *packet,
+		     struct ct_packet_head *out)
 {
-	unsigned char bytes[CT_PACKET_HEAD]; /* beside the window, which a hostile file would have us fill again and again */
+	/* beside the window, which a hostile file would have us fill again and again */
+	unsigned char bytes[CT_PACKET_HEAD];
 	size_t available;
 
-	return ct_os_read_at(work->stream->fd, bytes, sizeof bytes, packet->at + packet->head.packet_bits / 8, &available) ==
-		       CTRACE_OK &&
+	return ct_os_read_at(work->stream->fd, bytes, sizeof bytes,
+			     packet->at + packet->head.packet_bits / 8, &available) == CTRACE_OK &&
 	       is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence &&
 	       out->begin_ticks >= packet->head.begin_ticks;
 }
 
-/* Events that are later than the packet says: one of the two is wrong.  It is the event's time when the next packet says so too. */
-static size_t read_again(struct work *work, const unsigned char *bytes, size_t content, struct packet *packet, uint64_t *last_ticks,
-			 size_t good)
+/* Events that are later than the packet says: one of the two is wrong.  It is the event's time when
+ * the next packet says so too. */
+static size_t read_again(struct work *work, const unsigned char *bytes, size_t content,
+			 struct packet *packet, uint64_t *last_ticks, size_t good)
 {
 	struct ct_packet_head next;
 	uint64_t limit;
 
 	if (*last_ticks <= packet->head.end_ticks || !follower(work, packet, &next))
 		return good;
-	limit = next.begin_ticks > packet->head.end_ticks ? next.begin_ticks : packet->head.end_ticks;
+	limit = next.begin_ticks > packet->head.end_ticks ? next.begin_ticks
+							  : packet->head.end_ticks;
 	return read_events(work, bytes, content, limit, packet, last_ticks);
 }
 
@@ -400,19 +444,23 @@ static uint64_t behind(struct work *work, const struct packet *packet, size_t go
 {
 	struct ct_packet_head next;
 
-	/* A packet whose size leads to a head is left by that size.  Otherwise the size may be damaged, so that the packet covers the next
-	 * head: the search begins behind its last good event. */
-	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8 : find_packet(work, packet->at + good);
+	/* A packet whose size leads to a head is left by that size.  Otherwise the size may be
+	 * damaged, so that the packet covers the next head: the search begins behind its last good
+	 * event. */
+	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8
+					     : find_packet(work, packet->at + good);
 }
 
-/* Is there a stream file, compressed or not, that has this number?  Then a packet with it is that file's. */
+/* Is there a stream file, compressed or not, that has this number?  Then a packet with it is that
+ * file's. */
 static bool has_stream(const struct work *work, uint32_t number)
 {
 	const char *path = work->stream->path, *slash = strrchr(path, '/');
 	bool found = false;
 	char *other;
 
-	if (asprintf(&other, "%.*sstream.%u" CT_STREAM_PACKED, slash != NULL ? (int)(slash + 1 - path) : 0, path, number) < 0)
+	if (asprintf(&other, "%.*sstream.%u" CT_STREAM_PACKED,
+		     slash != NULL ? (int)(slash + 1 - path) : 0, path, number) < 0)
 		return true;
 	found = access(other, F_OK) == 0;
 	other[strlen(other) - (sizeof CT_STREAM_PACKED - 1)] = '\0';
@@ -421,40 +469,48 @@ static bool has_stream(const struct work *work, uint32_t number)
 	return found;
 }
 
-/* Where a packet of this stream is to begin: a head of which only the stream's number is not right.  It fits between its neighbours, and its
- * size leads to the next one or to the end of the file. */
+/* Where a packet of this stream is to begin: a head of which only the stream's number is not right.
+ * It fits between its neighbours, and its size leads to the next one or to the end of the file. */
 static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head *out)
 {
-	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head : work->has_last ? &work->last : NULL;
+	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head
+					      : work->has_last      ? &work->last
+								    : NULL;
 	unsigned char bytes[CT_PACKET_HEAD];
 	size_t available;
 	const unsigned char *seen = look(work, at, CT_PACKET_HEAD, &available);
 	struct ct_packet_head next;
 
 	if (ct_packet_decode_head(seen, available, out) != CTRACE_OK || out->begin_ns > INT64_MAX ||
-	    out->begin_ticks > work->stream->most_ticks || memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
+	    out->begin_ticks > work->stream->most_ticks ||
+	    memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
 		return false;
 	if (before != NULL && (out->sequence <= before->sequence || !is_before(before, out)))
 		return false;
-	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, at + out->packet_bits / 8, &available) != CTRACE_OK)
+	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, at + out->packet_bits / 8,
+			  &available) != CTRACE_OK)
 		return false;
 	if (available == 0)
 		return before != NULL || !has_stream(work, out->stream_instance);
-	return is_ours(work, bytes, available, &next) && next.sequence > out->sequence && is_before(out, &next);
+	return is_ours(work, bytes, available, &next) && next.sequence > out->sequence &&
+	       is_before(out, &next);
 }
 
-/* Nobody writes padding behind a packet: a size that goes over the next packet of the stream is wrong. */
+/* Nobody writes padding behind a packet: a size that goes over the next packet of the stream is
+ * wrong. */
 static size_t size_of(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
 	uint64_t content = head->content_bits / 8;
 	struct ct_packet_head next;
 
-	return (size_t)(head_at(work, at + content, &next) && next.sequence > head->sequence ? content : head->packet_bits / 8);
+	return (size_t)(head_at(work, at + content, &next) && next.sequence > head->sequence
+				? content
+				: head->packet_bits / 8);
 }
 
 /* Reports what is wrong with a packet of which the first `good` bytes are right. */
-static void tell_packet(struct work *work, const struct packet *packet, const struct ct_packet_head *head, size_t good, uint64_t next,
-			bool is_cut)
+static void tell_packet(struct work *work, const struct packet *packet,
+			const struct ct_packet_head *head, size_t good, uint64_t next, bool is_cut)
 {
 	if (next != 0)
 		tell(work, packet->at + good, next - packet->at - good,
@@ -468,8 +524,10 @@ static void tell_packet(struct work *work, const struct packet *packet, const st
 /* The packet at `at`, which has a head; where to go on. */
 static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
-	struct packet *packet = work->pending == &work->packets[0] ? &work->packets[1] : &work->packets[0];
-	size_t size = size_of(work, at, head), content = (size_t)(head->content_bits / 8), available, good;
+	struct packet *packet =
+		work->pending == &work->packets[0] ? &work->packets[1] : &work->packets[0];
+	size_t size = size_of(work, at, head), content = (size_t)(head->content_bits / 8),
+	       available, good;
 	const unsigned char *bytes = look(work, at, size, &available);
 	const char *wrong;
 	uint64_t last_ticks, next;
@@ -479,8 +537,10 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	packet->head = *head;
 	packet->head.stream_instance = work->stream->id;
 	packet->head.packet_bits = 8 * (uint32_t)size;
-	good = read_events(work, bytes, content < available ? content : available, work->stream->most_ticks, packet, &last_ticks);
-	good = read_again(work, bytes, content < available ? content : available, packet, &last_ticks, good);
+	good = read_events(work, bytes, content < available ? content : available,
+			   work->stream->most_ticks, packet, &last_ticks);
+	good = read_again(work, bytes, content < available ? content : available, packet,
+			  &last_ticks, good);
 	is_whole = good == content && size <= available;
 	/* Looking further moves the window. */
 	ct_buf_clear(&packet->bytes);
@@ -489,11 +549,14 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	next = is_whole ? at + size : behind(work, packet, good);
 	packet->size = is_whole ? size : good;
 	if (!is_whole && packet->events == 0) {
-		tell(work, at, next - at, available < size ? "the file ends inside a packet" : "no event of this packet can be read");
+		tell(work, at, next - at,
+		     available < size ? "the file ends inside a packet"
+				      : "no event of this packet can be read");
 		return next;
 	}
 	wrong = mend_times(work, &packet->head, last_ticks, is_whole);
-	packet->is_repaired = !is_whole || wrong != NULL || size != head->packet_bits / 8 || head->stream_instance != work->stream->id;
+	packet->is_repaired = !is_whole || wrong != NULL || size != head->packet_bits / 8 ||
+			      head->stream_instance != work->stream->id;
 	if (packet->is_repaired && packet->bytes.size > good)
 		packet->bytes.size = good; /* no padding */
 	if (is_whole && wrong != NULL)

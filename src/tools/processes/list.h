@@ -1,7 +1,8 @@
 /*
  * tools/processes/list.h - what ctrace list has gathered about a process, for its printers.
  *
- * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c only names.
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c only
+ * names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,11 +37,13 @@ struct list_process {
 };
 
 /* ---- list_gather.c */
-/* The components to show, by name.  component: a glob, or NULL; all: also those that are only configured.  False when memory is short. */
+/* The components to show, by name.  component: a glob, or NULL; all: also those that are only
+ * configured.  False when memory is short. */
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
 /* delivered + pending + lost_total is what was emitted, when the process is idle. */
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters);
-const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size); /* of a component */
+/* of a component */
+const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size);
 /* A destination is worth a line when something goes there now, or went. */
 bool ct_list_shows(struct ct_dest *dest);
 /* Events that a destination did not get. */
@@ -48,11 +51,13 @@ uint64_t ct_list_lost_to(struct ct_dest *dest);
 /* The failure of a destination, copied from the session. */
 #define CT_LIST_FAILING_AT 256u
 struct list_failure {
-	uint32_t failing;            /* errno; 0: it works */
-	uint64_t stuck_since_ns;     /* a call into its emitter has not returned since then; 0: none */
+	uint32_t failing; /* errno; 0: it works */
+	/* a call into its emitter has not returned since then; 0: none */
+	uint64_t stuck_since_ns;
 	char at[CT_LIST_FAILING_AT]; /* its end, when it is longer; "": its path, or not known */
 };
-void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index);
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session,
+			  uint32_t index);
 /* Why, without what it fails at.  NULL: it works. */
 #define CT_LIST_FAILURE 100
 const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);
@@ -67,7 +72,8 @@ const char *ct_list_state(const struct ct_directory_entry *entry);
 /* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
 enum list_names { LIST_NO_NAMES, LIST_COMPONENTS, LIST_DESTINATIONS, LIST_JOBS, LIST_PIDS };
 bool ct_list_names_kind(const char *text, enum list_names *out_kind); /* "jobs"; NULL: components */
-void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct list_process *process);
+void ct_list_names_add(struct ct_buf *names, enum list_names kind,
+		       const struct list_process *process);
 bool ct_list_names_print(const struct ct_buf *names); /* false when memory is short */
 
 /* ---- list_json.c */

@@ -1,8 +1,8 @@
 /*
  * list_gather.c - what a traced process keeps in its process directory, for the verbs that show it.
  *
- * Part of ctrace list and ctrace stats.  Everything is a copy, taken with pread and without a lock, and within bounds: the process is
- * not disturbed, and may go on or end meanwhile.
+ * Part of ctrace list and ctrace stats.  Everything is a copy, taken with pread and without a lock,
+ * and within bounds: the process is not disturbed, and may go on or end meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,20 +17,23 @@
 #include "lib/control/control.h"
 #include "lib/ring/ring.h"
 
-#define CUT_OFF_TENTHS 50u /* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
+/* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
+#define CUT_OFF_TENTHS 50u
 
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
 {
 	return ct_session_text(session, session->components[index].name, out_size);
 }
 
-static bool is_wanted(const struct ct_session *session, uint32_t index, const char *component, bool all)
+static bool is_wanted(const struct ct_session *session, uint32_t index, const char *component,
+		      bool all)
 {
 	uint32_t flags = session->components[index].flags;
 	size_t size;
 	const char *name = ct_list_name(session, index, &size);
 
-	if (size == 0 || (flags & CT_COMPONENT_HIDDEN) != 0 || (!all && !(flags & CT_COMPONENT_KNOWN)))
+	if (size == 0 || (flags & CT_COMPONENT_HIDDEN) != 0 ||
+	    (!all && !(flags & CT_COMPONENT_KNOWN)))
 		return false;
 	return component == NULL || ct_glob_match(component, strlen(component), name, size);
 }
@@ -65,15 +68,18 @@ static bool is_path(const char *at, const char *path)
 	return strcmp(at, path) == 0;
 }
 
-void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session, uint32_t index)
+void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session,
+			  uint32_t index)
 {
 	const struct ct_dest *dest = &session->head->dest[index];
 
-	_Static_assert(sizeof failure->at == sizeof dest->failing_at, "what a destination fails at");
+	_Static_assert(sizeof failure->at == sizeof dest->failing_at,
+		       "what a destination fails at");
 	failure->failing = dest->failing;
 	failure->stuck_since_ns = dest->stuck_since_ns;
 	failure->at[0] = '\0';
-	if (dest->failing != 0 && dest->stuck_since_ns == 0 && !is_path(dest->failing_at, ct_dest_path(session, index)))
+	if (dest->failing != 0 && dest->stuck_since_ns == 0 &&
+	    !is_path(dest->failing_at, ct_dest_path(session, index)))
 		memcpy(failure->at, dest->failing_at, sizeof failure->at);
 }
 
@@ -85,10 +91,13 @@ const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_L
 	if (since == 0)
 		return failure->failing != 0 ? strerror((int)failure->failing) : NULL;
 	if (tenths < CUT_OFF_TENTHS)
-		(void)snprintf(buffer, CT_LIST_FAILURE, "its emitter does not return since %" PRIu64 ".%" PRIu64 " s", tenths / 10,
-			       tenths % 10);
+		(void)snprintf(buffer, CT_LIST_FAILURE,
+			       "its emitter does not return since %" PRIu64 ".%" PRIu64 " s",
+			       tenths / 10, tenths % 10);
 	else
-		(void)snprintf(buffer, CT_LIST_FAILURE, "cut off, its emitter has not returned for %" PRIu64 " s", tenths / 10);
+		(void)snprintf(buffer, CT_LIST_FAILURE,
+			       "cut off, its emitter has not returned for %" PRIu64 " s",
+			       tenths / 10);
 	return buffer;
 }
 
@@ -123,7 +132,8 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 	return true;
 }
 
-static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head, const struct ct_class_view *classes)
+static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head,
+		     const struct ct_class_view *classes)
 {
 	struct ct_ring ring = { .head = head, .capacity = head->capacity };
 	uint64_t gone = head->overwritten + head->undelivered + head->passed_over + head->unwritten;
@@ -144,7 +154,8 @@ static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head
 	counters->pending_bytes += used;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		counters->lost[i] += head->lost[i];
-	counters->lost[CTRACE_LOSS_OVERWRITTEN] += head->overwritten + ct_ring_count_overwritten(&ring);
+	counters->lost[CTRACE_LOSS_OVERWRITTEN] +=
+		head->overwritten + ct_ring_count_overwritten(&ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
 	counters->lost[CTRACE_LOSS_UNDELIVERABLE] += head->passed_over;
 	counters->no_room += head->unwritten;
@@ -176,7 +187,8 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 
 bool ct_list_shows(struct ct_dest *dest)
 {
-	return dest->emitter[0] != '\0' && (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
+	return dest->emitter[0] != '\0' &&
+	       (dest->active != 0 || dest->failing != 0 || ct_dest_current(dest)->delivered != 0);
 }
 
 const char *ct_list_level(uint32_t level)
@@ -202,12 +214,16 @@ void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 	}
 	ct_escape_add(out, path, size);
 	if (config->error != 0)
-		ct_buf_add_format(out, ": not read: %s", ct_config_unread((int)config->error, unread));
+		ct_buf_add_format(out, ": not read: %s",
+				  ct_config_unread((int)config->error, unread));
 	else if (config->stopped_at != 0)
-		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u", config->stopped_at);
+		ct_buf_add_format(out, ": for another program, says mftrace.application in line %u",
+				  config->stopped_at);
 	else if (config->diagnostics == 0)
 		ct_buf_add_text(out, ": read");
 	if (config->diagnostics != 0)
-		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->diagnostics, config->diagnostics == 1 ? "" : "s",
-				  config->diagnostics == 1 ? "line" : "the first is line", config->first_diagnostic);
+		ct_buf_add_format(out, ": %u line%s not understood, %s %u", config->diagnostics,
+				  config->diagnostics == 1 ? "" : "s",
+				  config->diagnostics == 1 ? "line" : "the first is line",
+				  config->first_diagnostic);
 }

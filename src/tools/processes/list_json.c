@@ -33,11 +33,15 @@ static json_t *json_components(const struct list_process *process)
 			const struct ct_dest *dest = &session->head->dest[d];
 
 			if (entry->dests >> d & 1)
-				json_array_append_new(destinations, json_field(dest->emitter, sizeof(dest->emitter)));
+				json_array_append_new(
+					destinations,
+					json_field(dest->emitter, sizeof(dest->emitter)));
 		}
 		json_object_set_new(component, "component", ct_json_text(name, size));
-		json_object_set_new(component, "level", json_string(ct_list_level(entry->level_word.level)));
-		json_object_set_new(component, "registered", json_boolean(entry->flags & CT_COMPONENT_KNOWN));
+		json_object_set_new(component, "level",
+				    json_string(ct_list_level(entry->level_word.level)));
+		json_object_set_new(component, "registered",
+				    json_boolean(entry->flags & CT_COMPONENT_KNOWN));
 		json_object_set_new(component, "destinations", destinations);
 		json_array_append_new(components, component);
 	}
@@ -50,7 +54,8 @@ void ct_list_json_failure(json_t *object, const struct list_failure *failure)
 	const char *why = ct_list_failure(failure, buffer);
 
 	json_object_set_new(object, "failing", why != NULL ? json_string(why) : json_null());
-	json_object_set_new(object, "failing_at", failure->at[0] != '\0' ? ct_json_string(failure->at) : json_null());
+	json_object_set_new(object, "failing_at",
+			    failure->at[0] != '\0' ? ct_json_string(failure->at) : json_null());
 }
 
 static json_t *json_destinations(const struct ct_session *session)
@@ -68,11 +73,15 @@ static json_t *json_destinations(const struct ct_session *session)
 			continue;
 		ct_list_take_failure(&failure, session, i);
 		object = json_object();
-		json_object_set_new(object, "emitter", json_field(dest->emitter, sizeof(dest->emitter)));
-		json_object_set_new(object, "path", path[0] != '\0' ? json_field(path, CTRACE_EMITTER_PATH_SIZE) : json_null());
+		json_object_set_new(object, "emitter",
+				    json_field(dest->emitter, sizeof(dest->emitter)));
+		json_object_set_new(object, "path",
+				    path[0] != '\0' ? json_field(path, CTRACE_EMITTER_PATH_SIZE)
+						    : json_null());
 		json_object_set_new(object, "active", json_boolean(dest->active));
 		json_object_set_new(object, "delivered", json_integer((json_int_t)slot->delivered));
-		json_object_set_new(object, "lost", json_integer((json_int_t)ct_list_lost_to(dest)));
+		json_object_set_new(object, "lost",
+				    json_integer((json_int_t)ct_list_lost_to(dest)));
 		ct_list_json_failure(object, &failure);
 		json_object_set_new(object, "failures", json_integer((json_int_t)dest->failures));
 		json_array_append_new(destinations, object);
@@ -86,13 +95,15 @@ static json_t *json_counters(const struct list_counters *counters)
 	json_t *object = json_object();
 
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i), json_integer((json_int_t)counters->lost[i]));
+		json_object_set_new(reasons, ctrace_loss_name((enum ctrace_loss)i),
+				    json_integer((json_int_t)counters->lost[i]));
 	json_object_set_new(reasons, "no-room", json_integer((json_int_t)counters->no_room));
 	json_object_set_new(object, "delivered", json_integer((json_int_t)counters->delivered));
 	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
 	json_object_set_new(object, "lost_by_reason", reasons);
 	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
-	json_object_set_new(object, "pending_bytes", json_integer((json_int_t)counters->pending_bytes));
+	json_object_set_new(object, "pending_bytes",
+			    json_integer((json_int_t)counters->pending_bytes));
 	json_object_set_new(object, "ring_count", json_integer((json_int_t)counters->rings));
 	return object;
 }
@@ -111,10 +122,16 @@ json_t *ct_list_json_config(const struct ct_session *session)
 	json_object_set_new(object, "path", ct_json_text(path, size));
 	json_object_set_new(object, "read", json_boolean(config->error == 0));
 	json_object_set_new(object, "error",
-			    config->error != 0 ? json_string(ct_config_unread((int)config->error, unread)) : json_null());
+			    config->error != 0
+				    ? json_string(ct_config_unread((int)config->error, unread))
+				    : json_null());
 	json_object_set_new(object, "diagnostics", json_integer(config->diagnostics));
-	json_object_set_new(object, "first_diagnostic", config->diagnostics != 0 ? json_integer(config->first_diagnostic) : json_null());
-	json_object_set_new(object, "other_program_line", config->stopped_at != 0 ? json_integer(config->stopped_at) : json_null());
+	json_object_set_new(object, "first_diagnostic",
+			    config->diagnostics != 0 ? json_integer(config->first_diagnostic)
+						     : json_null());
+	json_object_set_new(object, "other_program_line",
+			    config->stopped_at != 0 ? json_integer(config->stopped_at)
+						    : json_null());
 	return object;
 }
 
@@ -129,7 +146,8 @@ static void add_process(json_t *object, const struct list_process *process)
 	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
 	json_object_set_new(object, "job", json_field(head->jobname, sizeof(head->jobname)));
 	json_object_set_new(object, "asid", ct_json_asid(head->asid));
-	json_object_set_new(object, "directory", json_field(process->session.path, sizeof(process->session.path)));
+	json_object_set_new(object, "directory",
+			    json_field(process->session.path, sizeof(process->session.path)));
 	json_object_set_new(object, "configuration", ct_list_json_config(&process->session));
 	json_object_set_new(object, "components", json_components(process));
 	json_object_set_new(object, "destinations", json_destinations(&process->session));

@@ -1,7 +1,9 @@
 /*
- * list_names.c - names alone, one a line, for ctrace list --names: what a shell completes, and what scripts go through.
+ * list_names.c - names alone, one a line, for ctrace list --names: what a shell completes, and what
+ * scripts go through.
  *
- * Names come from several processes; each is printed once.  They were written by somebody's programs and are printed as such.
+ * Names come from several processes; each is printed once.  They were written by somebody's
+ * programs and are printed as such.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +34,8 @@ static void add_name(struct ct_buf *names, const char *text, size_t size)
 	ct_buf_add_char(names, '\0');
 }
 
-void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct list_process *process)
+void ct_list_names_add(struct ct_buf *names, enum list_names kind,
+		       const struct list_process *process)
 {
 	const struct ct_session *session = &process->session;
 	const struct ct_session_head *head = session->head;
@@ -46,7 +49,8 @@ void ct_list_names_add(struct ct_buf *names, enum list_names kind, const struct 
 		}
 	else if (kind == LIST_DESTINATIONS)
 		for (unsigned i = 0; i < CT_DEST_LIMIT; i++)
-			add_name(names, head->dest[i].emitter, strnlen(head->dest[i].emitter, sizeof(head->dest[i].emitter)));
+			add_name(names, head->dest[i].emitter,
+				 strnlen(head->dest[i].emitter, sizeof(head->dest[i].emitter)));
 	else if (!process->entry->is_alive) /* no command reaches it */
 		return;
 	else if (kind == LIST_JOBS)

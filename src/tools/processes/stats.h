@@ -1,9 +1,9 @@
 /*
- * tools/processes/stats.h - the numbers of everything that is traced, at one moment, for the two printers of ctrace stats.
+ * tools/processes/stats.h - the numbers of everything that is traced, at one moment, for the two
+ * printers of ctrace stats.
  *
- *     stats_gather.c  what the processes keep in their process directorys, and what external writers answer
- *     stats_print.c   for people
- *     stats_json.c    for programs
+ *     stats_gather.c  what the processes keep in their process directories, and what external
+ * writers answer stats_print.c   for people stats_json.c    for programs
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,13 +67,16 @@ struct stats {
 void ct_stats_gather(struct stats *stats, const struct target *target);
 void ct_stats_fini(struct stats *stats);
 /* The same process in an earlier collection, and a component of it; NULL when it was not there. */
-const struct stats_process *ct_stats_find(const struct stats *stats, const struct stats_process *process);
-const struct stats_component *ct_stats_find_component(const struct stats_process *process, const char *name);
+const struct stats_process *ct_stats_find(const struct stats *stats,
+					  const struct stats_process *process);
+const struct stats_component *ct_stats_find_component(const struct stats_process *process,
+						      const char *name);
 /* Growth a second since then; of a counter that began anew, from nothing. */
 double ct_stats_rate(uint64_t now, uint64_t then, uint64_t elapsed_ns);
 
 /* ---- stats_print.c, stats_json.c: before is an earlier collection, for rates, or NULL. */
 void ct_stats_print(FILE *to, const struct stats *stats, const struct stats *before);
-bool ct_stats_print_json(const struct stats *stats, const struct stats *before); /* one line; false when memory is short */
+/* one line; false when memory is short */
+bool ct_stats_print_json(const struct stats *stats, const struct stats *before);
 
 #endif

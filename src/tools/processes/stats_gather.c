@@ -1,8 +1,9 @@
 /*
  * stats_gather.c - the numbers of everything that is traced, at one moment.
  *
- * Part of ctrace stats.  Processes are read and not asked, so they are not disturbed; external writers are asked.  Numbers of one process
- * that is busy are read one after the other and need not agree to the event.
+ * Part of ctrace stats.  Processes are read and not asked, so they are not disturbed; external
+ * writers are asked.  Numbers of one process that is busy are read one after the other and need not
+ * agree to the event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,8 @@ static void take_text(char *to, size_t room, const char *text, size_t size)
 	to[size] = '\0';
 }
 
-static void take_component(struct stats_component *component, struct ct_session *session, uint32_t index)
+static void take_component(struct stats_component *component, struct ct_session *session,
+			   uint32_t index)
 {
 	const struct ct_component_entry *entry = &session->components[index];
 	size_t size;
@@ -38,10 +40,12 @@ static void take_component(struct stats_component *component, struct ct_session 
 	component->delivered = entry->delivered;
 	component->bytes = entry->bytes;
 	component->dests = entry->dests;
-	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT && entry->level_word.level != CTRACE_LEVEL_NONE) {
+	if (entry->writer != 0 && entry->writer < CT_WRITER_LIMIT &&
+	    entry->level_word.level != CTRACE_LEVEL_NONE) {
 		const struct ct_session_writer *writer = &session->head->writer[entry->writer];
 
-		take_text(component->writer, sizeof(component->writer), writer->name, strnlen(writer->name, sizeof(writer->name)));
+		take_text(component->writer, sizeof(component->writer), writer->name,
+			  strnlen(writer->name, sizeof(writer->name)));
 		component->is_connected = writer->slots != 0;
 	}
 }
@@ -72,8 +76,10 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 		if (!ct_list_shows(dest))
 			continue;
 		taken->index = i;
-		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter, strnlen(dest->emitter, sizeof(dest->emitter)));
-		take_text(taken->path, sizeof(taken->path), ct_dest_path(session, i), strlen(ct_dest_path(session, i)));
+		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter,
+			  strnlen(dest->emitter, sizeof(dest->emitter)));
+		take_text(taken->path, sizeof(taken->path), ct_dest_path(session, i),
+			  strlen(ct_dest_path(session, i)));
 		taken->delivered = slot->delivered;
 		taken->lost = ct_list_lost_to(dest);
 		ct_list_take_failure(&taken->failure, session, i);
@@ -88,14 +94,17 @@ static bool take_process(struct stats_process *process, struct list_process *lis
 	const struct ct_session_head *head = list->session.head;
 	struct ct_buf configuration;
 
-	take_text(process->path, sizeof(process->path), list->session.path, strlen(list->session.path));
+	take_text(process->path, sizeof(process->path), list->session.path,
+		  strlen(list->session.path));
 	process->pid = list->entry->pid;
 	process->uid = list->entry->uid;
 	process->asid = head->asid;
 	process->is_alive = list->entry->is_alive;
 	process->start_ns = head->start_ns;
-	take_text(process->jobname, sizeof(process->jobname), head->jobname, strnlen(head->jobname, sizeof(head->jobname)));
-	take_text(process->program, sizeof(process->program), head->program, strnlen(head->program, sizeof(head->program)));
+	take_text(process->jobname, sizeof(process->jobname), head->jobname,
+		  strnlen(head->jobname, sizeof(head->jobname)));
+	take_text(process->program, sizeof(process->program), head->program,
+		  strnlen(head->program, sizeof(head->program)));
 	process->control_requests = head->control_requests;
 	process->control_refused = head->control_refused;
 	process->config_json = ct_list_json_config(&list->session);
@@ -104,44 +113,52 @@ static bool take_process(struct stats_process *process, struct list_process *lis
 	process->configuration = strdup(ct_buf_text(&configuration));
 	ct_buf_fini(&configuration);
 	ct_list_gather_counters(&list->session, &process->counters);
-	process->emitted = process->counters.delivered + process->counters.pending + process->counters.lost_total;
+	process->emitted = process->counters.delivered + process->counters.pending +
+			   process->counters.lost_total;
 	return take_components(process, list) && take_dests(process, &list->session);
 }
 
 static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_session_head *head)
 {
-	if ((filter->pid != 0 && filter->pid != head->pid) || (filter->asid != 0 && filter->asid != head->asid))
+	if ((filter->pid != 0 && filter->pid != head->pid) ||
+	    (filter->asid != 0 && filter->asid != head->asid))
 		return false;
 	return filter->jobname == NULL ||
-	       ct_glob_match(filter->jobname, strlen(filter->jobname), head->jobname, strnlen(head->jobname, sizeof(head->jobname)));
+	       ct_glob_match(filter->jobname, strlen(filter->jobname), head->jobname,
+			     strnlen(head->jobname, sizeof(head->jobname)));
 }
 
-static void diagnose(struct stats *stats, const struct ct_directory_entry *entry, enum ctrace_status status)
+static void diagnose(struct stats *stats, const struct ct_directory_entry *entry,
+		     enum ctrace_status status)
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
 
 	stats->has_failed = true;
 	fputs("ctrace stats: ", stderr);
 	ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-	fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry->run_directory, entry->name, status, why));
+	fprintf(stderr, "/%s: %s\n", entry->name,
+		ct_directory_explain(entry->run_directory, entry->name, status, why));
 }
 
 static enum ctrace_status add_process(struct stats *stats, struct list_process *list)
 {
-	struct stats_process *processes = reallocarray(stats->processes, stats->process_count + 1, sizeof(*processes));
+	struct stats_process *processes =
+		reallocarray(stats->processes, stats->process_count + 1, sizeof(*processes));
 
 	if (processes == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	stats->processes = processes;
 	memset(&processes[stats->process_count], 0, sizeof(*processes));
-	return take_process(&processes[stats->process_count++], list) ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+	return take_process(&processes[stats->process_count++], list) ? CTRACE_OK
+								      : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 static void see_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct list_process list = { .entry = entry };
-	enum ctrace_status status = ct_session_load(&list.session, entry->run_directory, entry->name, false);
+	enum ctrace_status status =
+		ct_session_load(&list.session, entry->run_directory, entry->name, false);
 
 	if (status == CTRACE_NOT_FOUND)
 		return; /* it ended while we looked */
@@ -201,15 +218,18 @@ void ct_stats_fini(struct stats *stats)
 	*stats = (struct stats){ .taken_ns = 0 };
 }
 
-const struct stats_process *ct_stats_find(const struct stats *stats, const struct stats_process *process)
+const struct stats_process *ct_stats_find(const struct stats *stats,
+					  const struct stats_process *process)
 {
 	for (size_t i = 0; stats != NULL && i < stats->process_count; i++)
-		if (stats->processes[i].start_ns == process->start_ns && strcmp(stats->processes[i].path, process->path) == 0)
+		if (stats->processes[i].start_ns == process->start_ns &&
+		    strcmp(stats->processes[i].path, process->path) == 0)
 			return &stats->processes[i];
 	return NULL;
 }
 
-const struct stats_component *ct_stats_find_component(const struct stats_process *process, const char *name)
+const struct stats_component *ct_stats_find_component(const struct stats_process *process,
+						      const char *name)
 {
 	for (uint32_t i = 0; process != NULL && i < process->component_count; i++)
 		if (strcmp(process->components[i].name, name) == 0)

@@ -37,7 +37,8 @@ static void print_rate(const struct printer *printer, uint64_t now, uint64_t the
 		fprintf(printer->to, " (+%.1f/s)", ct_stats_rate(now, then, printer->elapsed_ns));
 }
 
-static void print_counter(const struct printer *printer, const char *name, uint64_t now, uint64_t then)
+static void print_counter(const struct printer *printer, const char *name, uint64_t now,
+			  uint64_t then)
 {
 	fprintf(printer->to, "%s %" PRIu64, name, now);
 	print_rate(printer, now, then);
@@ -57,7 +58,8 @@ static void print_events(const struct printer *printer, const struct stats_proce
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
 		if (counters->lost[i] == 0)
 			continue;
-		fprintf(printer->to, "%s%s %" PRIu64, separator, ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
+		fprintf(printer->to, "%s%s %" PRIu64, separator,
+			ctrace_loss_name((enum ctrace_loss)i), counters->lost[i]);
 		separator = ", ";
 	}
 	if (counters->no_room != 0)
@@ -68,15 +70,21 @@ static void print_events(const struct printer *printer, const struct stats_proce
 static void print_rings(const struct printer *printer, const struct stats_process *process)
 {
 	const struct list_counters *counters = &process->counters;
-	uint64_t percent = counters->capacity != 0 ? (counters->pending_bytes * 100 + counters->capacity - 1) / counters->capacity : 0;
+	uint64_t percent = counters->capacity != 0
+				   ? (counters->pending_bytes * 100 + counters->capacity - 1) /
+					     counters->capacity
+				   : 0;
 
-	fprintf(printer->to, "    rings: %" PRIu32 ", %" PRIu64 "%% full, the fullest %" PRIu32 "%%", counters->rings, percent,
-		counters->fullest);
-	print_counter(printer, ", bytes", counters->bytes, printer->before != NULL ? printer->before->counters.bytes : 0);
+	fprintf(printer->to,
+		"    rings: %" PRIu32 ", %" PRIu64 "%% full, the fullest %" PRIu32 "%%",
+		counters->rings, percent, counters->fullest);
+	print_counter(printer, ", bytes", counters->bytes,
+		      printer->before != NULL ? printer->before->counters.bytes : 0);
 	if (process->configuration != NULL)
 		fprintf(printer->to, "\n    configuration: %s", process->configuration);
-	fprintf(printer->to, "\n    control: %" PRIu64 " request%s, %" PRIu64 " refused\n", process->control_requests,
-		process->control_requests == 1 ? "" : "s", process->control_refused);
+	fprintf(printer->to, "\n    control: %" PRIu64 " request%s, %" PRIu64 " refused\n",
+		process->control_requests, process->control_requests == 1 ? "" : "s",
+		process->control_refused);
 }
 
 static void print_components(const struct printer *printer, const struct stats_process *process)
@@ -86,30 +94,38 @@ static void print_components(const struct printer *printer, const struct stats_p
 	if (process->component_count == 0)
 		return;
 	for (uint32_t i = 0; i < process->component_count; i++) {
-		int columns = ct_tool_print(NULL, process->components[i].name, strlen(process->components[i].name));
+		int columns = ct_tool_print(NULL, process->components[i].name,
+					    strlen(process->components[i].name));
 
 		if (columns > width)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 	}
-	fprintf(printer->to, "    %-*s  %-5s  %9s  %12s%s  WRITER\n", width, "COMPONENT", "LEVEL", "DELIVERED", "BYTES",
-		printer->has_rates ? "   EVENTS/S      BYTES/S" : "");
+	fprintf(printer->to, "    %-*s  %-5s  %9s  %12s%s  WRITER\n", width, "COMPONENT", "LEVEL",
+		"DELIVERED", "BYTES", printer->has_rates ? "   EVENTS/S      BYTES/S" : "");
 	for (uint32_t i = 0; i < process->component_count; i++) {
 		const struct stats_component *component = &process->components[i];
-		const struct stats_component *then = ct_stats_find_component(printer->before, component->name);
+		const struct stats_component *then =
+			ct_stats_find_component(printer->before, component->name);
 
 		fputs("    ", printer->to);
 		print_text(printer, component->name, width);
-		fprintf(printer->to, "%-5s  %9" PRIu64 "  %12" PRIu64 "  ", ct_list_level(component->level), component->delivered,
-			component->bytes);
+		fprintf(printer->to, "%-5s  %9" PRIu64 "  %12" PRIu64 "  ",
+			ct_list_level(component->level), component->delivered, component->bytes);
 		if (printer->has_rates)
 			fprintf(printer->to, "%9.1f  %11.1f  ",
-				ct_stats_rate(component->delivered, then != NULL ? then->delivered : 0, printer->elapsed_ns),
-				ct_stats_rate(component->bytes, then != NULL ? then->bytes : 0, printer->elapsed_ns));
+				ct_stats_rate(component->delivered,
+					      then != NULL ? then->delivered : 0,
+					      printer->elapsed_ns),
+				ct_stats_rate(component->bytes, then != NULL ? then->bytes : 0,
+					      printer->elapsed_ns));
 		if (component->writer[0] == '\0')
 			fputc('-', printer->to);
 		else
 			ct_tool_print(printer->to, component->writer, strlen(component->writer));
-		fputs(component->writer[0] != '\0' && !component->is_connected ? " (not connected)\n" : "\n", printer->to);
+		fputs(component->writer[0] != '\0' && !component->is_connected
+			      ? " (not connected)\n"
+			      : "\n",
+		      printer->to);
 	}
 }
 
@@ -124,12 +140,14 @@ static void print_dests(const struct printer *printer, const struct stats_proces
 		fputs("    ", printer->to);
 		print_text(printer, dest->emitter, 11);
 		fprintf(printer->to, "%9" PRIu64 "  ", dest->delivered);
-		ct_tool_print(printer->to, dest->path[0] != '\0' ? dest->path : "-", dest->path[0] != '\0' ? strlen(dest->path) : 1);
+		ct_tool_print(printer->to, dest->path[0] != '\0' ? dest->path : "-",
+			      dest->path[0] != '\0' ? strlen(dest->path) : 1);
 		(void)ct_list_print_failure(printer->to, "  ", &dest->failure);
 		if (dest->lost != 0)
 			fprintf(printer->to, "  lost %" PRIu64, dest->lost);
 		if (dest->failures != 0)
-			fprintf(printer->to, "  (%" PRIu64 " failure%s)", dest->failures, dest->failures == 1 ? "" : "s");
+			fprintf(printer->to, "  (%" PRIu64 " failure%s)", dest->failures,
+				dest->failures == 1 ? "" : "s");
 		fputc('\n', printer->to);
 	}
 }
@@ -147,14 +165,16 @@ static void print_process(const struct printer *printer, const struct stats_proc
 	print_dests(printer, process);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * External writers: a line each, and one a data set
  */
 
 static void print_trcout(const struct printer *printer, const struct ct_trcout_state *trcout)
 {
-	fprintf(printer->to, "    TRCOUT%02" PRIu32 "  events %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes used", trcout->number,
-		trcout->events, trcout->used, trcout->limit);
+	fprintf(printer->to,
+		"    TRCOUT%02" PRIu32 "  events %" PRIu64 ", %" PRIu64 " of %" PRIu64
+		" bytes used",
+		trcout->number, trcout->events, trcout->used, trcout->limit);
 	if (trcout->wrapped_events != 0)
 		fprintf(printer->to, ", wrapped %" PRIu64, trcout->wrapped_events);
 	if (trcout->full_events != 0)
@@ -166,7 +186,8 @@ static void print_trcout(const struct printer *printer, const struct ct_trcout_s
 	fputc('\n', printer->to);
 }
 
-static const struct ct_writer_state *find_writer(const struct stats *stats, const struct ct_writer_state *writer)
+static const struct ct_writer_state *find_writer(const struct stats *stats,
+						 const struct ct_writer_state *writer)
 {
 	for (uint32_t i = 0; stats != NULL && i < stats->writers.writer_rows.count; i++) {
 		const struct ct_writer_state *other = &stats->writers.writers[i].state;
@@ -177,7 +198,8 @@ static const struct ct_writer_state *find_writer(const struct stats *stats, cons
 	return NULL;
 }
 
-static void print_writer(const struct printer *printer, const struct stats *stats, const struct stats *before, uint32_t index)
+static void print_writer(const struct printer *printer, const struct stats *stats,
+			 const struct stats *before, uint32_t index)
 {
 	const struct ct_display *display = &stats->writers;
 	const struct ct_writer_state *writer = &display->writers[index].state;
@@ -185,7 +207,8 @@ static void print_writer(const struct printer *printer, const struct stats *stat
 
 	fputs("writer ", printer->to);
 	print_text(printer, writer->name, 0);
-	fprintf(printer->to, "pid %" PRIu32 "  %s  ", writer->pid, ct_display_writer_status(display, index));
+	fprintf(printer->to, "pid %" PRIu32 "  %s  ", writer->pid,
+		ct_display_writer_status(display, index));
 	print_counter(printer, "events", writer->events, then != NULL ? then->events : 0);
 	print_counter(printer, ", bytes", writer->bytes, then != NULL ? then->bytes : 0);
 	if (writer->wrapped_events != 0)

@@ -1,8 +1,8 @@
 /*
  * thread_files.c - lines of events in a file for each thread, in a directory.
  *
- * Part of ctrace show --split=thread.  There may be more threads than a process may have open files: lines are gathered in memory, and a file
- * is open only while its lines are appended.
+ * Part of ctrace show --split=thread.  There may be more threads than a process may have open
+ * files: lines are gathered in memory, and a file is open only while its lines are appended.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,8 +43,8 @@ bool thread_files_open(struct thread_files *files, const char *directory, const 
 static void name_add(struct ct_buf *out, const char *text)
 {
 	for (size_t i = 0; *text != '\0' && i < NAME_LIMIT; text++, i++) {
-		bool is_plain = (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z') || (*text >= '0' && *text <= '9') ||
-				strchr("_-+", *text) != NULL;
+		bool is_plain = (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z') ||
+				(*text >= '0' && *text <= '9') || strchr("_-+", *text) != NULL;
 
 		ct_buf_add_char(out, is_plain ? *text : '_');
 	}
@@ -113,7 +113,10 @@ static void file_write(struct thread_files *files, uint32_t index)
 	if (file->text.size == 0 || files->error != 0)
 		return;
 	(void)snprintf(name, sizeof name, "%.*s", (int)size, key);
-	fd = openat(files->fd, name, file->is_begun ? O_WRONLY | O_APPEND | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = openat(files->fd, name,
+		    file->is_begun ? O_WRONLY | O_APPEND | O_CLOEXEC
+				   : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0666);
 	if (fd < 0) {
 		files->error = errno;
 		return;
@@ -141,7 +144,8 @@ struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_vi
 	struct thread_file *file = files->error == 0 ? file_find(files, view) : NULL;
 
 	if (file != NULL && file->text.size >= FILE_WAITING) {
-		files->waiting -= files->waiting < file->text.size ? files->waiting : file->text.size;
+		files->waiting -=
+			files->waiting < file->text.size ? files->waiting : file->text.size;
 		file_write(files, (uint32_t)(file - files->items));
 	}
 	/* A line is not long, and exactness does not matter here. */

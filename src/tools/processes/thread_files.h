@@ -1,7 +1,8 @@
 /*
  * tools/processes/thread_files.h - lines of events in a file for each thread, in a directory.
  *
- *     thread_files_open(&files, directory, "log"); thread_files_begin(&files, view): add the line to it; ...; thread_files_end(&files, verb)
+ *     thread_files_open(&files, directory, "log"); thread_files_begin(&files, view): add the line
+ * to it; ...; thread_files_end(&files, verb)
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +19,8 @@ struct thread_file {
 };
 struct thread_files {
 	const char *directory, *suffix; /* borrowed */
-	int fd;                      /* of the directory */
-	bool has_host;               /* stands in the names: there are several */
+	int fd;                         /* of the directory */
+	bool has_host;                  /* stands in the names: there are several */
 	struct ct_distinct names;
 	struct thread_file *items; /* one a name */
 	uint32_t capacity;
@@ -30,7 +31,8 @@ struct thread_files {
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix);
 /* Where the event's line is to be added; NULL: nothing can be written any more. */
 struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_view *view);
-/* Writes what is left, and frees everything.  False, reported about: something could not be written. */
+/* Writes what is left, and frees everything.  False, reported about: something could not be
+ * written. */
 bool thread_files_end(struct thread_files *files, const char *verb);
 
 #endif

@@ -12,7 +12,15 @@
 
 #include "tools/processes/stats.h"
 
-enum top_sort { TOP_BY_EVENTS, TOP_BY_BYTES, TOP_BY_LOST, TOP_BY_TOTAL, TOP_BY_NAME, TOP_BY_PID, TOP_SORT_COUNT };
+enum top_sort {
+	TOP_BY_EVENTS,
+	TOP_BY_BYTES,
+	TOP_BY_LOST,
+	TOP_BY_TOTAL,
+	TOP_BY_NAME,
+	TOP_BY_PID,
+	TOP_SORT_COUNT
+};
 
 /* A component of a process. */
 struct top_row {
@@ -22,9 +30,10 @@ struct top_row {
 	char component[CTRACE_MAX_COMPONENT + 1];
 	uint32_t level;
 	double events, bytes; /* a second */
-	double lost;          /* a second; of the process as a whole: what is lost is not counted by component */
-	uint64_t total;       /* events so far */
-	char dests[160];      /* "TEXTFILE BINFILE", the writer's name too */
+	/* a second; of the process as a whole: what is lost is not counted by component */
+	double lost;
+	uint64_t total;  /* events so far */
+	char dests[160]; /* "TEXTFILE BINFILE", the writer's name too */
 };
 struct top_rows {
 	struct top_row *items;
@@ -37,26 +46,40 @@ struct top_rows {
 struct top_view {
 	enum top_sort sort;
 	bool is_reversed;
-	bool is_busy_only;   /* rows in which nothing happens are left out */
-	const char *pattern; /* what the component, job or program has in its name; a glob when it has * or ?; NULL: all */
+	bool is_busy_only; /* rows in which nothing happens are left out */
+	/* what the component, job or program has in its name; a glob when it has * or ?; NULL: all
+	 */
+	const char *pattern;
 };
 
 /* ---- top_rates.c */
 /* before: an earlier collection, or NULL: rates are 0 then.  Free rows->items. */
-void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view, struct top_rows *out_rows);
+void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view,
+		 struct top_rows *out_rows);
 bool ct_top_sort_parse(const char *word, enum top_sort *out_sort);
 const char *ct_top_sort_name(enum top_sort sort);
-/* "0", "1.25", "12.3k", "456M": three digits and a unit, at most 5 columns, as durations are shown elsewhere. */
+/* "0", "1.25", "12.3k", "456M": three digits and a unit, at most 5 columns, as durations are shown
+ * elsewhere. */
 void ct_top_number(char out[16], double number);
 #define TOP_EVENTS_WIDTH 8 /* of the columns of rates: their titles' */
 #define TOP_BYTES_WIDTH 7
 #define TOP_LOST_WIDTH 6
 void ct_top_print(FILE *to, const struct top_rows *rows);
-bool ct_top_print_json(FILE *to, const struct top_rows *rows); /* one line; false when memory is short */
+/* one line; false when memory is short */
+bool ct_top_print_json(FILE *to, const struct top_rows *rows);
 
 /* ---- top_screen.c */
 /* What the user wants. */
-enum top_wish { TOP_NOTHING, TOP_QUIT, TOP_REFRESH, TOP_LEVEL, TOP_LEVEL_EVERYWHERE, TOP_REDRAW, TOP_FASTER, TOP_SLOWER };
+enum top_wish {
+	TOP_NOTHING,
+	TOP_QUIT,
+	TOP_REFRESH,
+	TOP_LEVEL,
+	TOP_LEVEL_EVERYWHERE,
+	TOP_REDRAW,
+	TOP_FASTER,
+	TOP_SLOWER
+};
 struct top_screen {
 	struct top_view view;
 	char pattern[64];

@@ -1,5 +1,6 @@
 /*
- * top_rates.c - rows of rates from two collections of numbers, in the order and with the filter that the user wants.
+ * top_rates.c - rows of rates from two collections of numbers, in the order and with the filter
+ * that the user wants.
  *
  * Part of ctrace top.  Knows nothing of terminals: the same rows are drawn, and printed in a batch.
  *
@@ -20,7 +21,8 @@
 #define NS_PER_SECOND 1000000000u
 #define WIDEST_NAME 40
 
-static const char *const sort_names[TOP_SORT_COUNT] = { "events", "bytes", "lost", "total", "name", "pid" };
+static const char *const sort_names[TOP_SORT_COUNT] = { "events", "bytes", "lost",
+							"total",  "name",  "pid" };
 
 bool ct_top_sort_parse(const char *word, enum top_sort *out_sort)
 {
@@ -47,12 +49,16 @@ void ct_top_number(char out[16], double number)
 		number /= 1000;
 		unit++;
 	}
-	(void)snprintf(out, 16, "%.*f%c", number < 0.005 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2, number, units[unit]);
+	(void)snprintf(out, 16, "%.*f%c",
+		       number < 0.005 || number >= 99.95 ? 0
+		       : number >= 9.995                 ? 1
+							 : 2,
+		       number, units[unit]);
 	if (unit == 0)
 		out[strlen(out) - 1] = '\0';
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Rows
  */
 
@@ -67,7 +73,8 @@ static bool is_wanted(const struct top_row *row, const struct top_view *view)
 {
 	if (view->is_busy_only && row->events == 0 && row->bytes == 0)
 		return false;
-	return view->pattern == NULL || view->pattern[0] == '\0' || has_in_name(row->component, view->pattern) ||
+	return view->pattern == NULL || view->pattern[0] == '\0' ||
+	       has_in_name(row->component, view->pattern) ||
 	       has_in_name(row->jobname, view->pattern) || has_in_name(row->program, view->pattern);
 }
 
@@ -75,15 +82,18 @@ static void add_dest(struct top_row *row, const char *name)
 {
 	size_t size = strlen(row->dests);
 
-	(void)snprintf(row->dests + size, sizeof(row->dests) - size, "%s%s", size > 0 ? " " : "", name);
+	(void)snprintf(row->dests + size, sizeof(row->dests) - size, "%s%s", size > 0 ? " " : "",
+		       name);
 }
 
-static void fill_dests(struct top_row *row, const struct stats_process *process, const struct stats_component *component)
+static void fill_dests(struct top_row *row, const struct stats_process *process,
+		       const struct stats_component *component)
 {
 	if (component->level == CTRACE_LEVEL_NONE)
 		return;
 	for (uint32_t i = 0; i < process->dest_count; i++)
-		if (process->dests[i].index < 32 && (component->dests >> process->dests[i].index & 1) != 0)
+		if (process->dests[i].index < 32 &&
+		    (component->dests >> process->dests[i].index & 1) != 0)
 			add_dest(row, process->dests[i].emitter);
 	if (component->writer[0] != '\0') {
 		add_dest(row, component->writer);
@@ -92,32 +102,40 @@ static void fill_dests(struct top_row *row, const struct stats_process *process,
 	}
 }
 
-static void fill_row(struct top_row *row, const struct stats_process *process, const struct stats_component *component)
+static void fill_row(struct top_row *row, const struct stats_process *process,
+		     const struct stats_component *component)
 {
-	*row = (struct top_row){ .pid = process->pid, .level = component->level, .total = component->delivered };
+	*row = (struct top_row){ .pid = process->pid,
+				 .level = component->level,
+				 .total = component->delivered };
 	memcpy(row->jobname, process->jobname, sizeof(row->jobname));
 	memcpy(row->program, process->program, sizeof(row->program));
 	memcpy(row->component, component->name, sizeof(row->component));
 	fill_dests(row, process, component);
 }
 
-static void add_process(struct top_rows *rows, const struct stats_process *process, const struct stats_process *before,
-			uint64_t elapsed_ns, const struct top_view *view)
+static void add_process(struct top_rows *rows, const struct stats_process *process,
+			const struct stats_process *before, uint64_t elapsed_ns,
+			const struct top_view *view)
 {
 	static const struct stats_process nothing;
 	const struct stats_process *then = before != NULL ? before : &nothing;
-	double lost = ct_stats_rate(process->counters.lost_total, then->counters.lost_total, elapsed_ns);
+	double lost =
+		ct_stats_rate(process->counters.lost_total, then->counters.lost_total, elapsed_ns);
 
 	rows->processes++;
 	rows->lost += lost;
 	for (uint32_t i = 0; i < process->component_count; i++) {
 		const struct stats_component *component = &process->components[i];
-		const struct stats_component *earlier = ct_stats_find_component(before, component->name);
+		const struct stats_component *earlier =
+			ct_stats_find_component(before, component->name);
 		struct top_row *row = &rows->items[rows->count];
 
 		fill_row(row, process, component);
-		row->events = ct_stats_rate(component->delivered, earlier != NULL ? earlier->delivered : 0, elapsed_ns);
-		row->bytes = ct_stats_rate(component->bytes, earlier != NULL ? earlier->bytes : 0, elapsed_ns);
+		row->events = ct_stats_rate(component->delivered,
+					    earlier != NULL ? earlier->delivered : 0, elapsed_ns);
+		row->bytes = ct_stats_rate(component->bytes, earlier != NULL ? earlier->bytes : 0,
+					   elapsed_ns);
 		row->lost = lost;
 		rows->events += row->events;
 		rows->bytes += row->bytes;
@@ -162,23 +180,27 @@ static int by_view(const void *x, const void *y, void *user)
 	return order != 0 ? order : compare(a, b, TOP_BY_PID);
 }
 
-void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view, struct top_rows *out_rows)
+void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view,
+		 struct top_rows *out_rows)
 {
 	uint64_t elapsed_ns = before != NULL ? now->taken_ns - before->taken_ns : 0;
 	size_t count = 1; /* the one that is being looked at */
 
 	for (size_t i = 0; i < now->process_count; i++)
 		count += now->processes[i].component_count;
-	*out_rows = (struct top_rows){ .wall_ns = now->wall_ns, .items = calloc(count, sizeof(struct top_row)) };
+	*out_rows = (struct top_rows){ .wall_ns = now->wall_ns,
+				       .items = calloc(count, sizeof(struct top_row)) };
 	out_rows->has_failed = out_rows->items == NULL;
 	for (size_t i = 0; i < now->process_count && !out_rows->has_failed; i++)
 		if (now->processes[i].is_alive)
-			add_process(out_rows, &now->processes[i], ct_stats_find(before, &now->processes[i]), elapsed_ns, view);
+			add_process(out_rows, &now->processes[i],
+				    ct_stats_find(before, &now->processes[i]), elapsed_ns, view);
 	if (out_rows->count > 1)
-		qsort_r(out_rows->items, out_rows->count, sizeof(struct top_row), by_view, (void *)(uintptr_t)view);
+		qsort_r(out_rows->items, out_rows->count, sizeof(struct top_row), by_view,
+			(void *)(uintptr_t)view);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * A batch
  */
 
@@ -200,8 +222,8 @@ static void print_head(FILE *to, const struct top_rows *rows)
 	ct_top_number(events, rows->events);
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);
-	fprintf(to, "%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s\n", when, rows->processes, rows->processes == 1 ? "" : "es",
-		events, bytes, lost);
+	fprintf(to, "%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s\n", when,
+		rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost);
 }
 
 void ct_top_print(FILE *to, const struct top_rows *rows)
@@ -209,14 +231,16 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 	int width = (int)strlen("COMPONENT");
 
 	for (size_t i = 0; i < rows->count; i++) {
-		int columns = ct_tool_print(NULL, rows->items[i].component, strlen(rows->items[i].component));
+		int columns = ct_tool_print(NULL, rows->items[i].component,
+					    strlen(rows->items[i].component));
 
 		if (columns > width)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 	}
 	print_head(to, rows);
-	fprintf(to, "%7s  %-8s  %-*s  %-5s  %*s  %*s  %*s  %12s  DESTINATIONS\n", "PID", "JOBNAME", width, "COMPONENT", "LEVEL",
-		TOP_EVENTS_WIDTH, "EVENTS/S", TOP_BYTES_WIDTH, "BYTES/S", TOP_LOST_WIDTH, "LOST/S", "EVENTS");
+	fprintf(to, "%7s  %-8s  %-*s  %-5s  %*s  %*s  %*s  %12s  DESTINATIONS\n", "PID", "JOBNAME",
+		width, "COMPONENT", "LEVEL", TOP_EVENTS_WIDTH, "EVENTS/S", TOP_BYTES_WIDTH,
+		"BYTES/S", TOP_LOST_WIDTH, "LOST/S", "EVENTS");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct top_row *row = &rows->items[i];
 		char events[16], bytes[16], lost[16];
@@ -227,20 +251,24 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 		fprintf(to, "%7" PRIu32 "  ", row->pid);
 		print_padded(to, row->jobname, 8);
 		print_padded(to, row->component, width);
-		fprintf(to, "%-5s  %*s  %*s  %*s  %12" PRIu64 "  ", ct_list_level(row->level), TOP_EVENTS_WIDTH, events,
-			TOP_BYTES_WIDTH, bytes, TOP_LOST_WIDTH, lost, row->total);
-		ct_tool_print(to, row->dests[0] != '\0' ? row->dests : "-", row->dests[0] != '\0' ? strlen(row->dests) : 1);
+		fprintf(to, "%-5s  %*s  %*s  %*s  %12" PRIu64 "  ", ct_list_level(row->level),
+			TOP_EVENTS_WIDTH, events, TOP_BYTES_WIDTH, bytes, TOP_LOST_WIDTH, lost,
+			row->total);
+		ct_tool_print(to, row->dests[0] != '\0' ? row->dests : "-",
+			      row->dests[0] != '\0' ? strlen(row->dests) : 1);
 		fputc('\n', to);
 	}
 }
 
 static json_t *json_row(const struct top_row *row)
 {
-	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid", (json_int_t)row->pid, "job",
-			 ct_json_string(row->jobname), "program", ct_json_string(row->program), "component",
-			 ct_json_string(row->component), "level", ct_list_level(row->level), "events_per_second", row->events,
-			 "bytes_per_second", row->bytes, "process_lost_per_second", row->lost, "delivered", (json_int_t)row->total,
-			 "destinations", ct_json_words(row->dests));
+	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid",
+			 (json_int_t)row->pid, "job", ct_json_string(row->jobname), "program",
+			 ct_json_string(row->program), "component", ct_json_string(row->component),
+			 "level", ct_list_level(row->level), "events_per_second", row->events,
+			 "bytes_per_second", row->bytes, "process_lost_per_second", row->lost,
+			 "delivered", (json_int_t)row->total, "destinations",
+			 ct_json_words(row->dests));
 }
 
 bool ct_top_print_json(FILE *to, const struct top_rows *rows)

@@ -1,8 +1,9 @@
 /*
  * top_screen.c - the terminal of ctrace top: draws rows, understands keys.
  *
- * The only file that knows curses.  Every text was written by somebody's program: what is no plain text is escaped before it is drawn, and
- * what is wider than its place is cut.  The size of the terminal is asked for at each drawing, so any size at any time will do.
+ * The only file that knows curses.  Every text was written by somebody's program: what is no plain
+ * text is escaped before it is drawn, and what is wider than its place is cut.  The size of the
+ * terminal is asked for at each drawing, so any size at any time will do.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,8 @@ bool ct_top_screen_open(struct top_screen *screen)
 	(void)setlocale(LC_CTYPE, "");
 	terminal = newterm(NULL, stdout, stdin);
 	if (terminal == NULL) {
-		fputs("ctrace top: this terminal cannot be drawn on; see TERM, or use --batch\n", stderr);
+		fputs("ctrace top: this terminal cannot be drawn on; see TERM, or use --batch\n",
+		      stderr);
 		return false;
 	}
 	(void)set_term(terminal);
@@ -72,7 +74,7 @@ void ct_top_screen_close(void)
 	terminal = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Drawing
  */
 
@@ -140,12 +142,15 @@ static void draw_head(const struct top_screen *screen, const struct top_rows *ro
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);
 	if (COLS < WIDE)
-		(void)snprintf(line, sizeof(line), "%s  %zu process%s  %s ev/s  %s B/s  %s lost/s", screen->is_paused ? "PAUSED" : when,
-			       rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost);
-	else
-		(void)snprintf(line, sizeof(line), "ctrace top  %s  every %.1fs%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s",
-			       when, screen->interval, screen->is_paused ? "  PAUSED" : "", rows->processes,
+		(void)snprintf(line, sizeof(line), "%s  %zu process%s  %s ev/s  %s B/s  %s lost/s",
+			       screen->is_paused ? "PAUSED" : when, rows->processes,
 			       rows->processes == 1 ? "" : "es", events, bytes, lost);
+	else
+		(void)snprintf(
+			line, sizeof(line),
+			"ctrace top  %s  every %.1fs%s  %zu process%s  %s events/s  %s bytes/s  %s lost/s",
+			when, screen->interval, screen->is_paused ? "  PAUSED" : "",
+			rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost);
 	(void)attron(A_BOLD);
 	(void)put_text(0, 0, COLS, line);
 	(void)attroff(A_BOLD);
@@ -160,8 +165,10 @@ static void draw_message(const struct top_screen *screen)
 	else if (screen->message[0] != '\0')
 		(void)snprintf(line, sizeof(line), "%s", screen->message);
 	else
-		(void)snprintf(line, sizeof(line), "sorted by %s%s%s%s%s", ct_top_sort_name(screen->view.sort),
-			       screen->view.is_reversed ? ", reversed" : "", screen->view.is_busy_only ? ", busy ones only" : "",
+		(void)snprintf(line, sizeof(line), "sorted by %s%s%s%s%s",
+			       ct_top_sort_name(screen->view.sort),
+			       screen->view.is_reversed ? ", reversed" : "",
+			       screen->view.is_busy_only ? ", busy ones only" : "",
 			       screen->pattern_size > 0 ? ", only /" : "", screen->pattern);
 	(void)put_text(1, 0, COLS, line);
 }
@@ -175,12 +182,14 @@ struct columns {
 static struct columns measure(const struct top_rows *rows)
 {
 	struct columns columns = { .has_job = COLS >= HAS_JOBS, .has_total = COLS >= HAS_TOTALS };
-	int left = COLS - (7 + 2 + (columns.has_job ? 8 + 2 : 0) + 2 + 5 + 2 + TOP_EVENTS_WIDTH + 2 + TOP_BYTES_WIDTH + 2 +
-			   TOP_LOST_WIDTH + (columns.has_total ? 2 + 12 : 0));
+	int left =
+		COLS - (7 + 2 + (columns.has_job ? 8 + 2 : 0) + 2 + 5 + 2 + TOP_EVENTS_WIDTH + 2 +
+			TOP_BYTES_WIDTH + 2 + TOP_LOST_WIDTH + (columns.has_total ? 2 + 12 : 0));
 	int widest = (int)strlen("COMPONENT");
 
 	for (size_t i = 0; i < rows->count; i++) {
-		int width = ct_tool_print(NULL, rows->items[i].component, strlen(rows->items[i].component));
+		int width = ct_tool_print(NULL, rows->items[i].component,
+					  strlen(rows->items[i].component));
 
 		if (width > widest)
 			widest = width;
@@ -190,7 +199,8 @@ static struct columns measure(const struct top_rows *rows)
 		columns.component = left - 2 - LEAST_DESTS;
 	if (columns.component < (int)strlen("COMPONENT"))
 		columns.component = (int)strlen("COMPONENT");
-	columns.dests = left - columns.component - 2 >= LEAST_DESTS ? left - columns.component - 2 : 0;
+	columns.dests =
+		left - columns.component - 2 >= LEAST_DESTS ? left - columns.component - 2 : 0;
 	return columns;
 }
 
@@ -225,10 +235,14 @@ static void put_rate(int y, int *x, int width, double rate)
 
 static int level_pair(uint32_t level)
 {
-	return level == CTRACE_LEVEL_NONE ? 0 : level >= CTRACE_ERROR ? PAIR_ERROR : level == CTRACE_WARN ? PAIR_WARN : PAIR_GOOD;
+	return level == CTRACE_LEVEL_NONE ? 0
+	       : level >= CTRACE_ERROR    ? PAIR_ERROR
+	       : level == CTRACE_WARN     ? PAIR_WARN
+					  : PAIR_GOOD;
 }
 
-static void draw_row(int y, const struct top_row *row, const struct columns *columns, bool is_selected)
+static void draw_row(int y, const struct top_row *row, const struct columns *columns,
+		     bool is_selected)
 {
 	char pid[16], total[24];
 	int x = 0;
@@ -282,9 +296,11 @@ static void draw_help(void)
 static void draw_foot(void)
 {
 	if (LINES > HEAD_LINES)
-		(void)put_text(LINES - 1, 0, COLS,
-			       COLS < WIDE ? "d i w e f n level  < > sort  / filter  ? help  q end"
-					   : "d i w e f n level   < > sort   / filter   b busy   p pause   ? help   q end");
+		(void)put_text(
+			LINES - 1, 0, COLS,
+			COLS < WIDE
+				? "d i w e f n level  < > sort  / filter  ? help  q end"
+				: "d i w e f n level   < > sort   / filter   b busy   p pause   ? help   q end");
 }
 
 static size_t page_size(void)
@@ -302,7 +318,8 @@ static void select_row(struct top_screen *screen, const struct top_rows *rows, s
 	}
 	screen->selected = row < rows->count ? row : rows->count - 1;
 	screen->selected_pid = rows->items[screen->selected].pid;
-	memcpy(screen->selected_component, rows->items[screen->selected].component, sizeof(screen->selected_component));
+	memcpy(screen->selected_component, rows->items[screen->selected].component,
+	       sizeof(screen->selected_component));
 }
 
 /* Rows move as their rates change; the one that the user has chosen stays chosen. */
@@ -311,7 +328,8 @@ static void find_selected(struct top_screen *screen, const struct top_rows *rows
 	size_t page = page_size();
 
 	for (size_t i = 0; i < rows->count && screen->selected_pid != 0; i++) {
-		if (rows->items[i].pid != screen->selected_pid || strcmp(rows->items[i].component, screen->selected_component) != 0)
+		if (rows->items[i].pid != screen->selected_pid ||
+		    strcmp(rows->items[i].component, screen->selected_component) != 0)
 			continue;
 		screen->selected = i;
 		break;
@@ -337,16 +355,19 @@ void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows)
 	draw_titles(&columns);
 	if (screen->has_help)
 		draw_help();
-	for (size_t i = 0; i < page_size() && screen->first + i < rows->count && !screen->has_help; i++)
+	for (size_t i = 0; i < page_size() && screen->first + i < rows->count && !screen->has_help;
+	     i++)
 		if ((int)i + HEAD_LINES < LINES)
-			draw_row((int)i + HEAD_LINES, &rows->items[screen->first + i], &columns, screen->first + i == screen->selected);
+			draw_row((int)i + HEAD_LINES, &rows->items[screen->first + i], &columns,
+				 screen->first + i == screen->selected);
 	if (rows->count == 0 && !screen->has_help)
-		(void)put_text(HEAD_LINES, 2, COLS, rows->processes == 0 ? "nothing is traced" : "nothing matches");
+		(void)put_text(HEAD_LINES, 2, COLS,
+			       rows->processes == 0 ? "nothing is traced" : "nothing matches");
 	draw_foot();
 	(void)refresh();
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Keys
  */
 
@@ -374,7 +395,9 @@ static enum top_wish wish_level(struct top_screen *screen, int key)
 
 	if (key <= 0 || key > 127 || found == NULL)
 		return TOP_NOTHING;
-	screen->wanted_level = found - keys < (ptrdiff_t)CTRACE_LEVEL_COUNT ? (uint32_t)(found - keys) : CTRACE_LEVEL_NONE;
+	screen->wanted_level = found - keys < (ptrdiff_t)CTRACE_LEVEL_COUNT
+				       ? (uint32_t)(found - keys)
+				       : CTRACE_LEVEL_NONE;
 	return is_upper ? TOP_LEVEL_EVERYWHERE : TOP_LEVEL;
 }
 
@@ -430,8 +453,9 @@ static enum top_wish understand(struct top_screen *screen, const struct top_rows
 		return TOP_REDRAW;
 	case '<':
 	case '>':
-		screen->view.sort =
-			(enum top_sort)(((unsigned)screen->view.sort + (key == '>' ? 1u : TOP_SORT_COUNT - 1u)) % TOP_SORT_COUNT);
+		screen->view.sort = (enum top_sort)(
+			((unsigned)screen->view.sort + (key == '>' ? 1u : TOP_SORT_COUNT - 1u)) %
+			TOP_SORT_COUNT);
 		return TOP_REDRAW;
 	case '+':
 		return TOP_SLOWER;

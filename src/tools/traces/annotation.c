@@ -1,12 +1,13 @@
 /*
  * annotation.c - annotation files of another product's CTF become catalogues.
  *
- * Called by the readers of traces and by ctrace catalog, on the tool's only thread; libexpat parses.  The files may be hostile: sizes are bounded,
- * and entities of their own are refused.
+ * Called by the readers of traces and by ctrace catalog, on the tool's only thread; libexpat
+ * parses.  The files may be hostile: sizes are bounded, and entities of their own are refused.
  *
- * The format is not published; what is known is that there is an XML file a component, which has events by their number, and for each its
- * arguments by their index with a description.  So an element is an event when its name says so and it has a number, and an argument when it has
- * an index within an event; names and descriptions are attributes, elements or texts.
+ * The format is not published; what is known is that there is an XML file a component, which has
+ * events by their number, and for each its arguments by their index with a description.  So an
+ * element is an event when its name says so and it has a number, and an argument when it has an
+ * index within an event; names and descriptions are attributes, elements or texts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +56,7 @@ struct document {
 	XML_Parser parser;
 };
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Elements
  */
 
@@ -108,10 +109,12 @@ static struct argument *last_argument(struct document *document)
 	return &event->arguments[event->count - 1];
 }
 
-static const char *const id_names[] = { "id", "number", "eventid", "event-id", "event", "value", NULL };
+static const char *const id_names[] = { "id",    "number", "eventid", "event-id",
+					"event", "value",  NULL };
 static const char *const index_names[] = { "index", "idx", "position", "number", "id", NULL };
 static const char *const name_names[] = { "mnemonic", "name", "label", "title", NULL };
-static const char *const description_names[] = { "description", "desc", "text", "annotation", "value", NULL };
+static const char *const description_names[] = { "description", "desc",  "text",
+						 "annotation",  "value", NULL };
 
 static bool begin_event(struct document *document, const char **attributes)
 {
@@ -141,7 +144,8 @@ static bool begin_argument(struct document *document, const char **attributes)
 	struct argument *arguments;
 	uint32_t index;
 
-	if (!number_of(attribute(attributes, index_names), &index) || index >= ARGUMENTS || event->count == ARGUMENTS)
+	if (!number_of(attribute(attributes, index_names), &index) || index >= ARGUMENTS ||
+	    event->count == ARGUMENTS)
 		return false;
 	arguments = reallocarray(event->arguments, event->count + 1, sizeof *arguments);
 	if (arguments == NULL) {
@@ -158,19 +162,24 @@ static bool begin_argument(struct document *document, const char **attributes)
 	return true;
 }
 
-/* <name> and <description> within an event or an argument; what else there is, as a list of arguments, has no text of its own. */
+/* <name> and <description> within an event or an argument; what else there is, as a list of
+ * arguments, has no text of its own. */
 static void begin_text(struct document *document, const char *name)
 {
-	bool is_name = has_part(name, "name") || has_part(name, "mnemonic") || has_part(name, "title");
-	bool is_description = has_part(name, "desc") || has_part(name, "text") || has_part(name, "annotation");
+	bool is_name =
+		has_part(name, "name") || has_part(name, "mnemonic") || has_part(name, "title");
+	bool is_description =
+		has_part(name, "desc") || has_part(name, "text") || has_part(name, "annotation");
 
 	document->text = NULL;
 	if (!is_name && !is_description)
 		return;
 	if (document->argument_depth != 0)
-		document->text = is_name ? last_argument(document)->name : last_argument(document)->description;
+		document->text = is_name ? last_argument(document)->name
+					 : last_argument(document)->description;
 	else
-		document->text = is_name ? last_event(document)->name : last_event(document)->description;
+		document->text =
+			is_name ? last_event(document)->name : last_event(document)->description;
 	document->text[0] = '\0';
 }
 
@@ -194,7 +203,8 @@ static void begin_element(void *user, const char *name, const char **attributes)
 	if (document->event_depth == 0) {
 		if (has_part(name, "event") && begin_event(document, attributes))
 			return;
-		if (document->component[0] == '\0' && (document->depth == 1 || has_part(name, "component")))
+		if (document->component[0] == '\0' &&
+		    (document->depth == 1 || has_part(name, "component")))
 			set_component(document, attribute(attributes, component_names));
 		return;
 	}
@@ -234,16 +244,18 @@ static void add_characters(void *user, const char *text, int size)
 }
 
 /* An entity of the document's own may stand for gigabytes. */
-static void refuse_entity(void *user, const char *name, int is_parameter, const char *value, int size, const char *base,
-			  const char *system, const char *public, const char *notation)
+static void refuse_entity(void *user, const char *name, int is_parameter, const char *value,
+			  int size, const char *base, const char *system, const char *public,
+			  const char *notation)
 {
 	struct document *document = user;
 
-	(void)name, (void)is_parameter, (void)value, (void)size, (void)base, (void)system, (void)public, (void)notation;
+	(void)name, (void)is_parameter, (void)value, (void)size, (void)base, (void)system,
+		(void)public, (void)notation;
 	(void)XML_StopParser(document->parser, XML_FALSE);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The catalogue
  */
 
@@ -297,12 +309,14 @@ static const char *title_of(const char *name, const char *description)
 	return name[0] != '\0' ? name : description;
 }
 
-/* EVENT-7 and data2 are what ctrace calls those without a name: another one that is called so would have the name of somebody else. */
+/* EVENT-7 and data2 are what ctrace calls those without a name: another one that is called so would
+ * have the name of somebody else. */
 static bool is_placeholder(const char *name, const char *prefix)
 {
 	size_t size = strlen(prefix);
 
-	return strncmp(name, prefix, size) == 0 && strspn(name + size, "0123456789") == strlen(name + size);
+	return strncmp(name, prefix, size) == 0 &&
+	       strspn(name + size, "0123456789") == strlen(name + size);
 }
 
 static int by_id(const void *a, const void *b)
@@ -337,7 +351,8 @@ static int by_mnemonic(const void *a, const void *b)
 	return order != 0 ? order : by_id(*one, *other);
 }
 
-/* Each event has a mnemonic of its own: what a second one is called, or one without a name, is its number. */
+/* Each event has a mnemonic of its own: what a second one is called, or one without a name, is its
+ * number. */
 static void name_events(struct document *document)
 {
 	struct event **events = malloc(document->count * sizeof(struct event *));
@@ -349,7 +364,8 @@ static void name_events(struct document *document)
 	for (uint32_t i = 0; i < document->count; i++) {
 		struct event *event = &document->events[i];
 
-		make_name(event->mnemonic, sizeof event->mnemonic, title_of(event->name, event->description), true);
+		make_name(event->mnemonic, sizeof event->mnemonic,
+			  title_of(event->name, event->description), true);
 		events[i] = event;
 	}
 	qsort(events, document->count, sizeof(struct event *), by_mnemonic);
@@ -372,13 +388,15 @@ static const struct argument *argument_at(const struct event *event, uint32_t in
 }
 
 /* The name of the item, which none of those before it has. */
-static void name_argument(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item, const struct argument *argument)
+static void name_argument(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item,
+			  const struct argument *argument)
 {
 	char *name = names[item];
 
 	name[0] = '\0';
 	if (argument != NULL)
-		make_name(name, ARGUMENT_SIZE, title_of(argument->name, argument->description), false);
+		make_name(name, ARGUMENT_SIZE, title_of(argument->name, argument->description),
+			  false);
 	for (uint32_t i = 0; i < item && name[0] != '\0'; i++)
 		if (strcmp(names[i], name) == 0)
 			name[0] = '\0';
@@ -427,7 +445,7 @@ static void add_catalog(struct ct_buf *out, const struct document *document)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Files
  */
 
@@ -438,7 +456,8 @@ static int note_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 
 	(void)info;
 	document->has_encoding = ct_encoding_parse(name, strlen(name), &document->encoding) &&
-				 !ct_encoding_is_ebcdic(document->encoding) && ct_encoding_prepare(document->encoding);
+				 !ct_encoding_is_ebcdic(document->encoding) &&
+				 ct_encoding_prepare(document->encoding);
 	return XML_STATUS_ERROR;
 }
 
@@ -452,7 +471,8 @@ static bool parse_text(struct document *document, const struct ct_buf *text)
 	return XML_Parse(document->parser, text->data, (int)text->size, 1) == XML_STATUS_OK;
 }
 
-static void parse(struct document *document, const struct ct_buf *text, struct annotation_result *result)
+static void parse(struct document *document, const struct ct_buf *text,
+		  struct annotation_result *result)
 {
 	bool is_good = parse_text(document, text);
 	struct ct_buf converted;
@@ -462,13 +482,15 @@ static void parse(struct document *document, const struct ct_buf *text, struct a
 		ct_encoding_add(&converted, document->encoding, text->data, text->size);
 		document->lacks_memory |= converted.failed;
 		/* What the file says of its encoding does not count any more. */
-		is_good = !converted.failed && XML_ParserReset(document->parser, "UTF-8") && parse_text(document, &converted);
+		is_good = !converted.failed && XML_ParserReset(document->parser, "UTF-8") &&
+			  parse_text(document, &converted);
 		ct_buf_fini(&converted);
 	}
 	if (is_good)
 		return;
 	result->line = (uint32_t)XML_GetCurrentLineNumber(document->parser);
-	(void)snprintf(result->message, sizeof result->message, "no good XML: %s", XML_ErrorString(XML_GetErrorCode(document->parser)));
+	(void)snprintf(result->message, sizeof result->message, "no good XML: %s",
+		       XML_ErrorString(XML_GetErrorCode(document->parser)));
 }
 
 /* The component that a file does not name is called as the file. */
@@ -478,7 +500,8 @@ static void name_component(struct document *document, const char *path)
 	const char *dot = strrchr(name, '.');
 	char text[TEXT_SIZE];
 
-	(void)snprintf(text, sizeof text, "%.*s", (int)(dot != NULL ? dot - name : (ptrdiff_t)strlen(name)), name);
+	(void)snprintf(text, sizeof text, "%.*s",
+		       (int)(dot != NULL ? dot - name : (ptrdiff_t)strlen(name)), name);
 	if (document->component[0] == '\0')
 		set_component(document, text);
 }
@@ -502,7 +525,8 @@ static void complete(struct document *document, const char *path, struct annotat
 static void note_unread(struct annotation_result *result)
 {
 	result->is_unread = true;
-	(void)snprintf(result->message, sizeof result->message, "%s", errno == EINVAL ? "it is no regular file" : strerror(errno));
+	(void)snprintf(result->message, sizeof result->message, "%s",
+		       errno == EINVAL ? "it is no regular file" : strerror(errno));
 }
 
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *result)
@@ -521,7 +545,8 @@ void annotation_read(const char *path, struct ct_buf *out, struct annotation_res
 	if (result->message[0] == '\0' && !document.lacks_memory)
 		complete(&document, path, result);
 	if (document.lacks_memory)
-		(void)snprintf(result->message, sizeof result->message, "%s", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		(void)snprintf(result->message, sizeof result->message, "%s",
+			       ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	result->events = document.count;
 	if (result->message[0] == '\0')
 		add_catalog(out, &document);

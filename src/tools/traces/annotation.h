@@ -17,7 +17,8 @@ struct annotation_result {
 };
 /* Adds what the XML file says, as the text of a catalogue, when it tells of any event. */
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *out_result);
-/* The *.xml files of a directory, or the file itself, in the order of their names; false: it cannot be read. */
+/* The *.xml files of a directory, or the file itself, in the order of their names; false: it cannot
+ * be read. */
 bool annotation_each(const char *path, void (*take)(const char *path, void *user), void *user);
 bool annotation_is_name(const char *path);
 

@@ -1,8 +1,9 @@
 /*
  * catalog_draft.c - a first catalogue of what traces hold.
  *
- * Called by ctrace catalog, on the tool's only thread.  A trace has ids, levels and types of items; their names are the user's to give.  What is
- * remembered is bounded: of more ids than EVENTS the later ones are left out.
+ * Called by ctrace catalog, on the tool's only thread.  A trace has ids, levels and types of items;
+ * their names are the user's to give.  What is remembered is bounded: of more ids than EVENTS the
+ * later ones are left out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,8 @@ struct event {
 	uint64_t levels[CTRACE_LEVEL_COUNT];
 	uint32_t item_count;
 	uint32_t types[ITEMS];
-	/* The id of the same component that came next on the thread, as long as it was always the same. */
+	/* The id of the same component that came next on the thread, as long as it was always the
+	 * same. */
 	uint32_t next;
 	bool has_next, is_mixed;
 };
@@ -66,8 +68,10 @@ static void note_next(struct draft *draft, struct event *event, const struct ct_
 	size_t slot = (view->event.tid * 31u + view->event.pid) % OPEN_THREADS;
 	struct event *last = draft->threads[slot].last;
 
-	if (last != NULL && draft->threads[slot].pid == view->event.pid && draft->threads[slot].tid == view->event.tid) {
-		last->is_mixed |= strcasecmp(last->component, event->component) != 0 || (last->has_next && last->next != event->id);
+	if (last != NULL && draft->threads[slot].pid == view->event.pid &&
+	    draft->threads[slot].tid == view->event.tid) {
+		last->is_mixed |= strcasecmp(last->component, event->component) != 0 ||
+				  (last->has_next && last->next != event->id);
 		last->next = event->id;
 		last->has_next = true;
 	}
@@ -119,27 +123,41 @@ static void add_quoted(struct ct_buf *out, const char *text)
 static const struct event *find(const struct draft *draft, const struct event *event, uint32_t id)
 {
 	for (uint32_t i = 0; i < draft->count; i++)
-		if (draft->events[i].id == id && strcasecmp(draft->events[i].component, event->component) == 0)
+		if (draft->events[i].id == id &&
+		    strcasecmp(draft->events[i].component, event->component) == 0)
 			return &draft->events[i];
 	return NULL;
 }
 
 static void add_event(struct ct_buf *out, const struct draft *draft, const struct event *event)
 {
-	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error", "fatal" };
-	static const char *const kinds[] = {
-		"bytes: print or copybook", "text", "address", "number", "number", "text", "number", "number"
-	};
-	const struct event *next = event->has_next && !event->is_mixed ? find(draft, event, event->next) : NULL;
+	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
+								"fatal" };
+	static const char *const kinds[] = { "bytes: print or copybook",
+					     "text",
+					     "address",
+					     "number",
+					     "number",
+					     "text",
+					     "number",
+					     "number" };
+	const struct event *next =
+		event->has_next && !event->is_mixed ? find(draft, event, event->next) : NULL;
 	unsigned level = 0;
 
 	for (unsigned i = 1; i < CTRACE_LEVEL_COUNT; i++)
 		if (event->levels[i] > event->levels[level])
 			level = i;
-	ct_buf_add_format(out, "  %u: # %" PRIu64 " event%s\n    mnemonic: EVENT-%u\n    description: \"\"\n    severity: %s\n",
-			  event->id, event->count, event->count == 1 ? "" : "s", event->id, levels[level]);
+	ct_buf_add_format(
+		out,
+		"  %u: # %" PRIu64
+		" event%s\n    mnemonic: EVENT-%u\n    description: \"\"\n    severity: %s\n",
+		event->id, event->count, event->count == 1 ? "" : "s", event->id, levels[level]);
 	if (next != NULL && next != event && next->count == event->count && event->count > 1)
-		ct_buf_add_format(out, "    # exit: %u      each one is followed by one of these on its thread\n", next->id);
+		ct_buf_add_format(
+			out,
+			"    # exit: %u      each one is followed by one of these on its thread\n",
+			next->id);
 	if (event->item_count > 0)
 		ct_buf_add_text(out, "    arguments:\n");
 	for (uint32_t i = 0; i < event->item_count; i++)
@@ -149,7 +167,8 @@ static void add_event(struct ct_buf *out, const struct draft *draft, const struc
 
 static bool is_new_component(const struct draft *draft, uint32_t i)
 {
-	return i == 0 || strcasecmp(draft->events[i].component, draft->events[i - 1].component) != 0;
+	return i == 0 ||
+	       strcasecmp(draft->events[i].component, draft->events[i - 1].component) != 0;
 }
 
 static void add_unnamed(struct ct_buf *out, struct draft *draft)
@@ -165,7 +184,8 @@ static void add_unnamed(struct ct_buf *out, struct draft *draft)
 		ct_buf_add_char(out, '\n');
 		fputs("ctrace catalog: the component \"", stderr);
 		ct_tool_print(stderr, component, strlen(component));
-		fputs("\" is left out: a catalogue names components in printable UTF-8 without blanks\n", stderr);
+		fputs("\" is left out: a catalogue names components in printable UTF-8 without blanks\n",
+		      stderr);
 	}
 }
 
@@ -179,7 +199,8 @@ static void print_draft(struct ct_buf *out, struct draft *draft)
 		if (!may_be_named(event->component))
 			continue;
 		if (is_new_component(draft, i)) {
-			ct_buf_add_text(out, draft->named++ == 0 ? "component: " : "---\ncomponent: ");
+			ct_buf_add_text(out,
+					draft->named++ == 0 ? "component: " : "---\ncomponent: ");
 			add_quoted(out, event->component);
 			ct_buf_add_text(out, "\nevents:\n");
 		}
@@ -211,7 +232,8 @@ int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 	if (draft != NULL && draft->events != NULL)
 		print_draft(out, draft);
 	if (draft != NULL && draft->is_full)
-		fprintf(stderr, "ctrace catalog: more than %u event ids: the others are left out\n", EVENTS);
+		fprintf(stderr, "ctrace catalog: more than %u event ids: the others are left out\n",
+			EVENTS);
 	is_empty = draft != NULL && draft->unnamed > 0 && draft->named == 0;
 	if (draft != NULL)
 		free(draft->events);

@@ -1,7 +1,8 @@
 /*
  * direct_output.c - standard output for verbs that print very much.
  *
- * Part of ctrace show.  Text is gathered in one buffer and written from it with write(2); what went through stdio before comes first.
+ * Part of ctrace show.  Text is gathered in one buffer and written from it with write(2); what went
+ * through stdio before comes first.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +55,8 @@ static void flush(struct direct_output *output, bool is_end)
 	if (output->text.failed && output->write_errno == 0)
 		output->write_errno = ENOMEM;
 	while (done < output->text.size && output->write_errno == 0) {
-		ssize_t written = write(STDOUT_FILENO, output->text.data + done, output->text.size - done);
+		ssize_t written =
+			write(STDOUT_FILENO, output->text.data + done, output->text.size - done);
 
 		if (written < 0 && errno != EINTR && (errno != EAGAIN || !wait_for_room()))
 			output->write_errno = errno;
@@ -74,6 +76,7 @@ bool direct_output_end(struct direct_output *output)
 	flush(output, true);
 	if (output->write_errno == 0 || (output->write_errno == EPIPE && pager_is_started()))
 		return true;
-	fprintf(stderr, "%s: cannot write the output: %s\n", output->verb, strerror(output->write_errno));
+	fprintf(stderr, "%s: cannot write the output: %s\n", output->verb,
+		strerror(output->write_errno));
 	return false;
 }

@@ -1,5 +1,6 @@
 /*
- * tools/traces/direct_output.h - standard output for verbs that print very much: large pieces, and no copy between.
+ * tools/traces/direct_output.h - standard output for verbs that print very much: large pieces, and
+ * no copy between.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

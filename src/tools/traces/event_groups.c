@@ -5,8 +5,8 @@
  *     files  = component ~ "mf.rts.file*" && event in (1..8, 18)
  *     slow   = duration > 20ms
  *
- * A line that begins with a blank goes on with the line before.  Part of the verbs that read traces; what an expression means is
- * ctrace-filter(7)'s.
+ * A line that begins with a blank goes on with the line before.  Part of the verbs that read
+ * traces; what an expression means is ctrace-filter(7)'s.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,8 @@ struct line {
 	uint32_t number;
 };
 
-/* The next line that defines a group, its continuations with it.  False at the end; then *out_wrong is the number of a line that is none,
- * or 0. */
+/* The next line that defines a group, its continuations with it.  False at the end; then *out_wrong
+ * is the number of a line that is none, or 0. */
 static bool line_next(const char **at, uint32_t *number, struct line *out, uint32_t *out_wrong)
 {
 	*out_wrong = 0;
@@ -50,7 +50,9 @@ static bool line_next(const char **at, uint32_t *number, struct line *out, uint3
 		begin += strspn(begin, BLANKS);
 		if (begin >= end || *begin == '#')
 			continue;
-		*out = (struct line){ .name = begin, .name_size = strcspn(begin, BLANKS "=\n"), .number = first };
+		*out = (struct line){ .name = begin,
+				      .name_size = strcspn(begin, BLANKS "=\n"),
+				      .number = first };
 		equals = begin + out->name_size + strspn(begin + out->name_size, BLANKS);
 		if (*equals != '=' || out->name_size == 0) {
 			*out_wrong = first;
@@ -63,23 +65,27 @@ static bool line_next(const char **at, uint32_t *number, struct line *out, uint3
 	return false;
 }
 
-static bool expression_check(const char *path, const struct line *line, const char *expression, struct ct_buf *out_message)
+static bool expression_check(const char *path, const struct line *line, const char *expression,
+			     struct ct_buf *out_message)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
-	enum ctrace_status status = ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &diagnostic);
+	enum ctrace_status status =
+		ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &diagnostic);
 
 	ct_filter_destroy(filter);
 	if (status == CTRACE_OK)
 		return true;
-	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s", path, line->number,
-			  (int)line->name_size, line->name, diagnostic.column, diagnostic.message,
-			  diagnostic.expected[0] != '\0' ? "; expected " : "", diagnostic.expected);
+	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s",
+			  path, line->number, (int)line->name_size, line->name, diagnostic.column,
+			  diagnostic.message, diagnostic.expected[0] != '\0' ? "; expected " : "",
+			  diagnostic.expected);
 	return false;
 }
 
 /* The group of that name: (its expression). */
-static bool group_add(const char *path, const char *text, const char *name, size_t size, struct ct_buf *out, struct ct_buf *out_message)
+static bool group_add(const char *path, const char *text, const char *name, size_t size,
+		      struct ct_buf *out, struct ct_buf *out_message)
 {
 	uint32_t number = 0, wrong;
 	struct line line;
@@ -107,7 +113,8 @@ static bool group_add(const char *path, const char *text, const char *name, size
 	return false;
 }
 
-static bool groups_add(const char *path, const char *text, const char *names, struct ct_buf *out, struct ct_buf *out_message)
+static bool groups_add(const char *path, const char *text, const char *names, struct ct_buf *out,
+		       struct ct_buf *out_message)
 {
 	bool is_not = names[0] == '!';
 	const char *joint = is_not ? "!(" : "(";
@@ -127,7 +134,8 @@ static bool groups_add(const char *path, const char *text, const char *names, st
 	return true;
 }
 
-bool event_groups_add(const char *path, const char *argument, struct ct_buf *out, struct ct_buf *out_message)
+bool event_groups_add(const char *path, const char *argument, struct ct_buf *out,
+		      struct ct_buf *out_message)
 {
 	struct user_file_failure failure;
 	struct ct_buf text;
@@ -135,7 +143,9 @@ bool event_groups_add(const char *path, const char *argument, struct ct_buf *out
 
 	ct_buf_init(&text);
 	if (path == NULL)
-		ct_buf_add_text(out_message, "no file of groups is named; expected --groups=FILE, or CTRACE_GROUPS in the environment");
+		ct_buf_add_text(
+			out_message,
+			"no file of groups is named; expected --groups=FILE, or CTRACE_GROUPS in the environment");
 	else if (user_file_read(path, "groups", &text, &failure))
 		ok = groups_add(path, ct_buf_text(&text), argument, out, out_message);
 	else if (failure.line != 0)

@@ -1,5 +1,6 @@
 /*
- * ipcs_commands.c - the commands of ctrace ipcs, one after the other: MERGE gathers, SETDEF is remembered, errors are shown with their place.
+ * ipcs_commands.c - the commands of ctrace ipcs, one after the other: MERGE gathers, SETDEF is
+ * remembered, errors are shown with their place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,13 +39,16 @@ static void diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_i
 	ct_ipcs_fail(ipcs, CMD_USAGE);
 	(void)fflush(stdout);
 	if (message != CT_ITT_NONE)
-		fprintf(stderr, "%s %s\n", ct_ipcs_message_row(message)->id, ct_ipcs_message_row(message)->text);
+		fprintf(stderr, "%s %s\n", ct_ipcs_message_row(message)->id,
+			ct_ipcs_message_row(message)->text);
 	fputs("ctrace ipcs: ", stderr);
 	if (diagnostic->line > 1 || ipcs->is_file)
 		fprintf(stderr, "line %u, ", diagnostic->line + (ipcs->is_file ? ipcs->line : 0));
-	fprintf(stderr, "column %u: %s; expected %s\n    ", diagnostic->column, diagnostic->message, diagnostic->expected);
+	fprintf(stderr, "column %u: %s; expected %s\n    ", diagnostic->column, diagnostic->message,
+		diagnostic->expected);
 	(void)ct_tool_print(stderr, line.at, line.size);
-	fprintf(stderr, "\n    %*s^\n", ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
+	fprintf(stderr, "\n    %*s^\n",
+		ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
 }
 
 static void refuse(struct ipcs *ipcs, const char *what)
@@ -84,7 +88,8 @@ static void run_merge(struct ipcs *ipcs)
 	else if (ipcs->is_merge_bad)
 		refuse(ipcs, "nothing is merged: one of the subcommands has an error");
 	else if (ipcs->merged_count == 0)
-		refuse(ipcs, "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
+		refuse(ipcs,
+		       "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
 	else
 		ct_ipcs_job_run(ipcs, ipcs->merged, ipcs->merged_count, true);
 	end_merge(ipcs);
@@ -98,8 +103,10 @@ static void add_merged(struct ipcs *ipcs, struct ct_ipcs_command *command)
 		return;
 	}
 	ipcs->is_merge_bad = true;
-	refuse(ipcs, command->verb == CT_IPCS_CTRACE ? "MERGE takes at most 16 subcommands"
-						     : "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
+	refuse(ipcs,
+	       command->verb == CT_IPCS_CTRACE
+		       ? "MERGE takes at most 16 subcommands"
+		       : "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
 	ct_ipcs_command_fini(command);
 }
 
@@ -113,7 +120,8 @@ static void list_defaults(const struct ipcs *ipcs)
 	if (defaults->is_active)
 		fputs("ACTIVE", stdout);
 	else if (defaults->sources.count == 0)
-		fputs(ipcs->reading.path_count != 0 ? "(the traces of the command line)" : "ACTIVE", stdout);
+		fputs(ipcs->reading.path_count != 0 ? "(the traces of the command line)" : "ACTIVE",
+		      stdout);
 	else
 		fputs(defaults->source == CT_IPCS_BY_DDNAME ? "FILE(" : "DSNAME(", stdout);
 	for (uint32_t i = 0; i < defaults->sources.count; i++) {

@@ -1,5 +1,6 @@
 /*
- * tools/traces/ipcs_commands.h - a run of ctrace ipcs: commands that follow each other, and what they remember.
+ * tools/traces/ipcs_commands.h - a run of ctrace ipcs: commands that follow each other, and what
+ * they remember.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,8 @@ void ct_ipcs_commands_run(struct ipcs *ipcs, const char *text, size_t size);
 void ct_ipcs_commands_end(struct ipcs *ipcs);
 
 /* ---- ipcs_job.c: one command over the traces that it means */
-void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged);
+void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count,
+		     bool is_merged);
 void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command);
 /* The command's status, if it is worse than what was. */
 void ct_ipcs_fail(struct ipcs *ipcs, int status);

@@ -1,5 +1,6 @@
 /*
- * ipcs_defined.c - the traces that running processes have defined, for QUERY: their buffers' sizes and their options.
+ * ipcs_defined.c - the traces that running processes have defined, for QUERY: their buffers' sizes
+ * and their options.
  *
  * They are asked as DISPLAY TRACE does; who does not answer has defined nothing.
  *
@@ -36,7 +37,8 @@ static void list(struct ipcs_defined *defined)
 				.name = trace->name,
 				.jobname = process->jobname,
 				.asid = process->asid,
-				.buffer_bytes = trace->display.buffer ? trace->display.buffer_rounded : 0,
+				.buffer_bytes =
+					trace->display.buffer ? trace->display.buffer_rounded : 0,
 				.options = trace->display.options,
 				.minops = trace->display.minops,
 			};
@@ -45,14 +47,17 @@ static void list(struct ipcs_defined *defined)
 
 void ipcs_defined_open(struct ipcs_defined *defined)
 {
-	static const struct ct_operator_command all = { .kind = CT_OPERATOR_DISPLAY_TRACE, .has_comp = true, .comp_all = true };
+	static const struct ct_operator_command all = { .kind = CT_OPERATOR_DISPLAY_TRACE,
+							.has_comp = true,
+							.comp_all = true };
 	static const struct target everybody = { .timeout_ms = TIMEOUT_MS };
 	struct ask ask;
 
 	ct_display_init(&defined->display, ct_clock_wall_ns());
 	ct_ask_init(&ask, &everybody, NULL);
 	ask.is_quiet = true;
-	if ((defined->is_of_all || defined->pid_count != 0) && ct_peers_find(&everybody.filter, &ask.peers) == CTRACE_OK)
+	if ((defined->is_of_all || defined->pid_count != 0) &&
+	    ct_peers_find(&everybody.filter, &ask.peers) == CTRACE_OK)
 		(void)ct_display_gather(&ask, &all, &defined->display);
 	list(defined);
 	ct_ask_fini(&ask);

@@ -19,25 +19,29 @@ static const char ctrace_help[] =
 	"  source:   DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname) | DDNAME(ddname) | ACTIVE | MAIN | STORAGE\n"
 	"            FLAG(severity)  PRINT | NOPRINT  TERMINAL | NOTERMINAL  TEST | NOTEST\n"
 	"  A tracer APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)); * and ? stand for characters other than a dot.\n";
-static const char merge_help[] = "MERGE\n"
-				 "CTRACE ...     1 to 16 of them\n"
-				 "MERGEEND       lists their entries in order of time, each with its command's number\n";
+static const char merge_help[] =
+	"MERGE\n"
+	"CTRACE ...     1 to 16 of them\n"
+	"MERGEEND       lists their entries in order of time, each with its command's number\n";
 static const char copytrc_help[] =
 	"COPYTRC {OUTDATASET(path) | OUTFILE(ddname)} [INDATASET(path...) | INFILE(ddname...)] [TYPE(CTRACE)]\n"
 	"        [OPTIONS((COMP(name) SUB((name)) START(...) STOP(...) LOCAL ENTIDLIST(...) ASIDLIST(...) JOBLIST(...)))]\n"
 	"  makes a new trace of the entries, each process's in order of time.\n";
-static const char setdef_help[] = "SETDEF [DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname) | ACTIVE] [LIST]\n"
-				  "  says which trace the commands after it read that do not say it themselves.\n";
-static const char help_help[] = "HELP [subcommand | message]    this, or what a message means\n"
-				"END                            ends the session; so does Ctrl-D\n"
-				"Keywords may be abbreviated; a line that ends with - or + is continued; /* ... */ is a comment.\n";
+static const char setdef_help[] =
+	"SETDEF [DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname) | ACTIVE] [LIST]\n"
+	"  says which trace the commands after it read that do not say it themselves.\n";
+static const char help_help[] =
+	"HELP [subcommand | message]    this, or what a message means\n"
+	"END                            ends the session; so does Ctrl-D\n"
+	"Keywords may be abbreviated; a line that ends with - or + is continued; /* ... */ is a comment.\n";
 
 static const struct topic {
 	const char *name;
 	const char *text;
 } topics[] = {
-	{ "CTRACE", ctrace_help },   { "QUERY", ctrace_help },  { "MERGE", merge_help }, { "MERGEEND", merge_help },
-	{ "COPYTRC", copytrc_help }, { "SETDEF", setdef_help }, { "HELP", help_help },   { "END", help_help },
+	{ "CTRACE", ctrace_help },  { "QUERY", ctrace_help },    { "MERGE", merge_help },
+	{ "MERGEEND", merge_help }, { "COPYTRC", copytrc_help }, { "SETDEF", setdef_help },
+	{ "HELP", help_help },      { "END", help_help },
 };
 
 /* What goes with a message is not known here. */
@@ -66,7 +70,8 @@ void ct_ipcs_help(const char *topic)
 			return;
 		}
 	for (int id = CT_ITT_NONE + 1; id < CT_ITT_COUNT; id++) {
-		const struct ct_ipcs_message_row *row = ct_ipcs_message_row((enum ct_ipcs_message)id);
+		const struct ct_ipcs_message_row *row =
+			ct_ipcs_message_row((enum ct_ipcs_message)id);
 
 		if (strcmp(row->id, topic) == 0) {
 			print_message(row);

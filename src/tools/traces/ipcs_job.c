@@ -1,5 +1,6 @@
 /*
- * ipcs_job.c - one command of ctrace ipcs over the traces that it means: which those are, a reader for them, and what became of it.
+ * ipcs_job.c - one command of ctrace ipcs over the traces that it means: which those are, a reader
+ * for them, and what became of it.
  *
  * Listings and messages go to stdout; damage goes to stderr as it is met.
  *
@@ -80,11 +81,15 @@ static void note_process(struct job *job, const char *path)
 static void add_path(struct job *job, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
-	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
-	const char *reason = what != NULL                   ? what
-			     : status == CTRACE_NOT_FOUND   ? "there is no trace, process directory or traced process of that name"
-			     : status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
-							    : ctrace_status_text(status);
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED
+				   ? ct_path_recognize(path)
+				   : NULL;
+	const char *reason =
+		what != NULL ? what
+		: status == CTRACE_NOT_FOUND
+			? "there is no trace, process directory or traced process of that name"
+		: status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
+					       : ctrace_status_text(status);
 
 	if (status == CTRACE_OK) {
 		job->added++;
@@ -100,7 +105,8 @@ static void add_process(const struct ct_directory_entry *entry, void *user)
 	struct job *job = user;
 	char *path;
 
-	if ((entry->uid != geteuid() && geteuid() != 0) || asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
+	if ((entry->uid != geteuid() && geteuid() != 0) ||
+	    asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
 		return;
 	/* A process that ended since is no failure. */
 	if (access(path, F_OK) == 0)
@@ -113,7 +119,8 @@ static void add_run_directory(const char *path, void *user)
 	ct_directory_each(path, add_process, user);
 }
 
-/* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs; else the name itself. */
+/* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs;
+ * else the name itself. */
 static const char *ddname_path(const char *name)
 {
 	static const char *const patterns[] = { "DD_%s", "dd_%s", "%s" };
@@ -123,7 +130,8 @@ static const char *ddname_path(const char *name)
 		const char *prefix = patterns[i];
 		const char *value;
 
-		(void)snprintf(variable, sizeof variable, "%.*s%s", (int)(strlen(prefix) - 2), prefix, name);
+		(void)snprintf(variable, sizeof variable, "%.*s%s", (int)(strlen(prefix) - 2),
+			       prefix, name);
 		value = ct_os_environment(variable);
 		if (value != NULL)
 			return value;
@@ -134,10 +142,12 @@ static const char *ddname_path(const char *name)
 static void add_sources(struct job *job, const struct ct_ipcs_command *from)
 {
 	for (uint32_t i = 0; i < from->sources.count; i++)
-		add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i]) : from->sources.at[i]);
+		add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i])
+								: from->sources.at[i]);
 }
 
-/* The command's own word, SETDEF's, the command line's, or what traced processes have not delivered. */
+/* The command's own word, SETDEF's, the command line's, or what traced processes have not
+ * delivered. */
 static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 {
 	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
@@ -157,8 +167,10 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 	job->defined.is_of_all = true;
 	ct_directory_each_run_directory(add_run_directory, job);
 	if (job->added == 0)
-		say(CT_ITT10004I, (const char *[]){ from->is_active ? "no process is being traced"
-								    : "none is named, and no process is being traced" });
+		say(CT_ITT10004I,
+		    (const char *[]){ from->is_active
+					      ? "no process is being traced"
+					      : "none is named, and no process is being traced" });
 }
 
 /* What START and STOP say, for readers, which need not read the rest of a long trace. */
@@ -170,12 +182,17 @@ static struct ct_filter *times_of(const struct ct_ipcs_command *command)
 	size_t size = 0;
 
 	if (command->has_start)
-		size = (size_t)snprintf(text, sizeof text, "time >= \"@%" PRIu64 ".%06u\"", command->start_us / US_PER_SECOND,
+		size = (size_t)snprintf(text, sizeof text, "time >= \"@%" PRIu64 ".%06u\"",
+					command->start_us / US_PER_SECOND,
 					(unsigned)(command->start_us % US_PER_SECOND));
 	if (command->has_stop)
-		(void)snprintf(text + size, sizeof text - size, "%stime <= \"@%" PRIu64 ".%06u999\"", size != 0 ? " && " : "",
-			       command->stop_us / US_PER_SECOND, (unsigned)(command->stop_us % US_PER_SECOND));
-	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &diagnostic) == CTRACE_OK ? filter : NULL;
+		(void)snprintf(text + size, sizeof text - size,
+			       "%stime <= \"@%" PRIu64 ".%06u999\"", size != 0 ? " && " : "",
+			       command->stop_us / US_PER_SECOND,
+			       (unsigned)(command->stop_us % US_PER_SECOND));
+	return text[0] != '\0' && ct_filter_parse(text, 0, &filter, &diagnostic) == CTRACE_OK
+		       ? filter
+		       : NULL;
 }
 
 static void close_job(struct job *job)
@@ -187,18 +204,22 @@ static void close_job(struct job *job)
 }
 
 /* False: there is nothing to read, and it has been said. */
-static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command, bool is_narrowed)
+static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command,
+		     bool is_narrowed)
 {
 	struct ct_reader_options options = {
 		.catalog = ipcs->reading.catalog,
 		.filter = ipcs->reading.filter,
-		.has_pairs = command->verb == CT_IPCS_CTRACE && (command->report == CT_IPCS_SUMMARY || command->report == CT_IPCS_FULL),
+		.has_pairs =
+			command->verb == CT_IPCS_CTRACE &&
+			(command->report == CT_IPCS_SUMMARY || command->report == CT_IPCS_FULL),
 		.report = ct_ipcs_note,
 		.user = &job->job,
 	};
 	enum ctrace_status status;
 
-	*job = (struct job){ .ipcs = ipcs, .job = { .command = command, .also = report, .also_user = job } };
+	*job = (struct job){ .ipcs = ipcs,
+			     .job = { .command = command, .also = report, .also_user = job } };
 	if (is_narrowed && options.filter == NULL)
 		options.filter = job->times = times_of(command);
 	status = ct_reader_create(&options, &job->job.reader);
@@ -226,8 +247,8 @@ static bool is_stopped(void *user)
 }
 
 /* False: it is to be tried again, on everything. */
-static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count, bool is_merged, bool is_narrowed,
-		     const struct ipcs_defined *defined)
+static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count,
+		     bool is_merged, bool is_narrowed, const struct ipcs_defined *defined)
 {
 	struct ct_ipcs_output output = { .write = write_out,
 					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
@@ -264,7 +285,8 @@ static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 		is_done = !open_job(&job, ipcs, command, is_narrowed);
 		if (!is_done) {
 			ipcs_defined_open(&job.defined);
-			is_done = run_jobs(ipcs, &runnable, 1, false, job.times != NULL, &job.defined);
+			is_done = run_jobs(ipcs, &runnable, 1, false, job.times != NULL,
+					   &job.defined);
 			ipcs_defined_close(&job.defined);
 		}
 		close_job(&job);
@@ -291,7 +313,8 @@ static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands
 	free(jobs);
 }
 
-void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count, bool is_merged)
+void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count,
+		     bool is_merged)
 {
 	if (is_merged)
 		run_merged(ipcs, commands, count);
@@ -301,7 +324,8 @@ void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, 
 
 void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 {
-	const char *path = command->out_kind == CT_IPCS_BY_DDNAME ? ddname_path(command->out.at[0]) : command->out.at[0];
+	const char *path = command->out_kind == CT_IPCS_BY_DDNAME ? ddname_path(command->out.at[0])
+								  : command->out.at[0];
 	struct ct_ipcs_copied copied;
 	enum ctrace_status status;
 	struct job job;
@@ -309,12 +333,14 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	if (open_job(&job, ipcs, command, true)) {
 		status = ct_ipcs_copy(&job.job, path, &copied);
 		if (status == CTRACE_OK) {
-			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ", copied.events,
-			       copied.events == 1 ? "Y" : "IES", copied.processes, copied.processes == 1 ? "" : "ES");
+			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ",
+			       copied.events, copied.events == 1 ? "Y" : "IES", copied.processes,
+			       copied.processes == 1 ? "" : "ES");
 			ct_tool_print(stdout, path, strlen(path));
 			putchar('\n');
 		} else {
-			const char *reason = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+			const char *reason = status == CTRACE_OS_ERROR ? strerror(errno)
+								       : ctrace_status_text(status);
 
 			(void)fflush(stdout);
 			fputs("ctrace ipcs: ", stderr);

@@ -1,5 +1,6 @@
 /*
- * line_options.c - the options of the verbs that print events a line, and an event's line as they want it.
+ * line_options.c - the options of the verbs that print events a line, and an event's line as they
+ * want it.
  *
  * Part of ctrace show and ctrace tail.
  *
@@ -43,9 +44,13 @@ static void refuse_number(struct argp_state *state, int digit)
 	if (word[0] != '-' || word[1] != digit || word[1 + strspn(word + 1, "0123456789")] != '\0')
 		word = state->next < state->argc ? state->argv[state->next] : "";
 	if (word[0] == '-' && word[1 + strspn(word + 1, "0")] == '\0')
-		argp_error(state, "%s is no option, and no number of events; the last N events are -n N, from -n 1", word);
+		argp_error(
+			state,
+			"%s is no option, and no number of events; the last N events are -n N, from -n 1",
+			word);
 	if (word[0] == '-' && word[1] == digit && word[1 + strspn(word + 1, "0123456789")] == '\0')
-		argp_error(state, "%s is no option; the last %s events are -n %s", word, word + 1, word + 1);
+		argp_error(state, "%s is no option; the last %s events are -n %s", word, word + 1,
+			   word + 1);
 	argp_error(state, "-%c is no option", digit);
 }
 
@@ -56,7 +61,9 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		*options = (struct line_options){
-			.text = { .line = { .delimiter = " ", .hex_block_size = 8, .quote_strings = true },
+			.text = { .line = { .delimiter = " ",
+					    .hex_block_size = 8,
+					    .quote_strings = true },
 				  .has_color = wants_color() },
 		};
 		return 0;
@@ -97,9 +104,12 @@ static const struct argp_option rows[] = {
 	  "; by default the trace's own FORMAT, else a line for people, which \"default\" is",
 	  4 },
 	{ "json", 'j', NULL, 0, "One JSON object a line instead", 4 },
-	{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Colour lines by level: auto (default), always, never", 4 },
-	{ "records", OPTION_RECORDS, NULL, 0, "Fields of COBOL records on lines of their own below the event", 4 },
-	{ "no-records", OPTION_NO_RECORDS, NULL, 0, "Fields of COBOL records in the event's line (default)", 4 },
+	{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
+	  "Colour lines by level: auto (default), always, never", 4 },
+	{ "records", OPTION_RECORDS, NULL, 0,
+	  "Fields of COBOL records on lines of their own below the event", 4 },
+	{ "no-records", OPTION_NO_RECORDS, NULL, 0,
+	  "Fields of COBOL records in the event's line (default)", 4 },
 	{ "sequence", 's', NULL, 0, "The event's number before its line, as [17]", 4 },
 	DIGIT('0'),
 	DIGIT('1'),
@@ -146,7 +156,8 @@ bool line_options_use_pairs(const struct line_options *options)
 {
 	const char *format = options->text.line.format;
 
-	return options->has_nesting || options->is_json || format == NULL || strcasestr(format, "$(DURATION)") != NULL;
+	return options->has_nesting || options->is_json || format == NULL ||
+	       strcasestr(format, "$(DURATION)") != NULL;
 }
 
 bool line_options_need_all(const struct line_options *options)
@@ -154,10 +165,12 @@ bool line_options_need_all(const struct line_options *options)
 	const char *format = options->text.line.format;
 
 	return options->has_nesting || options->has_sequence || options->is_json ||
-	       (format != NULL && (strcasestr(format, "$(SEQ)") != NULL || strcasestr(format, "$(DELTA)") != NULL));
+	       (format != NULL &&
+		(strcasestr(format, "$(SEQ)") != NULL || strcasestr(format, "$(DELTA)") != NULL));
 }
 
-static void add_prefix(const struct line_options *options, struct ct_buf *out, const struct ct_view *view)
+static void add_prefix(const struct line_options *options, struct ct_buf *out,
+		       const struct ct_view *view)
 {
 	if (options->has_sequence)
 		ct_buf_add_format(out, "[%llu] ", (unsigned long long)view->sequence);
@@ -168,7 +181,8 @@ static void add_prefix(const struct line_options *options, struct ct_buf *out, c
 	ct_buf_add_char(out, ' ');
 }
 
-void line_options_add(const struct line_options *options, struct ct_buf *out, const struct ct_view *view)
+void line_options_add(const struct line_options *options, struct ct_buf *out,
+		      const struct ct_view *view)
 {
 	if (options->is_json) {
 		ct_json_add_line(out, view);

@@ -1,5 +1,6 @@
 /*
- * tools/traces/line_options.h - what the verbs that print events a line have in common: how a line looks.
+ * tools/traces/line_options.h - what the verbs that print events a line have in common: how a line
+ * looks.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +17,12 @@ struct line_options {
 	bool is_default; /* --format=default: the line for people, whatever the trace has */
 	bool is_json;
 	bool has_sequence; /* "[17] " before the line */
-	bool has_nesting;  /* "--- " before the line: how deep it is in spans; the verb's own option */
+	/* "--- " before the line: how deep it is in spans; the verb's own option */
+	bool has_nesting;
 	struct ct_text_printer *printer;
 };
-/* --format, --json, --color, --records, --sequence: a child parser; its input is a struct line_options, which it first fills with
- * what holds without options. */
+/* --format, --json, --color, --records, --sequence: a child parser; its input is a struct
+ * line_options, which it first fills with what holds without options. */
 extern const struct argp ct_line_argp;
 /* Once the options are known.  False without memory, reported about. */
 bool line_options_open(struct line_options *options, const char *verb);
@@ -30,6 +32,7 @@ bool line_options_use_pairs(const struct line_options *options);
 /* The end of the list needs all that is before it: numbers of events, depths, times between. */
 bool line_options_need_all(const struct line_options *options);
 /* Adds the event's line, with its end.  Failure is out's. */
-void line_options_add(const struct line_options *options, struct ct_buf *out, const struct ct_view *view);
+void line_options_add(const struct line_options *options, struct ct_buf *out,
+		      const struct ct_view *view);
 
 #endif

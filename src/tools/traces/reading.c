@@ -1,7 +1,9 @@
 /*
- * reading.c - what all verbs that read traces have in common: which traces, which events, the catalogue, and what is told of damage.
+ * reading.c - what all verbs that read traces have in common: which traces, which events, the
+ * catalogue, and what is told of damage.
  *
- * Part of ctrace show, ipcs, stats, diff, report, export.  Events are the verb's to print, on stdout; everything here is said on stderr.
+ * Part of ctrace show, ipcs, stats, diff, report, export.  Events are the verb's to print, on
+ * stdout; everything here is said on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,16 @@
 #include "cli/new_file.h"
 #include "cli/progress_line.h"
 
-enum { OPTION_CATALOG = 0x1100, OPTION_SINCE, OPTION_UNTIL, OPTION_THREAD, OPTION_UTC, OPTION_GROUP, OPTION_GROUPS, OPTION_OPTIONS };
+enum {
+	OPTION_CATALOG = 0x1100,
+	OPTION_SINCE,
+	OPTION_UNTIL,
+	OPTION_THREAD,
+	OPTION_UTC,
+	OPTION_GROUP,
+	OPTION_GROUPS,
+	OPTION_OPTIONS
+};
 
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 20u
@@ -39,7 +50,7 @@ static void say(const struct reading *reading)
 	fprintf(stderr, "%s: ", reading->verb);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Catalogues
  */
 
@@ -51,7 +62,8 @@ static void diagnose_catalog(const char *path, const struct ct_diagnostic *diagn
 	ct_tool_print(stderr, path, strlen(path));
 	if (diagnostic->line != 0)
 		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
-	fprintf(stderr, ": %s%s%s\n", diagnostic->message, diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
+	fprintf(stderr, ": %s%s%s\n", diagnostic->message,
+		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 }
 
 static bool need_catalog(struct reading *reading)
@@ -89,8 +101,8 @@ static void add_annotation(const char *path, void *user)
 		ct_tool_print(stderr, path, strlen(path));
 		fprintf(stderr, ": %s\n", result.message);
 		reading->lacks_catalog |= result.is_unread;
-	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, diagnose_catalog, reading) ==
-		   CTRACE_NOT_ENOUGH_MEMORY) {
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, diagnose_catalog,
+				    reading) == CTRACE_NOT_ENOUGH_MEMORY) {
 		lack_memory(reading);
 	}
 	ct_buf_fini(&text);
@@ -106,7 +118,8 @@ static void lack_catalog(struct reading *reading, const char *path)
 
 bool reading_lacks_catalog(const struct reading *reading)
 {
-	return reading->lacks_catalog || (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
+	return reading->lacks_catalog ||
+	       (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
 }
 
 /* Annotations are in an XML file or in a directory. */
@@ -129,7 +142,8 @@ static void add_catalog(struct reading *reading, const char *path)
 	if (!annotation_is_name(path))
 		status = ct_catalog_add(reading->catalog, path, diagnose_catalog, reading);
 	/* A directory that cannot be read has been reported. */
-	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) && status == CTRACE_OK)
+	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) &&
+	    status == CTRACE_OK)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
@@ -137,12 +151,13 @@ static void add_catalog(struct reading *reading, const char *path)
 		lack_catalog(reading, path);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The filter
  */
 
 /* The expression, and a mark under the column. */
-static void diagnose_filter(const struct reading *reading, const char *expression, const struct ct_diagnostic *diagnostic)
+static void diagnose_filter(const struct reading *reading, const char *expression,
+			    const struct ct_diagnostic *diagnostic)
 {
 	int column = 0;
 
@@ -170,7 +185,8 @@ bool reading_filter(struct reading *reading, const char *expression)
 
 bool reading_take_expression(struct reading *reading, const char *word)
 {
-	if (access(word, F_OK) == 0 || (strpbrk(word, "<>=~!&|(") == NULL && strstr(word, " in ") == NULL))
+	if (access(word, F_OK) == 0 ||
+	    (strpbrk(word, "<>=~!&|(") == NULL && strstr(word, " in ") == NULL))
 		return false;
 	if (!reading_filter(reading, word))
 		exit(CMD_USAGE);
@@ -202,15 +218,16 @@ static void add_event_list(struct ct_buf *out, const char *list)
 }
 
 /* An option that is short for an expression. */
-static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression, const char *wrong,
-		       const char *argument)
+static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression,
+		       const char *wrong, const char *argument)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (!expression->failed)
-		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter, &diagnostic);
+		status = ct_filter_parse(ct_buf_text(expression), ct_clock_wall_ns(), &filter,
+					 &diagnostic);
 	ct_buf_fini(expression);
 	if (status != CTRACE_OK)
 		argp_error(state, wrong, argument);
@@ -221,11 +238,14 @@ static void diagnose_level(struct argp_state *state, const char *word)
 {
 	const char *meant = ct_suggest_level((struct ct_span){ word, strlen(word) }, false);
 
-	argp_error(state, "no level: \"%s\"%s%s%s; expected debug, info, warn, error, fatal or 0 to 4", word,
-		   meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?)" : "");
+	argp_error(state,
+		   "no level: \"%s\"%s%s%s; expected debug, info, warn, error, fatal or 0 to 4",
+		   word, meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "",
+		   meant != NULL ? "?)" : "");
 }
 
-static void parse_short_form(struct reading *reading, struct argp_state *state, int key, const char *argument)
+static void parse_short_form(struct reading *reading, struct argp_state *state, int key,
+			     const char *argument)
 {
 	const char *wrong = "";
 	struct ct_buf text;
@@ -239,7 +259,8 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 		add_quoted(&text, argument);
 		break;
 	case 'l':
-		if (!ct_level_parse(argument, strlen(argument), &level) || level >= CTRACE_LEVEL_COUNT)
+		if (!ct_level_parse(argument, strlen(argument), &level) ||
+		    level >= CTRACE_LEVEL_COUNT)
 			diagnose_level(state, argument);
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
@@ -264,7 +285,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 	short_form(reading, state, &text, wrong, argument);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Options
  */
 
@@ -283,7 +304,9 @@ static void use_utc(int argc, char **argv)
 static void group_add(struct reading *reading, struct argp_state *state, const char *argument)
 {
 	if (reading->group_count == READING_GROUPS)
-		argp_error(state, "--group stands at most %d times; several names may have commas between", READING_GROUPS);
+		argp_error(state,
+			   "--group stands at most %d times; several names may have commas between",
+			   READING_GROUPS);
 	reading->group[reading->group_count++] = argument;
 }
 
@@ -295,7 +318,8 @@ static void group_filters(struct reading *reading, struct argp_state *state)
 
 		ct_buf_init(&expression);
 		ct_buf_init(&message);
-		if (!event_groups_add(event_groups_path(reading->groups), reading->group[i], &expression, &message))
+		if (!event_groups_add(event_groups_path(reading->groups), reading->group[i],
+				      &expression, &message))
 			argp_failure(state, CMD_USAGE, 0, "--group: %s", ct_buf_text(&message));
 		if (!reading_filter(reading, ct_buf_text(&expression)))
 			exit(CMD_USAGE);
@@ -349,20 +373,28 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rows[] = {
-	{ "filter", 'F', "EXPRESSION", 0, "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
+	{ "filter", 'F', "EXPRESSION", 0,
+	  "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
 	  1 },
 	{ "component", 'c', "GLOB", 0, "Short for component ~ \"GLOB\"", 1 },
-	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal", 1 },
+	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal",
+	  1 },
 	{ "event", 'e', "LIST", 0, "Short for event in (LIST), as in 1,5-8", 1 },
 	{ "since", OPTION_SINCE, "TIME", 0,
-	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"30m ago\", \"yesterday\", \"@1700000000.5\"", 1 },
+	  "Short for time >= TIME: \"2026-01-31 15:12:27.5\", \"15:12:27\", \"30m ago\", \"yesterday\", \"@1700000000.5\"",
+	  1 },
 	{ "until", OPTION_UNTIL, "TIME", 0, "Short for time <= TIME", 1 },
-	{ "group", OPTION_GROUP, "NAMES", 0, "Only events of a group, or of one of several, as in files,slow; !files: all others", 1 },
-	{ "groups", OPTION_GROUPS, "FILE", 0, "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
+	{ "group", OPTION_GROUP, "NAMES", 0,
+	  "Only events of a group, or of one of several, as in files,slow; !files: all others", 1 },
+	{ "groups", OPTION_GROUPS, "FILE", 0,
+	  "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
 	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
-	{ "utc", OPTION_UTC, NULL, 0, "Times are shown and meant in universal time, not in local time", 2 },
-	{ "options", OPTION_OPTIONS, "FILE", 0, "Words of the command line that stand in a file; # begins a comment", 2 },
-	{ "catalog", OPTION_CATALOG, "PATH", 0, "A catalogue, or a directory of them; before what CTRACE_CATALOG names", 2 },
+	{ "utc", OPTION_UTC, NULL, 0,
+	  "Times are shown and meant in universal time, not in local time", 2 },
+	{ "options", OPTION_OPTIONS, "FILE", 0,
+	  "Words of the command line that stand in a file; # begins a comment", 2 },
+	{ "catalog", OPTION_CATALOG, "PATH", 0,
+	  "A catalogue, or a directory of them; before what CTRACE_CATALOG names", 2 },
 	{ 0 },
 };
 const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
@@ -389,7 +421,7 @@ void reading_words(struct reading *reading, char **words, size_t count)
 	reading_paths(reading, words, paths);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Opening
  */
 
@@ -419,7 +451,8 @@ bool reading_is_process(const char *word)
 	return ct_tool_is_number(word) && access(word, F_OK) != 0;
 }
 
-/* A word of the filter language stands where a path is expected: the shell has cut an expression into pieces. */
+/* A word of the filter language stands where a path is expected: the shell has cut an expression
+ * into pieces. */
 static bool is_filter_word(const char *word)
 {
 	struct ct_diagnostic diagnostic = { 0 };
@@ -428,13 +461,17 @@ static bool is_filter_word(const char *word)
 	uint32_t level;
 
 	ct_filter_destroy(filter);
-	return is_one || ct_name_is(word, strlen(word), "level") || ct_name_is(word, strlen(word), "component") ||
-	       ct_name_is(word, strlen(word), "event") || (ct_level_parse(word, strlen(word), &level) && !reading_is_process(word));
+	return is_one || ct_name_is(word, strlen(word), "level") ||
+	       ct_name_is(word, strlen(word), "component") ||
+	       ct_name_is(word, strlen(word), "event") ||
+	       (ct_level_parse(word, strlen(word), &level) && !reading_is_process(word));
 }
 
 static const char *reason_of(const char *path, enum ctrace_status status)
 {
-	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED ? ct_path_recognize(path) : NULL;
+	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED
+				   ? ct_path_recognize(path)
+				   : NULL;
 
 	if (what != NULL)
 		return what;
@@ -442,7 +479,8 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
 	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
 		return "no trace, process directory or traced process of that name; an expression stands in quotes, as 'level >= warn'";
-	return status == CTRACE_NOT_FOUND     ? "no trace, process directory or traced process of that name"
+	return status == CTRACE_NOT_FOUND
+		       ? "no trace, process directory or traced process of that name"
 	       : status == CTRACE_UNSUPPORTED ? "not a trace that ctrace can read"
 					      : ctrace_status_text(status);
 }
@@ -491,7 +529,8 @@ static bool step(void *user)
 	const struct reading *reading = user;
 
 	if (reading->shows_progress)
-		progress_step(ct_reader_totals(reading->reader)->events, "events", ct_reader_progress(reading->reader));
+		progress_step(ct_reader_totals(reading->reader)->events, "events",
+			      ct_reader_progress(reading->reader));
 	return new_file_interrupted == 0;
 }
 
@@ -523,7 +562,8 @@ static void add_annotations(struct reading *reading)
 	if (directory == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
 		return;
 	/* What is no name of an XML file has been looked for before. */
-	if (may_have_annotations(directory) && !annotation_each(directory, add_annotation, reading) && annotation_is_name(directory))
+	if (may_have_annotations(directory) &&
+	    !annotation_each(directory, add_annotation, reading) && annotation_is_name(directory))
 		lack_catalog(reading, directory);
 }
 
@@ -533,7 +573,8 @@ bool reading_catalog(struct reading *reading)
 		return false;
 	/* What is wrong with a catalogue has been said. */
 	if (!reading->has_environment &&
-	    ct_catalog_add_environment(reading->catalog, diagnose_catalog, reading) == CTRACE_NOT_ENOUGH_MEMORY)
+	    ct_catalog_add_environment(reading->catalog, diagnose_catalog, reading) ==
+		    CTRACE_NOT_ENOUGH_MEMORY)
 		lack_memory(reading);
 	if (!reading->has_environment)
 		add_annotations(reading);
@@ -557,7 +598,7 @@ bool reading_open(struct reading *reading)
 	return !reading->is_missing;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Reading more than once
  */
 
@@ -588,10 +629,11 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 
 bool reading_differs(const struct reading *reading)
 {
-	return reading->has_look && reading->look_damages != ct_reader_totals(reading->reader)->damages;
+	return reading->has_look &&
+	       reading->look_damages != ct_reader_totals(reading->reader)->damages;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The end
  */
 
@@ -605,16 +647,22 @@ static void tell_totals(const struct reading *reading, const struct ct_read_tota
 	uint64_t damages = totals->damages - totals->unread;
 
 	if (reading->reports > REPORT_LIMIT)
-		fprintf(stderr, "%s: %" PRIu64 " more like these\n", reading->verb, reading->reports - REPORT_LIMIT);
+		fprintf(stderr, "%s: %" PRIu64 " more like these\n", reading->verb,
+			reading->reports - REPORT_LIMIT);
 	if (totals->discarded > 0)
-		fprintf(stderr, "%s: %" PRIu64 " event%s discarded before being written\n", reading->verb, totals->discarded,
+		fprintf(stderr, "%s: %" PRIu64 " event%s discarded before being written\n",
+			reading->verb, totals->discarded,
 			totals->discarded == 1 ? " was" : "s were");
 	if (damages > 0)
-		fprintf(stderr, "%s: damaged in %" PRIu64 " place%s, %" PRIu64 " byte%s could not be read\n", reading->verb, damages,
-			plural(damages), totals->damaged_bytes, plural(totals->damaged_bytes));
+		fprintf(stderr,
+			"%s: damaged in %" PRIu64 " place%s, %" PRIu64
+			" byte%s could not be read\n",
+			reading->verb, damages, plural(damages), totals->damaged_bytes,
+			plural(totals->damaged_bytes));
 	if (totals->unread > 0)
-		fprintf(stderr, "%s: of what was named, %" PRIu64 " part%s could not be read at all\n", reading->verb, totals->unread,
-			plural(totals->unread));
+		fprintf(stderr,
+			"%s: of what was named, %" PRIu64 " part%s could not be read at all\n",
+			reading->verb, totals->unread, plural(totals->unread));
 }
 
 void reading_close(struct reading *reading)
@@ -638,7 +686,8 @@ static void tell_hint(const struct reading *reading)
 int reading_end(struct reading *reading, uint64_t shown)
 {
 	struct ct_read_totals totals = { 0 };
-	bool is_good, is_missing = reading->is_missing, lacks_catalog = reading_lacks_catalog(reading);
+	bool is_good, is_missing = reading->is_missing,
+		      lacks_catalog = reading_lacks_catalog(reading);
 
 	progress_clear();
 	(void)fflush(stdout);
@@ -658,5 +707,7 @@ int reading_end(struct reading *reading, uint64_t shown)
 	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);
-	return is_missing || lacks_catalog || totals.unread > 0 ? CMD_UNREAD : is_good ? CMD_DONE : CMD_NOTHING;
+	return is_missing || lacks_catalog || totals.unread > 0 ? CMD_UNREAD
+	       : is_good                                        ? CMD_DONE
+								: CMD_NOTHING;
 }

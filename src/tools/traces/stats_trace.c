@@ -23,7 +23,8 @@
 #define P99 990u
 
 static const char *const kind_words[CT_TALLY_KINDS] = { "component", "event", "thread" };
-static const char *const sort_words[] = { "events", "bytes", "name", "total", "median", "p95", "p99", "max" };
+static const char *const sort_words[] = { "events", "bytes", "name", "total",
+					  "median", "p95",   "p99",  "max" };
 
 bool ct_stats_kind_parse(const char *word, enum ct_tally_kind *out_kind)
 {
@@ -47,7 +48,7 @@ bool ct_stats_sort_parse(const char *word, enum stats_sort *out_sort)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Order
  */
 
@@ -116,7 +117,8 @@ static int by_rank(const void *x, const void *y)
 
 	if (is_beyond(a->row) != is_beyond(b->row))
 		return is_beyond(a->row) ? 1 : -1;
-	return a->weight != b->weight ? compare_numbers(b->weight, a->weight) : by_name(a->row, b->row);
+	return a->weight != b->weight ? compare_numbers(b->weight, a->weight)
+				      : by_name(a->row, b->row);
 }
 
 /* NULL without memory. */
@@ -125,13 +127,14 @@ static struct ranked *rank(const struct ct_tally_table *table, enum stats_sort s
 	struct ranked *ranked = calloc(table->count + 1, sizeof *ranked);
 
 	for (size_t i = 0; ranked != NULL && i < table->count; i++)
-		ranked[i] = (struct ranked){ .row = &table->rows[i], .weight = weight(&table->rows[i], sort) };
+		ranked[i] = (struct ranked){ .row = &table->rows[i],
+					     .weight = weight(&table->rows[i], sort) };
 	if (ranked != NULL && table->count > 1)
 		qsort(ranked, table->count, sizeof *ranked, by_rank);
 	return ranked;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For people
  */
 
@@ -166,7 +169,8 @@ static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum
 	}
 	if (kind == CT_TALLY_THREAD) {
 		ct_escape_add(out, row->program, strlen(row->program));
-		ct_buf_add_format(out, "%s%u %u", row->program[0] != '\0' ? " " : "", row->pid, row->tid);
+		ct_buf_add_format(out, "%s%u %u", row->program[0] != '\0' ? " " : "", row->pid,
+				  row->tid);
 		return;
 	}
 	ct_escape_add(out, row->component, strlen(row->component));
@@ -191,16 +195,18 @@ static int columns_of(const struct ct_tally_row *row, enum ct_tally_kind kind)
 	return columns;
 }
 
-static void add_row(struct ct_buf *out, const struct ct_tally *tally, const struct ct_tally_row *row, enum ct_tally_kind kind,
-		    int width)
+static void add_row(struct ct_buf *out, const struct ct_tally *tally,
+		    const struct ct_tally_row *row, enum ct_tally_kind kind, int width)
 {
 	int columns = columns_of(row, kind);
 
 	add_subject(out, row, kind);
-	ct_buf_add_format(out, "%*s  %10" PRIu64, width > columns ? width - columns : 0, "", row->events);
+	ct_buf_add_format(out, "%*s  %10" PRIu64, width > columns ? width - columns : 0, "",
+			  row->events);
 	/* Events that all have one time have no rate. */
 	if (ct_tally_duration_ns(tally) != 0)
-		ct_buf_add_format(out, "  %11.1f", ct_tally_rate(row->events, ct_tally_duration_ns(tally)));
+		ct_buf_add_format(out, "  %11.1f",
+				  ct_tally_rate(row->events, ct_tally_duration_ns(tally)));
 	else
 		ct_buf_add_format(out, "  %11s", "-");
 	ct_buf_add_format(out, "  %12" PRIu64, row->bytes);
@@ -209,12 +215,14 @@ static void add_row(struct ct_buf *out, const struct ct_tally *tally, const stru
 	ct_buf_add_char(out, '\n');
 }
 
-static bool print_table(const struct stats_trace *stats, const struct ct_tally *tally, enum ct_tally_kind kind)
+static bool print_table(const struct stats_trace *stats, const struct ct_tally *tally,
+			enum ct_tally_kind kind)
 {
 	static const char *const titles[CT_TALLY_KINDS] = { "COMPONENT", "EVENT", "THREAD" };
 	const struct ct_tally_table *table = &tally->tables[kind];
 	struct ranked *ranked = rank(table, stats->sort);
-	size_t count = stats->limit != 0 && stats->limit < table->count ? (size_t)stats->limit : table->count;
+	size_t count = stats->limit != 0 && stats->limit < table->count ? (size_t)stats->limit
+									: table->count;
 	int width = (int)strlen(titles[kind]);
 	bool has_spans = false;
 	struct ct_buf out;
@@ -230,8 +238,10 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 		has_spans |= ranked[i].row->spans != NULL;
 	}
-	ct_buf_add_format(&out, "\n%-*s  %10s  %11s  %12s%s\n", width, titles[kind], "EVENTS", "EVENTS/S", "BYTES",
-			  has_spans ? "      SPANS     TOTAL    MEDIAN       P95       P99       MAX" : "");
+	ct_buf_add_format(
+		&out, "\n%-*s  %10s  %11s  %12s%s\n", width, titles[kind], "EVENTS", "EVENTS/S",
+		"BYTES",
+		has_spans ? "      SPANS     TOTAL    MEDIAN       P95       P99       MAX" : "");
 	for (size_t i = 0; i < count; i++)
 		add_row(&out, tally, ranked[i].row, kind, width);
 	if (count < table->count)
@@ -254,7 +264,8 @@ static bool print_head(const struct ct_tally *tally, const struct ct_read_totals
 	bool ok;
 
 	ct_buf_init(&out);
-	ct_buf_add_format(&out, "%" PRIu64 " event%s, %" PRIu64 " bytes, in ", tally->events, plural(tally->events), tally->bytes);
+	ct_buf_add_format(&out, "%" PRIu64 " event%s, %" PRIu64 " bytes, in ", tally->events,
+			  plural(tally->events), tally->bytes);
 	ct_tally_add_duration(&out, tally->last_ns - tally->first_ns);
 	if (totals->discarded > 0)
 		ct_buf_add_format(&out, ", %" PRIu64 " lost", totals->discarded);
@@ -272,7 +283,8 @@ static bool print_head(const struct ct_tally *tally, const struct ct_read_totals
 	return ok;
 }
 
-static bool print_for_people(const struct stats_trace *stats, const struct ct_tally *tally, const struct ct_read_totals *totals)
+static bool print_for_people(const struct stats_trace *stats, const struct ct_tally *tally,
+			     const struct ct_read_totals *totals)
 {
 	bool ok = print_head(tally, totals);
 
@@ -282,7 +294,7 @@ static bool print_for_people(const struct stats_trace *stats, const struct ct_ta
 	return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * For programs
  */
 
@@ -317,7 +329,8 @@ static json_t *json_levels(const struct ct_tally_row *row)
 	return object;
 }
 
-static json_t *json_row(const struct ct_tally *tally, const struct ct_tally_row *row, enum ct_tally_kind kind)
+static json_t *json_row(const struct ct_tally *tally, const struct ct_tally_row *row,
+			enum ct_tally_kind kind)
 {
 	json_t *object = json_object();
 
@@ -334,28 +347,33 @@ static json_t *json_row(const struct ct_tally *tally, const struct ct_tally_row 
 		(void)json_object_set_new(object, "mnemonic", ct_json_string(row->mnemonic));
 	}
 	add_number(object, "count", row->events);
-	(void)json_object_set_new(object, "per_second", json_real(ct_tally_rate(row->events, ct_tally_duration_ns(tally))));
+	(void)json_object_set_new(
+		object, "per_second",
+		json_real(ct_tally_rate(row->events, ct_tally_duration_ns(tally))));
 	add_number(object, "bytes", row->bytes);
 	(void)json_object_set_new(object, "levels", json_levels(row));
 	add_json_spans(object, row->spans);
 	return object;
 }
 
-static bool add_json_table(const struct stats_trace *stats, json_t *document, const struct ct_tally *tally, enum ct_tally_kind kind)
+static bool add_json_table(const struct stats_trace *stats, json_t *document,
+			   const struct ct_tally *tally, enum ct_tally_kind kind)
 {
 	static const char *const names[CT_TALLY_KINDS] = { "components", "events", "threads" };
 	const struct ct_tally_table *table = &tally->tables[kind];
 	struct ranked *ranked = rank(table, stats->sort);
 	json_t *rows = json_array();
 
-	for (size_t i = 0; ranked != NULL && i < table->count && (stats->limit == 0 || i < stats->limit); i++)
+	for (size_t i = 0;
+	     ranked != NULL && i < table->count && (stats->limit == 0 || i < stats->limit); i++)
 		(void)json_array_append_new(rows, json_row(tally, ranked[i].row, kind));
 	(void)json_object_set_new(document, names[kind], rows);
 	free(ranked);
 	return ranked != NULL;
 }
 
-static bool print_json(const struct stats_trace *stats, const struct ct_tally *tally, const struct ct_read_totals *totals)
+static bool print_json(const struct stats_trace *stats, const struct ct_tally *tally,
+		       const struct ct_read_totals *totals)
 {
 	json_t *document = ct_json_document();
 	bool ok = true;
@@ -372,7 +390,7 @@ static bool print_json(const struct stats_trace *stats, const struct ct_tally *t
 	return ct_json_print(document, stdout) && ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * The way
  */
 

@@ -1,8 +1,10 @@
 /*
- * decode.c - checks the lines of thread buffers: COMPONENT EVENT THREAD BUFFER NUMBER "TEXT", from standard input.
+ * decode.c - checks the lines of thread buffers: COMPONENT EVENT THREAD BUFFER NUMBER "TEXT", from
+ * standard input.
  *
- * Prints one line `thread buffer L count C distinct D first F last M disorder O` for each thread buffer, and `torn N`: lines that no event
- * of thread_buffers.h can have produced.  Lines that begin with # are headers, and count as torn only when they hold an event.
+ * Prints one line `thread buffer L count C distinct D first F last M disorder O` for each thread
+ * buffer, and `torn N`: lines that no event of thread_buffers.h can have produced.  Lines that
+ * begin with # are headers, and count as torn only when they hold an event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,8 @@ static void thread_buffer_note(struct thread_buffer *thread_buffer, uint64_t num
 		thread_buffer->seen = realloc(thread_buffer->seen, room / 8 + 1);
 		if (thread_buffer->seen == NULL)
 			exit(2);
-		memset(thread_buffer->seen + thread_buffer->room / 8 + (thread_buffer->room != 0), 0, room / 8 + 1 - thread_buffer->room / 8 - (thread_buffer->room != 0));
+		memset(thread_buffer->seen + thread_buffer->room / 8 + (thread_buffer->room != 0),
+		       0, room / 8 + 1 - thread_buffer->room / 8 - (thread_buffer->room != 0));
 		thread_buffer->room = room;
 	}
 	if ((thread_buffer->seen[number / 8] >> number % 8 & 1) == 0)
@@ -52,9 +55,12 @@ static bool line_check(const char *line)
 	int at = 0;
 	unsigned size;
 
-	if (sscanf(line, "%299s %u %" SCNu64 " %" SCNu64 " \"%n", component, &event, &thread_buffer, &number, &at) != 4 || at == 0)
+	if (sscanf(line, "%299s %u %" SCNu64 " %" SCNu64 " \"%n", component, &event, &thread_buffer,
+		   &number, &at) != 4 ||
+	    at == 0)
 		return false;
-	if (thread_buffer >= THREAD_BUFFERS || event != thread_buffer || number == 0 || number > UINT64_C(1) << 34)
+	if (thread_buffer >= THREAD_BUFFERS || event != thread_buffer || number == 0 ||
+	    number > UINT64_C(1) << 34)
 		return false;
 	size = thread_buffer_text(text, thread_buffer, number);
 	if (strncmp(line + at, text, size) != 0 || strcmp(line + at + size, "\"\n") != 0)
@@ -73,13 +79,16 @@ int main(void)
 		if (line[0] == '#' && strstr(line, " \"") == NULL)
 			continue;
 		if (!line_check(line) && torn++ < 3)
-			(void)fprintf(stderr, "# torn: %s%s", line, strchr(line, '\n') != NULL ? "" : "\n");
+			(void)fprintf(stderr, "# torn: %s%s", line,
+				      strchr(line, '\n') != NULL ? "" : "\n");
 	}
 	for (unsigned i = 0; i < THREAD_BUFFERS; i++)
 		if (thread_buffers[i].count != 0)
-			(void)printf("thread buffer %u count %" PRIu64 " distinct %" PRIu64 " first %" PRIu64 " last %" PRIu64
-				     " disorder %" PRIu64 "\n",
-				     i, thread_buffers[i].count, thread_buffers[i].distinct, thread_buffers[i].first, thread_buffers[i].last, thread_buffers[i].disorder);
+			(void)printf("thread buffer %u count %" PRIu64 " distinct %" PRIu64
+				     " first %" PRIu64 " last %" PRIu64 " disorder %" PRIu64 "\n",
+				     i, thread_buffers[i].count, thread_buffers[i].distinct,
+				     thread_buffers[i].first, thread_buffers[i].last,
+				     thread_buffers[i].disorder);
 	(void)printf("torn %" PRIu64 "\n", torn);
 	free(line);
 	return 0;

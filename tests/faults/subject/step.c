@@ -1,8 +1,9 @@
 /*
  * step.c - step PATH instructions=K: kills a traced child after K instructions of its trace call.
  *
- * The child puts itself into the situation that PATH names, stops, and makes its calls; the parent steps it through them and
- * kills it.  Status 0: killed inside the calls; 3: they had returned.  The child's tally says which events must be there.
+ * The child puts itself into the situation that PATH names, stops, and makes its calls; the parent
+ * steps it through them and kills it.  Status 0: killed inside the calls; 3: they had returned. The
+ * child's tally says which events must be there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +43,8 @@ static void inline_trace(unsigned thread_buffer)
 	unsigned size = thread_buffer_text(text, thread_buffer, number);
 
 	__atomic_store_n(&tally->begun[thread_buffer], number, __ATOMIC_RELEASE);
-	CTRACE(&tracer, CTRACE_INFO, thread_buffer, CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size));
+	CTRACE(&tracer, CTRACE_INFO, thread_buffer, CTRACE_U32(thread_buffer), CTRACE_U64(number),
+	       CTRACE_TEXT(text, size));
 	__atomic_store_n(&tally->returned[thread_buffer], number, __ATOMIC_RELEASE);
 }
 
@@ -51,7 +53,8 @@ static void outline_trace(unsigned thread_buffer)
 	char text[THREAD_BUFFER_TEXT_LIMIT];
 	uint64_t number = tally->begun[thread_buffer] + 1;
 	unsigned size = thread_buffer_text(text, thread_buffer, number);
-	struct ctrace_item items[3] = { CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size) };
+	struct ctrace_item items[3] = { CTRACE_U32(thread_buffer), CTRACE_U64(number),
+					CTRACE_TEXT(text, size) };
 
 	__atomic_store_n(&tally->begun[thread_buffer], number, __ATOMIC_RELEASE);
 	(void)ctrace_emit(&tracer, CTRACE_INFO, thread_buffer, items, 3);
@@ -139,9 +142,12 @@ int main(int count, char **values)
 		child(values[1], option(values, "before", 3));
 		_exit(0);
 	}
-	REQUIRE(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+	REQUIRE(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) &&
+		WSTOPSIG(status) == SIGSTOP);
 	for (long i = 0; i < instructions; i++) {
-		REQUIRE(ptrace(PTRACE_SINGLESTEP, pid, NULL, (void *)(signal_at != 0 && i == signal_at ? (intptr_t)SIGUSR1 : 0)) == 0);
+		REQUIRE(ptrace(PTRACE_SINGLESTEP, pid, NULL,
+			       (void *)(signal_at != 0 && i == signal_at ? (intptr_t)SIGUSR1
+									 : 0)) == 0);
 		REQUIRE(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGSTOP)
 			break;

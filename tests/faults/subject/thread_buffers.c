@@ -1,8 +1,10 @@
 /*
- * thread_buffers.c - the subject of most trials: thread buffers MODE [KEY=NUMBER]... traces events that prove themselves (thread_buffers.h).
+ * thread_buffers.c - the subject of most trials: thread buffers MODE [KEY=NUMBER]... traces events
+ * that prove themselves (thread_buffers.h).
  *
- * Each mode puts the library into one situation; the trial that starts it says which, and checks what came of it.  No mode
- * waits for a time to pass: a thread is held at a known place until a condition holds.
+ * Each mode puts the library into one situation; the trial that starts it says which, and checks
+ * what came of it.  No mode waits for a time to pass: a thread is held at a known place until a
+ * condition holds.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +61,8 @@ static void tally_open(void)
 
 	REQUIRE(path != NULL);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	REQUIRE(fd >= 0 && fstat(fd, &info) == 0 && (info.st_size == 65536 || ftruncate(fd, 65536) == 0));
+	REQUIRE(fd >= 0 && fstat(fd, &info) == 0 &&
+		(info.st_size == 65536 || ftruncate(fd, 65536) == 0));
 	tally = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	REQUIRE(tally != MAP_FAILED && close(fd) == 0);
 }
@@ -72,17 +75,20 @@ static void thread_buffer_trace(unsigned thread_buffer)
 	unsigned size = thread_buffer_text(text, thread_buffer, number);
 
 	__atomic_store_n(&tally->begun[thread_buffer], number, __ATOMIC_RELEASE);
-	CTRACE(&tracer, CTRACE_INFO, thread_buffer, CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size));
+	CTRACE(&tracer, CTRACE_INFO, thread_buffer, CTRACE_U32(thread_buffer), CTRACE_U64(number),
+	       CTRACE_TEXT(text, size));
 	__atomic_store_n(&tally->returned[thread_buffer], number, __ATOMIC_RELEASE);
 }
 
-/* The same for a thread buffer in which calls may nest: the number is taken at once, and the order is not checked. */
+/* The same for a thread buffer in which calls may nest: the number is taken at once, and the order
+ * is not checked. */
 static void thread_buffer_trace_nested(unsigned thread_buffer)
 {
 	char text[THREAD_BUFFER_TEXT_LIMIT];
 	uint64_t number = __atomic_add_fetch(&tally->begun[thread_buffer], 1, __ATOMIC_RELAXED);
 	unsigned size = thread_buffer_text(text, thread_buffer, number);
-	struct ctrace_item items[3] = { CTRACE_U32(thread_buffer), CTRACE_U64(number), CTRACE_TEXT(text, size) };
+	struct ctrace_item items[3] = { CTRACE_U32(thread_buffer), CTRACE_U64(number),
+					CTRACE_TEXT(text, size) };
 
 	(void)ctrace_emit(&tracer, CTRACE_INFO, thread_buffer, items, 3);
 	(void)__atomic_add_fetch(&tally->returned[thread_buffer], 1, __ATOMIC_RELAXED);
@@ -145,10 +151,12 @@ static void child_wait(pid_t pid)
 {
 	int status;
 
-	REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		WEXITSTATUS(status) == 0);
 }
 
-/* Another thread's first event, and a child that traces one: what a lock that nobody gives back stops. */
+/* Another thread's first event, and a child that traces one: what a lock that nobody gives back
+ * stops. */
 static void others_go_on(unsigned thread_buffer)
 {
 	pid_t pid;
@@ -215,7 +223,8 @@ static int mode_oversize(void)
 	return subject_end();
 }
 
-/* ---- cancel: a cancel is pending when a thread makes its first event (attached=0: the process's first) ---- */
+/* ---- cancel: a cancel is pending when a thread makes its first event (attached=0: the process's
+ * first) ---- */
 static volatile int may_go;
 
 static void *cancelled_tracer(void *argument)
@@ -292,8 +301,15 @@ static void command_stats(void)
 	ctrace_stats_get(&stats);
 }
 static void (*const commands[])(void) = {
-	command_level,        command_tracer, command_configure, command_dest, command_component_property, command_emitter_property,
-	command_property_get, command_flush,  command_stats,
+	command_level,
+	command_tracer,
+	command_configure,
+	command_dest,
+	command_component_property,
+	command_emitter_property,
+	command_property_get,
+	command_flush,
+	command_stats,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -346,7 +362,8 @@ static int mode_cancel_async(void)
 {
 	thread_buffer_trace(3);
 	for (long round = 0; round < option("rounds", 50); round++) {
-		uint64_t until = __atomic_load_n(&tally->begun[1], __ATOMIC_RELAXED) + (uint64_t)(round * 13 % 97);
+		uint64_t until = __atomic_load_n(&tally->begun[1], __ATOMIC_RELAXED) +
+				 (uint64_t)(round * 13 % 97);
 		pthread_t victim = thread_start(asynchronous_victim, NULL);
 
 		while (__atomic_load_n(&tally->begun[1], __ATOMIC_RELAXED) < until)
@@ -374,7 +391,8 @@ static void timer_start(void (*handler)(int), int flags, long microseconds)
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 	struct itimerval interval = { { 0, microseconds }, { 0, microseconds } };
 
-	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &interval, NULL) == 0);
+	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0 &&
+		setitimer(ITIMER_REAL, &interval, NULL) == 0);
 }
 
 static void timer_stop(void)
@@ -456,7 +474,8 @@ static int mode_fork_exit(void)
 	long size = option("megabytes", 0) << 20;
 
 	if (size != 0)
-		memset(malloc((size_t)size), 1, (size_t)size); /* a fork takes longer in a large process */
+		/* a fork takes longer in a large process */
+		memset(malloc((size_t)size), 1, (size_t)size);
 	thread_buffer_trace(1);
 	(void)thread_start(forker, NULL);
 	while (__atomic_load_n(&tally->note[0], __ATOMIC_ACQUIRE) < (uint64_t)forks)
@@ -467,7 +486,8 @@ static int mode_fork_exit(void)
 	return 0;
 }
 
-/* ---- constructor: a constructor traces while another thread makes the process's first event ---- */
+/* ---- constructor: a constructor traces while another thread makes the process's first event ----
+ */
 static long thread_number;
 
 static void *first_tracer(void *argument)
@@ -495,8 +515,8 @@ static bool thread_sleeps(long tid)
 	return strncmp(text, "202 ", 4) == 0; /* futex */
 }
 
-/* Called by the constructor of constructor.so, which holds the loader's lock: lets the other thread make the first event,
- * waits until that thread has done so or sleeps, and then traces. */
+/* Called by the constructor of constructor.so, which holds the loader's lock: lets the other thread
+ * make the first event, waits until that thread has done so or sleeps, and then traces. */
 __attribute__((visibility("default"))) void thread_buffers_in_constructor(void);
 void thread_buffers_in_constructor(void)
 {
@@ -534,7 +554,8 @@ static void fault_handler(int number)
 	if (level == 1 && option("deep", 0) != 0 && tally->note[0] % 3 == 0) {
 		const char *volatile bad = (const char *)16;
 
-		CTRACE(&tracer, CTRACE_INFO, 9, CTRACE_TEXT(bad, 10)); /* faults again: one handler level deeper */
+		/* faults again: one handler level deeper */
+		CTRACE(&tracer, CTRACE_INFO, 9, CTRACE_TEXT(bad, 10));
 	}
 	siglongjmp(escape, 1);
 }
@@ -557,7 +578,8 @@ static int mode_jump(void)
 	return subject_end();
 }
 
-/* ---- closer: the program closes every descriptor and opens files of its own; held=1: while a write of ours is held ---- */
+/* ---- closer: the program closes every descriptor and opens files of its own; held=1: while a
+ * write of ours is held ---- */
 static volatile int closer_ends;
 
 static void *endless_tracer(void *argument)
@@ -580,9 +602,11 @@ static void own_files(long round)
 	for (int i = 0; i < OWN_FILES; i++) {
 		(void)snprintf(name, sizeof name, "own/%ld.%d", round, i);
 		fd[i] = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-		REQUIRE(fd[i] >= 0 && write(fd[i], OWN_LINE, strlen(OWN_LINE)) == (ssize_t)strlen(OWN_LINE));
+		REQUIRE(fd[i] >= 0 &&
+			write(fd[i], OWN_LINE, strlen(OWN_LINE)) == (ssize_t)strlen(OWN_LINE));
 	}
-	/* hold.so lets the write go on that it holds, if any, and returns when that has been made. */
+	/* hold.so lets the write go on that it holds, if any, and returns when that has been made.
+	 */
 	void (*let_go)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "hold_let_go");
 	if (let_go != NULL)
 		let_go();
@@ -641,7 +665,8 @@ static int mode_held(void)
 	} while (!is_held());
 	thread_buffer_burst(1, option("events", 5000));
 	if (option("again", 0) != 0) {
-		/* The consumer sees what it has lost and is held anew, in the write that was to tell of it. */
+		/* The consumer sees what it has lost and is held anew, in the write that was to
+		 * tell of it. */
 		let_go();
 		while (!is_held())
 			thread_buffer_trace(1);
@@ -649,7 +674,8 @@ static int mode_held(void)
 	return subject_end();
 }
 
-/* ---- hung: an output hangs for ever; statistics, a command and a fork must come back all the same ---- */
+/* ---- hung: an output hangs for ever; statistics, a command and a fork must come back all the same
+ * ---- */
 static int mode_hung(void)
 {
 	pid_t pid;
@@ -714,7 +740,8 @@ static int mode_truncate(void)
 	while ((entry = readdir(runs)) != NULL) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
-		(void)snprintf(pattern, sizeof pattern, "%s/%s", getenv("CTRACE_RUN_DIR"), entry->d_name);
+		(void)snprintf(pattern, sizeof pattern, "%s/%s", getenv("CTRACE_RUN_DIR"),
+			       entry->d_name);
 		files_truncate(pattern, what);
 	}
 	(void)closedir(runs);
@@ -744,7 +771,8 @@ static int mode_two(void)
 		unsigned size = thread_buffer_text(text, 2, number);
 
 		thread_buffer_trace(1);
-		CTRACE(&second, CTRACE_INFO, 2, CTRACE_U32(2), CTRACE_U64(number), CTRACE_TEXT(text, size));
+		CTRACE(&second, CTRACE_INFO, 2, CTRACE_U32(2), CTRACE_U64(number),
+		       CTRACE_TEXT(text, size));
 		tally->returned[2] = number;
 	}
 	return subject_end();

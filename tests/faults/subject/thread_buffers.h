@@ -1,9 +1,11 @@
 /*
- * thread_buffers.h - what the subjects of the battery share: events that prove themselves, and a tally that outlives the process.
+ * thread_buffers.h - what the subjects of the battery share: events that prove themselves, and a
+ * tally that outlives the process.
  *
- * Every event carries its thread buffer, its number in the thread buffer and a text that follows from both, so that decode.c can check
- * content, order and that each event is there once.  One thread at a time traces in a thread buffer.  The tally is a mapped file,
- * BATTERY_TALLY; the trial reads it after the process has ended, however it ended.
+ * Every event carries its thread buffer, its number in the thread buffer and a text that follows
+ * from both, so that decode.c can check content, order and that each event is there once.  One
+ * thread at a time traces in a thread buffer.  The tally is a mapped file, BATTERY_TALLY; the trial
+ * reads it after the process has ended, however it ended.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +21,9 @@
 struct tally {
 	uint64_t begun[THREAD_BUFFERS];    /* number of the last event whose call began */
 	uint64_t returned[THREAD_BUFFERS]; /* number of the last event whose call returned */
-	uint64_t finished;        /* 1 when the subject's work is done, before the end of the process */
-	uint64_t has_stats;       /* 1 when the words below hold what ctrace_stats_get() reported */
+	/* 1 when the subject's work is done, before the end of the process */
+	uint64_t finished;
+	uint64_t has_stats; /* 1 when the words below hold what ctrace_stats_get() reported */
 	uint64_t emitted;
 	uint64_t delivered;
 	uint64_t pending;

@@ -1,5 +1,6 @@
 /*
- * codes.c - an exit that answers what OPTIONS says: "8 8 16" for the first, second and all further entries.
+ * codes.c - an exit that answers what OPTIONS says: "8 8 16" for the first, second and all further
+ * entries.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
- * test_ring_stress.c - a producer and a consumer of one ring, as fast as both can: under each policy every event is delivered or counted,
- * in order and whole.
+ * test_ring_stress.c - a producer and a consumer of one ring, as fast as both can: under each
+ * policy every event is delivered or counted, in order and whole.
  *
- * Built with -fsanitize=thread too (scripts/faults.sh and by hand).  CTRACE_TEST_LONG=1 makes it fifty times as long.
+ * Built with -fsanitize=thread too (scripts/faults.sh and by hand).  CTRACE_TEST_LONG=1 makes it
+ * fifty times as long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +57,9 @@ static const struct ct_class_view classes; /* none: the events say themselves wh
 /* Every word of an event's data is its number. */
 static void fill(unsigned char *at, size_t size, uint64_t number)
 {
-	const struct ct_event_head head = { .component = 1, .event_id = (uint32_t)number, .level = 1 };
+	const struct ct_event_head head = { .component = 1,
+					    .event_id = (uint32_t)number,
+					    .level = 1 };
 	static uint32_t data[CTRACE_MAX_ITEM_SIZE / 4];
 	const struct ctrace_item item = CTRACE_BIN(data, size - EVENT_LEAST);
 
@@ -69,7 +72,8 @@ static bool is_whole(const struct ct_event *event)
 {
 	struct ctrace_event_item item;
 
-	if (event->item_count != 1 || event->head.event_id != (uint32_t)event->ticks || event->tid != 5)
+	if (event->item_count != 1 || event->head.event_id != (uint32_t)event->ticks ||
+	    event->tid != 5)
 		return false;
 	ct_event_items(event, &item);
 	for (size_t i = 0; i + 4 <= item.size; i += 4) {
@@ -84,7 +88,8 @@ static bool is_whole(const struct ct_event *event)
 
 static bool has_room(size_t size)
 {
-	return (uintptr_t)thread_buffer.cur + size <= (uintptr_t)__atomic_load_n(&thread_buffer.end, __ATOMIC_RELAXED);
+	return (uintptr_t)thread_buffer.cur + size <=
+	       (uintptr_t)__atomic_load_n(&thread_buffer.end, __ATOMIC_RELAXED);
 }
 
 /* One event under the ring's policy, as lib/trace/trace.c does it. */
@@ -104,7 +109,9 @@ static void emit(size_t size, uint64_t number)
 	}
 	fill(thread_buffer.cur, size, number);
 	thread_buffer.cur += size;
-	__atomic_store_n(thread_buffer.head, (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias, __ATOMIC_RELEASE);
+	__atomic_store_n(thread_buffer.head,
+			 (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias,
+			 __ATOMIC_RELEASE);
 }
 
 static void *produce(void *argument)
@@ -115,7 +122,8 @@ static void *produce(void *argument)
 	for (uint64_t number = 1; number <= rounds(); number++) {
 		uint64_t random = next_random(&seed);
 
-		emit(EVENT_LEAST + 16 + 8 * (random % (number % 512 == 0 ? CAPACITY / 32 : 16)), number);
+		emit(EVENT_LEAST + 16 + 8 * (random % (number % 512 == 0 ? CAPACITY / 32 : 16)),
+		     number);
 		tally.emitted++;
 	}
 	__atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
@@ -148,7 +156,8 @@ static void take_up_to(uint64_t limit, uint64_t *last)
 	}
 }
 
-/* Consumes in bulk, as the consumer thread does; now and then it closes the producer's window under its feet. */
+/* Consumes in bulk, as the consumer thread does; now and then it closes the producer's window under
+ * its feet. */
 static void consume(void)
 {
 	uint64_t last = 0, seed = 362436069;

@@ -29,7 +29,8 @@ static UNUSED int set_up(void **state)
 {
 	const char *directory = getenv("TMPDIR");
 
-	(void)snprintf(room, sizeof room, "%s/os-XXXXXX", directory != NULL && strlen(directory) < 40 ? directory : "/tmp");
+	(void)snprintf(room, sizeof room, "%s/os-XXXXXX",
+		       directory != NULL && strlen(directory) < 40 ? directory : "/tmp");
 	(void)state;
 	return mkdtemp(room) == NULL || chdir(room) != 0;
 }

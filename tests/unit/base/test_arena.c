@@ -41,7 +41,8 @@ static void what_is_taken_is_aligned_zeroed_and_apart(void **state)
 
 static void a_piece_larger_than_a_chunk_is_had_too(void **state)
 {
-	static const size_t sizes[] = { ((size_t)256 << 10) - 17, ((size_t)256 << 10) - 16, (size_t)256 << 10, (size_t)3 << 20 };
+	static const size_t sizes[] = { ((size_t)256 << 10) - 17, ((size_t)256 << 10) - 16,
+					(size_t)256 << 10, (size_t)3 << 20 };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {

@@ -84,9 +84,16 @@ static void a_text_is_terminated_without_counting_the_terminator(void **state)
 static void numbers_print_as_printf_would(void **state)
 {
 	struct ct_buf *buf = *state;
-	static const uint64_t values[] = {
-		0, 1, 9, 10, 99, 100, 12345678901234567890u, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX
-	};
+	static const uint64_t values[] = { 0,
+					   1,
+					   9,
+					   10,
+					   99,
+					   100,
+					   12345678901234567890u,
+					   INT64_MAX,
+					   (uint64_t)INT64_MAX + 1,
+					   UINT64_MAX };
 	char expected[64];
 
 	for (size_t i = 0; i < CT_COUNT(values); i++) {
@@ -105,7 +112,8 @@ static void numbers_print_as_printf_would(void **state)
 	}
 }
 
-/* Around each power of ten and of two: where the number of digits changes, or is estimated from the bits. */
+/* Around each power of ten and of two: where the number of digits changes, or is estimated from the
+ * bits. */
 static void numbers_have_as_many_digits_as_they_need(void **state)
 {
 	uint64_t power = 1;
@@ -202,7 +210,11 @@ static void formatted_text_of_any_length_fits(void **state)
 	for (int length = 0; length <= 1000; length += 50) {
 		ct_buf_clear(buf);
 		ct_buf_add_format(buf, "%d:%.*s", length, length, word);
-		assert_int_equal(buf->size, (length < 10 ? 2 : length < 100 ? 3 : length < 1000 ? 4 : 5) + length);
+		assert_int_equal(buf->size, (length < 10     ? 2
+					     : length < 100  ? 3
+					     : length < 1000 ? 4
+							     : 5) +
+						    length);
 		assert_int_equal(strlen(ct_buf_text(buf)), buf->size);
 	}
 }
@@ -244,7 +256,8 @@ static void what_goes_into_another_takes_its_failure_along(void **state)
 static void no_size_makes_it_wrap_round(void **state)
 {
 	struct ct_buf *buf = *state;
-	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 1 };
+	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1,
+					SIZE_MAX / 4 + 1 };
 
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
 		ct_buf_clear(buf);
@@ -260,16 +273,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_empty_one_is_an_empty_text, make, drop),
 		cmocka_unit_test_setup_teardown(it_keeps_every_byte_while_it_grows, make, drop),
 		cmocka_unit_test_setup_teardown(room_that_was_reserved_is_there, make, drop),
-		cmocka_unit_test_setup_teardown(a_text_is_terminated_without_counting_the_terminator, make, drop),
+		cmocka_unit_test_setup_teardown(
+			a_text_is_terminated_without_counting_the_terminator, make, drop),
 		cmocka_unit_test_setup_teardown(numbers_print_as_printf_would, make, drop),
 		cmocka_unit_test(numbers_have_as_many_digits_as_they_need),
 		cmocka_unit_test(bytes_become_two_digits_each),
 		cmocka_unit_test_setup_teardown(room_is_there_or_the_buffer_has_failed, make, drop),
-		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16, make, drop),
-		cmocka_unit_test_setup_teardown(trimming_empties_it_and_keeps_no_more_memory_than_it_is_told, make, drop),
+		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16,
+						make, drop),
+		cmocka_unit_test_setup_teardown(
+			trimming_empties_it_and_keeps_no_more_memory_than_it_is_told, make, drop),
 		cmocka_unit_test_setup_teardown(formatted_text_of_any_length_fits, make, drop),
-		cmocka_unit_test_setup_teardown(a_growth_that_failed_sticks_until_it_is_cleared, make, drop),
-		cmocka_unit_test_setup_teardown(what_goes_into_another_takes_its_failure_along, make, drop),
+		cmocka_unit_test_setup_teardown(a_growth_that_failed_sticks_until_it_is_cleared,
+						make, drop),
+		cmocka_unit_test_setup_teardown(what_goes_into_another_takes_its_failure_along,
+						make, drop),
 		cmocka_unit_test_setup_teardown(no_size_makes_it_wrap_round, make, drop),
 	};
 

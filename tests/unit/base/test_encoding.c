@@ -35,7 +35,8 @@ static void ebcdic_becomes_utf8(void **state)
 	struct ct_buf out = { 0 };
 
 	(void)state;
-	ct_encoding_add(&out, CT_ENCODING_EBCDIC_037, "\xC8\x85\x93\x93\x96\x6B\x40\xE6\xD6\xF1\xF9\x5A\x4A\xDC", 14);
+	ct_encoding_add(&out, CT_ENCODING_EBCDIC_037,
+			"\xC8\x85\x93\x93\x96\x6B\x40\xE6\xD6\xF1\xF9\x5A\x4A\xDC", 14);
 	assert_string_equal(ct_buf_text(&out), "Hello, WO19!\xC2\xA2\xC3\xBC");
 	ct_buf_fini(&out);
 }
@@ -52,8 +53,9 @@ static void ascii_stays_as_it_is(void **state)
 }
 
 static const enum ct_encoding mainframes[] = {
-	CT_ENCODING_EBCDIC_037, CT_ENCODING_EBCDIC_273,  CT_ENCODING_EBCDIC_297,  CT_ENCODING_EBCDIC_500,
-	CT_ENCODING_EBCDIC_870, CT_ENCODING_EBCDIC_1047, CT_ENCODING_EBCDIC_1140, CT_ENCODING_EBCDIC_1141,
+	CT_ENCODING_EBCDIC_037,  CT_ENCODING_EBCDIC_273,  CT_ENCODING_EBCDIC_297,
+	CT_ENCODING_EBCDIC_500,  CT_ENCODING_EBCDIC_870,  CT_ENCODING_EBCDIC_1047,
+	CT_ENCODING_EBCDIC_1140, CT_ENCODING_EBCDIC_1141,
 };
 
 /* Each byte has a character of its own, and it leads back. */
@@ -71,7 +73,9 @@ static void every_byte_of_a_mainframe_goes_there_and_back(void **state)
 
 			ct_encoding_add(&out, mainframes[page], &byte, 1);
 			at = out.data;
-			assert_int_equal(ct_encoding_to(mainframes[page], &at, out.data + out.size, back), 1);
+			assert_int_equal(
+				ct_encoding_to(mainframes[page], &at, out.data + out.size, back),
+				1);
 			assert_int_equal(back[0], byte);
 			assert_ptr_equal(at, out.data + out.size);
 			ct_buf_fini(&out);
@@ -132,7 +136,8 @@ static void what_is_no_character_stays(void **state)
 
 	(void)state;
 	assert_true(ct_encoding_prepare(CT_ENCODING_SHIFT_JIS));
-	ct_encoding_add(&out, CT_ENCODING_SHIFT_JIS, "a\x83 \xA0\x93", 5); /* no second byte, no character, cut short */
+	/* no second byte, no character, cut short */
+	ct_encoding_add(&out, CT_ENCODING_SHIFT_JIS, "a\x83 \xA0\x93", 5);
 	assert_string_equal(ct_buf_text(&out), "a\x83 \xA0\x93");
 	ct_buf_fini(&out);
 }
@@ -140,12 +145,14 @@ static void what_is_no_character_stays(void **state)
 /* As the two steps one after the other, behind what is there already. */
 static void escaping_what_was_converted_is_one_step(void **state)
 {
-	static const char *const texts[] = { "", "plain", "\xC8\x85\x93\x93\x96", "\xC8\x7F\xE0\x0D\x25", "\xFF\x41\xC1" };
+	static const char *const texts[] = { "", "plain", "\xC8\x85\x93\x93\x96",
+					     "\xC8\x7F\xE0\x0D\x25", "\xFF\x41\xC1" };
 	struct ct_buf converted = { 0 }, expected = { 0 }, out = { 0 };
 
 	(void)state;
 	for (unsigned i = 0; i < CT_COUNT(texts); i++) {
-		for (enum ct_encoding encoding = CT_ENCODING_ASCII; encoding <= CT_ENCODING_EBCDIC_037; encoding++) {
+		for (enum ct_encoding encoding = CT_ENCODING_ASCII;
+		     encoding <= CT_ENCODING_EBCDIC_037; encoding++) {
 			ct_buf_clear(&converted);
 			ct_encoding_add(&converted, encoding, texts[i], strlen(texts[i]));
 			ct_buf_add_char(&expected, '/');
@@ -162,14 +169,18 @@ static void escaping_what_was_converted_is_one_step(void **state)
 
 static void what_the_code_page_lacks_is_refused(void **state)
 {
-	static const char texts[][5] = { "€", "\xC3", "\x80", "\xF0\x9F\x98\x80", "\xEF\xBF\xBF", "\xE2\x82" };
+	static const char texts[][5] = {
+		"€", "\xC3", "\x80", "\xF0\x9F\x98\x80", "\xEF\xBF\xBF", "\xE2\x82"
+	};
 	uint8_t bytes[2];
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(texts); i++) {
 		const char *at = texts[i];
 
-		assert_int_equal(ct_encoding_to(CT_ENCODING_EBCDIC_037, &at, texts[i] + strlen(texts[i]), bytes), 0);
+		assert_int_equal(ct_encoding_to(CT_ENCODING_EBCDIC_037, &at,
+						texts[i] + strlen(texts[i]), bytes),
+				 0);
 		assert_true(at > texts[i]);
 	}
 }

@@ -1,8 +1,10 @@
 /*
- * test_escape.c - whatever the bytes are, what comes out is one harmless line that says exactly what they were.
+ * test_escape.c - whatever the bytes are, what comes out is one harmless line that says exactly
+ * what they were.
  *
- * The oracle is written the other way round: output is taken apart into what it stands for (and must equal the input), and
- * scanned, with a decoder of its own, for anything that a terminal or a line reader would act upon.
+ * The oracle is written the other way round: output is taken apart into what it stands for (and
+ * must equal the input), and scanned, with a decoder of its own, for anything that a terminal or a
+ * line reader would act upon.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,8 +44,9 @@ static size_t put_utf8(uint32_t code, char *out)
 
 static bool must_be_hidden(uint32_t code)
 {
-	static const uint32_t singles[] = { 0x61C,  0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E,
-					    0x2066, 0x2067, 0x2068, 0x2069, 0x2028, 0x2029, 0xFEFF, 0x7F };
+	static const uint32_t singles[] = { 0x61C,  0x200E, 0x200F, 0x202A, 0x202B, 0x202C,
+					    0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069,
+					    0x2028, 0x2029, 0xFEFF, 0x7F };
 
 	for (size_t i = 0; i < CT_COUNT(singles); i++) {
 		if (code == singles[i])
@@ -126,7 +129,8 @@ static size_t unescape(const char *text, size_t size, char *out)
 
 static struct ct_buf out;
 
-/* The fast copy takes a text exactly if all of it is printable ASCII without marks, and writes no byte beyond it. */
+/* The fast copy takes a text exactly if all of it is printable ASCII without marks, and writes no
+ * byte beyond it. */
 static void check_plain_copy(const char *text, size_t size)
 {
 	static char copy[65536 + 1];
@@ -178,8 +182,10 @@ static void each_kind_as_documented(void **state)
 	assert_escaped("\0\x1B[31m\x7F", 7, "\\u{0}\\u{1B}[31m\\u{7F}");
 	assert_escaped("\xC2\x9B", 2, "\\u{9B}");
 	assert_escaped("\xE2\x80\xAEgnp.exe", 10, "\\u{202E}gnp.exe");
-	assert_escaped("\xD8\x9C\xE2\x81\xA6\xE2\x80\xA8\xEF\xBB\xBF", 11, "\\u{61C}\\u{2066}\\u{2028}\\u{FEFF}");
-	assert_escaped("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80", 15, "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
+	assert_escaped("\xD8\x9C\xE2\x81\xA6\xE2\x80\xA8\xEF\xBB\xBF", 11,
+		       "\\u{61C}\\u{2066}\\u{2028}\\u{FEFF}");
+	assert_escaped("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80", 15,
+		       "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
 	assert_escaped("\x9B\xFF\xC3", 3, "\\x9B\\xFF\\xC3");
 	assert_escaped("\xC0\xAF", 2, "\\xC0\\xAF");                   /* overlong */
 	assert_escaped("\xED\xA0\x80", 3, "\\xED\\xA0\\x80");          /* surrogate */
@@ -195,7 +201,8 @@ static void every_code_point(void **state)
 		size_t size = put_utf8(code, text);
 
 		check(text, size);
-		if (!must_be_hidden(code) && code != '"' && code != '\\' && !(code >= 0xD800 && code <= 0xDFFF))
+		if (!must_be_hidden(code) && code != '"' && code != '\\' &&
+		    !(code >= 0xD800 && code <= 0xDFFF))
 			assert_int_equal(out.size, size);
 	}
 }
@@ -210,16 +217,19 @@ static void every_two_bytes(void **state)
 	}
 }
 
-/* Each lead byte with all second bytes and the edges of third and fourth ones, whole and cut short. */
+/* Each lead byte with all second bytes and the edges of third and fourth ones, whole and cut short.
+ */
 static void long_sequences(void **state)
 {
-	static const char edges[] = { 0x00, 0x22, 0x7F, (char)0x80, (char)0xBF, (char)0xC0, (char)0xFF };
+	static const char edges[] = { 0x00,       0x22,       0x7F,      (char)0x80,
+				      (char)0xBF, (char)0xC0, (char)0xFF };
 
 	(void)state;
 	for (unsigned word = 0xE000; word < 0x10000; word++) {
 		for (size_t i = 0; i < sizeof edges; i++) {
 			for (size_t k = 0; k < sizeof edges; k++) {
-				char text[4] = { (char)(word >> 8), (char)word, edges[i], edges[k] };
+				char text[4] = { (char)(word >> 8), (char)word, edges[i],
+						 edges[k] };
 
 				check(text, 4);
 				check(text, 3);
@@ -278,7 +288,8 @@ static void the_next_character(void **state)
 		char put[4];
 		char *end = ct_utf8_put(put, (uint16_t)wanted);
 
-		assert_int_equal(ct_utf8_decode((unsigned char *)put, (unsigned char *)end, &code), end - put);
+		assert_int_equal(ct_utf8_decode((unsigned char *)put, (unsigned char *)end, &code),
+				 end - put);
 		assert_int_equal(code, wanted);
 	}
 }

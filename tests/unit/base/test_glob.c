@@ -109,8 +109,10 @@ static void hostile_pattern_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(literals_in_any_case),           cmocka_unit_test(stars_and_question_marks),
-		cmocka_unit_test(in_levels_nothing_stands_for_a_dot), cmocka_unit_test(a_question_mark_is_a_character),
+		cmocka_unit_test(literals_in_any_case),
+		cmocka_unit_test(stars_and_question_marks),
+		cmocka_unit_test(in_levels_nothing_stands_for_a_dot),
+		cmocka_unit_test(a_question_mark_is_a_character),
 		cmocka_unit_test(sizes_count_not_terminators),
 		cmocka_unit_test(hostile_pattern_ends),
 	};

@@ -1,6 +1,6 @@
 /*
- * test_guard.c - in a locked section no handler runs and no cancellation acts; what was before is there again after it.  A shield
- * blocks signals for many sections.
+ * test_guard.c - in a locked section no handler runs and no cancellation acts; what was before is
+ * there again after it.  A shield blocks signals for many sections.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -198,7 +198,10 @@ static void a_file_size_limit_raises_no_signal(void **state)
 		if (ct_os_truncate(fd, 4096) == CTRACE_OK || errno != EFBIG)
 			_exit(3);
 		ct_guard_leave();
-		_exit(errno == EFBIG && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 0 ? 0 : 4);
+		_exit(errno == EFBIG && sigpending(&pending) == 0 &&
+				      sigismember(&pending, SIGXFSZ) == 0
+			      ? 0
+			      : 4);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -211,7 +214,8 @@ static void jump_away(int signal)
 	siglongjmp(away, signal);
 }
 
-/* The handler runs as soon as signals are allowed again, and does not return to the end of the section. */
+/* The handler runs as soon as signals are allowed again, and does not return to the end of the
+ * section. */
 static void a_handler_that_leaves_by_a_jump_leaves_nothing_behind(void **state)
 {
 	struct sigaction action = { .sa_handler = jump_away };
@@ -359,7 +363,8 @@ static void output_behind_a_shield_raises_no_signal(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* In a child: SIGXFSZ at its default would end it.  The program's own SIGPIPE waits for the program all the while. */
+/* In a child: SIGXFSZ at its default would end it.  The program's own SIGPIPE waits for the program
+ * all the while. */
 static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state)
 {
 	pid_t child = fork();
@@ -377,11 +382,12 @@ static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state
 		(void)signal(SIGXFSZ, SIG_DFL);
 		(void)sigemptyset(&set);
 		(void)sigaddset(&set, SIGPIPE);
-		if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0 || pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
-		    raise(SIGPIPE) != 0)
+		if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+		    pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 || raise(SIGPIPE) != 0)
 			_exit(2);
 		ct_guard_enter();
-		if (ct_os_append(broken_pipe(), "x", 1, &written) == CTRACE_OK || ct_os_truncate(fd, 4096) == CTRACE_OK)
+		if (ct_os_append(broken_pipe(), "x", 1, &written) == CTRACE_OK ||
+		    ct_os_truncate(fd, 4096) == CTRACE_OK)
 			_exit(4);
 		ct_guard_leave();
 		_exit(sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1 ? 0 : 3);
@@ -392,19 +398,21 @@ static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(each_thread_has_its_own),
-					    cmocka_unit_test(a_lock_raises_the_mark_while_it_is_held),
-					    cmocka_unit_test(a_handler_waits_for_the_end_of_the_section),
-					    cmocka_unit_test(a_cancelled_thread_releases_its_lock),
-					    cmocka_unit_test(a_cancellation_waits_for_the_end_of_a_command),
-					    cmocka_unit_test(the_mask_of_before_is_known_inside),
-					    cmocka_unit_test(a_file_size_limit_raises_no_signal),
-					    cmocka_unit_test(a_handler_that_leaves_by_a_jump_leaves_nothing_behind),
-					    cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours),
-					    cmocka_unit_test(a_sigpipe_of_the_program_in_a_section_arrives),
-					    cmocka_unit_test(a_handler_waits_for_the_end_of_the_shield),
-					    cmocka_unit_test(behind_a_shield_the_mask_is_that_of_before),
-					    cmocka_unit_test(output_behind_a_shield_raises_no_signal) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_thread_has_its_own),
+		cmocka_unit_test(a_lock_raises_the_mark_while_it_is_held),
+		cmocka_unit_test(a_handler_waits_for_the_end_of_the_section),
+		cmocka_unit_test(a_cancelled_thread_releases_its_lock),
+		cmocka_unit_test(a_cancellation_waits_for_the_end_of_a_command),
+		cmocka_unit_test(the_mask_of_before_is_known_inside),
+		cmocka_unit_test(a_file_size_limit_raises_no_signal),
+		cmocka_unit_test(a_handler_that_leaves_by_a_jump_leaves_nothing_behind),
+		cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours),
+		cmocka_unit_test(a_sigpipe_of_the_program_in_a_section_arrives),
+		cmocka_unit_test(a_handler_waits_for_the_end_of_the_shield),
+		cmocka_unit_test(behind_a_shield_the_mask_is_that_of_before),
+		cmocka_unit_test(output_behind_a_shield_raises_no_signal)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,18 +51,21 @@ static uint32_t all_the_same(uint64_t key)
 	return 7;
 }
 
-static void check_found(const struct ct_hash_table *table, const uint64_t *items, uint32_t count, uint32_t (*hash_of)(uint64_t key))
+static void check_found(const struct ct_hash_table *table, const uint64_t *items, uint32_t count,
+			uint32_t (*hash_of)(uint64_t key))
 {
 	for (uint32_t i = 0; i < count + 10; i++) {
 		uint64_t key = key_of(i);
 
-		assert_int_equal(ct_hash_table_find(table, hash_of(key), is_key, items, &key), i < count ? i : CT_HASH_TABLE_NONE);
+		assert_int_equal(ct_hash_table_find(table, hash_of(key), is_key, items, &key),
+				 i < count ? i : CT_HASH_TABLE_NONE);
 	}
 }
 
 static void each_key_is_found_and_no_other(void **state)
 {
-	static uint32_t (*const hashes[])(uint64_t key) = { spread, same_slot, last_slot, all_the_same };
+	static uint32_t (*const hashes[])(uint64_t key) = { spread, same_slot, last_slot,
+							    all_the_same };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(hashes); i++) {
@@ -101,7 +104,8 @@ static void only_keys_of_the_same_hash_are_compared(void **state)
 	compared = 0;
 	assert_int_equal(ct_hash_table_find(&table, 3u << 20, is_key, items, &key), 3);
 	assert_int_equal(compared, 1);
-	assert_int_equal(ct_hash_table_find(&table, 100u << 20, is_key, items, &key), CT_HASH_TABLE_NONE);
+	assert_int_equal(ct_hash_table_find(&table, 100u << 20, is_key, items, &key),
+			 CT_HASH_TABLE_NONE);
 	assert_int_equal(compared, 1);
 	ct_hash_table_fini(&table);
 }
@@ -121,11 +125,14 @@ static void numbers_are_what_they_were_given(void **state)
 		ct_hash_table_add(&table, numbers[i], numbers[i]);
 	}
 	for (uint32_t i = 0; i + 1 < CT_COUNT(numbers); i++)
-		assert_int_equal(ct_hash_table_find(&table, numbers[i], is_key, items, &items[numbers[i]]), numbers[i]);
+		assert_int_equal(
+			ct_hash_table_find(&table, numbers[i], is_key, items, &items[numbers[i]]),
+			numbers[i]);
 	ct_hash_table_fini(&table);
 }
 
-/* An array of more bytes than there can be is refused by the allocator itself; the sanitizer's ends the program instead. */
+/* An array of more bytes than there can be is refused by the allocator itself; the sanitizer's ends
+ * the program instead. */
 static void without_memory_all_is_as_it_was(void **state)
 {
 	struct ct_hash_table table = { 0 };

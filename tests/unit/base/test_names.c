@@ -137,7 +137,8 @@ static void numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++)
-		assert_int_equal(ct_value_number(rows[i].text, strlen(rows[i].text)), rows[i].value);
+		assert_int_equal(ct_value_number(rows[i].text, strlen(rows[i].text)),
+				 rows[i].value);
 	assert_int_equal(ct_value_number("123", 2), 12);
 }
 

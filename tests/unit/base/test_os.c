@@ -1,5 +1,6 @@
 /*
- * test_os.c - calls on what is open: short ones, interrupted ones, and those that a test makes fail.
+ * test_os.c - calls on what is open: short ones, interrupted ones, and those that a test makes
+ * fail.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +59,8 @@ static void reading_is_short_only_at_the_end_of_the_file(void **state)
 	got = 77;
 	assert_int_equal(ct_os_read_at(fd, back, 4, 0, &got), CTRACE_OS_ERROR);
 	assert_int_equal(got, 77);
-	assert_int_equal(ct_os_read_at(fd, back, 4, UINT64_MAX, &got), CTRACE_OS_ERROR); /* no such place */
+	/* no such place */
+	assert_int_equal(ct_os_read_at(fd, back, 4, UINT64_MAX, &got), CTRACE_OS_ERROR);
 	ct_os_close(&fd);
 }
 
@@ -68,7 +70,8 @@ static void an_append_is_one_write_and_says_how_much_went(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_WRONLY | O_CREAT | O_APPEND, &fd), CTRACE_OK);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_WRONLY | O_CREAT | O_APPEND, &fd),
+			 CTRACE_OK);
 	ct_os_fail(CT_OS_WRITE, 0, 2, EINTR);
 	assert_int_equal(ct_os_append(fd, "abc", 3, &written), CTRACE_OK);
 	assert_int_equal(written, 3);
@@ -135,7 +138,8 @@ static void an_empty_variable_counts_as_none(void **state)
 	assert_null(ct_os_environment("CTRACE_TEST_VARIABLE"));
 }
 
-/* An allocation of more than this is interrupted, as by a timer that is faster than the file system; 0: every one, UINT64_MAX: none. */
+/* An allocation of more than this is interrupted, as by a timer that is faster than the file
+ * system; 0: every one, UINT64_MAX: none. */
 static uint64_t interrupted_above = UINT64_MAX;
 static unsigned allocations;
 
@@ -191,8 +195,10 @@ static int store_on_btrfs(void)
 {
 	int fd, flags = 0;
 
-	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    system("exec >/dev/null 2>&1; truncate -s 120M image && mkfs.btrfs -q image && mkdir m && mount -o loop image m") != 0)
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    system("exec >/dev/null 2>&1; truncate -s 120M image && mkfs.btrfs -q image && mkdir m && mount -o loop image m") !=
+		    0)
 		return 77;
 	if (ct_os_open_file(AT_FDCWD, "m/file", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
 		return 1;
@@ -282,8 +288,12 @@ static void a_status_says_what_the_caller_can_do(void **state)
 	static const struct {
 		int error;
 		enum ctrace_status status;
-	} rows[] = { { ENOENT, CTRACE_NOT_FOUND }, { ENOTDIR, CTRACE_NOT_FOUND },        { EACCES, CTRACE_DENIED },
-		     { ELOOP, CTRACE_DENIED },     { ENOMEM, CTRACE_NOT_ENOUGH_MEMORY }, { ENOSPC, CTRACE_OS_ERROR },
+	} rows[] = { { ENOENT, CTRACE_NOT_FOUND },
+		     { ENOTDIR, CTRACE_NOT_FOUND },
+		     { EACCES, CTRACE_DENIED },
+		     { ELOOP, CTRACE_DENIED },
+		     { ENOMEM, CTRACE_NOT_ENOUGH_MEMORY },
+		     { ENOSPC, CTRACE_OS_ERROR },
 		     { EIO, CTRACE_OS_ERROR } };
 
 	(void)state;
@@ -304,7 +314,8 @@ static void what_is_mapped_twice_is_populated_at_once(void **state)
 	(void)state;
 	for (unsigned with_file = 0; with_file < 2; with_file++) {
 		fd = with_file ? open("twice", O_RDWR | O_CREAT, 0600) : -1;
-		assert_int_equal(with_file ? ct_os_allocate(fd, 0, 3 * page) : CTRACE_OK, CTRACE_OK);
+		assert_int_equal(with_file ? ct_os_allocate(fd, 0, 3 * page) : CTRACE_OK,
+				 CTRACE_OK);
 		assert_int_equal(ct_os_map_twice(fd, page, 2 * page, &address), CTRACE_OK);
 		at = address;
 		if (ct_os_populate(address, 5 * page) == CTRACE_OK) { /* Linux 5.14 */

@@ -32,7 +32,8 @@ static void the_descriptor_closes_at_exec_and_blocks_as_usual(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT | O_APPEND, &fd), CTRACE_OK);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT | O_APPEND, &fd),
+			 CTRACE_OK);
 	assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 	assert_true((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0);
 	assert_true((fcntl(fd, F_GETFL) & O_APPEND) != 0);
@@ -149,7 +150,8 @@ static void a_whole_file_is_read_up_to_the_limit(void **state)
 	ct_buf_clear(&buf);
 	assert_int_not_equal(ct_os_read_file("f", 9, &buf), CTRACE_OK);
 	ct_buf_clear(&buf);
-	assert_int_equal(ct_os_read_file("/proc/self/cmdline", 100000, &buf), CTRACE_OK); /* a file of no size */
+	/* a file of no size */
+	assert_int_equal(ct_os_read_file("/proc/self/cmdline", 100000, &buf), CTRACE_OK);
 	assert_true(buf.size > 0);
 	assert_int_equal(mkdir("directory", 0700), 0);
 	assert_int_equal(mkfifo("pipe", 0600), 0);
@@ -167,18 +169,23 @@ static void what_others_may_write_is_not_trusted(void **state)
 	(void)state;
 	ct_buf_init(&buf);
 	assert_int_equal(mkdir("trusted", 0700), 0);
-	assert_int_equal(ct_os_open_file(AT_FDCWD, "trusted/f", O_WRONLY | O_CREAT, &fd), CTRACE_OK);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "trusted/f", O_WRONLY | O_CREAT, &fd),
+			 CTRACE_OK);
 	assert_int_equal(ct_os_write_at(fd, "text", 4, 0), CTRACE_OK);
 	ct_os_close(&fd);
 	assert_int_equal(ct_os_read_trusted("trusted", "f", CT_OS_OWN, 100, &buf), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&buf), "text");
 	ct_buf_clear(&buf);
-	assert_int_equal(ct_os_read_trusted("trusted", "missing", CT_OS_OWN, 100, &buf), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_os_read_trusted("missing", "f", CT_OS_NAMED, 100, &buf), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_os_read_trusted("trusted/f", "f", CT_OS_NAMED, 100, &buf), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted("trusted", "missing", CT_OS_OWN, 100, &buf),
+			 CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted("missing", "f", CT_OS_NAMED, 100, &buf),
+			 CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_read_trusted("trusted/f", "f", CT_OS_NAMED, 100, &buf),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(ct_os_read_trusted(".", "trusted", CT_OS_NAMED, 100, &buf), CTRACE_DENIED);
 	assert_int_equal(symlink("f", "trusted/link"), 0);
-	assert_int_equal(ct_os_read_trusted("trusted", "link", CT_OS_OWN, 100, &buf), CTRACE_DENIED);
+	assert_int_equal(ct_os_read_trusted("trusted", "link", CT_OS_OWN, 100, &buf),
+			 CTRACE_DENIED);
 	assert_int_equal(ct_os_read_trusted("trusted", "link", CT_OS_NAMED, 100, &buf), CTRACE_OK);
 	ct_buf_clear(&buf);
 	assert_int_equal(chmod("trusted/f", 0660), 0);
@@ -277,7 +284,8 @@ static void open_as_another_user(void)
 	if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
 		_exit(1);
 	fd = ct_os_open_kept(AT_FDCWD, "own");
-	if (fd < 3 || write(fd, "x", 1) != 1 || fstat(fd, &info) != 0 || (info.st_mode & 07777) != CT_OS_KEPT_MODE)
+	if (fd < 3 || write(fd, "x", 1) != 1 || fstat(fd, &info) != 0 ||
+	    (info.st_mode & 07777) != CT_OS_KEPT_MODE)
 		_exit(2);
 	if (ct_os_open_kept(AT_FDCWD, "other") != -1 || errno != EACCES)
 		_exit(3);
@@ -322,7 +330,8 @@ static void a_descriptor_of_ours_has_a_high_number(void **state)
 	low = open("f", O_RDONLY | O_CLOEXEC);
 	assert_true(low < 96); /* the number for a moment is free again */
 	ct_os_close(&fd);
-	/* Under a small limit, as high as that goes; where nothing is free there, any number above 2. */
+	/* Under a small limit, as high as that goes; where nothing is free there, any number
+	 * above 2. */
 	few = (struct rlimit){ .rlim_cur = 8, .rlim_max = before.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR, &fd), CTRACE_OK);
@@ -347,7 +356,8 @@ static void take_all(const char *name)
 	assert_true(open("program's", O_RDWR | O_CREAT, 0600) >= 0);
 }
 
-/* The program closes everything between open() and the move to a high number, and gets the low number for a file of its own. */
+/* The program closes everything between open() and the move to a high number, and gets the low
+ * number for a file of its own. */
 static void a_file_is_compared_with_its_name_before_it_is_touched(void **state)
 {
 	struct stat info;
@@ -356,7 +366,8 @@ static void a_file_is_compared_with_its_name_before_it_is_touched(void **state)
 	(void)state;
 	assert_int_equal(system("echo precious > \"program's\"; chmod 644 \"program's\""), 0);
 	ct_point_set(take_all);
-	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT | O_TRUNC, &fd), CTRACE_OK);
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT | O_TRUNC, &fd),
+			 CTRACE_OK);
 	assert_null(ct_point_reached);
 	assert_int_equal(stat("program's", &info), 0);
 	assert_int_equal(info.st_size, 9);

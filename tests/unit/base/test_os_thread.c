@@ -68,7 +68,8 @@ static void our_threads_take_no_signals_and_leave_the_callers_mask_alone(void **
 	}
 	assert_int_not_equal(facts.tid, ct_os_thread_id());
 	ct_os_fail(CT_OS_THREAD, 0, 1, EAGAIN);
-	assert_int_equal(ct_os_thread_start(tell_facts, &facts, "ctrace-test", &thread), CTRACE_OS_ERROR);
+	assert_int_equal(ct_os_thread_start(tell_facts, &facts, "ctrace-test", &thread),
+			 CTRACE_OS_ERROR);
 }
 
 struct source_processes {
@@ -97,7 +98,8 @@ static void *look_at_source_processes(void *argument)
 		ct_os_thread_child();
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
 		for (int signal = 1; signal <= 31; signal++)
-			if (sigismember(&mask, signal) != sigismember(&source_processes->mask, signal))
+			if (sigismember(&mask, signal) !=
+			    sigismember(&source_processes->mask, signal))
 				_exit(1);
 		_exit(ct_os_thread_is_own() ? 2 : 0);
 	}
@@ -124,18 +126,22 @@ static void our_threads_are_ordinary_and_know_the_programs_mask(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
 	ct_guard_enter();
-	assert_int_equal(ct_os_thread_start(look_at_source_processes, &source_processes, "ctrace-test", &thread), CTRACE_OK);
+	assert_int_equal(ct_os_thread_start(look_at_source_processes, &source_processes,
+					    "ctrace-test", &thread),
+			 CTRACE_OK);
 	ct_guard_leave();
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
-	assert_true(source_processes.is_own && source_processes.has_mask && !source_processes.child_is_own);
+	assert_true(source_processes.is_own && source_processes.has_mask &&
+		    !source_processes.child_is_own);
 	assert_int_equal(source_processes.policy, SCHED_OTHER);
 	assert_int_equal(source_processes.cpus, CPU_COUNT(&all));
 	assert_int_equal(sigismember(&source_processes.mask, SIGTERM), 0);
 }
 
-/* As much as the stack of one of our threads has: it is taken from there, in each thread of this program. */
+/* As much as the stack of one of our threads has: it is taken from there, in each thread of this
+ * program. */
 static __thread volatile unsigned char large[1 << 20];
 
 static void *use_large(void *argument)
@@ -226,12 +232,14 @@ static void a_thread_with_descriptors_of_its_own(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(ours), 0);
-	assert_int_equal(ct_os_thread_start(take_own_descriptors, &held, "ctrace-test", &thread), CTRACE_OK);
+	assert_int_equal(ct_os_thread_start(take_own_descriptors, &held, "ctrace-test", &thread),
+			 CTRACE_OK);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(held.has_own);
 	assert_false(held.had_some);
 	assert_int_equal(held.opened, 0);
-	/* What it did is nothing to the others; and it does not hold the end of a pipe that they close. */
+	/* What it did is nothing to the others; and it does not hold the end of a pipe that they
+	 * close. */
 	assert_int_equal(write(ours[1], "x", 1), 1);
 	assert_true(fcntl(1, F_GETFD) >= 0);
 	assert_int_equal(close(ours[0]) + close(ours[1]), 0);

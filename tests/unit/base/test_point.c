@@ -1,5 +1,6 @@
 /*
- * test_point.c - a hook runs where a point is, on the thread that comes by, and not after it was taken away.
+ * test_point.c - a hook runs where a point is, on the thread that comes by, and not after it was
+ * taken away.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -31,8 +31,8 @@ static void blanks_are_those_of_ascii(void **state)
 	for (int c = 0; c < 256; c++)
 		count += ct_is_blank((char)c);
 	assert_int_equal(count, 6);
-	assert_true(ct_is_blank(' ') && ct_is_blank('\t') && ct_is_blank('\n') && ct_is_blank('\v') && ct_is_blank('\f') &&
-		    ct_is_blank('\r'));
+	assert_true(ct_is_blank(' ') && ct_is_blank('\t') && ct_is_blank('\n') &&
+		    ct_is_blank('\v') && ct_is_blank('\f') && ct_is_blank('\r'));
 }
 
 static void assert_quoted(const char *word, size_t size, size_t limit, const char *expected)

@@ -145,7 +145,8 @@ static void sections_in_a_call_leave_signals_to_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_memory_it_is_called_where_we_are), /* before there is a stack to use again */
+		/* before there is a stack to use again */
+		cmocka_unit_test(without_memory_it_is_called_where_we_are),
 		cmocka_unit_test(a_small_thread_calls_what_needs_much),
 		cmocka_unit_test(the_next_call_has_the_same_stack),
 		cmocka_unit_test(sections_in_a_call_leave_signals_to_it),

@@ -22,7 +22,8 @@ static void every_status_has_a_name_and_a_sentence_of_its_own(void **state)
 
 		assert_non_null(name);
 		assert_non_null(ctrace_status_text((enum ctrace_status)a));
-		assert_true(strlen(name) > 1 && strlen(ctrace_status_text((enum ctrace_status)a)) > 3);
+		assert_true(strlen(name) > 1 &&
+			    strlen(ctrace_status_text((enum ctrace_status)a)) > 3);
 		assert_null(strpbrk(name, " -.abcdefghijklmnopqrstuvwxyz"));
 		for (int b = 0; b < a; b++)
 			assert_string_not_equal(name, ctrace_status_name((enum ctrace_status)b));
@@ -66,7 +67,8 @@ static void every_loss_has_a_name_of_its_own(void **state)
 		assert_non_null(ctrace_loss_name((enum ctrace_loss)a));
 		assert_true(strlen(ctrace_loss_name((enum ctrace_loss)a)) > 3);
 		for (int b = 0; b < a; b++)
-			assert_string_not_equal(ctrace_loss_name((enum ctrace_loss)a), ctrace_loss_name((enum ctrace_loss)b));
+			assert_string_not_equal(ctrace_loss_name((enum ctrace_loss)a),
+						ctrace_loss_name((enum ctrace_loss)b));
 	}
 }
 
@@ -77,7 +79,8 @@ static void any_other_number_is_answered_too(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
 		assert_string_equal(ctrace_status_name((enum ctrace_status)numbers[i]), "UNKNOWN");
-		assert_string_equal(ctrace_status_text((enum ctrace_status)numbers[i]), "an unknown status");
+		assert_string_equal(ctrace_status_text((enum ctrace_status)numbers[i]),
+				    "an unknown status");
 		assert_string_equal(ctrace_loss_name((enum ctrace_loss)numbers[i]), "unknown");
 	}
 }

@@ -58,18 +58,21 @@ static void expect_level(const char *word, const char *expected)
 {
 	const char *found = ct_suggest_level((struct ct_span){ word, strlen(word) }, true);
 
-	assert_true(found == NULL ? expected == NULL : expected != NULL && strcmp(found, expected) == 0);
+	assert_true(found == NULL ? expected == NULL
+				  : expected != NULL && strcmp(found, expected) == 0);
 }
 
 static void levels_of_other_systems(void **state)
 {
-	static const char *const pairs[][2] = { { "warning", "warn" },  { "Wrn", "warn" },      { "WARNINGS", "warn" },
-						{ "err", "error" },     { "severe", "error" },  { "info,", "info" },
-						{ "\"info\"", "info" }, { "notice", "info" },   { "verbose", "debug" },
-						{ "crit", "fatal" },    { "fatall", "fatal" },  { "off", "none" },
-						{ "5", "none" },        { "-1", "none" },       { "on", NULL },
-						{ "77", NULL },         { "", NULL },           { "loudest", NULL },
-						{ "wraning", "warn" },  { "vebrose", "debug" }, { "sevre", "error" } };
+	static const char *const pairs[][2] = {
+		{ "warning", "warn" },  { "Wrn", "warn" },      { "WARNINGS", "warn" },
+		{ "err", "error" },     { "severe", "error" },  { "info,", "info" },
+		{ "\"info\"", "info" }, { "notice", "info" },   { "verbose", "debug" },
+		{ "crit", "fatal" },    { "fatall", "fatal" },  { "off", "none" },
+		{ "5", "none" },        { "-1", "none" },       { "on", NULL },
+		{ "77", NULL },         { "", NULL },           { "loudest", NULL },
+		{ "wraning", "warn" },  { "vebrose", "debug" }, { "sevre", "error" }
+	};
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(pairs); i++)

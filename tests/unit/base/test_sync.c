@@ -73,7 +73,8 @@ static void a_record_is_dated_within_a_microsecond(void **state)
 		off += distance(ct_sync_wall_ns(&sync, ticks[i]), wall[i]) > 1000;
 	assert_true(sync.point_count >= 3);
 	assert_int_equal(sync.epoch_count, 1);
-	/* A machine that takes the processor away between two readings is no fault of the conversion. */
+	/* A machine that takes the processor away between two readings is no fault of the
+	 * conversion. */
 	assert_true(off <= 2 * RECORDS / 20);
 }
 
@@ -89,7 +90,9 @@ static void time_never_goes_back_as_ticks_rise(void **state)
 		ct_sync_update(&sync);
 	}
 	for (uint64_t i = 0; i <= 10000; i++) {
-		uint64_t ticks = sync.points[0].ticks + (sync.latest.ticks - sync.points[0].ticks) / 5000 * i; /* and as far beyond */
+		/* and as far beyond */
+		uint64_t ticks = sync.points[0].ticks +
+				 (sync.latest.ticks - sync.points[0].ticks) / 5000 * i;
 		uint64_t time = ct_sync_wall_ns(&sync, ticks);
 
 		assert_true(time >= last);
@@ -121,9 +124,10 @@ struct machine {
 
 static struct ct_clock_reading machine_read(const struct machine *m)
 {
-	return (struct ct_clock_reading){
-		.ticks = m->ticks + 3 * m->now, .boot_ns = m->boot_ns + m->now, .wall_ns = m->wall_ns + m->now, .width_ns = 50
-	};
+	return (struct ct_clock_reading){ .ticks = m->ticks + 3 * m->now,
+					  .boot_ns = m->boot_ns + m->now,
+					  .wall_ns = m->wall_ns + m->now,
+					  .width_ns = 50 };
 }
 
 static void machine_update(struct machine *m)
@@ -148,7 +152,9 @@ static struct machine *machine_start(void)
 	static struct machine m;
 	struct ct_clock_reading now;
 
-	m = (struct machine){ .ticks = 900 * SECOND, .boot_ns = 77 * SECOND, .wall_ns = 1000 * HOUR };
+	m = (struct machine){ .ticks = 900 * SECOND,
+			      .boot_ns = 77 * SECOND,
+			      .wall_ns = 1000 * HOUR };
 	now = machine_read(&m);
 	ct_sync_begin(&m.sync, CT_CLOCK_TSC, &now);
 	machine_run(&m, 500 * MS);
@@ -176,13 +182,15 @@ static const struct ctrace_clock *clock_at(const struct machine *m, struct momen
 {
 	const struct ctrace_clock *clock;
 
-	assert_int_equal(ct_sync_date(&m->sync, event.ticks, &clock), ct_sync_wall_ns(&m->sync, event.ticks));
+	assert_int_equal(ct_sync_date(&m->sync, event.ticks, &clock),
+			 ct_sync_wall_ns(&m->sync, event.ticks));
 	return clock;
 }
 
 /* ---- the wall clock is set ---- */
 
-/* Events before, at once after and long after a step, the consumer thread having slept before it. */
+/* Events before, at once after and long after a step, the consumer thread having slept before it.
+ */
 static void check_step(int64_t by_ns, uint64_t asleep_ns)
 {
 	struct machine *m = machine_start();
@@ -382,7 +390,9 @@ static void ticks_that_stand_still_in_a_sleep_begin_anew(void **state)
 
 static void a_sleep_that_the_monotonic_clock_leaves_out_is_no_step(void **state)
 {
-	struct ct_clock_reading now = { .ticks = SECOND, .boot_ns = SECOND, .wall_ns = HOUR, .width_ns = 50 };
+	struct ct_clock_reading now = {
+		.ticks = SECOND, .boot_ns = SECOND, .wall_ns = HOUR, .width_ns = 50
+	};
 	struct ct_sync sync;
 
 	(void)state;
@@ -414,7 +424,8 @@ static void readings_of_two_processors_at_once_say_nothing(void **state)
 
 /* ---- history ---- */
 
-/* The wall clock's rate wanders by 20 ppm and back in ten minutes, as in a warm room: what it is ahead by after `ns`. */
+/* The wall clock's rate wanders by 20 ppm and back in ten minutes, as in a warm room: what it is
+ * ahead by after `ns`. */
 static uint64_t wander(uint64_t ns)
 {
 	uint64_t half = 300 * SECOND, in = ns % (2 * half);
@@ -428,7 +439,10 @@ static void the_past_is_dated_by_near_points(void **state)
 	uint64_t base = m->wall_ns, boot = m->boot_ns, end = 3 * HOUR;
 	static const struct {
 		uint64_t age, off;
-	} limits[] = { { 5 * SECOND, 30000 }, { 60 * SECOND, 200000 }, { 1000 * SECOND, 2 * MS }, { 3 * HOUR, 6 * MS } };
+	} limits[] = { { 5 * SECOND, 30000 },
+		       { 60 * SECOND, 200000 },
+		       { 1000 * SECOND, 2 * MS },
+		       { 3 * HOUR, 6 * MS } };
 	size_t limit = CT_COUNT(limits);
 	uint64_t ticks_last = 0, last = 0;
 
@@ -442,14 +456,16 @@ static void the_past_is_dated_by_near_points(void **state)
 	assert_int_equal(m->sync.epoch_count, 1);
 	assert_true(m->sync.point_count >= CT_SYNC_POINTS / 2);
 	for (uint64_t at = SECOND; at < end; at += 77 * MS + 7) {
-		uint64_t ticks = m->ticks + 3 * at, wall = base + at + wander(at), date = ct_sync_wall_ns(&m->sync, ticks);
+		uint64_t ticks = m->ticks + 3 * at, wall = base + at + wander(at),
+			 date = ct_sync_wall_ns(&m->sync, ticks);
 
 		while (limit > 0 && end - at <= limits[limit - 1].age)
 			limit--;
 		assert_true(limit < CT_COUNT(limits));
 		assert_in_range(distance(date, wall), 0, limits[limit].off);
 		/* Without seams. */
-		assert_true(last == 0 || (date >= last && date - last <= (ticks - ticks_last) / 3 + 100000));
+		assert_true(last == 0 ||
+			    (date >= last && date - last <= (ticks - ticks_last) / 3 + 100000));
 		last = date;
 		ticks_last = ticks;
 	}
@@ -496,7 +512,8 @@ static void after_many_steps_the_newest_are_kept(void **state)
 		assert_int_equal(clock_at(m, events[i])->steps, i + 1);
 	}
 	/* What is older is dated by the oldest. */
-	assert_true(ct_sync_wall_ns(&m->sync, events[0].ticks) <= events[CT_COUNT(events) - CT_SYNC_EPOCHS].wall_ns);
+	assert_true(ct_sync_wall_ns(&m->sync, events[0].ticks) <=
+		    events[CT_COUNT(events) - CT_SYNC_EPOCHS].wall_ns);
 }
 
 static void what_was_scribbled_over_is_begun_anew(void **state)
@@ -599,8 +616,10 @@ static void a_real_clock_s_time_comes_back(void **state)
 		pass_ms(1);
 		ct_sync_update(&sync);
 	}
-	for (uint64_t wall = sync.points[0].wall_ns - 500 * MS; wall < sync.latest.wall_ns + 500 * MS; wall += 12345)
-		assert_true(distance(ct_sync_wall_ns(&sync, ct_sync_ticks(&sync, wall)), wall) <= 1);
+	for (uint64_t wall = sync.points[0].wall_ns - 500 * MS;
+	     wall < sync.latest.wall_ns + 500 * MS; wall += 12345)
+		assert_true(distance(ct_sync_wall_ns(&sync, ct_sync_ticks(&sync, wall)), wall) <=
+			    1);
 }
 
 static void hostile_points_give_some_time_and_no_crash(void **state)
@@ -657,7 +676,8 @@ static struct ct_clock_reading twins(uint64_t value)
 
 static bool is_whole_copy(const struct ct_sync *copy)
 {
-	bool is_whole = copy->latest.ticks == copy->latest.wall_ns && copy->real_ns == copy->latest.wall_ns && copy->epoch_count == 1 &&
+	bool is_whole = copy->latest.ticks == copy->latest.wall_ns &&
+			copy->real_ns == copy->latest.wall_ns && copy->epoch_count == 1 &&
 			copy->epochs[0].points == copy->point_count;
 
 	for (uint32_t i = 0; i < copy->point_count; i++)
@@ -669,7 +689,8 @@ static void shared_make(void)
 {
 	struct ct_clock_reading now = twins(SECOND);
 
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	assert_true(shared != MAP_FAILED);
 	ct_sync_begin(&shared->slot[0], CT_CLOCK_MONOTONIC, &now);
 }

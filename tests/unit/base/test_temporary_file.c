@@ -73,7 +73,8 @@ static void a_file_whose_name_is_removed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_directory), cmocka_unit_test(a_file_without_a_name),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_directory),
+					    cmocka_unit_test(a_file_without_a_name),
 					    cmocka_unit_test(a_file_whose_name_is_removed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

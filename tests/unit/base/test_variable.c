@@ -20,7 +20,8 @@ static const char *text;
 static enum ct_variable_fault find(const char *in)
 {
 	text = in;
-	return ct_variable_find_fault(ct_span_of(in, in + strlen(in)), names, CT_COUNT(names), &name);
+	return ct_variable_find_fault(ct_span_of(in, in + strlen(in)), names, CT_COUNT(names),
+				      &name);
 }
 
 static void check_name(size_t at, const char *expected)
@@ -68,15 +69,21 @@ static void only_the_text_is_read(void **state)
 	static const char long_text[] = "$(TIME) $(DATA)";
 
 	(void)state;
-	assert_int_equal(ct_variable_find_fault((struct ct_span){ long_text, 14 }, names, CT_COUNT(names), &name), CT_VARIABLE_OPEN);
+	assert_int_equal(ct_variable_find_fault((struct ct_span){ long_text, 14 }, names,
+						CT_COUNT(names), &name),
+			 CT_VARIABLE_OPEN);
 	assert_int_equal(name.size, 4);
-	assert_int_equal(ct_variable_find_fault((struct ct_span){ long_text, 9 }, names, CT_COUNT(names), &name), CT_VARIABLE_GOOD);
+	assert_int_equal(ct_variable_find_fault((struct ct_span){ long_text, 9 }, names,
+						CT_COUNT(names), &name),
+			 CT_VARIABLE_GOOD);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_wrong), cmocka_unit_test(no_such_variable),
-					    cmocka_unit_test(one_that_is_not_closed), cmocka_unit_test(only_the_text_is_read) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_wrong),
+					    cmocka_unit_test(no_such_variable),
+					    cmocka_unit_test(one_that_is_not_closed),
+					    cmocka_unit_test(only_the_text_is_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

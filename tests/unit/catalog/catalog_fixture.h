@@ -1,5 +1,6 @@
 /*
- * catalog_fixture.h - what the tests of catalogues share: one that is empty before each test, and what was reported about.
+ * catalog_fixture.h - what the tests of catalogues share: one that is empty before each test, and
+ * what was reported about.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +60,8 @@ static UNUSED int catalog_teardown(void **state)
 static UNUSED void show_seen(void)
 {
 	for (unsigned i = 0; i < seen.count && i < CT_COUNT(seen.diagnostic); i++)
-		print_message("# %s:%u:%u: %s; expected %s\n", seen.path[i], seen.diagnostic[i].line, seen.diagnostic[i].column,
+		print_message("# %s:%u:%u: %s; expected %s\n", seen.path[i],
+			      seen.diagnostic[i].line, seen.diagnostic[i].column,
 			      seen.diagnostic[i].message, seen.diagnostic[i].expected);
 }
 
@@ -101,7 +103,8 @@ static UNUSED void assert_seen(unsigned index, unsigned line, unsigned column, c
 }
 
 /* The one error of a catalogue. */
-static UNUSED void assert_diagnostic(const char *text, unsigned line, unsigned column, const char *message, const char *expected)
+static UNUSED void assert_diagnostic(const char *text, unsigned line, unsigned column,
+				     const char *message, const char *expected)
 {
 	parse_bad(text);
 	if (seen.count != 1)
@@ -133,7 +136,8 @@ static UNUSED void assert_marked(const char *marked, const char *message)
 
 static UNUSED const struct ct_catalog_component *component(const char *name)
 {
-	const struct ct_catalog_component *found = ct_catalog_component(catalog, name, strlen(name));
+	const struct ct_catalog_component *found =
+		ct_catalog_component(catalog, name, strlen(name));
 
 	assert_non_null(found);
 	return found;

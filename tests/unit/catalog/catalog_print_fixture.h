@@ -1,5 +1,6 @@
 /*
- * catalog_print_fixture.h - what the tests of printers share: a catalogue, what a printer has made of it, and the example that each prints.
+ * catalog_print_fixture.h - what the tests of printers share: a catalogue, what a printer has made
+ * of it, and the example that each prints.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

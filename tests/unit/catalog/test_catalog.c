@@ -1,5 +1,6 @@
 /*
- * test_catalog.c - the set: which files are read, in which order, what is found in it, and how much it takes.
+ * test_catalog.c - the set: which files are read, in which order, what is found in it, and how much
+ * it takes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,8 @@ static void finds_components(void **state)
 	assert_null(ct_catalog_component(catalog, "X.APP", 5));
 	assert_null(ct_catalog_component(catalog, "", 0));
 	assert_null(ct_catalog_component(catalog, "...", 3));
-	assert_ptr_equal(ct_catalog_component(catalog, "APPXYZ", 3), component("APP")); /* counted, not terminated */
+	/* counted, not terminated */
+	assert_ptr_equal(ct_catalog_component(catalog, "APPXYZ", 3), component("APP"));
 	assert_string_equal(ct_catalog_at(catalog, 0)->name, "App.Db");
 	assert_string_equal(ct_catalog_at(catalog, 2)->name, "other");
 	assert_null(ct_catalog_at(catalog, 3));
@@ -127,7 +129,8 @@ static void without_who_is_told(void **state)
 	(void)state;
 	assert_int_equal(ct_catalog_parse(catalog, "x", "a: b", 4, NULL, NULL), CTRACE_DAMAGED);
 	assert_int_equal(ct_catalog_add(catalog, "nothing.yaml", NULL, NULL), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_catalog_add_list(catalog, "nothing.yaml", NULL, NULL), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_catalog_add_list(catalog, "nothing.yaml", NULL, NULL),
+			 CTRACE_NOT_FOUND);
 	ct_catalog_destroy(NULL);
 }
 
@@ -141,7 +144,8 @@ static void a_list(void **state)
 	assert_int_equal(seen.count, 0);
 	assert_string_equal(component("A")->path, "list/a.yaml");
 	assert_string_equal(component("ONE")->path, "one");
-	assert_int_equal(ct_catalog_add_list(catalog, "nix:list/a.yaml", see, &seen), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_catalog_add_list(catalog, "nix:list/a.yaml", see, &seen),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(seen.count, 2);
 	assert_string_equal(seen.path[0], "nix");
 	assert_seen(0, 0, 0, "there is no such file or directory");
@@ -179,7 +183,8 @@ static void counts(void **state)
 
 	(void)state;
 	parse("component: A\nevents: {1: X, 2: Y}\n---\ncomponent: B\nevents: {1: X}\n");
-	assert_int_equal(parse_sized("component: C\nevents: {1: X, 2: x, 3: Z, q: V}\n", 46), CTRACE_DAMAGED);
+	assert_int_equal(parse_sized("component: C\nevents: {1: X, 2: x, 3: Z, q: V}\n", 46),
+			 CTRACE_DAMAGED);
 	sum = ct_catalog_counts(catalog);
 	assert_int_equal(sum.files, 2);
 	assert_int_equal(sum.components, 3);
@@ -220,7 +225,8 @@ static void a_guest_takes_less(void **state)
 		ct_buf_add_format(&text, "  %u: {mnemonic: E%u, arguments: *a}\n", i, i);
 	assert_int_equal(parse_sized(ct_buf_text(&text), text.size), CTRACE_DAMAGED);
 	assert_int_equal(seen.count, 1);
-	assert_string_equal(seen.diagnostic[0].message, "with this there is too much in the catalogue");
+	assert_string_equal(seen.diagnostic[0].message,
+			    "with this there is too much in the catalogue");
 	assert_null(ct_catalog_component(catalog, "B", 1));
 	ct_catalog_destroy(catalog);
 	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);

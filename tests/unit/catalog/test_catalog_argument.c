@@ -1,5 +1,6 @@
 /*
- * test_catalog_argument.c - items: how each is printed, what its values are called, and which keys do not go together.
+ * test_catalog_argument.c - items: how each is printed, what its values are called, and which keys
+ * do not go together.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,10 @@ static const struct ct_argument *argument(const char *keys)
 
 	catalog_teardown(NULL);
 	catalog_setup(NULL);
-	(void)snprintf(text, sizeof text, "component: A\nevents:\n  1:\n    mnemonic: X\n    arguments:\n      - {%s}\n", keys);
+	(void)snprintf(
+		text, sizeof text,
+		"component: A\nevents:\n  1:\n    mnemonic: X\n    arguments:\n      - {%s}\n",
+		keys);
 	parse(text);
 	type = event("A", 1);
 	assert_int_equal(type->argument_count, 1);
@@ -43,9 +47,12 @@ static void printing(void **state)
 	assert_int_equal(argument("name: a, print: default")->print, CT_PRINT_DEFAULT);
 	assert_int_equal(argument("name: a, print: HEX")->print, CT_PRINT_HEX);
 	assert_int_equal(argument("name: a, print: decimal")->print, CT_PRINT_DECIMAL);
-	assert_int_equal(argument("name: a, print: text, encoding: ebcdic-037")->print, CT_PRINT_TEXT);
-	assert_int_equal(argument("name: a, print: text, encoding: ebcdic-037")->encoding, CT_ENCODING_EBCDIC_037);
-	assert_int_equal(argument("name: a, print: text, encoding: utf-8")->encoding, CT_ENCODING_ASCII);
+	assert_int_equal(argument("name: a, print: text, encoding: ebcdic-037")->print,
+			 CT_PRINT_TEXT);
+	assert_int_equal(argument("name: a, print: text, encoding: ebcdic-037")->encoding,
+			 CT_ENCODING_EBCDIC_037);
+	assert_int_equal(argument("name: a, print: text, encoding: utf-8")->encoding,
+			 CT_ENCODING_ASCII);
 	assert_int_equal(argument("name: a, print: time")->print, CT_PRINT_TIME);
 	assert_int_equal(argument("name: a, print: time")->unit_ns, 1);
 	assert_int_equal(argument("name: a, unit: ns")->unit_ns, 1);
@@ -59,9 +66,9 @@ static void printing(void **state)
 
 static void values(void **state)
 {
-	const struct ct_argument *item =
-		argument("name: a, values: {OPEN: 1, closed file: 0x2, MINUS: -1, \"LEAST\": -9223372036854775808, MOST: "
-			 "18446744073709551614, NO: 0}");
+	const struct ct_argument *item = argument(
+		"name: a, values: {OPEN: 1, closed file: 0x2, MINUS: -1, \"LEAST\": -9223372036854775808, MOST: "
+		"18446744073709551614, NO: 0}");
 
 	(void)state;
 	assert_int_equal(item->label_count, 6); /* in the order of the file */
@@ -82,7 +89,8 @@ static void marks(void **state)
 	assert_true(argument("name: a, asid: on")->is_asid);
 	assert_true(argument("name: a, jobname: Yes")->is_jobname);
 	assert_false(argument("name: a, jobname: no")->is_jobname);
-	assert_string_equal(argument("name: a, description: 'what, it is'")->description, "what, it is");
+	assert_string_equal(argument("name: a, description: 'what, it is'")->description,
+			    "what, it is");
 }
 
 static void the_component_s_encoding(void **state)
@@ -92,7 +100,8 @@ static void the_component_s_encoding(void **state)
 	      "---\ncomponent: B\nevents: {1: {mnemonic: X, arguments: [a]}}\n");
 	assert_int_equal(event("A", 1)->arguments[0].encoding, CT_ENCODING_EBCDIC_037);
 	assert_int_equal(event("A", 1)->arguments[1].encoding, CT_ENCODING_ASCII);
-	assert_int_equal(event("B", 1)->arguments[0].encoding, CT_ENCODING_ASCII); /* only its own */
+	/* only its own */
+	assert_int_equal(event("B", 1)->arguments[0].encoding, CT_ENCODING_ASCII);
 }
 
 static void diagnostics(void **state)
@@ -104,28 +113,39 @@ static void diagnostics(void **state)
 		{ "- @-a", "\"-a\" does not begin with a letter" },
 		{ "- @a.b", "\"a.b\" has a character that may not be there" },
 		{ "- @''", "\"\" is empty" },
-		{ "- {name: a, @nmae: x}", "\"nmae\" is no key of an argument (did you mean name?)" },
-		{ "- {name: a, print: @hexx}", "\"hexx\" is none of these words (did you mean hex?)" },
+		{ "- {name: a, @nmae: x}",
+		  "\"nmae\" is no key of an argument (did you mean name?)" },
+		{ "- {name: a, print: @hexx}",
+		  "\"hexx\" is none of these words (did you mean hex?)" },
 		{ "- {name: a, print: hex, unit: @ms}", "only a time has a unit" },
 		{ "- {name: a, unit: @h}", "\"h\" is none of these words" },
-		{ "- {name: a, print: hex, values: @{A: 1}}", "values have no names when printed so" },
+		{ "- {name: a, print: hex, values: @{A: 1}}",
+		  "values have no names when printed so" },
 		{ "- {name: a, print: @flags}", "what the values are called is not said" },
 		{ "- {name: a, print: @enumeration}", "what the values are called is not said" },
 		{ "- {name: a, values: @{}}", "there are no values here" },
 		{ "- {name: a, values: @[A, B]}", "there are no values here" },
 		{ "- {name: a, values: {A: @x}}", "\"x\" is no number" },
 		{ "- {name: a, values: {A: @--1}}", "\"--1\" is no number" },
-		{ "- {name: a, values: {A: @18446744073709551616}}", "\"18446744073709551616\" is too large" },
-		{ "- {name: a, values: {A: @-9223372036854775809}}", "\"-9223372036854775809\" is too small" },
-		{ "- {name: a, values: {@\"A\\n\": 1}}", "\"A\\n\" has a character that may not be there" },
-		{ "- {name: a, values: {A: 1, @B: 0x1}}", "\"B\" has the value of another, on line 6" },
+		{ "- {name: a, values: {A: @18446744073709551616}}",
+		  "\"18446744073709551616\" is too large" },
+		{ "- {name: a, values: {A: @-9223372036854775809}}",
+		  "\"-9223372036854775809\" is too small" },
+		{ "- {name: a, values: {@\"A\\n\": 1}}",
+		  "\"A\\n\" has a character that may not be there" },
+		{ "- {name: a, values: {A: 1, @B: 0x1}}",
+		  "\"B\" has the value of another, on line 6" },
 		{ "- {name: a, values: {A: 1, @a: 2}}", "\"a\" is the name of another, on line 6" },
 		{ "- {name: a, print: @record}", "what the record looks like is not said" },
-		{ "- {name: a, record: @R}", "this says something of a copybook, and there is none" },
-		{ "- {name: a, dialect: @mf}", "this says something of a copybook, and there is none" },
-		{ "- {name: a, odoslide: @true}", "this says something of a copybook, and there is none" },
+		{ "- {name: a, record: @R}",
+		  "this says something of a copybook, and there is none" },
+		{ "- {name: a, dialect: @mf}",
+		  "this says something of a copybook, and there is none" },
+		{ "- {name: a, odoslide: @true}",
+		  "this says something of a copybook, and there is none" },
 		{ "- {name: a, copybook: @''}", "which copybook is not said" },
-		{ "- {name: a, print: time, encoding: @ascii}", "only texts and records have an encoding" },
+		{ "- {name: a, print: time, encoding: @ascii}",
+		  "only texts and records have an encoding" },
 		{ "- {name: a, key: @2}", "\"2\" is none of these words" },
 		{ "- {name: a, asid: true, jobname: @true}", "this is the ASID already" },
 		{ "- a\n  - {name: @A}", "\"A\" is the name of another, on line 6" },
@@ -133,14 +153,19 @@ static void diagnostics(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
-		(void)snprintf(text, sizeof text, "component: A\nevents:\n 1:\n  mnemonic: X\n  arguments:\n  %s\n", cases[i][0]);
+		(void)snprintf(text, sizeof text,
+			       "component: A\nevents:\n 1:\n  mnemonic: X\n  arguments:\n  %s\n",
+			       cases[i][0]);
 		assert_marked(text, cases[i][1]);
 	}
-	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, asid: true}, {name: b, asid: true}]}}",
-		      "there are several ASIDs among the arguments");
-	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, jobname: true}, {name: b, jobname: true}]}}",
-		      "there are several JOBNAMEs among the arguments");
-	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @a}}", "arguments are a list");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, asid: true}, {name: b, asid: true}]}}",
+		"there are several ASIDs among the arguments");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, jobname: true}, {name: b, jobname: true}]}}",
+		"there are several JOBNAMEs among the arguments");
+	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @a}}",
+		      "arguments are a list");
 }
 
 static void too_many(void **state)
@@ -155,14 +180,16 @@ static void too_many(void **state)
 	parse(ct_buf_text(&all));
 	assert_int_equal(event("A", 1)->argument_count, CTRACE_MAX_ITEMS);
 	ct_buf_add_text(&all, "      - more\n");
-	assert_diagnostic(ct_buf_text(&all), 6, 7, "there are too many arguments", "at most 4,096 items in an event");
+	assert_diagnostic(ct_buf_text(&all), 6, 7, "there are too many arguments",
+			  "at most 4,096 items in an event");
 	ct_buf_fini(&all);
 }
 
 static void an_unknown_encoding_costs_only_itself(void **state)
 {
-	static const char catalogue[] = "component: A\nencoding: ebcdic-038\n"
-					"events: {1: {mnemonic: X, arguments: [{name: a, encoding: latin-1}]}}\n";
+	static const char catalogue[] =
+		"component: A\nencoding: ebcdic-038\n"
+		"events: {1: {mnemonic: X, arguments: [{name: a, encoding: latin-1}]}}\n";
 
 	(void)state;
 	assert_int_equal(parse_sized(catalogue, strlen(catalogue)), CTRACE_OK);

@@ -1,5 +1,6 @@
 /*
- * test_catalog_diagnostic.c - errors: in the order of the text, with lines and bytes, a thousand of them.
+ * test_catalog_diagnostic.c - errors: in the order of the text, with lines and bytes, a thousand of
+ * them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,9 @@ static void add(uint32_t line, uint32_t column, const char *what)
 {
 	struct ct_yaml_place place = { line, column };
 
-	ct_catalog_diagnostics_add(&diagnostics, &place, &(struct ct_catalog_diagnostic){ .what = what, .expected = "better" });
+	ct_catalog_diagnostics_add(
+		&diagnostics, &place,
+		&(struct ct_catalog_diagnostic){ .what = what, .expected = "better" });
 }
 
 static void tell(const char *text)
@@ -67,7 +70,9 @@ static void columns_are_bytes(void **state)
 static void of_another_file(void **state)
 {
 	struct ct_yaml_place place = { 1, 0 };
-	struct ct_diagnostic diagnostic = { .line = 7, .column = 9, .message = "in it", .expected = "x" };
+	struct ct_diagnostic diagnostic = {
+		.line = 7, .column = 9, .message = "in it", .expected = "x"
+	};
 
 	(void)state;
 	add(2, 0, "last");
@@ -87,9 +92,13 @@ static void words(void **state)
 
 	(void)state;
 	ct_catalog_diagnostics_add(&diagnostics, &word.place,
-			&(struct ct_catalog_diagnostic){ .word = &word, .what = "is wrong", .suggestion = "right", .expected = "right" });
+				   &(struct ct_catalog_diagnostic){ .word = &word,
+								    .what = "is wrong",
+								    .suggestion = "right",
+								    .expected = "right" });
 	tell("");
-	assert_seen(0, 1, 1, "\"a\\\"b\\n\\u{1B} and much, much...\" is wrong (did you mean right?)");
+	assert_seen(0, 1, 1,
+		    "\"a\\\"b\\n\\u{1B} and much, much...\" is wrong (did you mean right?)");
 }
 
 static void a_thousand_are_enough(void **state)

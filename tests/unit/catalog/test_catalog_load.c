@@ -1,5 +1,6 @@
 /*
- * test_catalog_load.c - components and events: every key, every error with its place, all of them at once.
+ * test_catalog_load.c - components and events: every key, every error with its place, all of them
+ * at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +92,8 @@ static void marks_of_the_component(void **state)
 	(void)state;
 	parse("component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, asid: true}]}}\n---\n"
 	      "component: B\nevents: {1: {mnemonic: X, arguments: [{name: a, jobname: true}]}}\n");
-	assert_true(component("A")->has_asid && !component("A")->has_jobname && !component("A")->has_exception);
+	assert_true(component("A")->has_asid && !component("A")->has_jobname &&
+		    !component("A")->has_exception);
 	assert_true(!component("B")->has_asid && component("B")->has_jobname);
 }
 
@@ -119,37 +121,52 @@ static void diagnostics_of_components(void **state)
 		const char *expected;
 	} cases[] = {
 		{ "", 0, 0, "there is no component in this file", "component: NAME" },
-		{ "# only a remark\n---\n", 0, 0, "there is no component in this file", "component: NAME" },
+		{ "# only a remark\n---\n", 0, 0, "there is no component in this file",
+		  "component: NAME" },
 		{ "word", 1, 1, "a catalogue has keys and values",
 		  "component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events" },
 		{ "- component: A", 1, 1, "a catalogue has keys and values", NULL },
-		{ "events: {}\n", 1, 1, "which component this is about is not said", "component: NAME" },
-		{ "component:\n", 1, 11, "\"\" is empty", "1 to 255 printable bytes without blanks" },
-		{ "component: A B\n", 1, 12, "\"A B\" has a character that may not be there", NULL },
-		{ "component: \"A\\0B\"\n", 1, 12, "\"A\\u{0}B\" has a character that may not be there", NULL },
+		{ "events: {}\n", 1, 1, "which component this is about is not said",
+		  "component: NAME" },
+		{ "component:\n", 1, 11, "\"\" is empty",
+		  "1 to 255 printable bytes without blanks" },
+		{ "component: A B\n", 1, 12, "\"A B\" has a character that may not be there",
+		  NULL },
+		{ "component: \"A\\0B\"\n", 1, 12,
+		  "\"A\\u{0}B\" has a character that may not be there", NULL },
 		{ "component: [A]\n", 1, 12, "this is a list", NULL },
 		{ "component: {A: B}\n", 1, 12, "this is a map", NULL },
-		{ "component: A\n---\ncomponent: B\n---\ncomponent: a\n", 5, 12, "\"a\" is the name of another, on line 1",
+		{ "component: A\n---\ncomponent: B\n---\ncomponent: a\n", 5, 12,
+		  "\"a\" is the name of another, on line 1",
 		  "a part of the file for each component" },
-		{ "component: A\ncomponent: B\n", 2, 1, "\"component\" is there twice", "each key once" },
-		{ "component: A\nfromatter: X\n", 2, 1, "\"fromatter\" is no key of a catalogue (did you mean formatter?)", NULL },
+		{ "component: A\ncomponent: B\n", 2, 1, "\"component\" is there twice",
+		  "each key once" },
+		{ "component: A\nfromatter: X\n", 2, 1,
+		  "\"fromatter\" is no key of a catalogue (did you mean formatter?)", NULL },
 		{ "component: A\n[x]: y\n", 2, 1, "this is no key", NULL },
-		{ "component: A\nformatter: ../x\n", 2, 12, "\"../x\" has a character that may not be there", NULL },
-		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9, "\"a2345678901234567890...\" is too long", NULL },
-		{ "component: A\ndialect: cobol85\n", 2, 10, "\"cobol85\" is none of these words", "default, gnucobol, mf or ibm" },
-		{ "component: A\nodoslide: 1\n", 2, 11, "\"1\" is none of these words", "true or false" },
-		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no directory's name", NULL },
+		{ "component: A\nformatter: ../x\n", 2, 12,
+		  "\"../x\" has a character that may not be there", NULL },
+		{ "component: A\nfilter: a23456789012345678901234567890123\n", 2, 9,
+		  "\"a2345678901234567890...\" is too long", NULL },
+		{ "component: A\ndialect: cobol85\n", 2, 10, "\"cobol85\" is none of these words",
+		  "default, gnucobol, mf or ibm" },
+		{ "component: A\nodoslide: 1\n", 2, 11, "\"1\" is none of these words",
+		  "true or false" },
+		{ "component: A\ncopybooks: [a, 'b:c']\n", 2, 16, "\"b:c\" is no directory's name",
+		  NULL },
 		{ "component: A\ncopybooks: {a: b}\n", 2, 12, "this is a map", NULL },
-		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12, "there are too many directories",
-		  "at most 16" },
-		{ "component: A\ndescription: \"a\\0b\"\n", 2, 14, "there is a NUL in this text", NULL },
+		{ "component: A\ncopybooks: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", 2, 12,
+		  "there are too many directories", "at most 16" },
+		{ "component: A\ndescription: \"a\\0b\"\n", 2, 14, "there is a NUL in this text",
+		  NULL },
 		{ "component: A\nevents: [X]\n", 2, 9, "events are keys and values", NULL },
 		{ "component: A\nevents: X\n", 2, 9, "events are keys and values", NULL },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(cases); i++)
-		assert_diagnostic(cases[i].text, cases[i].line, cases[i].column, cases[i].message, cases[i].expected);
+		assert_diagnostic(cases[i].text, cases[i].line, cases[i].column, cases[i].message,
+				  cases[i].expected);
 }
 
 static void diagnostics_of_events(void **state)
@@ -163,24 +180,34 @@ static void diagnostics_of_events(void **state)
 		{ "x: X", 2, "\"x\" is no number", "digits, or 0x and hexadecimal digits" },
 		{ "-1: X", 2, "\"-1\" is no number", NULL },
 		{ "0x: X", 2, "\"0x\" is no number", NULL },
-		{ "4294967296: X", 2, "\"4294967296\" is too large", "an event id of at most 4294967295 (0xFFFFFFFF)" },
+		{ "4294967296: X", 2, "\"4294967296\" is too large",
+		  "an event id of at most 4294967295 (0xFFFFFFFF)" },
 		{ "99999999999999999999: X", 2, "\"99999999999999999999\" is too large", NULL },
 		{ "? [1] : X", 4, "this is a list", NULL },
 		{ "1: ", 2, "\"1\" is an event without a mnemonic", "mnemonic: NAME" },
 		{ "1: {severity: info}", 2, "\"1\" is an event without a mnemonic", NULL },
-		{ "1: [X]", 5, "an event has keys and values", "mnemonic, description, severity, exception, exit, match or arguments" },
-		{ "1: a b", 5, "\"a b\" has a character that may not be there", "1 to 31 letters, digits, _, - and dots" },
+		{ "1: [X]", 5, "an event has keys and values",
+		  "mnemonic, description, severity, exception, exit, match or arguments" },
+		{ "1: a b", 5, "\"a b\" has a character that may not be there",
+		  "1 to 31 letters, digits, _, - and dots" },
 		{ "1: 'a\"'", 5, "\"a\\\"\" has a character that may not be there", NULL },
-		{ "1: A2345678901234567890123456789012", 5, "\"A2345678901234567890...\" is too long", NULL },
-		{ "1: {mnemonic: X, severity: none}", 29, "\"none\" is none of these words", "debug, info, warn, error or fatal" },
-		{ "1: {mnemonic: X, severity: wran}", 29, "\"wran\" is none of these words (did you mean warn?)", NULL },
-		{ "1: {mnemonic: X, exception: 1}", 30, "\"1\" is none of these words", "true or false" },
-		{ "1: {mnemonic: X, mnemnic: Y}", 19, "\"mnemnic\" is no key of an event (did you mean mnemonic?)", NULL },
+		{ "1: A2345678901234567890123456789012", 5,
+		  "\"A2345678901234567890...\" is too long", NULL },
+		{ "1: {mnemonic: X, severity: none}", 29, "\"none\" is none of these words",
+		  "debug, info, warn, error or fatal" },
+		{ "1: {mnemonic: X, severity: wran}", 29,
+		  "\"wran\" is none of these words (did you mean warn?)", NULL },
+		{ "1: {mnemonic: X, exception: 1}", 30, "\"1\" is none of these words",
+		  "true or false" },
+		{ "1: {mnemonic: X, mnemnic: Y}", 19,
+		  "\"mnemnic\" is no key of an event (did you mean mnemonic?)", NULL },
 		{ "1: {mnemonic: X, description: a, and b}", 35, "\"and b\" is no key of an event",
 		  "a key and its value; or quotation marks around the text before it, when the comma belongs to that" },
 		{ "1: {mnemonic: X, description: {}}", 32, "this is a map", "a text" },
-		{ "1: X, 0x01: Y", 8, "\"0x01\" is the id of another, on line 3", "an id of its own for each event" },
-		{ "1: Xy, 2: xY", 12, "\"xY\" is the mnemonic of another, on line 3", "a mnemonic of its own for each event" },
+		{ "1: X, 0x01: Y", 8, "\"0x01\" is the id of another, on line 3",
+		  "an id of its own for each event" },
+		{ "1: Xy, 2: xY", 12, "\"xY\" is the mnemonic of another, on line 3",
+		  "a mnemonic of its own for each event" },
 	};
 	char text[200];
 
@@ -225,7 +252,8 @@ static void all_diagnostics_in_their_order(void **state)
 	assert_seen(3, 3, 30, "\"x\" is none of these words");
 	assert_seen(4, 4, 1, "\"componet\" is no key of a catalogue (did you mean component?)");
 	assert_seen(5, 7, 13, "\"?\" has a character that may not be there");
-	assert_int_equal(seen.diagnostic[6].line, 10); /* what is before an error of YAML is looked at too */
+	/* what is before an error of YAML is looked at too */
+	assert_int_equal(seen.diagnostic[6].line, 10);
 }
 
 /* An alias's errors are told where what it stands for is, and the alias itself where it is used. */
@@ -262,12 +290,13 @@ static void arguments_that_are_repeated_are_read_once(void **state)
 static void diagnostics_in_arguments_that_are_repeated_are_told_once(void **state)
 {
 	(void)state;
-	parse_bad("component: A\n"
-		  "events:\n"
-		  "  1: {mnemonic: X, arguments: &a [{name: n, unit: y}, n]}\n"
-		  "  2: {mnemonic: Y, arguments: *a}\n"
-		  "  3: {mnemonic: Z, arguments: *a}\n"
-		  "  4: {mnemonic: V, arguments: [{name: n, values: &v {v: 1, w: 1}}, {name: m, values: *v}]}\n");
+	parse_bad(
+		"component: A\n"
+		"events:\n"
+		"  1: {mnemonic: X, arguments: &a [{name: n, unit: y}, n]}\n"
+		"  2: {mnemonic: Y, arguments: *a}\n"
+		"  3: {mnemonic: Z, arguments: *a}\n"
+		"  4: {mnemonic: V, arguments: [{name: n, values: &v {v: 1, w: 1}}, {name: m, values: *v}]}\n");
 	assert_int_equal(seen.count, 6);
 	assert_seen(2, 4, 31, "there are errors in the arguments that this repeats");
 	assert_seen(3, 5, 31, "there are errors in the arguments that this repeats");
@@ -282,7 +311,9 @@ static void aliases_that_explode(void **state)
 
 	(void)state;
 	ct_buf_init(&text);
-	ct_buf_add_text(&text, "component: A\nevents:\n  0: {mnemonic: E0, arguments: [{name: a0, values: &v {");
+	ct_buf_add_text(
+		&text,
+		"component: A\nevents:\n  0: {mnemonic: E0, arguments: [{name: a0, values: &v {");
 	for (unsigned i = 0; i < 1000; i++)
 		ct_buf_add_format(&text, "v%u: %u,", i, i);
 	ct_buf_add_text(&text, "}}]}\n  1: {mnemonic: E1, arguments: &a [");
@@ -294,7 +325,8 @@ static void aliases_that_explode(void **state)
 	parse_bad(ct_buf_text(&text));
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 1);
-	assert_string_equal(seen.diagnostic[0].message, "with this there is too much in the catalogue");
+	assert_string_equal(seen.diagnostic[0].message,
+			    "with this there is too much in the catalogue");
 }
 
 int main(void)

@@ -74,7 +74,9 @@ static void texts_that_want_out(void **state)
 	(void)state;
 	parse_texts_that_want_out();
 	text = print(ct_catalog_print_markdown, COMPONENT_THAT_WANTS_OUT);
-	assert_has(text, "\\*/ int x; /\\* ?\?/  \\#define Y\\\\u\\{1B\\}\\[31m \\\\u\\{202E\\} \\| &lt;b\\>");
+	assert_has(
+		text,
+		"\\*/ int x; /\\* ?\?/  \\#define Y\\\\u\\{1B\\}\\[31m \\\\u\\{202E\\} \\| &lt;b\\>");
 	assert_has(text, "&lt;b\\>");
 	assert_has(text, "\\`c\\`");
 	assert_has(text, "| 1 | \\*/ \" \\| |\n");

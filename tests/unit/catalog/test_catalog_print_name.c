@@ -1,5 +1,6 @@
 /*
- * test_catalog_print_name.c - names that languages take, each of them different, as they come out of the printers and one at a time.
+ * test_catalog_print_name.c - names that languages take, each of them different, as they come out
+ * of the printers and one at a time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,12 +39,14 @@ static void names_that_are_too_long(void **state)
 	assert_has(text, " 78-LONG-COMPONENT-NAME-MNEMONIC value 7.\n");
 	assert_has(text, " 78-LONG-COMPONENT-NAME-MN-12345 value 12345.\n");
 	assert_has(text, " 78-LONG-COMPONENT-NAME-COMPON-2 value\n");
-	assert_has(text, " 78-LONG-COMPONENT-NAME-THE-ST-4 value 2.\n"); /* the event's name is left out, and that is not enough */
+	/* the event's name is left out, and that is not enough */
+	assert_has(text, " 78-LONG-COMPONENT-NAME-THE-ST-4 value 2.\n");
 	assert_has(print(ct_catalog_print_header, "LONG.COMPONENT.NAME"),
 		   "#define LONG_COMPONENT_NAME_MNEMONIC_THE_STATE_NOT_OPEN_OR_CLOSED 2u\n");
 }
 
-/* Of a long list of names that COBOL cuts to the same each is another, and finding them takes no time to speak of. */
+/* Of a long list of names that COBOL cuts to the same each is another, and finding them takes no
+ * time to speak of. */
 static void many_that_are_cut_to_the_same(void **state)
 {
 	struct ct_buf text;
@@ -52,7 +55,8 @@ static void many_that_are_cut_to_the_same(void **state)
 
 	(void)state;
 	ct_buf_init(&text);
-	ct_buf_add_text(&text, "component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, values: {");
+	ct_buf_add_text(&text,
+			"component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, values: {");
 	for (unsigned i = 0; i < 50000; i++)
 		ct_buf_add_format(&text, "the-same-for-more-than-thirty-letters-%u: %u,", i, i);
 	ct_buf_add_text(&text, "}}]}}\n");
@@ -85,9 +89,14 @@ static void each_name_is_there_once(void **state)
 	assert_string_equal(ct_made_names_own(&names, "B"), "K+A+B+2");
 	type = event("A", 1);
 	assert_string_equal(ct_made_names_event(&names, type), "K+A+B+1");
-	assert_string_equal(ct_made_names_label(&names, type, &type->arguments[0], &type->arguments[0].labels[0]), "K+A+B+C+D");
-	assert_string_equal(ct_made_names_label(&names, type, &type->arguments[0], &type->arguments[0].labels[1]), "K+A+B+C+D+4");
-	assert_string_equal(ct_made_names_event(&names, event("A", 2)), "K+A+B+3"); /* +2 is taken */
+	assert_string_equal(ct_made_names_label(&names, type, &type->arguments[0],
+						&type->arguments[0].labels[0]),
+			    "K+A+B+C+D");
+	assert_string_equal(ct_made_names_label(&names, type, &type->arguments[0],
+						&type->arguments[0].labels[1]),
+			    "K+A+B+C+D+4");
+	/* +2 is taken */
+	assert_string_equal(ct_made_names_event(&names, event("A", 2)), "K+A+B+3");
 	assert_string_equal(ct_made_names_event(&names, event("A", 3)), "K+A+TWELVE+34567");
 	assert_string_equal(ct_made_names_event(&names, event("A", 3)), "K+A+TWELVE+345+3");
 	ct_made_names_fini(&names);

@@ -16,7 +16,8 @@ static void a_text_is_one_line_without_controls(void **state)
 {
 	(void)state;
 	assert_string_equal(line(""), "");
-	assert_string_equal(line("two\nlines\tand \"this\" \\ \xC3\xA4"), "two lines and \"this\" \\ \xC3\xA4");
+	assert_string_equal(line("two\nlines\tand \"this\" \\ \xC3\xA4"),
+			    "two lines and \"this\" \\ \xC3\xA4");
 	assert_string_equal(line("\x1B[31m\n"), "\\u{1B}[31m ");
 	assert_string_equal(line("\xE2\x80\xAE"), "\\u{202E}");
 }
@@ -56,7 +57,8 @@ static void what_is_said_of_an_event(void **state)
 	      "  3: {mnemonic: THIRD, arguments: [a]}\n"
 	      "  4: {mnemonic: FOURTH, description: Only this}\n"
 	      "  5: FIFTH\n");
-	assert_string_equal(remark(1), "A file is opened. INFO, its exit is OPENED; items: handle, mode");
+	assert_string_equal(remark(1),
+			    "A file is opened. INFO, its exit is OPENED; items: handle, mode");
 	assert_string_equal(remark(2), "INFO, an exception, the exit of OPEN");
 	assert_string_equal(remark(3), "items: a");
 	assert_string_equal(remark(4), "Only this");

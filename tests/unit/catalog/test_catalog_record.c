@@ -1,5 +1,6 @@
 /*
- * test_catalog_record.c - copybooks that a catalogue names: where they are looked for, that each is read once, and errors in both.
+ * test_catalog_record.c - copybooks that a catalogue names: where they are looked for, that each is
+ * read once, and errors in both.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,9 @@ static void write_copybooks(void)
 	(void)mkdir("own", 0700);
 	(void)mkdir("own/sub", 0700);
 	(void)mkdir("other", 0700);
-	write_file("own/A.cpy", "       01 rec-a.\n          03 f pic x(5).\n       01 rec-b.\n          03 g pic x(7).\n");
+	write_file(
+		"own/A.cpy",
+		"       01 rec-a.\n          03 f pic x(5).\n       01 rec-b.\n          03 g pic x(7).\n");
 	write_file("own/sub/B.cpy", "       01 in-sub.\n           copy \"C.cpy\".\n");
 	write_file("other/C.cpy", "          03 f pic x(3).\n");
 	write_file("own/BAD.cpy", "       01 rec.\n          03 f pic q(5).\n");
@@ -27,7 +30,8 @@ static enum ctrace_status read_items(const char *more, const char *items)
 	write_copybooks();
 	memset(&seen, 0, sizeof seen);
 	ct_buf_init(&text);
-	ct_buf_add_format(&text, "component: A\n%sevents:\n 1:\n  mnemonic: X\n  arguments:\n%s", more, items);
+	ct_buf_add_format(&text, "component: A\n%sevents:\n 1:\n  mnemonic: X\n  arguments:\n%s",
+			  more, items);
 	write_file("own/c.yaml", ct_buf_text(&text));
 	ct_buf_fini(&text);
 	return ct_catalog_add(catalog, "own/c.yaml", see, &seen);
@@ -75,8 +79,9 @@ static void as_its_compiler_has_it(void **state)
 {
 	(void)state;
 	write_file("own/D.cpy", "       01 rec.\n          03 n pic 9(1) comp.\n");
-	assert_int_equal(read_items("dialect: ibm\n", "  - {name: a, copybook: D.cpy}\n"
-						      "  - {name: b, copybook: D.cpy, dialect: gnucobol}\n"),
+	assert_int_equal(read_items("dialect: ibm\n",
+				    "  - {name: a, copybook: D.cpy}\n"
+				    "  - {name: b, copybook: D.cpy, dialect: gnucobol}\n"),
 			 CTRACE_OK);
 	assert_int_equal(ct_copybook_size(item(0)->copybook), 2);
 	assert_int_equal(ct_copybook_size(item(1)->copybook), 1);
@@ -85,8 +90,9 @@ static void as_its_compiler_has_it(void **state)
 static void a_table_that_slides(void **state)
 {
 	(void)state;
-	assert_int_equal(read_items("odoslide: true\n", "  - {name: a, copybook: A.cpy}\n"
-							"  - {name: b, copybook: A.cpy, odoslide: false}\n"),
+	assert_int_equal(read_items("odoslide: true\n",
+				    "  - {name: a, copybook: A.cpy}\n"
+				    "  - {name: b, copybook: A.cpy, odoslide: false}\n"),
 			 CTRACE_OK);
 	assert_ptr_not_equal(item(0)->copybook, item(1)->copybook);
 }
@@ -94,10 +100,12 @@ static void a_table_that_slides(void **state)
 static void in_its_directories(void **state)
 {
 	(void)state;
-	assert_int_equal(read_items("copybooks: [sub, ../other]\n", "  - {name: a, copybook: B.cpy}\n"
-								    "  - {name: b, copybook: A.cpy}\n"),
+	assert_int_equal(read_items("copybooks: [sub, ../other]\n",
+				    "  - {name: a, copybook: B.cpy}\n"
+				    "  - {name: b, copybook: A.cpy}\n"),
 			 CTRACE_OK);
-	assert_int_equal(ct_copybook_size(item(0)->copybook), 3); /* what it copies is in another of the directories */
+	/* what it copies is in another of the directories */
+	assert_int_equal(ct_copybook_size(item(0)->copybook), 3);
 	assert_int_equal(ct_copybook_size(item(1)->copybook), 5);
 }
 
@@ -108,9 +116,10 @@ static void directories_of_each_component(void **state)
 	write_copybooks();
 	write_file("own/sub/E.cpy", "       01 rec.\n          03 f pic x(1).\n");
 	write_file("other/E.cpy", "       01 rec.\n          03 f pic x(2).\n");
-	write_file("own/two.yaml",
-		   "component: A\ncopybooks: sub\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n---\n"
-		   "component: B\ncopybooks: ../other\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n");
+	write_file(
+		"own/two.yaml",
+		"component: A\ncopybooks: sub\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n---\n"
+		"component: B\ncopybooks: ../other\nevents: {1: {mnemonic: X, arguments: [{name: a, copybook: E.cpy}]}}\n");
 	assert_int_equal(ct_catalog_add(catalog, "own/two.yaml", see, &seen), CTRACE_OK);
 	assert_int_equal(ct_copybook_size(event("A", 1)->arguments[0].copybook), 1);
 	assert_int_equal(ct_copybook_size(event("B", 1)->arguments[0].copybook), 2);
@@ -158,7 +167,8 @@ static void diagnostics_in_copybooks(void **state)
 static void a_record_that_is_not_there(void **state)
 {
 	(void)state;
-	assert_int_equal(read_items("", "  - {name: a, copybook: A.cpy, record: rec-z}\n"), CTRACE_DAMAGED);
+	assert_int_equal(read_items("", "  - {name: a, copybook: A.cpy, record: rec-z}\n"),
+			 CTRACE_DAMAGED);
 	assert_true(seen.count >= 1);
 	assert_string_equal(seen.path[0], "own/c.yaml");
 	assert_int_equal(seen.diagnostic[0].line, 6);
@@ -172,10 +182,12 @@ static void too_many(void **state)
 	(void)state;
 	ct_buf_init(&text);
 	for (unsigned i = 0; i <= CT_CATALOG_COPYBOOKS; i++) {
-		char slashes[CT_CATALOG_COPYBOOKS + 2]; /* the same file by another name each time */
+		/* the same file by another name each time */
+		char slashes[CT_CATALOG_COPYBOOKS + 2];
 
 		memset(slashes, '/', sizeof slashes);
-		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sA.cpy}\n", i, (int)i + 1, slashes);
+		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sA.cpy}\n", i, (int)i + 1,
+				  slashes);
 	}
 	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
 	ct_buf_fini(&text);
@@ -183,7 +195,8 @@ static void too_many(void **state)
 	assert_non_null(strstr(seen.diagnostic[0].message, "is one record too many"));
 }
 
-/* What could be made of many large copybooks is bounded, also when each of them is in the bounds of its own. */
+/* What could be made of many large copybooks is bounded, also when each of them is in the bounds of
+ * its own. */
 static void too_many_fields(void **state)
 {
 	struct ct_buf text;
@@ -200,12 +213,14 @@ static void too_many_fields(void **state)
 		char slashes[64];
 
 		memset(slashes, '/', sizeof slashes);
-		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sLARGE.cpy}\n", i, (int)i + 1, slashes);
+		ct_buf_add_format(&text, "  - {name: a%u, copybook: .%.*sLARGE.cpy}\n", i,
+				  (int)i + 1, slashes);
 	}
 	assert_int_equal(read_items("", ct_buf_text(&text)), CTRACE_DAMAGED);
 	ct_buf_fini(&text);
 	assert_int_equal(seen.count, 40 - CT_CATALOG_FIELDS / 8001);
-	assert_non_null(strstr(seen.diagnostic[0].message, "is too much, with the copybooks before it"));
+	assert_non_null(
+		strstr(seen.diagnostic[0].message, "is too much, with the copybooks before it"));
 }
 
 int main(void)

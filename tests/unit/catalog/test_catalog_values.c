@@ -1,5 +1,6 @@
 /*
- * test_catalog_values.c - keys and values one by one; in their catalogues they are tried by the tests of those who ask for them.
+ * test_catalog_values.c - keys and values one by one; in their catalogues they are tried by the
+ * tests of those who ask for them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,9 @@ static const struct ct_yaml *yaml(const char *text)
 	struct ct_yaml *documents;
 	struct ct_yaml_error error;
 
-	assert_int_equal(ct_yaml_parse(text, strlen(text), &file.arena, &load.nodes, &documents, &error), CTRACE_OK);
+	assert_int_equal(
+		ct_yaml_parse(text, strlen(text), &file.arena, &load.nodes, &documents, &error),
+		CTRACE_OK);
 	return documents;
 }
 
@@ -76,7 +79,8 @@ static void maps(void **state)
 	assert_string_equal(values[2]->text, "3");
 	assert_int_equal(budget.reads, 96);
 	assert_int_equal(diagnostics.total, 0);
-	assert_true(ct_load_map(&load, yaml("{One: 1, two: 2}"), &keys, values)); /* upper case is another */
+	/* upper case is another */
+	assert_true(ct_load_map(&load, yaml("{One: 1, two: 2}"), &keys, values));
 	assert_null(values[0]);
 	assert_string_equal(values[1]->text, "2");
 	assert_one("\"One\" is no key of a test (did you mean one?)");
@@ -159,9 +163,11 @@ static void numbers(void **state)
 
 	(void)state;
 	assert_true(ct_load_number(&load, yaml("0"), false, &number) && number == 0);
-	assert_true(ct_load_number(&load, yaml("0010"), false, &number) && number == 10); /* as COBOL has it */
+	/* as COBOL has it */
+	assert_true(ct_load_number(&load, yaml("0010"), false, &number) && number == 10);
 	assert_true(ct_load_number(&load, yaml("0XfF"), false, &number) && number == 255);
-	assert_true(ct_load_number(&load, yaml("18446744073709551615"), false, &number) && number == UINT64_MAX);
+	assert_true(ct_load_number(&load, yaml("18446744073709551615"), false, &number) &&
+		    number == UINT64_MAX);
 	assert_true(ct_load_number(&load, yaml("-0x10"), true, &number) && number == (uint64_t)-16);
 	assert_true(ct_load_id(&load, yaml("0xFFFFFFFF"), &id) && id == UINT32_MAX);
 	assert_int_equal(diagnostics.total, 0);
@@ -201,7 +207,9 @@ static void twice(void **state)
 
 	(void)state;
 	for (const struct ct_yaml *node = list->first; node != NULL; node = node->next, i++)
-		entries[i] = (struct ct_load_entry){ .name = node->text, .node = node, .is_bad = &is_bad[i] };
+		entries[i] = (struct ct_load_entry){ .name = node->text,
+						     .node = node,
+						     .is_bad = &is_bad[i] };
 	ct_load_unique(&load, 6, "is the name", "x");
 	assert_int_equal(diagnostics.total, 3);
 	assert_true(!is_bad[0] && !is_bad[1] && is_bad[2] && is_bad[3] && !is_bad[4] && is_bad[5]);
@@ -214,8 +222,9 @@ static void twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LOAD_TEST(nothing), LOAD_TEST(maps),    LOAD_TEST(what_is_not_there), LOAD_TEST(texts),
-		LOAD_TEST(names),   LOAD_TEST(numbers), LOAD_TEST(the_budget),        LOAD_TEST(twice),
+		LOAD_TEST(nothing),    LOAD_TEST(maps),  LOAD_TEST(what_is_not_there),
+		LOAD_TEST(texts),      LOAD_TEST(names), LOAD_TEST(numbers),
+		LOAD_TEST(the_budget), LOAD_TEST(twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ static int arenas_free(void **state)
 static struct ct_yaml *parse_yaml(const char *text, enum ctrace_status wanted)
 {
 	struct ct_yaml *documents;
-	enum ctrace_status status = ct_yaml_parse(text, strlen(text), &texts, &nodes, &documents, &error);
+	enum ctrace_status status =
+		ct_yaml_parse(text, strlen(text), &texts, &nodes, &documents, &error);
 
 	if (status != wanted)
 		print_message("# %u:%u: %s\n", error.place.line, error.place.column, error.message);
@@ -27,7 +28,8 @@ static struct ct_yaml *parse_yaml(const char *text, enum ctrace_status wanted)
 	return documents;
 }
 
-static void assert_scalar(const struct ct_yaml *node, uint32_t line, uint32_t column, const char *text)
+static void assert_scalar(const struct ct_yaml *node, uint32_t line, uint32_t column,
+			  const char *text)
 {
 	assert_non_null(node);
 	assert_int_equal(node->kind, CT_YAML_SCALAR);
@@ -72,7 +74,8 @@ static void documents(void **state)
 	assert_int_equal(document->next->next->kind, CT_YAML_MAP);
 	assert_null(document->next->next->next);
 	assert_null(parse_yaml("", CTRACE_OK));
-	document = parse_yaml("a: b\n---\nc: [\n", CTRACE_DAMAGED); /* what is before an error is there */
+	/* what is before an error is there */
+	document = parse_yaml("a: b\n---\nc: [\n", CTRACE_DAMAGED);
 	assert_int_equal(document->kind, CT_YAML_MAP);
 	assert_null(document->next);
 }
@@ -104,23 +107,30 @@ static void aliases_that_are_none(void **state)
 {
 	(void)state;
 	assert_error("- *a\n", 0, 2, "\"a\" is no anchor's name");
-	assert_error("- &a x\n---\n- *a\n", 2, 2, "\"a\" is no anchor's name"); /* of another document */
-	assert_error("- &a [1, *a]\n", 0, 9, "\"a\" is no anchor's name");      /* in itself */
+	/* of another document */
+	assert_error("- &a x\n---\n- *a\n", 2, 2, "\"a\" is no anchor's name");
+	assert_error("- &a [1, *a]\n", 0, 9, "\"a\" is no anchor's name"); /* in itself */
 	assert_error("&a {&b x: [*b, *a]}\n", 0, 15, "\"a\" is no anchor's name");
 }
 
 static void diagnostics(void **state)
 {
 	(void)state;
-	assert_error("a:\n\tc: d\n", 1, 0, "this is not YAML: found character that cannot start any token");
-	assert_error("a: b: c\n", 0, 4, "this is not YAML: mapping values are not allowed in this context");
+	assert_error("a:\n\tc: d\n", 1, 0,
+		     "this is not YAML: found character that cannot start any token");
+	assert_error("a: b: c\n", 0, 4,
+		     "this is not YAML: mapping values are not allowed in this context");
 	assert_error("a: \"b\nc: d\n", 0, 3, "this is not YAML: found unexpected end of stream");
 	assert_error("\xC3\xA4: \xFF\n", 0, 3, "this is not YAML: invalid leading UTF-8 octet");
-	assert_error("a: b\nc: \x01\n", 1, 3, "this is not YAML: control characters are not allowed");
-	assert_error("a:\n  b: c\n d: e\n", 2, 1, "this is not YAML: did not find expected key, in what begins on line 1");
-	assert_error("\xFF\xFE"
-		     "a",
-		     0, 0, "this is not YAML: invalid leading UTF-8 octet"); /* UTF-16 is not looked for */
+	assert_error("a: b\nc: \x01\n", 1, 3,
+		     "this is not YAML: control characters are not allowed");
+	assert_error("a:\n  b: c\n d: e\n", 2, 1,
+		     "this is not YAML: did not find expected key, in what begins on line 1");
+	assert_error(
+		"\xFF\xFE"
+		"a",
+		0, 0,
+		"this is not YAML: invalid leading UTF-8 octet"); /* UTF-16 is not looked for */
 }
 
 /* ---- bounds ---- */

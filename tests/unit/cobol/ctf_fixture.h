@@ -1,5 +1,6 @@
 /*
- * ctf_fixture.h - what the tests of the COBOL-callable face share: a text file as destination, and names at the end of a page.
+ * ctf_fixture.h - what the tests of the COBOL-callable face share: a text file as destination, and
+ * names at the end of a page.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +64,8 @@ __attribute__((unused)) static const char *last_line(void)
 __attribute__((unused)) static cobuns8_t *at_page_end(const void *bytes, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(pages != MAP_FAILED && size <= page);
 	assert_int_equal(munmap(pages + page, page), 0);
@@ -74,7 +76,8 @@ __attribute__((unused)) static cbl_x4_comp5_t tracer(const char *name)
 {
 	cbl_x4_comp5_t handle = 0;
 
-	assert_int_equal(CBL_CTF_TRACER_GET(CTF_FLAG_COMP_NAME_NULL_TERM, BYTES(name), &handle), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_TRACER_GET(CTF_FLAG_COMP_NAME_NULL_TERM, BYTES(name), &handle),
+			 CTF_RET_SUCCESS);
 	return handle;
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_cobctf.c - CBL_CTF_TRACE and cobctf_trace: each item type, each flag, each status; what is read and what is not.
+ * test_cobctf.c - CBL_CTF_TRACE and cobctf_trace: each item type, each flag, each status; what is
+ * read and what is not.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,11 @@ static TRACE_EVENT event;
 
 static void start_event(cobuns32_t id, cobuns32_t level)
 {
-	event = (TRACE_EVENT){ .event_id = id, .level = level, .event_len = lens, .event_type = types, .event_data = data };
+	event = (TRACE_EVENT){ .event_id = id,
+			       .level = level,
+			       .event_len = lens,
+			       .event_type = types,
+			       .event_data = data };
 }
 
 static void add_item(cobuns32_t type, const void *at, cobuns32_t size)
@@ -69,7 +74,8 @@ static uint64_t lost(enum ctrace_loss reason)
 static void packed_group_is_read_as_cobol_lays_it_out(void **state)
 {
 	unsigned char group[44] = { 0 }, arrays[1 + 4 + 4 + 8];
-	const uint32_t size = 10, type = TRACE_EVENT_TYPE_TEXT, words[5] = { 0, 0, 1, CTF_FLAG_LEVEL_INFO, 1 };
+	const uint32_t size = 10, type = TRACE_EVENT_TYPE_TEXT,
+		       words[5] = { 0, 0, 1, CTF_FLAG_LEVEL_INFO, 1 };
 	const char info[] = "0123456789";
 	const void *pointers[3] = { arrays + 1, arrays + 5, arrays + 9 }, *item = info;
 	cbl_x4_comp5_t handle = tracer("mycomp");
@@ -82,7 +88,8 @@ static void packed_group_is_read_as_cobol_lays_it_out(void **state)
 	memcpy(group + 20, &pointers[0], 8);
 	memcpy(group + 28, &pointers[1], 8);
 	memcpy(group + 36, &pointers[2], 8);
-	assert_int_equal(CBL_CTF_TRACE(0, (const cobuns8_t *)&handle, at_page_end(group, 44)), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_TRACE(0, (const cobuns8_t *)&handle, at_page_end(group, 44)),
+			 CTF_RET_SUCCESS);
 	assert_string_equal(last_line(), "mycomp 1 1 \"0123456789\"");
 	assert_int_equal(CBL_CTF_TRACE(TEXT, BYTES("MYCOMP "), group), CTF_RET_SUCCESS);
 	assert_string_equal(last_line(), "mycomp 1 1 \"0123456789\"");
@@ -128,12 +135,14 @@ static void every_type_is_kept(void **state)
 	add_item(TRACE_EVENT_TYPE_COMPXS, xs, 2);
 	add_item(8, "AB", 2);
 	add_item(0xFFFFFFFF, "C", 1);
-	assert_traces("c 1 1 3132333435363738-393A \"te\\\"xt\" 0x7FFC00001234 4000000000 258 \"\xC3\xA4\" -2 -2 4142 43");
+	assert_traces(
+		"c 1 1 3132333435363738-393A \"te\\\"xt\" 0x7FFC00001234 4000000000 258 \"\xC3\xA4\" -2 -2 4142 43");
 }
 
 static void integers_of_every_size(void **state)
 {
-	const unsigned char up[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, minus[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+	const unsigned char up[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 },
+			    minus[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255 };
 	char expected[400];
 	uint64_t little = 0, big = 0;
 
@@ -147,8 +156,9 @@ static void integers_of_every_size(void **state)
 		add_item(TRACE_EVENT_TYPE_COMP5S, minus, size);
 		add_item(TRACE_EVENT_TYPE_COMPXS, minus, size);
 		add_item(TRACE_EVENT_TYPE_COMP5, minus, size);
-		(void)snprintf(expected, sizeof(expected), "c %u 1 %llu %llu -1 -1 %llu", size, (unsigned long long)little,
-			       (unsigned long long)big, (unsigned long long)(UINT64_MAX >> (64 - 8 * size)));
+		(void)snprintf(expected, sizeof(expected), "c %u 1 %llu %llu -1 -1 %llu", size,
+			       (unsigned long long)little, (unsigned long long)big,
+			       (unsigned long long)(UINT64_MAX >> (64 - 8 * size)));
 		assert_traces(expected);
 	}
 	/* Wider ones, and none, are bytes. */
@@ -162,9 +172,11 @@ static void integers_of_every_size(void **state)
 /* Again and again under one id: what the call before had decides nothing. */
 static void shapes_take_turns(void **state)
 {
-	static const char *const lines[] = { "c 8 1 \"ab\"", "c 8 1 25185", "c 8 1 6162", "c 8 1 \"ab\" 0x5", "c 8 1 24930", "c 8 1" };
-	static const cobuns32_t shape[] = { TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_BINARY,
-					    TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMPX };
+	static const char *const lines[] = { "c 8 1 \"ab\"",     "c 8 1 25185", "c 8 1 6162",
+					     "c 8 1 \"ab\" 0x5", "c 8 1 24930", "c 8 1" };
+	static const cobuns32_t shape[] = { TRACE_EVENT_TYPE_TEXT, TRACE_EVENT_TYPE_COMP5,
+					    TRACE_EVENT_TYPE_BINARY, TRACE_EVENT_TYPE_TEXT,
+					    TRACE_EVENT_TYPE_COMPX };
 
 	(void)state;
 	for (unsigned i = 0; i < 18; i++) {
@@ -186,15 +198,18 @@ static void components_and_ids_without_end(void **state)
 	for (unsigned i = 0; i < 200; i++) {
 		(void)snprintf(name, sizeof(name), "many.%u", i % 100);
 		start_event(i < 100 ? 1 : 1024, CTF_FLAG_LEVEL_INFO + i % 2);
-		for (unsigned again = 0; again < 2; again++, event.event_id = 1, event.level = CTF_FLAG_LEVEL_INFO) {
+		for (unsigned again = 0; again < 2;
+		     again++, event.event_id = 1, event.level = CTF_FLAG_LEVEL_INFO) {
 			assert_int_equal(trace(0, name), CTF_RET_SUCCESS);
-			(void)snprintf(line, sizeof(line), "%s %u %u", name, (unsigned)event.event_id, (unsigned)event.level);
+			(void)snprintf(line, sizeof(line), "%s %u %u", name,
+				       (unsigned)event.event_id, (unsigned)event.level);
 			assert_string_equal(last_line(), line);
 		}
 	}
 	for (unsigned i = 0; i < 12; i++) {
 		start_event(1 + i % 3 * 1024, CTF_FLAG_LEVEL_INFO + i % 4 / 2);
-		(void)snprintf(line, sizeof(line), "c %u %u", (unsigned)event.event_id, (unsigned)event.level);
+		(void)snprintf(line, sizeof(line), "c %u %u", (unsigned)event.event_id,
+			       (unsigned)event.level);
 		assert_traces(line);
 	}
 }
@@ -241,7 +256,8 @@ static void uniform_array_takes_the_first_length_and_type(void **state)
 	add_item(TRACE_EVENT_TYPE_TEXT, "ab", 2);
 	add_item(99, "cd", 0xFFFFFFFF);
 	add_item(99, "ef", 0xFFFFFFFF);
-	event.event_len = (cbl_x4_comp5_t *)(void *)at_page_end(lens, 4); /* one element is all there is */
+	/* one element is all there is */
+	event.event_len = (cbl_x4_comp5_t *)(void *)at_page_end(lens, 4);
 	event.event_type = (cbl_x4_comp5_t *)(void *)at_page_end(types, 4);
 	assert_int_equal(trace(CTF_FLAG_ARRAY_DATA, "c"), CTF_RET_SUCCESS);
 	assert_string_equal(last_line(), "c 3 1 \"ab\" \"cd\" \"ef\"");
@@ -270,7 +286,8 @@ static void sizes_up_to_the_limits(void **state)
 static void bytes_up_to_half_of_the_ring(void **state)
 {
 	static char big[65536];
-	const uint32_t left = CT_RING_DEFAULT / 2 - 8 - 7 * (4 + 65536) - 2; /* for the last of 8 items */
+	/* for the last of 8 items */
+	const uint32_t left = CT_RING_DEFAULT / 2 - 8 - 7 * (4 + 65536) - 2;
 	uint64_t before = lost(CTRACE_LOSS_TOO_LARGE);
 
 	(void)state;
@@ -413,15 +430,20 @@ static void component_is_checked_first(void **state)
 	(void)state;
 	start_event(1, 99);
 	memset(longest, 'n', sizeof(longest));
-	assert_int_equal(cobctf_trace(0, (const cobuns8_t *)&wrong, &event), CTF_RET_INVALID_TRACE_HANDLE);
-	assert_int_equal(cobctf_trace(0, (const cobuns8_t *)&zero, &event), CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(cobctf_trace(0, (const cobuns8_t *)&wrong, &event),
+			 CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(cobctf_trace(0, (const cobuns8_t *)&zero, &event),
+			 CTF_RET_INVALID_TRACE_HANDLE);
 	assert_int_equal(cobctf_trace(0, NULL, &event), CTF_RET_INVALID_TRACE_HANDLE);
-	assert_int_equal(cobctf_trace(0, at_page_end(" ", 1), &event), CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(cobctf_trace(0, at_page_end(" ", 1), &event),
+			 CTF_RET_INVALID_TRACE_HANDLE);
 	assert_int_equal(cobctf_trace(TEXT, NULL, &event), CTF_RET_INVALID_COMPONENT_NAME);
 	assert_int_equal(cobctf_trace(TEXT, BYTES(" "), &event), CTF_RET_INVALID_COMPONENT_NAME);
 	assert_int_equal(cobctf_trace(NUL, BYTES(""), &event), CTF_RET_INVALID_COMPONENT_NAME);
-	assert_int_equal(cobctf_trace(TEXT, BYTES("a..b "), &event), CTF_RET_INVALID_COMPONENT_NAME);
-	assert_int_equal(cobctf_trace(TEXT, at_page_end(longest, 256), &event), CTF_RET_INVALID_COMPONENT_NAME);
+	assert_int_equal(cobctf_trace(TEXT, BYTES("a..b "), &event),
+			 CTF_RET_INVALID_COMPONENT_NAME);
+	assert_int_equal(cobctf_trace(TEXT, at_page_end(longest, 256), &event),
+			 CTF_RET_INVALID_COMPONENT_NAME);
 	assert_int_equal(cobctf_trace(0, (const cobuns8_t *)&wrong, NULL), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTF_TRACE(0, (const cobuns8_t *)&wrong, NULL), CTF_RET_FAILURE);
 }
@@ -441,8 +463,10 @@ static void names_end_as_the_flags_say(void **state)
 /* What was there before does not count. */
 static void names_change_in_their_place(void **state)
 {
-	static const char *const texts[] = { "place.a ", "place.b ", "place ", "place.a", "PLACE.A ", "place.a.b " };
-	static const char *const lines[] = { "place.a 1 1", "place.b 1 1", "place 1 1", "place.a 1 1", "place.a 1 1", "place.a.b 1 1" };
+	static const char *const texts[] = { "place.a ", "place.b ", "place ",
+					     "place.a",  "PLACE.A ", "place.a.b " };
+	static const char *const lines[] = { "place.a 1 1", "place.b 1 1", "place 1 1",
+					     "place.a 1 1", "place.a 1 1", "place.a.b 1 1" };
 	char at[16];
 
 	(void)state;
@@ -473,7 +497,8 @@ static void reserved_bits_are_ignored(void **state)
 		if (bit == 12 || bit == 13)
 			continue;
 		event.event_id = bit;
-		assert_int_equal(cobctf_trace(1u << bit, (const cobuns8_t *)&handle, &event), CTF_RET_SUCCESS);
+		assert_int_equal(cobctf_trace(1u << bit, (const cobuns8_t *)&handle, &event),
+				 CTF_RET_SUCCESS);
 	}
 	assert_string_equal(last_line(), "reserved 30 1");
 }

@@ -1,5 +1,6 @@
 /*
- * test_cbl_ctrace.c - CBL_CTRACE_*: each field of each group, each keyword, and a routine on its own and on a third-party thread.
+ * test_cbl_ctrace.c - CBL_CTRACE_*: each field of each group, each keyword, and a routine on its
+ * own and on a third-party thread.
  *
  * The routines here are C functions, called as COBOL's are; tests/process/cobol.sh has COBOL's own.
  *
@@ -14,11 +15,40 @@
 #include <pthread.h>
 
 /* Places in the groups of copy/ctrace.cpy. */
-enum { DEFINE = 531, PLISTVER = 0, SERVICE = 4, BUFMIN = 8, BUFMAX = 12, BUFDFLT = 16, NAME = 20, SUB = 28, STARTNAM = 138 };
-enum { DISPNAM = 146, PARM = 154, FMTTAB = 162, MINOPS = 170, USERDATA = 427, ASIDS = 443, HEAD = 467, HEADOPTS = 475, LIKEHEAD = 483 };
+enum {
+	DEFINE = 531,
+	PLISTVER = 0,
+	SERVICE = 4,
+	BUFMIN = 8,
+	BUFMAX = 12,
+	BUFDFLT = 16,
+	NAME = 20,
+	SUB = 28,
+	STARTNAM = 138
+};
+enum {
+	DISPNAM = 146,
+	PARM = 154,
+	FMTTAB = 162,
+	MINOPS = 170,
+	USERDATA = 427,
+	ASIDS = 443,
+	HEAD = 467,
+	HEADOPTS = 475,
+	LIKEHEAD = 483
+};
 enum { BUFFER = 499, BUFDEFIN = 507, WTR = 515, WTRMODE = 523 };
 enum { DELETE = 142, DEL_NAME = 8, DEL_SUB = 16, DELSUBS = 126, IFNOSUBS = 134 };
-enum { OUTCOME = 260, RC = 0, RSNCODE = 4, REASON = 8, SS_RC = 12, SS_RSNCODE = 16, ABEND = 20, MESSAGE = 24 };
+enum {
+	OUTCOME = 260,
+	RC = 0,
+	RSNCODE = 4,
+	REASON = 8,
+	SS_RC = 12,
+	SS_RSNCODE = 16,
+	ABEND = 20,
+	MESSAGE = 24
+};
 enum {
 	COMMAND = 1399,
 	CT_STATE = 0,
@@ -30,11 +60,27 @@ enum {
 	CT_JOBNAME = 214,
 	CT_OPTIONS = 358
 };
-enum { DISPLAY = 1608, MODE = 0, SHOWN_BUFFER = 8, IS_DEFINED = 32, SHOWN_HEAD = 48, SHOWN_ASIDS = 72, SHOWN_STARTNAM = 112 };
-enum { SHOWN_WRITER = 136, ASID_COUNT = 144, SHOWN_ASID = 148, JOBNAME_COUNT = 180, SHOWN_JOBNAME = 184, SHOWN_OPTIONS = 312 };
+enum {
+	DISPLAY = 1608,
+	MODE = 0,
+	SHOWN_BUFFER = 8,
+	IS_DEFINED = 32,
+	SHOWN_HEAD = 48,
+	SHOWN_ASIDS = 72,
+	SHOWN_STARTNAM = 112
+};
+enum {
+	SHOWN_WRITER = 136,
+	ASID_COUNT = 144,
+	SHOWN_ASID = 148,
+	JOBNAME_COUNT = 180,
+	SHOWN_JOBNAME = 184,
+	SHOWN_OPTIONS = 312
+};
 enum { SHOWN_MINOPS = 1336, SHOWN_USERDATA = 1592 };
 
-static cobuns8_t define[DEFINE], request[DELETE], command[COMMAND], outcome[OUTCOME], shown[DISPLAY];
+static cobuns8_t define[DEFINE], request[DELETE], command[COMMAND], outcome[OUTCOME],
+	shown[DISPLAY];
 
 static struct {
 	unsigned calls;
@@ -51,7 +97,8 @@ static uint32_t routine(struct ctrace_ctss *ctss)
 	if (ctss->flags == CTRACE_CTSS_START)
 		memcpy(ctss->userdata, "from the routine", CTRACE_USERDATA_SIZE);
 	if (seen.text != NULL)
-		assert_int_equal(CBL_CTRACE_WTO(&ctss->console, seen.text, seen.text_size), CTF_RET_SUCCESS);
+		assert_int_equal(CBL_CTRACE_WTO(&ctss->console, seen.text, seen.text_size),
+				 CTF_RET_SUCCESS);
 	ctss->reason = seen.reason;
 	return seen.answer;
 }
@@ -71,7 +118,8 @@ static uint32_t get(const cobuns8_t *group, size_t at)
 	return ct_cbl_load_u32(group + at);
 }
 
-/* The groups as their VALUE clauses make them, for a trace of that name; at a page's end, so that nobody reads on. */
+/* The groups as their VALUE clauses make them, for a trace of that name; at a page's end, so that
+ * nobody reads on. */
 static int set_up(void **state)
 {
 	(void)state;
@@ -304,7 +352,8 @@ static void missing_groups_are_zeros(void **state)
 	assert_int_equal(get(outcome, ABEND), 0x401);
 	assert_int_equal(CBL_CTRACE_DEFINE(NULL, NULL), CTRACE_RC_ABEND);
 	assert_int_equal(CBL_CTRACE_DELETE(NULL, NULL), CTRACE_RC_ABEND);
-	assert_int_equal(CBL_CTRACE_TRACE_CT((const void *)(uintptr_t)0x700000000, NULL), CTRACE_RC_REFUSED);
+	assert_int_equal(CBL_CTRACE_TRACE_CT((const void *)(uintptr_t)0x700000000, NULL),
+			 CTRACE_RC_REFUSED);
 	assert_int_equal(CBL_CTRACE_DISPLAY(NULL, NULL, shown), CTRACE_RC_REFUSED);
 	assert_int_equal(shown[0], 0x7F);
 }
@@ -315,12 +364,16 @@ static void nothing_behind_a_group_is_touched(void **state)
 	put(define, NAME, "PAGEEND");
 	put(request, DEL_NAME, "PAGEEND");
 	put(command, CT_NAME, "PAGEEND");
-	assert_int_equal(CBL_CTRACE_DEFINE(at_page_end(define, DEFINE), at_page_end(outcome, OUTCOME)), 0);
+	assert_int_equal(
+		CBL_CTRACE_DEFINE(at_page_end(define, DEFINE), at_page_end(outcome, OUTCOME)), 0);
 	assert_int_equal(CBL_CTRACE_TRACE_CT(at_page_end(command, COMMAND), outcome), 0);
-	assert_int_equal(CBL_CTRACE_DISPLAY(at_page_end("PAGEEND", 8), at_page_end(" ", 1), at_page_end(shown, DISPLAY)), 0);
+	assert_int_equal(CBL_CTRACE_DISPLAY(at_page_end("PAGEEND", 8), at_page_end(" ", 1),
+					    at_page_end(shown, DISPLAY)),
+			 0);
 	assert_int_equal(CBL_CTRACE_DISPLAY(at_page_end("PAGEEND2", 8), NULL, shown), 4);
 	assert_int_equal(CBL_CTRACE_DELETE(at_page_end(request, DELETE), outcome), 0);
-	assert_int_equal(CBL_CTRACE_ROUTINE(at_page_end("EIGHTLTR", 8), (void *)(uintptr_t)routine), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTRACE_ROUTINE(at_page_end("EIGHTLTR", 8), (void *)(uintptr_t)routine),
+			 CTF_RET_SUCCESS);
 }
 
 /* ---- routines ---- */
@@ -375,9 +428,12 @@ static void a_message_is_cut_and_has_an_end(void **state)
 static void a_routine_has_a_name_and_can_be_taken_back(void **state)
 {
 	(void)state;
-	assert_int_equal(CBL_CTRACE_ROUTINE("lower", (void *)(uintptr_t)routine), CTF_RET_INVALID_COMPONENT_NAME);
-	assert_int_equal(CBL_CTRACE_ROUTINE(" ", (void *)(uintptr_t)routine), CTF_RET_INVALID_COMPONENT_NAME);
-	assert_int_equal(CBL_CTRACE_ROUTINE(NULL, (void *)(uintptr_t)routine), CTF_RET_INVALID_COMPONENT_NAME);
+	assert_int_equal(CBL_CTRACE_ROUTINE("lower", (void *)(uintptr_t)routine),
+			 CTF_RET_INVALID_COMPONENT_NAME);
+	assert_int_equal(CBL_CTRACE_ROUTINE(" ", (void *)(uintptr_t)routine),
+			 CTF_RET_INVALID_COMPONENT_NAME);
+	assert_int_equal(CBL_CTRACE_ROUTINE(NULL, (void *)(uintptr_t)routine),
+			 CTF_RET_INVALID_COMPONENT_NAME);
 	assert_int_equal(CBL_CTRACE_ROUTINE("TESTSS", NULL), CTF_RET_SUCCESS);
 	define_trace("NOCODE", CTRACE_RC_REFUSED);
 	assert_int_equal(get(outcome, REASON), CTRACE_RSN_ROUTINE_NOT_LOADED);
@@ -442,7 +498,8 @@ static void a_routine_that_is_found_belongs_to_the_thread_that_found_it(void **s
 		skip();
 	start = (void (*)(int, char **))(uintptr_t)dlsym(libcob, "cob_init");
 	assert_non_null(start);
-	assert_false(ct_cobol_find_routine("cob_is_initialized", &found)); /* loaded, but there is no COBOL yet */
+	/* loaded, but there is no COBOL yet */
+	assert_false(ct_cobol_find_routine("cob_is_initialized", &found));
 	start(0, NULL);
 	assert_false(ct_cobol_find_routine("NONESUCH", &found));
 	assert_true(ct_cobol_find_routine("cob_is_initialized", &found));
@@ -464,13 +521,15 @@ static void an_entry_is_an_event(void **state)
 	(void)state;
 	define_trace("ENTRIES", 0);
 	handle = tracer("ENTRIES");
-	assert_int_equal(CBL_CTF_LEVEL(CTF_FLAG_COMPID_STRING, CTF_LEVEL_NONE, BYTES("ENTRIES ")), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_LEVEL(CTF_FLAG_COMPID_STRING, CTF_LEVEL_NONE, BYTES("ENTRIES ")),
+			 CTF_RET_SUCCESS);
 	assert_int_equal(CBL_CTRACE_ENTRY(handle, 9, "abc", 3), CTF_RET_NOT_TRACE_ENABLED);
 	switch_on(0);
 	assert_int_equal(CBL_CTRACE_ENTRY(handle, 0x21, "abc", 3), CTF_RET_SUCCESS);
 	assert_string_equal(last_line(), "ENTRIES 33 1 616263");
 	assert_int_equal(CBL_CTRACE_ENTRY(handle, 0x22, NULL, 3), CTF_RET_SUCCESS);
-	assert_int_equal(CBL_CTRACE_ENTRY(handle, 0x23, too_long, 65537), CTF_RET_NOT_ENOUGH_MEMORY);
+	assert_int_equal(CBL_CTRACE_ENTRY(handle, 0x23, too_long, 65537),
+			 CTF_RET_NOT_ENOUGH_MEMORY);
 	assert_int_equal(CBL_CTRACE_ENTRY(5, 0x23, "abc", 3), CTF_RET_INVALID_TRACE_HANDLE);
 	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), 0);
 	free(too_long);
@@ -486,7 +545,8 @@ int main(void)
 		cmocka_unit_test_setup(messages_name_the_fields, set_up),
 		cmocka_unit_test_setup(missing_groups_are_zeros, set_up),
 		cmocka_unit_test_setup(nothing_behind_a_group_is_touched, set_up),
-		cmocka_unit_test_setup(a_member_calls_the_routine_and_its_refusal_comes_back, set_up),
+		cmocka_unit_test_setup(a_member_calls_the_routine_and_its_refusal_comes_back,
+				       set_up),
 		cmocka_unit_test_setup(a_message_is_cut_and_has_an_end, set_up),
 		cmocka_unit_test_setup(a_routine_has_a_name_and_can_be_taken_back, set_up),
 		cmocka_unit_test_setup(a_routine_is_called_on_its_own_thread_only, set_up),

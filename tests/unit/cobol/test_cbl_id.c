@@ -10,7 +10,8 @@ static void null_is_what_has_no_low_half(void **state)
 {
 	(void)state;
 	assert_true(ct_cbl_is_null(NULL));
-	assert_true(ct_cbl_is_null((const void *)(uintptr_t)0x7FFF00000000)); /* BY VALUE 0 with rubbish above */
+	/* BY VALUE 0 with rubbish above */
+	assert_true(ct_cbl_is_null((const void *)(uintptr_t)0x7FFF00000000));
 	assert_false(ct_cbl_is_null(state));
 }
 
@@ -18,8 +19,10 @@ static void name_ends_at_its_terminator(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_cbl_name_size("mycomp rest", false, 255), 6);
-	assert_int_equal(ct_cbl_name_size("mycomp\0rest ", false, 255), 6); /* a NUL ends a space-terminated name too */
-	assert_int_equal(ct_cbl_name_size("my comp", true, 255), 7);        /* but a space is part of a NUL-terminated one */
+	/* a NUL ends a space-terminated name too */
+	assert_int_equal(ct_cbl_name_size("mycomp\0rest ", false, 255), 6);
+	/* but a space is part of a NUL-terminated one */
+	assert_int_equal(ct_cbl_name_size("my comp", true, 255), 7);
 	assert_int_equal(ct_cbl_name_size("", true, 255), 0);
 	assert_int_equal(ct_cbl_name_size(" x", false, 255), 0);
 	assert_int_equal(ct_cbl_name_size(NULL, false, 255), 0);
@@ -51,7 +54,8 @@ static void long_name_is_not_read_further_than_its_limit(void **state)
 
 static void default_is_nothing_in_any_form(void **state)
 {
-	const cobuns32_t text = CTF_FLAG_COMPID_STRING, nul = CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM;
+	const cobuns32_t text = CTF_FLAG_COMPID_STRING,
+			 nul = CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM;
 	const cbl_x4_comp5_t zero = 0;
 
 	(void)state;
@@ -78,7 +82,8 @@ static void handle_is_checked_on_each_use(void **state)
 	assert_string_equal(ct_registry_name(ct_process.registry, component), "id.one");
 	assert_int_equal(ct_handle_component(0, &component), CTRACE_INVALID_TRACE_HANDLE);
 	assert_int_equal(ct_handle_component(handle ^ 1, &component), CTRACE_INVALID_TRACE_HANDLE);
-	assert_int_equal(ct_handle_component(ct_handle_of(ct_registry_count(ct_process.registry)), &component),
+	assert_int_equal(ct_handle_component(ct_handle_of(ct_registry_count(ct_process.registry)),
+					     &component),
 			 CTRACE_INVALID_TRACE_HANDLE);
 	assert_int_equal(ct_handle_component(0xFFFFFFFF, &component), CTRACE_INVALID_TRACE_HANDLE);
 }
@@ -113,7 +118,8 @@ static void component_id_becomes_a_name(void **state)
 	assert_int_equal(ct_cbl_component(text, NULL, name), CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(ct_cbl_component(text, "a..b ", name), CTRACE_INVALID_COMPONENT_NAME);
 	/* A text of one byte is not read as a handle of four. */
-	assert_int_equal(ct_cbl_component(0, at_page_end("x", 1), name), CTRACE_INVALID_TRACE_HANDLE);
+	assert_int_equal(ct_cbl_component(0, at_page_end("x", 1), name),
+			 CTRACE_INVALID_TRACE_HANDLE);
 }
 
 static void only_documented_statuses_are_returned(void **state)

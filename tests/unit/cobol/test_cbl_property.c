@@ -7,12 +7,14 @@
 #include "ctf_fixture.h"
 
 #define TEXT CTF_FLAG_COMPID_STRING
-#define NAMES_NUL (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM)
+#define NAMES_NUL \
+	(CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM)
 #define ALL_NUL (NAMES_NUL | CTF_FLAG_PROP_VALUE_NULL_TERM)
 
 static void set_text(const char *property, const char *value)
 {
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(ALL_NUL, BYTES("prop"), BYTES(property), value), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(ALL_NUL, BYTES("prop"), BYTES(property), value),
+			 CTF_RET_SUCCESS);
 }
 
 static void text_comes_back_space_terminated_and_padded(void **state)
@@ -21,8 +23,12 @@ static void text_comes_back_space_terminated_and_padded(void **state)
 	cbl_x4_comp5_t size = 12;
 
 	(void)state;
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("Color rest"), "green rest"), CTF_RET_SUCCESS);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("PROP "), BYTES("COLOR "), &size, buffer), CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("Color rest"), "green rest"),
+		CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("PROP "), BYTES("COLOR "), &size, buffer),
+		CTF_RET_SUCCESS);
 	assert_int_equal(size, 5);
 	assert_memory_equal(buffer, "green       ", 13); /* and the byte behind it is as it was */
 }
@@ -34,7 +40,9 @@ static void text_comes_back_nul_terminated(void **state)
 
 	(void)state;
 	set_text("format", "a b c");
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(ALL_NUL, BYTES("prop"), BYTES("format"), &size, buffer), CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(ALL_NUL, BYTES("prop"), BYTES("format"), &size, buffer),
+		CTF_RET_SUCCESS);
 	assert_int_equal(size, 5);
 	assert_memory_equal(buffer, "a b c\0######", 12);
 }
@@ -47,17 +55,23 @@ static void too_small_a_buffer_says_what_is_needed(void **state)
 
 		(void)state;
 		set_text("color", "green");
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, buffer),
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"),
+							   &size, buffer),
 				 CTF_RET_BUFFER_TOO_SMALL);
 		assert_int_equal(size, 6);
 		assert_string_equal(buffer, "######");
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, buffer), CTF_RET_SUCCESS);
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"),
+							   &size, buffer),
+				 CTF_RET_SUCCESS);
 		assert_int_equal(size, 5);
 		assert_memory_equal(buffer, "green", 5);
 		size = 0;
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), &size, NULL), CTF_RET_SUCCESS);
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"),
+							   &size, NULL),
+				 CTF_RET_SUCCESS);
 		assert_int_equal(size, 6);
-		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"), NULL, buffer),
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(flags, BYTES("prop"), BYTES("color"),
+							   NULL, buffer),
 				 CTF_RET_BUFFER_TOO_SMALL);
 	}
 }
@@ -90,9 +104,10 @@ static void integer_is_what_the_text_stands_for(void **state)
 
 		set_text("switch", cases[i].text);
 		/* property-vallen is not touched: COBOL programs pass it as BY VALUE 0. */
-		assert_int_equal(
-			CBL_CTF_COMP_PROPERTY_GET(NAMES_NUL | CTF_FLAG_PROP_INT_VALUE, BYTES("prop"), BYTES("switch"), NULL, group + 1),
-			CTF_RET_SUCCESS);
+		assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(NAMES_NUL | CTF_FLAG_PROP_INT_VALUE,
+							   BYTES("prop"), BYTES("switch"), NULL,
+							   group + 1),
+				 CTF_RET_SUCCESS);
 		memcpy(&number, group + 1, 4);
 		assert_int_equal(number, cases[i].number);
 		assert_int_equal(group[5], 0xEE);
@@ -106,11 +121,14 @@ static void integer_is_kept_as_text(void **state)
 	cbl_x4_comp5_t size = sizeof(buffer), handle = tracer("prop.int");
 
 	(void)state;
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(CTF_FLAG_PROP_INT_VALUE, (const cobuns8_t *)&handle, BYTES("n "), &number),
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(CTF_FLAG_PROP_INT_VALUE,
+						   (const cobuns8_t *)&handle, BYTES("n "),
+						   &number),
 			 CTF_RET_SUCCESS);
-	assert_int_equal(
-		CBL_CTF_COMP_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, (const cobuns8_t *)&handle, BYTES("N "), &size, buffer),
-		CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM,
+						   (const cobuns8_t *)&handle, BYTES("N "), &size,
+						   buffer),
+			 CTF_RET_SUCCESS);
 	assert_string_equal(buffer, "4294967295");
 }
 
@@ -121,15 +139,23 @@ static void value_is_as_long_as_its_limit(void **state)
 
 	(void)state;
 	memset(value, 'v', sizeof(value));
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "), at_page_end(value, 4096)),
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "),
+						   at_page_end(value, 4096)),
 			 CTF_RET_NOT_ENOUGH_MEMORY);
 	value[4095] = ' ';
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "), at_page_end(value, 4096)), CTF_RET_SUCCESS);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("long "), &size, back), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "),
+						   at_page_end(value, 4096)),
+			 CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("long "), &size, back),
+		CTF_RET_SUCCESS);
 	assert_int_equal(size, 4095);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "), NULL), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), BYTES("long "), NULL),
+			 CTF_RET_SUCCESS);
 	size = sizeof(back);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("long "), &size, back), CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("long "), &size, back),
+		CTF_RET_SUCCESS);
 	assert_int_equal(size, 0);
 }
 
@@ -140,20 +166,32 @@ static void component_properties_are_refused(void **state)
 
 	(void)state;
 	memset(longest, 'p', sizeof(longest));
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("never.set "), &size, buffer),
-			 CTF_RET_PROPERTY_NOT_FOUND);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT | 1, BYTES("prop "), BYTES("never.set "), NULL, buffer),
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES("never.set "), &size, buffer),
+		CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT | 1, BYTES("prop "), BYTES("never.set "),
+						   NULL, buffer),
 			 CTF_RET_PROPERTY_NOT_FOUND);
 	assert_string_equal(buffer, "###");
 	assert_int_equal(size, 4);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES(" "), &size, buffer), CTF_RET_INVALID_PROP_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), NULL, "v "), CTF_RET_INVALID_PROPERTY_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), at_page_end(longest, 256), "v "), CTF_RET_INVALID_PROP_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES(" "), BYTES("p "), "v "), CTF_RET_INVALID_COMP_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, NULL, BYTES("p "), "v "), CTF_RET_INVALID_COMP_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("a..b "), BYTES("p "), &size, buffer), CTF_RET_INVALID_COMP_NAME);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(0, (const cobuns8_t *)&wrong, BYTES("p "), "v "), CTF_RET_INVALID_TRACE_HANDLE);
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(0, NULL, BYTES(" "), &size, buffer), CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop "), BYTES(" "), &size, buffer),
+			 CTF_RET_INVALID_PROP_NAME);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), NULL, "v "),
+			 CTF_RET_INVALID_PROPERTY_NAME);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES("prop "), at_page_end(longest, 256), "v "),
+		CTF_RET_INVALID_PROP_NAME);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, BYTES(" "), BYTES("p "), "v "),
+			 CTF_RET_INVALID_COMP_NAME);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(TEXT, NULL, BYTES("p "), "v "),
+			 CTF_RET_INVALID_COMP_NAME);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("a..b "), BYTES("p "), &size, buffer),
+		CTF_RET_INVALID_COMP_NAME);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(0, (const cobuns8_t *)&wrong, BYTES("p "), "v "),
+			 CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(0, NULL, BYTES(" "), &size, buffer),
+			 CTF_RET_INVALID_TRACE_HANDLE);
 }
 
 static void properties_are_not_inherited(void **state)
@@ -162,8 +200,9 @@ static void properties_are_not_inherited(void **state)
 
 	(void)state;
 	set_text("color", "green");
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop.child "), BYTES("color "), &size, NULL),
-			 CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(
+		CBL_CTF_COMP_PROPERTY_GET(TEXT, BYTES("prop.child "), BYTES("color "), &size, NULL),
+		CTF_RET_PROPERTY_NOT_FOUND);
 }
 
 static void emitter_properties_have_defaults(void **state)
@@ -173,21 +212,26 @@ static void emitter_properties_have_defaults(void **state)
 	uint32_t number = 0;
 
 	(void)state;
-	assert_int_equal(
-		CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM, BYTES("TextFile "), BYTES("HexBlockSize "), &size, buffer),
-		CTF_RET_SUCCESS);
-	assert_string_equal(buffer, "8");
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(CTF_FLAG_EMITTER_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM, BYTES("TEXTFILE"),
-						      BYTES("hexblocksize"), "4 "),
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_VALUE_NULL_TERM,
+						      BYTES("TextFile "), BYTES("HexBlockSize "),
+						      &size, buffer),
 			 CTF_RET_SUCCESS);
-	assert_int_equal(
-		CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_INT_VALUE, BYTES("textfile "), BYTES("hexblocksize "), NULL, &number),
-		CTF_RET_SUCCESS);
+	assert_string_equal(buffer, "8");
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(
+				 CTF_FLAG_EMITTER_NAME_NULL_TERM | CTF_FLAG_PROP_NAME_NULL_TERM,
+				 BYTES("TEXTFILE"), BYTES("hexblocksize"), "4 "),
+			 CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(CTF_FLAG_PROP_INT_VALUE, BYTES("textfile "),
+						      BYTES("hexblocksize "), NULL, &number),
+			 CTF_RET_SUCCESS);
 	assert_int_equal(number, 4);
 	/* Any name will do. */
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("binfile "), BYTES("my.own "), "x "), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("binfile "), BYTES("my.own "), "x "),
+			 CTF_RET_SUCCESS);
 	size = sizeof(buffer);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("binfile "), BYTES("MY.OWN "), &size, buffer), CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("binfile "), BYTES("MY.OWN "), &size, buffer),
+		CTF_RET_SUCCESS);
 	assert_memory_equal(buffer, "x ", 2);
 }
 
@@ -197,14 +241,23 @@ static void emitter_properties_are_refused(void **state)
 	char buffer[4];
 
 	(void)state;
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("nosuch "), BYTES("p "), &size, buffer), CTF_RET_EMITTER_NOT_FOUND);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("nosuch "), BYTES(" "), "v "), CTF_RET_EMITTER_NOT_FOUND);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, NULL, BYTES("p "), "v "), CTF_RET_INVALID_EMITTER_NAME);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES(" "), BYTES("p "), &size, buffer), CTF_RET_INVALID_EMITTER_NAME);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("ES "), BYTES(" "), "v "), CTF_RET_INVALID_PROP_NAME);
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("ES "), BYTES("nosuch "), &size, buffer), CTF_RET_PROPERTY_NOT_FOUND);
+	assert_int_equal(
+		CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("nosuch "), BYTES("p "), &size, buffer),
+		CTF_RET_EMITTER_NOT_FOUND);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("nosuch "), BYTES(" "), "v "),
+			 CTF_RET_EMITTER_NOT_FOUND);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, NULL, BYTES("p "), "v "),
+			 CTF_RET_INVALID_EMITTER_NAME);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES(" "), BYTES("p "), &size, buffer),
+			 CTF_RET_INVALID_EMITTER_NAME);
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_SET(0, BYTES("ES "), BYTES(" "), "v "),
+			 CTF_RET_INVALID_PROP_NAME);
+	assert_int_equal(
+		CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("ES "), BYTES("nosuch "), &size, buffer),
+		CTF_RET_PROPERTY_NOT_FOUND);
 	size = 1;
-	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("TEXTFILE "), BYTES("QUOTESTRING "), &size, buffer),
+	assert_int_equal(CBL_CTF_EMITTER_PROPERTY_GET(0, BYTES("TEXTFILE "), BYTES("QUOTESTRING "),
+						      &size, buffer),
 			 CTF_RET_BUFFER_TOO_SMALL);
 	assert_int_equal(size, 5);
 }

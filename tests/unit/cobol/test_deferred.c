@@ -1,7 +1,9 @@
 /*
- * test_deferred.c - commands from another thread reach the routines of the thread that registered them, inside its next call.
+ * test_deferred.c - commands from another thread reach the routines of the thread that registered
+ * them, inside its next call.
  *
- * The program is the main thread; its routine is a C function, called as COBOL's are.  The operator is another thread.
+ * The program is the main thread; its routine is a C function, called as COBOL's are.  The operator
+ * is another thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,12 +31,14 @@ static struct {
 
 static void make_a_call(void)
 {
-	assert_int_equal(CBL_CTF_LEVEL(CTF_FLAG_COMPID_STRING, CTRACE_INFO, BYTES("UNRELATED ")), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTF_LEVEL(CTF_FLAG_COMPID_STRING, CTRACE_INFO, BYTES("UNRELATED ")),
+			 CTF_RET_SUCCESS);
 }
 
 static uint32_t routine(struct ctrace_ctss *ctss)
 {
-	(void)snprintf(seen.options[seen.calls % 16], sizeof seen.options[0], "%.*s", (int)ctss->options_size, ctss->options);
+	(void)snprintf(seen.options[seen.calls % 16], sizeof seen.options[0], "%.*s",
+		       (int)ctss->options_size, ctss->options);
 	seen.calls++;
 	seen.thread = pthread_self();
 	if (++seen.depth > seen.deepest)
@@ -49,8 +53,9 @@ static uint32_t routine(struct ctrace_ctss *ctss)
 
 static void define_trace(const char *name)
 {
-	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name,           .startnam = "APPSS",
-					.head = CTRACE_YES, .headopts = CTRACE_YES, .mod = CTRACE_YES };
+	struct ctrace_define define = { CTRACE_DEFINE_INIT,     .name = name,
+					.startnam = "APPSS",    .head = CTRACE_YES,
+					.headopts = CTRACE_YES, .mod = CTRACE_YES };
 
 	assert_int_equal(CBL_CTRACE_ROUTINE("APPSS", (void *)(uintptr_t)routine), CTF_RET_SUCCESS);
 	assert_int_equal(ctrace_component_define(&define, NULL), CTRACE_RC_OK);
@@ -116,7 +121,8 @@ static void begin(struct sender *sender, const char *name, const char *options, 
 {
 	struct ct_trace_request *request = &sender->command.request;
 
-	*sender = (struct sender){ .command = { .request = { .state = CTRACE_CT_ON } }, .wait_ms = wait_ms };
+	*sender = (struct sender){ .command = { .request = { .state = CTRACE_CT_ON } },
+				   .wait_ms = wait_ms };
 	(void)strcpy(sender->command.name, name);
 	request->has[CT_CLAUSE_OPTIONS] = options != NULL;
 	request->options_size = options != NULL ? strlen(options) : 0;
@@ -147,7 +153,8 @@ static void assert_waits(const struct sender *sender)
 	assert_int_equal(sender->outcome.rc, CTRACE_RC_OK);
 	assert_int_equal(sender->outcome.rsncode, 0);
 	assert_int_equal(sender->outcome.ss_rc, 0);
-	assert_string_equal(sender->outcome.message, "the routine APPSS runs in the program's next CBL_ call");
+	assert_string_equal(sender->outcome.message,
+			    "the routine APPSS runs in the program's next CBL_ call");
 }
 
 /* ---- tests ---- */
@@ -254,7 +261,8 @@ static void there_is_an_end_to_the_queue(void **state)
 	assert_false(sender.answer);
 	assert_int_equal(sender.outcome.rc, CTRACE_RC_REFUSED);
 	assert_int_equal(sender.outcome.ss_rc, CBL_CTRACE_SSRC_THREAD);
-	assert_string_equal(sender.outcome.message, "64 commands wait already for the thread of routine APPSS");
+	assert_string_equal(sender.outcome.message,
+			    "64 commands wait already for the thread of routine APPSS");
 	make_a_call();
 	assert_int_equal(seen.calls, 64);
 	hand_over(&sender, "APP", "X");
@@ -265,7 +273,8 @@ static void there_is_an_end_to_the_queue(void **state)
 
 static void what_was_no_refusal_is_left_alone(void **state)
 {
-	struct ct_trace_command command = { .name = "NONESUCH", .request = { .state = CTRACE_CT_ON } };
+	struct ct_trace_command command = { .name = "NONESUCH",
+					    .request = { .state = CTRACE_CT_ON } };
 	struct ctrace_outcome outcome, before;
 
 	(void)state;
@@ -316,7 +325,8 @@ static void callback(uint32_t handle, uint32_t type, void *parameter)
 	calls_in_callback += seen.calls;
 }
 
-/* What the command changes is told to the program's callbacks, in the same call; a callback is not interrupted by a command. */
+/* What the command changes is told to the program's callbacks, in the same call; a callback is not
+ * interrupted by a command. */
 static void callbacks_hear_of_it(void **state)
 {
 	NOTIF_INSTALL install = { .handle = tracer("APP"), .callback = callback };
@@ -431,7 +441,8 @@ static void a_routine_may_fork(void **state)
 	int status;
 
 	(void)state;
-	assert_int_equal(CBL_CTRACE_ROUTINE("APPSS", (void *)(uintptr_t)forking_routine), CTF_RET_SUCCESS);
+	assert_int_equal(CBL_CTRACE_ROUTINE("APPSS", (void *)(uintptr_t)forking_routine),
+			 CTF_RET_SUCCESS);
 	hand_over(&sender, "APP", "X");
 	(void)fflush(NULL);
 	make_a_call();
@@ -451,7 +462,9 @@ static void *many_commands(void *argument)
 	unsigned *handed = argument;
 
 	for (unsigned i = 0; i < 500; i++) {
-		struct sender sender = { .command = { .name = "APP", .request = { .state = CTRACE_CT_ON } }, .wait_ms = i % 3 };
+		struct sender sender = { .command = { .name = "APP",
+						      .request = { .state = CTRACE_CT_ON } },
+					 .wait_ms = i % 3 };
 
 		(void)command_from_outside(&sender);
 		*handed += sender.answer || sender.outcome.rc == CTRACE_RC_OK;
@@ -509,11 +522,17 @@ static void a_thread_of_ctraces_own_never_runs_cobol(void **state)
 	start = (void (*)(int, char **))(uintptr_t)dlsym(libcob, "cob_init");
 	assert_non_null(start);
 	start(0, NULL);
-	assert_int_equal(ct_os_thread_start(find_on_own_thread, (void *)(uintptr_t) "cob_is_initialized", "test", &thread), CTRACE_OK);
+	assert_int_equal(ct_os_thread_start(find_on_own_thread,
+					    (void *)(uintptr_t) "cob_is_initialized", "test",
+					    &thread),
+			 CTRACE_OK);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(was_found);
 	assert_int_equal(answer, CBL_CTRACE_SSRC_THREAD);
-	assert_int_equal(ct_routine_call(&found, &(struct ctrace_ctss){ .size = sizeof(struct ctrace_ctss) }), 1);
+	assert_int_equal(
+		ct_routine_call(&found,
+				&(struct ctrace_ctss){ .size = sizeof(struct ctrace_ctss) }),
+		1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -114,26 +114,32 @@ static void any_call(void)
 
 static void installing_is_refused(void **state)
 {
-	NOTIF_INSTALL block = block_of(tracer("inst"), on_change), wrong = block_of(12345, on_change),
-		      none = block_of(block.handle, NULL);
+	NOTIF_INSTALL block = block_of(tracer("inst"), on_change),
+		      wrong = block_of(12345, on_change), none = block_of(block.handle, NULL);
 
 	(void)state;
-	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &wrong), CTF_RET_INVALID_TRACE_HANDLE);
-	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_UNINSTALL, &wrong), CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &wrong),
+			 CTF_RET_INVALID_TRACE_HANDLE);
+	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_UNINSTALL, &wrong),
+			 CTF_RET_INVALID_TRACE_HANDLE);
 	assert_int_equal(CBL_CTF_TRACE_NOTIFY(TRACER_NOTIF_INSTALL, &none), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_INSTALL, NULL), CTF_RET_FAILURE);
 	assert_int_equal(cobctf_tracer_notify(2, &block), CTF_RET_FAILURE);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_FAILURE);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS);
-	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS); /* and is installed once */
+	/* and is installed once */
+	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS);
 	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_INSTALL, &block), CTF_RET_FAILURE);
-	assert_int_equal(CBL_CTF_TRACE_NOTIFY(TRACER_NOTIF_UNINSTALL, at_page_end(&block, sizeof(block))), CTF_RET_SUCCESS);
+	assert_int_equal(
+		CBL_CTF_TRACE_NOTIFY(TRACER_NOTIF_UNINSTALL, at_page_end(&block, sizeof(block))),
+		CTF_RET_SUCCESS);
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_FAILURE);
 }
 
 static void module_of_a_callback_stays_loaded(void **state)
 {
-	static const char library[] = "libresolv.so.2"; /* some library that nobody has loaded yet */
+	/* some library that nobody has loaded yet */
+	static const char library[] = "libresolv.so.2";
 	void *module = dlopen(library, RTLD_LAZY);
 	void *again;
 
@@ -154,7 +160,8 @@ static void level_is_told_whoever_in_the_tree_was_set(void **state)
 	NOTIF_INSTALL block = install_c("tree.a.b", on_change);
 
 	(void)state;
-	assert_int_equal(CBL_CTF_LEVEL(0, CTF_FLAG_LEVEL_FATAL, NULL), CTF_RET_SUCCESS); /* the default */
+	/* the default */
+	assert_int_equal(CBL_CTF_LEVEL(0, CTF_FLAG_LEVEL_FATAL, NULL), CTF_RET_SUCCESS);
 	assert_int_equal(told.calls, 1);
 	assert_int_equal(told.handle, block.handle);
 	assert_int_equal(told.type, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
@@ -176,8 +183,9 @@ static void level_is_told_whoever_in_the_tree_was_set(void **state)
 
 static void set_property(const char *property, const char *value)
 {
-	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(NUL | CTF_FLAG_PROP_NAME_NULL_TERM | CTF_FLAG_PROP_VALUE_NULL_TERM, BYTES("pc"),
-						   BYTES(property), value),
+	assert_int_equal(CBL_CTF_COMP_PROPERTY_SET(NUL | CTF_FLAG_PROP_NAME_NULL_TERM |
+							   CTF_FLAG_PROP_VALUE_NULL_TERM,
+						   BYTES("pc"), BYTES(property), value),
 			 CTF_RET_SUCCESS);
 }
 
@@ -252,7 +260,8 @@ static void cobol_callback_waits_for_its_thread(void **state)
 	assert_int_equal(told.calls, 2); /* two changes of one level are one */
 	assert_int_equal(told.level, CTF_FLAG_LEVEL_ERROR);
 	assert_true(pthread_equal(told.thread, pthread_self()));
-	assert_int_equal(ctrace_level_set("thr", CTRACE_INFO), CTRACE_OK); /* not in a CBL_CTF_* call */
+	/* not in a CBL_CTF_* call */
+	assert_int_equal(ctrace_level_set("thr", CTRACE_INFO), CTRACE_OK);
 	assert_int_equal(told.calls, 2);
 	any_call();
 	assert_int_equal(told.calls, 3);
@@ -452,7 +461,8 @@ static void uninstalling_does_not_wait_for_ever(void **state)
 
 static void forked_child_is_told_its_own_changes(void **state)
 {
-	NOTIF_INSTALL c = install_c("fork", on_change), cobol = install_cobol("fork.cobol", on_packed_change);
+	NOTIF_INSTALL c = install_c("fork", on_change),
+		      cobol = install_cobol("fork.cobol", on_packed_change);
 	int status = -1;
 	pid_t child;
 
@@ -462,7 +472,8 @@ static void forked_child_is_told_its_own_changes(void **state)
 		set_level("fork", CTF_FLAG_LEVEL_ERROR);
 		set_level("fork.cobol", CTF_FLAG_LEVEL_WARN);
 		/* 1 for "fork", 1 for its child that inherits, 1 for its own level */
-		_exit(told.calls == 3 && told.level == CTF_FLAG_LEVEL_WARN ? 0 : (int)told.calls + 1);
+		_exit(told.calls == 3 && told.level == CTF_FLAG_LEVEL_WARN ? 0
+									   : (int)told.calls + 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);

@@ -1,6 +1,6 @@
 /*
- * component_fixture.h - what the tests of component trace share: each in a traced process of its own, commands in short form, and a
- * routine that notes its calls.
+ * component_fixture.h - what the tests of component trace share: each in a traced process of its
+ * own, commands in short form, and a routine that notes its calls.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 
 #include "lib/component/component.h"
 
-/* A test that is a body and nothing around it, run in a child that may be traced.  The default level is debug: what a trace does not
- * record, it does not record because it is off. */
+/* A test that is a body and nothing around it, run in a child that may be traced.  The default
+ * level is debug: what a trace does not record, it does not record because it is off. */
 static UNUSED void try_in_child(void **state)
 {
 	void (*body)(void) = (void (*)(void))(uintptr_t)*state;
@@ -21,8 +21,8 @@ static UNUSED void try_in_child(void **state)
 }
 #define IN_CHILD(body) \
 	{ \
-		.name = #body, .test_func = try_in_child, .setup_func = component_setup, .teardown_func = component_teardown, \
-		.initial_state = (void *)(uintptr_t)(body) \
+		.name = #body, .test_func = try_in_child, .setup_func = component_setup, \
+		.teardown_func = component_teardown, .initial_state = (void *)(uintptr_t)(body) \
 	}
 
 /* As fixture_setup(), with a parmlib that is empty; the body stays in *state. */
@@ -33,13 +33,14 @@ static UNUSED int component_setup(void **state)
 	if (fixture_setup(state) != 0)
 		return 1;
 	(void)snprintf(path, sizeof path, "%s/parmlib", room);
-	return mkdir(path, 0755) != 0 || setenv("CTRACE_PARMLIB", path, 1) != 0 || setenv("CTRACE_JOBNAME", "OURJOB", 1) != 0;
+	return mkdir(path, 0755) != 0 || setenv("CTRACE_PARMLIB", path, 1) != 0 ||
+	       setenv("CTRACE_JOBNAME", "OURJOB", 1) != 0;
 }
 
 static UNUSED int component_teardown(void **state)
 {
-	return unsetenv("CTRACE_PARMLIB") != 0 || unsetenv("CTRACE_LINKLIST") != 0 || unsetenv("CTRACE_JOBNAME") != 0 ||
-	       fixture_teardown(state) != 0;
+	return unsetenv("CTRACE_PARMLIB") != 0 || unsetenv("CTRACE_LINKLIST") != 0 ||
+	       unsetenv("CTRACE_JOBNAME") != 0 || fixture_teardown(state) != 0;
 }
 
 static UNUSED void write_member(const char *member, const char *text)
@@ -59,9 +60,14 @@ static UNUSED void attach(void)
 
 static UNUSED __thread struct ctrace_outcome outcome; /* of this thread's last command */
 
-#define DEFINE(...) ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT, __VA_ARGS__ }, &outcome)
-#define DELETE(...) ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, __VA_ARGS__ }, &outcome)
-#define TRACE_CT(...) ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, __VA_ARGS__ }, &outcome)
+#define DEFINE(...) \
+	ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT, __VA_ARGS__ }, \
+				&outcome)
+#define DELETE(...) \
+	ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, __VA_ARGS__ }, \
+				&outcome)
+#define TRACE_CT(...) \
+	ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, __VA_ARGS__ }, &outcome)
 #define HEAD_KEYWORDS .head = CTRACE_YES, .headopts = CTRACE_YES
 
 /* DEFINE(...) == CTRACE_RC_REFUSED && reason() == ... */
@@ -94,7 +100,8 @@ static UNUSED struct ct_trace *trace_of(const char *name)
 	struct ct_trace *trace;
 	uint32_t component;
 
-	CHILD_CHECK(ct_registry_find_any(ct_process.registry, name, strlen(name), &component) == CTRACE_OK);
+	CHILD_CHECK(ct_registry_find_any(ct_process.registry, name, strlen(name), &component) ==
+		    CTRACE_OK);
 	ct_table_lock();
 	trace = ct_table_find(component);
 	ct_table_unlock();
@@ -104,7 +111,9 @@ static UNUSED struct ct_trace *trace_of(const char *name)
 
 static UNUSED uint32_t threshold_of(const char *name)
 {
-	return __atomic_load_n(&ct_registry_entry(ct_process.registry, trace_of(name)->component)->level_word.level, __ATOMIC_RELAXED);
+	return __atomic_load_n(&ct_registry_entry(ct_process.registry, trace_of(name)->component)
+					->level_word.level,
+			       __ATOMIC_RELAXED);
 }
 
 /* ---- the routine ---- */
@@ -149,13 +158,17 @@ static UNUSED bool holds(const char *field, size_t size, const char *text)
 #define HOLDS(field, text) holds((field), sizeof(field), (text))
 
 /* Was call `number` for NAME, and its last SUB name or NULL, with these flags and this mode? */
-static UNUSED bool was_called(unsigned number, const char *name, const char *last_sub, uint32_t flags, uint32_t mode)
+static UNUSED bool was_called(unsigned number, const char *name, const char *last_sub,
+			      uint32_t flags, uint32_t mode)
 {
 	const struct ctrace_ctss *ctss = &calls[number];
 
-	if (number >= call_count || !HOLDS(ctss->name, name) || ctss->flags != flags || ctss->mode != mode)
+	if (number >= call_count || !HOLDS(ctss->name, name) || ctss->flags != flags ||
+	    ctss->mode != mode)
 		return false;
-	return last_sub == NULL ? ctss->sub_count == 0 : ctss->sub_count > 0 && HOLDS(ctss->sub[ctss->sub_count - 1], last_sub);
+	return last_sub == NULL
+		       ? ctss->sub_count == 0
+		       : ctss->sub_count > 0 && HOLDS(ctss->sub[ctss->sub_count - 1], last_sub);
 }
 
 #define START CTRACE_CTSS_START

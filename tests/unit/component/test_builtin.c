@@ -1,5 +1,6 @@
 /*
- * test_builtin.c - TRACE CT for a tracer that nobody has defined: its options are what configuration lines set, all or none.
+ * test_builtin.c - TRACE CT for a tracer that nobody has defined: its options are what
+ * configuration lines set, all or none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,9 +38,11 @@ static bool has_property(const char *name, const char *expected)
 {
 	char value[64];
 	size_t size = sizeof value;
-	enum ctrace_status status = ctrace_component_property_get("unit.builtin", name, value, &size);
+	enum ctrace_status status =
+		ctrace_component_property_get("unit.builtin", name, value, &size);
 
-	return expected == NULL ? status == CTRACE_PROPERTY_NOT_FOUND : status == CTRACE_OK && strcmp(value, expected) == 0;
+	return expected == NULL ? status == CTRACE_PROPERTY_NOT_FOUND
+				: status == CTRACE_OK && strcmp(value, expected) == 0;
 }
 
 static uint32_t bit(const char *emitter)
@@ -56,7 +59,8 @@ static void the_state_is_a_threshold(void)
 	CHILD_CHECK(ctrace_level_set(NULL, CTRACE_FATAL) == CTRACE_OK);
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_DEBUG);
 	CHILD_CHECK(command("LEVEL=warn") == CTRACE_RC_OK && threshold() == CTRACE_WARN);
-	CHILD_CHECK(command("level=2,Level=3") == CTRACE_RC_OK && threshold() == CTRACE_ERROR); /* the last counts */
+	/* the last counts */
+	CHILD_CHECK(command("level=2,Level=3") == CTRACE_RC_OK && threshold() == CTRACE_ERROR);
 	request.state = CTRACE_CT_OFF;
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_LEVEL_NONE);
 	request.state = CTRACE_CT_LIKEHEAD; /* the default's */
@@ -66,26 +70,35 @@ static void the_state_is_a_threshold(void)
 static void options_are_destinations_and_properties(void)
 {
 	make_tracer();
-	CHILD_CHECK(command("LEVEL=INFO,DEST=(TEXTFILE,stderr),colour=light blue,empty=,a=b=c") == CTRACE_RC_OK);
-	CHILD_CHECK(threshold() == CTRACE_INFO && destinations() == (bit("TEXTFILE") | bit("STDERR")));
-	CHILD_CHECK(has_property("colour", "light blue") && has_property("empty", "") && has_property("a", "b=c"));
-	CHILD_CHECK(command("DEST=ES,list=(1,2,(3)),next=)") == CTRACE_RC_OK && threshold() == CTRACE_DEBUG);
-	CHILD_CHECK((destinations() & bit("ES")) != 0 && has_property("list", "(1,2,(3))") && has_property("next", ")"));
+	CHILD_CHECK(command("LEVEL=INFO,DEST=(TEXTFILE,stderr),colour=light blue,empty=,a=b=c") ==
+		    CTRACE_RC_OK);
+	CHILD_CHECK(threshold() == CTRACE_INFO &&
+		    destinations() == (bit("TEXTFILE") | bit("STDERR")));
+	CHILD_CHECK(has_property("colour", "light blue") && has_property("empty", "") &&
+		    has_property("a", "b=c"));
+	CHILD_CHECK(command("DEST=ES,list=(1,2,(3)),next=)") == CTRACE_RC_OK &&
+		    threshold() == CTRACE_DEBUG);
+	CHILD_CHECK((destinations() & bit("ES")) != 0 && has_property("list", "(1,2,(3))") &&
+		    has_property("next", ")"));
 }
 
 static void one_bad_option_changes_nothing(void)
 {
-	static const char *const bad[] = { "nonsense", "=value",  "LEVEL=inof", "LEVEL=",   "DEST=(NOSUCH)",
-					   "DEST=",    "DEST=()", ",",          "a=1,,b=2", "DEST=(ES,NOSUCH)" };
+	static const char *const bad[] = {
+		"nonsense", "=value",  "LEVEL=inof", "LEVEL=",   "DEST=(NOSUCH)",
+		"DEST=",    "DEST=()", ",",          "a=1,,b=2", "DEST=(ES,NOSUCH)"
+	};
 	char options[200], longest[CTRACE_MAX_PROPERTY + 4];
 
 	make_tracer();
 	CHILD_CHECK(command("LEVEL=error") == CTRACE_RC_OK);
 	for (size_t i = 0; i < CT_COUNT(bad); i++) {
 		(void)snprintf(options, sizeof options, "good=1,DEST=ES,LEVEL=debug,%s", bad[i]);
-		CHILD_CHECK(command(options) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 4);
+		CHILD_CHECK(command(options) == CTRACE_RC_REFUSED &&
+			    reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 4);
 		CHILD_CHECK(strncmp(outcome.message, "option ", 7) == 0);
-		CHILD_CHECK(threshold() == CTRACE_ERROR && destinations() == 0 && has_property("good", NULL));
+		CHILD_CHECK(threshold() == CTRACE_ERROR && destinations() == 0 &&
+			    has_property("good", NULL));
 	}
 	memset(longest, 'p', CTRACE_MAX_PROPERTY + 1);
 	memcpy(longest + CTRACE_MAX_PROPERTY + 1, "=1", 3);
@@ -96,7 +109,10 @@ static void the_message_quotes_the_option(void)
 {
 	make_tracer();
 	CHILD_CHECK(command("a=b,LEVEL=\x1B[31m,c=d") == CTRACE_RC_REFUSED);
-	CHILD_CHECK(strcmp(outcome.message, "option LEVEL=\\u{1B}[31m has no level: none, debug, info, warn, error, fatal") == 0);
+	CHILD_CHECK(
+		strcmp(outcome.message,
+		       "option LEVEL=\\u{1B}[31m has no level: none, debug, info, warn, error, fatal") ==
+		0);
 }
 
 static void a_buffer_size_gives_it_a_ring_of_its_own(void)
@@ -105,7 +121,8 @@ static void a_buffer_size_gives_it_a_ring_of_its_own(void)
 	request.has[CT_CLAUSE_BUFSIZE] = true;
 	request.bufsize = 100000;
 	CHILD_CHECK(command("") == CTRACE_RC_OK);
-	CHILD_CHECK(ct_registry_configured(ct_process.registry, unit->component).buffer == 128u << 10 &&
+	CHILD_CHECK(ct_registry_configured(ct_process.registry, unit->component).buffer ==
+			    128u << 10 &&
 		    ct_level_word_channel(unit->level_word) != 0);
 }
 
@@ -134,7 +151,8 @@ static void it_may_have_an_external_writer(void)
 	request.has[CT_CLAUSE_WTR] = true;
 	(void)snprintf(request.writer, sizeof request.writer, "CTWTR");
 	CHILD_CHECK(command("") == CTRACE_RC_OK && threshold() == CTRACE_DEBUG);
-	CHILD_CHECK(writer_of_it() == ct_writer_number("CTWTR") && strstr(outcome.message, "writer CTWTR is not running") != NULL);
+	CHILD_CHECK(writer_of_it() == ct_writer_number("CTWTR") &&
+		    strstr(outcome.message, "writer CTWTR is not running") != NULL);
 	request.writer[0] = '\0';
 	request.disconnect = true;
 	CHILD_CHECK(command("") == CTRACE_RC_OK && writer_of_it() == CT_WRITER_UNSET);

@@ -1,5 +1,6 @@
 /*
- * test_command.c - TRACE CT: a command, each statement of a member, and thresholds that the other face sets.
+ * test_command.c - TRACE CT: a command, each statement of a member, and thresholds that the other
+ * face sets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,9 @@
 static void define_unit(void)
 {
 	register_routine("UNITSS");
-	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .mod = YES, .asids = YES, .jobs = YES, .buffer = YES, .wtr = YES,
-			   .wtrmode = CTRACE_PAGEABLE, HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .mod = YES, .asids = YES,
+			   .jobs = YES, .buffer = YES, .wtr = YES, .wtrmode = CTRACE_PAGEABLE,
+			   HEAD_KEYWORDS) == CTRACE_RC_OK);
 	forget_calls();
 }
 
@@ -23,21 +25,28 @@ static void define_unit(void)
 static void a_command_is_carried_out_by_a_routine(void)
 {
 	define_unit();
-	CHILD_CHECK(TURN(ON, .options = "A,B", .bufsize = 65536, .asid = "1, fff0,", .jobname = "ourjob  two", .wtr = "w") ==
-		    CTRACE_RC_OK);
-	CHILD_CHECK(call_count == 1 && was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON) && HOLDS(calls[0].writer, "W"));
-	CHILD_CHECK(calls[0].asid_count == 2 && calls[0].asid[1] == 0xFFF0 && calls[0].jobname_count == 2);
-	CHILD_CHECK(HOLDS(calls[0].jobname[0], "OURJOB") && HOLDS(calls[0].jobname[1], "TWO") && calls[0].buffer_size == 65536);
-	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK && was_called(1, "UNIT", NULL, STOP, CTRACE_MODE_OFF));
-	CHILD_CHECK(calls[1].asid_count == 0 && calls[1].options_size == 0 && HOLDS(calls[1].writer, ""));
+	CHILD_CHECK(TURN(ON, .options = "A,B", .bufsize = 65536, .asid = "1, fff0,",
+			 .jobname = "ourjob  two", .wtr = "w") == CTRACE_RC_OK);
+	CHILD_CHECK(call_count == 1 && was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON) &&
+		    HOLDS(calls[0].writer, "W"));
+	CHILD_CHECK(calls[0].asid_count == 2 && calls[0].asid[1] == 0xFFF0 &&
+		    calls[0].jobname_count == 2);
+	CHILD_CHECK(HOLDS(calls[0].jobname[0], "OURJOB") && HOLDS(calls[0].jobname[1], "TWO") &&
+		    calls[0].buffer_size == 65536);
+	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK &&
+		    was_called(1, "UNIT", NULL, STOP, CTRACE_MODE_OFF));
+	CHILD_CHECK(calls[1].asid_count == 0 && calls[1].options_size == 0 &&
+		    HOLDS(calls[1].writer, ""));
 }
 
 static bool is_refused(uint32_t rc, uint32_t expected)
 {
-	bool is_so = rc == CTRACE_RC_REFUSED && outcome.rc == rc && reason() == expected && call_count == 0;
+	bool is_so = rc == CTRACE_RC_REFUSED && outcome.rc == rc && reason() == expected &&
+		     call_count == 0;
 
 	if (!is_so)
-		(void)fprintf(stderr, "rc %X reason %X, %u calls, %s\n", rc, reason(), call_count, outcome.message);
+		(void)fprintf(stderr, "rc %X reason %X, %u calls, %s\n", rc, reason(), call_count,
+			      outcome.message);
 	return is_so;
 }
 
@@ -53,25 +62,33 @@ static void texts_of_a_command_are_checked(void)
 	CHILD_CHECK(is_refused(TURN(ON, .asid = seventeen), CTRACE_RSN_TOO_MANY_ASIDS));
 	CHILD_CHECK(is_refused(TURN(ON, .jobname = "NINECHARS"), CTRACE_RSN_JOBNAME_TOO_LONG));
 	CHILD_CHECK(is_refused(TURN(ON, .jobname = seventeen), CTRACE_RSN_TOO_MANY_JOBNAMES));
-	CHILD_CHECK(is_refused(TURN(ON, .wtr = "1W"), CTRACE_RSN_WTR_NAME) && is_refused(TURN(ON, .wtr = ""), CTRACE_RSN_WTR_NAME));
+	CHILD_CHECK(is_refused(TURN(ON, .wtr = "1W"), CTRACE_RSN_WTR_NAME) &&
+		    is_refused(TURN(ON, .wtr = ""), CTRACE_RSN_WTR_NAME));
 	memset(options, 'o', sizeof options - 1);
 	options[sizeof options - 1] = '\0';
 	CHILD_CHECK(is_refused(TURN(ON, .options = options), CTRACE_RSN_OPTIONS_TOO_LONG));
 	options[CTRACE_MAX_OPTIONS] = '\0';
-	CHILD_CHECK(TURN(ON, .options = options) == CTRACE_RC_OK && calls[0].options_size == CTRACE_MAX_OPTIONS);
+	CHILD_CHECK(TURN(ON, .options = options) == CTRACE_RC_OK &&
+		    calls[0].options_size == CTRACE_MAX_OPTIONS);
 }
 
 static void commands_for_nothing_are_refused(void)
 {
 	define_unit();
-	CHILD_CHECK(is_refused(TRACE_CT(.name = "UNITX", .state = CTRACE_CT_ON), CTRACE_RSN_NOT_DEFINED));
-	CHILD_CHECK(is_refused(TRACE_CT(.name = NULL, .state = CTRACE_CT_ON), CTRACE_RSN_NOT_DEFINED));
-	CHILD_CHECK(is_refused(TRACE_CT(.name = "UNIT.", .state = CTRACE_CT_ON), CTRACE_RSN_NOT_DEFINED));
+	CHILD_CHECK(is_refused(TRACE_CT(.name = "UNITX", .state = CTRACE_CT_ON),
+			       CTRACE_RSN_NOT_DEFINED));
+	CHILD_CHECK(
+		is_refused(TRACE_CT(.name = NULL, .state = CTRACE_CT_ON), CTRACE_RSN_NOT_DEFINED));
+	CHILD_CHECK(is_refused(TRACE_CT(.name = "UNIT.", .state = CTRACE_CT_ON),
+			       CTRACE_RSN_NOT_DEFINED));
 	CHILD_CHECK(is_refused(TURN(ON, .sub = "SUBA"), CTRACE_RSN_NOT_DEFINED));
-	CHILD_CHECK(is_refused(TURN(ON, .sub = "suba"), CTRACE_RSN_SUB_NAME) && is_refused(TURN(NONE, ), CTRACE_RSN_NO_STATE));
+	CHILD_CHECK(is_refused(TURN(ON, .sub = "suba"), CTRACE_RSN_SUB_NAME) &&
+		    is_refused(TURN(NONE, ), CTRACE_RSN_NO_STATE));
 	CHILD_CHECK(is_refused(TURN(LIKEHEAD, ), CTRACE_RSN_NOT_A_SUBLEVEL));
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = 6) == CTRACE_RC_ABEND && outcome.abend == 0x301);
-	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ .name = "UNIT" }, &outcome) == CTRACE_RC_ABEND &&
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = 6) == CTRACE_RC_ABEND &&
+		    outcome.abend == 0x301);
+	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ .name = "UNIT" }, &outcome) ==
+			    CTRACE_RC_ABEND &&
 		    outcome.abend == 0x301);
 	CHILD_CHECK(ctrace_trace_ct(NULL, NULL) == CTRACE_RC_ABEND);
 	/* As in a signal handler that interrupted one of our own locked sections. */
@@ -86,15 +103,21 @@ static void commands_for_nothing_are_refused(void)
 static void each_statement_is_a_transaction(void)
 {
 	define_unit();
-	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "UNITSS", .mod = YES) == CTRACE_RC_OK);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "B", .startnam = "UNITSS", .asids = YES) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "UNITSS", .mod = YES) ==
+		    CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "B", .startnam = "UNITSS", .asids = YES) ==
+		    CTRACE_RC_OK);
 	write_member("CTBOTH", "TRACEOPTS\n SUB(A) ON OPTIONS('FOR A')\n SUB(B) ON ASID(1,2)\n");
 	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTBOTH") == CTRACE_RC_OK && call_count == 2);
-	CHILD_CHECK(was_called(0, "UNIT", "A", START, CTRACE_MODE_ON) && was_called(1, "UNIT", "B", START, CTRACE_MODE_ON));
-	CHILD_CHECK(shown("UNIT", "B")->asid_count == 2 && strcmp(shown("UNIT", "A")->options, "FOR A") == 0);
-	/* The command's SUB and state count where the statement has none; both of one are too many. */
+	CHILD_CHECK(was_called(0, "UNIT", "A", START, CTRACE_MODE_ON) &&
+		    was_called(1, "UNIT", "B", START, CTRACE_MODE_ON));
+	CHILD_CHECK(shown("UNIT", "B")->asid_count == 2 &&
+		    strcmp(shown("UNIT", "A")->options, "FOR A") == 0);
+	/* The command's SUB and state count where the statement has none; both of one are too many.
+	 */
 	write_member("CTOPT", "TRACEOPTS OPTIONS('FOR ANY')\n");
-	CHILD_CHECK(TURN(ON, .parm = "CTOPT", .sub = "A") == CTRACE_RC_OK && strcmp(shown("UNIT", "A")->options, "FOR ANY") == 0);
+	CHILD_CHECK(TURN(ON, .parm = "CTOPT", .sub = "A") == CTRACE_RC_OK &&
+		    strcmp(shown("UNIT", "A")->options, "FOR ANY") == 0);
 	forget_calls();
 	CHILD_CHECK(is_refused(TURN(NONE, .parm = "CTOPT", .sub = "A"), CTRACE_RSN_NO_STATE));
 	CHILD_CHECK(is_refused(TURN(NONE, .parm = "CTBOTH", .sub = "A"), CTRACE_RSN_MEMBER_SUB));
@@ -106,16 +129,20 @@ static void statements_that_fail_do_not_stop_the_others(void)
 	define_unit();
 	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "UNITSS") == CTRACE_RC_OK);
 	write_member("CTSOME", "TRACEOPTS\n SUB(NONE) ON\n SUB(A) ON ASID(1)\n SUB(A) ON\n");
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTSOME") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NOT_ALL);
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTSOME") == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NOT_ALL);
 	CHILD_CHECK(strstr(outcome.message, "UNIT.NONE") != NULL); /* the first */
 	CHILD_CHECK(call_count == 1 && shown("UNIT", "A")->mode == CTRACE_MODE_ON);
 	write_member("CTALL", "TRACEOPTS\n SUB(NONE) ON\n SUB(A) ON ASID(1)\n");
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTALL") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NOT_DEFINED);
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTALL") == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NOT_DEFINED);
 	write_member("CTPLACE", "TRACEOPTS\n SUB(A) ON ASID(1)\n");
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTPLACE") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_ASIDS);
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTPLACE") == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NO_ASIDS);
 	CHILD_CHECK(strncmp(outcome.message, "CTPLACE:2:12: ", 14) == 0);
 	write_member("CTWTR", "TRACEOPTS WTRSTART(W)");
-	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTWTR") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_STATE);
+	CHILD_CHECK(TRACE_CT(.name = "UNIT", .parm = "CTWTR") == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NO_STATE);
 }
 
 /* ---- two at a time ---- */
@@ -157,7 +184,8 @@ static void commands_of_one_trace_come_one_after_the_other(void)
 		;
 	CHILD_CHECK(pthread_create(&later, NULL, command_after_it, NULL) == 0);
 	CHILD_CHECK(pthread_join(slow, NULL) == 0 && pthread_join(later, NULL) == 0);
-	CHILD_CHECK(call_count == 2 && calls[1].options_size == 5 && strcmp(shown("UNIT", NULL)->options, "LATER") == 0);
+	CHILD_CHECK(call_count == 2 && calls[1].options_size == 5 &&
+		    strcmp(shown("UNIT", NULL)->options, "LATER") == 0);
 }
 
 static uint32_t command_from_inside(struct ctrace_ctss *ctss)
@@ -165,9 +193,11 @@ static uint32_t command_from_inside(struct ctrace_ctss *ctss)
 	struct ctrace_outcome inner;
 
 	(void)ctss;
-	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .name = "UNIT", .state = CTRACE_CT_OFF },
+	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .name = "UNIT",
+							       .state = CTRACE_CT_OFF },
 				    &inner) == CTRACE_RC_SYSTEM);
-	CHILD_CHECK(CTRACE_REASON(inner.rsncode) == CTRACE_RSN_RECOVERY && inner.message[0] != '\0');
+	CHILD_CHECK(CTRACE_REASON(inner.rsncode) == CTRACE_RSN_RECOVERY &&
+		    inner.message[0] != '\0');
 	return 0;
 }
 
@@ -175,7 +205,8 @@ static void a_routine_does_not_command_its_own_trace(void)
 {
 	define_unit();
 	answer = command_from_inside;
-	CHILD_CHECK(TURN(ON, ) == CTRACE_RC_OK && call_count == 1 && shown("UNIT", NULL)->mode == CTRACE_MODE_ON);
+	CHILD_CHECK(TURN(ON, ) == CTRACE_RC_OK && call_count == 1 &&
+		    shown("UNIT", NULL)->mode == CTRACE_MODE_ON);
 }
 
 /* ---- the other face ---- */
@@ -184,11 +215,15 @@ static void a_threshold_of_the_other_face_switches_the_trace(void)
 {
 	define_unit();
 	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_WARN) == CTRACE_OK && call_count == 1);
-	CHILD_CHECK(was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON) && threshold_of("UNIT") == CTRACE_WARN);
-	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_ERROR) == CTRACE_OK && call_count == 1); /* it is on already */
-	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_ON && threshold_of("UNIT") == CTRACE_ERROR);
+	CHILD_CHECK(was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON) &&
+		    threshold_of("UNIT") == CTRACE_WARN);
+	/* it is on already */
+	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_ERROR) == CTRACE_OK && call_count == 1);
+	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_ON &&
+		    threshold_of("UNIT") == CTRACE_ERROR);
 	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_LEVEL_NONE) == CTRACE_OK && call_count == 2);
-	CHILD_CHECK(was_called(1, "UNIT", NULL, STOP, CTRACE_MODE_OFF) && shown("UNIT", NULL)->mode == CTRACE_MODE_OFF);
+	CHILD_CHECK(was_called(1, "UNIT", NULL, STOP, CTRACE_MODE_OFF) &&
+		    shown("UNIT", NULL)->mode == CTRACE_MODE_OFF);
 }
 
 static uint32_t refuse(struct ctrace_ctss *ctss)
@@ -202,7 +237,8 @@ static void a_routine_that_refuses_puts_the_threshold_back(void)
 	define_unit();
 	answer = refuse;
 	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_WARN) == CTRACE_OK && call_count == 1);
-	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_OFF && threshold_of("UNIT") == CTRACE_LEVEL_NONE);
+	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_OFF &&
+		    threshold_of("UNIT") == CTRACE_LEVEL_NONE);
 }
 
 /* ---- a routine that needs what the waiting thread holds ---- */
@@ -215,7 +251,8 @@ static uint32_t take_the_programs_lock(struct ctrace_ctss *ctss)
 	if ((ctss->flags & START) == 0)
 		return 0;
 	CHILD_CHECK(sem_post(&is_in_routine) == 0);
-	CHILD_CHECK(pthread_mutex_lock(&programs_lock) == 0 && pthread_mutex_unlock(&programs_lock) == 0);
+	CHILD_CHECK(pthread_mutex_lock(&programs_lock) == 0 &&
+		    pthread_mutex_unlock(&programs_lock) == 0);
 	return 0;
 }
 
@@ -240,7 +277,8 @@ static void a_command_does_not_wait_for_ever(void)
 	pthread_t thread;
 
 	define_unit();
-	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "SUB", .startnam = "UNITSS", .likehead = YES) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "SUB", .startnam = "UNITSS", .likehead = YES) ==
+		    CTRACE_RC_OK);
 	answer = take_the_programs_lock;
 	ct_claim_limit_ns = 2000000;
 	CHILD_CHECK(sem_init(&is_in_routine, 0, 0) == 0 && pthread_mutex_lock(&programs_lock) == 0);
@@ -250,16 +288,20 @@ static void a_command_does_not_wait_for_ever(void)
 	CHILD_CHECK(is_blocked(DELETE(.name = "UNIT")));
 	ct_claim_limit_ns = UINT64_MAX;
 	CHILD_CHECK(is_blocked(TURN(OFF, )));
-	CHILD_CHECK(is_blocked(TRACE_CT(.name = "UNIT", .sub = "SUB", .state = CTRACE_CT_LIKEHEAD)));
-	CHILD_CHECK(is_blocked(DEFINE(.name = "UNIT", .sub = "NEW", .startnam = "UNITSS", .likehead = YES)));
+	CHILD_CHECK(
+		is_blocked(TRACE_CT(.name = "UNIT", .sub = "SUB", .state = CTRACE_CT_LIKEHEAD)));
+	CHILD_CHECK(is_blocked(
+		DEFINE(.name = "UNIT", .sub = "NEW", .startnam = "UNITSS", .likehead = YES)));
 	CHILD_CHECK(ctrace_component_display("UNIT", NULL, &display) == CTRACE_TIMED_OUT);
 	CHILD_CHECK(ctrace_level_set("UNIT", CTRACE_FATAL) == CTRACE_TIMED_OUT);
 	CHILD_CHECK(ctrace_configure("mftrace.level.UNIT = error") == CTRACE_TIMED_OUT);
 	CHILD_CHECK(pthread_mutex_unlock(&programs_lock) == 0 && pthread_join(thread, NULL) == 0);
 	/* The command that was waited for has ended as it would have. */
-	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_ON && shown("UNIT", NULL)->subs == 1 && !is_known("UNIT", "NEW"));
+	CHILD_CHECK(shown("UNIT", NULL)->mode == CTRACE_MODE_ON && shown("UNIT", NULL)->subs == 1 &&
+		    !is_known("UNIT", "NEW"));
 	CHILD_CHECK(threshold_of("UNIT") == CTRACE_DEBUG);
-	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK && DELETE(.name = "UNIT") == CTRACE_RC_OK && ct_claim_waiters() == 0);
+	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK && DELETE(.name = "UNIT") == CTRACE_RC_OK &&
+		    ct_claim_waiters() == 0);
 }
 
 /* ---- a forked child ---- */
@@ -276,11 +318,14 @@ static void a_child_has_filters_of_its_own(void)
 	pid = fork();
 	if (pid == 0) {
 		attach();
-		CHILD_CHECK(threshold_of("UNIT") == CTRACE_LEVEL_NONE && shown("UNIT", NULL)->is_filtered == 1);
-		CHILD_CHECK(TURN(ON, .asid = "") == CTRACE_RC_OK && threshold_of("UNIT") == CTRACE_DEBUG);
+		CHILD_CHECK(threshold_of("UNIT") == CTRACE_LEVEL_NONE &&
+			    shown("UNIT", NULL)->is_filtered == 1);
+		CHILD_CHECK(TURN(ON, .asid = "") == CTRACE_RC_OK &&
+			    threshold_of("UNIT") == CTRACE_DEBUG);
 		exit(0);
 	}
-	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0 && threshold_of("UNIT") == CTRACE_DEBUG);
+	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0 &&
+		    threshold_of("UNIT") == CTRACE_DEBUG);
 }
 
 int main(void)

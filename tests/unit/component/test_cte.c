@@ -1,5 +1,6 @@
 /*
- * test_cte.c - entries: what is put in comes out, what is none is refused, and nothing outside the buffer is read.
+ * test_cte.c - entries: what is put in comes out, what is none is refused, and nothing outside the
+ * buffer is read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +24,14 @@ static void tod_counts_from_1900(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_tod_wall_ns(UINT64_C(0x7D91048BCA000000)), 0);
-	assert_int_equal(ct_tod_wall_ns(UINT64_C(0xB361183F48000000)), UINT64_C(946684800) * 1000000000u);
-	assert_int_equal(ct_tod_wall_ns(UINT64_C(0x7D91048BCA000000) + (1 << 12) + (1 << 11)), 1500);
+	assert_int_equal(ct_tod_wall_ns(UINT64_C(0xB361183F48000000)),
+			 UINT64_C(946684800) * 1000000000u);
+	assert_int_equal(ct_tod_wall_ns(UINT64_C(0x7D91048BCA000000) + (1 << 12) + (1 << 11)),
+			 1500);
 	assert_int_equal(ct_tod_wall_ns(UINT64_C(0x7D91048BCA000000) - 1), 0); /* before 1970 */
 	assert_int_equal(ct_tod_wall_ns(0), 0);
-	assert_true(ct_tod_wall_ns(UINT64_MAX) > UINT64_C(2294610000) * 1000000000u); /* autumn 2042 */
+	/* autumn 2042 */
+	assert_true(ct_tod_wall_ns(UINT64_MAX) > UINT64_C(2294610000) * 1000000000u);
 }
 
 static void tod_is_now_to_the_nanosecond(void **state)
@@ -84,9 +88,11 @@ static void an_entry_has_its_bytes_where_they_are_documented(void **state)
 
 static void what_does_not_fit_changes_nothing(void **state)
 {
-	static unsigned char buffer[CTRACE_MAX_CTE_DATA + CTRACE_CTE_OVERHEAD + 10], before[sizeof buffer],
-		data[CTRACE_MAX_CTE_DATA + 1];
-	const size_t sizes[] = { CTRACE_MAX_CTE_DATA + 1, SIZE_MAX, SIZE_MAX - 17, SIZE_MAX - 18, 65517, 65518, 65536 };
+	static unsigned char buffer[CTRACE_MAX_CTE_DATA + CTRACE_CTE_OVERHEAD + 10],
+		before[sizeof buffer], data[CTRACE_MAX_CTE_DATA + 1];
+	const size_t sizes[] = {
+		CTRACE_MAX_CTE_DATA + 1, SIZE_MAX, SIZE_MAX - 17, SIZE_MAX - 18, 65517, 65518, 65536
+	};
 	size_t used = 0;
 
 	(void)state;
@@ -128,13 +134,16 @@ static void what_was_put_in_comes_out(void **state)
 		struct ct_cte entry;
 
 		memset(memory, 0, sizeof memory);
-		while (ctrace_cte_add(buffer, 10000, &used, (uint32_t)added, data + added % 16, added % 200))
+		while (ctrace_cte_add(buffer, 10000, &used, (uint32_t)added, data + added % 16,
+				      added % 200))
 			added++;
 		assert_true(ct_cte_check(buffer, used, &count, &bad_offset));
 		assert_int_equal(count, added);
-		assert_true(ct_cte_check(buffer, 10000, &count, &bad_offset)); /* with the zeros behind them */
+		/* with the zeros behind them */
+		assert_true(ct_cte_check(buffer, 10000, &count, &bad_offset));
 		assert_int_equal(count, added);
-		for (count = 0; (status = ct_cte_next(buffer, 10000, &offset, &entry)) == CTRACE_OK; count++) {
+		for (count = 0; (status = ct_cte_next(buffer, 10000, &offset, &entry)) == CTRACE_OK;
+		     count++) {
 			assert_int_equal(entry.entry_id, count);
 			assert_int_equal(entry.size, count % 200);
 			assert_memory_equal(entry.data, data + count % 16, entry.size);
@@ -148,7 +157,8 @@ static void what_was_put_in_comes_out(void **state)
 static void data_may_begin_later_and_a_buffer_of_zeros_is_empty(void **state)
 {
 	unsigned char buffer[40] = { 0 };
-	const struct ctrace_cte head = { .length = 40, .offset = 38, .entry_id = 1 }, other = { .length = 40, .offset = 30 };
+	const struct ctrace_cte head = { .length = 40, .offset = 38, .entry_id = 1 },
+				other = { .length = 40, .offset = 30 };
 	size_t count = 99, offset = 0;
 	struct ct_cte entry;
 	uint64_t bad_offset;
@@ -173,7 +183,8 @@ struct spoilt {
 	const char *what;
 	size_t at; /* of the u16 to change, in the second entry; or behind it */
 	uint16_t value;
-	size_t bad; /* the entry that is to be named: 0 the first, 1 the second, 2 what is behind it */
+	/* the entry that is to be named: 0 the first, 1 the second, 2 what is behind it */
+	size_t bad;
 };
 
 static void the_first_that_is_none_is_named(void **state)
@@ -219,7 +230,8 @@ static void the_first_that_is_none_is_named(void **state)
 static void no_byte_behind_the_buffer_is_read(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned char whole[90] = { 0 };
 	size_t used = 0;
 

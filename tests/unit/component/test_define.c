@@ -1,7 +1,9 @@
 /*
- * test_define.c - DEFINE from inside: what is there before, during and after it; the order of its checks; threads and forks beside it.
+ * test_define.c - DEFINE from inside: what is there before, during and after it; the order of its
+ * checks; threads and forks beside it.
  *
- * What a program sees of it is in tests/process/test_define.c, each of its codes in tests/process/test_codes.c.
+ * What a program sees of it is in tests/process/test_define.c, each of its codes in
+ * tests/process/test_codes.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +26,9 @@ static bool is_blank(const char *name)
 	static const struct ct_attributes none;
 	const struct ct_trace *trace = trace_of(name);
 
-	return !trace->is_defined && !trace->follows && trace->claim == NULL && trace->head == NULL && trace->first_sub == NULL &&
-	       trace->subs == 0 && trace->status == NULL && trace->userdata[0] == 0 &&
+	return !trace->is_defined && !trace->follows && trace->claim == NULL &&
+	       trace->head == NULL && trace->first_sub == NULL && trace->subs == 0 &&
+	       trace->status == NULL && trace->userdata[0] == 0 &&
 	       memcmp(&trace->attributes, &none, sizeof none) == 0;
 }
 
@@ -46,7 +49,8 @@ static void checks_come_in_their_order(void)
 
 #define REFUSED(rc_, reason_) \
 	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == (rc_)); \
-	CHILD_CHECK((rc_) == CTRACE_RC_ABEND ? outcome.abend == (reason_) : reason() == (reason_)); \
+	CHILD_CHECK((rc_) == CTRACE_RC_ABEND ? outcome.abend == (reason_) \
+					     : reason() == (reason_)); \
 	CHILD_CHECK(outcome.message[0] != '\0')
 	register_routine("REALSS");
 	write_member("CTSYNTAX", "TRACEOPTS NONSENSE");
@@ -80,13 +84,16 @@ static void checks_come_in_their_order(void)
 	asked.asids = YES;
 	REFUSED(CTRACE_RC_REFUSED, CTRACE_RSN_ROUTINE_NOT_LOADED);
 	/* So far nothing has been made: not even the name is used up. */
-	CHILD_CHECK(ct_registry_find_any(ct_process.registry, "ORDER.SUBA", 10, &component) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_registry_find_any(ct_process.registry, "ORDER.SUBA", 10, &component) ==
+		    CTRACE_NOT_FOUND);
 	asked.startnam = "REALSS";
-	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == CTRACE_RC_OK && outcome.rsncode == 0 && call_count == 1);
+	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == CTRACE_RC_OK &&
+		    outcome.rsncode == 0 && call_count == 1);
 #undef REFUSED
 	/* What is there already is said before anything of the member. */
 	asked.parm = "CTSYNTAX";
-	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == CTRACE_RC_EXISTS && outcome.rsncode == 0);
+	CHILD_CHECK(ctrace_component_define(&asked, &outcome) == CTRACE_RC_EXISTS &&
+		    outcome.rsncode == 0);
 }
 
 static uint32_t set_level_and_refuse(struct ctrace_ctss *ctss)
@@ -100,11 +107,13 @@ static void a_level_that_a_refusing_routine_sets_goes_with_the_definition(void)
 {
 	register_routine("LEVELSS");
 	answer = set_level_and_refuse;
-	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .minops = "A") == CTRACE_RC_REFUSED);
+	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .minops = "A") ==
+		    CTRACE_RC_REFUSED);
 	answer = NULL;
 	forget_calls();
 	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS") == CTRACE_RC_OK);
-	CHILD_CHECK(call_count == 0 && shown("LEVEL", NULL)->mode == CTRACE_MODE_OFF && threshold_of("LEVEL") == CTRACE_LEVEL_NONE);
+	CHILD_CHECK(call_count == 0 && shown("LEVEL", NULL)->mode == CTRACE_MODE_OFF &&
+		    threshold_of("LEVEL") == CTRACE_LEVEL_NONE);
 }
 
 /* ---- what is seen of it ---- */
@@ -121,8 +130,9 @@ static uint32_t stay_inside(struct ctrace_ctss *ctss)
 
 static void *define_slowly(void *parm)
 {
-	uint32_t rc = DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST", .parm = parm, .userdata = (char[16]){ "0123" },
-			     .buffer = YES, .bufdflt = 128u << 10, HEAD_KEYWORDS);
+	uint32_t rc = DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST", .parm = parm,
+			     .userdata = (char[16]){ "0123" }, .buffer = YES, .bufdflt = 128u << 10,
+			     HEAD_KEYWORDS);
 
 	CHILD_CHECK(rc == (parm == NULL ? CTRACE_RC_OK : CTRACE_RC_REFUSED));
 	return NULL;
@@ -146,18 +156,23 @@ static void see_nothing_then_finish(char *parm)
 	pthread_t thread = start_slow_definition(parm);
 	struct ctrace_display display = { .size = sizeof display };
 
-	CHILD_CHECK(!is_found("SLOW") && !is_known("SLOW", NULL) && threshold_of("SLOW") == CTRACE_LEVEL_NONE);
+	CHILD_CHECK(!is_found("SLOW") && !is_known("SLOW", NULL) &&
+		    threshold_of("SLOW") == CTRACE_LEVEL_NONE);
 	CHILD_CHECK(ctrace_component_display("SLOW", NULL, &display) == CTRACE_NOT_FOUND);
-	CHILD_CHECK(DEFINE(.name = "SLOW", .sub = "SUBA", .startnam = "SLOWSS") == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NO_HEAD);
+	CHILD_CHECK(DEFINE(.name = "SLOW", .sub = "SUBA", .startnam = "SLOWSS") ==
+			    CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NO_HEAD);
 	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_EXISTS);
-	CHILD_CHECK(TRACE_CT(.name = "SLOW", .state = CTRACE_CT_ON) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_NOT_DEFINED);
+	CHILD_CHECK(TRACE_CT(.name = "SLOW", .state = CTRACE_CT_ON) == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NOT_DEFINED);
 	CHILD_CHECK(sem_post(&may_go_on) == 0 && pthread_join(thread, NULL) == 0);
 }
 
 static void nothing_is_seen_of_it_before_its_end(void)
 {
 	see_nothing_then_finish(NULL);
-	CHILD_CHECK(is_found("SLOW") && shown("SLOW", NULL)->mode == CTRACE_MODE_MIN && threshold_of("SLOW") == CTRACE_DEBUG);
+	CHILD_CHECK(is_found("SLOW") && shown("SLOW", NULL)->mode == CTRACE_MODE_MIN &&
+		    threshold_of("SLOW") == CTRACE_DEBUG);
 }
 
 static void nor_after_it_has_failed(void)
@@ -167,10 +182,13 @@ static void nor_after_it_has_failed(void)
 	write_member("CTOPT", "TRACEOPTS ON OPTIONS('SOME')");
 	see_nothing_then_finish(parm);
 	CHILD_CHECK(!is_found("SLOW") && is_blank("SLOW") && trace_of("SLOW")->generation == 1);
-	CHILD_CHECK(ct_registry_configured(ct_process.registry, trace_of("SLOW")->component).buffer == 0);
+	CHILD_CHECK(
+		ct_registry_configured(ct_process.registry, trace_of("SLOW")->component).buffer ==
+		0);
 }
 
-/* Two of one name: the second waits for the first's routine, and finds it defined, or is the one that defines it. */
+/* Two of one name: the second waits for the first's routine, and finds it defined, or is the one
+ * that defines it. */
 static void *define_second(void *argument)
 {
 	(void)argument;
@@ -186,12 +204,14 @@ static void who_comes_second_waits_for_the_first(void)
 	void *rc;
 
 	CHILD_CHECK(pthread_create(&second, NULL, define_second, NULL) == 0);
-	CHILD_CHECK(pthread_join(first, NULL) == 0 && pthread_join(second, &rc) == 0 && (uintptr_t)rc == CTRACE_RC_EXISTS);
+	CHILD_CHECK(pthread_join(first, NULL) == 0 && pthread_join(second, &rc) == 0 &&
+		    (uintptr_t)rc == CTRACE_RC_EXISTS);
 	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_OK);
 	write_member("CTOPT", "TRACEOPTS ON OPTIONS('SOME')");
 	first = start_slow_definition(parm);
 	CHILD_CHECK(pthread_create(&second, NULL, define_second, NULL) == 0);
-	CHILD_CHECK(pthread_join(first, NULL) == 0 && pthread_join(second, &rc) == 0 && (uintptr_t)rc == CTRACE_RC_OK);
+	CHILD_CHECK(pthread_join(first, NULL) == 0 && pthread_join(second, &rc) == 0 &&
+		    (uintptr_t)rc == CTRACE_RC_OK);
 	CHILD_CHECK(shown("SLOW", NULL)->head == 0); /* the second's */
 }
 
@@ -205,13 +225,17 @@ static uint32_t define_around(struct ctrace_ctss *ctss)
 
 	if (ctss->sub_count != 0)
 		return 0;
-	rc_inside[0] =
-		ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "ROUND", .startnam = "ROUNDSS" }, &inner);
+	rc_inside[0] = ctrace_component_define(&(struct ctrace_define){ CTRACE_DEFINE_INIT,
+									.name = "ROUND",
+									.startnam = "ROUNDSS" },
+					       &inner);
 	CHILD_CHECK(CTRACE_REASON(inner.rsncode) == CTRACE_RSN_RECOVERY);
-	rc_inside[1] = ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "ROUND" }, &inner);
+	rc_inside[1] = ctrace_component_delete(
+		&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "ROUND" }, &inner);
 	CHILD_CHECK(CTRACE_REASON(inner.rsncode) == CTRACE_RSN_RECOVERY);
 	rc_inside[2] = ctrace_component_define(
-		&(struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "ROUND", .sub = "SUBA", .startnam = "ROUNDSS", .minops = "LEAST" },
+		&(struct ctrace_define){ CTRACE_DEFINE_INIT, .name = "ROUND", .sub = "SUBA",
+					 .startnam = "ROUNDSS", .minops = "LEAST" },
 		&inner);
 	return ctss->userdata[0];
 }
@@ -220,8 +244,10 @@ static void a_routine_may_define_below_its_trace_but_not_the_trace(void)
 {
 	register_routine("ROUNDSS");
 	answer = define_around;
-	CHILD_CHECK(DEFINE(.name = "ROUND", .startnam = "ROUNDSS", .minops = "LEAST", HEAD_KEYWORDS) == CTRACE_RC_OK);
-	CHILD_CHECK(rc_inside[0] == CTRACE_RC_SYSTEM && rc_inside[1] == CTRACE_RC_SYSTEM && rc_inside[2] == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "ROUND", .startnam = "ROUNDSS", .minops = "LEAST",
+			   HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(rc_inside[0] == CTRACE_RC_SYSTEM && rc_inside[1] == CTRACE_RC_SYSTEM &&
+		    rc_inside[2] == CTRACE_RC_OK);
 	CHILD_CHECK(shown("ROUND", NULL)->subs == 1 && is_found("ROUND.SUBA"));
 }
 
@@ -229,10 +255,12 @@ static void what_a_routine_defined_below_goes_with_its_trace(void)
 {
 	register_routine("ROUNDSS");
 	answer = define_around;
-	CHILD_CHECK(DEFINE(.name = "ROUND", .startnam = "ROUNDSS", .minops = "LEAST", .userdata = (char[16]){ "refuse" },
-			   HEAD_KEYWORDS) == CTRACE_RC_REFUSED);
-	CHILD_CHECK(rc_inside[2] == CTRACE_RC_OK && call_count == 3 && was_called(2, "ROUND", "SUBA", STOP, CTRACE_MODE_OFF));
-	CHILD_CHECK(is_blank("ROUND") && is_blank("ROUND.SUBA") && !is_found("ROUND") && !is_found("ROUND.SUBA"));
+	CHILD_CHECK(DEFINE(.name = "ROUND", .startnam = "ROUNDSS", .minops = "LEAST",
+			   .userdata = (char[16]){ "refuse" }, HEAD_KEYWORDS) == CTRACE_RC_REFUSED);
+	CHILD_CHECK(rc_inside[2] == CTRACE_RC_OK && call_count == 3 &&
+		    was_called(2, "ROUND", "SUBA", STOP, CTRACE_MODE_OFF));
+	CHILD_CHECK(is_blank("ROUND") && is_blank("ROUND.SUBA") && !is_found("ROUND") &&
+		    !is_found("ROUND.SUBA"));
 }
 
 /* ---- again and again ---- */
@@ -245,25 +273,32 @@ static void each_definition_has_a_token_and_begins_anew(void)
 
 	register_routine("AGAINSS");
 	for (unsigned i = 0; i < 3; i++) {
-		CHILD_CHECK(DEFINE(.name = "AGAIN", .startnam = "AGAINSS", .minops = i == 1 ? NULL : "LEAST",
-				   .userdata = i == 0 ? (char[16]){ "userdata" } : NULL, .wtr = YES, .wtrmode = CTRACE_PAGEABLE,
-				   .buffer = YES) == CTRACE_RC_OK);
+		CHILD_CHECK(DEFINE(.name = "AGAIN", .startnam = "AGAINSS",
+				   .minops = i == 1 ? NULL : "LEAST",
+				   .userdata = i == 0 ? (char[16]){ "userdata" } : NULL, .wtr = YES,
+				   .wtrmode = CTRACE_PAGEABLE, .buffer = YES) == CTRACE_RC_OK);
 		trace = trace_of("AGAIN");
 		tokens[i] = ct_token_of(trace);
-		CHILD_CHECK(ct_token_find(tokens[i], &token) && token.component == trace->component && token.wtr);
+		CHILD_CHECK(ct_token_find(tokens[i], &token) &&
+			    token.component == trace->component && token.wtr);
 		CHILD_CHECK(trace->userdata[0] == (i == 0 ? 'u' : 0));
-		CHILD_CHECK(shown("AGAIN", NULL)->mode == (i == 1 ? CTRACE_MODE_OFF : CTRACE_MODE_MIN));
-		CHILD_CHECK(TRACE_CT(.name = "AGAIN", .state = CTRACE_CT_ON, .options = "SOME", .bufsize = 65536) == CTRACE_RC_OK);
-		CHILD_CHECK(DELETE(.name = "AGAIN") == CTRACE_RC_OK && trace_of("AGAIN") == trace && is_blank("AGAIN"));
+		CHILD_CHECK(shown("AGAIN", NULL)->mode ==
+			    (i == 1 ? CTRACE_MODE_OFF : CTRACE_MODE_MIN));
+		CHILD_CHECK(TRACE_CT(.name = "AGAIN", .state = CTRACE_CT_ON, .options = "SOME",
+				     .bufsize = 65536) == CTRACE_RC_OK);
+		CHILD_CHECK(DELETE(.name = "AGAIN") == CTRACE_RC_OK && trace_of("AGAIN") == trace &&
+			    is_blank("AGAIN"));
 		CHILD_CHECK(!ct_token_find(tokens[i], &token));
-		CHILD_CHECK(ct_registry_configured(ct_process.registry, trace->component).buffer == 0);
+		CHILD_CHECK(ct_registry_configured(ct_process.registry, trace->component).buffer ==
+			    0);
 	}
 	CHILD_CHECK(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
 }
 
 static void errno_and_the_callers_structure_stay(void)
 {
-	const struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "KEPT", .startnam = "KEPTSS", .com = "a comment" };
+	const struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "KEPT",
+					     .startnam = "KEPTSS", .com = "a comment" };
 	struct ctrace_define copy = asked;
 
 	register_routine("KEPTSS");
@@ -271,7 +306,8 @@ static void errno_and_the_callers_structure_stay(void)
 	CHILD_CHECK(ctrace_component_define(&copy, NULL) == CTRACE_RC_OK && errno == 4711);
 	CHILD_CHECK(memcmp(&copy, &asked, sizeof asked) == 0);
 	CHILD_CHECK(ctrace_component_define(&copy, NULL) == CTRACE_RC_EXISTS && errno == 4711);
-	CHILD_CHECK(ctrace_component_define(NULL, NULL) == CTRACE_RC_ABEND && errno == 4711 && ct_thread_locked == 0);
+	CHILD_CHECK(ctrace_component_define(NULL, NULL) == CTRACE_RC_ABEND && errno == 4711 &&
+		    ct_thread_locked == 0);
 }
 
 /* ---- a fork beside it ---- */
@@ -294,10 +330,13 @@ static void fork_and_end(void (*body)(void))
 
 static void define_anew(void)
 {
-	CHILD_CHECK(!is_known("SLOW", NULL) && DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST") == CTRACE_RC_OK);
+	CHILD_CHECK(!is_known("SLOW", NULL) && DEFINE(.name = "SLOW", .startnam = "SLOWSS",
+						      .minops = "LEAST") == CTRACE_RC_OK);
 	CHILD_CHECK(call_count == 1 && calls[0].userdata[0] == 0 && calls[0].buffer_granted == 0);
 	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_OK && is_blank("SLOW"));
-	CHILD_CHECK(ct_registry_configured(ct_process.registry, trace_of("SLOW")->component).buffer == 0);
+	CHILD_CHECK(
+		ct_registry_configured(ct_process.registry, trace_of("SLOW")->component).buffer ==
+		0);
 }
 
 static void in_a_child_what_another_thread_defines_never_was(void)
@@ -315,7 +354,8 @@ static void *delete_slowly(void *argument)
 
 static void use_what_stayed(void)
 {
-	CHILD_CHECK(shown("SLOW", NULL)->is_defined && shown("SLOW", NULL)->mode == CTRACE_MODE_MIN);
+	CHILD_CHECK(shown("SLOW", NULL)->is_defined &&
+		    shown("SLOW", NULL)->mode == CTRACE_MODE_MIN);
 	CHILD_CHECK(DEFINE(.name = "SLOW", .sub = "SUBA", .startnam = "SLOWSS") == CTRACE_RC_OK);
 	CHILD_CHECK(DELETE(.name = "SLOW") == CTRACE_RC_OK && is_blank("SLOW"));
 }
@@ -326,7 +366,8 @@ static void in_a_child_what_another_thread_deletes_has_stayed(void)
 
 	register_routine("SLOWSS");
 	CHILD_CHECK(sem_init(&is_inside, 0, 0) == 0 && sem_init(&may_go_on, 0, 0) == 0);
-	CHILD_CHECK(DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST", HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "SLOW", .startnam = "SLOWSS", .minops = "LEAST",
+			   HEAD_KEYWORDS) == CTRACE_RC_OK);
 	CHILD_CHECK(pthread_create(&thread, NULL, delete_slowly, NULL) == 0);
 	while (sem_wait(&is_inside) != 0)
 		;
@@ -386,10 +427,13 @@ static void a_routine_gets_the_signals_of_its_program(void)
 
 	CHILD_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	CHILD_CHECK(ctrace_routine_register("RAISESS", raise_a_signal) == CTRACE_OK);
-	CHILD_CHECK(DEFINE(.name = "RAISE", .startnam = "RAISESS", .minops = "LEAST", HEAD_KEYWORDS) == CTRACE_RC_OK);
-	CHILD_CHECK(DEFINE(.name = "RAISE", .sub = "SUBA", .startnam = "RAISESS", .minops = "LEAST") == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "RAISE", .startnam = "RAISESS", .minops = "LEAST",
+			   HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "RAISE", .sub = "SUBA", .startnam = "RAISESS",
+			   .minops = "LEAST") == CTRACE_RC_OK);
 	CHILD_CHECK(DELETE(.name = "RAISE") == CTRACE_RC_OK && outcome.ss_rc == 0 && handled == 4);
-	CHILD_CHECK(pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && sigismember(&mask, SIGUSR1) == 0);
+	CHILD_CHECK(pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 &&
+		    sigismember(&mask, SIGUSR1) == 0);
 }
 
 int main(void)

@@ -10,9 +10,12 @@
 static void define_tree(void)
 {
 	register_routine("UNITSS");
-	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .mod = CTRACE_YES, HEAD_KEYWORDS) == CTRACE_RC_OK);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_OK);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A.AA", .startnam = "UNITSS", .likehead = CTRACE_YES) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .mod = CTRACE_YES,
+			   HEAD_KEYWORDS) == CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A", .startnam = "UNITSS", HEAD_KEYWORDS) ==
+		    CTRACE_RC_OK);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "A.AA", .startnam = "UNITSS",
+			   .likehead = CTRACE_YES) == CTRACE_RC_OK);
 	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "B", .startnam = "UNITSS") == CTRACE_RC_OK);
 	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = CTRACE_CT_ON) == CTRACE_RC_OK);
 	CHILD_CHECK(TRACE_CT(.name = "UNIT", .sub = "A", .state = CTRACE_CT_ON) == CTRACE_RC_OK);
@@ -26,20 +29,27 @@ static void what_is_active_stops_the_deepest_first(void)
 	CHILD_CHECK(DELETE(.name = "UNIT") == CTRACE_RC_OK && call_count == 3);
 	CHILD_CHECK(calls[0].sub_count == 2 && calls[1].sub_count == 1 && calls[2].sub_count == 0);
 	for (unsigned i = 0; i < call_count; i++)
-		CHILD_CHECK(calls[i].flags == CTRACE_CTSS_STOP && calls[i].mode == CTRACE_MODE_OFF && calls[i].options_size == 0);
-	CHILD_CHECK(!is_known("UNIT", NULL) && !is_known("UNIT", "A") && !is_known("UNIT", "A.AA") && !is_known("UNIT", "B"));
+		CHILD_CHECK(calls[i].flags == CTRACE_CTSS_STOP &&
+			    calls[i].mode == CTRACE_MODE_OFF && calls[i].options_size == 0);
+	CHILD_CHECK(!is_known("UNIT", NULL) && !is_known("UNIT", "A") &&
+		    !is_known("UNIT", "A.AA") && !is_known("UNIT", "B"));
 	CHILD_CHECK(DELETE(.name = "UNIT") == CTRACE_RC_EXISTS);
 }
 
 static void a_subtree_goes_alone(void)
 {
 	define_tree();
-	CHILD_CHECK(DELETE(.name = "UNIT", .sub = "A", .ifnosubs = CTRACE_YES) == CTRACE_RC_REFUSED && reason() == CTRACE_RSN_HAS_SUBS);
+	CHILD_CHECK(DELETE(.name = "UNIT", .sub = "A", .ifnosubs = CTRACE_YES) ==
+			    CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_HAS_SUBS);
 	CHILD_CHECK(call_count == 0 && is_known("UNIT", "A.AA"));
 	CHILD_CHECK(DELETE(.name = "UNIT", .sub = "A") == CTRACE_RC_OK && call_count == 2);
-	CHILD_CHECK(!is_known("UNIT", "A") && !is_known("UNIT", "A.AA") && shown("UNIT", NULL)->subs == 1);
-	CHILD_CHECK(DELETE(.name = "UNIT", .sub = "B", .ifnosubs = CTRACE_YES) == CTRACE_RC_OK && shown("UNIT", NULL)->subs == 0);
-	CHILD_CHECK(DELETE(.name = "UNIT", .ifnosubs = CTRACE_YES) == CTRACE_RC_OK && !is_known("UNIT", NULL));
+	CHILD_CHECK(!is_known("UNIT", "A") && !is_known("UNIT", "A.AA") &&
+		    shown("UNIT", NULL)->subs == 1);
+	CHILD_CHECK(DELETE(.name = "UNIT", .sub = "B", .ifnosubs = CTRACE_YES) == CTRACE_RC_OK &&
+		    shown("UNIT", NULL)->subs == 0);
+	CHILD_CHECK(DELETE(.name = "UNIT", .ifnosubs = CTRACE_YES) == CTRACE_RC_OK &&
+		    !is_known("UNIT", NULL));
 }
 
 static uint32_t refuse_and_say_so(struct ctrace_ctss *ctss)
@@ -54,14 +64,16 @@ static void a_refusal_is_told_and_keeps_nothing(void)
 	define_tree();
 	answer = refuse_and_say_so;
 	CHILD_CHECK(DELETE(.name = "UNIT") == CTRACE_RC_OK);
-	CHILD_CHECK(outcome.ss_rc == 8 && outcome.ss_rsncode == 0x2A && strstr(outcome.message, "not now") != NULL);
+	CHILD_CHECK(outcome.ss_rc == 8 && outcome.ss_rsncode == 0x2A &&
+		    strstr(outcome.message, "not now") != NULL);
 	CHILD_CHECK(!is_known("UNIT", NULL) && !is_known("UNIT", "A.AA"));
 }
 
 static uint32_t define_below(struct ctrace_ctss *ctss)
 {
 	if (ctss->flags == CTRACE_CTSS_STOP)
-		CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "LATE", .startnam = "UNITSS") == CTRACE_RC_REFUSED &&
+		CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "LATE", .startnam = "UNITSS") ==
+				    CTRACE_RC_REFUSED &&
 			    reason() == CTRACE_RSN_NO_HEAD);
 	return 0;
 }
@@ -72,7 +84,9 @@ static void nothing_is_defined_below_what_is_going(void)
 
 	define_tree();
 	answer = define_below;
-	CHILD_CHECK(ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "UNIT" }, &of_delete) == CTRACE_RC_OK);
+	CHILD_CHECK(ctrace_component_delete(
+			    &(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "UNIT" },
+			    &of_delete) == CTRACE_RC_OK);
 	CHILD_CHECK(call_count == 3 && !is_known("UNIT", "LATE"));
 	answer = NULL;
 	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_OK);
@@ -89,7 +103,9 @@ static uint32_t want_the_head(struct ctrace_ctss *ctss)
 	if (ctss->flags != CTRACE_CTSS_START)
 		return 0;
 	CHILD_CHECK(sem_post(&is_inside) == 0);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) == CTRACE_RC_SYSTEM && reason() == CTRACE_RSN_RECOVERY);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", HEAD_KEYWORDS) ==
+			    CTRACE_RC_SYSTEM &&
+		    reason() == CTRACE_RSN_RECOVERY);
 	return 0;
 }
 
@@ -118,7 +134,8 @@ static void what_a_routine_defined_goes_with_a_refused_head(void)
 	write_member("CTUNIT", "TRACEOPTS ON");
 	CHILD_CHECK(ctrace_routine_register("UNITSS", define_and_refuse) == CTRACE_OK);
 	CHILD_CHECK(ctrace_routine_register("SUBSS", want_the_head) == CTRACE_OK);
-	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .parm = "CTUNIT", HEAD_KEYWORDS) == CTRACE_RC_REFUSED);
+	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .parm = "CTUNIT", HEAD_KEYWORDS) ==
+		    CTRACE_RC_REFUSED);
 	CHILD_CHECK(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 8);
 	CHILD_CHECK(pthread_join(starter, NULL) == 0);
 	CHILD_CHECK(!is_known("UNIT", NULL) && !is_known("UNIT", "A"));

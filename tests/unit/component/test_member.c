@@ -15,8 +15,8 @@ static uint32_t read_member(const char *member)
 
 static bool is_refused(const char *member, uint32_t expected, const char *message)
 {
-	bool is_so = read_member(member) == CTRACE_RC_REFUSED && outcome.rc == CTRACE_RC_REFUSED && reason() == expected &&
-		     strstr(outcome.message, message) != NULL;
+	bool is_so = read_member(member) == CTRACE_RC_REFUSED && outcome.rc == CTRACE_RC_REFUSED &&
+		     reason() == expected && strstr(outcome.message, message) != NULL;
 
 	if (!is_so)
 		(void)fprintf(stderr, "%X %X %s\n", outcome.rc, outcome.rsncode, outcome.message);
@@ -27,19 +27,24 @@ static void all_of_a_member_is_read(void)
 {
 	write_member("CTGOOD", "/* two traces */ TRACEOPTS\n  ON OPTIONS('A','B')\n  SUB(X) OFF\n");
 	CHILD_CHECK(read_member("CTGOOD") == CTRACE_RC_OK && outcome.message[0] == '\0');
-	CHILD_CHECK(parmlib.count == 2 && parmlib.requests[0].state == CTRACE_CT_ON && strcmp(parmlib.requests[0].options, "A,B") == 0);
-	CHILD_CHECK(parmlib.requests[1].state == CTRACE_CT_OFF && parmlib.requests[1].sub.count == 1);
-	CHILD_CHECK(parmlib.requests[1].place[CT_CLAUSE_SUB].line == 3 && parmlib.requests[1].place[CT_CLAUSE_SUB].column == 3);
+	CHILD_CHECK(parmlib.count == 2 && parmlib.requests[0].state == CTRACE_CT_ON &&
+		    strcmp(parmlib.requests[0].options, "A,B") == 0);
+	CHILD_CHECK(parmlib.requests[1].state == CTRACE_CT_OFF &&
+		    parmlib.requests[1].sub.count == 1);
+	CHILD_CHECK(parmlib.requests[1].place[CT_CLAUSE_SUB].line == 3 &&
+		    parmlib.requests[1].place[CT_CLAUSE_SUB].column == 3);
 	ct_parmlib_fini(&parmlib);
 	write_member("CTEMPTY", "TRACEOPTS WTRSTART(WRITER)");
-	CHILD_CHECK(read_member("CTEMPTY") == CTRACE_RC_OK && parmlib.count == 0 && strcmp(parmlib.wtrstart, "WRITER") == 0);
+	CHILD_CHECK(read_member("CTEMPTY") == CTRACE_RC_OK && parmlib.count == 0 &&
+		    strcmp(parmlib.wtrstart, "WRITER") == 0);
 	ct_parmlib_fini(&parmlib);
 }
 
 static void the_first_diagnostic_is_said_with_its_place(void)
 {
 	write_member("CTBAD", "TRACEOPTS\n  ON\n  ASID(0) BUFSIZE(1X)\n  NONSENSE(1)\n");
-	CHILD_CHECK(is_refused("CTBAD", CTRACE_RSN_ASID_ZERO, "CTBAD:3:8: \"0\" is zero; expected 1 to 4 hexadecimal digits"));
+	CHILD_CHECK(is_refused("CTBAD", CTRACE_RSN_ASID_ZERO,
+			       "CTBAD:3:8: \"0\" is zero; expected 1 to 4 hexadecimal digits"));
 	write_member("CTBAD2", "TRACEOPTS\nNONSENSE\n ASID(0)\n");
 	CHILD_CHECK(is_refused("CTBAD2", CTRACE_RSN_MEMBER_SYNTAX, "CTBAD2:2:1: \"NONSENSE\""));
 	write_member("CTBAD3", "TRACEOPTS /* ON");

@@ -16,11 +16,12 @@ static bool parse(const char *name, const char *sub)
 
 static bool is_path(const char *name, const char *by_job, size_t head_size, bool is_active)
 {
-	bool is_so = strcmp(path.name, name) == 0 && strcmp(path.by_job, by_job) == 0 && path.head_size == head_size &&
-		     path.is_active == is_active;
+	bool is_so = strcmp(path.name, name) == 0 && strcmp(path.by_job, by_job) == 0 &&
+		     path.head_size == head_size && path.is_active == is_active;
 
 	if (!is_so)
-		(void)fprintf(stderr, "%s, %s, %zu, %d\n", path.name, path.by_job, path.head_size, path.is_active);
+		(void)fprintf(stderr, "%s, %s, %zu, %d\n", path.name, path.by_job, path.head_size,
+			      path.is_active);
 	return is_so;
 }
 
@@ -30,7 +31,8 @@ static void names_of_a_sub_stand_behind_the_name(void)
 	CHILD_CHECK(parse("APPXYZ", NULL) && is_path("APPXYZ", "APPXYZ", 0, true));
 	CHILD_CHECK(parse("APPXYZ", "") && is_path("APPXYZ", "APPXYZ", 0, true));
 	CHILD_CHECK(parse("APPXYZ", "SUBA") && is_path("APPXYZ.SUBA", "APPXYZ.SUBA", 6, true));
-	CHILD_CHECK(parse("APPXYZ", "SUBA.'sub_b'") && is_path("APPXYZ.SUBA.sub_b", "APPXYZ.SUBA.sub_b", 11, true));
+	CHILD_CHECK(parse("APPXYZ", "SUBA.'sub_b'") &&
+		    is_path("APPXYZ.SUBA.sub_b", "APPXYZ.SUBA.sub_b", 11, true));
 	CHILD_CHECK(parse("A", "B.C.D.E.F") && is_path("A.B.C.D.E.F", "A.B.C.D.E.F", 9, true));
 	/* A tracer of the other face. */
 	CHILD_CHECK(parse("mf.rts", "ERR") && is_path("mf.rts.ERR", "mf.rts.ERR", 6, true));
@@ -59,8 +61,10 @@ static void our_address_space_has_one_name(void)
 	CHILD_CHECK(parse("APPXYZ", sub) && is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
 	(void)snprintf(sub, sizeof sub, "asid( %04X )", asid);
 	CHILD_CHECK(parse("APPXYZ", sub) && is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
-	CHILD_CHECK(parse("APPXYZ", "JOBNAME(OURJOB)") && is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
-	CHILD_CHECK(parse("APPXYZ", "JOBNAME(ourjob)") && is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
+	CHILD_CHECK(parse("APPXYZ", "JOBNAME(OURJOB)") &&
+		    is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
+	CHILD_CHECK(parse("APPXYZ", "JOBNAME(ourjob)") &&
+		    is_path(name, "APPXYZ.JOBNAME(OURJOB)", 6, true));
 	(void)snprintf(sub, sizeof sub, "'x'.ASID(%X).Y", asid);
 	(void)snprintf(name, sizeof name, "APPXYZ.x.ASID(%04X).Y", asid);
 	CHILD_CHECK(parse("APPXYZ", sub) && is_path(name, "APPXYZ.x.JOBNAME(OURJOB).Y", 19, true));
@@ -69,9 +73,12 @@ static void our_address_space_has_one_name(void)
 static void one_that_nobody_is_keeps_what_was_said(void)
 {
 	attach();
-	CHILD_CHECK(parse("APPXYZ", "ASID(FFF0)") && is_path("APPXYZ.ASID(FFF0)", "APPXYZ.ASID(FFF0)", 6, false));
-	CHILD_CHECK(parse("APPXYZ", "JOBNAME(NOBODY)") && is_path("APPXYZ.JOBNAME(NOBODY)", "APPXYZ.JOBNAME(NOBODY)", 6, false));
-	CHILD_CHECK(parse("APPXYZ", "JOBNAME(OURJOB).ASID(FFF0)") && !path.is_active && strstr(path.name, ").ASID(FFF0)") != NULL);
+	CHILD_CHECK(parse("APPXYZ", "ASID(FFF0)") &&
+		    is_path("APPXYZ.ASID(FFF0)", "APPXYZ.ASID(FFF0)", 6, false));
+	CHILD_CHECK(parse("APPXYZ", "JOBNAME(NOBODY)") &&
+		    is_path("APPXYZ.JOBNAME(NOBODY)", "APPXYZ.JOBNAME(NOBODY)", 6, false));
+	CHILD_CHECK(parse("APPXYZ", "JOBNAME(OURJOB).ASID(FFF0)") && !path.is_active &&
+		    strstr(path.name, ").ASID(FFF0)") != NULL);
 	CHILD_CHECK(parse("APPXYZ", "ASID(FFF0).JOBNAME(OURJOB)") && !path.is_active);
 }
 
@@ -93,8 +100,10 @@ static void what_is_no_path_is_diagnosed_about_where_it_is(void)
 
 	attach();
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		CHILD_CHECK(!parse("APPXYZ", rows[i].sub) && outcome.rc == CTRACE_RC_REFUSED && reason() == rows[i].reason);
-		CHILD_CHECK(strstr(outcome.message, rows[i].column) != NULL && strstr(outcome.message, "expected ") != NULL);
+		CHILD_CHECK(!parse("APPXYZ", rows[i].sub) && outcome.rc == CTRACE_RC_REFUSED &&
+			    reason() == rows[i].reason);
+		CHILD_CHECK(strstr(outcome.message, rows[i].column) != NULL &&
+			    strstr(outcome.message, "expected ") != NULL);
 	}
 	CHILD_CHECK((unsigned char)path.name[0] == 0xA5); /* written on success only */
 }
@@ -105,13 +114,17 @@ static void a_ctss_has_the_names_padded_with_blanks(void)
 
 	memset(&ctss, 0xA5, sizeof ctss);
 	ct_path_fill("APPXYZ", &ctss);
-	CHILD_CHECK(HOLDS(ctss.name, "APPXYZ") && ctss.sub_count == 0 && HOLDS(ctss.sub[0], "") && HOLDS(ctss.sub[4], ""));
+	CHILD_CHECK(HOLDS(ctss.name, "APPXYZ") && ctss.sub_count == 0 && HOLDS(ctss.sub[0], "") &&
+		    HOLDS(ctss.sub[4], ""));
 	ct_path_fill("A2345678.B23456789012345678.ASID(0005).D.E.F", &ctss);
-	CHILD_CHECK(HOLDS(ctss.name, "A2345678") && ctss.sub_count == 5 && HOLDS(ctss.sub[0], "B23456789012345678"));
-	CHILD_CHECK(HOLDS(ctss.sub[1], "ASID(0005)") && HOLDS(ctss.sub[2], "D") && HOLDS(ctss.sub[4], "F"));
+	CHILD_CHECK(HOLDS(ctss.name, "A2345678") && ctss.sub_count == 5 &&
+		    HOLDS(ctss.sub[0], "B23456789012345678"));
+	CHILD_CHECK(HOLDS(ctss.sub[1], "ASID(0005)") && HOLDS(ctss.sub[2], "D") &&
+		    HOLDS(ctss.sub[4], "F"));
 	/* A tracer's name may have more and longer parts: what has no room is left out. */
 	ct_path_fill("longername.a23456789012345678901.b.c.d.e.f", &ctss);
-	CHILD_CHECK(HOLDS(ctss.name, "longerna") && ctss.sub_count == 5 && HOLDS(ctss.sub[0], "a2345678901234567890"));
+	CHILD_CHECK(HOLDS(ctss.name, "longerna") && ctss.sub_count == 5 &&
+		    HOLDS(ctss.sub[0], "a2345678901234567890"));
 	CHILD_CHECK(HOLDS(ctss.sub[4], "e"));
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_preset.c - presets: kept for all processes of a run directory, whole or not at all, and never through a link.
+ * test_preset.c - presets: kept for all processes of a run directory, whole or not at all, and
+ * never through a link.
  *
  * Each step is a process of its own that attaches, as TRACE CT and DEFINE do it.
  *
@@ -269,7 +270,8 @@ static void get_damaged(void)
 
 static void what_is_no_preset_is_damaged(void **state)
 {
-	static const char *const texts[] = { "", "TRACEOPTS", "TRACEOPTS ON BUFSIZE(", "TRACEOPTS SUB(A) ON SUB(B) ON", "\xFF" };
+	static const char *const texts[] = { "", "TRACEOPTS", "TRACEOPTS ON BUFSIZE(",
+					     "TRACEOPTS SUB(A) ON SUB(B) ON", "\xFF" };
 	char *large = malloc(CT_PARMLIB_LIMIT + 100);
 
 	(void)state;
@@ -337,19 +339,27 @@ static void recovery_and_removal_leave_presets_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_one_process_puts_another_one_gets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_one_process_puts_another_one_gets, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(case_does_not_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_later_one_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_deleted_is_not_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looking_makes_no_directory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_a_run_directory_there_are_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_link_is_neither_followed_nor_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_users_file_is_neither_read_nor_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_directory_that_is_not_ours_alone_is_not_used, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_name_leads_out_of_the_directory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_a_run_directory_there_are_none, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_link_is_neither_followed_nor_replaced, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(another_users_file_is_neither_read_nor_replaced,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_directory_that_is_not_ours_alone_is_not_used,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_name_leads_out_of_the_directory, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_preset_is_damaged, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_one_and_nothing_else, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(recovery_and_removal_leave_presets_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_one_and_nothing_else,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(recovery_and_removal_leave_presets_alone, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

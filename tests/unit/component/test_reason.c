@@ -1,5 +1,6 @@
 /*
- * test_reason.c - every code of component trace has a row that people can use, and an outcome says which it is.
+ * test_reason.c - every code of component trace has a row that people can use, and an outcome says
+ * which it is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,8 @@ static int read_constants(void **state)
 	FILE *header;
 
 	(void)state;
-	(void)snprintf(path, sizeof path, "%s/include/ctrace/component.h", source != NULL ? source : ".");
+	(void)snprintf(path, sizeof path, "%s/include/ctrace/component.h",
+		       source != NULL ? source : ".");
 	header = fopen(path, "r");
 	if (header == NULL)
 		return 1;
@@ -45,7 +47,8 @@ static int read_constants(void **state)
 		struct constant *constant = &constants[constant_count];
 
 		if (constant_count < CT_COUNT(constants) &&
-		    sscanf(line, "#define CTRACE_RSN_%63s 0x%" SCNx32 "u", constant->name, &constant->reason) == 2)
+		    sscanf(line, "#define CTRACE_RSN_%63s 0x%" SCNx32 "u", constant->name,
+			   &constant->reason) == 2)
 			constant_count++;
 	}
 	return fclose(header);
@@ -84,7 +87,8 @@ static void every_row_has_a_constant(void **state)
 
 	(void)state;
 	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++)
-		if ((row->rc == CTRACE_RC_SYSTEM || row->rc == CTRACE_RC_REFUSED) && find_constant(row) == NULL)
+		if ((row->rc == CTRACE_RC_SYSTEM || row->rc == CTRACE_RC_REFUSED) &&
+		    find_constant(row) == NULL)
 			fail_msg("%s is none", row->name);
 }
 
@@ -95,10 +99,13 @@ static void the_codes_are_those_that_are_documented(void **state)
 	(void)state;
 	assert_non_null(ct_reason_find(CTRACE_RC_EXISTS, 0, 0));
 	for (uint32_t reason = 1; reason <= 0xFF; reason++) {
-		bool is_documented = (reason <= 0x2D && reason != 0x1E) || (reason >= 0x81 && reason <= 0x87);
+		bool is_documented =
+			(reason <= 0x2D && reason != 0x1E) || (reason >= 0x81 && reason <= 0x87);
 
-		assert_int_equal(ct_reason_find(CTRACE_RC_SYSTEM, reason, 0) != NULL, reason == 6 || reason == 7);
-		assert_int_equal(ct_reason_find(CTRACE_RC_REFUSED, reason, 1) != NULL, is_documented);
+		assert_int_equal(ct_reason_find(CTRACE_RC_SYSTEM, reason, 0) != NULL,
+				 reason == 6 || reason == 7);
+		assert_int_equal(ct_reason_find(CTRACE_RC_REFUSED, reason, 1) != NULL,
+				 is_documented);
 		assert_null(ct_reason_find(CTRACE_RC_EXISTS, reason, 0));
 	}
 	for (size_t i = 0; i < CT_COUNT(abends); i++)
@@ -114,7 +121,8 @@ static void the_low_byte_counts_where_it_is_documented_and_only_there(void **sta
 	assert_non_null(strstr(ct_reason_find(CTRACE_RC_REFUSED, 0x0E, 2)->meaning, "DISPNAM"));
 	assert_null(ct_reason_find(CTRACE_RC_REFUSED, 0x0E, 0));
 	assert_null(ct_reason_find(CTRACE_RC_REFUSED, 0x0E, 3));
-	assert_ptr_equal(ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0), ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0xFF));
+	assert_ptr_equal(ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0),
+			 ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0xFF));
 }
 
 /* ---- texts ---- */
@@ -123,8 +131,8 @@ static void check_sentences(const char *name, const char *text)
 {
 	size_t size = strlen(text);
 
-	if (size < 10 || size > LONGEST_ADVICE || text[size - 1] != '.' || strstr(text, "  ") != NULL ||
-	    islower((unsigned char)text[0]))
+	if (size < 10 || size > LONGEST_ADVICE || text[size - 1] != '.' ||
+	    strstr(text, "  ") != NULL || islower((unsigned char)text[0]))
 		fail_msg("%s: %s", name, text);
 	for (size_t i = 0; i < size; i++)
 		assert_true(text[i] >= ' ' && text[i] < 0x7F);
@@ -139,8 +147,10 @@ static void every_row_has_texts_of_some_use(void **state)
 		size_t size = strlen(row->meaning);
 
 		assert_true(strlen(row->name) > 4 && strlen(row->name) < 22);
-		assert_int_equal(strspn(row->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), strlen(row->name));
-		if (size < 10 || size > LONGEST_MEANING || row->meaning[size - 1] == '.' || strpbrk(row->meaning, "\n\t\"") != NULL)
+		assert_int_equal(strspn(row->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"),
+				 strlen(row->name));
+		if (size < 10 || size > LONGEST_MEANING || row->meaning[size - 1] == '.' ||
+		    strpbrk(row->meaning, "\n\t\"") != NULL)
 			fail_msg("%s: %s", row->name, row->meaning);
 		check_sentences(row->name, row->cause);
 		check_sentences(row->name, row->cure);
@@ -167,7 +177,8 @@ static void an_outcome_has_the_codes_where_the_macro_has_them(void **state)
 {
 	(void)state;
 	out.ss_rc = 5;
-	assert_int_equal(ct_outcome_set(&out, CTRACE_RC_REFUSED, CTRACE_RSN_BUFSIZE_LIMITS, NULL), 0x0C);
+	assert_int_equal(ct_outcome_set(&out, CTRACE_RC_REFUSED, CTRACE_RSN_BUFSIZE_LIMITS, NULL),
+			 0x0C);
 	assert_int_equal(out.rc, 0x0C);
 	assert_int_equal(out.rsncode, 0x1300);
 	assert_int_equal(out.abend, 0);
@@ -190,11 +201,15 @@ static void its_text_is_the_rows_meaning(void **state)
 	(void)state;
 	assert_string_equal(ctrace_outcome_text(&out), "done");
 	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
-		(void)ct_outcome_set(&out, row->rc, row->low != 0 ? row->reason << 8 | row->low : row->reason, NULL);
+		(void)ct_outcome_set(&out, row->rc,
+				     row->low != 0 ? row->reason << 8 | row->low : row->reason,
+				     NULL);
 		assert_ptr_equal(ctrace_outcome_text(&out), row->meaning);
 	}
-	out = (struct ctrace_outcome){ .rc = CTRACE_RC_REFUSED, .rsncode = 0x12341356 }; /* xxxxRRxx */
-	assert_ptr_equal(ctrace_outcome_text(&out), ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0)->meaning);
+	/* xxxxRRxx */
+	out = (struct ctrace_outcome){ .rc = CTRACE_RC_REFUSED, .rsncode = 0x12341356 };
+	assert_ptr_equal(ctrace_outcome_text(&out),
+			 ct_reason_find(CTRACE_RC_REFUSED, 0x13, 0)->meaning);
 }
 
 static void any_other_numbers_are_answered_too(void **state)
@@ -210,13 +225,15 @@ static void any_other_numbers_are_answered_too(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(strange); i++)
-		assert_string_equal(ctrace_outcome_text(&strange[i]), "an unknown return or reason code");
+		assert_string_equal(ctrace_outcome_text(&strange[i]),
+				    "an unknown return or reason code");
 	assert_non_null(ctrace_outcome_text(NULL));
 }
 
 static const char *message(const char *quoted)
 {
-	(void)ct_outcome_set(&out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SYNTAX, "line %u: \"%s\"", 7u, quoted);
+	(void)ct_outcome_set(&out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_SYNTAX, "line %u: \"%s\"",
+			     7u, quoted);
 	return out.message;
 }
 
@@ -239,7 +256,8 @@ static void a_message_that_is_not_given_stays(void **state)
 	assert_string_equal(out.message, "line 7: \"said\"");
 }
 
-/* Of a text that is repeated behind `before`: all fits, or it ends with "..." behind a whole one. */
+/* Of a text that is repeated behind `before`: all fits, or it ends with "..." behind a whole one.
+ */
 static void check_cut(const char *before, const char *unit, const char *escaped, size_t count)
 {
 	char text[4096];

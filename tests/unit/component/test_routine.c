@@ -1,5 +1,6 @@
 /*
- * test_routine.c - exits by name: of the program, of COBOL, of modules; and what they say to whoever gave the command.
+ * test_routine.c - exits by name: of the program, of COBOL, of modules; and what they say to
+ * whoever gave the command.
  *
  * The modules are compiled by the test.
  *
@@ -50,26 +51,33 @@ static void what_is_registered_is_called(void)
 	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK);
 	CHILD_CHECK(ctrace_routine_register("$@#45678", answer_two) == CTRACE_OK && errno == 4711);
 	CHILD_CHECK(find("ONE") && ct_routine_call(&found, &ctss) == 1 && ctss.reason == 0x101);
-	CHILD_CHECK(find("$@#45678") && ct_routine_call(&found, &ctss) == 2 && ctss.reason == 0x202);
+	CHILD_CHECK(find("$@#45678") && ct_routine_call(&found, &ctss) == 2 &&
+		    ctss.reason == 0x202);
 	CHILD_CHECK(!find("ON") && !find("ONE2") && !find("$@#4567"));
 }
 
 static void the_later_registration_counts_and_none_takes_it_back(void)
 {
-	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK && answer_of("ONE") == 1);
-	CHILD_CHECK(ctrace_routine_register("ONE", answer_two) == CTRACE_OK && answer_of("ONE") == 2);
+	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK &&
+		    answer_of("ONE") == 1);
+	CHILD_CHECK(ctrace_routine_register("ONE", answer_two) == CTRACE_OK &&
+		    answer_of("ONE") == 2);
 	CHILD_CHECK(ctrace_routine_register("ONE", NULL) == CTRACE_OK && !find("ONE"));
-	CHILD_CHECK(ctrace_routine_register("ONE", NULL) == CTRACE_OK && ctrace_routine_register("NEVER", NULL) == CTRACE_OK);
+	CHILD_CHECK(ctrace_routine_register("ONE", NULL) == CTRACE_OK &&
+		    ctrace_routine_register("NEVER", NULL) == CTRACE_OK);
 	CHILD_CHECK(!find("ONE") && !find("NEVER"));
-	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK && answer_of("ONE") == 1);
+	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK &&
+		    answer_of("ONE") == 1);
 }
 
 static void what_is_no_name_is_refused(void)
 {
-	static const char *const names[] = { NULL, "", "1ONE", "one", "ONE ", "O.E", "NINECHARS", "\xC4", "../ONE" };
+	static const char *const names[] = { NULL,  "",          "1ONE", "one",   "ONE ",
+					     "O.E", "NINECHARS", "\xC4", "../ONE" };
 
 	for (size_t i = 0; i < CT_COUNT(names); i++)
-		CHILD_CHECK(ctrace_routine_register(names[i], answer_one) == CTRACE_INVALID_COMPONENT_NAME);
+		CHILD_CHECK(ctrace_routine_register(names[i], answer_one) ==
+			    CTRACE_INVALID_COMPONENT_NAME);
 }
 
 static void who_is_nowhere_is_named(void)
@@ -94,8 +102,9 @@ static void build(const char *directory, const char *module, const char *code)
 	char command[2000];
 
 	put_file("module.c", code, strlen(code));
-	(void)snprintf(command, sizeof command, "umask 022 && mkdir -p %s && cc -shared -fPIC -w -o '%s/%s.so' module.c", directory,
-		       directory, module);
+	(void)snprintf(command, sizeof command,
+		       "umask 022 && mkdir -p %s && cc -shared -fPIC -w -o '%s/%s.so' module.c",
+		       directory, directory, module);
 	CHILD_CHECK(system(command) == 0);
 }
 
@@ -109,13 +118,16 @@ static void search(const char *first, const char *second)
 
 static void a_module_has_the_function_of_its_name_or_ctrace_exit_routine(void)
 {
-	build("a", "NAMED", "unsigned NAMED(void *c) { return 3; } unsigned ctrace_exit_routine(void *c) { return 9; }");
+	build("a", "NAMED",
+	      "unsigned NAMED(void *c) { return 3; } unsigned ctrace_exit_routine(void *c) { return 9; }");
 	build("a", "OTHER#", "unsigned ctrace_exit_routine(void *c) { return 4; }");
 	build("a", "EMPTY", "unsigned something_else(void *c) { return 5; }");
 	put_file("a/TEXT.so", "no module", 9);
 	search("none", "a");
 	CHILD_CHECK(answer_of("NAMED") == 3 && answer_of("OTHER#") == 4);
-	CHILD_CHECK(!find("EMPTY") && strcmp(why, "EMPTY.so has neither a function EMPTY nor ctrace_exit_routine") == 0);
+	CHILD_CHECK(!find("EMPTY") &&
+		    strcmp(why, "EMPTY.so has neither a function EMPTY nor ctrace_exit_routine") ==
+			    0);
 	CHILD_CHECK(!find("TEXT") && !find("named"));
 }
 
@@ -150,11 +162,14 @@ static void the_program_goes_before_cobol_and_cobol_before_modules(void)
 	build("a", "ALONE", "unsigned ALONE(void *c) { return 6; }");
 	search("a", "b");
 	ct_routine_find_cobol = find_entry;
-	CHILD_CHECK(ctrace_routine_register("BOTH", answer_one) == CTRACE_OK && answer_of("BOTH") == 1 && !has_cobol_been_asked);
-	CHILD_CHECK(ctrace_routine_register("BOTH", NULL) == CTRACE_OK && answer_of("BOTH") == 7 && has_cobol_been_asked);
+	CHILD_CHECK(ctrace_routine_register("BOTH", answer_one) == CTRACE_OK &&
+		    answer_of("BOTH") == 1 && !has_cobol_been_asked);
+	CHILD_CHECK(ctrace_routine_register("BOTH", NULL) == CTRACE_OK && answer_of("BOTH") == 7 &&
+		    has_cobol_been_asked);
 	CHILD_CHECK(answer_of("ALONE") == 6);
 	/* And the program's own again, although another one has been found meanwhile. */
-	CHILD_CHECK(ctrace_routine_register("ALONE", answer_two) == CTRACE_OK && answer_of("ALONE") == 2);
+	CHILD_CHECK(ctrace_routine_register("ALONE", answer_two) == CTRACE_OK &&
+		    answer_of("ALONE") == 2);
 	CHILD_CHECK(ctrace_routine_register("ALONE", NULL) == CTRACE_OK && answer_of("ALONE") == 6);
 }
 
@@ -183,16 +198,22 @@ static void a_message_reaches_the_command_that_listens(void)
 
 	errno = 4711;
 	ct_console_open(&outer, outer_text, sizeof outer_text);
-	CHILD_CHECK(ctrace_wto(outer.number, "FIRST") == CTRACE_OK && strcmp(outer_text, "FIRST") == 0);
+	CHILD_CHECK(ctrace_wto(outer.number, "FIRST") == CTRACE_OK &&
+		    strcmp(outer_text, "FIRST") == 0);
 	ct_console_open(&inner, inner_text, sizeof inner_text); /* a routine that gives a command */
 	CHILD_CHECK(inner.number != outer.number);
-	CHILD_CHECK(ctrace_wto(inner.number, "INNER") == CTRACE_OK && ctrace_wto(outer.number, "SECOND") == CTRACE_OK);
+	CHILD_CHECK(ctrace_wto(inner.number, "INNER") == CTRACE_OK &&
+		    ctrace_wto(outer.number, "SECOND") == CTRACE_OK);
 	ct_console_close(&inner);
-	CHILD_CHECK(ctrace_wto(inner.number, "TOO LATE") == CTRACE_NOT_FOUND && strcmp(inner_text, "INNER") == 0);
-	CHILD_CHECK(ctrace_wto(outer.number, "  ") == CTRACE_OK && strcmp(outer_text, "FIRST; SECOND") == 0);
+	CHILD_CHECK(ctrace_wto(inner.number, "TOO LATE") == CTRACE_NOT_FOUND &&
+		    strcmp(inner_text, "INNER") == 0);
+	CHILD_CHECK(ctrace_wto(outer.number, "  ") == CTRACE_OK &&
+		    strcmp(outer_text, "FIRST; SECOND") == 0);
 	ct_console_close(&outer);
-	CHILD_CHECK(ctrace_wto(outer.number, "TOO LATE") == CTRACE_NOT_FOUND && strstr(outer_text, "LATE") == NULL);
-	CHILD_CHECK(ctrace_wto(0, "NOBODY") == CTRACE_NOT_FOUND && ctrace_wto(UINT64_MAX, "NOBODY") == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ctrace_wto(outer.number, "TOO LATE") == CTRACE_NOT_FOUND &&
+		    strstr(outer_text, "LATE") == NULL);
+	CHILD_CHECK(ctrace_wto(0, "NOBODY") == CTRACE_NOT_FOUND &&
+		    ctrace_wto(UINT64_MAX, "NOBODY") == CTRACE_NOT_FOUND);
 	CHILD_CHECK(ctrace_wto(outer.number, NULL) == CTRACE_FAILURE && errno == 4711);
 }
 
@@ -213,7 +234,8 @@ static void a_message_is_one_harmless_line(void)
 	CHILD_CHECK(strcmp(said("plain 'and' \"quoted\""), "plain 'and' \"quoted\"") == 0);
 	CHILD_CHECK(strcmp(said("\""), "\"") == 0 && strcmp(said("\"\"x\""), "\"\"x\"") == 0);
 	CHILD_CHECK(strcmp(said("a\nb\tc\x1B[31m\x7F"), "a\\nb\\tc\\u{1B}[31m\\u{7F}") == 0);
-	CHILD_CHECK(strcmp(said("\xC3\xA4 \xE2\x80\xAE \xFF \\"), "\xC3\xA4 \\u{202E} \\xFF \\\\") == 0);
+	CHILD_CHECK(strcmp(said("\xC3\xA4 \xE2\x80\xAE \xFF \\"),
+			   "\xC3\xA4 \\u{202E} \\xFF \\\\") == 0);
 }
 
 static void a_message_is_cut_and_stays_inside_its_buffer(void)
@@ -327,13 +349,16 @@ static void a_forked_child_does_not_speak_to_others_commands(void)
 	int status;
 	pid_t pid;
 
-	CHILD_CHECK(sem_init(&listens, 0, 0) == 0 && pthread_create(&thread, NULL, listen_for_ever, NULL) == 0);
+	CHILD_CHECK(sem_init(&listens, 0, 0) == 0 &&
+		    pthread_create(&thread, NULL, listen_for_ever, NULL) == 0);
 	while (sem_wait(&listens) != 0)
 		;
 	pid = fork();
 	if (pid == 0) {
-		CHILD_CHECK(pthread_create(&thread, NULL, overwrite_the_stack, NULL) == 0 && pthread_join(thread, NULL) == 0);
-		CHILD_CHECK(ctrace_wto(console_number, "TOO LATE") == CTRACE_NOT_FOUND && ctrace_wto(0, "NOBODY") == CTRACE_NOT_FOUND);
+		CHILD_CHECK(pthread_create(&thread, NULL, overwrite_the_stack, NULL) == 0 &&
+			    pthread_join(thread, NULL) == 0);
+		CHILD_CHECK(ctrace_wto(console_number, "TOO LATE") == CTRACE_NOT_FOUND &&
+			    ctrace_wto(0, "NOBODY") == CTRACE_NOT_FOUND);
 		_exit(0);
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);

@@ -62,7 +62,8 @@ static void end_peers(void)
 static int tear_down(void **state)
 {
 	end_peers();
-	return unsetenv("CTRACE_JOBNAME") != 0 || unsetenv("CTRACE_ATTACH") != 0 || fixture_teardown(state) != 0;
+	return unsetenv("CTRACE_JOBNAME") != 0 || unsetenv("CTRACE_ATTACH") != 0 ||
+	       fixture_teardown(state) != 0;
 }
 
 /* ---- ourselves ---- */
@@ -74,7 +75,8 @@ static void look_for_ourselves(void)
 	CHILD_CHECK(setenv("CTRACE_JOBNAME", "lonely", 1) == 0);
 	CHILD_CHECK(ct_process_attach() != NULL);
 	self = ct_space_self();
-	CHILD_CHECK(self.asid == ct_process.session.head->asid && strcmp(self.jobname, "LONELY") == 0);
+	CHILD_CHECK(self.asid == ct_process.session.head->asid &&
+		    strcmp(self.jobname, "LONELY") == 0);
 	CHILD_CHECK(ct_space_find_asid(self.asid, &found));
 	CHILD_CHECK(found.asid == self.asid && strcmp(found.jobname, "LONELY") == 0);
 	memset(&found, 0, sizeof found);
@@ -93,7 +95,8 @@ static void look_in_private(void)
 
 	look_for_ourselves();
 	CHILD_CHECK(!ct_space_run_directory(path));
-	CHILD_CHECK(!ct_space_find_jobname("PEER", &found) && !ct_space_find_asid(peers[0].asid, &found));
+	CHILD_CHECK(!ct_space_find_jobname("PEER", &found) &&
+		    !ct_space_find_asid(peers[0].asid, &found));
 }
 
 static void a_process_that_keeps_to_itself_sees_itself_alone(void **state)
@@ -148,7 +151,8 @@ static void look_for_nobody(void)
 	CHILD_CHECK(ct_process_attach() != NULL);
 	found = (struct ct_space){ .asid = 0x77, .jobname = "SAME" };
 	CHILD_CHECK(!ct_space_find_asid(0, &found) && !ct_space_find_asid(0xFFF0, &found));
-	CHILD_CHECK(!ct_space_find_jobname("FIRS", &found) && !ct_space_find_jobname("FIRST2", &found));
+	CHILD_CHECK(!ct_space_find_jobname("FIRS", &found) &&
+		    !ct_space_find_jobname("FIRST2", &found));
 	CHILD_CHECK(!ct_space_find_jobname("", &found));
 	CHILD_CHECK(found.asid == 0x77 && strcmp(found.jobname, "SAME") == 0);
 }
@@ -174,7 +178,8 @@ static void end_and_wait(pid_t pid)
 static void look_before_and_after_its_end(void)
 {
 	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(ct_space_find_asid(peers[0].asid, &found) && ct_space_find_jobname("MORTAL", &found));
+	CHILD_CHECK(ct_space_find_asid(peers[0].asid, &found) &&
+		    ct_space_find_jobname("MORTAL", &found));
 	end_and_wait(peers[0].pid);
 	CHILD_CHECK(!ct_space_find_asid(peers[0].asid, &found));
 	CHILD_CHECK(!ct_space_find_jobname("MORTAL", &found));
@@ -218,7 +223,8 @@ static void look_for_our_own_name(void)
 	CHILD_CHECK(ct_space_find_jobname("MANY", &found) && found.asid == ct_space_self().asid);
 }
 
-/* The lowest is the last, the second and the first of three: in whatever order a directory is read, it is not always at the same place. */
+/* The lowest is the last, the second and the first of three: in whatever order a directory is read,
+ * it is not always at the same place. */
 static void of_several_with_one_name_it_is_ourselves_or_the_lowest(void **state)
 {
 	(void)state;
@@ -249,7 +255,10 @@ static void look_and_stay_locked(void)
 		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 		int fd = open(path, O_RDWR | O_CLOEXEC);
 
-		_exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid == getppid() ? 0 : 1);
+		_exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK &&
+				      lock.l_pid == getppid()
+			      ? 0
+			      : 1);
 	}
 	CHILD_CHECK(waitpid(other, &status, 0) == other);
 	CHILD_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -265,15 +274,27 @@ static void looking_does_not_drop_the_lock_that_shows_that_we_live(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(we_are_an_address_space_ourselves, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_that_keeps_to_itself_sees_itself_alone, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_without_a_session_is_none, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(others_are_found_by_asid_and_by_job_name, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(who_is_not_there_is_not_found, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(who_has_ended_is_not_found_although_its_directory_is_there, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(another_run_directory_is_another_world, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(of_several_with_one_name_it_is_ourselves_or_the_lowest, fixture_setup, tear_down),
-		cmocka_unit_test_setup_teardown(looking_does_not_drop_the_lock_that_shows_that_we_live, fixture_setup, tear_down),
+		cmocka_unit_test_setup_teardown(we_are_an_address_space_ourselves, fixture_setup,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_keeps_to_itself_sees_itself_alone,
+						fixture_setup, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_without_a_session_is_none, fixture_setup,
+						tear_down),
+		cmocka_unit_test_setup_teardown(others_are_found_by_asid_and_by_job_name,
+						fixture_setup, tear_down),
+		cmocka_unit_test_setup_teardown(who_is_not_there_is_not_found, fixture_setup,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			who_has_ended_is_not_found_although_its_directory_is_there, fixture_setup,
+			tear_down),
+		cmocka_unit_test_setup_teardown(another_run_directory_is_another_world,
+						fixture_setup, tear_down),
+		cmocka_unit_test_setup_teardown(
+			of_several_with_one_name_it_is_ourselves_or_the_lowest, fixture_setup,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			looking_does_not_drop_the_lock_that_shows_that_we_live, fixture_setup,
+			tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_table.c - the traces: their index and tree, and claims of many threads, in a forked child too.
+ * test_table.c - the traces: their index and tree, and claims of many threads, in a forked child
+ * too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,8 @@ static struct ct_trace *make(uint32_t component)
 	ct_table_lock();
 	trace = ct_table_make(component);
 	ct_table_unlock();
-	CHILD_CHECK(trace != NULL && trace->component == component && !trace->is_defined && trace->claim == NULL);
+	CHILD_CHECK(trace != NULL && trace->component == component && !trace->is_defined &&
+		    trace->claim == NULL);
 	return trace;
 }
 
@@ -41,7 +43,8 @@ static void a_trace_is_made_once_and_keeps_its_place(void)
 	}
 	CHILD_CHECK(ct_table_find(1) == NULL && ct_table_find(4711) == NULL);
 	for (unsigned i = 0; i < 4; i++)
-		CHILD_CHECK(ct_table_find(components[i]) == traces[i] && make(components[i]) == traces[i]);
+		CHILD_CHECK(ct_table_find(components[i]) == traces[i] &&
+			    make(components[i]) == traces[i]);
 	ct_table_lock();
 	ct_table_each(count_visit, traces);
 	ct_table_unlock();
@@ -69,7 +72,8 @@ static const char *walk(struct ct_trace *top, const struct ct_trace *pruned)
 	size_t size = 0;
 
 	ct_table_lock();
-	for (struct ct_trace *at = top; at != NULL && size + 1 < sizeof text; at = ct_table_next(top, at, at == pruned))
+	for (struct ct_trace *at = top; at != NULL && size + 1 < sizeof text;
+	     at = ct_table_next(top, at, at == pruned))
 		text[size++] = (char)('0' + at->component);
 	ct_table_unlock();
 	text[size] = '\0';
@@ -82,12 +86,14 @@ static void a_tree_is_walked_heads_first(void)
 	struct ct_trace *a = make_sub(2, top), *b = make_sub(3, top), *c = make_sub(4, top);
 	struct ct_trace *deep = make_sub(6, make_sub(5, b));
 
-	CHILD_CHECK(strcmp(walk(top, NULL), "143562") == 0 && strcmp(walk(b, NULL), "356") == 0 && strcmp(walk(deep, NULL), "6") == 0);
+	CHILD_CHECK(strcmp(walk(top, NULL), "143562") == 0 && strcmp(walk(b, NULL), "356") == 0 &&
+		    strcmp(walk(deep, NULL), "6") == 0);
 	CHILD_CHECK(strcmp(walk(top, b), "1432") == 0 && strcmp(walk(top, top), "1") == 0);
 	ct_table_lock();
 	ct_table_unlink(b); /* in the middle, with what is below it */
 	ct_table_unlock();
-	CHILD_CHECK(strcmp(walk(top, NULL), "142") == 0 && strcmp(walk(b, NULL), "356") == 0 && b->head == NULL);
+	CHILD_CHECK(strcmp(walk(top, NULL), "142") == 0 && strcmp(walk(b, NULL), "356") == 0 &&
+		    b->head == NULL);
 	ct_table_lock();
 	ct_table_unlink(c); /* the first */
 	ct_table_unlink(a); /* the last and only */
@@ -145,10 +151,13 @@ static void a_thread_does_not_wait_for_itself(void)
 
 	ct_claim_init(&first);
 	ct_claim_init(&second);
-	CHILD_CHECK(!ct_claim_is_mine(trace) && claim_one(&first, trace) == CT_CLAIMED && ct_claim_is_mine(trace));
-	CHILD_CHECK(pthread_create(&thread, NULL, find_third_party, trace) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(!ct_claim_is_mine(trace) && claim_one(&first, trace) == CT_CLAIMED &&
+		    ct_claim_is_mine(trace));
+	CHILD_CHECK(pthread_create(&thread, NULL, find_third_party, trace) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	/* As from the routine that it is called for. */
-	CHILD_CHECK(claim_one(&second, trace) == CT_CLAIM_REFUSED && claim_tree(&second, trace, false) == CT_CLAIM_REFUSED);
+	CHILD_CHECK(claim_one(&second, trace) == CT_CLAIM_REFUSED &&
+		    claim_tree(&second, trace, false) == CT_CLAIM_REFUSED);
 	ct_claim_release(&second);
 	CHILD_CHECK(trace->claim == &first);
 	ct_claim_release(&first);
@@ -168,11 +177,14 @@ static void a_tree_is_claimed_with_its_followers_or_whole(void)
 	follower->follows = true;
 	make_sub(4, follower)->follows = true;
 	ct_claim_init(&claim);
-	CHILD_CHECK(claim_tree(&claim, top, true) == CT_CLAIMED && strcmp(claimed_traces(&claim), "124") == 0);
+	CHILD_CHECK(claim_tree(&claim, top, true) == CT_CLAIMED &&
+		    strcmp(claimed_traces(&claim), "124") == 0);
 	ct_claim_release(&claim);
-	CHILD_CHECK(claim_tree(&claim, top, false) == CT_CLAIMED && strcmp(claimed_traces(&claim), "12435") == 0);
+	CHILD_CHECK(claim_tree(&claim, top, false) == CT_CLAIMED &&
+		    strcmp(claimed_traces(&claim), "12435") == 0);
 	ct_claim_release(&claim);
-	CHILD_CHECK(claim_tree(&claim, own, true) == CT_CLAIMED && strcmp(claimed_traces(&claim), "35") == 0);
+	CHILD_CHECK(claim_tree(&claim, own, true) == CT_CLAIMED &&
+		    strcmp(claimed_traces(&claim), "35") == 0);
 	ct_claim_release(&claim);
 }
 
@@ -205,7 +217,8 @@ static void ring_of(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		arguments[i][0] = i;
 		arguments[i][1] = count;
-		CHILD_CHECK(pthread_create(&threads[i], NULL, claim_own_and_next, arguments[i]) == 0);
+		CHILD_CHECK(pthread_create(&threads[i], NULL, claim_own_and_next, arguments[i]) ==
+			    0);
 	}
 	for (unsigned i = 0; i < count; i++)
 		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
@@ -230,7 +243,8 @@ static void a_ring_of_waiters_is_never_closed(void)
 
 static sem_t is_claimed, may_finish;
 
-/* As DEFINE does it: trace 4 below trace 2, whose definition takes its time, and comes to nothing when `argument` is NULL. */
+/* As DEFINE does it: trace 4 below trace 2, whose definition takes its time, and comes to nothing
+ * when `argument` is NULL. */
 static void *define_slowly(void *argument)
 {
 	struct ct_trace *trace = make(4);
@@ -255,7 +269,8 @@ static void *define_slowly(void *argument)
 
 static struct ct_claim tree;
 
-/* The other thread may finish from now on, but must take the lock for it: it gets it when this one waits. */
+/* The other thread may finish from now on, but must take the lock for it: it gets it when this one
+ * waits. */
 static void *claim_the_tree(void *top)
 {
 	ct_claim_init(&tree);
@@ -279,7 +294,8 @@ static void claim_around_a_definition(bool succeeds, const char *expected)
 		;
 	CHILD_CHECK(pthread_create(&claimer, NULL, claim_the_tree, top) == 0);
 	CHILD_CHECK(pthread_join(definer, NULL) == 0 && pthread_join(claimer, NULL) == 0);
-	CHILD_CHECK(strcmp(claimed_traces(&tree), expected) == 0 && strcmp(walk(top, NULL), expected) == 0);
+	CHILD_CHECK(strcmp(claimed_traces(&tree), expected) == 0 &&
+		    strcmp(walk(top, NULL), expected) == 0);
 }
 
 static void a_tree_has_what_was_being_defined_below_it(void)
@@ -327,7 +343,8 @@ static void who_waited_for_a_tree_that_went_has_its_top_alone(void)
 	CHILD_CHECK(strcmp(claimed_traces(&tree), "1") == 0 && !top->is_defined);
 }
 
-/* One that holds the lower part wants the upper one, as a routine of a sublevel does that commands its head. */
+/* One that holds the lower part wants the upper one, as a routine of a sublevel does that commands
+ * its head. */
 static void *hold_sub_and_want_top(void *argument)
 {
 	struct ct_claim claim;
@@ -380,19 +397,23 @@ static void a_token_is_of_one_definition(void)
 	trace->attributes.wtr = true;
 	trace->attributes.wtrmode = CTRACE_DREF;
 	CHILD_CHECK(ct_token_find(first, &token));
-	CHILD_CHECK(token.component == CT_COMPONENT_LIMIT - 1 && token.wtr && token.wtrmode == CTRACE_DREF);
+	CHILD_CHECK(token.component == CT_COMPONENT_LIMIT - 1 && token.wtr &&
+		    token.wtrmode == CTRACE_DREF);
 	trace->is_defined = false;
 	CHILD_CHECK(!ct_token_find(first, &token));
 	trace->generation++;
 	trace->is_defined = true;
 	second = ct_token_of(trace);
-	CHILD_CHECK(second != first && !ct_token_find(first, &token) && ct_token_find(second, &token));
+	CHILD_CHECK(second != first && !ct_token_find(first, &token) &&
+		    ct_token_find(second, &token));
 }
 
 static void a_token_of_anything_is_looked_at(void)
 {
-	static const uint64_t strange[] = { 0,          1,          2,          CT_COMPONENT_LIMIT, CT_COMPONENT_LIMIT + 1,
-					    0xFFFFFFFF, 1ULL << 32, UINT64_MAX, UINT64_MAX << 32,   (uint64_t)1 << 32 | 0x8000 };
+	static const uint64_t strange[] = {
+		0,          1,          2,          CT_COMPONENT_LIMIT, CT_COMPONENT_LIMIT + 1,
+		0xFFFFFFFF, 1ULL << 32, UINT64_MAX, UINT64_MAX << 32,   (uint64_t)1 << 32 | 0x8000
+	};
 	struct ct_token token;
 
 	make(0)->is_defined = false;
@@ -408,7 +429,8 @@ static void a_token_of_what_is_like_its_head_has_the_heads_attributes(void)
 	top->is_defined = sub->is_defined = deep->is_defined = true;
 	top->attributes = (struct ct_attributes){ .wtr = true, .wtrmode = CTRACE_FIXED };
 	sub->attributes.likehead = deep->attributes.likehead = true;
-	CHILD_CHECK(ct_token_find(ct_token_of(deep), &token) && token.component == 3 && token.wtr && token.wtrmode == CTRACE_FIXED);
+	CHILD_CHECK(ct_token_find(ct_token_of(deep), &token) && token.component == 3 && token.wtr &&
+		    token.wtrmode == CTRACE_FIXED);
 	deep->attributes.likehead = false;
 	CHILD_CHECK(ct_token_find(ct_token_of(deep), &token) && token.component == 3 && !token.wtr);
 }
@@ -425,13 +447,15 @@ static void *work_on_two(void *argument)
 	(void)argument;
 	ct_claim_init(&claim);
 	ct_table_lock();
-	CHILD_CHECK(ct_claim_one(&claim, traces[1]) == CT_CLAIMED && ct_claim_one(&claim, traces[2]) == CT_CLAIMED);
+	CHILD_CHECK(ct_claim_one(&claim, traces[1]) == CT_CLAIMED &&
+		    ct_claim_one(&claim, traces[2]) == CT_CLAIMED);
 	ct_table_link(traces[2], traces[1]);
 	ct_table_unlock();
 	CHILD_CHECK(sem_post(&is_claimed) == 0);
 	while (sem_wait(&may_end) != 0)
 		;
-	CHILD_CHECK(traces[1]->claim == &claim && traces[2]->claim == &claim && traces[2]->head == traces[1]);
+	CHILD_CHECK(traces[1]->claim == &claim && traces[2]->claim == &claim &&
+		    traces[2]->head == traces[1]);
 	ct_claim_release(&claim);
 	return NULL;
 }
@@ -441,12 +465,14 @@ static void look_in_the_child(void)
 	struct ct_claim claim;
 
 	CHILD_CHECK(ct_thread_locked == 0);
-	CHILD_CHECK(traces[1]->claim == NULL && traces[1]->is_defined && traces[1]->first_sub == NULL);
+	CHILD_CHECK(traces[1]->claim == NULL && traces[1]->is_defined &&
+		    traces[1]->first_sub == NULL);
 	CHILD_CHECK(traces[2]->claim == NULL && !traces[2]->is_defined && traces[2]->head == NULL);
 	CHILD_CHECK(ct_claim_is_mine(traces[0])); /* our own command goes on */
 	ct_claim_init(&claim);
 	CHILD_CHECK(claim_one(&claim, traces[0]) == CT_CLAIM_REFUSED);
-	CHILD_CHECK(claim_tree(&claim, traces[1], false) == CT_CLAIMED && claim_one(&claim, traces[2]) == CT_CLAIMED);
+	CHILD_CHECK(claim_tree(&claim, traces[1], false) == CT_CLAIMED &&
+		    claim_one(&claim, traces[2]) == CT_CLAIMED);
 	ct_claim_release(&claim);
 	_exit(0);
 }
@@ -479,7 +505,8 @@ static void a_forked_child_has_its_own_threads_claims_alone(void)
 /* ---- a storm ---- */
 
 enum { STORM_THREADS = 8, STORM_ROUNDS = 4000, STORM_TRACES = 13 };
-static unsigned owners[STORM_TRACES]; /* who works on a trace; a plain word, which its claim protects */
+/* who works on a trace; a plain word, which its claim protects */
+static unsigned owners[STORM_TRACES];
 
 static unsigned storm_head(unsigned trace)
 {
@@ -581,7 +608,8 @@ static enum ct_claimed claimed_by_another(struct attempt *attempt)
 {
 	pthread_t thread;
 
-	CHILD_CHECK(pthread_create(&thread, NULL, try_to_claim, attempt) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, try_to_claim, attempt) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	return attempt->claimed;
 }
 
@@ -596,18 +624,24 @@ static void nobody_waits_for_ever(void)
 	attempt.trace = make(0); /* the fixture's tracer, unit.test */
 	ct_claim_init(&claim);
 	claim.command = "TRACE CT";
-	CHILD_CHECK(claim_one(&claim, attempt.trace) == CT_CLAIMED && claim.since_ns != 0 && !claim.is_overdue);
+	CHILD_CHECK(claim_one(&claim, attempt.trace) == CT_CLAIMED && claim.since_ns != 0 &&
+		    !claim.is_overdue);
 	ct_claim_limit_ns = 1000000;
-	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIM_TIMED_OUT && claim.is_overdue && ct_claim_waiters() == 0);
-	CHILD_CHECK(attempt.outcome.rc == CTRACE_RC_SYSTEM && CTRACE_REASON(attempt.outcome.rsncode) == CTRACE_RSN_RECOVERY);
+	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIM_TIMED_OUT && claim.is_overdue &&
+		    ct_claim_waiters() == 0);
+	CHILD_CHECK(attempt.outcome.rc == CTRACE_RC_SYSTEM &&
+		    CTRACE_REASON(attempt.outcome.rsncode) == CTRACE_RSN_RECOVERY);
 	(void)snprintf(thread, sizeof thread, "of thread %u,", (unsigned)gettid());
-	CHILD_CHECK(strstr(attempt.outcome.message, ct_registry_name(ct_process.registry, 0)) != NULL);
-	CHILD_CHECK(strstr(attempt.outcome.message, "TRACE CT") != NULL && strstr(attempt.outcome.message, thread) != NULL);
+	CHILD_CHECK(strstr(attempt.outcome.message, ct_registry_name(ct_process.registry, 0)) !=
+		    NULL);
+	CHILD_CHECK(strstr(attempt.outcome.message, "TRACE CT") != NULL &&
+		    strstr(attempt.outcome.message, thread) != NULL);
 	/* Whoever comes now does not wait at all. */
 	ct_claim_limit_ns = UINT64_MAX;
 	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIM_TIMED_OUT);
 	ct_claim_release(&claim);
-	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIMED && attempt.outcome.rc == CTRACE_RC_OK);
+	CHILD_CHECK(claimed_by_another(&attempt) == CT_CLAIMED &&
+		    attempt.outcome.rc == CTRACE_RC_OK);
 	/* A claim that began while somebody waited for another one is not overdue. */
 	ct_claim_init(&other);
 	CHILD_CHECK(claim_one(&other, attempt.trace) == CT_CLAIMED && !other.is_overdue);

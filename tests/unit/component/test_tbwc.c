@@ -1,5 +1,6 @@
 /*
- * test_tbwc.c - CTRACECS: every change, every condition, and threads and signal handlers against each other.
+ * test_tbwc.c - CTRACECS: every change, every condition, and threads and signal handlers against
+ * each other.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ static struct ctrace_tbwc make(void)
 {
 	struct ctrace_tbwc tbwc = { .word = 0 };
 
-	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, sizeof memory, CTRACE_PAGEABLE), CTRACE_OK);
+	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, sizeof memory, CTRACE_PAGEABLE),
+			 CTRACE_OK);
 	return tbwc;
 }
 
@@ -59,11 +61,14 @@ static void what_cannot_be_tied_is_not(void **state)
 	struct ctrace_tbwc tbwc = { .word = 0 };
 
 	(void)state;
-	assert_int_equal(ctrace_tbwc_init(NULL, memory, sizeof memory, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED);
-	assert_int_equal(ctrace_tbwc_init(&tbwc, NULL, sizeof memory, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED);
+	assert_int_equal(ctrace_tbwc_init(NULL, memory, sizeof memory, CTRACE_PAGEABLE),
+			 CTRACE_UNSUPPORTED);
+	assert_int_equal(ctrace_tbwc_init(&tbwc, NULL, sizeof memory, CTRACE_PAGEABLE),
+			 CTRACE_UNSUPPORTED);
 	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, 0, CTRACE_PAGEABLE), CTRACE_UNSUPPORTED);
 	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, sizeof memory, 0), CTRACE_UNSUPPORTED);
-	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, sizeof memory, CTRACE_FIXED + 1), CTRACE_UNSUPPORTED);
+	assert_int_equal(ctrace_tbwc_init(&tbwc, memory, sizeof memory, CTRACE_FIXED + 1),
+			 CTRACE_UNSUPPORTED);
 	assert_int_equal(tbwc.word, 0);
 	assert_null(tbwc.buffer);
 }
@@ -77,8 +82,8 @@ static void each_change_is_made_or_refused_as_the_states_say(void **state)
 		for (uint32_t to = 0; to <= 5; to++) {
 			const struct ctrace_tbwc_change change = { .mode = to };
 			struct ctrace_tbwc tbwc = make();
-			bool may = from >= CTRACE_TBWC_AVAILABLE && from <= CTRACE_TBWC_FULL && to >= CTRACE_TBWC_AVAILABLE &&
-				   to <= CTRACE_TBWC_FULL;
+			bool may = from >= CTRACE_TBWC_AVAILABLE && from <= CTRACE_TBWC_FULL &&
+				   to >= CTRACE_TBWC_AVAILABLE && to <= CTRACE_TBWC_FULL;
 
 			tbwc.word = word_of(from, 7);
 			assert_int_equal(ctrace_tbwc_change(&tbwc, &change), may);
@@ -90,9 +95,12 @@ static void each_change_is_made_or_refused_as_the_states_say(void **state)
 
 static void each_condition_is_looked_at(void **state)
 {
-	const uint32_t testmodes[] = {
-		0, CTRACE_TBWC_AVAILABLE, CTRACE_TBWC_FILLING, CTRACE_TBWC_FULL, CTRACE_TBWC_CAPTURE, UINT32_MAX
-	};
+	const uint32_t testmodes[] = { 0,
+				       CTRACE_TBWC_AVAILABLE,
+				       CTRACE_TBWC_FILLING,
+				       CTRACE_TBWC_FULL,
+				       CTRACE_TBWC_CAPTURE,
+				       UINT32_MAX };
 	const uint32_t numbers[] = { 6, 7, UINT32_MAX };
 	const uint32_t fresh = UINT32_MAX - 1;
 
@@ -100,17 +108,23 @@ static void each_condition_is_looked_at(void **state)
 	for (size_t mode = 0; mode < CT_COUNT(testmodes); mode++) {
 		for (size_t number = 0; number <= CT_COUNT(numbers); number++) {
 			bool any = number == CT_COUNT(numbers);
-			const struct ctrace_tbwc_change change = { .mode = CTRACE_TBWC_FULL,
-								   .testmode = testmodes[mode],
-								   .testseq = any ? NULL : &numbers[number],
-								   .buffseq = number % 2 == 0 ? &fresh : NULL };
+			const struct ctrace_tbwc_change change = {
+				.mode = CTRACE_TBWC_FULL,
+				.testmode = testmodes[mode],
+				.testseq = any ? NULL : &numbers[number],
+				.buffseq = number % 2 == 0 ? &fresh : NULL
+			};
 			struct ctrace_tbwc tbwc = make();
-			bool fits = (testmodes[mode] == 0 || testmodes[mode] == CTRACE_TBWC_FILLING) && (any || numbers[number] == 7);
+			bool fits =
+				(testmodes[mode] == 0 || testmodes[mode] == CTRACE_TBWC_FILLING) &&
+				(any || numbers[number] == 7);
 
 			tbwc.word = word_of(CTRACE_TBWC_FILLING, 7);
 			assert_int_equal(ctrace_tbwc_change(&tbwc, &change), fits);
-			assert_int_equal(ctrace_tbwc_state(&tbwc), fits ? CTRACE_TBWC_FULL : CTRACE_TBWC_FILLING);
-			assert_int_equal(ctrace_tbwc_sequence(&tbwc), fits && change.buffseq != NULL ? fresh : 7);
+			assert_int_equal(ctrace_tbwc_state(&tbwc),
+					 fits ? CTRACE_TBWC_FULL : CTRACE_TBWC_FILLING);
+			assert_int_equal(ctrace_tbwc_sequence(&tbwc),
+					 fits && change.buffseq != NULL ? fresh : 7);
 		}
 	}
 }
@@ -126,7 +140,8 @@ static void a_capture_takes_a_full_one_only_and_gives_it_back_with_its_number(vo
 
 		tbwc.word = word_of(from, UINT32_MAX);
 		assert_int_equal(ct_tbwc_capture(&tbwc), is_full);
-		assert_int_equal(tbwc.word, word_of(is_full ? CTRACE_TBWC_CAPTURE : from, UINT32_MAX));
+		assert_int_equal(tbwc.word,
+				 word_of(is_full ? CTRACE_TBWC_CAPTURE : from, UINT32_MAX));
 		if (is_full) {
 			assert_false(ctrace_tbwc_change(&tbwc, &anything));
 			assert_false(ct_tbwc_capture(&tbwc));
@@ -165,7 +180,8 @@ static bool mlock_works(void)
 static void dref_and_fixed_lock_the_pages(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *buffer = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *buffer =
+		mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned long before = locked_kb();
 
 	(void)state;
@@ -232,10 +248,12 @@ static uint32_t bad;
 /* As an application: FILLING, the bytes, FULL with a number that nobody else has. */
 static void fill_one(void)
 {
-	static const struct ctrace_tbwc_change begin = { .mode = CTRACE_TBWC_FILLING, .testmode = CTRACE_TBWC_AVAILABLE };
+	static const struct ctrace_tbwc_change begin = { .mode = CTRACE_TBWC_FILLING,
+							 .testmode = CTRACE_TBWC_AVAILABLE };
 
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		struct ctrace_tbwc_change end = { .mode = CTRACE_TBWC_FULL, .testmode = CTRACE_TBWC_FILLING };
+		struct ctrace_tbwc_change end = { .mode = CTRACE_TBWC_FULL,
+						  .testmode = CTRACE_TBWC_FILLING };
 		uint32_t number;
 
 		if (!ctrace_tbwc_change(&storm[i], &begin))
@@ -300,11 +318,15 @@ static void each_number_is_imported_once(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		assert_int_equal(ctrace_tbwc_init(&storm[i], contents[i], sizeof contents[i], CTRACE_PAGEABLE), CTRACE_OK);
+		assert_int_equal(ctrace_tbwc_init(&storm[i], contents[i], sizeof contents[i],
+						  CTRACE_PAGEABLE),
+				 CTRACE_OK);
 	assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &interval, NULL), 0);
 	for (size_t i = 0; i < CT_COUNT(threads); i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, fill_and_capture, i % 2 == 0 ? &threads[i] : NULL), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, fill_and_capture,
+						i % 2 == 0 ? &threads[i] : NULL),
+				 0);
 	for (size_t i = 0; i < CT_COUNT(threads); i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);

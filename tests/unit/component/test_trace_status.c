@@ -66,7 +66,9 @@ static void a_trace_with_nothing_set_is_off(void **state)
 
 static void what_follows_does_what_its_head_does(void **state)
 {
-	struct ct_status heads = { .mode = CTRACE_MODE_ON, .level = CTRACE_WARN, .options = "HEADS" };
+	struct ct_status heads = { .mode = CTRACE_MODE_ON,
+				   .level = CTRACE_WARN,
+				   .options = "HEADS" };
 	struct ct_status own = { .mode = CTRACE_MODE_ON, .options = "OWN" };
 
 	(void)state;
@@ -140,7 +142,10 @@ static void a_buffer_size_has_its_limits(void **state)
 	static const struct {
 		uint64_t size;
 		uint32_t reason;
-	} rows[] = { { 1023, CTRACE_RSN_BUFSIZE_LIMITS }, { 1024, 0 }, { 4096, 0 }, { 4097, CTRACE_RSN_BUFSIZE_LIMITS } };
+	} rows[] = { { 1023, CTRACE_RSN_BUFSIZE_LIMITS },
+		     { 1024, 0 },
+		     { 4096, 0 },
+		     { 4097, CTRACE_RSN_BUFSIZE_LIMITS } };
 
 	(void)state;
 	head.attributes.buffer = true;
@@ -199,7 +204,9 @@ static void each_attribute_makes_a_difference(void **state)
 	(void)state;
 	request.state = CTRACE_CT_LIKEHEAD;
 #define DIFFERS(change) \
-	*own = (struct ct_attributes){ .startnam = "OTHER", .fmttab = "OTHER", .head = true, change }; \
+	*own = (struct ct_attributes){ \
+		.startnam = "OTHER", .fmttab = "OTHER", .head = true, change \
+	}; \
 	refuses(&sub, CT_FROM_COMMAND, CTRACE_RSN_LIKEHEAD_DIFFERS)
 	DIFFERS(.asids = true);
 	DIFFERS(.jobs = true);
@@ -222,12 +229,15 @@ static void the_lowest_reason_comes_first_and_says_where(void **state)
 	request.state = CTRACE_CT_LIKEHEAD;
 	request.has[CT_CLAUSE_BUFSIZE] = request.has[CT_CLAUSE_WTR] = true;
 	request.asid_count = request.jobname_count = 1;
-	assert_int_equal(ct_status_check(&head, &request, CT_FROM_COMMAND, "CTMEMBER", &outcome), CTRACE_RC_REFUSED);
+	assert_int_equal(ct_status_check(&head, &request, CT_FROM_COMMAND, "CTMEMBER", &outcome),
+			 CTRACE_RC_REFUSED);
 	assert_int_equal(reason(), CTRACE_RSN_NO_BUFFER);
-	assert_memory_equal(outcome.message, "CTMEMBER:14:3: the trace was defined with BUFFER=NO", 51);
+	assert_memory_equal(outcome.message, "CTMEMBER:14:3: the trace was defined with BUFFER=NO",
+			    51);
 	request.has[CT_CLAUSE_BUFSIZE] = false;
 	refuses(&head, CT_FROM_COMMAND, CTRACE_RSN_NO_ASIDS);
-	assert_memory_equal(outcome.message, "the trace was defined with ASIDS=NO", 35); /* no member */
+	/* no member */
+	assert_memory_equal(outcome.message, "the trace was defined with ASIDS=NO", 35);
 	request.asid_count = 0;
 	refuses(&head, CT_FROM_COMMAND, CTRACE_RSN_NO_JOBS);
 	request.jobname_count = 0;
@@ -285,7 +295,8 @@ static void on_again_replaces_the_options_and_leaves_the_rest(void **state)
 	assert_int_equal(status.jobname_count, 1);
 	assert_int_equal(status.buffer_asked, 4096);
 	assert_string_equal(status.writer, "WRITER");
-	request.has[CT_CLAUSE_ASID] = request.has[CT_CLAUSE_JOBNAME] = true; /* ASID() and JOBNAME() */
+	/* ASID() and JOBNAME() */
+	request.has[CT_CLAUSE_ASID] = request.has[CT_CLAUSE_JOBNAME] = true;
 	request.has[CT_CLAUSE_WTR] = request.disconnect = true;
 	strcpy(request.writer, "NOBODY");
 	ct_status_merge(&status, &request, &head.attributes);

@@ -1,5 +1,6 @@
 /*
- * test_write_buffer.c - CTRACEWR: each refusal, what becomes of entries, and the accounting that balances.
+ * test_write_buffer.c - CTRACEWR: each refusal, what becomes of entries, and the accounting that
+ * balances.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,14 +24,17 @@ static uint32_t take_token(struct ctrace_ctss *ctss)
 /* A trace that is on, and whose token is in `token`. */
 static void define(const char *name, bool wtr, uint8_t wtrmode)
 {
-	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name, .startnam = "WRITESS", .mod = CTRACE_YES };
+	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = name, .startnam = "WRITESS",
+					.mod = CTRACE_YES };
 
 	define.wtr = wtr;
 	define.wtrmode = wtrmode;
 	CHILD_CHECK(ctrace_routine_register("WRITESS", take_token) == CTRACE_OK);
 	CHILD_CHECK(ctrace_component_define(&define, NULL) == CTRACE_RC_OK);
-	CHILD_CHECK(ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = name }, NULL) ==
-		    CTRACE_RC_OK);
+	CHILD_CHECK(
+		ctrace_trace_ct(&(struct ctrace_trace_ct){ CTRACE_TRACE_CT_INIT,
+							   .state = CTRACE_CT_ON, .name = name },
+				NULL) == CTRACE_RC_OK);
 }
 
 static void define_usual(void)
@@ -46,7 +50,8 @@ static void make_full(uint32_t sequence)
 	CHILD_CHECK(ctrace_tbwc_change(&tbwc, &change));
 }
 
-/* Entries from first to limit - 1, each with its number as id, and FULL; what they take of the buffer. */
+/* Entries from first to limit - 1, each with its number as id, and FULL; what they take of the
+ * buffer. */
 static size_t fill(uint32_t first, uint32_t limit, size_t data_size)
 {
 	static const unsigned char data[CTRACE_MAX_CTE_DATA];
@@ -61,7 +66,8 @@ static size_t fill(uint32_t first, uint32_t limit, size_t data_size)
 
 static uint32_t write_it(size_t bufflen, uint32_t synch)
 {
-	const struct ctrace_write request = { CTRACE_WRITE_INIT, .synch = synch, .token = token, .tbwc = &tbwc, .bufflen = bufflen };
+	const struct ctrace_write request = { CTRACE_WRITE_INIT, .synch = synch, .token = token,
+					      .tbwc = &tbwc, .bufflen = bufflen };
 
 	memset(&outcome, 0xA5, sizeof outcome);
 	return ctrace_write_buffer(&request, &outcome);
@@ -69,11 +75,12 @@ static uint32_t write_it(size_t bufflen, uint32_t synch)
 
 static bool is_answer(uint32_t rc, uint32_t reason, uint32_t written, uint32_t lost)
 {
-	bool is_so = outcome.rc == rc && CTRACE_REASON(outcome.rsncode) == reason && outcome.written == written && outcome.lost == lost;
+	bool is_so = outcome.rc == rc && CTRACE_REASON(outcome.rsncode) == reason &&
+		     outcome.written == written && outcome.lost == lost;
 
 	if (!is_so)
-		(void)fprintf(stderr, "# rc %x, reason %x, %u written, %u lost\n", outcome.rc, outcome.rsncode, outcome.written,
-			      outcome.lost);
+		(void)fprintf(stderr, "# rc %x, reason %x, %u written, %u lost\n", outcome.rc,
+			      outcome.rsncode, outcome.written, outcome.lost);
 	return is_so;
 }
 
@@ -81,7 +88,8 @@ static bool is_balanced(uint64_t emitted)
 {
 	struct ctrace_stats now = stats();
 
-	return now.emitted == emitted && now.emitted == now.delivered + now.pending + lost_total(&now);
+	return now.emitted == emitted &&
+	       now.emitted == now.delivered + now.pending + lost_total(&now);
 }
 
 /* ---- refused ---- */
@@ -104,7 +112,8 @@ static void each_refusal(void)
 	define_usual();
 	used = fill(99, 102, 10);
 	good = request.token = token;
-	CHILD_CHECK(ctrace_write_buffer(NULL, &outcome) == CTRACE_WR_REFUSED && is_answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN, 0, 0));
+	CHILD_CHECK(ctrace_write_buffer(NULL, &outcome) == CTRACE_WR_REFUSED &&
+		    is_answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN, 0, 0));
 	request.size--;
 	CHILD_CHECK(ctrace_write_buffer(&request, NULL) == CTRACE_WR_REFUSED);
 	CHILD_CHECK(ctrace_write_buffer(&request, &outcome) == CTRACE_WR_REFUSED &&
@@ -163,7 +172,9 @@ static void other_traces(void)
 		used = fill(mode, (uint32_t)mode + 1, 10);
 	}
 	token = with_writer;
-	CHILD_CHECK(ctrace_component_delete(&(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "UNITWR" }, NULL) == CTRACE_RC_OK);
+	CHILD_CHECK(ctrace_component_delete(
+			    &(struct ctrace_delete){ CTRACE_DELETE_INIT, .name = "UNITWR" },
+			    NULL) == CTRACE_RC_OK);
 	token = with_writer; /* its routine was called once more */
 	be_refused(used, CTRACE_WR_TOKEN);
 	define_usual();
@@ -190,7 +201,8 @@ static void write_two_buffers(void)
 		size_t used = fill(1000 * i, 1000 * i + 1000, i * 100);
 
 		errno = 4711;
-		CHILD_CHECK(write_it(i == 0 ? used : sizeof buffer, i) == CTRACE_RC_OK && is_answer(CTRACE_RC_OK, 0, 1000, 0));
+		CHILD_CHECK(write_it(i == 0 ? used : sizeof buffer, i) == CTRACE_RC_OK &&
+			    is_answer(CTRACE_RC_OK, 0, 1000, 0));
 		CHILD_CHECK(errno == 4711);
 		CHILD_CHECK(outcome.rsncode == 0 && outcome.offset == 0);
 		CHILD_CHECK(ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE);
@@ -200,7 +212,9 @@ static void write_two_buffers(void)
 	CHILD_CHECK(is_balanced(2000));
 	memset(buffer, 0, sizeof buffer);
 	make_full(3);
-	CHILD_CHECK(write_it(sizeof buffer, CTRACE_NO) == CTRACE_RC_OK && is_answer(CTRACE_RC_OK, 0, 0, 0)); /* nothing in it */
+	/* nothing in it */
+	CHILD_CHECK(write_it(sizeof buffer, CTRACE_NO) == CTRACE_RC_OK &&
+		    is_answer(CTRACE_RC_OK, 0, 0, 0));
 }
 
 static void each_entry_becomes_an_event_and_the_buffer_is_available(void **state)
@@ -212,19 +226,24 @@ static void each_entry_becomes_an_event_and_the_buffer_is_available(void **state
 
 static void write_while_off(void)
 {
-	struct ctrace_trace_ct off = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_OFF, .name = "UNITWR" };
+	struct ctrace_trace_ct off = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_OFF,
+				       .name = "UNITWR" };
 	size_t used;
 
 	define_usual();
 	CHILD_CHECK(ctrace_trace_ct(&off, NULL) == CTRACE_RC_OK);
 	used = fill(99, 100, 10);
-	CHILD_CHECK(write_it(used, CTRACE_YES) == CTRACE_WR_OFF && is_answer(CTRACE_WR_OFF, 0, 0, 0));
-	CHILD_CHECK(outcome.rsncode == 0 && ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE && ctrace_tbwc_sequence(&tbwc) == 99);
+	CHILD_CHECK(write_it(used, CTRACE_YES) == CTRACE_WR_OFF &&
+		    is_answer(CTRACE_WR_OFF, 0, 0, 0));
+	CHILD_CHECK(outcome.rsncode == 0 && ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE &&
+		    ctrace_tbwc_sequence(&tbwc) == 99);
 	off.state = CTRACE_CT_ON;
 	CHILD_CHECK(ctrace_trace_ct(&off, NULL) == CTRACE_RC_OK);
-	CHILD_CHECK(ctrace_level_set("UNITWR", CTRACE_WARN) == CTRACE_OK); /* entries are of level INFO */
+	/* entries are of level INFO */
+	CHILD_CHECK(ctrace_level_set("UNITWR", CTRACE_WARN) == CTRACE_OK);
 	make_full(1);
-	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_WR_OFF && ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE);
+	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_WR_OFF &&
+		    ctrace_tbwc_state(&tbwc) == CTRACE_TBWC_AVAILABLE);
 	CHILD_CHECK(ctrace_level_set("UNITWR", CTRACE_INFO) == CTRACE_OK);
 	used = fill(0, 1, 10);
 	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_RC_OK);
@@ -245,7 +264,8 @@ static void write_into_a_full_ring(void)
 	uint64_t kept;
 
 	define_usual();
-	CHILD_CHECK(write_it(fill(0, 1, 10), CTRACE_YES) == CTRACE_RC_OK); /* the ring, and the destination, are there */
+	/* the ring, and the destination, are there */
+	CHILD_CHECK(write_it(fill(0, 1, 10), CTRACE_YES) == CTRACE_RC_OK);
 	hold_consumer_thread();
 	CHILD_CHECK(write_it(fill(1, 501, 1000), CTRACE_NO) == CTRACE_WR_LOST);
 	CHILD_CHECK(CTRACE_REASON(outcome.rsncode) == CTRACE_WR_NO_SPACE);
@@ -280,7 +300,8 @@ static void write_more_than_a_ring_takes(void)
 	used = fill(99, 100, CTRACE_MAX_CTE_DATA);
 	for (uint32_t i = 0; i < 2; i++)
 		CHILD_CHECK(ctrace_cte_add(buffer, sizeof buffer, &used, i, NULL, 0));
-	CHILD_CHECK(write_it(used, CTRACE_YES) == CTRACE_WR_LOST && is_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE, 2, 1));
+	CHILD_CHECK(write_it(used, CTRACE_YES) == CTRACE_WR_LOST &&
+		    is_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE, 2, 1));
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
 	CHILD_CHECK(is_balanced(3));
 }
@@ -317,7 +338,8 @@ static void write_while_the_buffer_is_spoilt(void)
 	used = fill(1, 501, 1000);
 	hold_consumer_thread();
 	CHILD_CHECK(pthread_create(&thread, NULL, spoil_the_last, (void *)(used - 1018)) == 0);
-	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_WR_LOST && is_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE, 499, 1));
+	CHILD_CHECK(write_it(used, CTRACE_NO) == CTRACE_WR_LOST &&
+		    is_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE, 499, 1));
 	CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_DAMAGED] == 1);
 	CHILD_CHECK(is_balanced(501));
@@ -350,7 +372,8 @@ static void failing_output_is_told_and_loses_nothing(void **state)
 	char text[1024];
 
 	(void)state;
-	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n",
+		       room);
 	configure(text);
 	put_file("out", "", 0);
 	assert_int_equal(run_traced(write_into_a_wall), 0);
@@ -379,7 +402,8 @@ static void write_odd_times(void)
 	for (size_t i = 0, at = 0; i < CT_COUNT(times);) {
 		struct ct_event event;
 
-		CHILD_CHECK(ct_event_decode(&classes, ring->data + at, ring->capacity, &reading, &event) == CTRACE_OK);
+		CHILD_CHECK(ct_event_decode(&classes, ring->data + at, ring->capacity, &reading,
+					    &event) == CTRACE_OK);
 		at += event.size;
 		if (event.is_mark)
 			continue;

@@ -1,8 +1,10 @@
 /*
- * test_link.c - a traced process's side of an external writer: connecting, being asked for its rings, losing the writer.
+ * test_link.c - a traced process's side of an external writer: connecting, being asked for its
+ * rings, losing the writer.
  *
- * The process is this one, with its consumer thread and control thread; the writer is a thread of the test that speaks the protocol, and holds the lock
- * on the session by which a writer shows that it lives.
+ * The process is this one, with its consumer thread and control thread; the writer is a thread of
+ * the test that speaks the protocol, and holds the lock on the session by which a writer shows that
+ * it lives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +56,10 @@ static size_t receive(char *bytes, size_t size, int *out_fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = { bytes, size };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof control };
 	ssize_t got = recvmsg(writer_end, &message, 0);
 
 	if (CMSG_FIRSTHDR(&message) != NULL)
@@ -79,10 +84,15 @@ static void *welcome(void *unused)
 		size += receive(bytes + size, sizeof bytes - size, &directory);
 	assert_int_equal(message.verb, CT_VERB_WRITER_CONNECT);
 	assert_true(directory >= 0);
-	assert_int_equal(
-		ct_message_number(&message, CT_FIELD_VALUE, 0) + ct_message_number(&message, CT_FIELD_LEVEL, 0) <= CT_DEST_LIMIT, 1);
+	assert_int_equal(ct_message_number(&message, CT_FIELD_VALUE, 0) +
+					 ct_message_number(&message, CT_FIELD_LEVEL, 0) <=
+				 CT_DEST_LIMIT,
+			 1);
 	if (locks)
-		assert_int_equal(ct_session_map(&mapped, directory, (uint32_t)ct_message_number(&message, CT_FIELD_NUMBER, 0)), CTRACE_OK);
+		assert_int_equal(
+			ct_session_map(&mapped, directory,
+				       (uint32_t)ct_message_number(&message, CT_FIELD_NUMBER, 0)),
+			CTRACE_OK);
 	else
 		(void)close(directory);
 	reply(share != 0 ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY, share);
@@ -180,7 +190,8 @@ static void connected_its_rings_are_the_writers(void **state)
 
 	(void)state;
 	for (uint32_t i = CT_WRITER_SLOT; i < CT_DEST_LIMIT; i++)
-		assert_int_equal(ct_dest_put_path(&ct_process.session, i, "/tmp/of/another/writer"), CTRACE_OK);
+		assert_int_equal(ct_dest_put_path(&ct_process.session, i, "/tmp/of/another/writer"),
+				 CTRACE_OK);
 	for (uint32_t i = CT_WRITER_SLOT; i < CT_DEST_LIMIT; i++)
 		ct_process.session.head->dest[i].sequence++;
 	open_writer("WR1");
@@ -251,7 +262,8 @@ static void a_writer_that_is_gone_is_gone_only_when_its_lock_is_free(void **stat
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(ctrace_flush(20), CTRACE_TIMED_OUT);
 	assert_int_equal(pending(ring), 7);
-	/* However often it, or its like, says that it is up: there is room for what else is to be done. */
+	/* However often it, or its like, says that it is up: there is room for what else is to be
+	 * done. */
 	for (int i = 0; i < 1000; i++)
 		ct_writer_up("WR1", 3);
 	assert_int_equal(ct_server_later(0, do_nothing, NULL), CTRACE_OK);
@@ -300,7 +312,8 @@ static void there_are_fifteen_names(void **state)
 	assert_int_equal(ct_writer_set("link.test", 9, ""), CTRACE_OK);
 	assert_int_equal(ct_registry_configured(ct_process.registry, tracer->component).writer, 0);
 	ct_writer_forget("link.test", 9);
-	assert_int_equal(ct_registry_configured(ct_process.registry, tracer->component).writer, CT_WRITER_UNSET);
+	assert_int_equal(ct_registry_configured(ct_process.registry, tracer->component).writer,
+			 CT_WRITER_UNSET);
 }
 
 int main(void)

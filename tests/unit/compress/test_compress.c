@@ -45,7 +45,8 @@ static void assert_holds(const char *path, size_t size)
 	assert_int_equal(ZSTD_decompress(bytes, SIZE, packed.data, packed.size), size);
 	assert_memory_equal(bytes, data, size);
 	/* A wrong bit costs one of these. */
-	for (size_t at = 0; at < packed.size; at += ZSTD_findFrameCompressedSize(packed.data + at, packed.size - at))
+	for (size_t at = 0; at < packed.size;
+	     at += ZSTD_findFrameCompressedSize(packed.data + at, packed.size - at))
 		frames++;
 	assert_int_equal(frames, size == 0 ? 1 : (size + FRAME - 1) / FRAME);
 	ct_buf_fini(&packed);
@@ -54,7 +55,8 @@ static void assert_holds(const char *path, size_t size)
 
 static void a_smaller_file(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 256 << 10, FRAME - 1, FRAME, FRAME + 1, 2 * FRAME, SIZE };
+	static const size_t sizes[] = { 0,     1,         256 << 10, FRAME - 1,
+					FRAME, FRAME + 1, 2 * FRAME, SIZE };
 	struct stat info;
 
 	(void)state;

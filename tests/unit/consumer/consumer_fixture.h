@@ -1,9 +1,11 @@
 /*
- * consumer_fixture.h - a session with rings in a run directory, and two emitters, TESTA and TESTB, that the test commands.
+ * consumer_fixture.h - a session with rings in a run directory, and two emitters, TESTA and TESTB,
+ * that the test commands.
  *
- * The emitters come in by the door that is there for others: modules on CTRACE_EMITTERS, made with cc when the test begins, whose
- * functions only call on into this file.  They write "NUMBER\n" for each event into a file of their own, keep the contract of
- * ctrace/emitter.h, and fail when they are told to.
+ * The emitters come in by the door that is there for others: modules on CTRACE_EMITTERS, made with
+ * cc when the test begins, whose functions only call on into this file.  They write "NUMBER\n" for
+ * each event into a file of their own, keep the contract of ctrace/emitter.h, and fail when they
+ * are told to.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +49,8 @@ struct writer {
 	int fd;
 };
 
-static enum ctrace_status output_open(struct output *output, const struct ctrace_emitter_context *context, void **out_self)
+static enum ctrace_status output_open(struct output *output,
+				      const struct ctrace_emitter_context *context, void **out_self)
 {
 	struct ctrace_place *at = context->place;
 	struct writer *writer;
@@ -57,7 +60,8 @@ static enum ctrace_status output_open(struct output *output, const struct ctrace
 		output->before_open();
 	output->opens++;
 	output->was_recovering = context->recovering;
-	(void)snprintf(output->property, sizeof output->property, "%s", context->property(context, "colour"));
+	(void)snprintf(output->property, sizeof output->property, "%s",
+		       context->property(context, "colour"));
 	if (output->fail_opens > 0) {
 		output->fail_opens--;
 		if (output->failed_at != NULL)
@@ -106,8 +110,9 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 	for (uint32_t i = 0; i < batch->stream_count; i++)
 		output->stream_lost = batch->streams[i].lost;
 	/* A failing one has half of it in the file, and cuts it back. */
-	assert_int_equal(pwrite(writer->fd, text.data, fails ? text.size / 2 : text.size, (off_t)at->offset),
-			 fails ? text.size / 2 : text.size);
+	assert_int_equal(
+		pwrite(writer->fd, text.data, fails ? text.size / 2 : text.size, (off_t)at->offset),
+		fails ? text.size / 2 : text.size);
 	if (fails) {
 		output->fail_writes--;
 		assert_int_equal(ftruncate(writer->fd, (off_t)at->offset), 0);
@@ -147,7 +152,8 @@ static void output_close(void *self)
 /* What the modules call. */
 struct output_door {
 	struct output *output;
-	enum ctrace_status (*open)(struct output *output, const struct ctrace_emitter_context *context, void **out_self);
+	enum ctrace_status (*open)(struct output *output,
+				   const struct ctrace_emitter_context *context, void **out_self);
 	enum ctrace_status (*write)(void *self, const struct ctrace_batch *batch);
 	void (*lost)(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]);
 	enum ctrace_status (*flush)(void *self);
@@ -194,11 +200,13 @@ static UNUSED int make_emitters(void **state)
 
 		(void)snprintf(path, sizeof path, "%s/module.c", module_directory);
 		put_file(path, module_source, sizeof module_source - 1);
-		(void)snprintf(command, sizeof command,
-			       "umask 022; cc -fno-sanitize=all -shared -fPIC -I'%s/include' -DNAME='\"%s\"' %s -o %s/%s.so",
-			       top != NULL ? top : ".", outputs[i].name, path, module_directory, files[i]);
+		(void)snprintf(
+			command, sizeof command,
+			"umask 022; cc -fno-sanitize=all -shared -fPIC -I'%s/include' -DNAME='\"%s\"' %s -o %s/%s.so",
+			top != NULL ? top : ".", outputs[i].name, path, module_directory, files[i]);
 		assert_int_equal(system(command), 0);
-		doors[i] = (struct output_door){ &outputs[i], output_open, output_write, output_lost, output_flush, output_close };
+		doors[i] = (struct output_door){ &outputs[i], output_open,  output_write,
+						 output_lost, output_flush, output_close };
 		(void)snprintf(path, sizeof path, "DOOR_%s", outputs[i].name);
 		(void)snprintf(value, sizeof value, "%p", (void *)&doors[i]);
 		assert_int_equal(setenv(path, value, 1), 0);
@@ -245,9 +253,10 @@ static struct ct_ring *get_ring(void *user, uint32_t index)
 
 static UNUSED struct ct_consumer_source live_source(void)
 {
-	return (struct ct_consumer_source){
-		.session = &session, .ring_count = count_rings, .ring_at = get_ring, .flight_wanted = &flight_wanted
-	};
+	return (struct ct_consumer_source){ .session = &session,
+					    .ring_count = count_rings,
+					    .ring_at = get_ring,
+					    .flight_wanted = &flight_wanted };
 }
 
 /* Three components: "to.a", "to.b", "to.both".  Their first events make the destinations known. */
@@ -262,13 +271,16 @@ static UNUSED void make_process(uint32_t count, uint32_t overflow)
 		struct ct_component_entry *entry = &session.components[i];
 
 		assert_int_equal(ct_session_reserve_component(&session, i), CTRACE_OK);
-		assert_int_equal(ct_session_add_text(&session, names[i], strlen(names[i]), &entry->name), CTRACE_OK);
+		assert_int_equal(
+			ct_session_add_text(&session, names[i], strlen(names[i]), &entry->name),
+			CTRACE_OK);
 		entry->dests = dests[i];
 		entry->flags = CT_COMPONENT_REGISTERED;
 		ct_session_commit_component(&session, i);
 	}
 	for (int i = 0; i < 2; i++)
-		(void)snprintf(session.head->dest[outputs[i].index].emitter, 32, "%s", outputs[i].name);
+		(void)snprintf(session.head->dest[outputs[i].index].emitter, 32, "%s",
+			       outputs[i].name);
 	memset(thread_buffers, 0, sizeof thread_buffers);
 	next_number = 0;
 	ring_count = count;
@@ -288,11 +300,15 @@ static UNUSED void drop_process(void)
 	ct_session_close(&session, true);
 }
 
-static UNUSED uint64_t next_ticks; /* not 0: the time of what is produced, in place of the present one */
+/* not 0: the time of what is produced, in place of the present one */
+static UNUSED uint64_t next_ticks;
 
-static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct ctrace_item *items, uint32_t count)
+static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct ctrace_item *items,
+				 uint32_t count)
 {
-	const struct ct_event_head head = { .component = component, .event_id = next_number, .level = 1 };
+	const struct ct_event_head head = { .component = component,
+					    .event_id = next_number,
+					    .level = 1 };
 	const struct ct_class_view view = ct_session_classes(&session);
 	static struct ct_classes classes;
 	struct ctrace_thread_buffer *thread_buffer = &thread_buffers[ring];
@@ -304,11 +320,15 @@ static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct
 	classes.table = session.classes;
 	number = class_of(&classes, component, 1, next_number, items, count);
 	size = ct_event_size(number, items, count);
-	if ((uintptr_t)thread_buffer->cur + size > (uintptr_t)thread_buffer->end && !ct_ring_open_window(rings[ring], thread_buffer, &view, 100 + ring, size))
+	if ((uintptr_t)thread_buffer->cur + size > (uintptr_t)thread_buffer->end &&
+	    !ct_ring_open_window(rings[ring], thread_buffer, &view, 100 + ring, size))
 		return false;
-	ct_event_encode(thread_buffer->cur, number, next_ticks != 0 ? next_ticks : ct_clock_ticks(), &head, items, count);
+	ct_event_encode(thread_buffer->cur, number, next_ticks != 0 ? next_ticks : ct_clock_ticks(),
+			&head, items, count);
 	thread_buffer->cur += size;
-	__atomic_store_n(thread_buffer->head, (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias, __ATOMIC_RELEASE);
+	__atomic_store_n(thread_buffer->head,
+			 (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias,
+			 __ATOMIC_RELEASE);
 	next_number++;
 	return true;
 }
@@ -339,7 +359,8 @@ static UNUSED struct numbers read_output(const struct output *output)
 	FILE *file = fopen(output->path, "r");
 
 	assert_non_null(numbers.at);
-	while (file != NULL && numbers.count < 200000 && fscanf(file, "%u\n", &numbers.at[numbers.count]) == 1)
+	while (file != NULL && numbers.count < 200000 &&
+	       fscanf(file, "%u\n", &numbers.at[numbers.count]) == 1)
 		numbers.count++;
 	if (file != NULL)
 		(void)fclose(file);
@@ -363,7 +384,8 @@ static UNUSED void assert_exactly(const struct output *output, uint32_t count)
 	assert_non_null(seen);
 	for (uint32_t i = 0; i < numbers.count; i++) {
 		if (numbers.at[i] >= count || seen[numbers.at[i]])
-			fail_msg("%s has %u %s", output->name, numbers.at[i], numbers.at[i] >= count ? "which nobody wrote" : "twice");
+			fail_msg("%s has %u %s", output->name, numbers.at[i],
+				 numbers.at[i] >= count ? "which nobody wrote" : "twice");
 		seen[numbers.at[i]] = 1;
 	}
 	for (uint32_t i = 0; i < count; i++)

@@ -1,5 +1,6 @@
 /*
- * test_batch.c - a walk over rings for one destination: by time, bounded, and without moving the rings.
+ * test_batch.c - a walk over rings for one destination: by time, bounded, and without moving the
+ * rings.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +92,8 @@ static void events_of_many_items_make_it_full_too(void **state)
 		ct_batch_fill(&batch);
 		assert_true(batch.item_count <= BATCH_ITEMS);
 		for (uint32_t i = 0; i < batch.event_count; i++)
-			assert_int_equal(batch.events[i].items[CTRACE_MAX_ITEMS - 1].value, (CTRACE_MAX_ITEMS - 1) & 0xFF);
+			assert_int_equal(batch.events[i].items[CTRACE_MAX_ITEMS - 1].value,
+					 (CTRACE_MAX_ITEMS - 1) & 0xFF);
 		total += batch.event_count;
 	} while (batch.event_count > 0);
 	assert_int_equal(total, 4);
@@ -110,7 +112,8 @@ static void other_destinations_events_are_passed_and_noted(void **state)
 	assert_int_equal(batch.event_count, 1);
 	assert_int_equal(batch.events[0].event_id, 1);
 	assert_int_equal(batch.seen, 1u << output_a.index | 1u << output_b.index);
-	assert_int_equal(batch.iterators[0].place.position, rings[0]->head->head); /* also what follows */
+	/* also what follows */
+	assert_int_equal(batch.iterators[0].place.position, rings[0]->head->head);
 	assert_int_equal(batch.iterators[0].place.count, 3);
 	assert_true(batch.iterators[0].moved);
 	assert_int_equal(rings[0]->head->tail, 0);
@@ -180,7 +183,8 @@ static void what_is_overwritten_between_two_fills_is_counted(void **state)
 		assert_true(produce_sized(0, COMPONENT_A, 100));
 	ct_batch_fill(&batch);
 	assert_int_equal(batch.event_count, 0); /* all that was before the limit is gone */
-	assert_int_equal(batch.iterators[0].place.overwritten + got, batch.iterators[0].place.count);
+	assert_int_equal(batch.iterators[0].place.overwritten + got,
+			 batch.iterators[0].place.count);
 	assert_true(batch.iterators[0].moved);
 	stop();
 }
@@ -225,7 +229,8 @@ static void make_large_rings(uint32_t count, uint32_t overflow)
 	make_process(count, overflow);
 	for (uint32_t i = 0; i < count; i++) {
 		ct_ring_close(rings[i]);
-		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)64 << 20), CTRACE_OK);
+		assert_int_equal(ct_ring_create(rings[i], &session, i, (size_t)64 << 20),
+				 CTRACE_OK);
 		rings[i]->head->overflow = rings[i]->overflow = overflow;
 	}
 }
@@ -283,7 +288,9 @@ static void copies_are_as_large_as_their_events(void **state)
 		ct_batch_fill(&batch);
 		for (uint32_t i = 0; i < batch.event_count; i++)
 			if (batch.events[i].event_id % 2 == 1)
-				assert_large_event(i, batch.events[i].event_id, batch.events[i].event_id / 2 % 3 == 0 ? 100 : 20);
+				assert_large_event(i, batch.events[i].event_id,
+						   batch.events[i].event_id / 2 % 3 == 0 ? 100
+											 : 20);
 		total += batch.event_count;
 	} while (batch.event_count > 0);
 	assert_int_equal(total, 20);
@@ -312,7 +319,8 @@ static void an_event_that_memory_lacks_for_is_counted_and_the_next_one_comes(voi
 	assert_true(produce(0, COMPONENT_A));
 	start(output_a.index);
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-	limit = (struct rlimit){ .rlim_cur = address_space() + (8 << 20), .rlim_max = before.rlim_max };
+	limit = (struct rlimit){ .rlim_cur = address_space() + (8 << 20),
+				 .rlim_max = before.rlim_max };
 	if (IS_SANITIZED) {
 		stop();
 		skip();
@@ -340,7 +348,8 @@ static void many_rings_need_no_more_than_memory_for_them(void **state)
 		assert_int_equal(ct_batch_start(&batch, output_a.index, 200, NULL), CTRACE_OK);
 		for (uint32_t i = 0; i < 200; i++) {
 			same[i] = *rings[0];
-			ct_batch_add_ring(&batch, &same[i], &beginning, ct_ring_head_position(rings[0]), 0);
+			ct_batch_add_ring(&batch, &same[i], &beginning,
+					  ct_ring_head_position(rings[0]), 0);
 		}
 		ct_batch_fill(&batch);
 		assert_int_equal(batch.event_count, 200);
@@ -394,24 +403,39 @@ static void what_a_ring_is_does_not_change_while_it_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(events_come_by_time_over_all_rings, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(it_holds_so_many_events_at_most_and_goes_on_behind_them, fixture_setup,
+		cmocka_unit_test_setup_teardown(events_come_by_time_over_all_rings, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_many_items_make_it_full_too, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(other_destinations_events_are_passed_and_noted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(counting_does_not_move_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_came_after_the_limit_waits, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_overwrite_rings_stay_whole_when_the_ring_goes_on, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			it_holds_so_many_events_at_most_and_goes_on_behind_them, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_many_items_make_it_full_too,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(other_destinations_events_are_passed_and_noted,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(counting_does_not_move_it, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_overwritten_between_two_fills_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(large_events_of_overwrite_rings_make_it_full_too, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(large_events_make_it_full, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(copies_are_as_large_as_their_events, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_event_that_memory_lacks_for_is_counted_and_the_next_one_comes, fixture_setup,
+		cmocka_unit_test_setup_teardown(what_came_after_the_limit_waits, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_component_that_no_session_has_room_for_is_damage, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_ring_is_does_not_change_while_it_is_read, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			events_of_overwrite_rings_stay_whole_when_the_ring_goes_on, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_overwritten_between_two_fills_is_counted,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(large_events_of_overwrite_rings_make_it_full_too,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(large_events_make_it_full, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(copies_are_as_large_as_their_events, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_event_that_memory_lacks_for_is_counted_and_the_next_one_comes,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(many_rings_need_no_more_than_memory_for_them,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_component_that_no_session_has_room_for_is_damage,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_ring_is_does_not_change_while_it_is_read,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -1,5 +1,6 @@
 /*
- * test_consumer.c - passes: everything committed reaches its destinations, all or nothing, once, and then leaves its ring.
+ * test_consumer.c - passes: everything committed reaches its destinations, all or nothing, once,
+ * and then leaves its ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,10 @@ static void events_of_several_rings_come_out_once_and_by_time(void **state)
 	assert_int_equal(output_a.disorder, 0);
 	assert_int_equal(output_a.opens, 1);
 	assert_int_equal(output_b.opens, 0);
-	assert_int_equal(session.head->dest[output_a.index].slot[session.head->dest[output_a.index].sequence & 1].delivered, 5000);
+	assert_int_equal(session.head->dest[output_a.index]
+				 .slot[session.head->dest[output_a.index].sequence & 1]
+				 .delivered,
+			 5000);
 	stop();
 }
 
@@ -161,8 +165,9 @@ static void one_that_fails_does_not_hide_a_destination_behind_it(void **state)
 	output_a.fail_opens = 1000;
 	assert_true(produce(0, COMPONENT_A));
 	pass(true);
-	assert_true(produce(0, COMPONENT_B)); /* the first that is for B, behind what A has not taken */
-	pass(false);                          /* A is not even tried */
+	/* the first that is for B, behind what A has not taken */
+	assert_true(produce(0, COMPONENT_B));
+	pass(false); /* A is not even tried */
 	assert_int_equal(count_output(&output_b), 1);
 	output_a.fail_opens = 0;
 	pass(true);
@@ -231,7 +236,8 @@ static void idle_rings_are_not_worked_on(void **state)
 	stop();
 }
 
-/* A thread that goes on in ring 0 after it has traced in ring 3: when the pass has read the head of ring 0, or each time. */
+/* A thread that goes on in ring 0 after it has traced in ring 3: when the pass has read the head of
+ * ring 0, or each time. */
 static unsigned moves_left;
 static unsigned holds;
 
@@ -463,7 +469,10 @@ static void damage_costs_what_is_behind_it_and_is_counted_once(void **state)
 	start(2, CT_OVERFLOW_DISCARD);
 	for (uint32_t i = 0; i < 10; i++)
 		assert_true(produce(i % 2, COMPONENT_BOTH));
-	memset(rings[0]->data + CT_EVENT_MARK + 2 * (size_t)((rings[0]->head->head - CT_EVENT_MARK) / 5), 0, 8); /* its third */
+	/* its third */
+	memset(rings[0]->data + CT_EVENT_MARK +
+		       2 * (size_t)((rings[0]->head->head - CT_EVENT_MARK) / 5),
+	       0, 8);
 	pass(false);
 	assert_int_equal(count_output(&output_a), 7);
 	assert_int_equal(count_output(&output_b), 7);
@@ -510,39 +519,65 @@ static void short_memory_makes_no_consumer_and_loses_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_pass_with_nothing_to_do_opens_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_several_rings_come_out_once_and_by_time, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(more_than_a_batch_goes_in_one_pass, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(each_destination_gets_what_is_for_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failed_write_delivers_nothing_and_the_same_events_come_again, fixture_setup,
+		cmocka_unit_test_setup_teardown(a_pass_with_nothing_to_do_opens_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_several_rings_come_out_once_and_by_time,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(more_than_a_batch_goes_in_one_pass, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failing_destination_is_left_alone_for_a_while_unless_somebody_waits, fixture_setup,
+		cmocka_unit_test_setup_teardown(each_destination_gets_what_is_for_it, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_cannot_be_opened_keeps_its_events_in_the_ring, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			a_failed_write_delivers_nothing_and_the_same_events_come_again,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failing_destination_is_left_alone_for_a_while_unless_somebody_waits,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_destination_that_cannot_be_opened_keeps_its_events_in_the_ring,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_fails_does_not_hold_up_the_other_nor_repeat_there, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_fails_does_not_hide_a_destination_behind_it, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_destination_that_begins_late_gets_what_is_for_it_and_nothing_older,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_new_ring_joins_in, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hold_up_the_other_nor_repeat_there, fixture_setup,
+		cmocka_unit_test_setup_teardown(flushevery_holds_events_back_until_there_are_enough,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(flushevery_0_waits_for_the_buffer_and_not_for_ever,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(flushevery_counts_from_the_full_size_of_a_ring,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			flushevery_gives_way_to_a_producer_that_waits_for_space, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(overwritten_events_are_counted_in_records,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			overwriting_while_a_destination_fails_costs_only_what_is_overwritten,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(idle_rings_are_not_worked_on, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_fails_does_not_hide_a_destination_behind_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_begins_late_gets_what_is_for_it_and_nothing_older, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			a_pass_has_no_event_of_the_next_ring_without_those_before_it, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(threads_that_move_on_and_on_wait_for_a_moment,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_of_no_component_is_damage, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_new_ring_joins_in, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(flushevery_holds_events_back_until_there_are_enough, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(flushevery_0_waits_for_the_buffer_and_not_for_ever, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(flushevery_counts_from_the_full_size_of_a_ring, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(flushevery_gives_way_to_a_producer_that_waits_for_space, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(settings_reach_the_emitter_also_after_a_change, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(overwritten_events_are_counted_in_records, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(overwriting_while_a_destination_fails_costs_only_what_is_overwritten, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_flight_recorder_goes_out_on_its_trigger_only, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(idle_rings_are_not_worked_on, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_pass_has_no_event_of_the_next_ring_without_those_before_it, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(threads_that_move_on_and_on_wait_for_a_moment, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(damage_costs_what_is_behind_it_and_is_counted_once, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_event_of_no_component_is_damage, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(short_memory_makes_no_consumer_and_loses_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(short_memory_makes_no_consumer_and_loses_nothing,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -1,5 +1,6 @@
 /*
- * test_destination.c - one destination: what its emitter is told, how its failures are noted, and the store that commits.
+ * test_destination.c - one destination: what its emitter is told, how its failures are noted, and
+ * the store that commits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -99,7 +100,8 @@ static void a_property_is_what_was_set_else_its_default_else_nothing(void **stat
 
 	(void)state;
 	begin(false);
-	set_text(&dest()->settings, "FILE=a\\nb\\\\c=d\nEMPTY=\nSwitch=on\nno equals sign\n=x\nNUMBER=0x1F\\");
+	set_text(&dest()->settings,
+		 "FILE=a\\nb\\\\c=d\nEMPTY=\nSwitch=on\nno equals sign\n=x\nNUMBER=0x1F\\");
 	assert_true(ct_destination_open(&destination, false));
 	assert_string_equal(context->property(context, "file"), "a\nb\\c=d");
 	assert_string_equal(context->property(context, "EMPTY"), "");
@@ -159,7 +161,8 @@ static void a_failure_has_the_name_that_its_emitter_gives(void **state)
 	memcpy(longest + sizeof longest - 4, "end", 4);
 	output_a.failed_at = longest;
 	assert_false(ct_destination_open(&destination, true));
-	assert_string_equal(dest()->failing_at, longest + sizeof longest - sizeof dest()->failing_at);
+	assert_string_equal(dest()->failing_at,
+			    longest + sizeof longest - sizeof dest()->failing_at);
 	assert_true(ct_destination_open(&destination, true));
 	assert_string_equal(dest()->failing_at, "");
 	end();
@@ -179,7 +182,8 @@ static void the_commit_is_one_store(void **state)
 
 		destination.place->offset = 100 * i;
 		destination.place->extra = i;
-		(void)snprintf(destination.place->path, sizeof destination.place->path, "/file.%u", (unsigned)(i / 2));
+		(void)snprintf(destination.place->path, sizeof destination.place->path, "/file.%u",
+			       (unsigned)(i / 2));
 		sequence = dest()->sequence;
 		assert_int_equal(ct_destination_commit(&destination, 10), CTRACE_OK);
 		assert_int_equal(dest()->sequence, sequence + 1);
@@ -187,11 +191,13 @@ static void the_commit_is_one_store(void **state)
 		assert_int_equal(in_force->offset, 100 * i);
 		assert_int_equal(in_force->extra, i);
 		assert_int_equal(in_force->delivered, 10 * i);
-		assert_string_equal(ct_dest_path(&session, destination.index), destination.place->path);
+		assert_string_equal(ct_dest_path(&session, destination.index),
+				    destination.place->path);
 		/* Killed before that store: the place from before is there, untouched. */
-		assert_memory_equal(&dest()->slot[sequence & 1], &before.slot[sequence & 1], sizeof before.slot[0]);
-		assert_memory_equal(session.paths[destination.index].at[sequence & 1], paths_before.at[sequence & 1],
-				    sizeof paths_before.at[0]);
+		assert_memory_equal(&dest()->slot[sequence & 1], &before.slot[sequence & 1],
+				    sizeof before.slot[0]);
+		assert_memory_equal(session.paths[destination.index].at[sequence & 1],
+				    paths_before.at[sequence & 1], sizeof paths_before.at[0]);
 	}
 	end();
 }
@@ -338,21 +344,35 @@ static void what_only_its_own_process_could_write_is_not_tried_by_a_recoverer(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(its_last_close_is_told_to_be_that, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_emitter_is_told_whose_events_it_gets, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,
+		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failure_is_one_incident_until_it_works_again, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_failure_has_the_name_that_its_emitter_gives, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_commit_is_one_store, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_new_generation_is_committed_before_it_has_an_event, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_commit_that_cannot_be_persisted_has_not_happened, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_dead_processs_emitter_is_found_by_its_name, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_silent_one_is_never_opened, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_only_its_own_process_could_write_is_not_tried_by_a_recoverer, fixture_setup,
+		cmocka_unit_test_setup_teardown(its_last_close_is_told_to_be_that, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_emitter_is_told_whose_events_it_gets,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_failure_is_one_incident_until_it_works_again,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_failure_has_the_name_that_its_emitter_gives,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_commit_is_one_store, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_new_generation_is_committed_before_it_has_an_event, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_commit_that_cannot_be_persisted_has_not_happened,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_dead_processs_emitter_is_found_by_its_name,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_silent_one_is_never_opened, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_only_its_own_process_could_write_is_not_tried_by_a_recoverer,
+			fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

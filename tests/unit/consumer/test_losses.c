@@ -34,7 +34,8 @@ static void note_most_told(void)
 		most_told = output_a.lost[CTRACE_LOSS_OVERWRITTEN];
 }
 
-/* The producer comes round while the first batch is on its way: opening is between reading the events and telling of losses. */
+/* The producer comes round while the first batch is on its way: opening is between reading the
+ * events and telling of losses. */
 static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
 {
 	struct ct_consumer_source source = live_source();
@@ -59,7 +60,8 @@ static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
 	drop_process();
 }
 
-/* The slower of two destinations finds that all it wanted is gone: what is counted at the tail belongs to the tail. */
+/* The slower of two destinations finds that all it wanted is gone: what is counted at the tail
+ * belongs to the tail. */
 static void what_one_destination_has_lost_is_counted_once(void **state)
 {
 	struct ct_ring_head *head;
@@ -77,13 +79,17 @@ static void what_one_destination_has_lost_is_counted_once(void **state)
 	output_b.before_write = overwrite_all;
 	pass(true);
 	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) +
-			    ct_ring_count_pending(rings[0], &(struct ct_class_view){ .bytes = (const unsigned char *)session.classes,
-										     .size = session.classes_size }) <=
+			    ct_ring_count_pending(
+				    rings[0],
+				    &(struct ct_class_view){
+					    .bytes = (const unsigned char *)session.classes,
+					    .size = session.classes_size }) <=
 		    next_number);
 	pass(true);
 	assert_int_equal(head->consumed, next_number);
 	assert_true(count_output(&output_a) + head->overwritten >= next_number);
-	assert_int_equal(output_a.lost[CTRACE_LOSS_OVERWRITTEN] + count_output(&output_a), next_number);
+	assert_int_equal(output_a.lost[CTRACE_LOSS_OVERWRITTEN] + count_output(&output_a),
+			 next_number);
 	stop();
 }
 
@@ -96,7 +102,8 @@ static void losses_are_told_with_the_next_batch(void **state)
 	assert_int_equal(output_a.losts, 0);
 	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
 	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
-	session.head->dest[output_a.index].lost[CTRACE_LOSS_DISCARDED] = 2; /* as the tracing thread does */
+	/* as the tracing thread does */
+	session.head->dest[output_a.index].lost[CTRACE_LOSS_DISCARDED] = 2;
 	session.head->lost_to_all[CTRACE_LOSS_NESTED] = 3;
 	assert_true(produce(0, COMPONENT_A));
 	pass(false);

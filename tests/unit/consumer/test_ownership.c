@@ -1,5 +1,6 @@
 /*
- * test_ownership.c - rings that change hands between a process's consumer thread and an external writer: every event comes out once, at one of them.
+ * test_ownership.c - rings that change hands between a process's consumer thread and an external
+ * writer: every event comes out once, at one of them.
  *
  * The consumer thread delivers to TESTA, the writer to TESTB, at destination WRITER.
  *
@@ -90,7 +91,8 @@ static void a_writer_has_only_the_rings_that_it_was_given(void **state)
 {
 	(void)state;
 	start(2);
-	rings[1]->head->held_by = rings[1]->head->wanted = WRITER; /* as a ring is born whose component is connected */
+	/* as a ring is born whose component is connected */
+	rings[1]->head->held_by = rings[1]->head->wanted = WRITER;
 	make(0, 10);
 	make(1, 20);
 	pass(writer);
@@ -102,7 +104,8 @@ static void a_writer_has_only_the_rings_that_it_was_given(void **state)
 	stop();
 }
 
-static void the_consumer_thread_lets_go_at_its_next_pass_and_what_waits_goes_to_the_writer(void **state)
+static void
+the_consumer_thread_lets_go_at_its_next_pass_and_what_waits_goes_to_the_writer(void **state)
 {
 	(void)state;
 	start(1);
@@ -231,7 +234,8 @@ static void what_a_dead_writer_had_is_finished_where_it_stood(void **state)
 	kill_writer();
 	want(0, 0);
 	pass(consumer_thread);
-	assert_int_equal(result.delivered, 3); /* the other ring's: it is not told that the writer is dead */
+	/* the other ring's: it is not told that the writer is dead */
+	assert_int_equal(result.delivered, 3);
 	ct_consumer_adopt(consumer_thread, 1u << WRITER);
 	assert_int_equal(ct_consumer_adopted(consumer_thread), 1u << WRITER);
 	pass(consumer_thread);
@@ -310,7 +314,8 @@ static void a_writer_that_died_before_its_first_write_leaves_it_to_the_consumer_
 	stop();
 }
 
-static void a_new_writer_gets_the_ring_after_the_consumer_thread_has_finished_the_old_ones(void **state)
+static void
+a_new_writer_gets_the_ring_after_the_consumer_thread_has_finished_the_old_ones(void **state)
 {
 	struct ct_consumer_source source;
 
@@ -378,7 +383,8 @@ static void each_event_counts_once_for_its_component(void **state)
 	assert_int_equal(session.components[COMPONENT_A].delivered, 30);
 	assert_int_equal(session.components[COMPONENT_BOTH].delivered, 2);
 	assert_int_equal(session.components[COMPONENT_B].delivered, 0);
-	assert_int_equal(session.components[COMPONENT_A].bytes, session.components[COMPONENT_BOTH].bytes * 15);
+	assert_int_equal(session.components[COMPONENT_A].bytes,
+			 session.components[COMPONENT_BOTH].bytes * 15);
 	stop();
 }
 
@@ -486,7 +492,8 @@ static void what_only_a_ring_has_counted_is_reported_too(void **state)
 	lose(0, WRITER);
 	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << WRITER);
 	pass(writer);
-	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 1); /* its thread may be about to count it */
+	/* its thread may be about to count it */
+	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 1);
 	release = CT_RELEASE_FLUSH;
 	pass(writer);
 	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 2);

@@ -109,7 +109,8 @@ static void one_that_fails_loses_its_own_events_and_the_other_gets_all(void **st
 	assert_int_equal(sum_of(output_a.lost), lost_of(&output_a)); /* its output tells of them */
 	assert_int_equal(output_b.losts, 0);
 	assert_exactly(&output_b, count);
-	assert_int_equal(rings[0]->head->passed_over, lost_of(&output_a)); /* so the process has not delivered them */
+	/* so the process has not delivered them */
+	assert_int_equal(rings[0]->head->passed_over, lost_of(&output_a));
 	stop();
 }
 
@@ -308,7 +309,8 @@ static void one_whose_method_runs_is_passed_over_and_cut_back(void **state)
 	stop();
 }
 
-/* The events that it is opened for are lost before it is open: their bytes in the ring are others' by now. */
+/* The events that it is opened for are lost before it is open: their bytes in the ring are others'
+ * by now. */
 static void one_that_is_passed_over_while_it_opens_writes_nothing_of_that(void **state)
 {
 	struct ct_consumer_result outer;
@@ -401,7 +403,9 @@ static void what_two_have_lost_is_counted_once(void **state)
 	pass(true);
 	output_a.fail_writes = output_b.fail_writes = FOR_EVER;
 	for (uint32_t i = 0; i < 30; i++)
-		assert_true(produce(0, i % 3 == 0 ? COMPONENT_BOTH : i % 3 == 1 ? COMPONENT_A : COMPONENT_B));
+		assert_true(produce(0, i % 3 == 0   ? COMPONENT_BOTH
+				       : i % 3 == 1 ? COMPONENT_A
+						    : COMPONENT_B));
 	pass(true);
 	give_up(CT_RING_PRIVATE);
 	assert_int_equal(lost_of(&output_a), 20);

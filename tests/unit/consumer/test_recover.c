@@ -1,5 +1,6 @@
 /*
- * test_recover.c - what dead processes left is delivered once, wherever they or a recoverer before us were killed.
+ * test_recover.c - what dead processes left is delivered once, wherever they or a recoverer before
+ * us were killed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +11,8 @@ static unsigned reports;
 static char last_message[200];
 static bool last_ok;
 
-static void note(const char *run_directory, const char *directory, bool ok, uint64_t delivered, const char *message, const char *elsewhere,
-		 void *user)
+static void note(const char *run_directory, const char *directory, bool ok, uint64_t delivered,
+		 const char *message, const char *elsewhere, void *user)
 {
 	(void)user;
 	(void)elsewhere;
@@ -37,7 +38,8 @@ static unsigned count_directories(void)
 	unsigned count = 0;
 	FILE *pipe;
 
-	(void)snprintf(command, sizeof command, "find %s -mindepth 1 -maxdepth 1 -type d | wc -l", run_dir);
+	(void)snprintf(command, sizeof command, "find %s -mindepth 1 -maxdepth 1 -type d | wc -l",
+		       run_dir);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	assert_int_equal(fscanf(pipe, "%u", &count), 1);
@@ -71,7 +73,8 @@ static void live_and_die(void)
 		dying_end();
 }
 
-static void let_die(uint32_t count, uint32_t overflow, uint32_t events, uint32_t passes, void (*end)(void))
+static void let_die(uint32_t count, uint32_t overflow, uint32_t events, uint32_t passes,
+		    void (*end)(void))
 {
 	dying_rings = count;
 	dying_overflow = overflow;
@@ -226,8 +229,9 @@ static void output_that_was_not_committed_is_cut_and_written_again(void **state)
 }
 
 /*
- * Killed after it had prepared a batch for destination A and before it published it; and by then an older event had come into
- * another ring, one which the batch had not seen.  The number that recovery publishes first is the one that was prepared.
+ * Killed after it had prepared a batch for destination A and before it published it; and by then an
+ * older event had come into another ring, one which the batch had not seen.  The number that
+ * recovery publishes first is the one that was prepared.
  */
 static void prepare_without_publishing(void)
 {
@@ -292,7 +296,8 @@ static void what_was_prepared_and_not_published_is_delivered(void **state)
 
 static void damage_ring_words(void)
 {
-	/* Registered late: the destination is in use, but no consumer ever gave it a cursor; and the ring has been used before. */
+	/* Registered late: the destination is in use, but no consumer ever gave it a cursor; and
+	 * the ring has been used before. */
 	session.head->dest[output_a.index].active = 1;
 	memset(&rings[0]->head->cursor[output_a.index], 0, sizeof(struct ct_cursor));
 }
@@ -631,43 +636,70 @@ static void hostile_bytes_never_stop_the_recoverer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nobody_dead_is_nothing_to_do, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_was_never_delivered_is_delivered_and_the_directory_goes, fixture_setup,
+		cmocka_unit_test_setup_teardown(nobody_dead_is_nothing_to_do, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_was_delivered_before_the_death_does_not_come_again, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			what_was_never_delivered_is_delivered_and_the_directory_goes, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_was_delivered_before_the_death_does_not_come_again, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_live_process_is_left_alone, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_live_process_is_left_alone, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(several_dead_ones_are_recovered_in_one_go, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_traced_nothing_is_just_removed, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(death_between_two_destinations_repeats_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(output_that_was_not_committed_is_cut_and_written_again, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_was_prepared_and_not_published_is_delivered, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_without_cursors_begins_at_the_tail_with_its_counts, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_recoverer_that_is_killed_is_recovered_too, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_destination_that_fails_keeps_the_directory_for_another_try, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(output_that_could_not_be_made_durable_keeps_the_directory, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(any_write_to_the_directory_may_fail_without_a_loss_or_a_double, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(any_read_of_the_directory_may_fail_without_a_loss_or_a_double, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_emitter_that_is_not_there_keeps_its_events, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_that_was_memory_is_told_and_keeps_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_whose_process_counted_what_it_held_is_not_gone, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(another_users_directory_is_not_touched, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_flight_recorder_is_delivered_when_that_was_asked_for, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_overwrite_ring_gives_its_newest_and_counts_the_rest, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(hostile_bytes_never_stop_the_recoverer, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(several_dead_ones_are_recovered_in_one_go,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_traced_nothing_is_just_removed,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(death_between_two_destinations_repeats_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			output_that_was_not_committed_is_cut_and_written_again, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_was_prepared_and_not_published_is_delivered,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_destination_without_cursors_begins_at_the_tail_with_its_counts,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_recoverer_that_is_killed_is_recovered_too,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_destination_that_fails_keeps_the_directory_for_another_try, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			output_that_could_not_be_made_durable_keeps_the_directory, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			any_write_to_the_directory_may_fail_without_a_loss_or_a_double,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			any_read_of_the_directory_may_fail_without_a_loss_or_a_double,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_emitter_that_is_not_there_keeps_its_events,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_was_memory_is_told_and_keeps_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_ring_whose_process_counted_what_it_held_is_not_gone, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(another_users_directory_is_not_touched,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_flight_recorder_is_delivered_when_that_was_asked_for, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_overwrite_ring_gives_its_newest_and_counts_the_rest, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(hostile_bytes_never_stop_the_recoverer,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

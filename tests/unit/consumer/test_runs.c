@@ -1,5 +1,6 @@
 /*
- * test_runs.c - the bytes of rings in runs: whole events, those of one destination, in the order of time.
+ * test_runs.c - the bytes of rings in runs: whole events, those of one destination, in the order of
+ * time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -49,14 +50,16 @@ static void read_run(const struct ctrace_run *run, struct seen *seen)
 	for (size_t at = 0; at < bytes.size; events++) {
 		struct ct_event event;
 
-		assert_int_equal(ct_event_decode(&classes, (const unsigned char *)bytes.data + at, bytes.size - at, &state, &event),
+		assert_int_equal(ct_event_decode(&classes, (const unsigned char *)bytes.data + at,
+						 bytes.size - at, &state, &event),
 				 CTRACE_OK);
 		assert_false(event.is_mark);
 		assert_true(seen->count < CT_COUNT(seen->ids));
 		seen->ids[seen->count] = event.head.event_id;
 		seen->ticks[seen->count++] = event.ticks;
 		if (event.component != NULL)
-			(void)snprintf(seen->component, sizeof seen->component, "%s", event.component);
+			(void)snprintf(seen->component, sizeof seen->component, "%s",
+				       event.component);
 		at += event.size;
 	}
 	assert_int_equal(events, run->event_count);
@@ -97,7 +100,8 @@ static void runs_are_the_rings_bytes_ring_by_ring(void **state)
 		read_run(run, &seen);
 		for (uint32_t i = 0; i < 100; i++)
 			assert_int_equal(seen.ids[100 * ring + i], 3 * i + ring);
-		assert_int_equal(batch.iterators[ring].place.position, ct_ring_head_position(rings[ring]));
+		assert_int_equal(batch.iterators[ring].place.position,
+				 ct_ring_head_position(rings[ring]));
 		assert_int_equal(batch.iterators[ring].place.count, 100);
 		assert_int_equal(rings[ring]->head->tail, 0);
 	}
@@ -158,7 +162,8 @@ static void the_first_of_several_destinations_counts(void **state)
 		start(turn == 0 ? output_a.index : output_b.index);
 		ct_batch_fill_runs(&batch);
 		assert_int_equal(batch.event_count, 1);
-		assert_int_equal(batch.runs.counts[0].events, (turn == 0 ? output_a.index : output_b.index) == first);
+		assert_int_equal(batch.runs.counts[0].events,
+				 (turn == 0 ? output_a.index : output_b.index) == first);
 		ct_batch_fini(&batch);
 	}
 	drop_process();
@@ -186,7 +191,8 @@ static void an_event_without_a_class_gets_the_name_of_its_component(void **state
 
 static void time_in_a_stream_does_not_go_back(void **state)
 {
-	static const uint64_t given[] = { 100, 200, 150, 200, 300 }, kept[] = { 100, 200, 200, 200, 300 };
+	static const uint64_t given[] = { 100, 200, 150, 200, 300 },
+			      kept[] = { 100, 200, 200, 200, 300 };
 	const uint64_t base = ct_clock_ticks() + ((uint64_t)1 << 33);
 	struct seen seen;
 

@@ -1,5 +1,6 @@
 /*
- * control_fixture.h - a session with a control thread in this very process, and peers that talk to it.
+ * control_fixture.h - a session with a control thread in this very process, and peers that talk to
+ * it.
  *
  * Whoever waits here waits for something that must happen; the limits only stop what hangs.
  *

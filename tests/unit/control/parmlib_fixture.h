@@ -1,5 +1,6 @@
 /*
- * parmlib_fixture.h - what the tests of members share: the one that was read last, and the one error of another.
+ * parmlib_fixture.h - what the tests of members share: the one that was read last, and the one
+ * error of another.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -65,8 +66,8 @@ static UNUSED void see(uint32_t reason, const struct ct_diagnostic *diagnostic, 
 }
 
 /* One error, at the place, with the words. */
-static UNUSED void assert_diagnostic(const char *text, uint32_t reason, unsigned line, unsigned column, const char *message,
-				  const char *expected)
+static UNUSED void assert_diagnostic(const char *text, uint32_t reason, unsigned line,
+				     unsigned column, const char *message, const char *expected)
 {
 	struct seen seen = { 0 };
 	struct ct_parmlib bad;

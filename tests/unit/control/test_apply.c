@@ -1,5 +1,6 @@
 /*
- * test_apply.c - every verb takes effect, the consumer is held where it must be, and the documentation has every row.
+ * test_apply.c - every verb takes effect, the consumer is held where it must be, and the
+ * documentation has every row.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -55,9 +56,12 @@ static int setup(void **state)
 {
 	(void)state;
 	holds = changes = 0;
-	target = (struct ct_target){
-		.settings = &settings, .hold = hold, .release = release, .user = &settings, .changed = changed, .changed_user = &changes
-	};
+	target = (struct ct_target){ .settings = &settings,
+				     .hold = hold,
+				     .release = release,
+				     .user = &settings,
+				     .changed = changed,
+				     .changed_user = &changes };
 	ct_settings_init(&settings);
 	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
 	assert_int_equal(ct_registry_create(&session, &target.registry), CTRACE_OK);
@@ -85,7 +89,8 @@ static uint32_t add(const char *name)
 {
 	uint32_t index;
 
-	assert_int_equal(ct_registry_register(target.registry, name, strlen(name), &index), CTRACE_OK);
+	assert_int_equal(ct_registry_register(target.registry, name, strlen(name), &index),
+			 CTRACE_OK);
 	return index;
 }
 
@@ -116,7 +121,9 @@ static void levels(void **state)
 
 static void destinations(void **state)
 {
-	struct ct_command removal = { .verb = CT_VERB_DEST_REMOVE, .component = { "c", 1 }, .emitter = { "es", 2 } };
+	struct ct_command removal = { .verb = CT_VERB_DEST_REMOVE,
+				      .component = { "c", 1 },
+				      .emitter = { "es", 2 } };
 	struct ct_command addition = { .verb = CT_VERB_DEST_ADD, .emitter = { "STDERR", 6 } };
 
 	(void)state;
@@ -140,13 +147,16 @@ static void destinations(void **state)
 
 static void exactly_these_destinations(void **state)
 {
-	struct ct_command set = { .verb = CT_VERB_DEST_SET, .component = { "c", 1 }, .list = { "es, stderr", 10 } };
+	struct ct_command set = { .verb = CT_VERB_DEST_SET,
+				  .component = { "c", 1 },
+				  .list = { "es, stderr", 10 } };
 	uint32_t index;
 
 	(void)state;
 	assert_int_equal(ct_registry_register(target.registry, "c", 1, &index), CTRACE_OK);
 	assert_int_equal(apply("mftrace.dest.c = binfile"), CTRACE_OK);
-	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 0 | 1u << 1); /* TEXTFILE is inherited */
+	/* TEXTFILE is inherited */
+	assert_int_equal(ct_registry_entry(target.registry, index)->dests, 1u << 0 | 1u << 1);
 	holds = 0;
 	assert_int_equal(ct_apply(&target, &set), CTRACE_OK);
 	assert_int_equal(holds, 1);
@@ -169,7 +179,8 @@ static void an_unknown_name_in_a_list_costs_itself_only(void **state)
 	assert_int_equal(apply("mftrace.dest = NOSUCH"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_dest_default(target.registry), bit("TEXTFILE"));
 	assert_int_equal(holds, 0);
-	assert_int_equal(apply("mftrace.dest = NOSUCH, BINFILE, OTHER, STDERR"), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(apply("mftrace.dest = NOSUCH, BINFILE, OTHER, STDERR"),
+			 CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_dest_default(target.registry), bit("BINFILE") | bit("STDERR"));
 	assert_int_equal(holds, 1);
 	assert_int_equal(apply("mftrace.dest.c = (NOSUCH, ES)"), CTRACE_EMITTER_NOT_FOUND);
@@ -186,7 +197,8 @@ static void component_properties(void **state)
 	assert_int_equal(changes, 1);
 	assert_int_equal(holds, 0);
 	ct_buf_init(&value);
-	assert_int_equal(ct_component_property_get(target.registry, "C", 1, "ALL", 3, &value), CTRACE_OK);
+	assert_int_equal(ct_component_property_get(target.registry, "C", 1, "ALL", 3, &value),
+			 CTRACE_OK);
 	assert_string_equal(ct_buf_text(&value), "on");
 	ct_buf_fini(&value);
 }
@@ -281,7 +293,9 @@ static void the_lock_survives_a_fork(void **state)
 		uint32_t emitter;
 
 		ct_emitter_unlock_in_child();
-		_exit(ct_thread_locked == 0 && ct_emitter_find("TEXTFILE", 8, &emitter) == CTRACE_OK ? 0 : 1);
+		_exit(ct_thread_locked == 0 && ct_emitter_find("TEXTFILE", 8, &emitter) == CTRACE_OK
+			      ? 0
+			      : 1);
 	}
 	ct_emitter_unlock();
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -308,7 +322,8 @@ static void every_row_is_documented(void **state)
 	for (size_t i = 0; (row = ct_verb_row_at(i)) != NULL; i++) {
 		if (row->key == NULL)
 			continue;
-		snprintf(line, sizeof line, "%s%s = %s", row->key, row->subject_grammar, row->value_grammar);
+		snprintf(line, sizeof line, "%s%s = %s", row->key, row->subject_grammar,
+			 row->value_grammar);
 		if (strstr(ct_buf_text(&text), line) == NULL)
 			fail_msg("docs/configuration.md lacks: %s", line);
 	}
@@ -321,12 +336,14 @@ static void every_row_is_documented(void **state)
 static void what_is_loaded_changes_nothing(void **state)
 {
 	struct ct_command command;
-	static const char *const lines[] = { "mftrace.dest = STDERR, NOSUCH", "mftrace.dest.a.b = (STDERR)", "mftrace.level = debug",
+	static const char *const lines[] = { "mftrace.dest = STDERR, NOSUCH",
+					     "mftrace.dest.a.b = (STDERR)", "mftrace.level = debug",
 					     "mftrace.emitter.BINFILE#CATALOG = /nowhere" };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(lines); i++) {
-		assert_int_equal(ct_config_parse_line(lines[i], strlen(lines[i]), &command, NULL), CTRACE_OK);
+		assert_int_equal(ct_config_parse_line(lines[i], strlen(lines[i]), &command, NULL),
+				 CTRACE_OK);
 		ct_apply_load(&command);
 	}
 	assert_int_equal(holds, 0);

@@ -1,5 +1,6 @@
 /*
- * test_config.c - the grammar of the configuration file: each form of line, each error with its place, whole files.
+ * test_config.c - the grammar of the configuration file: each form of line, each error with its
+ * place, whole files.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,19 +32,22 @@ static void assert_span(struct ct_span span, const char *text)
 }
 
 /* The line is refused at `column` with exactly these words. */
-static void assert_diagnostic(const char *line, unsigned column, const char *message, const char *expected)
+static void assert_diagnostic(const char *line, unsigned column, const char *message,
+			      const char *expected)
 {
 	memset(&diagnostic, 0, sizeof diagnostic);
 	assert_false(parse(line));
 	assert_string_equal(diagnostic.message, message);
 	assert_string_equal(diagnostic.expected, expected);
 	assert_int_equal(diagnostic.column, column);
-	assert_int_equal(ct_config_parse_line(line, strlen(line), &command, NULL), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_config_parse_line(line, strlen(line), &command, NULL),
+			 CTRACE_SYNTAX_ERROR);
 }
 
 static void nothing_to_do(void **state)
 {
-	static const char *const lines[] = { "", "   ", "\t\r", "# mftrace.level = nonsense", "  #", "#=" };
+	static const char *const lines[] = { "",    "   ", "\t\r", "# mftrace.level = nonsense",
+					     "  #", "#=" };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(lines); i++) {
@@ -205,7 +209,8 @@ static void words(void **state)
 }
 
 #define LEVELS "none, debug, info, warn, error or fatal"
-#define KEYS "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
+#define KEYS \
+	"mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
 	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.flight.level, " \
 	"ctrace.flight.trigger or ctrace.flight.buffer"
@@ -221,62 +226,90 @@ static void diagnostics_in_lines_and_keys(void **state)
 	assert_diagnostic("  hello", 8, "no \"=\" after \"hello\"", "KEY = VALUE");
 	assert_diagnostic(" = info", 2, "no key before \"=\"", "KEY = VALUE");
 	assert_diagnostic("level = info", 1, "unknown key \"level\"", KEYS);
-	assert_diagnostic("mftrace.levle = info", 1, "unknown key \"mftrace.levle\" (did you mean mftrace.level?)", KEYS);
-	assert_diagnostic("  mftrce.level.MF.RTS = info", 3, "unknown key \"mftrce.level.MF.RTS\" (did you mean mftrace.level?)", KEYS);
-	assert_diagnostic("mftrace.comps.MF#x = 1", 1, "unknown key \"mftrace.comps.MF#x\" (did you mean mftrace.comp?)", KEYS);
-	assert_diagnostic("ctrace.flight.lvel.a = debug", 1, "unknown key \"ctrace.flight.lvel.a\" (did you mean ctrace.flight.level?)",
-			 OUR_KEYS);
+	assert_diagnostic("mftrace.levle = info", 1,
+			  "unknown key \"mftrace.levle\" (did you mean mftrace.level?)", KEYS);
+	assert_diagnostic("  mftrce.level.MF.RTS = info", 3,
+			  "unknown key \"mftrce.level.MF.RTS\" (did you mean mftrace.level?)",
+			  KEYS);
+	assert_diagnostic("mftrace.comps.MF#x = 1", 1,
+			  "unknown key \"mftrace.comps.MF#x\" (did you mean mftrace.comp?)", KEYS);
+	assert_diagnostic(
+		"ctrace.flight.lvel.a = debug", 1,
+		"unknown key \"ctrace.flight.lvel.a\" (did you mean ctrace.flight.level?)",
+		OUR_KEYS);
 	assert_diagnostic("ctrace.ring = 1M", 1, "unknown key \"ctrace.ring\"", OUR_KEYS);
-	assert_diagnostic("mftrace.levels.x = info", 1, "unknown key \"mftrace.levels.x\" (did you mean mftrace.level?)", KEYS);
-	assert_diagnostic("mftrace.level.MF.DEBUGCOMMS#ALL = TRUE", 14, "wrong form of key \"mftrace.level.MF.DEBUGCOMMS#ALL\"",
-			 "mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY");
-	assert_diagnostic("mftrace.comp.MF = 1", 13, "wrong form of key \"mftrace.comp.MF\"", "mftrace.comp.COMPONENT#PROPERTY");
-	assert_diagnostic("mftrace.comp = 1", 13, "wrong form of key \"mftrace.comp\"", "mftrace.comp.COMPONENT#PROPERTY");
-	assert_diagnostic("ctrace.attach.x = on", 14, "wrong form of key \"ctrace.attach.x\"", "ctrace.attach");
-	assert_diagnostic("ctrace.flight.level = debug", 20, "wrong form of key \"ctrace.flight.level\"",
-			 "ctrace.flight.level.COMPONENT");
+	assert_diagnostic("mftrace.levels.x = info", 1,
+			  "unknown key \"mftrace.levels.x\" (did you mean mftrace.level?)", KEYS);
+	assert_diagnostic(
+		"mftrace.level.MF.DEBUGCOMMS#ALL = TRUE", 14,
+		"wrong form of key \"mftrace.level.MF.DEBUGCOMMS#ALL\"",
+		"mftrace.level[.COMPONENT]; properties are set by mftrace.comp.COMPONENT#PROPERTY");
+	assert_diagnostic("mftrace.comp.MF = 1", 13, "wrong form of key \"mftrace.comp.MF\"",
+			  "mftrace.comp.COMPONENT#PROPERTY");
+	assert_diagnostic("mftrace.comp = 1", 13, "wrong form of key \"mftrace.comp\"",
+			  "mftrace.comp.COMPONENT#PROPERTY");
+	assert_diagnostic("ctrace.attach.x = on", 14, "wrong form of key \"ctrace.attach.x\"",
+			  "ctrace.attach");
+	assert_diagnostic("ctrace.flight.level = debug", 20,
+			  "wrong form of key \"ctrace.flight.level\"",
+			  "ctrace.flight.level.COMPONENT");
 	assert_diagnostic("mftrace.level.a..b = info", 15, "not a component name: \"a..b\"", NAME);
 	assert_diagnostic("mftrace.level. = info", 15, "not a component name: \"\"", NAME);
-	assert_diagnostic("mftrace.level.my comp = info", 15, "not a component name: \"my comp\"", NAME);
-	assert_diagnostic("mftrace.emitter.#x = 1", 17, "not an emitter name: \"\"", "1 to 31 bytes without a blank");
-	assert_diagnostic("mftrace.emitter.a b#x = 1", 17, "not an emitter name: \"a b\"", "1 to 31 bytes without a blank");
-	assert_diagnostic("mftrace.comp.a# = 1", 16, "not a property name: \"\"", "1 to 255 bytes after the #");
-	assert_diagnostic("mftrace.level = info\nmftrace.dest = ES", 21, "more than one line", "one line at a time");
+	assert_diagnostic("mftrace.level.my comp = info", 15, "not a component name: \"my comp\"",
+			  NAME);
+	assert_diagnostic("mftrace.emitter.#x = 1", 17, "not an emitter name: \"\"",
+			  "1 to 31 bytes without a blank");
+	assert_diagnostic("mftrace.emitter.a b#x = 1", 17, "not an emitter name: \"a b\"",
+			  "1 to 31 bytes without a blank");
+	assert_diagnostic("mftrace.comp.a# = 1", 16, "not a property name: \"\"",
+			  "1 to 255 bytes after the #");
+	assert_diagnostic("mftrace.level = info\nmftrace.dest = ES", 21, "more than one line",
+			  "one line at a time");
 }
 
 static void diagnostics_in_values(void **state)
 {
 	(void)state;
-	assert_diagnostic("mftrace.level = inof", 17, "unknown level \"inof\" (did you mean info?)", LEVELS);
+	assert_diagnostic("mftrace.level = inof", 17, "unknown level \"inof\" (did you mean info?)",
+			  LEVELS);
 	assert_diagnostic("mftrace.level =", 16, "unknown level \"\"", LEVELS);
-	assert_diagnostic("mftrace.level = 5", 17, "unknown level \"5\" (did you mean none?)", LEVELS);
+	assert_diagnostic("mftrace.level = 5", 17, "unknown level \"5\" (did you mean none?)",
+			  LEVELS);
 	assert_diagnostic("mftrace.dest =", 15, "no destination", LIST);
 	assert_diagnostic("mftrace.dest = ()", 16, "no destination", LIST);
 	assert_diagnostic("mftrace.dest = (", 16, "only one parenthesis round \"(\"", LIST);
-	assert_diagnostic("mftrace.dest.a = (BINFILE", 18, "only one parenthesis round \"(BINFILE\"", LIST);
+	assert_diagnostic("mftrace.dest.a = (BINFILE", 18,
+			  "only one parenthesis round \"(BINFILE\"", LIST);
 	assert_diagnostic("mftrace.dest.a = (A)(B)", 19, "misplaced parenthesis in \"A)(B\"", LIST);
 	assert_diagnostic("mftrace.dest = a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 19,
-			 "too long for an emitter name: \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"", "at most 31 bytes");
+			  "too long for an emitter name: \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
+			  "at most 31 bytes");
 	assert_diagnostic("ctrace.buffer = big", 17, "not a size: \"big\"", SIZE);
 	assert_diagnostic("ctrace.buffer = 1G", 18, "unknown unit \"G\"", SIZE);
 	assert_diagnostic("ctrace.buffer = 1025M", 17, "too large: \"1025M\"", SIZE);
 	assert_diagnostic("ctrace.buffer = 0", 17, "too small: \"0\"", SIZE);
-	assert_diagnostic("ctrace.buffer = 18446744073709551616", 17, "not a size: \"18446744073709551616\"", SIZE);
-	assert_diagnostic("ctrace.buffer = 18014398509481985K", 17, "too large: \"18014398509481985K\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 18446744073709551616", 17,
+			  "not a size: \"18446744073709551616\"", SIZE);
+	assert_diagnostic("ctrace.buffer = 18014398509481985K", 17,
+			  "too large: \"18014398509481985K\"", SIZE);
 	assert_diagnostic("ctrace.buffer = -1", 17, "not a size: \"-1\"", SIZE);
 	assert_diagnostic("ctrace.block.timeout = 1h", 25, "unknown unit \"h\"", TIME);
 	assert_diagnostic("ctrace.block.timeout = 1000001s", 24, "too long: \"1000001s\"", TIME);
 	assert_diagnostic("ctrace.block.timeout = s", 24, "not a time: \"s\"", TIME);
-	assert_diagnostic("ctrace.overflow = blokc", 19, "unknown value \"blokc\" (did you mean block?)",
-			 "block, discard, overwrite or auto");
+	assert_diagnostic("ctrace.overflow = blokc", 19,
+			  "unknown value \"blokc\" (did you mean block?)",
+			  "block, discard, overwrite or auto");
 	assert_diagnostic("ctrace.attach = maybe", 17, "unknown value \"maybe\"", "on or off");
 	assert_diagnostic("ctrace.flight.trigger = none", 25, "unknown value \"none\"",
-			 "debug, info, warn, error, fatal, signal or off");
-	assert_diagnostic("ctrace.run.directory = run", 24, "not an absolute path: \"run\"", "a directory's path that begins with /");
-	assert_diagnostic("mftrace.application = (x", 23, "only one parenthesis round \"(x\"",
-			 "a program's name or path, or that of what a trigger runs in parentheses");
-	assert_diagnostic("mftrace.application = ( )", 23, "no name",
-			 "a program's name or path, or that of what a trigger runs in parentheses");
+			  "debug, info, warn, error, fatal, signal or off");
+	assert_diagnostic("ctrace.run.directory = run", 24, "not an absolute path: \"run\"",
+			  "a directory's path that begins with /");
+	assert_diagnostic(
+		"mftrace.application = (x", 23, "only one parenthesis round \"(x\"",
+		"a program's name or path, or that of what a trigger runs in parentheses");
+	assert_diagnostic(
+		"mftrace.application = ( )", 23, "no name",
+		"a program's name or path, or that of what a trigger runs in parentheses");
 }
 
 static void hostile_text_is_made_harmless(void **state)
@@ -303,7 +336,8 @@ static void nul_and_length(void **state)
 
 	(void)state;
 	assert_non_null(line);
-	assert_int_equal(ct_config_parse_line("mftrace\0.level = info", 21, &command, &diagnostic), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_config_parse_line("mftrace\0.level = info", 21, &command, &diagnostic),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "NUL byte");
 	assert_int_equal(diagnostic.column, 8);
 	memset(line, ' ', size + 1);
@@ -311,7 +345,8 @@ static void nul_and_length(void **state)
 	line[size - 1] = 'y';
 	assert_int_equal(ct_config_parse_line(line, size, &command, &diagnostic), CTRACE_OK);
 	assert_int_equal(command.value.size, size - 34);
-	assert_int_equal(ct_config_parse_line(line, size + 1, &command, &diagnostic), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_config_parse_line(line, size + 1, &command, &diagnostic),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "line too long");
 	free(line);
 }
@@ -372,7 +407,8 @@ static void a_file_is_read_to_its_end(void **state)
 
 	(void)state;
 	assert_int_equal(read_text(text, sizeof text - 1), 0);
-	assert_string_equal(heard, "3:verb 1;4:4:no \"=\" after \"bad\";5:verb 2;6:13:NUL byte;7:verb 14;");
+	assert_string_equal(
+		heard, "3:verb 1;4:4:no \"=\" after \"bad\";5:verb 2;6:13:NUL byte;7:verb 14;");
 	read_text("\xEF\xBB\xBFmftrace.level = info\n", 24);
 	assert_string_equal(heard, "1:verb 1;");
 	read_text("", 0);
@@ -399,14 +435,18 @@ static unsigned application(const char *name)
 {
 	char text[200];
 
-	return read_text(text,
-			 (size_t)snprintf(text, sizeof text, "mftrace.level=info\nmftrace.application = %s\nmftrace.dest=ES\n", name));
+	return read_text(
+		text,
+		(size_t)snprintf(text, sizeof text,
+				 "mftrace.level=info\nmftrace.application = %s\nmftrace.dest=ES\n",
+				 name));
 }
 
 static void an_application_is_recognised(void **state)
 {
-	static const char *const ours[] = { "myprog",  "MYPROG",      "/opt/bin/myprog.exe", "myprog.exe",
-					    "(batch)", "(batch.int)", "( /x/batch.int )" };
+	static const char *const ours[] = { "myprog",          "MYPROG",  "/opt/bin/myprog.exe",
+					    "myprog.exe",      "(batch)", "(batch.int)",
+					    "( /x/batch.int )" };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(ours); i++) {
@@ -417,7 +457,8 @@ static void an_application_is_recognised(void **state)
 
 static void another_application_forgets_and_stops(void **state)
 {
-	static const char *const others[] = { "other", "(myprog)", "batch", "my", "/opt/bin/myprog", "myprog.exe.old" };
+	static const char *const others[] = { "other", "(myprog)",        "batch",
+					      "my",    "/opt/bin/myprog", "myprog.exe.old" };
 	static const struct ct_program alone = { "myprog", "/opt/bin/myprog", NULL };
 	static const struct ct_config_reader deaf = { 0 };
 	unsigned stopped_at = 0;

@@ -1,5 +1,6 @@
 /*
- * test_native.c - the control half of ctrace/ctrace.h on this process: every status from its own cause, errno kept.
+ * test_native.c - the control half of ctrace/ctrace.h on this process: every status from its own
+ * cause, errno kept.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -111,17 +112,26 @@ static void destinations(void **state)
 	(void)state;
 	assert_int_equal(ctrace_dest_set("dests", "ES", CTRACE_DEST_ADD), CTRACE_OK);
 	assert_int_equal(dests("dests"), bit("TEXTFILE") | bit("ES"));
-	assert_int_equal(ctrace_dest_set("dests", "Es", CTRACE_DEST_ADD | CTRACE_DEST_NOINHERIT), CTRACE_OK);
+	assert_int_equal(ctrace_dest_set("dests", "Es", CTRACE_DEST_ADD | CTRACE_DEST_NOINHERIT),
+			 CTRACE_OK);
 	assert_int_equal(dests("dests"), bit("ES"));
-	assert_int_equal(ctrace_dest_set("dests", "ES", CTRACE_DEST_REMOVE | CTRACE_DEST_NOINHERIT), CTRACE_OK);
+	assert_int_equal(ctrace_dest_set("dests", "ES", CTRACE_DEST_REMOVE | CTRACE_DEST_NOINHERIT),
+			 CTRACE_OK);
 	assert_int_equal(dests("dests"), bit("TEXTFILE"));
-	assert_int_equal(ctrace_dest_set("dests", "ES", CTRACE_DEST_REMOVE), CTRACE_EMITTER_NOT_FOUND);
-	assert_int_equal(ctrace_dest_set("dests", "nosuch", CTRACE_DEST_ADD), CTRACE_EMITTER_NOT_FOUND);
-	assert_int_equal(ctrace_dest_set("dests", "", CTRACE_DEST_ADD), CTRACE_INVALID_EMITTER_NAME);
-	assert_int_equal(ctrace_dest_set("dests", NULL, CTRACE_DEST_ADD), CTRACE_INVALID_EMITTER_NAME);
-	assert_int_equal(ctrace_dest_set("dests", too_long, CTRACE_DEST_ADD), CTRACE_INVALID_EMITTER_NAME);
-	assert_int_equal(ctrace_dest_set("dests.", "ES", CTRACE_DEST_ADD), CTRACE_INVALID_COMPONENT_NAME);
-	assert_int_equal(ctrace_dest_set("dests.", "ES", CTRACE_DEST_REMOVE), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ctrace_dest_set("dests", "ES", CTRACE_DEST_REMOVE),
+			 CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ctrace_dest_set("dests", "nosuch", CTRACE_DEST_ADD),
+			 CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ctrace_dest_set("dests", "", CTRACE_DEST_ADD),
+			 CTRACE_INVALID_EMITTER_NAME);
+	assert_int_equal(ctrace_dest_set("dests", NULL, CTRACE_DEST_ADD),
+			 CTRACE_INVALID_EMITTER_NAME);
+	assert_int_equal(ctrace_dest_set("dests", too_long, CTRACE_DEST_ADD),
+			 CTRACE_INVALID_EMITTER_NAME);
+	assert_int_equal(ctrace_dest_set("dests.", "ES", CTRACE_DEST_ADD),
+			 CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ctrace_dest_set("dests.", "ES", CTRACE_DEST_REMOVE),
+			 CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(ctrace_dest_set(NULL, "ES", CTRACE_DEST_ADD), CTRACE_OK);
 	assert_int_equal(dests("dests"), bit("ES"));
 	assert_int_equal(ctrace_dest_set("", "ES", CTRACE_DEST_REMOVE), CTRACE_OK);
@@ -134,13 +144,16 @@ static void component_properties(void **state)
 	size_t size = sizeof value;
 
 	(void)state;
-	assert_int_equal(ctrace_component_property_get("props", "p", value, &size), CTRACE_PROPERTY_NOT_FOUND);
+	assert_int_equal(ctrace_component_property_get("props", "p", value, &size),
+			 CTRACE_PROPERTY_NOT_FOUND);
 	assert_int_equal(size, sizeof value);
 	assert_int_equal(ctrace_component_property_set("props", "p", "1234567"), CTRACE_OK);
 	assert_int_equal(ctrace_component_property_get("Props", "P", value, &size), CTRACE_OK);
 	assert_string_equal(value, "1234567");
 	assert_int_equal(size, 7);
-	assert_int_equal(ctrace_component_property_get("props", "p", value, &size), CTRACE_BUFFER_TOO_SMALL); /* no room for the NUL */
+	/* no room for the NUL */
+	assert_int_equal(ctrace_component_property_get("props", "p", value, &size),
+			 CTRACE_BUFFER_TOO_SMALL);
 	assert_int_equal(size, 7);
 	size = 0;
 	assert_int_equal(ctrace_component_property_get("props", "p", NULL, &size), CTRACE_OK);
@@ -151,11 +164,15 @@ static void component_properties(void **state)
 	assert_string_equal(value, "");
 	assert_int_equal(size, 0);
 	assert_int_equal(ctrace_component_property_get("props", "p", value, NULL), CTRACE_FAILURE);
-	assert_int_equal(ctrace_component_property_get(NULL, "p", value, &size), CTRACE_INVALID_COMPONENT_NAME);
-	assert_int_equal(ctrace_component_property_get("props", NULL, value, &size), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ctrace_component_property_set("", "p", "v"), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ctrace_component_property_get(NULL, "p", value, &size),
+			 CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ctrace_component_property_get("props", NULL, value, &size),
+			 CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ctrace_component_property_set("", "p", "v"),
+			 CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(ctrace_component_property_set("props", "", "v"), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ctrace_component_property_set("props", too_long, "v"), CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ctrace_component_property_set("props", too_long, "v"),
+			 CTRACE_INVALID_PROP_NAME);
 }
 
 static void emitter_properties(void **state)
@@ -164,21 +181,30 @@ static void emitter_properties(void **state)
 	size_t size = sizeof value;
 
 	(void)state;
-	assert_int_equal(ctrace_emitter_property_get("TextFile", "HexBlockSize", value, &size), CTRACE_OK);
+	assert_int_equal(ctrace_emitter_property_get("TextFile", "HexBlockSize", value, &size),
+			 CTRACE_OK);
 	assert_string_equal(value, "8");
 	assert_int_equal(size, 1);
 	assert_int_equal(ctrace_emitter_property_set("textfile", "hexblocksize", "4"), CTRACE_OK);
 	size = sizeof value;
-	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "HEXBLOCKSIZE", value, &size), CTRACE_OK);
+	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "HEXBLOCKSIZE", value, &size),
+			 CTRACE_OK);
 	assert_string_equal(value, "4");
-	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "nothing", value, &size), CTRACE_PROPERTY_NOT_FOUND);
-	assert_int_equal(ctrace_emitter_property_get("nosuch", "FILE", value, &size), CTRACE_EMITTER_NOT_FOUND);
-	assert_int_equal(ctrace_emitter_property_get(NULL, "FILE", value, &size), CTRACE_INVALID_EMITTER_NAME);
-	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "", value, &size), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "FILE", value, NULL), CTRACE_FAILURE);
-	assert_int_equal(ctrace_emitter_property_set("nosuch", "FILE", "x"), CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "nothing", value, &size),
+			 CTRACE_PROPERTY_NOT_FOUND);
+	assert_int_equal(ctrace_emitter_property_get("nosuch", "FILE", value, &size),
+			 CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ctrace_emitter_property_get(NULL, "FILE", value, &size),
+			 CTRACE_INVALID_EMITTER_NAME);
+	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "", value, &size),
+			 CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ctrace_emitter_property_get("TEXTFILE", "FILE", value, NULL),
+			 CTRACE_FAILURE);
+	assert_int_equal(ctrace_emitter_property_set("nosuch", "FILE", "x"),
+			 CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ctrace_emitter_property_set("", "FILE", "x"), CTRACE_INVALID_EMITTER_NAME);
-	assert_int_equal(ctrace_emitter_property_set("TEXTFILE", "", "x"), CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ctrace_emitter_property_set("TEXTFILE", "", "x"),
+			 CTRACE_INVALID_PROP_NAME);
 }
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -186,7 +212,12 @@ static void emitter_properties(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(tracers), WITH(lines), WITH(levels), WITH(destinations), WITH(component_properties), WITH(emitter_properties),
+		WITH(tracers),
+		WITH(lines),
+		WITH(levels),
+		WITH(destinations),
+		WITH(component_properties),
+		WITH(emitter_properties),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_parmlib.c - members of component trace: every keyword, every error with its place, whatever the bytes are.
+ * test_parmlib.c - members of component trace: every keyword, every error with its place, whatever
+ * the bytes are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +10,9 @@
 
 static void one_trace(void **state)
 {
-	static const enum ct_clause clauses[] = { CT_CLAUSE_STATE,   CT_CLAUSE_ASID,    CT_CLAUSE_JOBNAME,
-						  CT_CLAUSE_BUFSIZE, CT_CLAUSE_OPTIONS, CT_CLAUSE_WTR };
+	static const enum ct_clause clauses[] = { CT_CLAUSE_STATE,   CT_CLAUSE_ASID,
+						  CT_CLAUSE_JOBNAME, CT_CLAUSE_BUFSIZE,
+						  CT_CLAUSE_OPTIONS, CT_CLAUSE_WTR };
 	const struct ct_trace_request *only;
 
 	(void)state;
@@ -67,7 +69,8 @@ static void states(void **state)
 		parse(text);
 		assert_int_equal(member.count, 1);
 		assert_int_equal(request(0)->state, cases[i].state);
-		assert_int_equal(request(0)->has[CT_CLAUSE_STATE], cases[i].state != CTRACE_CT_NONE);
+		assert_int_equal(request(0)->has[CT_CLAUSE_STATE],
+				 cases[i].state != CTRACE_CT_NONE);
 		assert_true(request(0)->has[CT_CLAUSE_SUB]);
 		assert_string_equal(request(0)->sub.element[0].text, "A");
 	}
@@ -149,7 +152,8 @@ static void equals_signs(void **state)
 
 /* ---- errors ---- */
 
-static const char clauses[] = "ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP";
+static const char clauses[] =
+	"ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, WTRSTART or WTRSTOP";
 static const char once[] = "each clause once for a trace";
 
 static void diagnostics_of_syntax(void **state)
@@ -157,40 +161,60 @@ static void diagnostics_of_syntax(void **state)
 	static const uint32_t syntax = CTRACE_RSN_MEMBER_SYNTAX;
 
 	(void)state;
-	assert_diagnostic("TRACEOPTS\n  OFN", syntax, 2, 3, "\"OFN\" is not a keyword (did you mean OFF?)", clauses);
-	assert_diagnostic("TRACEOPTS NONSENSE('a',asid=(0)) ON", syntax, 1, 11, "\"NONSENSE\" is not a keyword", clauses);
-	assert_diagnostic("TRACEOPTS ON) OFF", syntax, 1, 13, "\")\" is not expected here", clauses);
-	assert_diagnostic("TRACEOPTS ON, OFF", syntax, 1, 13, "\",\" is not expected here", clauses);
-	assert_diagnostic("TRACEOPTS ON(64K) OFF", syntax, 1, 13, "\"(\" is not expected here", clauses);
-	assert_diagnostic("TRACEOPTS ON 'x' OFF", syntax, 1, 14, "\"'\" is not expected here", clauses);
-	assert_diagnostic("TRACEOPTS ON ASID(1 ON 2) OFF", syntax, 1, 21, "\"ON\" is not expected here", "\",\" or \")\"");
-	assert_diagnostic("TRACEOPTS ON\nTRACEOPTS OFF", syntax, 2, 1, "\"TRACEOPTS\" is there already", clauses);
-	assert_diagnostic("TRACEOPTS ON ASID 1,2 JOBNAME(A)", syntax, 1, 19, "\"1\" is not expected here", "\"(\"");
+	assert_diagnostic("TRACEOPTS\n  OFN", syntax, 2, 3,
+			  "\"OFN\" is not a keyword (did you mean OFF?)", clauses);
+	assert_diagnostic("TRACEOPTS NONSENSE('a',asid=(0)) ON", syntax, 1, 11,
+			  "\"NONSENSE\" is not a keyword", clauses);
+	assert_diagnostic("TRACEOPTS ON) OFF", syntax, 1, 13, "\")\" is not expected here",
+			  clauses);
+	assert_diagnostic("TRACEOPTS ON, OFF", syntax, 1, 13, "\",\" is not expected here",
+			  clauses);
+	assert_diagnostic("TRACEOPTS ON(64K) OFF", syntax, 1, 13, "\"(\" is not expected here",
+			  clauses);
+	assert_diagnostic("TRACEOPTS ON 'x' OFF", syntax, 1, 14, "\"'\" is not expected here",
+			  clauses);
+	assert_diagnostic("TRACEOPTS ON ASID(1 ON 2) OFF", syntax, 1, 21,
+			  "\"ON\" is not expected here", "\",\" or \")\"");
+	assert_diagnostic("TRACEOPTS ON\nTRACEOPTS OFF", syntax, 2, 1,
+			  "\"TRACEOPTS\" is there already", clauses);
+	assert_diagnostic("TRACEOPTS ON ASID 1,2 JOBNAME(A)", syntax, 1, 19,
+			  "\"1\" is not expected here", "\"(\"");
 	assert_diagnostic("TRACEOPTS ON ASID", syntax, 1, 18, "the member ends here", "\"(\"");
-	assert_diagnostic("TRACEOPTS ON ASID(1) OPTIONS('a') ASID(2)", syntax, 1, 35, "\"ASID\" is there already for this trace", once);
-	assert_diagnostic("TRACEOPTS ON OPTIONS(a) OPTIONS(b)", syntax, 1, 25, "\"OPTIONS\" is there already for this trace", once);
-	assert_diagnostic("TRACEOPTS ON /* no end\nOFF", syntax, 1, 14, "\"/*\" is not closed", "\"*/\"");
+	assert_diagnostic("TRACEOPTS ON ASID(1) OPTIONS('a') ASID(2)", syntax, 1, 35,
+			  "\"ASID\" is there already for this trace", once);
+	assert_diagnostic("TRACEOPTS ON OPTIONS(a) OPTIONS(b)", syntax, 1, 25,
+			  "\"OPTIONS\" is there already for this trace", once);
+	assert_diagnostic("TRACEOPTS ON /* no end\nOFF", syntax, 1, 14, "\"/*\" is not closed",
+			  "\"*/\"");
 	assert_diagnostic("/*", syntax, 1, 1, "\"/*\" is not closed", "\"*/\"");
-	assert_diagnostic("TRACEOPTS WTRSTART(A) WTRSTART(B)", syntax, 1, 23, "\"WTRSTART\" is there already", "one WTRSTART in a member");
-	assert_diagnostic("TRACEOPTS WTRSTOP(A) WTRSTOP(B)", syntax, 1, 22, "\"WTRSTOP\" is there already", "one WTRSTOP in a member");
-	assert_diagnostic("TRACEOPTS WTRSTART(A) ON NOWRAP", syntax, 1, 26, "\"NOWRAP\" does not follow WTRSTART",
-		       "WTRSTART(name) before it");
-	assert_diagnostic("TRACEOPTS WTRSTART(A) WRAP WRAP", syntax, 1, 28, "\"WRAP\" does not follow WTRSTART",
-		       "WTRSTART(name) before it");
+	assert_diagnostic("TRACEOPTS WTRSTART(A) WTRSTART(B)", syntax, 1, 23,
+			  "\"WTRSTART\" is there already", "one WTRSTART in a member");
+	assert_diagnostic("TRACEOPTS WTRSTOP(A) WTRSTOP(B)", syntax, 1, 22,
+			  "\"WTRSTOP\" is there already", "one WTRSTOP in a member");
+	assert_diagnostic("TRACEOPTS WTRSTART(A) ON NOWRAP", syntax, 1, 26,
+			  "\"NOWRAP\" does not follow WTRSTART", "WTRSTART(name) before it");
+	assert_diagnostic("TRACEOPTS WTRSTART(A) WRAP WRAP", syntax, 1, 28,
+			  "\"WRAP\" does not follow WTRSTART", "WTRSTART(name) before it");
 }
 
 static void members_that_are_none(void **state)
 {
 	(void)state;
 	assert_diagnostic("", CTRACE_RSN_PARMLIB, 1, 1, "the member is empty", "TRACEOPTS");
-	assert_diagnostic("\n /* only this */ \n", CTRACE_RSN_PARMLIB, 1, 1, "the member is empty", "TRACEOPTS");
-	assert_diagnostic("\nON ASID(1)", CTRACE_RSN_PARMLIB, 2, 1, "\"ON\" stands where TRACEOPTS begins a member", "TRACEOPTS");
-	assert_diagnostic("TRACEOPT ON", CTRACE_RSN_PARMLIB, 1, 1,
-		       "\"TRACEOPT\" stands where TRACEOPTS begins a member (did you mean TRACEOPTS?)", "TRACEOPTS");
-	assert_diagnostic("some text, (which is no member", CTRACE_RSN_PARMLIB, 1, 1, "\"some\" stands where TRACEOPTS begins a member",
-		       "TRACEOPTS");
-	assert_diagnostic("(", CTRACE_RSN_PARMLIB, 1, 1, "\"(\" stands where TRACEOPTS begins a member", "TRACEOPTS");
-	assert_diagnostic("TRACEOPTS\n", CTRACE_RSN_PARMLIB, 2, 1, "TRACEOPTS says nothing", clauses);
+	assert_diagnostic("\n /* only this */ \n", CTRACE_RSN_PARMLIB, 1, 1, "the member is empty",
+			  "TRACEOPTS");
+	assert_diagnostic("\nON ASID(1)", CTRACE_RSN_PARMLIB, 2, 1,
+			  "\"ON\" stands where TRACEOPTS begins a member", "TRACEOPTS");
+	assert_diagnostic(
+		"TRACEOPT ON", CTRACE_RSN_PARMLIB, 1, 1,
+		"\"TRACEOPT\" stands where TRACEOPTS begins a member (did you mean TRACEOPTS?)",
+		"TRACEOPTS");
+	assert_diagnostic("some text, (which is no member", CTRACE_RSN_PARMLIB, 1, 1,
+			  "\"some\" stands where TRACEOPTS begins a member", "TRACEOPTS");
+	assert_diagnostic("(", CTRACE_RSN_PARMLIB, 1, 1,
+			  "\"(\" stands where TRACEOPTS begins a member", "TRACEOPTS");
+	assert_diagnostic("TRACEOPTS\n", CTRACE_RSN_PARMLIB, 2, 1, "TRACEOPTS says nothing",
+			  clauses);
 	ct_parmlib_fini(&member);
 	assert_int_equal(ct_parmlib_parse(NULL, 0, &member, NULL, NULL), CTRACE_RSN_PARMLIB);
 }
@@ -217,7 +241,8 @@ static void many_traces(void **state)
 	assert_int_equal(member.count, 1024);
 	free(text);
 	text = member_of("ON ", 1030);
-	assert_diagnostic(text, CTRACE_RSN_PARMLIB, 1, 10 + 3 * 1024 + 1, "this trace is one too many", "at most 1024 in a member");
+	assert_diagnostic(text, CTRACE_RSN_PARMLIB, 1, 10 + 3 * 1024 + 1,
+			  "this trace is one too many", "at most 1024 in a member");
 	free(text);
 }
 
@@ -230,12 +255,13 @@ static void large_members(void **state)
 	parse_bytes(text, CT_PARMLIB_LIMIT);
 	assert_int_equal(member.count, 1);
 	text[CT_PARMLIB_LIMIT + 1] = '\0';
-	assert_diagnostic(text, CTRACE_RSN_MEMBER_TOO_LARGE, CT_PARMLIB_LIMIT - 11, 1, "the member is too large",
-		       "at most 65536 bytes, comments included");
+	assert_diagnostic(text, CTRACE_RSN_MEMBER_TOO_LARGE, CT_PARMLIB_LIMIT - 11, 1,
+			  "the member is too large", "at most 65536 bytes, comments included");
 	free(text);
 }
 
-/* After an error the next clause is read: all of them are found, in their order, and the first one's reason is the answer. */
+/* After an error the next clause is read: all of them are found, in their order, and the first
+ * one's reason is the answer. */
 static void every_diagnostic(void **state)
 {
 	static const struct {
@@ -264,7 +290,8 @@ static void every_diagnostic(void **state)
 	struct ct_parmlib bad;
 
 	(void)state;
-	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen), CTRACE_RSN_MEMBER_SYNTAX);
+	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen),
+			 CTRACE_RSN_MEMBER_SYNTAX);
 	ct_parmlib_fini(&bad);
 	for (unsigned i = 0; i < CT_COUNT(wanted); i++) {
 		assert_int_equal(seen.reason[i], wanted[i].reason);
@@ -281,7 +308,8 @@ static void first_reason(void **state)
 	struct ct_parmlib bad;
 
 	(void)state;
-	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen), CTRACE_RSN_PARMLIB);
+	assert_int_equal(ct_parmlib_parse(text, strlen(text), &bad, see, &seen),
+			 CTRACE_RSN_PARMLIB);
 	ct_parmlib_fini(&bad);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.reason[0], CTRACE_RSN_PARMLIB);
@@ -291,20 +319,24 @@ static void first_reason(void **state)
 
 static void hostile_bytes(void **state)
 {
-	static const char *const patterns[] = { "SUB(", "SUB('", "OPTIONS((", "OPTIONS(a'", "ASID(",  "ASID  ",   "'", "(",
-						")",    "/*",    "=,",        "X(",         "SUB(A.", "\x80\xFF", "\n" };
+	static const char *const patterns[] = { "SUB(",   "SUB('",    "OPTIONS((", "OPTIONS(a'",
+						"ASID(",  "ASID  ",   "'",         "(",
+						")",      "/*",       "=,",        "X(",
+						"SUB(A.", "\x80\xFF", "\n" };
 	struct seen seen = { 0 };
 	struct ct_parmlib bad;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(patterns); i++) {
-		char *text = member_of(patterns[i], (CT_PARMLIB_LIMIT - 10) / (unsigned)strlen(patterns[i]));
+		char *text = member_of(patterns[i],
+				       (CT_PARMLIB_LIMIT - 10) / (unsigned)strlen(patterns[i]));
 
 		assert_int_not_equal(ct_parmlib_parse(text, strlen(text), &bad, NULL, NULL), 0);
 		ct_parmlib_fini(&bad);
 		free(text);
 	}
-	assert_int_equal(ct_parmlib_parse("TRACEOPTS O\0\x1BN", 14, &bad, see, &seen), CTRACE_RSN_MEMBER_SYNTAX);
+	assert_int_equal(ct_parmlib_parse("TRACEOPTS O\0\x1BN", 14, &bad, see, &seen),
+			 CTRACE_RSN_MEMBER_SYNTAX);
 	ct_parmlib_fini(&bad);
 	assert_string_equal(seen.diagnostic[0].message, "\"O\\u{0}\\u{1B}N\" is not a keyword");
 }

@@ -87,8 +87,10 @@ static void suggestions(void **state)
 {
 	(void)state;
 	start("OFN");
-	ct_diagnose(&parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, piece(0, 3), "is none", "OFF", "ON or OFF" });
-	assert_last(CTRACE_RSN_MEMBER_SYNTAX, 1, "\"OFN\" is none (did you mean OFF?)", "ON or OFF");
+	ct_diagnose(&parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_MEMBER_SYNTAX, piece(0, 3),
+							    "is none", "OFF", "ON or OFF" });
+	assert_last(CTRACE_RSN_MEMBER_SYNTAX, 1, "\"OFN\" is none (did you mean OFF?)",
+		    "ON or OFF");
 }
 
 /* The parser stays where it is. */
@@ -111,7 +113,9 @@ static void what_is_found(void **state)
 /* Somebody else's diagnostic: only its place is added. */
 static void filled(void **state)
 {
-	struct ct_diagnostic diagnostic = { .line = 9, .column = 9, .message = "words", .expected = "text" };
+	struct ct_diagnostic diagnostic = {
+		.line = 9, .column = 9, .message = "words", .expected = "text"
+	};
 
 	(void)state;
 	start("ab");

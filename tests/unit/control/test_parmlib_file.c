@@ -68,7 +68,8 @@ static void first_directory_counts(void **state)
 	assert_int_equal(read_member("CTAPP00", "one:two"), 0);
 	assert_string_equal(ct_buf_text(&read_text), "before:first");
 	assert_string_equal(found_at, "one/CTAPP00");
-	assert_int_equal(read_member("CTAPP00", "/nonexistent::one/CTAPP00:two/:one:"), 0); /* a file is no directory */
+	/* a file is no directory */
+	assert_int_equal(read_member("CTAPP00", "/nonexistent::one/CTAPP00:two/:one:"), 0);
 	assert_string_equal(ct_buf_text(&read_text), "before:second");
 	assert_string_equal(found_at, "two//CTAPP00");
 	assert_int_equal(read_member("CTAPP01", "one:two"), 0);
@@ -82,8 +83,9 @@ static void first_directory_counts(void **state)
 
 static void member_names(void **state)
 {
-	static const char *const bad[] = { "",       "APP00", "XCTAPP", "ctapp00", "C",  "CTAPP0000",
-					   "CT/APP", "../CT", "CT.",    "CTAPP 0", "CT_" };
+	static const char *const bad[] = { "",    "APP00",     "XCTAPP", "ctapp00",
+					   "C",   "CTAPP0000", "CT/APP", "../CT",
+					   "CT.", "CTAPP 0",   "CT_" };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(bad); i++) {
@@ -94,7 +96,8 @@ static void member_names(void **state)
 	assert_int_equal(read_member("CT@#$012", "one"), CTRACE_RSN_MEMBER_NOT_FOUND);
 }
 
-static void assert_unread(const char *name, const char *directories, uint32_t reason, const char *place)
+static void assert_unread(const char *name, const char *directories, uint32_t reason,
+			  const char *place)
 {
 	assert_int_equal(read_member(name, directories), reason);
 	assert_string_equal(found_at, place);
@@ -112,7 +115,8 @@ static void directories_without_it(void **state)
 	assert_unread("CTAPP00", "", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "::", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "/nonexistent:one/CTAPP00", CTRACE_RSN_MEMBER_ALLOCATION, "");
-	for (size_t i = 0; i < sizeof long_directory; i++) /* what fits into a path is a directory */
+	/* what fits into a path is a directory */
+	for (size_t i = 0; i < sizeof long_directory; i++)
 		long_directory[i] = i % 2 == 0 ? '.' : '/';
 	long_directory[sizeof long_directory - 1] = '\0';
 	assert_unread("CTAPP00", long_directory, CTRACE_RSN_MEMBER_ALLOCATION, "");
@@ -179,9 +183,12 @@ static void trouble(void **state)
 		int error;
 		uint32_t reason;
 	} cases[] = {
-		{ CT_OS_OPEN, EACCES, CTRACE_RSN_MEMBER_NOT_READABLE }, { CT_OS_OPEN, EIO, CTRACE_RSN_MEMBER_IO },
-		{ CT_OS_OPEN, EMFILE, CTRACE_RSN_MEMBER_ALLOCATION },   { CT_OS_OPEN, ENFILE, CTRACE_RSN_MEMBER_ALLOCATION },
-		{ CT_OS_OPEN, ENOMEM, CTRACE_RSN_MEMBER_ALLOCATION },   { CT_OS_READ, EIO, CTRACE_RSN_MEMBER_IO },
+		{ CT_OS_OPEN, EACCES, CTRACE_RSN_MEMBER_NOT_READABLE },
+		{ CT_OS_OPEN, EIO, CTRACE_RSN_MEMBER_IO },
+		{ CT_OS_OPEN, EMFILE, CTRACE_RSN_MEMBER_ALLOCATION },
+		{ CT_OS_OPEN, ENFILE, CTRACE_RSN_MEMBER_ALLOCATION },
+		{ CT_OS_OPEN, ENOMEM, CTRACE_RSN_MEMBER_ALLOCATION },
+		{ CT_OS_READ, EIO, CTRACE_RSN_MEMBER_IO },
 		{ CT_OS_READ, ESTALE, CTRACE_RSN_MEMBER_IO },
 	};
 
@@ -195,8 +202,12 @@ static void trouble(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_directory_counts),      cmocka_unit_test(member_names), cmocka_unit_test(directories_without_it),
-		cmocka_unit_test(no_regular_files),         cmocka_unit_test(large_files),  cmocka_unit_test(trouble),
+		cmocka_unit_test(first_directory_counts),
+		cmocka_unit_test(member_names),
+		cmocka_unit_test(directories_without_it),
+		cmocka_unit_test(no_regular_files),
+		cmocka_unit_test(large_files),
+		cmocka_unit_test(trouble),
 		cmocka_unit_test(what_everybody_may_write),
 	};
 

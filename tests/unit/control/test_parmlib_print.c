@@ -1,5 +1,6 @@
 /*
- * test_parmlib_print.c - what a trace is to become, as a member's text that is read as the same again.
+ * test_parmlib_print.c - what a trace is to become, as a member's text that is read as the same
+ * again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,17 +24,19 @@ static void assert_printed(const char *text, const char *wanted)
 static void printed(void **state)
 {
 	(void)state;
-	assert_printed("TRACEOPTS SUB(A.'b_'.asid(0d).jobname(x).\"Y\") preset(put) asid(0001,fF) jobname(a,b) bufsize(1m)"
-		       " options=(a,b=(c),'it''s') wtr(ctw)",
-		       "TRACEOPTS\n"
-		       "    SUB(A.'b_'.ASID(D).JOBNAME(X).Y) PRESET(PUT)\n"
-		       "    ASID(1,FF)\n"
-		       "    JOBNAME(A,B)\n"
-		       "    BUFSIZE(1024K)\n"
-		       "    OPTIONS('a,b=(c),it''s')\n"
-		       "    WTR(CTW)\n");
-	assert_printed("TRACEOPTS ON ASID() JOBNAME() OPTIONS() WTR(disconnect) BUFSIZE(2047M)",
-		       "TRACEOPTS\n    ON\n    ASID()\n    JOBNAME()\n    BUFSIZE(2047M)\n    OPTIONS()\n    WTR(DISCONNECT)\n");
+	assert_printed(
+		"TRACEOPTS SUB(A.'b_'.asid(0d).jobname(x).\"Y\") preset(put) asid(0001,fF) jobname(a,b) bufsize(1m)"
+		" options=(a,b=(c),'it''s') wtr(ctw)",
+		"TRACEOPTS\n"
+		"    SUB(A.'b_'.ASID(D).JOBNAME(X).Y) PRESET(PUT)\n"
+		"    ASID(1,FF)\n"
+		"    JOBNAME(A,B)\n"
+		"    BUFSIZE(1024K)\n"
+		"    OPTIONS('a,b=(c),it''s')\n"
+		"    WTR(CTW)\n");
+	assert_printed(
+		"TRACEOPTS ON ASID() JOBNAME() OPTIONS() WTR(disconnect) BUFSIZE(2047M)",
+		"TRACEOPTS\n    ON\n    ASID()\n    JOBNAME()\n    BUFSIZE(2047M)\n    OPTIONS()\n    WTR(DISCONNECT)\n");
 	assert_printed("TRACEOPTS OFF", "TRACEOPTS\n    OFF\n");
 	assert_printed("TRACEOPTS SUB(A) LIKEHEAD", "TRACEOPTS\n    SUB(A) LIKEHEAD\n");
 	assert_printed("TRACEOPTS SUB(A) PRESET(DELETE)", "TRACEOPTS\n    SUB(A) PRESET(DELETE)\n");

@@ -112,7 +112,9 @@ static void places(void **state)
 {
 	static const struct {
 		unsigned at, line, column;
-	} wanted[] = { { 0, 1, 1 }, { 1, 1, 2 }, { 1, 1, 2 }, { 2, 2, 1 }, { 4, 4, 1 }, { 6, 4, 3 } };
+	} wanted[] = {
+		{ 0, 1, 1 }, { 1, 1, 2 }, { 1, 1, 2 }, { 2, 2, 1 }, { 4, 4, 1 }, { 6, 4, 3 }
+	};
 
 	(void)state;
 	start("a\n\n\n\rb");
@@ -144,8 +146,9 @@ static void free_form(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comments),   cmocka_unit_test(words),  cmocka_unit_test(what_is_expected),
-		cmocka_unit_test(quotations), cmocka_unit_test(places), cmocka_unit_test(free_form),
+		cmocka_unit_test(comments),         cmocka_unit_test(words),
+		cmocka_unit_test(what_is_expected), cmocka_unit_test(quotations),
+		cmocka_unit_test(places),           cmocka_unit_test(free_form),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);

@@ -1,5 +1,6 @@
 /*
- * test_server.c - the control thread: who is heard, in what order, and that nobody can keep the others from it.
+ * test_server.c - the control thread: who is heard, in what order, and that nobody can keep the
+ * others from it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +10,10 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-/* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the level word */
+/* ---- the answers of this test: FLUSH answers its number of bytes, and others wait at the level
+ * word */
 
-static uint32_t level_word;         /* 1: closed */
+static uint32_t level_word;   /* 1: closed */
 static uint32_t served;       /* requests that have come */
 static uint32_t order[10000]; /* atomic */
 
@@ -54,7 +56,9 @@ static void answer(const struct ct_message *request, struct ct_buf *out, void *u
 
 static void start(void)
 {
-	const struct ct_server_options options = { .session = &session, .answer = answer, .user = &served };
+	const struct ct_server_options options = { .session = &session,
+						   .answer = answer,
+						   .user = &served };
 
 	level_word = served = 0;
 	assert_int_equal(ct_server_start(&options), CTRACE_OK);
@@ -114,12 +118,15 @@ static void count_task(void *user)
 	(void)__atomic_fetch_add(&tasks_done, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Stopping does not wait for a thread that sleeps in poll(): it ends when it finds its descriptors closed, and calls nothing more. */
+/* Stopping does not wait for a thread that sleeps in poll(): it ends when it finds its descriptors
+ * closed, and calls nothing more. */
 static void a_thread_that_sleeps_ends_by_itself(void **state)
 {
-	const struct ct_server_options again = {
-		.session = &session, .answer = answer, .user = &served, .task = count_task, .task_delay_ms = 60000
-	};
+	const struct ct_server_options again = { .session = &session,
+						 .answer = answer,
+						 .user = &served,
+						 .task = count_task,
+						 .task_delay_ms = 60000 };
 	int fd = connect_to_us();
 
 	(void)state;
@@ -140,9 +147,11 @@ static void a_thread_that_sleeps_ends_by_itself(void **state)
 
 static void its_first_task_is_done_when_it_is_due(void **state)
 {
-	const struct ct_server_options options = {
-		.session = &session, .answer = answer, .user = &served, .task = count_task, .task_delay_ms = 1
-	};
+	const struct ct_server_options options = { .session = &session,
+						   .answer = answer,
+						   .user = &served,
+						   .task = count_task,
+						   .task_delay_ms = 1 };
 
 	(void)state;
 	ct_server_stop();
@@ -359,7 +368,8 @@ static void who_does_not_read_waits_alone(void **state)
 	wait_for_served(1);
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(is_answered(other));
-	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 11); /* its second one is not even read */
+	/* its second one is not even read */
+	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 11);
 	for (unsigned i = 0; i < 50; i++) {
 		char frame[CT_MESSAGE_LIMIT];
 		struct ct_message message;
@@ -417,7 +427,9 @@ static void another_user_is_refused_and_counted(void **state)
 	if (geteuid() != 0)
 		skip();
 	(void)snprintf(path, sizeof path, "%s/control", session.path);
-	assert_int_equal(chmod(room, 0755) | chmod(run_dir, 0755) | chmod(session.path, 0755) | chmod(path, 0666), 0);
+	assert_int_equal(chmod(room, 0755) | chmod(run_dir, 0755) | chmod(session.path, 0755) |
+				 chmod(path, 0666),
+			 0);
 	for (unsigned i = 0; i < 3; i++)
 		run_child(ask_as_another);
 	fd = connect_to_us();
@@ -445,7 +457,8 @@ static bool hear(int fd, void *user)
 
 static void wait_for_called(uint32_t count)
 {
-	for (unsigned i = 0; i < HANGS_MS && __atomic_load_n(&called, __ATOMIC_ACQUIRE) < count; i++)
+	for (unsigned i = 0; i < HANGS_MS && __atomic_load_n(&called, __ATOMIC_ACQUIRE) < count;
+	     i++)
 		fixture_pause();
 	assert_int_equal(__atomic_load_n(&called, __ATOMIC_ACQUIRE), count);
 }
@@ -630,7 +643,8 @@ static void a_session_without_a_directory_has_none(void **state)
 	ct_session_close(&private, true);
 }
 
-/* Who comes while the socket is made anew is turned away unheard, and comes again, as ct_client_ask() does. */
+/* Who comes while the socket is made anew is turned away unheard, and comes again, as
+ * ct_client_ask() does. */
 static bool are_we_answered(void)
 {
 	for (unsigned i = 0; i < 100; i++) {
@@ -731,7 +745,8 @@ static void look_at_a_fork(void)
 		; /* its standard input is nobody else's either */
 	before = count_descriptors();
 	ct_server_forget();
-	CHILD_CHECK(count_descriptors() == before - 4); /* it listens, can be woken by a pair, and talks to the test */
+	/* it listens, can be woken by a pair, and talks to the test */
+	CHILD_CHECK(count_descriptors() == before - 4);
 	ct_server_forget();
 	ct_server_stop();
 	CHILD_CHECK(count_descriptors() == before - 4);

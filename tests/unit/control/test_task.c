@@ -1,5 +1,6 @@
 /*
- * test_task.c - what is left for the control thread: in order, once, and only as long as its descriptor is what it was.
+ * test_task.c - what is left for the control thread: in order, once, and only as long as its
+ * descriptor is what it was.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -171,7 +172,8 @@ static void the_end_of_one_watch_is_not_the_end_of_the_next(void **state)
 	(void)close(fds[1]);
 }
 
-/* Of what the parent watches its child keeps nothing; what the program has at that number is the program's. */
+/* Of what the parent watches its child keeps nothing; what the program has at that number is the
+ * program's. */
 static void a_childs_copies_are_closed(void **state)
 {
 	int mine[2], other[2], null;

@@ -27,7 +27,8 @@ static inline void add_name(struct lines *lines, const struct ct_record_field *f
 	for (uint32_t i = 0; i < lines->index_count; i++)
 		ct_buf_add_format(&lines->out, "%s%u", i > 0 ? "," : "", lines->indices[i]);
 	if (field->occurrence > 0)
-		ct_buf_add_format(&lines->out, "%s%d", lines->index_count > 0 ? "," : "", field->occurrence);
+		ct_buf_add_format(&lines->out, "%s%d", lines->index_count > 0 ? "," : "",
+				  field->occurrence);
 	ct_buf_add_char(&lines->out, ')');
 }
 
@@ -68,7 +69,9 @@ static inline void line_value(const struct ct_record_field *field, void *user)
 
 static inline const struct ct_field_visitor *line_visitor(struct lines *lines)
 {
-	static struct ct_field_visitor visitor = { .begin_group = line_begin_group, .end_group = line_end_group, .value = line_value };
+	static struct ct_field_visitor visitor = { .begin_group = line_begin_group,
+						   .end_group = line_end_group,
+						   .value = line_value };
 
 	visitor.user = lines;
 	return &visitor;
@@ -81,16 +84,17 @@ static inline struct ct_copybook *parse(const char *text, const struct ct_copybo
 	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
-	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &diagnostic, &path) != CTRACE_OK)
-		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), diagnostic.line, diagnostic.column, diagnostic.message,
-			 diagnostic.expected);
+	if (ct_copybook_parse("test.cpy", text, strlen(text), options, &copybook, &diagnostic,
+			      &path) != CTRACE_OK)
+		fail_msg("%s:%u:%u: %s; expected %s", ct_buf_text(&path), diagnostic.line,
+			 diagnostic.column, diagnostic.message, diagnostic.expected);
 	ct_buf_fini(&path);
 	return copybook;
 }
 
 /* The fields of a record as lines NAME=text, with =! when bad. */
-static inline void assert_fields_with(const struct ct_copybook_options *options, const char *text, const void *bytes, size_t size,
-				      const char *expected)
+static inline void assert_fields_with(const struct ct_copybook_options *options, const char *text,
+				      const void *bytes, size_t size, const char *expected)
 {
 	struct ct_copybook *copybook = parse(text, options);
 	struct lines lines = { 0 };
@@ -101,13 +105,15 @@ static inline void assert_fields_with(const struct ct_copybook_options *options,
 	ct_copybook_destroy(copybook);
 }
 
-static inline void assert_fields(const char *text, const void *bytes, size_t size, const char *expected)
+static inline void assert_fields(const char *text, const void *bytes, size_t size,
+				 const char *expected)
 {
 	assert_fields_with(NULL, text, bytes, size, expected);
 }
 
 /* The same for what is one field of level 01. */
-static inline void assert_field(const char *entry, const void *bytes, size_t size, const char *expected)
+static inline void assert_field(const char *entry, const void *bytes, size_t size,
+				const char *expected)
 {
 	char text[512], line[512];
 
@@ -117,13 +123,16 @@ static inline void assert_field(const char *entry, const void *bytes, size_t siz
 }
 
 /* An error: its place and what is said. */
-static inline void assert_diagnostic(const char *text, unsigned line, unsigned column, const char *message)
+static inline void assert_diagnostic(const char *text, unsigned line, unsigned column,
+				     const char *message)
 {
 	struct ct_copybook *copybook = NULL;
 	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 };
 
-	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &diagnostic, &path), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook,
+					   &diagnostic, &path),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, message);
 	assert_int_equal(diagnostic.line, line);
 	assert_int_equal(diagnostic.column, column);
@@ -142,11 +151,14 @@ static inline void place_group(const struct ct_record_field *field, void *user)
 	place_value(field, user);
 }
 
-static inline void assert_places_with(const struct ct_copybook_options *options, const char *text, const char *expected)
+static inline void assert_places_with(const struct ct_copybook_options *options, const char *text,
+				      const char *expected)
 {
 	struct ct_copybook *copybook = parse(text, options);
 	struct ct_buf places = { 0 };
-	struct ct_field_visitor visitor = { .begin_group = place_group, .value = place_value, .user = &places };
+	struct ct_field_visitor visitor = { .begin_group = place_group,
+					    .value = place_value,
+					    .user = &places };
 	uint32_t size = ct_copybook_size(copybook);
 	char *bytes = test_malloc(size);
 

@@ -21,7 +21,8 @@ static void write_file(const char *path, const char *text)
 	fclose(file);
 }
 
-static enum ctrace_status open_as(const char *path, const char *record, struct ct_diagnostic *diagnostic, uint32_t *out_size)
+static enum ctrace_status open_as(const char *path, const char *record,
+				  struct ct_diagnostic *diagnostic, uint32_t *out_size)
 {
 	struct ct_copybook_options options = { .record = record };
 	struct ct_copybook *copybook = NULL;
@@ -46,8 +47,9 @@ static void the_record_is_the_first_or_the_one_with_the_name(void **state)
 	uint32_t size = 0;
 
 	(void)state;
-	write_file("records.cpy",
-		   "01 T TYPEDEF. 05 A PIC X(9).\n01 A PIC X.\n01 B. 05 C PIC X(2).\n77 D PIC X(3).\n01 E REDEFINES A PIC X(4).\n");
+	write_file(
+		"records.cpy",
+		"01 T TYPEDEF. 05 A PIC X(9).\n01 A PIC X.\n01 B. 05 C PIC X(2).\n77 D PIC X(3).\n01 E REDEFINES A PIC X(4).\n");
 	assert_int_equal(open_as("records.cpy", NULL, &diagnostic, &size), CTRACE_OK);
 	assert_int_equal(size, 1);
 	assert_int_equal(open_as("records.cpy", "b", &diagnostic, &size), CTRACE_OK);
@@ -95,9 +97,13 @@ static void a_copybook_is_at_most_a_mebibyte(void **state)
 	(void)state;
 	memset(text, ' ', CT_COPYBOOK_LIMIT + 1);
 	memcpy(text, "01 R PIC X.", 11);
-	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT, NULL, &copybook, &diagnostic, NULL), CTRACE_OK);
+	assert_int_equal(
+		ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT, NULL, &copybook, &diagnostic, NULL),
+		CTRACE_OK);
 	ct_copybook_destroy(copybook);
-	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT + 1, NULL, &copybook, &diagnostic, NULL), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_copybook_parse("t", text, CT_COPYBOOK_LIMIT + 1, NULL, &copybook,
+					   &diagnostic, NULL),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "the copybook is too long");
 	test_free(text);
 }

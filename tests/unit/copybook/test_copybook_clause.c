@@ -18,7 +18,8 @@ static void clauses_come_in_any_order(void **state)
 	assert_fields(
 		"01 R. 05 A VALUE IS 'x' PICTURE IS X(2) JUSTIFIED RIGHT. 05 B COMP-3 PIC S9(3) VALUE -1 SYNC. 05 C USAGE IS COMP PIC 9(4).",
 		"ab\x12\x3d\x00\x07", 6, "A=ab\nB=-123\nC=0007\n");
-	assert_fields("01 R IS GLOBAL EXTERNAL AS 'r'. 05 A PIC X, VALUES ARE SPACES;. 05 B PIC X.", "ab", 2, "A=a\nB=b\n");
+	assert_fields("01 R IS GLOBAL EXTERNAL AS 'r'. 05 A PIC X, VALUES ARE SPACES;. 05 B PIC X.",
+		      "ab", 2, "A=a\nB=b\n");
 }
 
 static void air_is_passed(void **state)
@@ -38,10 +39,12 @@ static void diagnostics_have_their_place(void **state)
 	(void)state;
 	assert_diagnostic("01 R.\n   05 A PIX X.\n", 2, 9, "unknown clause \"PIX\"");
 	assert_diagnostic("01 R. 05 A PIC X", 1, 16, "the last entry does not end");
-	assert_diagnostic("01 R. 05 A PIC XQ.", 1, 17, "the picture has a symbol that is not known");
+	assert_diagnostic("01 R. 05 A PIC XQ.", 1, 17,
+			  "the picture has a symbol that is not known");
 	assert_diagnostic("01 R. 05 A PIC.", 1, 15, "PICTURE without a picture");
 	assert_diagnostic("01 R. 05 A PIC X OCCURS 0.", 1, 25, "OCCURS \"0\"");
-	assert_diagnostic("01 R. 05 A PIC X OCCURS 5 TO 3 DEPENDING ON B.", 1, 30, "OCCURS at most \"3\"");
+	assert_diagnostic("01 R. 05 A PIC X OCCURS 5 TO 3 DEPENDING ON B.", 1, 30,
+			  "OCCURS at most \"3\"");
 	assert_diagnostic("01 R. 05 A SIGN HERE PIC S9.", 1, 17, "SIGN \"HERE\"");
 	assert_diagnostic("01 R PIC X VALUE.", 1, 17, "VALUE without a value");
 	assert_diagnostic("01 R. 05 A REDEFINES.", 1, 21, "REDEFINES \".\"");
@@ -55,14 +58,16 @@ static void the_nearest_word_is_suggested(void **state)
 		const char *text, *expected;
 	} rows[] = { { "01 R. 05 A PICK X.", "PIC?" },
 		     { "01 R. 05 A PIC 9 PACKED-DECIMALS.", "PACKED-DECIMAL?" },
-		     { "01 R. 05 A WHATEVERITIS.", "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period" } };
+		     { "01 R. 05 A WHATEVERITIS.",
+		       "PIC, USAGE, OCCURS, REDEFINES, SIGN, VALUE or a period" } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_copybook *copybook;
 		struct ct_diagnostic diagnostic;
 
-		assert_int_equal(ct_copybook_parse("t", rows[i].text, strlen(rows[i].text), NULL, &copybook, &diagnostic, NULL),
+		assert_int_equal(ct_copybook_parse("t", rows[i].text, strlen(rows[i].text), NULL,
+						   &copybook, &diagnostic, NULL),
 				 CTRACE_SYNTAX_ERROR);
 		assert_string_equal(diagnostic.expected, rows[i].expected);
 	}

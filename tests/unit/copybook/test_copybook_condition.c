@@ -38,7 +38,8 @@ static void figurative_constants_fill_the_field(void **state)
 	assert_fields(text, "\"\"", 2, "R=\"\"\nR IS Q\n");
 	assert_fields(text, "xy", 2, "R=xy\nR IS ALL-OF\n");
 	assert_fields(text, "AB", 2, "R=AB\nR IS HEX\n");
-	assert_fields("01 R. 05 A PIC X. 88 LOW VALUE LOW-VALUES. 05 B PIC X.", "\1x", 2, "A=\1\nB=x\n");
+	assert_fields("01 R. 05 A PIC X. 88 LOW VALUE LOW-VALUES. 05 B PIC X.", "\1x", 2,
+		      "A=\1\nB=x\n");
 }
 
 static void numbers_are_compared_as_numbers(void **state)
@@ -52,8 +53,10 @@ static void numbers_are_compared_as_numbers(void **state)
 	assert_fields(text, "\x00\x00\x0D", 3, "R=+000.0\nR IS B\nR IS D\n");
 	assert_fields(text, "\x00\x01\x0D", 3, "R=-001.0\nR IS B\nR IS F\n");
 	assert_fields(text, "\x00\x01\x1D", 3, "R=-001.1\n");
-	assert_fields("01 R PIC 9(5)V99 COMP-5. 88 ONE VALUE 1.", "\x64\0\0\0", 4, "R=0000000100\nR IS ONE\n");
-	assert_fields("01 R PIC 99PP. 88 H VALUE 1200. 88 I VALUE 1250.", "12", 2, "R=1200\nR IS H\n");
+	assert_fields("01 R PIC 9(5)V99 COMP-5. 88 ONE VALUE 1.", "\x64\0\0\0", 4,
+		      "R=0000000100\nR IS ONE\n");
+	assert_fields("01 R PIC 99PP. 88 H VALUE 1200. 88 I VALUE 1250.", "12", 2,
+		      "R=1200\nR IS H\n");
 }
 
 static void floats_are_compared_as_they_are_kept(void **state)
@@ -62,21 +65,24 @@ static void floats_are_compared_as_they_are_kept(void **state)
 	double number = 0.1;
 
 	(void)state;
-	assert_fields("01 R COMP-1. 88 T VALUE .1. 88 U VALUE 0 THRU 1.", &single, 4, "R=0.1\nR IS T\nR IS U\n");
+	assert_fields("01 R COMP-1. 88 T VALUE .1. 88 U VALUE 0 THRU 1.", &single, 4,
+		      "R=0.1\nR IS T\nR IS U\n");
 	assert_fields("01 R COMP-2. 88 T VALUE 0.1.", &number, 8, "R=0.1\nR IS T\n");
 }
 
 static void what_is_no_number_may_still_be_blank(void **state)
 {
 	(void)state;
-	assert_fields("01 R PIC 9(3). 88 NONE VALUE SPACES. 88 Z VALUE 0.", "   ", 3, "R=!202020\nR IS NONE\n");
+	assert_fields("01 R PIC 9(3). 88 NONE VALUE SPACES. 88 Z VALUE 0.", "   ", 3,
+		      "R=!202020\nR IS NONE\n");
 	assert_fields("01 R PIC 9(3). 88 DIGITS VALUE '007'.", "007", 3, "R=007\nR IS DIGITS\n");
 }
 
 static void groups_have_conditions(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 88 E VALUE SPACES. 88 F VALUE 'ab'. 05 A PIC X. 05 B PIC X.", "ab", 2, "R IS F\nA=a\nB=b\n");
+	assert_fields("01 R. 88 E VALUE SPACES. 88 F VALUE 'ab'. 05 A PIC X. 05 B PIC X.", "ab", 2,
+		      "R IS F\nA=a\nB=b\n");
 }
 
 static void ebcdic_is_compared_in_its_own_order(void **state)
@@ -87,7 +93,8 @@ static void ebcdic_is_compared_in_its_own_order(void **state)
 	(void)state;
 	assert_fields_with(&ebcdic, text, "\x81\x40", 2, "R=a \nR IS LETTERS\n");
 	assert_fields_with(&ebcdic, text, "\xF1\xF2", 2, "R=12\nR IS DIGITS\n");
-	assert_fields_with(&ebcdic, "01 R PIC XX. 88 A VALUE 'a'.", "\x81\x40", 2, "R=a \nR IS A\n");
+	assert_fields_with(&ebcdic, "01 R PIC XX. 88 A VALUE 'a'.", "\x81\x40", 2,
+			   "R=a \nR IS A\n");
 	assert_fields_with(&ebcdic, text, "\x40\x40", 2, "R=  \nR IS BLANK-S\n");
 	assert_fields_with(&ebcdic, text, "\xC1\xC1", 2, "R=AA\nR IS LARGER\n");
 }

@@ -1,5 +1,6 @@
 /*
- * test_copybook_condition_entry.c - levels 88: several values and ranges, to which field they belong, and errors.
+ * test_copybook_condition_entry.c - levels 88: several values and ranges, to which field they
+ * belong, and errors.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,8 +29,9 @@ static void several_values_and_ranges(void **state)
 static void a_condition_belongs_to_the_field_before_it(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 05 G. 88 GG VALUE 'ab'. 10 A PIC X. 88 AA VALUE 'a'. 10 B PIC X. 88 BB VALUE 'b'.", "ab", 2,
-		      "G IS GG\nA=a\nA IS AA\nB=b\nB IS BB\n");
+	assert_fields(
+		"01 R. 05 G. 88 GG VALUE 'ab'. 10 A PIC X. 88 AA VALUE 'a'. 10 B PIC X. 88 BB VALUE 'b'.",
+		"ab", 2, "G IS GG\nA=a\nA IS AA\nB=b\nB IS BB\n");
 }
 
 static void diagnostics_have_their_place(void **state)

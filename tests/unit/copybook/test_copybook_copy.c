@@ -1,5 +1,6 @@
 /*
- * test_copybook_copy.c - COPY: by which names a file is found, where errors are, and how deep and how often.
+ * test_copybook_copy.c - COPY: by which names a file is found, where errors are, and how deep and
+ * how often.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +32,9 @@ static void copy_takes_files_by_any_of_their_names(void **state)
 	write_file("TWO.CPY", "05 B PIC X.\n");
 	write_file("lib/three", "           05 C PIC X.\n");
 	write_file("lib/sub/four.cob", "05 D PIC X.\n");
-	assert_fields_with(&options, "01 R. COPY ONE. COPY two SUPPRESS. COPY 'three'. COPY four IN sub.", "abcd", 4,
-			   "A=a\nB=b\nC=c\nD=d\n");
+	assert_fields_with(&options,
+			   "01 R. COPY ONE. COPY two SUPPRESS. COPY 'three'. COPY four IN sub.",
+			   "abcd", 4, "A=a\nB=b\nC=c\nD=d\n");
 }
 
 static void what_is_not_there_cannot_be_copied(void **state)
@@ -53,7 +55,9 @@ static void a_diagnostic_is_in_the_file_that_has_it(void **state)
 
 	(void)state;
 	write_file("wrong.cpy", "\n05 A\n   PICK X.\n");
-	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook, &diagnostic, &path), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_copybook_parse("test.cpy", text, strlen(text), NULL, &copybook,
+					   &diagnostic, &path),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(ct_buf_text(&path), "wrong.cpy");
 	assert_int_equal(diagnostic.line, 3);
 	assert_int_equal(diagnostic.column, 4);
@@ -91,7 +95,8 @@ static void what_is_copied_counts(void **state)
 	(void)state;
 	for (int i = 1; i <= 15; i++) {
 		snprintf(path, sizeof path, "twice%d.cpy", i);
-		snprintf(text, sizeof text, i < 15 ? "COPY twice%d. COPY twice%d.\n" : "05 PIC X.\n", i + 1, i + 1);
+		snprintf(text, sizeof text,
+			 i < 15 ? "COPY twice%d. COPY twice%d.\n" : "05 PIC X.\n", i + 1, i + 1);
 		write_file(path, text);
 	}
 	assert_diagnostic("01 R. COPY twice1.\n", 1, 1, "too many copybooks copy each other");

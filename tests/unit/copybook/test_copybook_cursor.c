@@ -1,5 +1,6 @@
 /*
- * test_copybook_cursor.c - the words of entries, one after the other: passing them, the end, and diagnostics.
+ * test_copybook_cursor.c - the words of entries, one after the other: passing them, the end, and
+ * diagnostics.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,11 @@
 
 static struct ct_token word(const char *text)
 {
-	return (struct ct_token){ .at = text, .size = (uint32_t)strlen(text), .kind = CT_TOKEN_WORD, .line = 1, .column = 1 };
+	return (struct ct_token){ .at = text,
+				  .size = (uint32_t)strlen(text),
+				  .kind = CT_TOKEN_WORD,
+				  .line = 1,
+				  .column = 1 };
 }
 
 static struct ct_token words[] = { { .at = "PIC", .size = 3 },
@@ -79,12 +84,15 @@ static void diagnostics_name_the_word(void **state)
 	scan->diagnostic = &diagnostic;
 	parser->scan = scan;
 	place.column = 22;
-	assert_int_equal(ct_entry_fail(parser, &place, "a name", "REDEFINES %s, which is not there"), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(
+		ct_entry_fail(parser, &place, "a name", "REDEFINES %s, which is not there"),
+		CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "REDEFINES \"B\", which is not there");
 	assert_string_equal(diagnostic.expected, "a name");
 	assert_int_equal(diagnostic.column, 22);
 	place.kind = CT_TOKEN_END;
-	assert_int_equal(ct_entry_fail(parser, &place, "a name", "REDEFINES %s"), CTRACE_SYNTAX_ERROR);
+	assert_int_equal(ct_entry_fail(parser, &place, "a name", "REDEFINES %s"),
+			 CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "REDEFINES the end");
 	assert_int_equal(ct_entry_fail(parser, &place, "a name", "nothing"), CTRACE_SYNTAX_ERROR);
 	assert_string_equal(diagnostic.message, "nothing");

@@ -1,7 +1,9 @@
 /*
- * test_copybook_decode.c - records become fields: numbers of each usage, tables, redefinitions, records that are too short or damaged.
+ * test_copybook_decode.c - records become fields: numbers of each usage, tables, redefinitions,
+ * records that are too short or damaged.
  *
- * With arguments it is a tool, for tests/process/copybook.py: COPYBOOK RECORDS [option=value]... prints the fields of each record.
+ * With arguments it is a tool, for tests/process/copybook.py: COPYBOOK RECORDS [option=value]...
+ * prints the fields of each record.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +18,8 @@
 
 static int diagnose(const char *path, const struct ct_diagnostic *diagnostic)
 {
-	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, diagnostic->line, diagnostic->column, diagnostic->message,
-		diagnostic->expected);
+	fprintf(stderr, "%s:%u:%u: %s; expected %s\n", path, diagnostic->line, diagnostic->column,
+		diagnostic->message, diagnostic->expected);
 	return 1;
 }
 
@@ -28,7 +30,8 @@ static void print_records(const struct ct_copybook *copybook, const struct ct_bu
 	for (size_t at = 0; at < records->size; at += size) {
 		struct lines lines = { 0 };
 
-		(void)ct_copybook_decode(copybook, records->data + at, records->size - at < size ? records->size - at : size,
+		(void)ct_copybook_decode(copybook, records->data + at,
+					 records->size - at < size ? records->size - at : size,
 					 line_visitor(&lines), NULL);
 		fwrite(lines.out.data, 1, lines.out.size, stdout);
 		ct_buf_fini(&lines.out);
@@ -71,20 +74,24 @@ static int run_tool(int argc, char **argv)
 
 static void tables_are_as_long_as_they_say(void **state)
 {
-	static const char text[] = "01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N. 10 A PIC X. 10 B OCCURS 2 PIC X.";
+	static const char text[] =
+		"01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N. 10 A PIC X. 10 B OCCURS 2 PIC X.";
 
 	(void)state;
-	assert_fields(text, "2abcdef", 7, "N=2\nA(1)=a\nB(1,1)=b\nB(1,2)=c\nA(2)=d\nB(2,1)=e\nB(2,2)=f\n");
+	assert_fields(text, "2abcdef", 7,
+		      "N=2\nA(1)=a\nB(1,1)=b\nB(1,2)=c\nA(2)=d\nB(2,1)=e\nB(2,2)=f\n");
 	assert_fields(text, "1abc", 4, "N=1\nA(1)=a\nB(1,1)=b\nB(1,2)=c\n");
 }
 
-static void assert_result(const char *text, const void *bytes, size_t size, bool is_good, size_t left_over)
+static void assert_result(const char *text, const void *bytes, size_t size, bool is_good,
+			  size_t left_over)
 {
 	struct ct_copybook *copybook = parse(text, NULL);
 	struct lines lines = { 0 };
 	size_t left = SIZE_MAX;
 
-	assert_int_equal(ct_copybook_decode(copybook, bytes, size, line_visitor(&lines), &left), is_good);
+	assert_int_equal(ct_copybook_decode(copybook, bytes, size, line_visitor(&lines), &left),
+			 is_good);
 	assert_int_equal(left, left_over);
 	ct_buf_fini(&lines.out);
 	ct_copybook_destroy(copybook);
@@ -114,27 +121,33 @@ static void a_short_record_shows_what_is_there(void **state)
 	assert_fields(text, "abcd", 4, "A=ab\nB=!6364\n");
 	assert_fields(text, "ab", 2, "A=ab\nB=!\n");
 	assert_fields(text, "", 0, "A=!\n");
-	assert_fields("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(9). 05 C REDEFINES A PIC 9(2). 05 D PIC X.", "12", 2,
-		      "A=12\nB=!3132\nC=12\n");
-	assert_fields("01 R. 05 T OCCURS 5. 10 A PIC X. 10 B PIC X. 05 Z PIC X.", "abc", 3, "A(1)=a\nB(1)=b\nA(2)=c\nB(2)=!\n");
+	assert_fields(
+		"01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(9). 05 C REDEFINES A PIC 9(2). 05 D PIC X.",
+		"12", 2, "A=12\nB=!3132\nC=12\n");
+	assert_fields("01 R. 05 T OCCURS 5. 10 A PIC X. 10 B PIC X. 05 Z PIC X.", "abc", 3,
+		      "A(1)=a\nB(1)=b\nA(2)=c\nB(2)=!\n");
 }
 
 static void a_counter_that_is_elsewhere_leaves_what_is_there(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 05 T PIC X(2) OCCURS 1 TO 9 DEPENDING ON ELSEWHERE.", "abcd", 4, "T(1)=ab\nT(2)=cd\n");
+	assert_fields("01 R. 05 T PIC X(2) OCCURS 1 TO 9 DEPENDING ON ELSEWHERE.", "abcd", 4,
+		      "T(1)=ab\nT(2)=cd\n");
 }
 
 static void tables_slide_when_they_are_told_to(void **state)
 {
-	static const char text[] = "01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.";
+	static const char text[] =
+		"01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.";
 	static const struct ct_copybook_options slide = { .is_sliding = true };
 
 	(void)state;
 	assert_fields(text, "1abcz", 5, "N=1\nT(1)=a\nZ=z\n");
 	assert_fields_with(&slide, text, "1az", 3, "N=1\nT(1)=a\nZ=z\n");
 	/* Behind a group that ends with a table it is so anyhow; and in a table of tables. */
-	assert_fields("01 R. 05 N PIC 9. 05 G. 10 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.", "1az", 3, "N=1\nT(1)=a\nZ=z\n");
+	assert_fields(
+		"01 R. 05 N PIC 9. 05 G. 10 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.",
+		"1az", 3, "N=1\nT(1)=a\nZ=z\n");
 	assert_fields(
 		"01 R. 05 N PIC 9. 05 T OCCURS 0 TO 3 DEPENDING ON N. 10 M PIC 9. 10 U OCCURS 0 TO 3 DEPENDING ON M PIC X. 05 Z PIC X.",
 		"22ab0z", 6, "N=2\nM(1)=2\nU(1,1)=a\nU(1,2)=b\nM(2)=0\nZ=z\n");
@@ -148,8 +161,10 @@ static void mainframe_records_are_read(void **state)
 		" 05 N PIC 9. 05 T OCCURS 1 TO 5 DEPENDING ON N PIC X. 05 Z PIC X.";
 
 	(void)state;
-	assert_fields_with(&ebcdic, text, "\xC1\x82\x5A\xF0\xF4\xD2\x60\xF1\xF2\xFF\xFE\x12\x3C\x40\x40\xF7\xF2\x81\x82\xE9", 20,
-			   "A=Ab!\nB=-042\nC=-12\nD=-00002\nE=+123\nF=  7\nN=2\nT(1)=a\nT(2)=b\nZ=Z\n");
+	assert_fields_with(
+		&ebcdic, text,
+		"\xC1\x82\x5A\xF0\xF4\xD2\x60\xF1\xF2\xFF\xFE\x12\x3C\x40\x40\xF7\xF2\x81\x82\xE9",
+		20, "A=Ab!\nB=-042\nC=-12\nD=-00002\nE=+123\nF=  7\nN=2\nT(1)=a\nT(2)=b\nZ=Z\n");
 	assert_fields_with(&ebcdic, "01 R PIC S9.", "\xC5", 1, "R=+5\n");
 	assert_fields_with(&ebcdic, "01 R PIC S9.", "5", 1, "R=!35\n");
 }
@@ -157,9 +172,11 @@ static void mainframe_records_are_read(void **state)
 /* What the visitor is given beside the text. */
 static void see(const struct ct_record_field *field, void *user)
 {
-	ct_buf_add_format(user, "%s kind %d depth %u at %u+%u occurrence %d%s%s%s picture %s\n", field->name, field->kind, field->depth,
-			  field->offset, field->size, field->occurrence, field->is_filler ? " filler" : "",
-			  field->is_redefinition ? " again" : "", field->is_bad ? " bad" : "", field->picture);
+	ct_buf_add_format(user, "%s kind %d depth %u at %u+%u occurrence %d%s%s%s picture %s\n",
+			  field->name, field->kind, field->depth, field->offset, field->size,
+			  field->occurrence, field->is_filler ? " filler" : "",
+			  field->is_redefinition ? " again" : "", field->is_bad ? " bad" : "",
+			  field->picture);
 }
 
 static void see_table(const struct ct_record_field *field, uint32_t count, void *user)
@@ -177,22 +194,24 @@ static void fields_say_what_they_are(void **state)
 {
 	struct ct_buf seen = { 0 };
 	struct ct_field_visitor visitor = { see, see_end, see_table, see_end, see, &seen };
-	struct ct_copybook *copybook =
-		parse("01 R. 05 A PIC x(2). 05 B REDEFINES A. 10 PIC s9(2). 05 C OCCURS 0 TO 2 DEPENDING ON A9. 10 D COMP-1.", NULL);
+	struct ct_copybook *copybook = parse(
+		"01 R. 05 A PIC x(2). 05 B REDEFINES A. 10 PIC s9(2). 05 C OCCURS 0 TO 2 DEPENDING ON A9. 10 D COMP-1.",
+		NULL);
 
 	(void)state;
 	(void)ct_copybook_decode(copybook, "1x\0\0\0\0", 6, &visitor, NULL);
-	assert_string_equal(ct_buf_text(&seen), "R kind 3 depth 0 at 0+10 occurrence 0 picture \n"
-						"A kind 0 depth 1 at 0+2 occurrence 0 picture X(2)\n"
-						"B kind 3 depth 1 at 0+2 occurrence 0 again picture \n"
-						"FILLER kind 1 depth 2 at 0+2 occurrence 0 filler picture S9(2)\n"
-						"end of B\n"
-						"1 times C kind 3 depth 1 at 2+4 occurrence 0 picture \n"
-						"C kind 3 depth 1 at 2+4 occurrence 1 picture \n"
-						"D kind 1 depth 2 at 2+4 occurrence 0 picture \n"
-						"end of C\n"
-						"end of C\n"
-						"end of R\n");
+	assert_string_equal(ct_buf_text(&seen),
+			    "R kind 3 depth 0 at 0+10 occurrence 0 picture \n"
+			    "A kind 0 depth 1 at 0+2 occurrence 0 picture X(2)\n"
+			    "B kind 3 depth 1 at 0+2 occurrence 0 again picture \n"
+			    "FILLER kind 1 depth 2 at 0+2 occurrence 0 filler picture S9(2)\n"
+			    "end of B\n"
+			    "1 times C kind 3 depth 1 at 2+4 occurrence 0 picture \n"
+			    "C kind 3 depth 1 at 2+4 occurrence 1 picture \n"
+			    "D kind 1 depth 2 at 2+4 occurrence 0 picture \n"
+			    "end of C\n"
+			    "end of C\n"
+			    "end of R\n");
 	ct_buf_fini(&seen);
 	ct_copybook_destroy(copybook);
 }
@@ -211,7 +230,8 @@ static void more_fields_than_the_limit_are_left_out(void **state)
 	char *bytes = test_calloc(1, ct_copybook_size(copybook));
 
 	(void)state;
-	assert_false(ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &visitor, NULL));
+	assert_false(
+		ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &visitor, NULL));
 	assert_in_range(count, CT_RECORD_FIELDS_SHOWN / 2, CT_RECORD_FIELDS_SHOWN);
 	test_free(bytes);
 	ct_copybook_destroy(copybook);
@@ -233,7 +253,8 @@ static void comparing_is_limited(void **state)
 	copybook = parse(ct_buf_text(&text), NULL);
 	bytes = test_malloc(ct_copybook_size(copybook));
 	memset(bytes, 'x', ct_copybook_size(copybook));
-	assert_false(ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &nobody, NULL));
+	assert_false(
+		ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &nobody, NULL));
 	test_free(bytes);
 	ct_copybook_destroy(copybook);
 	ct_buf_fini(&text);

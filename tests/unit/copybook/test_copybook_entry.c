@@ -15,7 +15,8 @@
 static void names_may_be_missing(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 05 PIC X. 05 FILLER PIC X. 05 filler PIC X VALUE ZERO.", "abc", 3, "FILLER=a\nFILLER=b\nFILLER=c\n");
+	assert_fields("01 R. 05 PIC X. 05 FILLER PIC X. 05 filler PIC X VALUE ZERO.", "abc", 3,
+		      "FILLER=a\nFILLER=b\nFILLER=c\n");
 	assert_fields("01 R. 05 TYPE PIC X.", "a", 1, "TYPE=a\n");
 }
 

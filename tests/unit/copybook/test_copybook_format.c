@@ -1,5 +1,6 @@
 /*
- * test_copybook_format.c - fixed or free: what lines give away, what directives say, tabs and columns.
+ * test_copybook_format.c - fixed or free: what lines give away, what directives say, tabs and
+ * columns.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,9 +26,12 @@ static void lines_give_the_format_away(void **state)
 	assert_true(format_of("       01  R.\n      * note\n").is_fixed);
 	assert_true(format_of("").is_fixed);
 	assert_false(format_of("01 R.\n05 A PIC X.\n").is_fixed);
-	assert_false(format_of("      01 R.\n      * note\n   05 A PIC X.\n   05 B PIC X.\n").is_fixed);
 	assert_false(
-		format_of("          01 R.                                                 05 AWORDTHATRUNSOVER PIC X.\n").is_fixed);
+		format_of("      01 R.\n      * note\n   05 A PIC X.\n   05 B PIC X.\n").is_fixed);
+	assert_false(
+		format_of(
+			"          01 R.                                                 05 AWORDTHATRUNSOVER PIC X.\n")
+			.is_fixed);
 	assert_true(format_of("01 R.\n").has_right_margin);
 }
 
@@ -90,15 +94,19 @@ static void a_tab_goes_to_the_next_eighth_column(void **state)
 static void conditional_text_is_not_guessed(void **state)
 {
 	(void)state;
-	assert_diagnostic("01 R.\n>>IF A DEFINED\n05 A PIC X.\n>>END-IF\n", 2, 1, "conditional compilation is not supported");
+	assert_diagnostic("01 R.\n>>IF A DEFINED\n05 A PIC X.\n>>END-IF\n", 2, 1,
+			  "conditional compilation is not supported");
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_give_the_format_away),      cmocka_unit_test(tabs_count_as_what_they_look_like),
-		cmocka_unit_test(lines_end_where_they_end),        cmocka_unit_test(directives_begin_with_two_signs_or_a_dollar),
-		cmocka_unit_test(directives_say_the_format),       cmocka_unit_test(a_tab_goes_to_the_next_eighth_column),
+		cmocka_unit_test(lines_give_the_format_away),
+		cmocka_unit_test(tabs_count_as_what_they_look_like),
+		cmocka_unit_test(lines_end_where_they_end),
+		cmocka_unit_test(directives_begin_with_two_signs_or_a_dollar),
+		cmocka_unit_test(directives_say_the_format),
+		cmocka_unit_test(a_tab_goes_to_the_next_eighth_column),
 		cmocka_unit_test(conditional_text_is_not_guessed),
 	};
 

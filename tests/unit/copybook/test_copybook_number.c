@@ -1,5 +1,6 @@
 /*
- * test_copybook_number.c - numbers of each usage as DISPLAY shows them and as JSON takes them, and bytes that are none.
+ * test_copybook_number.c - numbers of each usage as DISPLAY shows them and as JSON takes them, and
+ * bytes that are none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,8 @@ static void binary_numbers_are_big_endian_but_native_ones(void **state)
 	assert_field("PIC 9(2) COMP-5", "\xFF", 1, "255");
 	assert_field("PIC 9(5) COMP-X", "\x01\x86\x9F", 3, "99999");
 	assert_field("PIC X COMP-X", "\x4D", 1, "77");
-	assert_field("BINARY-DOUBLE UNSIGNED", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 8, "18446744073709551615");
+	assert_field("BINARY-DOUBLE UNSIGNED", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 8,
+		     "18446744073709551615");
 	assert_field("BINARY-DOUBLE", "\0\0\0\0\0\0\0\x80", 8, "-09223372036854775808");
 	assert_field("INDEX", "\x05\0\0\0", 4, "+000000005");
 	assert_field("POINTER", "\x10\xAB\0\0\0\0\0\0", 8, "0x000000000000ab10");
@@ -129,7 +131,8 @@ static void json_takes_every_number_by_its_value(void **state)
 	assert_json("PIC 9PP", "0", "0");
 	assert_json("PIC 9(5)V99 COMP-5", "\x64\0\0\0", "1.00");
 	assert_json("PIC X COMP-X", "\xFF", "255");
-	assert_json("PIC 9(38)", "12345678901234567890123456789012345678", "12345678901234567890123456789012345678");
+	assert_json("PIC 9(38)", "12345678901234567890123456789012345678",
+		    "12345678901234567890123456789012345678");
 	assert_json("COMP-2", &infinite, "-");
 	assert_json("PIC X", "5", "-");
 	assert_json("PIC 9", "x", "-");

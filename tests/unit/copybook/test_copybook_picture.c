@@ -1,5 +1,6 @@
 /*
- * test_copybook_picture.c - what pictures say of class, size, digits, point and sign, and which ones say nothing.
+ * test_copybook_picture.c - what pictures say of class, size, digits, point and sign, and which
+ * ones say nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +23,8 @@ static bool find(void *user, const char *name, size_t size, int64_t *out_value)
 
 static const struct ct_picture_context context = { find, NULL, '#' };
 
-static void assert_picture(const char *text, enum ct_class class, uint32_t size, unsigned digits, unsigned shown, int scale,
-			   bool is_signed)
+static void assert_picture(const char *text, enum ct_class class, uint32_t size, unsigned digits,
+			   unsigned shown, int scale, bool is_signed)
 {
 	struct ct_picture picture;
 	struct ct_picture_error error = { 0, "", "" };

@@ -15,18 +15,23 @@
 static void a_program_around_its_data_is_passed_over(void **state)
 {
 	(void)state;
-	assert_fields("identification division.\nprogram-id. x.\nenvironment division.\nconfiguration section.\nspecial-names.\n"
-		      "    currency sign is '#'.\ndata division.\nworking-storage section.\n01 R. 05 A PIC ##9.\nlinkage section.\n"
-		      "procedure division.\n    display 'x'.\n",
-		      " #5", 3, "A= #5\n");
-	assert_fields("EJECT 01 R. SKIP1 05 A PIC X.\nTITLE 'x'.\n05 B PIC X.", "ab", 2, "A=a\nB=b\n");
+	assert_fields(
+		"identification division.\nprogram-id. x.\nenvironment division.\nconfiguration section.\nspecial-names.\n"
+		"    currency sign is '#'.\ndata division.\nworking-storage section.\n01 R. 05 A PIC ##9.\nlinkage section.\n"
+		"procedure division.\n    display 'x'.\n",
+		" #5", 3, "A= #5\n");
+	assert_fields("EJECT 01 R. SKIP1 05 A PIC X.\nTITLE 'x'.\n05 B PIC X.", "ab", 2,
+		      "A=a\nB=b\n");
 }
 
 static void both_ways_to_name_the_currency(void **state)
 {
 	(void)state;
-	assert_fields("SPECIAL-NAMES. CURRENCY SIGN IS 'EUR' WITH PICTURE SYMBOL '#'. 01 R. 05 A PIC ##9.", " #5", 3, "A= #5\n");
-	assert_diagnostic("01 R. 05 A PIC ##9.", 1, 16, "the picture has a symbol that is not known");
+	assert_fields(
+		"SPECIAL-NAMES. CURRENCY SIGN IS 'EUR' WITH PICTURE SYMBOL '#'. 01 R. 05 A PIC ##9.",
+		" #5", 3, "A= #5\n");
+	assert_diagnostic("01 R. 05 A PIC ##9.", 1, 16,
+			  "the picture has a symbol that is not known");
 }
 
 static void records_of_a_file_have_an_fd(void **state)

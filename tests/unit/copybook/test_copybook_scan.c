@@ -1,5 +1,6 @@
 /*
- * test_copybook_scan.c - words and literals of lines in both formats, and how they go on on the next one.
+ * test_copybook_scan.c - words and literals of lines in both formats, and how they go on on the
+ * next one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,12 +15,13 @@
 
 static void fixed_format_has_its_text_in_columns_8_to_72(void **state)
 {
-	static const char text[] = "000100* a comment                                                       IGNORED.\n"
-				   "000200 01  R.                                                           JUNK    \n"
-				   "000300     05  A           PIC X(2).                                    05 B PIC\n"
-				   "000400/ a page                                                                  \n"
-				   "000500D    05  DEBUG       PIC X.                                               \n"
-				   "000600     05  C           PIC X.    *> the end\n";
+	static const char text[] =
+		"000100* a comment                                                       IGNORED.\n"
+		"000200 01  R.                                                           JUNK    \n"
+		"000300     05  A           PIC X(2).                                    05 B PIC\n"
+		"000400/ a page                                                                  \n"
+		"000500D    05  DEBUG       PIC X.                                               \n"
+		"000600     05  C           PIC X.    *> the end\n";
 
 	(void)state;
 	assert_fields(text, "abc", 3, "A=ab\nC=c\n");
@@ -51,28 +53,35 @@ static void words_and_literals_go_on_on_the_next_line(void **state)
 	snprintf(record, sizeof record, "%-51s%s", "ab", "cdx");
 	snprintf(expected, sizeof expected, "A=%.53s\nA IS LONG-NAME\nB=x\n", record);
 	assert_fields(text, record, 54, expected);
-	assert_fields("       01  R.\n           05  A PIC X(4) VALUE \"a\"\"b\n      -    \"c\".\n", "xyzt", 4, "A=xyzt\n");
+	assert_fields(
+		"       01  R.\n           05  A PIC X(4) VALUE \"a\"\"b\n      -    \"c\".\n",
+		"xyzt", 4, "A=xyzt\n");
 }
 
 static void a_literal_ends_on_its_line(void **state)
 {
 	(void)state;
-	assert_diagnostic("01 R.\n05 A PIC X VALUE 'a.\n05 B PIC X.\n", 2, 18, "the literal is not closed on its line");
-	assert_diagnostic("       01  R.\n           05  A PIC X VALUE \"a.\n           05  B PIC X.\n", 2, 30,
-			 "the literal is not closed on its line");
+	assert_diagnostic("01 R.\n05 A PIC X VALUE 'a.\n05 B PIC X.\n", 2, 18,
+			  "the literal is not closed on its line");
+	assert_diagnostic(
+		"       01  R.\n           05  A PIC X VALUE \"a.\n           05  B PIC X.\n", 2,
+		30, "the literal is not closed on its line");
 }
 
 static void other_marks_in_column_7_are_diagnosed_about(void **state)
 {
 	(void)state;
-	assert_diagnostic("000100 01 R.\n000200*\n000300*\n000400?   05 A PIC X.\n", 4, 7, "column 7 has no mark that is known");
+	assert_diagnostic("000100 01 R.\n000200*\n000300*\n000400?   05 A PIC X.\n", 4, 7,
+			  "column 7 has no mark that is known");
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_format_has_its_text_in_columns_8_to_72), cmocka_unit_test(free_format_has_it_anywhere),
-		cmocka_unit_test(words_and_literals_go_on_on_the_next_line),    cmocka_unit_test(a_literal_ends_on_its_line),
+		cmocka_unit_test(fixed_format_has_its_text_in_columns_8_to_72),
+		cmocka_unit_test(free_format_has_it_anywhere),
+		cmocka_unit_test(words_and_literals_go_on_on_the_next_line),
+		cmocka_unit_test(a_literal_ends_on_its_line),
 		cmocka_unit_test(other_marks_in_column_7_are_diagnosed_about),
 	};
 

@@ -85,7 +85,8 @@ static void the_least_number_is_not_negated(void **state)
 	int64_t value = 0;
 
 	(void)state;
-	assert_true(ct_sum_calculate("0 + LEAST", 9, find_least, NULL, &value) && value == INT64_MIN);
+	assert_true(ct_sum_calculate("0 + LEAST", 9, find_least, NULL, &value) &&
+		    value == INT64_MIN);
 	assert_false(ct_sum_calculate("0 + -LEAST", 10, find_least, NULL, &value));
 	assert_false(ct_sum_calculate("LEAST / -1", 10, find_least, NULL, &value));
 }

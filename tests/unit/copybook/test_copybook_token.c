@@ -1,5 +1,6 @@
 /*
- * test_copybook_token.c - tokens and texts: comparing, keeping, complaining, and the limits of one copybook.
+ * test_copybook_token.c - tokens and texts: comparing, keeping, complaining, and the limits of one
+ * copybook.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,8 @@
 #include "copybook_fixture.h"
 #include "catalog/copybook/copybook_private.h"
 
-/* One word, with a picture when it needs one, is a field of so many bytes, whether USAGE stands before it or not. */
+/* One word, with a picture when it needs one, is a field of so many bytes, whether USAGE stands
+ * before it or not. */
 static void assert_size(const char *word, const char *picture, uint32_t size)
 {
 	static const char *const before[] = { "", "USAGE ", "USAGE IS " };
@@ -56,8 +57,9 @@ static void each_word_has_its_size(void **state)
 static void integers_have_the_sign_that_is_said(void **state)
 {
 	(void)state;
-	assert_fields("01 R. 05 A BINARY-CHAR. 05 B BINARY-CHAR UNSIGNED. 05 C UNSIGNED-SHORT. 05 D SIGNED-SHORT.",
-		      "\xFF\xFF\xFF\xFF\xFF\xFF", 6, "A=-001\nB=255\nC=65535\nD=-00001\n");
+	assert_fields(
+		"01 R. 05 A BINARY-CHAR. 05 B BINARY-CHAR UNSIGNED. 05 C UNSIGNED-SHORT. 05 D SIGNED-SHORT.",
+		"\xFF\xFF\xFF\xFF\xFF\xFF", 6, "A=-001\nB=255\nC=65535\nD=-00001\n");
 }
 
 static void every_word_of_the_table_is_one(void **state)
@@ -68,7 +70,9 @@ static void every_word_of_the_table_is_one(void **state)
 	(void)state;
 	assert_in_range(count, 40, CT_USAGE_WORDS);
 	for (size_t i = 0; i < count; i++) {
-		struct ct_token token = { .at = words[i], .size = (uint32_t)strlen(words[i]), .kind = CT_TOKEN_WORD };
+		struct ct_token token = { .at = words[i],
+					  .size = (uint32_t)strlen(words[i]),
+					  .kind = CT_TOKEN_WORD };
 
 		assert_true(ct_usage_is(&token));
 		token.kind = CT_TOKEN_LITERAL;

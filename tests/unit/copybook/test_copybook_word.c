@@ -15,9 +15,12 @@
 
 static struct ct_token token(const char *text, bool is_spaced, enum ct_token_kind kind)
 {
-	return (struct ct_token){
-		.at = text, .size = (uint32_t)strlen(text), .kind = (uint8_t)kind, .is_spaced = is_spaced, .line = 1, .column = 1
-	};
+	return (struct ct_token){ .at = text,
+				  .size = (uint32_t)strlen(text),
+				  .kind = (uint8_t)kind,
+				  .is_spaced = is_spaced,
+				  .line = 1,
+				  .column = 1 };
 }
 
 /* Tokens to words: W word, L literal, . period. */
@@ -51,9 +54,11 @@ static void assert_words(const struct ct_token *at, size_t count, const char *ex
 static void what_touches_is_one_word(void **state)
 {
 	const struct ct_token tokens[] = {
-		token("PIC", true, CT_TOKEN_WORD), token("S9", true, CT_TOKEN_WORD),   token("(", false, CT_TOKEN_OTHER),
-		token("5", false, CT_TOKEN_WORD),  token(")", false, CT_TOKEN_OTHER),  token("V99", false, CT_TOKEN_WORD),
-		token(".", false, CT_TOKEN_OTHER), token("CUST", true, CT_TOKEN_WORD), token("-ID", false, CT_TOKEN_WORD),
+		token("PIC", true, CT_TOKEN_WORD),  token("S9", true, CT_TOKEN_WORD),
+		token("(", false, CT_TOKEN_OTHER),  token("5", false, CT_TOKEN_WORD),
+		token(")", false, CT_TOKEN_OTHER),  token("V99", false, CT_TOKEN_WORD),
+		token(".", false, CT_TOKEN_OTHER),  token("CUST", true, CT_TOKEN_WORD),
+		token("-ID", false, CT_TOKEN_WORD),
 	};
 
 	(void)state;
@@ -63,10 +68,12 @@ static void what_touches_is_one_word(void **state)
 static void a_period_ends_an_entry_only_at_the_end_of_a_word(void **state)
 {
 	const struct ct_token tokens[] = {
-		token("9", true, CT_TOKEN_WORD),   token(".", false, CT_TOKEN_OTHER), token("99", false, CT_TOKEN_WORD),
-		token(".", false, CT_TOKEN_OTHER), token(".", true, CT_TOKEN_OTHER),  token("1", true, CT_TOKEN_WORD),
-		token(",", false, CT_TOKEN_OTHER), token(";", true, CT_TOKEN_OTHER),  token("2", true, CT_TOKEN_WORD),
-		token(",", false, CT_TOKEN_OTHER), token(".", false, CT_TOKEN_OTHER),
+		token("9", true, CT_TOKEN_WORD),   token(".", false, CT_TOKEN_OTHER),
+		token("99", false, CT_TOKEN_WORD), token(".", false, CT_TOKEN_OTHER),
+		token(".", true, CT_TOKEN_OTHER),  token("1", true, CT_TOKEN_WORD),
+		token(",", false, CT_TOKEN_OTHER), token(";", true, CT_TOKEN_OTHER),
+		token("2", true, CT_TOKEN_WORD),   token(",", false, CT_TOKEN_OTHER),
+		token(".", false, CT_TOKEN_OTHER),
 	};
 
 	(void)state;
@@ -76,8 +83,9 @@ static void a_period_ends_an_entry_only_at_the_end_of_a_word(void **state)
 static void letters_before_a_literal_are_its_own(void **state)
 {
 	const struct ct_token tokens[] = {
-		token("x", true, CT_TOKEN_WORD),     token("00", false, CT_TOKEN_LITERAL), token("H", true, CT_TOKEN_WORD),
-		token("FF", true, CT_TOKEN_LITERAL), token("VALUE", true, CT_TOKEN_WORD),  token("a", false, CT_TOKEN_LITERAL),
+		token("x", true, CT_TOKEN_WORD),     token("00", false, CT_TOKEN_LITERAL),
+		token("H", true, CT_TOKEN_WORD),     token("FF", true, CT_TOKEN_LITERAL),
+		token("VALUE", true, CT_TOKEN_WORD), token("a", false, CT_TOKEN_LITERAL),
 		token(".", false, CT_TOKEN_OTHER),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * bin_fixture.h - what the BINFILE tests share: an emitter's context, events to give it, and babeltrace2 to read the result.
+ * bin_fixture.h - what the BINFILE tests share: an emitter's context, events to give it, and
+ * babeltrace2 to read the result.
  *
  * Every test works in a new directory that is the current one.
  *
@@ -54,12 +55,14 @@ static const char *fixture_property(const struct ctrace_emitter_context *context
 		size_t name_size = strcspn(line, "=");
 
 		if (name_size == strlen(name) && memcmp(line, name, name_size) == 0) {
-			(void)snprintf(f->value, sizeof f->value, "%.*s", (int)(size - name_size - 1), line + name_size + 1);
+			(void)snprintf(f->value, sizeof f->value, "%.*s",
+				       (int)(size - name_size - 1), line + name_size + 1);
 			return f->value;
 		}
 		line += size + (line[size] == '\n');
 	}
-	for (const struct ctrace_property *row = ct_emit_binfile.properties; row->name != NULL; row++)
+	for (const struct ctrace_property *row = ct_emit_binfile.properties; row->name != NULL;
+	     row++)
 		if (strcmp(row->name, name) == 0)
 			return row->default_value;
 	return NULL;
@@ -78,7 +81,8 @@ static UNUSED int fixture_setup(void **state)
 
 	run_begin();
 	strcpy(f->directory, "/tmp/ctrace-bin.XXXXXX");
-	if (getcwd(f->before, sizeof f->before) == NULL || mkdtemp(f->directory) == NULL || chdir(f->directory) != 0)
+	if (getcwd(f->before, sizeof f->before) == NULL || mkdtemp(f->directory) == NULL ||
+	    chdir(f->directory) != 0)
 		return -1;
 	setenv("TZ", "UTC", 1);
 	f->context = (struct ctrace_emitter_context){
@@ -133,10 +137,12 @@ static UNUSED void fixture_close(struct fixture *f)
 }
 
 /* An event with one text; each is a microsecond later. */
-static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_event_item *item, const char *component, uint32_t id,
-					     const char *text)
+static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_event_item *item,
+					     const char *component, uint32_t id, const char *text)
 {
-	*item = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = (uint32_t)strlen(text), .data = text };
+	*item = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+					    .size = (uint32_t)strlen(text),
+					    .data = text };
 	f->now_ns += 1000;
 	return (struct ctrace_event){
 		.time_ns = f->now_ns,
@@ -152,8 +158,9 @@ static UNUSED struct ctrace_event text_event(struct fixture *f, struct ctrace_ev
 	};
 }
 
-static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_event *events, uint32_t count,
-					      struct ctrace_stream *streams, uint32_t stream_count)
+static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_event *events,
+					      uint32_t count, struct ctrace_stream *streams,
+					      uint32_t stream_count)
 {
 	const struct ctrace_batch batch = {
 		.size = sizeof batch,
@@ -167,7 +174,8 @@ static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_e
 }
 
 /* count events "<text> <number from `first`>" of component COMP, id 1. */
-static UNUSED enum ctrace_status write_numbered(struct fixture *f, struct ctrace_stream *stream, unsigned first, unsigned count)
+static UNUSED enum ctrace_status write_numbered(struct fixture *f, struct ctrace_stream *stream,
+						unsigned first, unsigned count)
 {
 	struct ctrace_event *events = calloc(count, sizeof *events);
 	struct ctrace_event_item *items = calloc(count, sizeof *items);
@@ -185,7 +193,8 @@ static UNUSED enum ctrace_status write_numbered(struct fixture *f, struct ctrace
 	return status;
 }
 
-/* What babeltrace2 says of the trace; asserts that it is content.  *out_errors: what it says on standard error.  To be freed. */
+/* What babeltrace2 says of the trace; asserts that it is content.  *out_errors: what it says on
+ * standard error.  To be freed. */
 static UNUSED char *babeltrace(const char *arguments, char **out_errors)
 {
 	char command[1024];
@@ -193,7 +202,8 @@ static UNUSED char *babeltrace(const char *arguments, char **out_errors)
 
 	(void)snprintf(command, sizeof command, "babeltrace2 %s >bt.out 2>bt.err", arguments);
 	if (system(command) != 0)
-		fail_msg("babeltrace2 %s: %s", arguments, system("cat bt.err >&2") == 0 ? "see above" : "");
+		fail_msg("babeltrace2 %s: %s", arguments,
+			 system("cat bt.err >&2") == 0 ? "see above" : "");
 	assert_int_equal(ct_os_read_file("bt.out", (size_t)1 << 30, &out), CTRACE_OK);
 	assert_int_equal(ct_os_read_file("bt.err", (size_t)1 << 20, &errors), CTRACE_OK);
 	(void)ct_buf_text(&out);
@@ -216,7 +226,8 @@ static UNUSED unsigned count_lines(const char *text)
 	return count;
 }
 
-/* Asserts that babeltrace2 sees "number <first>." to "number <first + count - 1>.", each once, in order, and nothing else. */
+/* Asserts that babeltrace2 sees "number <first>." to "number <first + count - 1>.", each once, in
+ * order, and nothing else. */
 static UNUSED void assert_numbers(const char *trace, unsigned first, unsigned count)
 {
 	char *text = babeltrace(trace, NULL);

@@ -1,8 +1,10 @@
 /*
- * emit_fixture.h - what an emitter is told and given when a test drives it, in the place of the consumer.
+ * emit_fixture.h - what an emitter is told and given when a test drives it, in the place of the
+ * consumer.
  *
- * The test's program: the context is a real one, with properties that come from the emitter's own table until fixture_set()
- * says otherwise; events are built one at a time, a sequence number in each.
+ * The test's program: the context is a real one, with properties that come from the emitter's own
+ * table until fixture_set() says otherwise; events are built one at a time, a sequence number in
+ * each.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,10 +37,12 @@ struct fixture {
 	char texts[FIXTURE_EVENTS][16];
 };
 
-static inline const char *fixture_property(const struct ctrace_emitter_context *context, const char *name)
+static inline const char *fixture_property(const struct ctrace_emitter_context *context,
+					   const char *name)
 {
 	const struct fixture *fixture = (const struct fixture *)context;
-	const struct ctrace_property *row = ct_emitter_property(fixture->emitter, name, strlen(name));
+	const struct ctrace_property *row =
+		ct_emitter_property(fixture->emitter, name, strlen(name));
 
 	for (size_t i = 0; i < fixture->setting_count; i++) {
 		if (ct_name_is(name, strlen(name), fixture->settings[i].name))
@@ -47,7 +51,8 @@ static inline const char *fixture_property(const struct ctrace_emitter_context *
 	return row != NULL ? row->default_value : NULL;
 }
 
-static inline uint64_t fixture_number(const struct ctrace_emitter_context *context, const char *name)
+static inline uint64_t fixture_number(const struct ctrace_emitter_context *context,
+				      const char *name)
 {
 	const char *value = fixture_property(context, name);
 
@@ -74,7 +79,8 @@ static inline struct fixture *fixture_create(const struct ctrace_emitter *emitte
 	const char *parent = getenv("TMPDIR");
 
 	assert_non_null(fixture);
-	(void)snprintf(fixture->directory, sizeof fixture->directory, "%s/emit.XXXXXX", parent != NULL ? parent : "/tmp");
+	(void)snprintf(fixture->directory, sizeof fixture->directory, "%s/emit.XXXXXX",
+		       parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(fixture->directory));
 	fixture->emitter = emitter;
 	fixture->context = (struct ctrace_emitter_context){
@@ -100,7 +106,8 @@ static inline void fixture_remove_directory(const char *directory)
 {
 	char command[4200];
 
-	(void)snprintf(command, sizeof command, "chmod -R u+rwX '%s' && rm -rf '%s'", directory, directory);
+	(void)snprintf(command, sizeof command, "chmod -R u+rwX '%s' && rm -rf '%s'", directory,
+		       directory);
 	assert_int_equal(system(command), 0);
 }
 
@@ -123,13 +130,17 @@ static inline void fixture_destroy(struct fixture *fixture)
 	free(fixture);
 }
 
-/* A batch of `count` events of level INFO, numbered from `first`: "e000012" is the text of number 12. */
-static inline struct ctrace_batch fixture_batch(struct fixture *fixture, uint32_t first, uint32_t count)
+/* A batch of `count` events of level INFO, numbered from `first`: "e000012" is the text of
+ * number 12. */
+static inline struct ctrace_batch fixture_batch(struct fixture *fixture, uint32_t first,
+						uint32_t count)
 {
 	assert_true(count <= FIXTURE_EVENTS);
 	for (uint32_t i = 0; i < count; i++) {
 		(void)snprintf(fixture->texts[i], sizeof fixture->texts[i], "e%06u", first + i);
-		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = 7, .data = fixture->texts[i] };
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+								.size = 7,
+								.data = fixture->texts[i] };
 		fixture->events[i] = (struct ctrace_event){
 			.time_ns = FIXTURE_TIME + (uint64_t)(first + i) * 1000,
 			.component = "MF.RTS",
@@ -143,17 +154,21 @@ static inline struct ctrace_batch fixture_batch(struct fixture *fixture, uint32_
 			.items = &fixture->items[i],
 		};
 	}
-	return (struct ctrace_batch){ .size = sizeof(struct ctrace_batch), .events = fixture->events, .event_count = count };
+	return (struct ctrace_batch){ .size = sizeof(struct ctrace_batch),
+				      .events = fixture->events,
+				      .event_count = count };
 }
 
-static inline enum ctrace_status fixture_write(struct fixture *fixture, uint32_t first, uint32_t count)
+static inline enum ctrace_status fixture_write(struct fixture *fixture, uint32_t first,
+					       uint32_t count)
 {
 	struct ctrace_batch batch = fixture_batch(fixture, first, count);
 
 	return fixture->emitter->write(fixture->self, &batch);
 }
 
-/* The text of a file of the fixture's directory (or of an absolute path); "" when there is none.  Freed by the caller. */
+/* The text of a file of the fixture's directory (or of an absolute path); "" when there is none.
+ * Freed by the caller. */
 static inline char *fixture_read(const struct fixture *fixture, const char *name)
 {
 	char path[8192];
@@ -180,7 +195,8 @@ static inline void fixture_put(const struct fixture *fixture, const char *name, 
 }
 
 /* How often `what` stands in the file. */
-static inline unsigned fixture_count(const struct fixture *fixture, const char *name, const char *what)
+static inline unsigned fixture_count(const struct fixture *fixture, const char *name,
+				     const char *what)
 {
 	char *text = fixture_read(fixture, name);
 	unsigned count = 0;
@@ -191,14 +207,16 @@ static inline unsigned fixture_count(const struct fixture *fixture, const char *
 	return count;
 }
 
-/* Each line of the file is whole: a header line, a loss line, or an event of the default FORMAT; the events are numbered from first
- * without a gap.  Returns the number after the last. */
-static inline uint32_t fixture_check_events(const struct fixture *fixture, const char *name, uint32_t first)
+/* Each line of the file is whole: a header line, a loss line, or an event of the default FORMAT;
+ * the events are numbered from first without a gap.  Returns the number after the last. */
+static inline uint32_t fixture_check_events(const struct fixture *fixture, const char *name,
+					    uint32_t first)
 {
 	char *text = fixture_read(fixture, name);
 	char *rest = text;
 
-	for (char *line = strsep(&rest, "\n"); line != NULL && rest != NULL; line = strsep(&rest, "\n")) {
+	for (char *line = strsep(&rest, "\n"); line != NULL && rest != NULL;
+	     line = strsep(&rest, "\n")) {
 		const char *data;
 
 		if (line[0] == '#')

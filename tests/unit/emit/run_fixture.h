@@ -1,9 +1,11 @@
 /*
- * tests/unit/emit/run_fixture.h - events for an emitter that takes runs: what the consumer would have found in rings.
+ * tests/unit/emit/run_fixture.h - events for an emitter that takes runs: what the consumer would
+ * have found in rings.
  *
  *     status = write_as_runs(&ct_emit_binfile, self, &batch);     batch has events, of streams
  *
- * Their ticks are their times, but that nobody sets them.  Classes are of one table for the whole test program, as those of a process are.
+ * Their ticks are their times, but that nobody sets them.  Classes are of one table for the whole
+ * test program, as those of a process are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -61,9 +63,10 @@ static inline uint32_t run_component(struct run_room *room, const char *name)
 
 static inline struct ctrace_item run_item(const struct ctrace_event_item *item)
 {
-	return (struct ctrace_item){
-		.data = item->data, .size = item->size, .type = item->type, .is_counted = !ct_item_is_integer(item->type, item->size)
-	};
+	return (struct ctrace_item){ .data = item->data,
+				     .size = item->size,
+				     .type = item->type,
+				     .is_counted = !ct_item_is_integer(item->type, item->size) };
 }
 
 struct run_gathering {
@@ -73,22 +76,28 @@ struct run_gathering {
 	uint32_t run_count, piece_count, class_count;
 };
 
-static inline void run_note_class(struct run_gathering *g, struct run_room *room, uint32_t number, uint32_t component)
+static inline void run_note_class(struct run_gathering *g, struct run_room *room, uint32_t number,
+				  uint32_t component)
 {
 	for (uint32_t i = 0; i < g->class_count; i++)
 		if (g->classes[i].number == number)
 			return;
 	if (number != CT_CLASS_ANY)
-		g->classes[g->class_count++] = (struct ctrace_run_class){ .number = number,
-									  .component = room->names[component],
-									  .component_size = (uint32_t)strlen(room->names[component]) };
+		g->classes[g->class_count++] = (struct ctrace_run_class){
+			.number = number,
+			.component = room->names[component],
+			.component_size = (uint32_t)strlen(room->names[component])
+		};
 }
 
-/* The bytes of the event, in memory of their own; with its component's name where it has no class. */
-static inline unsigned char *run_encode(struct run_gathering *g, const struct ctrace_event *event, uint64_t ticks, size_t *out_size)
+/* The bytes of the event, in memory of their own; with its component's name where it has no class.
+ */
+static inline unsigned char *run_encode(struct run_gathering *g, const struct ctrace_event *event,
+					uint64_t ticks, size_t *out_size)
 {
 	struct run_room *room = run_room();
-	struct ct_event_head head = { run_component(room, event->component), event->event_id, event->level };
+	struct ct_event_head head = { run_component(room, event->component), event->event_id,
+				      event->level };
 	struct ctrace_item *items = calloc(event->item_count + 1, sizeof *items);
 	uint32_t *descriptors = calloc(event->item_count + 1, sizeof *descriptors);
 	size_t name = strlen(event->component) + 1, size;
@@ -105,7 +114,8 @@ static inline unsigned char *run_encode(struct run_gathering *g, const struct ct
 	bytes = malloc(size + name);
 	ct_event_encode(bytes, number, ticks, &head, items, event->item_count);
 	if (number == CT_CLASS_ANY) {
-		memmove(bytes + CT_EVENT_ANY_NAME + name, bytes + CT_EVENT_ANY_NAME, size - CT_EVENT_ANY_NAME);
+		memmove(bytes + CT_EVENT_ANY_NAME + name, bytes + CT_EVENT_ANY_NAME,
+			size - CT_EVENT_ANY_NAME);
 		memcpy(bytes + CT_EVENT_ANY_NAME, event->component, name);
 		size += name;
 	}
@@ -117,20 +127,24 @@ static inline unsigned char *run_encode(struct run_gathering *g, const struct ct
 }
 
 /* Each event is a piece; one of another thread, or too far away, begins a run. */
-static inline void run_gather(struct run_gathering *g, const struct ctrace_batch *batch, uint32_t stream)
+static inline void run_gather(struct run_gathering *g, const struct ctrace_batch *batch,
+			      uint32_t stream)
 {
 	struct ctrace_run *run = NULL;
-	uint64_t *last = &run_room()->last_ticks[batch->streams[stream].id % RUN_STREAMS], shift = 0;
+	uint64_t *last = &run_room()->last_ticks[batch->streams[stream].id % RUN_STREAMS],
+		 shift = 0;
 
 	for (uint32_t i = 0; i < batch->event_count; i++) {
 		const struct ctrace_event *event = &batch->events[i];
 		const struct ctrace_clock *clock = event->clock;
-		uint64_t ticks = event->time_ns + (clock != NULL ? clock->set_back_ns : 0) + shift, size;
+		uint64_t ticks = event->time_ns + (clock != NULL ? clock->set_back_ns : 0) + shift,
+			 size;
 		unsigned char *bytes;
 
 		if (event->stream != stream)
 			continue;
-		/* As the consumer gives them: never back.  A batch whose times are set back is as far apart as it says. */
+		/* As the consumer gives them: never back.  A batch whose times are set back is as
+		 * far apart as it says. */
 		if (ticks < *last && run == NULL) {
 			shift = *last + 1 - ticks;
 			ticks += shift;
@@ -139,7 +153,8 @@ static inline void run_gather(struct run_gathering *g, const struct ctrace_batch
 			ticks = *last;
 		*last = ticks;
 		bytes = run_encode(g, event, ticks, &size);
-		if (run == NULL || run->tid != event->tid || run->clock != clock || run->size + size > CT_PACKET_CONTENT) {
+		if (run == NULL || run->tid != event->tid || run->clock != clock ||
+		    run->size + size > CT_PACKET_CONTENT) {
 			run = &g->runs[g->run_count++];
 			*run = (struct ctrace_run){ .stream = stream,
 						    .tid = event->tid,
@@ -157,7 +172,8 @@ static inline void run_gather(struct run_gathering *g, const struct ctrace_batch
 	}
 }
 
-static inline enum ctrace_status write_as_runs(const struct ctrace_emitter *emitter, void *self, const struct ctrace_batch *batch)
+static inline enum ctrace_status write_as_runs(const struct ctrace_emitter *emitter, void *self,
+					       const struct ctrace_batch *batch)
 {
 	struct run_gathering g = { .runs = calloc(batch->event_count, sizeof *g.runs),
 				   .pieces = calloc(batch->event_count, sizeof *g.pieces),

@@ -1,8 +1,9 @@
 /*
- * test_bin_claim.c - whose a BINFILE directory is: continued, replaced or left alone; and what a crash
- * leaves of it.
+ * test_bin_claim.c - whose a BINFILE directory is: continued, replaced or left alone; and what a
+ * crash leaves of it.
  *
- * A dead process is a real one: a child that opens the emitter, writes, and is gone without closing.
+ * A dead process is a real one: a child that opens the emitter, writes, and is gone without
+ * closing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -154,7 +155,8 @@ static void close_reopen_crash(struct fixture *f, struct left *left)
 	must(write_numbered(f, &left->streams[0], 0, 10));
 	must(write_numbered(f, &left->streams[1], 10, 10));
 	ct_emit_binfile.close(f->self);
-	/* A property was set: the destination starts afresh, and its first batch is never committed. */
+	/* A property was set: the destination starts afresh, and its first batch is never
+	 * committed. */
 	memset(&f->place, 0, sizeof f->place);
 	must(ct_emit_binfile.open(&f->context, &f->self));
 	memset(left->streams, 0, sizeof left->streams);
@@ -202,11 +204,13 @@ static void reopen_continues_in_the_same_directory(void **state)
 	free(errors);
 }
 
-/* The classes that are in the metadata are not printed again.  A directory in which events were written anew has other numbers than the process,
- * whatever was set since: 16 is one class here and another one there. */
+/* The classes that are in the metadata are not printed again.  A directory in which events were
+ * written anew has other numbers than the process, whatever was set since: 16 is one class here and
+ * another one there. */
 static void classes_are_printed_once(void **state)
 {
-	static const char *const properties[] = { "FILE=t.ctb\nENCODING=ebcdic-273\n", "FILE=t.ctb\n", "FILE=t.ctb\n" };
+	static const char *const properties[] = { "FILE=t.ctb\nENCODING=ebcdic-273\n",
+						  "FILE=t.ctb\n", "FILE=t.ctb\n" };
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
 	struct ctrace_event_item item;
@@ -219,7 +223,9 @@ static void classes_are_printed_once(void **state)
 	assert_int_equal(write_numbered(f, &stream, 1, 1), CTRACE_OK);
 	fixture_close(f);
 	assert_numbers("u.ctb", 0, 2);
-	assert_int_equal(system("test $(grep -c COMP:1 u.ctb/metadata) = 1 && ! grep -q 'own numbers' u.ctb/metadata"), 0);
+	assert_int_equal(
+		system("test $(grep -c COMP:1 u.ctb/metadata) = 1 && ! grep -q 'own numbers' u.ctb/metadata"),
+		0);
 	memset(&f->place, 0, sizeof f->place);
 	stream = (struct ctrace_stream){ .id = 0 };
 	for (unsigned i = 0; i < CT_COUNT(properties); i++) {
@@ -230,10 +236,11 @@ static void classes_are_printed_once(void **state)
 			assert_int_equal(write_numbered(f, &stream, 10 * i, 10), CTRACE_OK);
 		fixture_close(f);
 	}
-	assert_int_equal(system("test $(babeltrace2 t.ctb 2>bt.err | grep -c ' COMP:1: .*\"number [12][0-9]\\.\"') = 20 && "
-				"test $(babeltrace2 t.ctb | grep -c ' FIRST:1: .*\"A\"') = 2 && test ! -s bt.err && "
-				"test $(grep -c 'own numbers' t.ctb/metadata) = 1"),
-			 0);
+	assert_int_equal(
+		system("test $(babeltrace2 t.ctb 2>bt.err | grep -c ' COMP:1: .*\"number [12][0-9]\\.\"') = 20 && "
+		       "test $(babeltrace2 t.ctb | grep -c ' FIRST:1: .*\"A\"') = 2 && test ! -s bt.err && "
+		       "test $(grep -c 'own numbers' t.ctb/metadata) = 1"),
+		0);
 }
 
 /* After a failure the consumer closes and opens again at its place. */
@@ -374,7 +381,8 @@ static void recovery_replaces_nobody(void **state)
 	assert_numbers("t.ctb.4711", 0, 25); /* where the later process put it */
 }
 
-/* The same where the dead process had not committed anything, and where it was about to turn to the next generation. */
+/* The same where the dead process had not committed anything, and where it was about to turn to the
+ * next generation. */
 static void recovery_replaces_nobody_on_new_paths(void **state)
 {
 	struct fixture *f = *state;
@@ -397,7 +405,8 @@ static void recovery_replaces_nobody_on_new_paths(void **state)
 	recover(f, &left);
 	assert_int_equal(write_numbered(f, &left.streams[0], 0, 5), CTRACE_OK);
 	assert_int_equal(write_numbered(f, &left.streams[0], 5, 5), CTRACE_OK);
-	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb_1"); /* a recoverer begins no generation */
+	/* a recoverer begins no generation */
+	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb_1");
 	fixture_close(f);
 	assert_numbers("t.ctb", 100, 10);
 	assert_numbers("t.ctb_2", 100, 10);
@@ -434,7 +443,8 @@ static void damaged_metadata_are_not_continued(void **state)
 
 	strcpy(f->properties, "FILE=t.ctb\n");
 	left = die_after(f, write_two_and_half);
-	assert_int_equal(system("sed -i s/ct_text/ct_texx/ t.ctb/metadata && cp -r t.ctb before"), 0);
+	assert_int_equal(system("sed -i s/ct_text/ct_texx/ t.ctb/metadata && cp -r t.ctb before"),
+			 0);
 	recover(f, &left);
 	assert_string_equal(strrchr(f->place.path, '/'), "/t.ctb.4711");
 	assert_int_equal(write_numbered(f, &left.streams[0], 20, 5), CTRACE_OK);
@@ -451,7 +461,8 @@ static void write_and_die(struct fixture *f, struct left *left)
 	must(write_numbered(f, &left->streams[0], 0, 10));
 }
 
-/* Another process wants the name before anybody has recovered: nothing of the dead one's is lost, and its recovery finds it. */
+/* Another process wants the name before anybody has recovered: nothing of the dead one's is lost,
+ * and its recovery finds it. */
 static void directory_of_a_crash_is_kept_for_its_recovery(void **state)
 {
 	struct fixture *f = *state;
@@ -474,7 +485,8 @@ static void directory_of_a_crash_is_kept_for_its_recovery(void **state)
 	assert_numbers("t.ctb.4711", 0, 25);
 }
 
-/* Recovered is not closed in order: the next process keeps it all the same, as often as that happens. */
+/* Recovered is not closed in order: the next process keeps it all the same, as often as that
+ * happens. */
 static void directory_of_a_crash_is_kept_when_it_was_recovered(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,6 @@
 /*
- * test_bin_clock.c - the times of a BINFILE trace when the wall clock is set: they never go back, stand still or lose an amount.
+ * test_bin_clock.c - the times of a BINFILE trace when the wall clock is set: they never go back,
+ * stand still or lose an amount.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +46,8 @@ static const char *marks(void)
 
 static void times_run_on_when_the_clock_is_set_back(void **state)
 {
-	const struct ctrace_clock before = { 0 }, after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR },
+	const struct ctrace_clock before = { 0 },
+				  after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR },
 				  again = { .steps = 2, .total_ns = 0, .set_back_ns = 0 };
 
 	(void)state;
@@ -53,23 +55,31 @@ static void times_run_on_when_the_clock_is_set_back(void **state)
 	assert_int_equal(time_of(START_NS, &before), START_NS);
 	assert_string_equal(marks(), "");
 	assert_int_equal(time_of(START_NS - HOUR + 5, &after), START_NS + 5);
-	assert_string_equal(marks(), "/* clock set\nby -3600000000000 at 1700000000000000005 ahead 3600000000000 base 0\n*/\n");
+	assert_string_equal(
+		marks(),
+		"/* clock set\nby -3600000000000 at 1700000000000000005 ahead 3600000000000 base 0\n*/\n");
 	/* One that came late. */
 	assert_int_equal(time_of(START_NS + 3, &before), START_NS + 3);
 	assert_int_equal(time_of(START_NS - HOUR + 7, &after), START_NS + 7);
 	begin_batch();
 	assert_int_equal(time_of(START_NS + 9, &again), START_NS + 9);
-	assert_string_equal(marks(), "/* clock set\nby 3600000000000 at 1700000000000000009 ahead 0 base 0\n*/\n");
+	assert_string_equal(
+		marks(),
+		"/* clock set\nby 3600000000000 at 1700000000000000009 ahead 0 base 0\n*/\n");
 }
 
 static void a_trace_that_begins_after_a_step_has_the_clock_s_times(void **state)
 {
 	const struct ctrace_clock before = { .steps = 3, .total_ns = -HOUR, .set_back_ns = HOUR },
-				  after = { .steps = 4, .total_ns = -2 * HOUR, .set_back_ns = 2 * HOUR };
+				  after = { .steps = 4,
+					    .total_ns = -2 * HOUR,
+					    .set_back_ns = 2 * HOUR };
 
 	(void)state;
 	assert_int_equal(time_of(START_NS, &before), START_NS);
-	assert_string_equal(marks(), "/* clock set\nby 0 at 1700000000000000000 ahead 0 base 3600000000000\n*/\n");
+	assert_string_equal(
+		marks(),
+		"/* clock set\nby 0 at 1700000000000000000 ahead 0 base 3600000000000\n*/\n");
 	assert_int_equal(time_of(START_NS - HOUR + 1, &after), START_NS + 1);
 }
 
@@ -101,16 +111,19 @@ static void what_is_gone_on_with_goes_on_with_its_times(void **state)
 	ct_bin_clock_take(&bin_clock, text, sizeof text - 1);
 	assert_int_equal(time_of(START_NS, &same), START_NS + 11);
 	assert_string_equal(marks(), "");
-	/* The clock was set between the last event of the one process and the first of who goes on. */
+	/* The clock was set between the last event of the one process and the first of who goes on.
+	 */
 	ct_bin_clock_take(&bin_clock, text, sizeof text - 1);
 	bin_clock.steps = CT_BIN_CLOCK_UNKNOWN;
 	assert_int_equal(time_of(START_NS, &other), START_NS + 31);
-	assert_string_equal(marks(), "/* clock set\nby -20 at 1700000000000000031 ahead 31 base 100\n*/\n");
+	assert_string_equal(marks(),
+			    "/* clock set\nby -20 at 1700000000000000031 ahead 31 base 100\n*/\n");
 }
 
 static void the_next_generation_goes_on_with_its_times(void **state)
 {
-	const struct ctrace_clock before = { 0 }, after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR };
+	const struct ctrace_clock before = { 0 },
+				  after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR };
 	struct ct_bin_clock next;
 	struct ct_buf metadata = { 0 };
 	const struct ctrace_event event = { .time_ns = START_NS, .clock = &after };
@@ -119,7 +132,8 @@ static void the_next_generation_goes_on_with_its_times(void **state)
 	(void)time_of(START_NS, &before);
 	(void)time_of(START_NS, &after);
 	ct_bin_clock_inherit(&next, &bin_clock, &metadata);
-	assert_string_equal(ct_buf_text(&metadata), "/* clock set\nby 0 at 0 ahead 3600000000000 base 0\n*/\n");
+	assert_string_equal(ct_buf_text(&metadata),
+			    "/* clock set\nby 0 at 0 ahead 3600000000000 base 0\n*/\n");
 	ct_buf_clear(&metadata);
 	assert_int_equal(ct_bin_clock_time(&next, &event, &metadata), START_NS + HOUR);
 	assert_int_equal(metadata.size, 0);
@@ -128,10 +142,13 @@ static void the_next_generation_goes_on_with_its_times(void **state)
 
 static void marks_are_found_and_damaged_ones_passed_over(void **state)
 {
-	const struct ct_bin_clock_mark wanted = { .by_ns = -17, .at_ns = UINT64_MAX, .ahead_ns = 18, .base_ns = 19 };
-	static const char damaged[] = "/* clock set\nby x at 7 ahead 5 base 100\n*/\n/* clock set\nby 1 at 7 ahead 5 base 100 \n*/\n"
-				      "/* clock set\nby 1 at 7 ahead 5\n*/\n/* clock set\nby 1 at 7 ahead 5 base 100\n"
-				      "/* clock set\n\n*/\n/* clock set\n";
+	const struct ct_bin_clock_mark wanted = {
+		.by_ns = -17, .at_ns = UINT64_MAX, .ahead_ns = 18, .base_ns = 19
+	};
+	static const char damaged[] =
+		"/* clock set\nby x at 7 ahead 5 base 100\n*/\n/* clock set\nby 1 at 7 ahead 5 base 100 \n*/\n"
+		"/* clock set\nby 1 at 7 ahead 5\n*/\n/* clock set\nby 1 at 7 ahead 5 base 100\n"
+		"/* clock set\n\n*/\n/* clock set\n";
 	struct ct_bin_clock_mark mark;
 	struct ct_buf text = { 0 };
 	size_t at = 0;
@@ -157,7 +174,8 @@ static void marks_are_found_and_damaged_ones_passed_over(void **state)
 static void directories_stay_in_order(void **state)
 {
 	struct fixture *f = *state;
-	const struct ctrace_clock before = { 0 }, after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR };
+	const struct ctrace_clock before = { 0 },
+				  after = { .steps = 1, .total_ns = -HOUR, .set_back_ns = HOUR };
 	struct ctrace_stream stream = { .id = 0 };
 	struct ctrace_event_item item;
 	struct ctrace_event event;
@@ -184,7 +202,8 @@ static void directories_stay_in_order(void **state)
 	for (unsigned i = 1; i <= 5; i++) {
 		char wanted[40];
 
-		(void)snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)(START_NS + 1000 * i));
+		(void)snprintf(wanted, sizeof wanted, "%llu",
+			       (unsigned long long)(START_NS + 1000 * i));
 		assert_non_null(strstr(text, wanted));
 	}
 	assert_int_equal(count_lines(text), 5);
@@ -201,7 +220,8 @@ int main(void)
 		WITH(what_is_gone_on_with_goes_on_with_its_times),
 		WITH(the_next_generation_goes_on_with_its_times),
 		WITH(marks_are_found_and_damaged_ones_passed_over),
-		cmocka_unit_test_setup_teardown(directories_stay_in_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(directories_stay_in_order, fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,11 +7,15 @@
 #include "bin_fixture.h"
 
 static const struct ctrace_event_item items[] = {
-	{ .type = CTRACE_TYPE_TEXT, .size = 4, .data = "J\xDCRG" }, { .type = CTRACE_TYPE_UTF8, .size = 3, .data = "\xE2\x82\xAC" },
-	{ .type = CTRACE_TYPE_BINARY, .size = 1, .data = "\xDC" },  { .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
+	{ .type = CTRACE_TYPE_TEXT, .size = 4, .data = "J\xDCRG" },
+	{ .type = CTRACE_TYPE_UTF8, .size = 3, .data = "\xE2\x82\xAC" },
+	{ .type = CTRACE_TYPE_BINARY, .size = 1, .data = "\xDC" },
+	{ .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
 	{ .type = CTRACE_TYPE_TEXT, .size = 1, .data = "\xDF" },
 };
-static const struct ctrace_event all_types = { .component = "A", .component_size = 1, .item_count = 5, .items = items };
+static const struct ctrace_event all_types = {
+	.component = "A", .component_size = 1, .item_count = 5, .items = items
+};
 
 static void texts_become_utf8(void **state)
 {
@@ -49,7 +53,9 @@ static void what_would_be_too_long_stays(void **state)
 {
 	struct ct_bin_text text = { .encoding = CT_ENCODING_LATIN_1 };
 	char *bytes = malloc(CTRACE_MAX_ITEM_SIZE);
-	struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = CTRACE_MAX_ITEM_SIZE, .data = bytes };
+	struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT,
+					  .size = CTRACE_MAX_ITEM_SIZE,
+					  .data = bytes };
 	const struct ctrace_event large = { .item_count = 1, .items = &item };
 	const struct ctrace_event *got;
 
@@ -66,7 +72,8 @@ static void what_would_be_too_long_stays(void **state)
 	free(bytes);
 }
 
-/* A directory that has other classes by the numbers of the process's: what comes is written by numbers of the directory's own. */
+/* A directory that has other classes by the numbers of the process's: what comes is written by
+ * numbers of the directory's own. */
 static void a_number_that_is_taken_costs_no_event(void **state)
 {
 	struct fixture *f = *state;
@@ -95,9 +102,10 @@ static void a_number_that_is_taken_costs_no_event(void **state)
 	classes->table = table;
 	memcpy(classes->slots, slots, sizeof classes->slots);
 	fixture_close(f);
-	assert_int_equal(system("test \"$(babeltrace2 t.ctb 2>bt.err | grep -c ' COMP:1: ')\" = 20 && "
-				"test \"$(babeltrace2 t.ctb | grep -c ' OTHER:99: .*\"x\"')\" = 1 && test ! -s bt.err"),
-			 0);
+	assert_int_equal(
+		system("test \"$(babeltrace2 t.ctb 2>bt.err | grep -c ' COMP:1: ')\" = 20 && "
+		       "test \"$(babeltrace2 t.ctb | grep -c ' OTHER:99: .*\"x\"')\" = 1 && test ! -s bt.err"),
+		0);
 	free(other);
 	free(slots);
 }
@@ -108,7 +116,8 @@ static void texts_of_another_encoding_are_written_anew(void **state)
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
 	struct ctrace_event_item item;
-	struct ctrace_event event = text_event(f, &item, "C", 1, "\xC1\xC2\x4A"); /* AB and A umlaut in 273 */
+	/* AB and A umlaut in 273 */
+	struct ctrace_event event = text_event(f, &item, "C", 1, "\xC1\xC2\x4A");
 	char *text;
 
 	fixture_open(f, "FILE=t.ctb\nENCODING=ebcdic-273\n");

@@ -1,6 +1,6 @@
 /*
- * test_bin_directory.c - the directory that BINFILE writes and its metadata: whole or not there, and
- * nobody else's.
+ * test_bin_directory.c - the directory that BINFILE writes and its metadata: whole or not there,
+ * and nobody else's.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,9 @@ static void links_are_not_followed(void **state)
 		memset(&f->place, 0, sizeof f->place);
 		assert_int_not_equal(ct_emit_binfile.open(&f->context, &f->self), CTRACE_OK);
 		assert_int_equal(file_size("victim"), 9);
-		assert_int_equal(system("test -z \"$(ls elsewhere 2>/dev/null)\" && rm -rf t.ctb elsewhere victim"), 0);
+		assert_int_equal(
+			system("test -z \"$(ls elsewhere 2>/dev/null)\" && rm -rf t.ctb elsewhere victim"),
+			0);
 	}
 }
 
@@ -150,8 +152,10 @@ static void failing_stat_removes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(links_are_not_followed),          TEST(unfinished_metadata_take_no_name),
-		TEST(metadata_are_whole_or_not_there), TEST(forked_child_does_not_close_its_parents_directory),
+		TEST(links_are_not_followed),
+		TEST(unfinished_metadata_take_no_name),
+		TEST(metadata_are_whole_or_not_there),
+		TEST(forked_child_does_not_close_its_parents_directory),
 		TEST(failing_stat_removes_nothing),
 	};
 

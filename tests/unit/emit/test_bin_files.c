@@ -26,7 +26,8 @@ static void more_streams_than_open_files(void **state)
 		}
 		assert_int_equal(write_events(f, events, COUNT, streams, COUNT), CTRACE_OK);
 	}
-	(void)snprintf(command, sizeof command, "test $(ls /proc/%d/fd | wc -l) -lt 90", (int)getpid());
+	(void)snprintf(command, sizeof command, "test $(ls /proc/%d/fd | wc -l) -lt 90",
+		       (int)getpid());
 	assert_int_equal(system(command), 0);
 	fixture_close(f);
 	assert_numbers("t.ctb", 0, 3 * COUNT);
@@ -43,7 +44,8 @@ static void flush_reaches_the_disk_or_says_so(void **state)
 	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OUTPUT_ERROR);
 	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK);
 	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
-	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK); /* nothing new: not even asked */
+	/* nothing new: not even asked */
+	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK);
 }
 
 static void stream_is_continued_by_one_read(void **state)
@@ -59,7 +61,8 @@ static void stream_is_continued_by_one_read(void **state)
 		fixture_close(f);
 		f->context.recovering = recovering != 0;
 		fixture_open(f, NULL);
-		ct_os_fail(CT_OS_READ, 1, 1000, EIO); /* the head of the last packet, and nothing more */
+		/* the head of the last packet, and nothing more */
+		ct_os_fail(CT_OS_READ, 1, 1000, EIO);
 		assert_int_equal(write_numbered(f, &stream, 200 + recovering, 1), CTRACE_OK);
 		ct_os_fail(CT_OS_READ, 0, 0, 0);
 	}
@@ -94,10 +97,12 @@ static void stream_links_are_not_followed(void **state)
 
 static void stream_names(void **state)
 {
-	static const char *const wrong[] = { "",          "stream.",      "stream.x",      "stream.1x",
-					     "stream.01", "stream.65536", "stream.123456", "stream.-1",
-					     "Stream.1",  "stream.lostt", "stream.los",    "metadata",
-					     "stream_1" };
+	static const char *const wrong[] = {
+		"",          "stream.",      "stream.x",      "stream.1x",
+		"stream.01", "stream.65536", "stream.123456", "stream.-1",
+		"Stream.1",  "stream.lostt", "stream.los",    "metadata",
+		"stream_1"
+	};
 	uint32_t id = 77;
 
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * test_bin_lock.c - a file of a directory is locked once, by one process, and under the name that leads to it.
+ * test_bin_lock.c - a file of a directory is locked once, by one process, and under the name that
+ * leads to it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +68,8 @@ static void put_another_there(const char *name)
 	assert_int_equal(system("echo new > new && mv new metadata"), 0);
 }
 
-/* Between the opening and the lock the file is replaced: the lock is on the file that has the name. */
+/* Between the opening and the lock the file is replaced: the lock is on the file that has the name.
+ */
 static void lock_is_on_the_file_that_has_the_name(void **state)
 {
 	struct ct_file_id id;
@@ -113,8 +115,8 @@ static void let_another_thread_try(const char *name)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* The consumer thread and the recovery thread may want one directory at the same time.  The one that comes second must not even open the file: closing
- * it would drop the lock of the first. */
+/* The consumer thread and the recovery thread may want one directory at the same time.  The one
+ * that comes second must not even open the file: closing it would drop the lock of the first. */
 static void two_threads_do_not_lock_one_file(void **state)
 {
 	struct ct_file_id id;
@@ -155,7 +157,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(locked_file_is_nobody_elses, setup, teardown),
 		cmocka_unit_test_setup_teardown(same_process_does_not_lock_twice, setup, teardown),
-		cmocka_unit_test_setup_teardown(lock_is_on_the_file_that_has_the_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_is_on_the_file_that_has_the_name, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(two_threads_do_not_lock_one_file, setup, teardown),
 	};
 

@@ -58,7 +58,8 @@ static void losses_go_on_over_generations(void **state)
 	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
 	char *errors, *text;
 
-	fixture_open(f, "FILE=t_$(GEN).ctb\nMAXFILESIZE=1\nMAXGENERATION=2\n"); /* each batch turns */
+	/* each batch turns */
+	fixture_open(f, "FILE=t_$(GEN).ctb\nMAXFILESIZE=1\nMAXGENERATION=2\n");
 	stream.lost = 2;
 	assert_int_equal(write_numbered(f, &stream, 0, 1), CTRACE_OK);
 	assert_string_equal(strrchr(f->place.path, '/'), "/t_1.ctb");

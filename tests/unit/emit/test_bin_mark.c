@@ -7,7 +7,8 @@
 
 static void the_last_mark_counts(void **state)
 {
-	static const char text[] = "x /* closed\nstream.1 5\n*/\nevent\n/* closed\nstream.1 9\n*/\nmore /* closed\nno end";
+	static const char text[] =
+		"x /* closed\nstream.1 5\n*/\nevent\n/* closed\nstream.1 9\n*/\nmore /* closed\nno end";
 	size_t end = 0;
 	const char *mark = ct_bin_mark_find(text, sizeof text - 1, CT_BIN_MARK_CLOSED, &end);
 
@@ -34,7 +35,9 @@ static void what_is_added_is_taken(void **state)
 	ct_bin_mark_add(&text, 3, &(struct ct_bin_mark){ .value = 17 });
 	ct_bin_mark_add(&text, 4, &(struct ct_bin_mark){ .value = 0 }); /* nothing to tell */
 	ct_buf_add_text(&text, CT_BIN_MARK_END CT_BIN_MARK_CLOSED);
-	ct_bin_mark_add(&text, 3, &(struct ct_bin_mark){ .value = 1234567890123u, .last_at = 1234567000000u });
+	ct_bin_mark_add(
+		&text, 3,
+		&(struct ct_bin_mark){ .value = 1234567890123u, .last_at = 1234567000000u });
 	ct_bin_mark_add(&text, CT_BIN_LOST, &(struct ct_bin_mark){ .value = 66 });
 	ct_buf_add_text(&text, CT_BIN_MARK_END);
 	assert_int_equal(take(ct_buf_text(&text), &directory), CTRACE_OK);

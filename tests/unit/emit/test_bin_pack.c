@@ -1,5 +1,6 @@
 /*
- * test_bin_pack.c - directories that are closed for good are compressed, and let go when they are wanted.
+ * test_bin_pack.c - directories that are closed for good are compressed, and let go when they are
+ * wanted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,8 @@ static int set_up(void **state)
 }
 
 /* Into `generation`, however many batches that takes.  Gives the number of the next event. */
-static unsigned write_until(struct fixture *f, struct ctrace_stream *stream, const char *generation, unsigned next)
+static unsigned write_until(struct fixture *f, struct ctrace_stream *stream, const char *generation,
+			    unsigned next)
 {
 	for (; access(generation, F_OK) != 0; next += 10)
 		assert_int_equal(write_numbered(f, stream, next, 10), CTRACE_OK);
@@ -63,7 +65,8 @@ static void it_comes_round(void **state)
 	second = write_until(f, &stream, "t.ctb_2", 0);
 	third = write_until(f, &stream, "t.ctb_3", second);
 	ct_bin_pack_end();
-	assert_int_equal(close(open("t.ctb_1/.stream.9.new", O_CREAT | O_WRONLY, 0600)), 0); /* of one that was killed */
+	/* of one that was killed */
+	assert_int_equal(close(open("t.ctb_1/.stream.9.new", O_CREAT | O_WRONLY, 0600)), 0);
 	next = write_until(f, &stream, "t.ctb_1/stream.0", third);
 	assert_int_equal(access("t.ctb_1/stream.0.zst", F_OK), -1);
 	assert_int_equal(access("t.ctb_1/.stream.9.new", F_OK), -1);
@@ -83,7 +86,8 @@ static void the_last_directory_of_a_process(void **state)
 	assert_int_equal(write_numbered(f, &stream, 0, 100), CTRACE_OK);
 	f->context.ending = true;
 	fixture_close(f);
-	assert_int_equal(access("t.ctb/stream.0", F_OK), 0); /* events may be left that come into it */
+	/* events may be left that come into it */
+	assert_int_equal(access("t.ctb/stream.0", F_OK), 0);
 	ct_bin_pack_end();
 	assert_int_equal(access("t.ctb/stream.0", F_OK), -1);
 	/* Whoever goes on all the same does so beside it. */
@@ -108,7 +112,8 @@ static void nobody_asks_for_it(void **state)
 	assert_numbers("t.ctb", 0, 100);
 }
 
-static struct ct_bin_directory *make_directory(struct fixture *f, const char *path, const struct ct_trace_info *info)
+static struct ct_bin_directory *make_directory(struct fixture *f, const char *path,
+					       const struct ct_trace_info *info)
 {
 	const struct ct_bin_claim claim = { .info = info, .may_replace_own = true };
 	struct ct_bin_directory *directory;
@@ -173,9 +178,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_generation_that_is_full),    TEST(it_comes_round),
+		TEST(a_generation_that_is_full),       TEST(it_comes_round),
 		TEST(the_last_directory_of_a_process), TEST(nobody_asks_for_it),
-		TEST(one_that_is_wanted_is_let_go), TEST(a_child_has_none),
+		TEST(one_that_is_wanted_is_let_go),    TEST(a_child_has_none),
 		TEST(the_module_can_be_had),
 	};
 

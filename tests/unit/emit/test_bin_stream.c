@@ -22,7 +22,9 @@ static size_t read_heads(const char *path, struct ct_packet_head *heads, size_t 
 	read_stream(path);
 	while (at < bytes.size) {
 		assert_true(count < capacity);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &heads[count]), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at,
+						       bytes.size - at, &heads[count]),
+				 CTRACE_OK);
 		at += heads[count++].packet_bits / 8;
 	}
 	assert_int_equal(at, bytes.size);
@@ -138,8 +140,10 @@ static void many_classes_and_the_generic_one(void **state)
 static void events_that_differ_in_level_and_type(void **state)
 {
 	struct fixture *f = *state;
-	struct ctrace_event_item items[2] = { { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" },
-					      { .type = CTRACE_TYPE_BINARY, .size = 3, .data = "abc" } };
+	struct ctrace_event_item items[2] = {
+		{ .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" },
+		{ .type = CTRACE_TYPE_BINARY, .size = 3, .data = "abc" }
+	};
 	struct ctrace_stream stream = { .id = 0 };
 	struct ctrace_event events[2000];
 	char *text;
@@ -161,10 +165,13 @@ static void events_that_differ_in_level_and_type(void **state)
 		const char *end = strchr(line, '\n');
 		char wanted[48];
 
-		(void)snprintf(wanted, sizeof wanted, "TRACE_%s C:%u: ", i % 2 == 0 ? "DEBUG (14)" : "INFO (6)", i % 2000 / 4);
+		(void)snprintf(wanted, sizeof wanted,
+			       "TRACE_%s C:%u: ", i % 2 == 0 ? "DEBUG (14)" : "INFO (6)",
+			       i % 2000 / 4);
 		assert_non_null(memmem(line, (size_t)(end - line), wanted, strlen(wanted)));
-		assert_non_null(
-			memmem(line, (size_t)(end - line), i / 2 % 2 == 0 ? "= \"abc\"" : "[0] = 0x61", i / 2 % 2 == 0 ? 7 : 10));
+		assert_non_null(memmem(line, (size_t)(end - line),
+				       i / 2 % 2 == 0 ? "= \"abc\"" : "[0] = 0x61",
+				       i / 2 % 2 == 0 ? 7 : 10));
 		line = end + 1;
 	}
 	free(text);
@@ -204,7 +211,9 @@ static void nothing_to_write_writes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
-	const struct ctrace_batch empty = { .size = sizeof empty, .event_count = 5, .streams = &stream, .stream_count = 1 };
+	const struct ctrace_batch empty = {
+		.size = sizeof empty, .event_count = 5, .streams = &stream, .stream_count = 1
+	};
 
 	fixture_open(f, "FILE=t.ctb\n");
 	assert_int_equal(ct_emit_binfile.write(f->self, &empty), CTRACE_OK);
@@ -212,7 +221,8 @@ static void nothing_to_write_writes_nothing(void **state)
 	assert_int_equal(access("t.ctb/stream.0", F_OK), -1);
 }
 
-/* What was lost before the first packet of a file stands between it and an empty one, where viewers count. */
+/* What was lost before the first packet of a file stands between it and an empty one, where viewers
+ * count. */
 static void losses_before_the_first_packet_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -228,7 +238,9 @@ static void losses_before_the_first_packet_are_told(void **state)
 	assert_int_equal(fread(file, 1, sizeof file, in), sizeof file);
 	(void)fclose(in);
 	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(ct_packet_decode_head(file + i * CT_PACKET_HEAD, CT_PACKET_HEAD, &heads[i]), CTRACE_OK);
+		assert_int_equal(
+			ct_packet_decode_head(file + i * CT_PACKET_HEAD, CT_PACKET_HEAD, &heads[i]),
+			CTRACE_OK);
 	assert_int_equal(heads[0].discarded, 0);
 	assert_int_equal(heads[0].content_bits, 8 * CT_PACKET_HEAD);
 	assert_int_equal(heads[1].discarded, 7);
@@ -255,7 +267,8 @@ int main(void)
 		TEST(the_bytes_of_a_run_are_those_of_the_file),
 		TEST(nothing_to_write_writes_nothing),
 		TEST(losses_before_the_first_packet_are_told),
-		TEST(many_classes_and_the_generic_one), /* the last: it leaves no room in the table */
+		/* the last: it leaves no room in the table */
+		TEST(many_classes_and_the_generic_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

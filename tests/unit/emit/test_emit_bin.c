@@ -1,5 +1,6 @@
 /*
- * test_emit_bin.c - BINFILE as a user meets it: properties, names, generations, failures; what it writes goes through babeltrace2.
+ * test_emit_bin.c - BINFILE as a user meets it: properties, names, generations, failures; what it
+ * writes goes through babeltrace2.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,9 @@ static void viewer_sees_names_levels_and_types(void **state)
 		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x2A\0\0\0" },
 		{ .type = CTRACE_TYPE_COMPX, .size = 3, .data = "\x01\0\0" },
 		{ .type = CTRACE_TYPE_UTF8, .size = 3, .data = "\xE2\x82\xAC" },
-		{ .type = CTRACE_TYPE_COMP5S, .size = 8, .data = "\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF" },
+		{ .type = CTRACE_TYPE_COMP5S,
+		  .size = 8,
+		  .data = "\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF" },
 		{ .type = CTRACE_TYPE_COMPXS, .size = 5, .data = "\xFF\xFF\xFF\xFF\xFD" },
 		{ .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
 		{ .type = CTRACE_TYPE_BINARY, .size = 0, .data = NULL },
@@ -76,7 +79,9 @@ static void viewer_sees_names_levels_and_types(void **state)
 
 	fixture_open(f, "FILE=t.ctb\n");
 	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
-	text = babeltrace("--fields=loglevel,trace:hostname,trace:procname,trace:vpid --clock-date t.ctb", NULL);
+	text = babeltrace(
+		"--fields=loglevel,trace:hostname,trace:procname,trace:vpid --clock-date t.ctb",
+		NULL);
 	for (size_t i = 0; i < CT_COUNT(wanted); i++)
 		if (strstr(text, wanted[i]) == NULL)
 			fail_msg("no %s in %s", wanted[i], text);
@@ -102,22 +107,28 @@ static void viewer_reads_extremes(void **state)
 	for (size_t i = 0; i < sizeof big; i++)
 		big[i] = (unsigned char)(i * 13);
 	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++)
-		many[i] = (struct ctrace_event_item){ .type = i % CTRACE_TYPE_COUNT,
-						      .size = i % CTRACE_TYPE_COUNT == CTRACE_TYPE_ADDRESS ? 8 : i / 8 % 9,
-						      .data = big + i };
+		many[i] = (struct ctrace_event_item){
+			.type = i % CTRACE_TYPE_COUNT,
+			.size = i % CTRACE_TYPE_COUNT == CTRACE_TYPE_ADDRESS ? 8 : i / 8 % 9,
+			.data = big + i
+		};
 	for (uint32_t type = CTRACE_TYPE_COMP5; type <= CTRACE_TYPE_COMPXS; type++)
 		for (uint32_t size = 1; type != CTRACE_TYPE_UTF8 && size <= 8; size++)
-			widths[width_count++] = (struct ctrace_event_item){ .type = type, .size = size, .data = big + size };
+			widths[width_count++] = (struct ctrace_event_item){ .type = type,
+									    .size = size,
+									    .data = big + size };
 	for (uint32_t i = 0; i < CT_COUNT(events); i++) {
 		struct ctrace_event *event = &events[count++];
 
 		*event = (struct ctrace_event){
 			.time_ns =
-				START_NS + (uint64_t)i * (i % 100 == 0 ? 1000000000u : 1000u) * (i < 700), /* stands still at the end */
+				/* stands still at the end */
+			START_NS + (uint64_t)i * (i % 100 == 0 ? 1000000000u : 1000u) * (i < 700),
 			.component = i % 2 == 0 ? "A.B" : "we\"ird\n\\\x1B[31m\xFF",
 			.component_size = i % 2 == 0 ? 3 : 14,
 			.component_id = i % 2,
-			.event_id = i < 1200 ? i : UINT32_MAX - i, /* more classes than the short form has ids */
+			/* more classes than the short form has ids */
+			.event_id = i < 1200 ? i : UINT32_MAX - i,
 			.level = i % CTRACE_LEVEL_COUNT,
 			.pid = 4711,
 			.tid = 1 + i / 400,
@@ -215,7 +226,8 @@ static void generation_keeps_to_its_size(void **state)
 		uint32_t before = (uint32_t)f->place.extra;
 		struct stat info;
 
-		assert_int_equal(write_numbered(f, &stream, first, 1000), CTRACE_OK); /* some 18 KB */
+		/* some 18 KB */
+		assert_int_equal(write_numbered(f, &stream, first, 1000), CTRACE_OK);
 		turns += f->place.extra != before;
 		(void)snprintf(path, sizeof path, "t.ctb_%u/stream.0", (unsigned)f->place.extra);
 		assert_int_equal(stat(path, &info), 0);
@@ -234,13 +246,16 @@ static void a_generation_is_no_larger_than_it_may_be(void **state)
 	fixture_open(f, "FILE=t.ctb\nMAXFILESIZE=64\nMAXGENERATION=3\n");
 	for (unsigned batch = 0; batch < 40; batch++) {
 		struct ctrace_event events[20];
-		struct ctrace_batch given = { .events = events, .event_count = 20, .streams = &stream, .stream_count = 1 };
+		struct ctrace_batch given = {
+			.events = events, .event_count = 20, .streams = &stream, .stream_count = 1
+		};
 
 		memset(events, 0, sizeof events);
 		for (unsigned i = 0; i < 20; i++)
-			events[i] = (struct ctrace_event){
-				.component = "C", .component_size = 1, .event_id = id++, .time_ns = f->now_ns++
-			};
+			events[i] = (struct ctrace_event){ .component = "C",
+							   .component_size = 1,
+							   .event_id = id++,
+							   .time_ns = f->now_ns++ };
 		assert_int_equal(write_as_runs(&ct_emit_binfile, f->self, &given), CTRACE_OK);
 	}
 	assert_true(f->place.extra > 1);
@@ -253,13 +268,15 @@ static void a_generation_is_no_larger_than_it_may_be(void **state)
 		assert_int_equal(stat(path, &metadata), 0);
 		(void)snprintf(path, sizeof path, "t.ctb_%u/stream.0", i);
 		assert_int_equal(stat(path, &events), 0);
-		assert_in_range(metadata.st_size + events.st_size, 32u << 10, (64u << 10) + 64); /* and the closing mark */
+		/* and the closing mark */
+		assert_in_range(metadata.st_size + events.st_size, 32u << 10, (64u << 10) + 64);
 	}
 }
 
 static void the_group_may_read_all_of_it(void **state)
 {
-	static const char *const names[] = { "t.ctb/metadata", "t.ctb/stream.0", "t.ctb/stream.lost" };
+	static const char *const names[] = { "t.ctb/metadata", "t.ctb/stream.0",
+					     "t.ctb/stream.lost" };
 	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0 };
@@ -322,7 +339,8 @@ static void failed_write_is_as_if_it_had_not_been(void **state)
 
 			for (uint32_t i = 0; i < 3; i++) {
 				(void)snprintf(texts[i], sizeof texts[i], "number %u.", next + i);
-				events[i] = text_event(f, &items[i], "COMP", next + i, texts[i]); /* new classes each time */
+				/* new classes each time */
+				events[i] = text_event(f, &items[i], "COMP", next + i, texts[i]);
 				events[i].stream = i;
 			}
 			memcpy(before, streams, sizeof before);
@@ -361,7 +379,8 @@ static void failed_cut_is_made_up_for(void **state)
 	events[1].stream = 1;
 	struct ctrace_stream two[2] = { stream, { .id = 1 } };
 
-	/* The metadata and the first stream are written, the second is not, and nothing can be cut. */
+	/* The metadata and the first stream are written, the second is not, and nothing can be cut.
+	 */
 	ct_os_fail(CT_OS_WRITE, 2, 1, EIO);
 	ct_os_fail(CT_OS_TRUNCATE, 1, 10, EIO);
 	assert_int_equal(write_events(f, events, 2, two, 2), CTRACE_OUTPUT_ERROR);
@@ -386,7 +405,8 @@ static void failed_generation_leaves_the_old_one(void **state)
 	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
 	assert_memory_equal(&place, &f->place, sizeof place);
 	assert_int_equal(access("t.ctb_2", F_OK), -1);
-	/* Its metadata are there, so it is the place.  A class and the packets do not come in: it stays without an event. */
+	/* Its metadata are there, so it is the place.  A class and the packets do not come in: it
+	 * stays without an event. */
 	for (unsigned skip = 2; skip < 4; skip++) {
 		ct_os_fail(CT_OS_WRITE, skip == 2 ? 2 : 1, 100, ENOSPC);
 		assert_int_equal(write_numbered(f, &stream, 2, 1), CTRACE_OUTPUT_ERROR);
@@ -421,11 +441,13 @@ static void rotating_turns_generations(void **state)
 
 	fixture_open(f, "FILE=t.ctb\nMAXGENERATION=3\n");
 	assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
-	assert_int_equal(f->place.extra, 1); /* nothing has been written to it: it is new as it is */
+	/* nothing has been written to it: it is new as it is */
+	assert_int_equal(f->place.extra, 1);
 	for (unsigned first = 0; first < 40; first += 10) {
 		assert_int_equal(write_numbered(f, &stream, first, 10), CTRACE_OK);
 		assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
-		assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK); /* asked twice: one */
+		/* asked twice: one */
+		assert_int_equal(ct_emitter_rotate(&ct_emit_binfile, f->self), CTRACE_OK);
 	}
 	assert_int_equal(f->place.extra, 2);
 	assert_int_equal(write_numbered(f, &stream, 40, 5), CTRACE_OK);
@@ -477,8 +499,8 @@ static void what_cannot_be_rotated_goes_on(void **state)
 	assert_numbers("t.ctb_1", 0, 20);
 }
 
-/* Killed when the new directory has events that are not committed: its place is, so they are found and cut; the ring's place still speaks of the
- * old directory. */
+/* Killed when the new directory has events that are not committed: its place is, so they are found
+ * and cut; the ring's place still speaks of the old directory. */
 static void recovery_after_rotating(void **state)
 {
 	struct fixture *f = *state;
@@ -508,7 +530,8 @@ static void recovery_after_rotating(void **state)
 
 static const char *wanted_point;
 static unsigned points_to_pass;
-static bool numbers_are_taken; /* by a directory of ours, as when another of our threads opens its files again */
+/* by a directory of ours, as when another of our threads opens its files again */
+static bool numbers_are_taken;
 
 static void program_takes_all_descriptors(void)
 {
@@ -553,11 +576,13 @@ static void assert_program_files_untouched(void)
 	}
 }
 
-/* Held between the look at a descriptor and its use, at each use of a batch, while the program closes everything and opens files of its
- * own: they stay as they are, and each event is there once in the end. */
+/* Held between the look at a descriptor and its use, at each use of a batch, while the program
+ * closes everything and opens files of its own: they stay as they are, and each event is there once
+ * in the end. */
 static void programs_files_are_never_ours(void **state)
 {
-	static const char *const points[] = { "os.opened", "os.write", "os.truncate", "bin.lock", "bin.reached" };
+	static const char *const points[] = { "os.opened", "os.write", "os.truncate", "bin.lock",
+					      "bin.reached" };
 	struct fixture *f = *state;
 	unsigned held = 0;
 
@@ -572,7 +597,10 @@ static void programs_files_are_never_ours(void **state)
 				enum ctrace_status status;
 
 				memset(&f->place, 0, sizeof f->place);
-				fixture_open(f, generations != 0 ? "FILE=t.ctb\nMAXFILESIZE=1\nMAXGENERATION=9\n" : "FILE=t.ctb\n");
+				fixture_open(
+					f, generations != 0
+						   ? "FILE=t.ctb\nMAXFILESIZE=1\nMAXGENERATION=9\n"
+						   : "FILE=t.ctb\n");
 				assert_int_equal(write_numbered(f, &stream, 0, 10), CTRACE_OK);
 				wanted_point = points[point];
 				points_to_pass = skip;
@@ -589,9 +617,14 @@ static void programs_files_are_never_ours(void **state)
 				fixture_close(f);
 				assert_numbers(generations != 0 ? "t.ctb_*" : "t.ctb", 0, 20);
 				assert_int_equal(close_range(3, ~0u, 0), 0);
-				/* An empty file may be left in the directory that has the number; nothing of it is changed or gone. */
-				assert_int_equal(system("rm -f other/.metadata.new other/stream.[1-9]; test ! -s other/stream.0"), 0);
-				assert_int_equal(system("test $(ls -A other | wc -l) = 2 && rm -rf t.ctb* program.*"), 0);
+				/* An empty file may be left in the directory that has the number;
+				 * nothing of it is changed or gone. */
+				assert_int_equal(
+					system("rm -f other/.metadata.new other/stream.[1-9]; test ! -s other/stream.0"),
+					0);
+				assert_int_equal(
+					system("test $(ls -A other | wc -l) = 2 && rm -rf t.ctb* program.*"),
+					0);
 				f->context.start_ns++;
 			}
 		}

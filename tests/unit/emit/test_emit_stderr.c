@@ -1,5 +1,6 @@
 /*
- * test_emit_stderr.c - STDERR on files, on pipes that nobody reads, on closed and broken descriptors.
+ * test_emit_stderr.c - STDERR on files, on pipes that nobody reads, on closed and broken
+ * descriptors.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -95,7 +96,9 @@ static void large_batches_and_losses(void **state)
 	assert_int_equal(fixture_write(fixture, 2000, 1), CTRACE_OK);
 	redirect(kept);
 	assert_int_equal(fixture_check_events(fixture, "err", 0), 2001);
-	assert_int_equal(fixture_count(fixture, "err", "# Lost             = 5 overwritten (process 17356)\n"), 1);
+	assert_int_equal(fixture_count(fixture, "err",
+				       "# Lost             = 5 overwritten (process 17356)\n"),
+			 1);
 	close(file);
 }
 
@@ -109,7 +112,8 @@ static void empty_pipe(int from, int to)
 		assert_int_equal(write(to, data, (size_t)got), got);
 }
 
-/* Nobody reads: the batch fails in bounded time, and comes again until all is out, each event once. */
+/* Nobody reads: the batch fails in bounded time, and comes again until all is out, each event once.
+ */
 static void a_full_pipe(void **state)
 {
 	struct fixture *fixture = *state;
@@ -170,7 +174,9 @@ static void long_lines(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	batch = fixture_batch(fixture, 0, 50);
 	for (unsigned i = 0; i < 50; i += 2)
-		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+								.size = sizeof text,
+								.data = text };
 	redirect(ends[1]);
 	do {
 		status = (int)ct_emit_stderr.write(fixture->self, &batch);
@@ -201,7 +207,9 @@ static void torn_lines_are_ended(void **state)
 	assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	batch = fixture_batch(fixture, 0, 1);
-	fixture->items[0] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+	fixture->items[0] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+							.size = sizeof text,
+							.data = text };
 	redirect(ends[1]);
 	status = ct_emit_stderr.write(fixture->self, &batch);
 	empty_pipe(ends[0], file);
@@ -209,7 +217,8 @@ static void torn_lines_are_ended(void **state)
 	assert_int_equal(fixture_write(fixture, 5, 1), CTRACE_OK);
 	redirect(kept);
 	assert_int_equal(status, CTRACE_OUTPUT_ERROR);
-	assert_int_equal(fixture_count(fixture, "err", "xxxx\n15:12:27.993 MF.RTS 255 1 \"e000005\"\n"), 1);
+	assert_int_equal(
+		fixture_count(fixture, "err", "xxxx\n15:12:27.993 MF.RTS 255 1 \"e000005\"\n"), 1);
 	close(ends[0]);
 	close(ends[1]);
 	close(file);
@@ -224,7 +233,8 @@ static void closed_and_broken(void **state)
 
 	(void)sigemptyset(&sigpipe);
 	(void)sigaddset(&sigpipe, SIGPIPE);
-	assert_int_equal(sigprocmask(SIG_BLOCK, &sigpipe, NULL), 0); /* as on the consumer thread's thread */
+	/* as on the consumer thread's thread */
+	assert_int_equal(sigprocmask(SIG_BLOCK, &sigpipe, NULL), 0);
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	close(STDERR_FILENO);
 	closed = fixture_write(fixture, 0, 2);
@@ -259,8 +269,12 @@ static int init_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contract),      cmocka_unit_test(defaults), WITH_FIXTURE(large_batches_and_losses),
-		WITH_FIXTURE(a_full_pipe),       WITH_FIXTURE(long_lines),   WITH_FIXTURE(torn_lines_are_ended),
+		cmocka_unit_test(contract),
+		cmocka_unit_test(defaults),
+		WITH_FIXTURE(large_batches_and_losses),
+		WITH_FIXTURE(a_full_pipe),
+		WITH_FIXTURE(long_lines),
+		WITH_FIXTURE(torn_lines_are_ended),
 		WITH_FIXTURE(closed_and_broken),
 	};
 

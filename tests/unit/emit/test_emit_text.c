@@ -1,5 +1,6 @@
 /*
- * test_emit_text.c - TEXTFILE driven as the consumer drives it: exact files, generations, failures, recovery, MULTIPROC.
+ * test_emit_text.c - TEXTFILE driven as the consumer drives it: exact files, generations, failures,
+ * recovery, MULTIPROC.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -73,10 +74,11 @@ static void whole_file_byte_for_byte(void **state)
 	assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
 	text = fixture_read(fixture, LOG);
 	assert_memory_equal(text, MARK, strlen(MARK));
-	assert_non_null(strstr(text, "# Format           = $(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)\n"
-				     "15:12:27.993 MF.RTS 255 1 \"e000000\"\n"
-				     "15:12:27.993 MF.RTS 255 1 \"e000001\"\n"
-				     "15:12:27.993 MF.RTS 255 1 \"e000002\"\n"));
+	assert_non_null(
+		strstr(text, "# Format           = $(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)\n"
+			     "15:12:27.993 MF.RTS 255 1 \"e000000\"\n"
+			     "15:12:27.993 MF.RTS 255 1 \"e000001\"\n"
+			     "15:12:27.993 MF.RTS 255 1 \"e000002\"\n"));
 	free(text);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 	assert_place(fixture, LOG, 1);
@@ -144,9 +146,11 @@ static void hostile_paths_are_refused(void **state)
 
 	fixture_put(fixture, "victim", "untouched\n");
 	for (unsigned kind = 0; kind < 4; kind++) {
-		static const char *const make[] = { "ln -s victim", "ln victim", "mkfifo", "mkdir" };
+		static const char *const make[] = { "ln -s victim", "ln victim", "mkfifo",
+						    "mkdir" };
 
-		(void)snprintf(command, sizeof command, "cd '%s' && rm -rf %s && %s %s", fixture->directory, LOG, make[kind], LOG);
+		(void)snprintf(command, sizeof command, "cd '%s' && rm -rf %s && %s %s",
+			       fixture->directory, LOG, make[kind], LOG);
 		assert_int_equal(system(command), 0);
 		assert_int_not_equal(fixture_open(fixture), CTRACE_OK);
 		assert_null(fixture->self);
@@ -166,7 +170,9 @@ static void large_batches(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	batch = fixture_batch(fixture, 0, 100);
 	for (unsigned i = 0; i < 100; i++)
-		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+								.size = sizeof text,
+								.data = text };
 	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
 	assert_int_equal(fixture_count(fixture, LOG, "x\"\n"), 100);
 	assert_place(fixture, LOG, 1);
@@ -236,7 +242,8 @@ static void generations_turn_at_the_byte(void **state)
 		assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
 		batch = fixture_batch(fixture, 1, 1);
 		fixture->items[0].data = text;
-		fixture->items[0].size = (uint32_t)(1024 - missing - fixture->place.offset - (line_size() - 7));
+		fixture->items[0].size =
+			(uint32_t)(1024 - missing - fixture->place.offset - (line_size() - 7));
 		assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OK);
 		assert_int_equal(fixture->place.offset, 1024 - missing);
 		assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
@@ -278,12 +285,15 @@ static void a_batch_larger_than_all_generations(void **state)
 	ct_os_fail(CT_OS_WRITE, 7, 1, EIO);
 	assert_int_equal(fixture_write(fixture, 1000, 1000), CTRACE_OUTPUT_ERROR);
 	assert_int_equal(fixture_write(fixture, 1000, 1000), CTRACE_OK);
-	assert_int_equal(fixture_count(fixture, "g1.log", "e001999") + fixture_count(fixture, "g2.log", "e001999"), 1);
+	assert_int_equal(fixture_count(fixture, "g1.log", "e001999") +
+				 fixture_count(fixture, "g2.log", "e001999"),
+			 1);
 	assert_int_equal(fixture_count(fixture, "g1.log", MARK), 1);
 	assert_int_equal(fixture_count(fixture, "g2.log", MARK), 1);
 }
 
-/* A failure at every place that can fail: the output stands where it stood, and goes on without a gap when it works again. */
+/* A failure at every place that can fail: the output stands where it stood, and goes on without a
+ * gap when it works again. */
 static void every_failure_is_taken_back(void **state)
 {
 	static const enum ct_os_call calls[] = { CT_OS_WRITE, CT_OS_OPEN, CT_OS_TRUNCATE };
@@ -315,10 +325,12 @@ static void every_failure_is_taken_back(void **state)
 				if (status != CTRACE_OK) {
 					assert_int_equal(status, CTRACE_OUTPUT_ERROR);
 					assert_int_equal(error, errors[call]);
-					assert_memory_equal(&fixture->place, &before, sizeof before);
+					assert_memory_equal(&fixture->place, &before,
+							    sizeof before);
 					/* Unless cutting is what fails, the file is what it was. */
 					if (calls[call] != CT_OS_TRUNCATE)
-						assert_int_equal(size_of(fixture, "t1"), before.offset);
+						assert_int_equal(size_of(fixture, "t1"),
+								 before.offset);
 				}
 				if (status != CTRACE_OK)
 					assert_int_equal(fixture_write(fixture, 5, 60), CTRACE_OK);
@@ -337,7 +349,8 @@ static void every_failure_is_taken_back(void **state)
 	}
 }
 
-/* Cutting back fails too: the bytes beyond the place do not count, and are gone before the next batch. */
+/* Cutting back fails too: the bytes beyond the place do not count, and are gone before the next
+ * batch. */
 static void cutting_back_later(void **state)
 {
 	struct fixture *fixture = *state;
@@ -349,7 +362,9 @@ static void cutting_back_later(void **state)
 	assert_int_equal(fixture_write(fixture, 0, 1), CTRACE_OK);
 	batch = fixture_batch(fixture, 1, 8);
 	for (unsigned i = 0; i < 8; i++)
-		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+		fixture->items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+								.size = sizeof text,
+								.data = text };
 	ct_os_fail(CT_OS_WRITE, 1, 1, ENOSPC);
 	ct_os_fail(CT_OS_TRUNCATE, 0, 2, EIO);
 	assert_int_equal(ct_emit_textfile.write(fixture->self, &batch), CTRACE_OUTPUT_ERROR);
@@ -375,7 +390,8 @@ static void removed_and_replaced_files(void **state)
 	assert_int_equal(fixture_check_events(fixture, LOG, 2), 4);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 
-	(void)snprintf(command, sizeof command, "cd '%s' && mv %s old && echo '# new' > %s", fixture->directory, LOG, LOG);
+	(void)snprintf(command, sizeof command, "cd '%s' && mv %s old && echo '# new' > %s",
+		       fixture->directory, LOG, LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 4, 2), CTRACE_OK);
 	assert_int_equal(fixture_check_events(fixture, "old", 2), 4);
@@ -390,7 +406,8 @@ static void removed_and_replaced_files(void **state)
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 1);
 
 	/* Added to by hand: not overwritten. */
-	(void)snprintf(command, sizeof command, "echo '# note' >> '%s/%s'", fixture->directory, LOG);
+	(void)snprintf(command, sizeof command, "echo '# note' >> '%s/%s'", fixture->directory,
+		       LOG);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(fixture, 8, 1), CTRACE_OK);
 	assert_int_equal(fixture_count(fixture, LOG, "# note\n"), 1);
@@ -439,7 +456,8 @@ static void recovery_cuts_and_continues(void **state)
 	assert_place(fixture, LOG, 1);
 }
 
-/* Only the opening was committed: the first batch is cut off with its header, what was there before stays. */
+/* Only the opening was committed: the first batch is cut off with its header, what was there before
+ * stays. */
 static void recovery_from_the_opening(void **state)
 {
 	struct fixture *fixture = *state;
@@ -468,8 +486,8 @@ static enum ctrace_status keep_place(const struct ctrace_emitter_context *contex
 	return CTRACE_OK;
 }
 
-/* Killed behind the write, and before the batch was committed: all that counts is what write() itself committed.  A part of the batch is in
- * the file before. */
+/* Killed behind the write, and before the batch was committed: all that counts is what write()
+ * itself committed.  A part of the batch is in the file before. */
 static void recovery_over_a_turn_of_generations(void **state)
 {
 	struct fixture *fixture = *state;
@@ -493,14 +511,16 @@ static void recovery_over_a_turn_of_generations(void **state)
 		fixture->place = kept_place;
 		fixture->context.recovering = true;
 		assert_int_equal(fixture_open(fixture), CTRACE_OK);
-		assert_memory_equal(&fixture->place, &kept_place, sizeof kept_place); /* until something is delivered */
+		/* until something is delivered */
+		assert_memory_equal(&fixture->place, &kept_place, sizeof kept_place);
 		assert_int_equal(fixture_write(fixture, first, turned ? 80 : 20), CTRACE_OK);
 		for (unsigned i = 1; i <= (uint32_t)fixture->place.extra; i++) {
 			char name[16];
 
 			(void)snprintf(name, sizeof name, "t%u", i);
 			end = fixture_check_events(fixture, name, end);
-			assert_true(fixture_count(fixture, name, MARK) >= 1); /* another one where it was opened again */
+			/* another one where it was opened again */
+			assert_true(fixture_count(fixture, name, MARK) >= 1);
 		}
 		assert_int_equal(end, turned ? 130 : 50);
 	}
@@ -605,7 +625,8 @@ static void what_cannot_be_rotated_goes_on(void **state)
 	assert_int_equal(fixture_write(fixture, 10, 1), CTRACE_OK);
 }
 
-/* Killed when the new file has events that are not committed: its place is, so they are found and cut. */
+/* Killed when the new file has events that are not committed: its place is, so they are found and
+ * cut. */
 static void recovery_after_rotating(void **state)
 {
 	struct fixture *fixture = *state;
@@ -624,7 +645,8 @@ static void recovery_after_rotating(void **state)
 	fixture->context.recovering = true;
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 5, 7), CTRACE_OK);
-	assert_int_equal(fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0)), 12);
+	assert_int_equal(
+		fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0)), 12);
 	assert_int_equal(fixture_count(fixture, "t2", MARK), 1);
 }
 
@@ -638,7 +660,8 @@ static void recovery_spares_what_others_wrote(void **state)
 		char path[1024];
 		struct ctrace_place committed;
 
-		(void)snprintf(path, sizeof path, "%s/shared%u.log", fixture->directory, only_opened);
+		(void)snprintf(path, sizeof path, "%s/shared%u.log", fixture->directory,
+			       only_opened);
 		fixture_set(fixture, "FILE", path);
 		memset(&fixture->place, 0, sizeof fixture->place);
 		fixture->context.recovering = false;
@@ -706,11 +729,13 @@ static void reopening_with_other_settings(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
 	assert_int_equal(fixture_count(fixture, LOG, MARK), 2);
-	assert_int_equal(fixture_count(fixture, LOG, "# Format           = new $(EVENT)\nnew 255\n"), 1);
+	assert_int_equal(
+		fixture_count(fixture, LOG, "# Format           = new $(EVENT)\nnew 255\n"), 1);
 	assert_int_equal(fixture_count(fixture, LOG, "e000000"), 1);
 }
 
-/* FILE and MAXGENERATION lead to another file at once; LOCATION holds for the next file that is made. */
+/* FILE and MAXGENERATION lead to another file at once; LOCATION holds for the next file that is
+ * made. */
 static void reopening_with_another_name(void **state)
 {
 	struct fixture *fixture = *state;
@@ -739,10 +764,13 @@ static void reopening_with_another_name(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal((uint32_t)fixture->place.extra, 3);
 	fixture_close(fixture);
-	assert_int_equal(fixture_check_events(fixture, "elsewhere/other.log_3",
-					      fixture_check_events(fixture, "elsewhere/other.log_2",
-								   fixture_check_events(fixture, "elsewhere/other.log_1", 3))),
-			 53);
+	assert_int_equal(
+		fixture_check_events(
+			fixture, "elsewhere/other.log_3",
+			fixture_check_events(
+				fixture, "elsewhere/other.log_2",
+				fixture_check_events(fixture, "elsewhere/other.log_1", 3))),
+		53);
 }
 
 /* Two at a time with the same FILE and without MULTIPROC: neither writes over the other. */
@@ -788,12 +816,17 @@ static void losses_are_told(void **state)
 	assert_int_equal(fixture_write(fixture, 1, 1), CTRACE_OK);
 	ct_emit_textfile.lost(fixture->self, totals);
 	assert_int_equal(fixture_write(fixture, 2, 1), CTRACE_OK);
-	assert_int_equal(fixture_count(fixture, LOG, "\n# Lost             = 7 discarded (process 17356)\n"), 1);
+	assert_int_equal(
+		fixture_count(fixture, LOG, "\n# Lost             = 7 discarded (process 17356)\n"),
+		1);
 	/* Losses after the last event. */
 	totals[CTRACE_LOSS_STALLED] = 1;
 	ct_emit_textfile.lost(fixture->self, totals);
 	fixture_close(fixture);
-	assert_int_equal(fixture_count(fixture, LOG, "\n# Lost             = 7 discarded, 1 stalled (process 17356)\n"), 1);
+	assert_int_equal(
+		fixture_count(fixture, LOG,
+			      "\n# Lost             = 7 discarded, 1 stalled (process 17356)\n"),
+		1);
 	assert_int_equal(fixture_check_events(fixture, LOG, 0), 3);
 }
 
@@ -915,7 +948,9 @@ static void shared_file_failures(void **state)
 	(void)snprintf(command, sizeof command, "printf 'half a li' >> '%s'", path);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(fixture_write(other, 5, 1), CTRACE_OK);
-	assert_int_equal(fixture_count(fixture, path, "\nhalf a li\n15:12:27.993 MF.RTS 255 1 \"e000005\"\n"), 1);
+	assert_int_equal(fixture_count(fixture, path,
+				       "\nhalf a li\n15:12:27.993 MF.RTS 255 1 \"e000005\"\n"),
+			 1);
 	/* Moved away: both go on in one new file. */
 	(void)snprintf(command, sizeof command, "mv '%s' '%s.old'", path, path);
 	assert_int_equal(system(command), 0);
@@ -943,7 +978,8 @@ static void flush_is_a_sync(void **state)
 	assert_int_equal(ct_emit_textfile.flush(fixture->self), CTRACE_OUTPUT_ERROR);
 }
 
-/* The system itself refuses in the middle of a write: part of the batch is in the file for a moment. */
+/* The system itself refuses in the middle of a write: part of the batch is in the file for a
+ * moment. */
 static void file_size_limit(void **state)
 {
 	struct fixture *fixture = *state;
@@ -998,7 +1034,8 @@ static void take_at_point(const char *name)
 	}
 }
 
-/* Held between the look at a descriptor and its use, while the program closes everything and opens files of its own. */
+/* Held between the look at a descriptor and its use, while the program closes everything and opens
+ * files of its own. */
 static void programs_files_are_never_ours(void **state)
 {
 	static const char *const points[] = { "os.opened", "os.write", "os.truncate" };
@@ -1025,18 +1062,25 @@ static void programs_files_are_never_ours(void **state)
 				status = fixture_write(fixture, 20, 20);
 				held += ct_point_reached == NULL;
 				ct_point_set(NULL);
-				if (status != CTRACE_OK && fixture_write(fixture, 20, 20) != CTRACE_OK)
-					fail_msg("%s %u %u: %s", points[point], skip, generations, strerror(errno));
+				if (status != CTRACE_OK &&
+				    fixture_write(fixture, 20, 20) != CTRACE_OK)
+					fail_msg("%s %u %u: %s", points[point], skip, generations,
+						 strerror(errno));
 				if (access("program", F_OK) == 0) {
 					assert_int_equal(size_of(fixture, "program"), 9);
-					assert_int_equal(fixture_count(fixture, "program", "precious\n"), 1);
+					assert_int_equal(
+						fixture_count(fixture, "program", "precious\n"), 1);
 				}
 				fixture_close(fixture);
 				if (generations != 0)
-					assert_int_equal(fixture_check_events(fixture, "t2", fixture_check_events(fixture, "t1", 0)),
-							 40);
+					assert_int_equal(
+						fixture_check_events(
+							fixture, "t2",
+							fixture_check_events(fixture, "t1", 0)),
+						40);
 				else
-					assert_int_equal(fixture_check_events(fixture, "t1", 0), 40);
+					assert_int_equal(fixture_check_events(fixture, "t1", 0),
+							 40);
 				assert_int_equal(close_range(3, ~0u, 0), 0);
 				assert_int_equal(chdir(before), 0);
 				fixture_destroy(fixture);
@@ -1046,8 +1090,8 @@ static void programs_files_are_never_ours(void **state)
 	assert_true(held >= 5);
 }
 
-/* The path leads nowhere, or elsewhere, in the new root directory.  The descriptor is good, and is written to; and when somebody
- * outside renames the file, the new one is in the same directory. */
+/* The path leads nowhere, or elsewhere, in the new root directory.  The descriptor is good, and is
+ * written to; and when somebody outside renames the file, the new one is in the same directory. */
 static void leaving_the_root_directory_changes_nothing(void **state)
 {
 	struct fixture *fixture = *state;
@@ -1060,7 +1104,8 @@ static void leaving_the_root_directory_changes_nothing(void **state)
 	assert_int_equal(fixture_open(fixture), CTRACE_OK);
 	assert_int_equal(fixture_write(fixture, 0, 5), CTRACE_OK);
 	(void)snprintf(jail, sizeof jail, "%s/jail", fixture->directory);
-	(void)snprintf(inside, sizeof inside, "mkdir -p %s%s && echo theirs > %s%s/" LOG, jail, fixture->directory, jail, fixture->directory);
+	(void)snprintf(inside, sizeof inside, "mkdir -p %s%s && echo theirs > %s%s/" LOG, jail,
+		       fixture->directory, jail, fixture->directory);
 	assert_int_equal(system(inside), 0);
 	(void)fflush(NULL);
 	child = fork();
@@ -1084,7 +1129,8 @@ static void leaving_the_root_directory_changes_nothing(void **state)
 	assert_int_equal(waitpid(child, &how, 0), child);
 	assert_int_equal(how, 0);
 	assert_int_equal(fixture_check_events(fixture, LOG, 10), 15);
-	(void)snprintf(inside, sizeof inside, "grep -qx theirs %s%s/" LOG, jail, fixture->directory);
+	(void)snprintf(inside, sizeof inside, "grep -qx theirs %s%s/" LOG, jail,
+		       fixture->directory);
 	assert_int_equal(system(inside), 0);
 }
 
@@ -1107,7 +1153,8 @@ static void leave_uncommitted(struct fixture *fixture, struct ctrace_place *out_
 	(void)close(fd);
 }
 
-/* Another process appends before anybody recovers: no half line, and the recovered events are not there twice. */
+/* Another process appends before anybody recovers: no half line, and the recovered events are not
+ * there twice. */
 static void another_process_first_and_recovery_later(void **state)
 {
 	struct fixture *fixture = *state;
@@ -1134,7 +1181,8 @@ static void another_process_first_and_recovery_later(void **state)
 		fixture->context.recovering = true;
 		fixture->place = place;
 		assert_int_equal(fixture_open(fixture), CTRACE_OK);
-		assert_string_equal(fixture->place.path, place.path); /* until something is delivered */
+		/* until something is delivered */
+		assert_string_equal(fixture->place.path, place.path);
 		assert_int_equal(fixture_write(fixture, 4, 10), CTRACE_OK);
 		fixture_close(fixture);
 		(void)snprintf(beside, sizeof beside, LOG ".%u", (unsigned)pid);
@@ -1142,7 +1190,9 @@ static void another_process_first_and_recovery_later(void **state)
 			char wanted[16];
 
 			(void)snprintf(wanted, sizeof wanted, "e%06u", i);
-			assert_int_equal(fixture_count(fixture, LOG, wanted) + fixture_count(fixture, beside, wanted), 1);
+			assert_int_equal(fixture_count(fixture, LOG, wanted) +
+						 fixture_count(fixture, beside, wanted),
+					 1);
 		}
 		assert_int_equal(fixture_count(fixture, LOG, "15:12:27.99\n"), 0);
 		if (is_open)

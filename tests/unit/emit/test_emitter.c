@@ -56,7 +56,8 @@ static void names_that_are_refused(void **state)
 	assert_int_equal(ct_emitter_find(name, 31, &index), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_emitter_find("TEXTFIL", 7, &index), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_emitter_find("TEXTFILE2", 9, &index), CTRACE_EMITTER_NOT_FOUND);
-	assert_int_equal(ct_emitter_find("TEXTFILE\0x", 10, &index), CTRACE_OK); /* a COBOL field with a NUL in it */
+	/* a COBOL field with a NUL in it */
+	assert_int_equal(ct_emitter_find("TEXTFILE\0x", 10, &index), CTRACE_OK);
 	assert_int_equal(index, 0);
 	index = 77;
 	assert_int_equal(ct_emitter_find("../x", 4, &index), CTRACE_EMITTER_NOT_FOUND);
@@ -87,14 +88,16 @@ static void complete_tables(void **state)
 		assert_non_null(emitter->write);
 		assert_non_null(emitter->close);
 		assert_non_null(emitter->properties);
-		for (const struct ctrace_property *row = emitter->properties; row->name != NULL; row++) {
+		for (const struct ctrace_property *row = emitter->properties; row->name != NULL;
+		     row++) {
 			char upper[64] = { 0 };
 
 			memcpy(upper, row->name, strlen(row->name));
 			ct_name_upper(upper, strlen(upper));
 			assert_string_equal(row->name, upper);
 			assert_int_equal(row->help[strlen(row->help) - 1], '.');
-			assert_ptr_equal(ct_emitter_property(emitter, row->name, strlen(row->name)), row);
+			assert_ptr_equal(ct_emitter_property(emitter, row->name, strlen(row->name)),
+					 row);
 		}
 	}
 }
@@ -125,7 +128,8 @@ static void documented_defaults(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		const struct ctrace_property *row = ct_emitter_property(rows[i].emitter, rows[i].name, strlen(rows[i].name));
+		const struct ctrace_property *row =
+			ct_emitter_property(rows[i].emitter, rows[i].name, strlen(rows[i].name));
 
 		assert_non_null(row);
 		if (rows[i].value == NULL)
@@ -147,7 +151,8 @@ static void as_many_as_there_is_room_for(void **state)
 
 	(void)state;
 	(void)umask(022);
-	(void)snprintf(directory, sizeof directory, "%s/emitter.XXXXXX", parent != NULL ? parent : "/tmp");
+	(void)snprintf(directory, sizeof directory, "%s/emitter.XXXXXX",
+		       parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(directory));
 	(void)snprintf(
 		command, sizeof command,
@@ -166,7 +171,8 @@ static void as_many_as_there_is_room_for(void **state)
 
 		(void)snprintf(name, sizeof name, "m%u", i);
 		status = ct_emitter_find(name, strlen(name), &index);
-		assert_int_equal(status, count < CT_EMITTER_LIMIT ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND);
+		assert_int_equal(status,
+				 count < CT_EMITTER_LIMIT ? CTRACE_OK : CTRACE_EMITTER_NOT_FOUND);
 		if (status != CTRACE_OK)
 			continue;
 		assert_int_equal(index, count++);

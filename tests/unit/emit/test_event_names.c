@@ -1,5 +1,6 @@
 /*
- * test_event_names.c - the module that reads catalogues: when it is loaded, what it is asked, and that nothing is missed without it.
+ * test_event_names.c - the module that reads catalogues: when it is loaded, what it is asked, and
+ * that nothing is missed without it.
  *
  * One test after the other in one process: a module is looked for once.
  *
@@ -22,14 +23,17 @@ static void write_catalog(const char *path)
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
-	fputs("component: NAMED\nevents:\n  12: {mnemonic: OPEN, arguments: [{name: path}]}\n", file);
+	fputs("component: NAMED\nevents:\n  12: {mnemonic: OPEN, arguments: [{name: path}]}\n",
+	      file);
 	assert_int_equal(fclose(file), 0);
 }
 
 /* What the schema of a trace calls event 12 of the component; "" when it has a number. */
 static const char *mnemonic_of(struct ct_event_names *names, const char *component)
 {
-	const struct ctrace_event event = { .component = component, .component_size = (uint32_t)strlen(component), .event_id = 12 };
+	const struct ctrace_event event = { .component = component,
+					    .component_size = (uint32_t)strlen(component),
+					    .event_id = 12 };
 	static char found[64];
 	const struct ct_class *class;
 	struct ct_schema *schema;
@@ -38,7 +42,8 @@ static const char *mnemonic_of(struct ct_event_names *names, const char *compone
 	ct_event_names_use(names, schema);
 	class = ct_schema_class(schema, &event);
 	assert_int_equal(ct_schema_count(schema), 2);
-	(void)snprintf(found, sizeof found, "%s", class->names != NULL ? class->names->mnemonic : "");
+	(void)snprintf(found, sizeof found, "%s",
+		       class->names != NULL ? class->names->mnemonic : "");
 	ct_schema_destroy(schema);
 	return found;
 }

@@ -1,5 +1,6 @@
 /*
- * test_line_parts.c - a FORMAT in parts: which text and variables it becomes, and that the text of a class is put together once.
+ * test_line_parts.c - a FORMAT in parts: which text and variables it becomes, and that the text of
+ * a class is put together once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,14 +23,19 @@ static const struct ct_line_name names[] = {
 
 static void add_parts(struct ct_buf *out, const struct ct_line_part *parts, size_t count)
 {
-	static const char letters[] = { [CT_LINE_CLASS] = 'c', [CT_LINE_EVENT] = 'e', [CT_LINE_LEVEL] = 'l', [CT_LINE_TIME] = 't' };
+	static const char letters[] = { [CT_LINE_CLASS] = 'c',
+					[CT_LINE_EVENT] = 'e',
+					[CT_LINE_LEVEL] = 'l',
+					[CT_LINE_TIME] = 't' };
 
 	for (size_t i = 0; i < count; i++) {
 		ct_buf_add_char(out, '|');
 		if (parts[i].variable == CT_LINE_TEXT)
 			ct_buf_add(out, parts[i].text, parts[i].size);
 		else
-			ct_buf_add_char(out, parts[i].variable == CT_LINE_VARIABLES ? 'o' : letters[parts[i].variable]);
+			ct_buf_add_char(out, parts[i].variable == CT_LINE_VARIABLES
+						     ? 'o'
+						     : letters[parts[i].variable]);
 	}
 }
 
@@ -60,7 +66,8 @@ static void a_format_is_texts_and_variables(void **state)
 	assert_string_equal(parts_of("$(TIME)"), "|t :");
 	assert_string_equal(parts_of("$(time)$(Own)"), "|t|o :");
 	assert_string_equal(parts_of("a $(TIME) b"), "|a |t| b :");
-	assert_string_equal(parts_of("$(NONE) $ $( $(TIME $() $$(TIME)$"), "|$(NONE) $ $( $(TIME $() $|t|$ :");
+	assert_string_equal(parts_of("$(NONE) $ $( $(TIME $() $$(TIME)$"),
+			    "|$(NONE) $ $( $(TIME $() $|t|$ :");
 	assert_string_equal(parts_of("$($(TIME))"), "|$(|t|) :");
 }
 
@@ -69,7 +76,8 @@ static void the_longest_run_of_a_class_is_one_part(void **state)
 	(void)state;
 	assert_string_equal(parts_of("$(EVENT)"), "|c :|e");
 	assert_string_equal(parts_of("$(TIME) $(EVENT) $(LEVEL)"), "|t|c :| |e| |l");
-	assert_string_equal(parts_of("$(EVENT)$(TIME)$(EVENT)-$(LEVEL)$(TIME)$(LEVEL)"), "|e|t|c|t|l :|e|-|l");
+	assert_string_equal(parts_of("$(EVENT)$(TIME)$(EVENT)-$(LEVEL)$(TIME)$(LEVEL)"),
+			    "|e|t|c|t|l :|e|-|l");
 	/* A text alone is no run: to look for it costs more than to copy it. */
 	assert_string_equal(parts_of("$(TIME) text $(TIME)"), "|t| text |t :");
 }
@@ -101,7 +109,8 @@ static void a_format_may_have_any_number_of_parts(void **state)
 
 static unsigned rendered;
 
-static void add_event(const void *self, struct ct_buf *out, const struct ct_line_part *part, const void *of)
+static void add_event(const void *self, struct ct_buf *out, const struct ct_line_part *part,
+		      const void *of)
 {
 	const struct ct_line_class *class = of;
 
@@ -114,7 +123,8 @@ static void add_event(const void *self, struct ct_buf *out, const struct ct_line
 	ct_buf_add_u64(out, class->event_id);
 }
 
-static void add_class(const struct ct_line_parts *parts, struct ct_buf *out, const struct ct_line_class *class)
+static void add_class(const struct ct_line_parts *parts, struct ct_buf *out,
+		      const struct ct_line_class *class)
 {
 	ct_buf_clear(out);
 	ct_line_parts_add_class(parts, out, class, add_event, "self", class);
@@ -128,7 +138,8 @@ static void the_text_of_a_class_is_put_together_once(void **state)
 
 	(void)state;
 	ct_buf_init(&out);
-	assert_int_equal(ct_line_parts_init(&parts, "event $(EVENT)", names, CT_COUNT(names)), CTRACE_OK);
+	assert_int_equal(ct_line_parts_init(&parts, "event $(EVENT)", names, CT_COUNT(names)),
+			 CTRACE_OK);
 	rendered = 0;
 	for (unsigned i = 0; i < 3; i++) {
 		add_class(&parts, &out, &class);
@@ -151,7 +162,8 @@ static void the_text_of_a_class_is_put_together_once(void **state)
 	ct_buf_fini(&out);
 }
 
-/* More classes than texts are kept, and texts of every size up to some pieces: each class has its own, in any order. */
+/* More classes than texts are kept, and texts of every size up to some pieces: each class has its
+ * own, in any order. */
 static void any_number_of_classes_have_their_texts(void **state)
 {
 	static const char literal[] = "0123456789012345678901234567890123456789";
@@ -166,9 +178,11 @@ static void any_number_of_classes_have_their_texts(void **state)
 
 		memcpy(format, literal, size);
 		memcpy(format + size, "$(EVENT)", sizeof "$(EVENT)");
-		assert_int_equal(ct_line_parts_init(&parts, format, names, CT_COUNT(names)), CTRACE_OK);
+		assert_int_equal(ct_line_parts_init(&parts, format, names, CT_COUNT(names)),
+				 CTRACE_OK);
 		for (uint32_t i = 0; i < 2000; i++) {
-			struct ct_line_class class = { .component = "C", .event_id = i * 701 % 1000 };
+			struct ct_line_class class = { .component = "C",
+						       .event_id = i * 701 % 1000 };
 
 			ct_buf_clear(&expected);
 			ct_buf_add(&expected, literal, size);
@@ -185,8 +199,10 @@ static void any_number_of_classes_have_their_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_format_is_texts_and_variables),        cmocka_unit_test(the_longest_run_of_a_class_is_one_part),
-		cmocka_unit_test(a_format_may_have_any_number_of_parts),  cmocka_unit_test(the_text_of_a_class_is_put_together_once),
+		cmocka_unit_test(a_format_is_texts_and_variables),
+		cmocka_unit_test(the_longest_run_of_a_class_is_one_part),
+		cmocka_unit_test(a_format_may_have_any_number_of_parts),
+		cmocka_unit_test(the_text_of_a_class_is_put_together_once),
 		cmocka_unit_test(any_number_of_classes_have_their_texts),
 	};
 

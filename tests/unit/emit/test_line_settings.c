@@ -1,5 +1,6 @@
 /*
- * test_line_settings.c - the properties that all emitters of lines have: defaults, and what values do.
+ * test_line_settings.c - the properties that all emitters of lines have: defaults, and what values
+ * do.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,8 @@ static void defaults(void **state)
 	struct ct_line_settings settings;
 
 	assert_int_equal(ct_line_settings_init(&settings, &fixture->context), CTRACE_OK);
-	assert_string_equal(settings.line.format.format, "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
+	assert_string_equal(settings.line.format.format,
+			    "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
 	assert_string_equal(settings.line.format.delimiter, " ");
 	assert_int_equal(settings.line.format.hex_block_size, 8);
 	assert_true(settings.line.format.quote_strings);
@@ -67,7 +69,8 @@ static void delimiter_may_be_a_tab(void **state)
 	static const struct {
 		const char *text, *delimiter;
 	} rows[] = {
-		{ "\\t", "\t" }, { ",\\s", ", " }, { "\\\\t", "\\t" }, { "\\", "\\" }, { "\\x", "\\x" }, { ";;", ";;" }, { "\t", "\t" },
+		{ "\\t", "\t" },  { ",\\s", ", " }, { "\\\\t", "\\t" }, { "\\", "\\" },
+		{ "\\x", "\\x" }, { ";;", ";;" },   { "\t", "\t" },
 	};
 	struct fixture *fixture = *state;
 	struct ct_line_settings settings;

@@ -1,5 +1,6 @@
 /*
- * test_module.c - modules are loaded from places that only this user and root can write to, and when they keep the contract.
+ * test_module.c - modules are loaded from places that only this user and root can write to, and
+ * when they keep the contract.
  *
  * The modules are compiled by the test.
  *
@@ -44,7 +45,8 @@ static void build(const char *directory, const char *file, const char *name, con
 
 	run("cd '%s' && mkdir -p -m 755 %s && cc -shared -fPIC -w -I'%s/include' '-DNAME=\"%s\"' %s -o %s/%s.so module.c && "
 	    "chmod 755 %s/%s.so",
-	    top, directory, root != NULL ? root : ".", name, more, directory, file, directory, file);
+	    top, directory, root != NULL ? root : ".", name, more, directory, file, directory,
+	    file);
 }
 
 #define GOOD "-DSYMBOL=ctrace_emitter -DSIZE= -DWRITE=w"
@@ -175,9 +177,12 @@ static void places_others_can_write_to(void **state)
 		{ "chmod 1777 places", "chmod 0755 places" },
 		{ "chmod 775 places/spoilt.so", "chmod 755 places/spoilt.so" },
 		{ "chmod 757 places/spoilt.so", "chmod 755 places/spoilt.so" },
-		{ "mv places/spoilt.so real.so && ln -s ../real.so places/spoilt.so", "mv real.so places/spoilt.so" },
-		{ "mv places/spoilt.so real.so && mkfifo places/spoilt.so", "mv -f real.so places/spoilt.so" },
-		{ "mv places/spoilt.so real.so && mkdir places/spoilt.so", "rmdir places/spoilt.so && mv real.so places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && ln -s ../real.so places/spoilt.so",
+		  "mv real.so places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && mkfifo places/spoilt.so",
+		  "mv -f real.so places/spoilt.so" },
+		{ "mv places/spoilt.so real.so && mkdir places/spoilt.so",
+		  "rmdir places/spoilt.so && mv real.so places/spoilt.so" },
 	};
 
 	(void)state;
@@ -275,7 +280,8 @@ static void a_file_comes_from_no_place_that_others_can_write_to(void **state)
 		{ "chmod 775 own", "chmod 755 own" },
 		{ "chmod 1777 own", "chmod 0755 own" },
 		{ "chmod 757 own/EXIT.so", "chmod 755 own/EXIT.so" },
-		{ "mv own/EXIT.so real.so && ln -s ../real.so own/EXIT.so", "mv real.so own/EXIT.so" },
+		{ "mv own/EXIT.so real.so && ln -s ../real.so own/EXIT.so",
+		  "mv real.so own/EXIT.so" },
 	};
 
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * test_output_file.c - names from FILE, directories from LOCATION, MFTRACE_LOGS and the working directory.
+ * test_output_file.c - names from FILE, directories from LOCATION, MFTRACE_LOGS and the working
+ * directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,10 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static const struct ctrace_property properties[] = { { "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL, "" },
-						     CT_FILE_ACCESS_PROPERTIES,
-						     { 0 } };
-static const struct ctrace_emitter emitter = { .size = sizeof emitter, .name = "TEST", .properties = properties };
+static const struct ctrace_property properties[] = {
+	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL, "" }, CT_FILE_ACCESS_PROPERTIES, { 0 }
+};
+static const struct ctrace_emitter emitter = { .size = sizeof emitter,
+					       .name = "TEST",
+					       .properties = properties };
 
 static int init(void **state)
 {
@@ -30,13 +33,15 @@ static int fini(void **state)
 	return 0;
 }
 
-static void assert_name(struct fixture *fixture, const char *pattern, uint32_t generation, const char *expected)
+static void assert_name(struct fixture *fixture, const char *pattern, uint32_t generation,
+			const char *expected)
 {
 	struct ct_buf name;
 
 	ct_buf_init(&name);
 	fixture_set(fixture, "FILE", pattern);
-	assert_true(ct_file_name_print(&name, &fixture->context, &ct_emit_textfile, generation, false));
+	assert_true(
+		ct_file_name_print(&name, &fixture->context, &ct_emit_textfile, generation, false));
 	assert_string_equal(ct_buf_text(&name), expected);
 	ct_buf_fini(&name);
 }
@@ -67,14 +72,16 @@ static enum ctrace_status attempt(const char *path, void *user)
 
 	attempts->count++;
 	(void)snprintf(attempts->last, sizeof attempts->last, "%s", path);
-	if (attempts->refuse != NULL && strncmp(path, attempts->refuse, strlen(attempts->refuse)) == 0) {
+	if (attempts->refuse != NULL &&
+	    strncmp(path, attempts->refuse, strlen(attempts->refuse)) == 0) {
 		errno = EACCES;
 		return CTRACE_DENIED;
 	}
 	return CTRACE_OK;
 }
 
-static enum ctrace_status place(struct fixture *fixture, const char *name, struct attempts *attempts, char *out_path)
+static enum ctrace_status place(struct fixture *fixture, const char *name,
+				struct attempts *attempts, char *out_path)
 {
 	return ct_file_place(&fixture->context, name, attempt, attempts, out_path);
 }
@@ -297,7 +304,8 @@ static void paths_too_long_are_refused(void **state)
 	assert_int_equal(place(fixture, "x", &attempts, path), CTRACE_OK);
 }
 
-/* What open() would take over: nothing when the name is free, and of generations the one that it would begin with. */
+/* What open() would take over: nothing when the name is free, and of generations the one that it
+ * would begin with. */
 static void path_that_open_would_take_over(void **state)
 {
 	struct fixture *fixture = fixture_create(&ct_emit_textfile);
@@ -336,7 +344,9 @@ static void generation_to_begin_with(void **state)
 	fixture_put(fixture, "t3", "x");
 	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 2);
 	fixture_put(fixture, "t2", "x");
-	(void)snprintf(command, sizeof command, "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3", fixture->directory);
+	(void)snprintf(command, sizeof command,
+		       "cd %s && touch -d @3 t1 && touch -d @5 t2 && touch -d @4 t3",
+		       fixture->directory);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(ct_file_generation_first(&fixture->context, &ct_emit_textfile), 3);
 	(void)snprintf(command, sizeof command, "touch -d @6 %s/t3", fixture->directory);
@@ -350,12 +360,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
 		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
-		cmocka_unit_test_setup_teardown(directories_that_file_names_are_made_within_the_output, init, fini),
+		cmocka_unit_test_setup_teardown(
+			directories_that_file_names_are_made_within_the_output, init, fini),
 		cmocka_unit_test(what_is_within_the_output),
 		cmocka_unit_test_setup_teardown(the_group_may_read, init, fini),
 		cmocka_unit_test_setup_teardown(directories_are_open_to_the_group_too, init, fini),
 		cmocka_unit_test_setup_teardown(relative_directories_are_the_programs, init, fini),
-		cmocka_unit_test_setup_teardown(each_directory_is_the_fallback_of_the_one_before, init, fini),
+		cmocka_unit_test_setup_teardown(each_directory_is_the_fallback_of_the_one_before,
+						init, fini),
 		cmocka_unit_test_setup_teardown(absolute_file_is_tried_alone, init, fini),
 		cmocka_unit_test_setup_teardown(paths_too_long_are_refused, init, fini),
 		cmocka_unit_test(path_that_open_would_take_over),

@@ -1,5 +1,6 @@
 /*
- * test_progress.c - events that are out already are left out when their batch comes again, and no others.
+ * test_progress.c - events that are out already are left out when their batch comes again, and no
+ * others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +17,12 @@ static struct ctrace_event events[8];
 static struct ctrace_batch batch_of(uint32_t first, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		events[i] = (struct ctrace_event){ .time_ns = 1000 + first + i, .tid = 1, .event_id = 7, .component_id = 2 };
-	return (struct ctrace_batch){ .size = sizeof(struct ctrace_batch), .events = events, .event_count = count };
+		events[i] = (struct ctrace_event){
+			.time_ns = 1000 + first + i, .tid = 1, .event_id = 7, .component_id = 2
+		};
+	return (struct ctrace_batch){ .size = sizeof(struct ctrace_batch),
+				      .events = events,
+				      .event_count = count };
 }
 
 static void nothing_failed(void **state)

@@ -1,5 +1,6 @@
 /*
- * test_property_check.c - values of each kind of property: good ones, odd ones, wrong ones and where they are wrong.
+ * test_property_check.c - values of each kind of property: good ones, odd ones, wrong ones and
+ * where they are wrong.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,9 +26,12 @@ static enum ct_property_finding check(enum ctrace_property_kind kind, const char
 
 static void numbers(void **state)
 {
-	static const char *const good[] = { "0", "12", "4294967295", "0x2800", "0XfF", "on", "No", "000000000000000012" };
-	static const char *const wrong[] = { "",   "x",   "100K",       "1 2",         "-1",
-					     "0x", "0xg", "4294967296", "0x100000000", "99999999999999999999" };
+	static const char *const good[] = { "0",    "12", "4294967295", "0x2800",
+					    "0XfF", "on", "No",         "000000000000000012" };
+	static const char *const wrong[] = {
+		"",   "x",   "100K",       "1 2",         "-1",
+		"0x", "0xg", "4294967296", "0x100000000", "99999999999999999999"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(good); i++)
@@ -45,7 +49,8 @@ static void switches_and_levels(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "disabled"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "1"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_SWITCH, "treu"), CT_PROPERTY_WRONG);
-	assert_string_equal(diagnostic.message, "neither on nor off: \"treu\" (did you mean TRUE?)");
+	assert_string_equal(diagnostic.message,
+			    "neither on nor off: \"treu\" (did you mean TRUE?)");
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "Warn"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "9999"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_LEVEL, "on"), CT_PROPERTY_WRONG);
@@ -77,7 +82,8 @@ static void encodings(void **state)
 
 static void paths(void **state)
 {
-	static const char *const wrong[] = { "C:\\CTF\\TXT", "c:", "d:/traces", "\\\\server\\share", "logs\\txt" };
+	static const char *const wrong[] = { "C:\\CTF\\TXT", "c:", "d:/traces", "\\\\server\\share",
+					     "logs\\txt" };
 
 	(void)state;
 	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, "/var/tmp"), CT_PROPERTY_GOOD);
@@ -115,7 +121,8 @@ static void variables(void **state)
 	(void)state;
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(Time) $(PID) $ $( \\"), CT_PROPERTY_ODD);
 	assert_int_equal(diagnostic.column, 18);
-	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME)$(THREAD) $(data)$(APPNAME)"), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME)$(THREAD) $(data)$(APPNAME)"),
+			 CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(TIME) $(RUNUNIT)"), CT_PROPERTY_ODD);
 	assert_int_equal(diagnostic.column, 9);
 	assert_string_equal(diagnostic.message, "no such variable: \"RUNUNIT\"");
@@ -123,7 +130,9 @@ static void variables(void **state)
 	assert_int_equal(check(CTRACE_PROPERTY_FORMAT, "$(DATA $(TIME)"), CT_PROPERTY_ODD);
 	assert_int_equal(diagnostic.column, 1);
 	assert_string_equal(diagnostic.message, "no \")\" after \"DATA\"");
-	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID)_$(GEN)$(PLATFORM)"), CT_PROPERTY_GOOD);
+	assert_int_equal(
+		check(CTRACE_PROPERTY_FILE, "$(APPNAME).$(EMITTER).$(PID)_$(GEN)$(PLATFORM)"),
+		CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "$(TIME).log"), CT_PROPERTY_ODD);
 	assert_int_equal(check(CTRACE_PROPERTY_TEXT, "$(X) C:\\"), CT_PROPERTY_GOOD);
 }
@@ -140,9 +149,8 @@ static const char *file_property(const struct ctrace_emitter_context *context, c
 /* What the emitters do with a variable that the check knows, and what with one that it does not. */
 static void the_emitters_know_the_same_variables(void **state)
 {
-	static const char *const line[] = {
-		"APPNAME", "COMPONENT", "DATA", "DATE", "EVENT", "LEVEL", "PID", "PROCESS", "THREAD", "TIME"
-	};
+	static const char *const line[] = { "APPNAME", "COMPONENT", "DATA",    "DATE",   "EVENT",
+					    "LEVEL",   "PID",       "PROCESS", "THREAD", "TIME" };
 	static const char *const file[] = { "APPNAME", "EMITTER", "GEN", "PID", "PLATFORM" };
 	const struct ctrace_event event = { .component = "C", .component_size = 1 };
 	const struct ctrace_emitter_context context = { .program = "p", .property = file_property };
@@ -155,10 +163,13 @@ static void the_emitters_know_the_same_variables(void **state)
 		ct_buf_init(&text);
 		ct_buf_init(&out);
 		ct_buf_add_format(&text, "$(%s)", line[i]);
-		assert_int_equal(check(CTRACE_PROPERTY_FORMAT, ct_buf_text(&text)), CT_PROPERTY_GOOD);
+		assert_int_equal(check(CTRACE_PROPERTY_FORMAT, ct_buf_text(&text)),
+				 CT_PROPERTY_GOOD);
 		assert_int_equal(
-			ct_line_printer_init(
-				&printed, &(struct ct_line_format){ .format = ct_buf_text(&text), .delimiter = " ", .program = "p" }),
+			ct_line_printer_init(&printed,
+					     &(struct ct_line_format){ .format = ct_buf_text(&text),
+								       .delimiter = " ",
+								       .program = "p" }),
 			CTRACE_OK);
 		ct_line_add(&printed, &out, &event);
 		ct_line_printer_fini(&printed);
@@ -172,7 +183,8 @@ static void the_emitters_know_the_same_variables(void **state)
 		ct_buf_init(&out);
 		ct_buf_clear(&file_name);
 		ct_buf_add_format(&file_name, "$(%s)", file[i]);
-		assert_int_equal(check(CTRACE_PROPERTY_FILE, ct_buf_text(&file_name)), CT_PROPERTY_GOOD);
+		assert_int_equal(check(CTRACE_PROPERTY_FILE, ct_buf_text(&file_name)),
+				 CT_PROPERTY_GOOD);
 		assert_true(ct_file_name_print(&out, &context, &ct_emit_textfile, 1, false));
 		assert_null(strchr(ct_buf_text(&out), '$'));
 		ct_buf_fini(&out);

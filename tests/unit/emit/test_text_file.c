@@ -1,5 +1,6 @@
 /*
- * test_text_file.c - the open file on its own: locks, generations' names, and what resuming does to bytes behind the place.
+ * test_text_file.c - the open file on its own: locks, generations' names, and what resuming does to
+ * bytes behind the place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +54,9 @@ static void names_of_generations(void **state)
 
 		ct_text_file_init(&file);
 		fixture_set(fixture, "FILE", rows[i].file);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 2, rows[i].sharing, NULL), CTRACE_OK);
+		assert_int_equal(
+			ct_text_file_create(&file, &fixture->context, 2, rows[i].sharing, NULL),
+			CTRACE_OK);
 		assert_string_equal(name_of(&file), rows[i].name);
 		assert_int_equal(file.generation, 2);
 		assert_true(file.header_due);
@@ -64,7 +67,8 @@ static void names_of_generations(void **state)
 
 static void generations_begin_empty_others_continue(void **state)
 {
-	static const enum ct_text_sharing sharings[] = { CT_TEXT_OWN, CT_TEXT_GENERATION, CT_TEXT_SHARED };
+	static const enum ct_text_sharing sharings[] = { CT_TEXT_OWN, CT_TEXT_GENERATION,
+							 CT_TEXT_SHARED };
 	struct fixture *fixture = *state;
 
 	fixture_set(fixture, "FILE", "x$(GEN)");
@@ -73,7 +77,9 @@ static void generations_begin_empty_others_continue(void **state)
 
 		fixture_put(fixture, "x1", "before\n");
 		ct_text_file_init(&file);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL), CTRACE_OK);
+		assert_int_equal(
+			ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL),
+			CTRACE_OK);
 		assert_int_equal(file.size, sharings[i] == CT_TEXT_GENERATION ? 0 : 7);
 		assert_int_equal(file.header_due, sharings[i] != CT_TEXT_SHARED);
 		ct_text_file_close(&file);
@@ -93,15 +99,20 @@ static void failures_leak_nothing(void **state)
 	ct_text_file_init(&file);
 	for (unsigned i = 0; i < 100; i++) {
 		ct_os_fail(CT_OS_TRUNCATE, 0, 9, EIO);
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, CT_TEXT_GENERATION, NULL), CTRACE_OS_ERROR);
+		assert_int_equal(
+			ct_text_file_create(&file, &fixture->context, 1, CT_TEXT_GENERATION, NULL),
+			CTRACE_OS_ERROR);
 		assert_int_equal(file.fd, -1);
 		ct_os_fail(CT_OS_TRUNCATE, 0, 0, 0);
-		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/x_1", fixture->directory);
+		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/x_1",
+			       fixture->directory);
 		fixture_put(fixture, "x_1", "tail\n");
 		fixture->place.offset = 0;
 		ct_os_fail(CT_OS_TRUNCATE, 0, 9, EIO);
-		fixture_put(fixture, "x_1", "# -MFTRACE Text Emitter-\n# ProcessId        = 17356\n");
-		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN), CTRACE_OS_ERROR);
+		fixture_put(fixture, "x_1",
+			    "# -MFTRACE Text Emitter-\n# ProcessId        = 17356\n");
+		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN),
+				 CTRACE_OS_ERROR);
 		assert_int_equal(file.fd, -1);
 		ct_os_fail(CT_OS_TRUNCATE, 0, 0, 0);
 	}
@@ -119,7 +130,8 @@ struct tail {
 
 static void what_resuming_cuts(void **state)
 {
-#define HEADER(PID) "# -MFTRACE Text Emitter-\n# CommandLine      = x\n# ProcessId        = " PID "\n"
+#define HEADER(PID) \
+	"# -MFTRACE Text Emitter-\n# CommandLine      = x\n# ProcessId        = " PID "\n"
 	static const struct tail tails[] = {
 		{ "start\n", false, 6 },
 		{ "sta", false, 3 },
@@ -146,11 +158,13 @@ static void what_resuming_cuts(void **state)
 
 		fixture_put(fixture, "t", tails[i].text);
 		memset(&fixture->place, 0, sizeof fixture->place);
-		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t", fixture->directory);
+		(void)snprintf(fixture->place.path, sizeof fixture->place.path, "%s/t",
+			       fixture->directory);
 		fixture->place.offset = 6;
 		fixture->place.extra = 3 | (tails[i].header_due ? 1ull << 63 : 0);
 		ct_text_file_init(&file);
-		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN), CTRACE_OK);
+		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN),
+				 CTRACE_OK);
 		assert_int_equal(file.size, tails[i].size == 0 ? whole : tails[i].size);
 		assert_int_equal(fstat(file.fd, &info), 0);
 		assert_int_equal(info.st_size, file.size);
@@ -162,7 +176,8 @@ static void what_resuming_cuts(void **state)
 #undef HEADER
 }
 
-/* The command line is so long that the search does not see whose header it is: it is not ours to cut. */
+/* The command line is so long that the search does not see whose header it is: it is not ours to
+ * cut. */
 static void headers_of_long_commands(void **state)
 {
 	struct fixture *fixture = *state;
@@ -206,7 +221,8 @@ static void headers_at_every_offset(void **state)
 		memcpy(text + at, mark, sizeof mark - 1);
 		fixture_put(fixture, "t", text);
 		ct_text_file_init(&file);
-		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN), CTRACE_OK);
+		assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN),
+				 CTRACE_OK);
 		assert_int_equal(file.size, sizeof text - 1);
 		ct_text_file_close(&file);
 	}
@@ -227,7 +243,8 @@ static void resuming_what_another_process_has(void **state)
 	other = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(flock(other, LOCK_EX), 0);
 	ct_text_file_init(&file);
-	assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN),
+			 CTRACE_TIMED_OUT);
 	assert_int_equal(fixture_count(fixture, "t", "behind"), 1);
 	close(other);
 	assert_int_equal(ct_text_file_resume(&file, &fixture->context, CT_TEXT_OWN), CTRACE_OK);
@@ -243,8 +260,10 @@ static void shared_lock_is_given_up(void **state)
 	fixture_set(fixture, "FILE", "s");
 	ct_text_file_init(&one);
 	ct_text_file_init(&two);
-	assert_int_equal(ct_text_file_create(&one, &fixture->context, 1, CT_TEXT_SHARED, NULL), CTRACE_OK);
-	assert_int_equal(ct_text_file_create(&two, &fixture->context, 1, CT_TEXT_SHARED, NULL), CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&one, &fixture->context, 1, CT_TEXT_SHARED, NULL),
+			 CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&two, &fixture->context, 1, CT_TEXT_SHARED, NULL),
+			 CTRACE_OK);
 	assert_int_equal(ct_text_file_lock(&one), CTRACE_OK);
 	assert_int_equal(ct_text_file_lock(&two), CTRACE_TIMED_OUT);
 	assert_int_equal(errno, EWOULDBLOCK);
@@ -258,7 +277,8 @@ static void shared_lock_is_given_up(void **state)
 /* A program that closes descriptors that are not its own, and opens files of its own there. */
 static void a_descriptor_that_the_program_took_is_left_alone(void **state)
 {
-	static const enum ct_text_sharing sharings[] = { CT_TEXT_OWN, CT_TEXT_GENERATION, CT_TEXT_SHARED };
+	static const enum ct_text_sharing sharings[] = { CT_TEXT_OWN, CT_TEXT_GENERATION,
+							 CT_TEXT_SHARED };
 	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < CT_COUNT(sharings); i++) {
@@ -267,7 +287,9 @@ static void a_descriptor_that_the_program_took_is_left_alone(void **state)
 
 		ct_text_file_init(&file);
 		fixture_set(fixture, "FILE", "taken.log");
-		assert_int_equal(ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL), CTRACE_OK);
+		assert_int_equal(
+			ct_text_file_create(&file, &fixture->context, 1, sharings[i], NULL),
+			CTRACE_OK);
 		assert_int_equal(close(file.fd), 0);
 		assert_int_equal(ct_text_file_check(&file, sharings[i]), CTRACE_NOT_FOUND);
 		taken = open("/dev/null", O_RDWR);
@@ -289,7 +311,8 @@ static void places_come_back_as_they_went(void **state)
 
 	fixture_set(fixture, "FILE", "p");
 	ct_text_file_init(&file);
-	assert_int_equal(ct_text_file_create(&file, &fixture->context, 7, CT_TEXT_GENERATION, NULL), CTRACE_OK);
+	assert_int_equal(ct_text_file_create(&file, &fixture->context, 7, CT_TEXT_GENERATION, NULL),
+			 CTRACE_OK);
 	for (unsigned due = 0; due < 2; due++) {
 		fixture_put(fixture, "p_7", due ? "" : "12345");
 		file.size = due ? 0 : 5;
@@ -299,7 +322,8 @@ static void places_come_back_as_they_went(void **state)
 		ct_text_file_close(&file);
 		fixture->context.recovering = true;
 		ct_text_file_init(&again);
-		assert_int_equal(ct_text_file_resume(&again, &fixture->context, CT_TEXT_GENERATION), CTRACE_OK);
+		assert_int_equal(ct_text_file_resume(&again, &fixture->context, CT_TEXT_GENERATION),
+				 CTRACE_OK);
 		assert_string_equal(again.path, file.path);
 		assert_int_equal(again.size, file.size);
 		assert_int_equal(again.generation, 7);

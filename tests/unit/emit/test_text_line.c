@@ -1,5 +1,6 @@
 /*
- * test_text_line.c - lines byte for byte: variables, items, delimiters, and that one event is one line.
+ * test_text_line.c - lines byte for byte: variables, items, delimiters, and that one event is one
+ * line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,8 @@
 #define TIME 1536851547993456789ull /* 2018-09-13 15:12:27.993 UTC */
 
 static struct ct_buf out;
-static const struct ct_line_format standard = { CT_LINE_FORMAT, " ", 8, true, "mymain", CT_ENCODING_ASCII };
+static const struct ct_line_format standard = { CT_LINE_FORMAT, " ",      8,
+						true,           "mymain", CT_ENCODING_ASCII };
 
 static struct ctrace_event event_with(const struct ctrace_event_item *items, uint32_t count)
 {
@@ -49,7 +51,8 @@ static const char *line_of(const struct ct_line_format *format, const struct ctr
 static const char *formatted(const char *text)
 {
 	struct ct_line_format format = standard;
-	struct ctrace_event_item items[] = { { CTRACE_TYPE_COMP5, 4, "\xAD\0\0", 173 }, { CTRACE_TYPE_TEXT, 2, "ab", 0 } };
+	struct ctrace_event_item items[] = { { CTRACE_TYPE_COMP5, 4, "\xAD\0\0", 173 },
+					     { CTRACE_TYPE_TEXT, 2, "ab", 0 } };
 	struct ctrace_event event = event_with(items, 2);
 
 	format.format = text;
@@ -87,7 +90,8 @@ static void line_of_the_manual(void **state)
 	struct ctrace_event event = event_with(items, 3);
 
 	(void)state;
-	assert_string_equal(line_of(&standard, &event), "15:12:27.993 MF.RTS 255 3 173 1 \"myprog\"\n");
+	assert_string_equal(line_of(&standard, &event),
+			    "15:12:27.993 MF.RTS 255 3 173 1 \"myprog\"\n");
 }
 
 static void every_variable(void **state)
@@ -113,7 +117,8 @@ static void what_is_no_variable_stays(void **state)
 	(void)state;
 	assert_string_equal(formatted(""), "\n");
 	assert_string_equal(formatted("plain"), "plain\n");
-	assert_string_equal(formatted("$(RUNUNIT) $(NOSUCHVARIABLEATALL) $()"), "$(RUNUNIT) $(NOSUCHVARIABLEATALL) $()\n");
+	assert_string_equal(formatted("$(RUNUNIT) $(NOSUCHVARIABLEATALL) $()"),
+			    "$(RUNUNIT) $(NOSUCHVARIABLEATALL) $()\n");
 	assert_string_equal(formatted("$"), "$\n");
 	assert_string_equal(formatted("$("), "$(\n");
 	assert_string_equal(formatted("$(TIME"), "$(TIME\n");
@@ -124,7 +129,9 @@ static void what_is_no_variable_stays(void **state)
 
 static void program_that_is_not_known(void **state)
 {
-	struct ct_line_format format = { "$(APPNAME)$(DATA)", "", 8, true, NULL, CT_ENCODING_ASCII };
+	struct ct_line_format format = {
+		"$(APPNAME)$(DATA)", "", 8, true, NULL, CT_ENCODING_ASCII
+	};
 	struct ctrace_event event = event_with(NULL, 0);
 
 	(void)state;
@@ -185,7 +192,8 @@ static void addresses(void **state)
 static void bytes_in_blocks(void **state)
 {
 	(void)state;
-	assert_string_equal(hex_item(4, "123456789:;<=>?", 15), "31323334-35363738-393A3B3C-3D3E3F");
+	assert_string_equal(hex_item(4, "123456789:;<=>?", 15),
+			    "31323334-35363738-393A3B3C-3D3E3F");
 	assert_string_equal(hex_item(8, "12345678", 8), "3132333435363738");
 	assert_string_equal(hex_item(8, "123456789", 9), "3132333435363738-39");
 	assert_string_equal(hex_item(1, "\xFF\0\x0A", 3), "FF-00-0A");
@@ -207,7 +215,8 @@ static void texts(void **state)
 	assert_string_equal(item(CTRACE_TYPE_TEXT, "", 0, 0), "\"\"");
 	assert_string_equal(item(CTRACE_TYPE_TEXT, NULL, 0, 0), "\"\"");
 	assert_string_equal(item(CTRACE_TYPE_TEXT, NULL, 5, 0), "\"\"");
-	assert_string_equal(item(CTRACE_TYPE_TEXT, "x\" 1\n15:00:00.000 FORGED", 24, 0), "\"x\\\" 1\\n15:00:00.000 FORGED\"");
+	assert_string_equal(item(CTRACE_TYPE_TEXT, "x\" 1\n15:00:00.000 FORGED", 24, 0),
+			    "\"x\\\" 1\\n15:00:00.000 FORGED\"");
 	ct_buf_clear(&out);
 	ct_line_add_item(&out, &bare, &one);
 	assert_string_equal(ct_buf_text(&out), "a\\\"b");
@@ -246,7 +255,8 @@ static void one_event_is_one_line(void **state)
 	}
 }
 
-/* Each second is asked for after another one, around midnight, the turn of a year, and summer time. */
+/* Each second is asked for after another one, around midnight, the turn of a year, and summer time.
+ */
 static void times_in_any_order(void **state)
 {
 	static const struct {
@@ -264,7 +274,8 @@ static void times_in_any_order(void **state)
 
 	(void)state;
 	for (unsigned zone = 0; zone < 2; zone++) {
-		assert_int_equal(setenv("TZ", zone == 0 ? "UTC0" : "CET-1CEST,M3.5.0,M10.5.0/3", 1), 0);
+		assert_int_equal(setenv("TZ", zone == 0 ? "UTC0" : "CET-1CEST,M3.5.0,M10.5.0/3", 1),
+				 0);
 		tzset();
 		for (size_t i = 0; i < 3 * CT_COUNT(rows); i++) {
 			size_t row = i * 5 % CT_COUNT(rows);
@@ -273,7 +284,8 @@ static void times_in_any_order(void **state)
 			ct_line_add_date(&out, rows[row].seconds * 1000000000u + 7999999u);
 			ct_buf_add_char(&out, ' ');
 			ct_line_add_time(&out, rows[row].seconds * 1000000000u + 7999999u);
-			assert_string_equal(ct_buf_text(&out), zone == 0 ? rows[row].utc : rows[row].berlin);
+			assert_string_equal(ct_buf_text(&out),
+					    zone == 0 ? rows[row].utc : rows[row].berlin);
 		}
 	}
 	assert_int_equal(setenv("TZ", "UTC0", 1), 0);
@@ -291,23 +303,27 @@ static void a_time_has_as_many_digits_as_asked(void **state)
 		ct_line_add_fine_time(&out, TIME - 993456789 + 3040506, digits);
 		ct_buf_add_char(&out, ' ');
 	}
-	assert_string_equal(ct_buf_text(&out),
-			    "15:12:27.003 15:12:27.0030 15:12:27.00304 15:12:27.003040 15:12:27.0030405 15:12:27.00304050 "
-			    "15:12:27.003040506 ");
+	assert_string_equal(
+		ct_buf_text(&out),
+		"15:12:27.003 15:12:27.0030 15:12:27.00304 15:12:27.003040 15:12:27.0030405 15:12:27.00304050 "
+		"15:12:27.003040506 ");
 }
 
 /* What the reader's printer uses: its own names, one part at a time, and the items alone. */
 static void a_printer_may_have_names_of_its_own(void **state)
 {
-	static const struct ct_line_name names[] = { { "ID", CT_LINE_EVENT, false }, { "MINE", CT_LINE_VARIABLES, false } };
+	static const struct ct_line_name names[] = { { "ID", CT_LINE_EVENT, false },
+						     { "MINE", CT_LINE_VARIABLES, false } };
 	struct ct_line_format format = standard;
-	struct ctrace_event_item items[] = { { CTRACE_TYPE_COMP5, 4, "\xAD\0\0", 173 }, { CTRACE_TYPE_TEXT, 2, "ab", 0 } };
+	struct ctrace_event_item items[] = { { CTRACE_TYPE_COMP5, 4, "\xAD\0\0", 173 },
+					     { CTRACE_TYPE_TEXT, 2, "ab", 0 } };
 	struct ctrace_event event = event_with(items, 2);
 	struct ct_line_printer line;
 
 	(void)state;
 	format.format = "$(ID)$(MINE) $(EVENT)";
-	assert_int_equal(ct_line_printer_init_with(&line, &format, names, CT_COUNT(names)), CTRACE_OK);
+	assert_int_equal(ct_line_printer_init_with(&line, &format, names, CT_COUNT(names)),
+			 CTRACE_OK);
 	ct_buf_clear(&out);
 	for (size_t i = 0; i < line.parts.count; i++)
 		ct_line_add_part(&line, &out, &line.parts.parts[i], &event);
@@ -319,19 +335,26 @@ static void a_printer_may_have_names_of_its_own(void **state)
 
 static void losses_by_reason(void **state)
 {
-	uint64_t totals[CTRACE_LOSS_COUNT] = { [CTRACE_LOSS_DISCARDED] = 12, [CTRACE_LOSS_DAMAGED] = 3 };
+	uint64_t totals[CTRACE_LOSS_COUNT] = {
+		[CTRACE_LOSS_DISCARDED] = 12, [CTRACE_LOSS_DAMAGED] = 3
+	};
 
 	(void)state;
 	ct_buf_clear(&out);
 	ct_line_add_losses(&out, totals, 17356);
-	assert_string_equal(ct_buf_text(&out), "# Lost             = 12 discarded, 3 damaged (process 17356)\n");
+	assert_string_equal(ct_buf_text(&out),
+			    "# Lost             = 12 discarded, 3 damaged (process 17356)\n");
 }
 
 static void a_step_of_the_clock_is_noted_between_two_events(void **state)
 {
-	struct ctrace_clock clocks[3] = { { .steps = 4, .total_ns = 17 },
-					  { .steps = 5, .total_ns = 17 - 3600000000000, .set_at_ns = 1795360347993000000u },
-					  { .steps = 6, .total_ns = 17 - 3600000000000 + 2500000, .set_at_ns = 1795360348000000000u } };
+	struct ctrace_clock clocks[3] = {
+		{ .steps = 4, .total_ns = 17 },
+		{ .steps = 5, .total_ns = 17 - 3600000000000, .set_at_ns = 1795360347993000000u },
+		{ .steps = 6,
+		  .total_ns = 17 - 3600000000000 + 2500000,
+		  .set_at_ns = 1795360348000000000u }
+	};
 	struct ctrace_event event = { .pid = 1234 };
 	struct ct_clock_seen seen = { .steps = CT_CLOCK_UNSEEN };
 
@@ -339,12 +362,15 @@ static void a_step_of_the_clock_is_noted_between_two_events(void **state)
 	ct_buf_clear(&out);
 	ct_line_add_clock(&out, &seen, &event); /* from somebody who does not know */
 	event.clock = &clocks[0];
-	ct_line_add_clock(&out, &seen, &event); /* what was before the first event is no step between two */
+	/* what was before the first event is no step between two */
+	ct_line_add_clock(&out, &seen, &event);
 	ct_line_add_clock(&out, &seen, &event);
 	assert_int_equal(out.size, 0);
 	event.clock = &clocks[1];
 	ct_line_add_clock(&out, &seen, &event);
-	assert_string_equal(ct_buf_text(&out), "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)\n");
+	assert_string_equal(
+		ct_buf_text(&out),
+		"# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)\n");
 	ct_buf_clear(&out);
 	ct_line_add_clock(&out, &seen, &event);
 	event.clock = &clocks[0]; /* came late */
@@ -354,7 +380,9 @@ static void a_step_of_the_clock_is_noted_between_two_events(void **state)
 	assert_int_equal(out.size, 0);
 	event.clock = &clocks[2];
 	ct_line_add_clock(&out, &seen, &event);
-	assert_string_equal(ct_buf_text(&out), "# Clock set forward by 0.002500 s at 2026/11/22 15:12:28.000 (process 1234)\n");
+	assert_string_equal(
+		ct_buf_text(&out),
+		"# Clock set forward by 0.002500 s at 2026/11/22 15:12:28.000 (process 1234)\n");
 }
 
 static void seconds_are_rounded_to_microseconds(void **state)
@@ -365,17 +393,20 @@ static void seconds_are_rounded_to_microseconds(void **state)
 	ct_line_add_seconds(&out, 1499);
 	ct_line_add_step(&out, -1);
 	ct_line_add_step(&out, INT64_MIN);
-	assert_string_equal(ct_buf_text(&out), "3600.000000 s0.000001 sback by 0.000000 sback by 9223372036.854776 s");
+	assert_string_equal(ct_buf_text(&out),
+			    "3600.000000 s0.000001 sback by 0.000000 sback by 9223372036.854776 s");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * Lines as they are documented, made in the simplest way: byte by byte, nothing kept from one line to the next
+/* -----------------------------------------------------------------------------------------------
+ * Lines as they are documented, made in the simplest way: byte by byte, nothing kept from one line
+ * to the next
  */
 
 static void reference_code(struct ct_buf *to, uint32_t code)
 {
-	bool is_harmful = code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E || code == 0x200F ||
-			  (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+	bool is_harmful = code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
+			  code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+			  (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 
 	if (code == '\n')
 		ct_buf_add_text(to, "\\n");
@@ -392,10 +423,11 @@ static void reference_code(struct ct_buf *to, uint32_t code)
 	else if (code < 0x800)
 		ct_buf_add_format(to, "%c%c", (int)(0xC0 | code >> 6), (int)(0x80 | (code & 0x3F)));
 	else if (code < 0x10000)
-		ct_buf_add_format(to, "%c%c%c", (int)(0xE0 | code >> 12), (int)(0x80 | (code >> 6 & 0x3F)),
-				  (int)(0x80 | (code & 0x3F)));
+		ct_buf_add_format(to, "%c%c%c", (int)(0xE0 | code >> 12),
+				  (int)(0x80 | (code >> 6 & 0x3F)), (int)(0x80 | (code & 0x3F)));
 	else
-		ct_buf_add_format(to, "%c%c%c%c", (int)(0xF0 | code >> 18), (int)(0x80 | (code >> 12 & 0x3F)),
+		ct_buf_add_format(to, "%c%c%c%c", (int)(0xF0 | code >> 18),
+				  (int)(0x80 | (code >> 12 & 0x3F)),
 				  (int)(0x80 | (code >> 6 & 0x3F)), (int)(0x80 | (code & 0x3F)));
 }
 
@@ -415,13 +447,16 @@ static void reference_text(struct ct_buf *to, const char *text, size_t size)
 	}
 }
 
-static void reference_bytes(struct ct_buf *to, const unsigned char *bytes, size_t size, uint32_t block)
+static void reference_bytes(struct ct_buf *to, const unsigned char *bytes, size_t size,
+			    uint32_t block)
 {
 	for (size_t i = 0; i < size; i++)
-		ct_buf_add_format(to, "%s%02X", block != 0 && i > 0 && i % block == 0 ? "-" : "", bytes[i]);
+		ct_buf_add_format(to, "%s%02X", block != 0 && i > 0 && i % block == 0 ? "-" : "",
+				  bytes[i]);
 }
 
-static void reference_item(struct ct_buf *to, const struct ct_line_format *format, const struct ctrace_event_item *one)
+static void reference_item(struct ct_buf *to, const struct ct_line_format *format,
+			   const struct ctrace_event_item *one)
 {
 	struct ct_buf text;
 
@@ -429,7 +464,9 @@ static void reference_item(struct ct_buf *to, const struct ct_line_format *forma
 	case CTRACE_TYPE_TEXT:
 	case CTRACE_TYPE_UTF8:
 		ct_buf_init(&text);
-		ct_encoding_add(&text, one->type == CTRACE_TYPE_TEXT ? format->encoding : CT_ENCODING_ASCII, one->data, one->size);
+		ct_encoding_add(
+			&text, one->type == CTRACE_TYPE_TEXT ? format->encoding : CT_ENCODING_ASCII,
+			one->data, one->size);
 		ct_buf_add_text(to, format->quote_strings ? "\"" : "");
 		reference_text(to, text.data, text.size);
 		ct_buf_add_text(to, format->quote_strings ? "\"" : "");
@@ -456,7 +493,8 @@ static void reference_item(struct ct_buf *to, const struct ct_line_format *forma
 }
 
 /* What the variable stands for; false when it is none. */
-static bool reference_variable(struct ct_buf *to, const char *name, const struct ct_line_format *format,
+static bool reference_variable(struct ct_buf *to, const char *name,
+			       const struct ct_line_format *format,
 			       const struct ctrace_event *event)
 {
 	time_t seconds = (time_t)(event->time_ns / 1000000000u);
@@ -479,7 +517,8 @@ static bool reference_variable(struct ct_buf *to, const char *name, const struct
 		ct_buf_add_text(to, text);
 	} else if (strcasecmp(name, "TIME") == 0) {
 		assert_true(strftime(text, sizeof text, "%H:%M:%S", localtime(&seconds)) > 0);
-		ct_buf_add_format(to, "%s.%03u", text, (unsigned)(event->time_ns / 1000000u % 1000));
+		ct_buf_add_format(to, "%s.%03u", text,
+				  (unsigned)(event->time_ns / 1000000u % 1000));
 	} else if (strcasecmp(name, "DATA") == 0) {
 		for (uint32_t i = 0; i < event->item_count; i++) {
 			ct_buf_add_text(to, format->delimiter);
@@ -491,7 +530,8 @@ static bool reference_variable(struct ct_buf *to, const char *name, const struct
 	return true;
 }
 
-static void reference_line(struct ct_buf *to, const struct ct_line_format *format, const struct ctrace_event *event)
+static void reference_line(struct ct_buf *to, const struct ct_line_format *format,
+			   const struct ctrace_event *event)
 {
 	for (const char *at = format->format; *at != '\0'; at++) {
 		const char *end = strncmp(at, "$(", 2) == 0 ? strchr(at, ')') : NULL;
@@ -527,9 +567,16 @@ static uint64_t random_number(void)
 static void random_format(char *to, size_t size)
 {
 	static const char *const pieces[] = {
-		"$(TIME)", "$(COMPONENT)", "$(EVENT)",   "$(LEVEL)", "$(DATA)", "$(DATE)", "$(THREAD)",
-		"$(PID)",  "$(process)",   "$(AppName)", " ",        "$",       "$(",      ")",
-		" : ",     "$(NONE)",      "\"",         "a text",   "$()",     "%s",
+		"$(TIME)",    "$(COMPONENT)",
+		"$(EVENT)",   "$(LEVEL)",
+		"$(DATA)",    "$(DATE)",
+		"$(THREAD)",  "$(PID)",
+		"$(process)", "$(AppName)",
+		" ",          "$",
+		"$(",         ")",
+		" : ",        "$(NONE)",
+		"\"",         "a text",
+		"$()",        "%s",
 	};
 
 	*to = '\0';
@@ -576,7 +623,8 @@ static void random_text(unsigned char *to, size_t size)
 static void random_items(struct ctrace_event_item *items, unsigned char data[][RANDOM_BYTES])
 {
 	for (unsigned i = 0; i < RANDOM_ITEMS; i++) {
-		uint32_t type = below(CTRACE_TYPE_COUNT + 1), size = below(below(2) != 0 ? 10 : RANDOM_BYTES);
+		uint32_t type = below(CTRACE_TYPE_COUNT + 1),
+			 size = below(below(2) != 0 ? 10 : RANDOM_BYTES);
 
 		random_text(data[i], RANDOM_BYTES);
 		items[i] = (struct ctrace_event_item){ type, size, data[i], random_number() };
@@ -595,7 +643,9 @@ static void random_event(struct ctrace_event *event)
 						  "\xC3\x9C"
 						  "BER",
 						  "A.COMPONENT.OF.SEVERAL.PARTS" };
-	static const uint64_t steps[] = { 0, 1, 999999, 1000000, 999999999, 1000000000, 86400000000000, 31536000000000000 };
+	static const uint64_t steps[] = {
+		0, 1, 999999, 1000000, 999999999, 1000000000, 86400000000000, 31536000000000000
+	};
 	unsigned id = below(CT_COUNT(components));
 
 	event->component_id = id;
@@ -606,15 +656,16 @@ static void random_event(struct ctrace_event *event)
 	event->pid = (uint32_t)random_number();
 	event->tid = (uint32_t)random_number();
 	event->item_count = below(RANDOM_ITEMS + 1);
-	event->time_ns =
-		(event->time_ns + (below(2) != 0 ? steps[below(CT_COUNT(steps))] : below(1000000))) % (4000000000000000000 + below(9));
+	event->time_ns = (event->time_ns +
+			  (below(2) != 0 ? steps[below(CT_COUNT(steps))] : below(1000000))) %
+			 (4000000000000000000 + below(9));
 }
 
 static void random_settings(struct ct_line_format *format, char *text, size_t size)
 {
 	static const char *const delimiters[] = { " ", "", ",", ", ", "; a longer delimiter ;" };
-	static const enum ct_encoding encodings[] = { CT_ENCODING_ASCII, CT_ENCODING_EBCDIC_037, CT_ENCODING_LATIN_1,
-						      CT_ENCODING_SHIFT_JIS };
+	static const enum ct_encoding encodings[] = { CT_ENCODING_ASCII, CT_ENCODING_EBCDIC_037,
+						      CT_ENCODING_LATIN_1, CT_ENCODING_SHIFT_JIS };
 
 	random_format(text, size);
 	*format = (struct ct_line_format){ .format = below(4) == 0 ? CT_LINE_FORMAT : text,
@@ -625,7 +676,8 @@ static void random_settings(struct ct_line_format *format, char *text, size_t si
 					   .encoding = encodings[below(CT_COUNT(encodings))] };
 }
 
-/* Random settings, and events of random items behind each other: each line is the one that the reference makes. */
+/* Random settings, and events of random items behind each other: each line is the one that the
+ * reference makes. */
 static void lines_are_those_of_the_reference(void **state)
 {
 	static unsigned char data[RANDOM_ITEMS][RANDOM_BYTES];
@@ -651,8 +703,10 @@ static void lines_are_those_of_the_reference(void **state)
 			random_event(&event);
 			ct_line_add(&line, &out, &event);
 			reference_line(&expected, &format, &event);
-			if (out.size != expected.size || memcmp(out.data, expected.data, out.size) != 0)
-				fail_msg("by \"%s\": %s, not %s", format.format, ct_buf_text(&out), ct_buf_text(&expected));
+			if (out.size != expected.size ||
+			    memcmp(out.data, expected.data, out.size) != 0)
+				fail_msg("by \"%s\": %s, not %s", format.format, ct_buf_text(&out),
+					 ct_buf_text(&expected));
 		}
 		ct_line_printer_fini(&line);
 	}

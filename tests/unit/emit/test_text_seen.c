@@ -1,5 +1,6 @@
 /*
- * test_text_seen.c - which lines of a file are a dead process's, and that each stands for one event.
+ * test_text_seen.c - which lines of a file are a dead process's, and that each stands for one
+ * event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,10 @@ static void lines_of_the_process_are_seen(void **state)
 	struct ct_text_seen seen = { 0 };
 
 	(void)state;
-	load(&seen, "before\nours\n# Lost = 3\nours too\n" HEADER("99") "theirs\n" HEADER("17356") "later\nhalf", 7);
+	load(&seen,
+	     "before\nours\n# Lost = 3\nours too\n" HEADER("99") "theirs\n" HEADER(
+		     "17356") "later\nhalf",
+	     7);
 	assert_int_equal(seen.count, 3);
 	assert_false(take(&seen, "before\n"));
 	assert_false(take(&seen, "theirs\n"));

@@ -58,7 +58,8 @@ static void times(void **state)
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		uint64_t got = 1;
 
-		if (!ct_filter_parse_time(rows[i].text, NOW, &got) || got != rows[i].seconds * SECOND + rows[i].ns)
+		if (!ct_filter_parse_time(rows[i].text, NOW, &got) ||
+		    got != rows[i].seconds * SECOND + rows[i].ns)
 			fail_msg("\"%s\" gave %llu", rows[i].text, (unsigned long long)got);
 	}
 }

@@ -27,9 +27,11 @@ static void without_a_catalogue_it_is_the_line_of_textfile(void **state)
 
 static void numbers_by_the_catalogue(void **state)
 {
-	static const struct ct_argument hex = { .print = CT_PRINT_HEX }, decimal = { .print = CT_PRINT_DECIMAL };
+	static const struct ct_argument hex = { .print = CT_PRINT_HEX },
+					decimal = { .print = CT_PRINT_DECIMAL };
 	static const struct ct_argument time = { .print = CT_PRINT_TIME, .unit_ns = 1000000000 };
-	static const struct ct_argument far_time = { .print = CT_PRINT_TIME, .unit_ns = UINT64_MAX };
+	static const struct ct_argument far_time = { .print = CT_PRINT_TIME,
+						     .unit_ns = UINT64_MAX };
 
 	(void)state;
 	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5, 2, 0xAB), &hex), "0x00AB");
@@ -37,7 +39,8 @@ static void numbers_by_the_catalogue(void **state)
 	assert_string_equal(show(binary_item("\x01\x02", 2), &decimal), "258");
 	assert_string_equal(show(binary_item("\x01\x02", 2), &hex), "0102");
 	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-1), &decimal), "-1");
-	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5, 8, 1700000000), &time), "2023/11/14 22:13:20.000");
+	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5, 8, 1700000000), &time),
+			    "2023/11/14 22:13:20.000");
 	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5, 8, 17), &far_time), "17");
 	/* What is no number stays what it is. */
 	assert_string_equal(show(text_item("x"), &decimal), "\"x\"");
@@ -46,10 +49,16 @@ static void numbers_by_the_catalogue(void **state)
 
 static void flags_and_enumerations(void **state)
 {
-	static const struct ct_label labels[] = { { 0, "NONE" }, { 1, "READ" }, { 2, "WRITE" }, { 6, "BOTH" } };
-	static const struct ct_argument flags = { .print = CT_PRINT_FLAGS, .labels = labels, .label_count = 4 };
+	static const struct ct_label labels[] = {
+		{ 0, "NONE" }, { 1, "READ" }, { 2, "WRITE" }, { 6, "BOTH" }
+	};
+	static const struct ct_argument flags = { .print = CT_PRINT_FLAGS,
+						  .labels = labels,
+						  .label_count = 4 };
 	static const struct ct_argument unnamed = { .print = CT_PRINT_FLAGS };
-	static const struct ct_argument one = { .print = CT_PRINT_ENUMERATION, .labels = labels, .label_count = 4 };
+	static const struct ct_argument one = { .print = CT_PRINT_ENUMERATION,
+						.labels = labels,
+						.label_count = 4 };
 
 	(void)state;
 	assert_string_equal(show(number_item(CTRACE_TYPE_COMP5, 4, 0), &flags), "NONE");
@@ -64,7 +73,8 @@ static void flags_and_enumerations(void **state)
 
 static void bytes_that_are_text(void **state)
 {
-	static const struct ct_argument ebcdic = { .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 };
+	static const struct ct_argument ebcdic = { .print = CT_PRINT_TEXT,
+						   .encoding = CT_ENCODING_EBCDIC_037 };
 	static const struct ct_argument ascii = { .print = CT_PRINT_TEXT };
 
 	(void)state;
@@ -124,17 +134,19 @@ static void a_record_prints_its_fields(void **state)
 	(void)state;
 	catalog = catalog_with_copybook(directory);
 	view_describe(&view, catalog);
-	assert_string_equal(show(item, &view.type->arguments[0]),
-			    "{CUST-ID=0012 CUST-NAME=\"ADA\" CUST-STATE=\"A\" (IS-ACTIVE) SALDO=-001.50 MARKS(1)=7 MARKS(2)=8}");
+	assert_string_equal(
+		show(item, &view.type->arguments[0]),
+		"{CUST-ID=0012 CUST-NAME=\"ADA\" CUST-STATE=\"A\" (IS-ACTIVE) SALDO=-001.50 MARKS(1)=7 MARKS(2)=8}");
 	ct_buf_clear(&out);
 	ct_value_add_record(&out, &item, &view.type->arguments[0], 4);
-	assert_string_equal(ct_buf_text(&out), "    CUSTREC\n"
-					       "      CUST-ID                         0012\n"
-					       "      CUST-NAME                       \"ADA\"\n"
-					       "      CUST-STATE                      \"A\" (IS-ACTIVE)\n"
-					       "      SALDO                           -001.50\n"
-					       "      MARKS(1)                        7\n"
-					       "      MARKS(2)                        8\n");
+	assert_string_equal(ct_buf_text(&out),
+			    "    CUSTREC\n"
+			    "      CUST-ID                         0012\n"
+			    "      CUST-NAME                       \"ADA\"\n"
+			    "      CUST-STATE                      \"A\" (IS-ACTIVE)\n"
+			    "      SALDO                           -001.50\n"
+			    "      MARKS(1)                        7\n"
+			    "      MARKS(2)                        8\n");
 	ct_catalog_destroy(catalog);
 	remove_directory(directory);
 }
@@ -154,7 +166,8 @@ static void a_number_is_no_record(void **state)
 	assert_string_equal(show(item, &view.type->arguments[0]), "-5");
 	assert_string_equal(show(address, &view.type->arguments[0]), "0x1F");
 	assert_true(ct_value_is_record(&text, &view.type->arguments[0]));
-	assert_false(ct_value_is_record(&item, &view.type->arguments[0]) || ct_value_is_record(&text, NULL));
+	assert_false(ct_value_is_record(&item, &view.type->arguments[0]) ||
+		     ct_value_is_record(&text, NULL));
 	ct_catalog_destroy(catalog);
 	remove_directory(directory);
 }
@@ -173,7 +186,8 @@ static void what_does_not_fit_is_marked(void **state)
 	view_describe(&view, catalog);
 	ct_buf_clear(&out);
 	ct_value_add_record(&out, &item, &view.type->arguments[0], 0);
-	assert_non_null(strstr(ct_buf_text(&out), "  CUST-ID                         X'30307832' (bad)\n"));
+	assert_non_null(
+		strstr(ct_buf_text(&out), "  CUST-ID                         X'30307832' (bad)\n"));
 	assert_non_null(strstr(ct_buf_text(&out), "\n4 bytes more than the record has\n"));
 	ct_catalog_destroy(catalog);
 	remove_directory(directory);

@@ -9,9 +9,13 @@ static const struct ct_argument arguments[] = {
 	{ .name = "space", .is_asid = true },
 	{ .name = "job", .is_jobname = true },
 };
-static const struct ct_event_type type = { .event_id = 255, .mnemonic = "OPEN", .argument_count = 2, .arguments = arguments };
+static const struct ct_event_type type = {
+	.event_id = 255, .mnemonic = "OPEN", .argument_count = 2, .arguments = arguments
+};
 static const char *const item_names[] = { "first" };
-static const struct ct_event_names names = { .mnemonic = "open_file", .items = item_names, .item_count = 1 };
+static const struct ct_event_names names = { .mnemonic = "open_file",
+					     .items = item_names,
+					     .item_count = 1 };
 
 static void the_catalogue_goes_before_the_trace(void **state)
 {
@@ -33,7 +37,8 @@ static void the_catalogue_goes_before_the_trace(void **state)
 
 static void an_item_may_say_whose_the_event_is(void **state)
 {
-	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 0x1002B), text_item("PAYROLL   ") };
+	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 0x1002B),
+					     text_item("PAYROLL   ") };
 	struct ct_view view = view_of(items, 2);
 	char jobname[17];
 
@@ -52,7 +57,8 @@ static void an_item_may_say_whose_the_event_is(void **state)
 
 static void a_jobname_is_cut(void **state)
 {
-	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 1), text_item("ABCDEFGHIJKLMNOPQRSTUVWXYZ") };
+	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 1),
+					     text_item("ABCDEFGHIJKLMNOPQRSTUVWXYZ") };
 	struct ct_view view = view_of(items, 2);
 	char jobname[17];
 

@@ -25,7 +25,8 @@ struct exported {
 };
 
 /* An event `time_ns` behind the first possible one. */
-static inline struct ct_view view_at(uint64_t time_ns, uint32_t tid, const struct ctrace_event_item *items, uint32_t count)
+static inline struct ct_view view_at(uint64_t time_ns, uint32_t tid,
+				     const struct ctrace_event_item *items, uint32_t count)
 {
 	struct ct_view view = view_of(items, count);
 
@@ -50,8 +51,9 @@ static inline struct ct_view span_end(uint64_t time_ns, uint32_t tid, uint64_t s
 	return view;
 }
 
-static UNUSED void export_views(struct exported *out, const struct ct_exporter *exporter, struct ct_export_options options,
-				const struct ct_view *views, size_t count)
+static UNUSED void export_views(struct exported *out, const struct ct_exporter *exporter,
+				struct ct_export_options options, const struct ct_view *views,
+				size_t count)
 {
 	FILE *file = tmpfile();
 	void *self = NULL;

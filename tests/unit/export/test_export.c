@@ -1,5 +1,6 @@
 /*
- * test_export.c - which exporters there are, how documents are written, and what events are called in them.
+ * test_export.c - which exporters there are, how documents are written, and what events are called
+ * in them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,9 +40,10 @@ static void strings_are_json(void **state)
 	assert_string_equal(string_of("a\"b\\c\n\0d", 8), "\"a\\\"b\\\\c\\u000a\\u0000d\"");
 	assert_string_equal(string_of("\xE2\x82\xAC", 3), "\"\\u20ac\"");
 	assert_string_equal(string_of("\xF0\x9F\x90\x9E", 4), "\"\\ud83d\\udc1e\"");
-	assert_string_equal(string_of("\xE2\x82", 2), "\"\\u00e2\\u0082\"");            /* cut */
-	assert_string_equal(string_of("\xED\xA0\x80", 3), "\"\\u00ed\\u00a0\\u0080\""); /* half of a pair */
-	assert_string_equal(string_of("\xC0\x80", 2), "\"\\u00c0\\u0080\"");            /* overlong */
+	assert_string_equal(string_of("\xE2\x82", 2), "\"\\u00e2\\u0082\""); /* cut */
+	/* half of a pair */
+	assert_string_equal(string_of("\xED\xA0\x80", 3), "\"\\u00ed\\u00a0\\u0080\"");
+	assert_string_equal(string_of("\xC0\x80", 2), "\"\\u00c0\\u0080\""); /* overlong */
 	assert_string_equal(string_of("\xF4\x90\x80\x80", 4), "\"\\u00f4\\u0090\\u0080\\u0080\"");
 }
 
@@ -54,7 +56,8 @@ static void values_are_numbers_when_they_are(void **state)
 		text_item("a,b"),
 		binary_item("\x01\xFF", 2),
 	};
-	static const char *const expected[] = { "17", "-17", "18446744073709551615", "a,b", "01FF" };
+	static const char *const expected[] = { "17", "-17", "18446744073709551615", "a,b",
+						"01FF" };
 	struct ct_view view = view_of(items, CT_COUNT(items));
 	struct ct_buf out;
 
@@ -79,8 +82,9 @@ static const char *name_of(const struct ct_view *view)
 
 static void names_have_the_component(void **state)
 {
-	struct ct_catalog *catalog =
-		view_catalog("rts.yaml", "component: MF.RTS\nevents:\n  1: {mnemonic: OPEN, exit: 2}\n  2: {mnemonic: OPENED}\n");
+	struct ct_catalog *catalog = view_catalog(
+		"rts.yaml",
+		"component: MF.RTS\nevents:\n  1: {mnemonic: OPEN, exit: 2}\n  2: {mnemonic: OPENED}\n");
 	const struct ct_event_names names = { .mnemonic = "sched_switch" };
 	struct ct_view view = view_of(NULL, 0);
 

@@ -1,5 +1,6 @@
 /*
- * test_export_csv.c - comma-separated values: exact rows, quoting, and what a spreadsheet would compute.
+ * test_export_csv.c - comma-separated values: exact rows, quoting, and what a spreadsheet would
+ * compute.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -8,19 +9,22 @@
 static struct exported exported;
 
 #define HEAD "time,time_ns,host,pid,tid,component,event,mnemonic,level,duration_ns,names"
-#define EVENT "2023-11-14T22:13:20.123456789Z,1700000000123456789,asterix,4711,9,MF.RTS,255,255,ERROR,"
+#define EVENT \
+	"2023-11-14T22:13:20.123456789Z,1700000000123456789,asterix,4711,9,MF.RTS,255,255,ERROR,"
 
 static void rows(void **state)
 {
-	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-17), text_item("a"),
-						   binary_item("\x01\xFF", 2) };
+	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5S, 4,
+							       (uint64_t)-17),
+						   text_item("a"), binary_item("\x01\xFF", 2) };
 	struct ct_view views[] = { view_at(0, 9, items, 1), view_at(0, 9, items, 3) };
 
 	(void)state;
 	views[1].duration_ns = 250;
 	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 2);
 	assert_string_equal(exported.text,
-			    HEAD ",data1,data2,data3\r\n" EVENT ",data1,-17,,\r\n" EVENT "250,data1 data2 data3,-17,a,01FF\r\n");
+			    HEAD ",data1,data2,data3\r\n" EVENT ",data1,-17,,\r\n" EVENT
+				 "250,data1 data2 data3,-17,a,01FF\r\n");
 	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 0);
 	assert_string_equal(exported.text, HEAD "\r\n");
 }
@@ -28,11 +32,14 @@ static void rows(void **state)
 /* The one data cell. */
 static const char *cell_of(const char *text, size_t size, bool is_unguarded)
 {
-	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = (uint32_t)size, .data = text };
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT,
+						.size = (uint32_t)size,
+						.data = text };
 	struct ct_view view = view_at(0, 9, &item, 1);
 	char *cell;
 
-	export_views(&exported, &ct_export_csv, (struct ct_export_options){ .is_unguarded = is_unguarded }, &view, 1);
+	export_views(&exported, &ct_export_csv,
+		     (struct ct_export_options){ .is_unguarded = is_unguarded }, &view, 1);
 	cell = strstr(exported.text, EVENT ",data1,");
 	assert_non_null(cell);
 	exported.text[exported.size - 2] = '\0';
@@ -59,7 +66,8 @@ static void formulas(void **state)
 {
 	(void)state;
 	assert_string_equal(CELL("=1+1"), "'=1+1");
-	assert_string_equal(CELL("=HYPERLINK(\"x\",\"y\")"), "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"");
+	assert_string_equal(CELL("=HYPERLINK(\"x\",\"y\")"),
+			    "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"");
 	assert_string_equal(CELL("@SUM(A1)"), "'@SUM(A1)");
 	assert_string_equal(CELL("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
 	assert_string_equal(CELL("-2+3"), "'-2+3");

@@ -11,18 +11,22 @@ static struct exported exported;
 
 static void one_document(void **state)
 {
-	const struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0) };
+	const struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0),
+					 view_at(2, 1, NULL, 0) };
 	json_error_t error;
 	json_t *root;
 
 	(void)state;
 	for (size_t count = 0; count <= 3; count++) {
-		export_views(&exported, &ct_export_json, (struct ct_export_options){ 0 }, views, count);
+		export_views(&exported, &ct_export_json, (struct ct_export_options){ 0 }, views,
+			     count);
 		assert_int_equal(exported.status, CTRACE_OK);
 		root = json_loadb(exported.text, exported.size, 0, &error);
-		assert_int_equal(json_integer_value(json_object_get(root, "format_version")), CT_JSON_FORMAT_VERSION);
+		assert_int_equal(json_integer_value(json_object_get(root, "format_version")),
+				 CT_JSON_FORMAT_VERSION);
 		assert_int_equal(json_array_size(json_object_get(root, "events")), count);
-		assert_int_equal(count_of(&exported, "\n"), count == 0 ? 1 : count + 2); /* a line an event */
+		/* a line an event */
+		assert_int_equal(count_of(&exported, "\n"), count == 0 ? 1 : count + 2);
 		json_decref(root);
 	}
 }
@@ -33,19 +37,22 @@ static void lines(void **state)
 	struct ct_buf first;
 
 	(void)state;
-	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true }, views, 2);
+	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
+		     views, 2);
 	ct_buf_init(&first);
 	ct_json_add_line(&first, &views[0]);
 	assert_memory_equal(exported.text, first.data, first.size);
 	assert_int_equal(count_of(&exported, "\n"), 2);
 	ct_buf_fini(&first);
-	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true }, views, 0);
+	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
+		     views, 0);
 	assert_int_equal(exported.size, 0);
 }
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(one_document), cmocka_unit_test(lines) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(one_document),
+						   cmocka_unit_test(lines) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_export_perfetto.c - Perfetto's protobuf, byte by byte: whole messages, tracks before what is on them, spans that nest.
+ * test_export_perfetto.c - Perfetto's protobuf, byte by byte: whole messages, tracks before what is
+ * on them, spans that nest.
  *
  * What protoc makes of it is tested by tests/process/export.sh.
  *
@@ -88,9 +89,11 @@ static size_t packets_with(unsigned number, struct field *out, size_t room)
 
 static void an_instant(void **state)
 {
-	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 300),
-						   number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-1),
-						   number_item(CTRACE_TYPE_ADDRESS, 8, 0x7FFF00000000), text_item("x\xFF") };
+	const struct ctrace_event_item items[] = {
+		number_item(CTRACE_TYPE_COMP5, 4, 300),
+		number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-1),
+		number_item(CTRACE_TYPE_ADDRESS, 8, 0x7FFF00000000), text_item("x\xFF")
+	};
 	static const unsigned value_fields[] = { 6, 3, 3, 4, 7, 6 }; /* component, event, items */
 	struct ct_view view = view_at(0, 9, items, 4);
 	struct field events[4], annotation;
@@ -106,7 +109,8 @@ static void an_instant(void **state)
 	while (next_field(&at, events[0].data + events[0].size, &annotation)) {
 		if (annotation.number != 4)
 			continue;
-		assert_true(number_of(&annotation, value_fields[i++]) != UINT64_MAX || i == 4); /* -1 */
+		/* -1 */
+		assert_true(number_of(&annotation, value_fields[i++]) != UINT64_MAX || i == 4);
 	}
 	assert_int_equal(i, 6);
 	assert_int_equal(packets_with(8, events, 4), 1);
@@ -117,7 +121,8 @@ static void an_instant(void **state)
 
 static void tracks(void **state)
 {
-	struct ct_view views[] = { view_at(0, 9, NULL, 0), view_at(1, 10, NULL, 0), view_at(2, 9, NULL, 0), view_at(3, 9, NULL, 0) };
+	struct ct_view views[] = { view_at(0, 9, NULL, 0), view_at(1, 10, NULL, 0),
+				   view_at(2, 9, NULL, 0), view_at(3, 9, NULL, 0) };
 	struct field found[8], process, thread;
 	uint64_t uuid;
 
@@ -133,19 +138,22 @@ static void tracks(void **state)
 	assert_int_equal(number_of(&found[1], 5), uuid);
 	assert_int_equal(number_of(&found[2], 5), uuid);
 	assert_true(find_field(&found[3], 3, &process));
-	assert_int_not_equal(number_of(&process, 1), 4711); /* another machine's with the same number */
+	/* another machine's with the same number */
+	assert_int_not_equal(number_of(&process, 1), 4711);
 	assert_int_not_equal(number_of(&found[4], 5), uuid);
 }
 
 static void spans(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3), span_end(3, 1, 1),
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					 span_begin(2, 1, 3), span_end(3, 1, 1),
 					 span_end(4, 1, 2) };
 	static const unsigned types[] = { 1, 1, 3, 2, 2 };
 	struct field events[8], found[8];
 
 	(void)state;
-	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, views, CT_COUNT(views));
+	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, views,
+		     CT_COUNT(views));
 	assert_int_equal(packets_with(11, events, 8), 5);
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(number_of(&events[i], 9), types[i]);
@@ -160,7 +168,9 @@ static void spans(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_instant), cmocka_unit_test(tracks), cmocka_unit_test(spans) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_instant),
+						   cmocka_unit_test(tracks),
+						   cmocka_unit_test(spans) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_export_speedscope.c - speedscope's format: profiles that nest, sums of spans that do not, chunks that come back in order.
+ * test_export_speedscope.c - speedscope's format: profiles that nest, sums of spans that do not,
+ * chunks that come back in order.
  *
  * What speedscope makes of it is tested by tests/process/speedscope.py.
  *
@@ -16,7 +17,8 @@ static json_t *document_of(const struct ct_view *views, size_t count)
 	json_error_t error;
 	json_t *root;
 
-	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views, count);
+	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views,
+		     count);
 	assert_int_equal(exported.status, CTRACE_OK);
 	root = json_loadb(exported.text, exported.size, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL)
@@ -37,29 +39,40 @@ static const char *events_of(json_t *profile)
 	json_t *event;
 
 	text[0] = '\0';
-	json_array_foreach(json_object_get(profile, "events"), i, event) used += (size_t)snprintf(
-		text + used, sizeof text - used, "%s%s%d@%d", i > 0 ? " " : "", json_string_value(json_object_get(event, "type")),
-		(int)json_integer_value(json_object_get(event, "frame")), (int)json_integer_value(json_object_get(event, "at")));
+	json_array_foreach(json_object_get(profile, "events"), i, event) used +=
+		(size_t)snprintf(text + used, sizeof text - used, "%s%s%d@%d", i > 0 ? " " : "",
+				 json_string_value(json_object_get(event, "type")),
+				 (int)json_integer_value(json_object_get(event, "frame")),
+				 (int)json_integer_value(json_object_get(event, "at")));
 	return text;
 }
 
 static void a_profile_a_thread(void **state)
 {
-	const struct ct_view views[] = { view_at(0, 3, NULL, 0), span_begin(10, 1, 1), span_begin(20, 1, 2), span_begin(25, 2, 3),
-					 span_end(30, 1, 2),     span_end(40, 1, 1),   span_end(90, 2, 3) };
+	const struct ct_view views[] = { view_at(0, 3, NULL, 0), span_begin(10, 1, 1),
+					 span_begin(20, 1, 2),   span_begin(25, 2, 3),
+					 span_end(30, 1, 2),     span_end(40, 1, 1),
+					 span_end(90, 2, 3) };
 	json_t *root = document_of(views, CT_COUNT(views));
 
 	(void)state;
-	assert_int_equal(json_array_size(json_object_get(root, "profiles")), 2); /* thread 3 has no spans */
+	/* thread 3 has no spans */
+	assert_int_equal(json_array_size(json_object_get(root, "profiles")), 2);
 	assert_string_equal(events_of(profile_at(root, 0)), "O0@10 O0@20 C0@30 C0@40");
-	assert_string_equal(json_string_value(json_object_get(profile_at(root, 0), "name")), "rts32 on asterix, thread 1");
-	assert_int_equal(json_integer_value(json_object_get(profile_at(root, 0), "startValue")), 10);
+	assert_string_equal(json_string_value(json_object_get(profile_at(root, 0), "name")),
+			    "rts32 on asterix, thread 1");
+	assert_int_equal(json_integer_value(json_object_get(profile_at(root, 0), "startValue")),
+			 10);
 	assert_int_equal(json_integer_value(json_object_get(profile_at(root, 0), "endValue")), 40);
 	assert_string_equal(events_of(profile_at(root, 1)), "O0@25 C0@90");
-	assert_int_equal(json_integer_value(json_object_get(root, "activeProfileIndex")), 1); /* the one with most in it */
-	assert_string_equal(json_string_value(json_object_get(
-				    json_array_get(json_object_get(json_object_get(root, "shared"), "frames"), 0), "name")),
-			    "MF.RTS 255");
+	/* the one with most in it */
+	assert_int_equal(json_integer_value(json_object_get(root, "activeProfileIndex")), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(
+			json_array_get(json_object_get(json_object_get(root, "shared"), "frames"),
+				       0),
+			"name")),
+		"MF.RTS 255");
 	json_decref(root);
 }
 
@@ -103,7 +116,8 @@ static void chunks_come_back_in_order(void **state)
 
 		assert_int_equal(json_array_size(events), 2 * SPANS);
 		json_array_foreach(events, i, event)
-			assert_int_equal(json_integer_value(json_object_get(event, "at")), 4 * (i / 2) + 2 * (i % 2) + thread);
+			assert_int_equal(json_integer_value(json_object_get(event, "at")),
+					 4 * (i / 2) + 2 * (i % 2) + thread);
 	}
 	json_decref(root);
 }
@@ -119,7 +133,8 @@ static void a_spool_that_cannot_be_is_told(void **state)
 		views[2 * n + 1] = span_end(2 * n + 1, 1, n + 1);
 	}
 	assert_int_equal(setenv("TMPDIR", "/nosuch/directory", 1), 0);
-	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views, CT_COUNT(views));
+	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views,
+		     CT_COUNT(views));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 	assert_int_equal(exported.status, CTRACE_OS_ERROR);
 }
@@ -130,15 +145,18 @@ static void without_spans_it_says_so(void **state)
 
 	(void)state;
 	assert_int_equal(json_array_size(json_object_get(root, "profiles")), 1);
-	assert_non_null(strstr(json_string_value(json_object_get(profile_at(root, 0), "name")), "no spans"));
+	assert_non_null(strstr(json_string_value(json_object_get(profile_at(root, 0), "name")),
+			       "no spans"));
 	json_decref(root);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_profile_a_thread),        cmocka_unit_test(overlapping_spans_are_one_after_another),
-		cmocka_unit_test(chunks_come_back_in_order), cmocka_unit_test(a_spool_that_cannot_be_is_told),
+		cmocka_unit_test(a_profile_a_thread),
+		cmocka_unit_test(overlapping_spans_are_one_after_another),
+		cmocka_unit_test(chunks_come_back_in_order),
+		cmocka_unit_test(a_spool_that_cannot_be_is_told),
 		cmocka_unit_test(without_spans_it_says_so),
 	};
 

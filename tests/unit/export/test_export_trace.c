@@ -1,5 +1,6 @@
 /*
- * test_export_trace.c - clean traces of Common Trace Format: read back with our own reader, event by event.
+ * test_export_trace.c - clean traces of Common Trace Format: read back with our own reader, event
+ * by event.
  *
  * What babeltrace2 makes of them is tested by tests/process/export.sh.
  *
@@ -38,22 +39,30 @@ static void open_back(struct back *back, const char *path)
 	assert_int_equal(ct_reader_add(back->reader, path), CTRACE_OK);
 }
 
-static void write_trace(const char *directory, bool has_one_trace, const struct ct_view *views, size_t count)
+static void write_trace(const char *directory, bool has_one_trace, const struct ct_view *views,
+			size_t count)
 {
 	struct exported exported;
 
-	export_views(&exported, &ct_export_trace, (struct ct_export_options){ .directory = directory, .has_one_trace = has_one_trace }, views,
-		     count);
+	export_views(&exported, &ct_export_trace,
+		     (struct ct_export_options){ .directory = directory,
+						 .has_one_trace = has_one_trace },
+		     views, count);
 	assert_int_equal(exported.status, CTRACE_OK);
 }
 
 static void events_come_back(void **state)
 {
 	const char *const item_names[] = { "rows", NULL };
-	const struct ct_event_names names = { .mnemonic = "OPEN", .items = item_names, .item_count = 2 };
-	const struct ctrace_event_item items[] = { { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 },
-						   text_item("a\"b") };
-	struct ct_view views[] = { view_at(0, 9, items, 2), view_at(5, 10, items, 0), view_at(6, 9, items, 1) };
+	const struct ct_event_names names = { .mnemonic = "OPEN",
+					      .items = item_names,
+					      .item_count = 2 };
+	const struct ctrace_event_item items[] = {
+		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 },
+		text_item("a\"b")
+	};
+	struct ct_view views[] = { view_at(0, 9, items, 2), view_at(5, 10, items, 0),
+				   view_at(6, 9, items, 1) };
 	const struct ct_view *view;
 	struct back back;
 	char scratch[16];
@@ -95,11 +104,17 @@ static void events_come_back(void **state)
 
 static void a_directory_a_process(void **state)
 {
-	const struct ct_source_process hostile = { .index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1 };
-	const struct ct_source_process twin = {
-		.index = 3, .host = "asterix", .program = "rts32", .jobname = "RTS32", .path = "", .pid = 4711
+	const struct ct_source_process hostile = {
+		.index = 2, .host = "../..", .program = "a b/c", .jobname = "", .path = "", .pid = 1
 	};
-	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0), view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
+	const struct ct_source_process twin = { .index = 3,
+						.host = "asterix",
+						.program = "rts32",
+						.jobname = "RTS32",
+						.path = "",
+						.pid = 4711 };
+	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0),
+				   view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
 	struct back back;
 	unsigned count = 0;
 
@@ -111,7 +126,8 @@ static void a_directory_a_process(void **state)
 	assert_int_equal(access("many/asterix.rts32.4711/metadata", F_OK), 0);
 	assert_int_equal(access("many/asterix.rts32.4711-2/metadata", F_OK), 0);
 	assert_int_equal(access("many/host.trace.4711/metadata", F_OK), 0);
-	assert_int_equal(access("many/_.__...a_b_c.1/metadata", F_OK) == 0 || access("many/_.___.a_b_c.1/metadata", F_OK) == 0 ||
+	assert_int_equal(access("many/_.__...a_b_c.1/metadata", F_OK) == 0 ||
+				 access("many/_.___.a_b_c.1/metadata", F_OK) == 0 ||
 				 access("many/_._...a_b_c.1/metadata", F_OK) == 0,
 			 1);
 	open_back(&back, "many");
@@ -131,7 +147,9 @@ static unsigned count_packets(const char *path)
 	ct_buf_init(&bytes);
 	assert_int_equal(ct_os_read_file(path, 64 << 20, &bytes), CTRACE_OK);
 	for (size_t at = 0; at < bytes.size; at += head.packet_bits / 8, count++) {
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at,
+						       bytes.size - at, &head),
+				 CTRACE_OK);
 		assert_true(head.packet_bits / 8 <= CT_PACKET_CONTENT);
 		assert_int_equal(head.sequence, count);
 	}
@@ -142,7 +160,9 @@ static unsigned count_packets(const char *path)
 static void packets_are_bounded_and_merge_again(void **state)
 {
 	static char text[3000];
-	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = sizeof text, .data = text };
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT,
+						.size = sizeof text,
+						.data = text };
 	struct ct_export_options options = { .directory = "big", .has_one_trace = true };
 	struct ct_view view = view_at(0, 1, &item, 1);
 	const struct ct_view *read;
@@ -174,9 +194,10 @@ static void packets_are_bounded_and_merge_again(void **state)
 
 static void lose_events(void *self, const struct ct_source_process *source_process, uint64_t events)
 {
-	const struct ct_read_note lost = {
-		.trouble = CT_TROUBLE_LOST, .events = events, .source_process = source_process, .from_ns = 1700000000000000000u
-	};
+	const struct ct_read_note lost = { .trouble = CT_TROUBLE_LOST,
+					   .events = events,
+					   .source_process = source_process,
+					   .from_ns = 1700000000000000000u };
 
 	ct_export_trace.lost(self, &lost);
 }
@@ -244,11 +265,14 @@ static void what_cannot_be_written_is_told(void **state)
 }
 
 /* The disk is full from `bytes` a file on. */
-static void assert_nothing_stays(const char *directory, bool has_one_trace, rlim_t bytes, bool is_there)
+static void assert_nothing_stays(const char *directory, bool has_one_trace, rlim_t bytes,
+				 bool is_there)
 {
-	const struct rlimit full = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit full = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY },
+			    free_again = { RLIM_INFINITY, RLIM_INFINITY };
 	const struct ctrace_event_item item = text_item("a text that takes room");
-	struct ct_export_options options = { .directory = directory, .has_one_trace = has_one_trace };
+	struct ct_export_options options = { .directory = directory,
+					     .has_one_trace = has_one_trace };
 	struct ct_view views[] = { view_at(0, 1, &item, 1), view_at(1, 1, &item, 1) };
 	enum ctrace_status status;
 	void *self;
@@ -273,7 +297,8 @@ static void half_a_trace_does_not_stay(void **state)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	assert_nothing_stays("half", true, 10, false);
 	assert_nothing_stays("half", false, 10, false);
-	assert_nothing_stays("half", true, 1000, false); /* the streams are whole, the metadata are not */
+	/* the streams are whole, the metadata are not */
+	assert_nothing_stays("half", true, 1000, false);
 	assert_nothing_stays("half", false, 1000, false);
 	assert_int_equal(mkdir("mine", 0700), 0);
 	assert_nothing_stays("mine", true, 1000, true);

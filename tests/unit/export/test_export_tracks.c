@@ -17,8 +17,9 @@ static struct ct_tracks *look(const struct ct_view *views, size_t count)
 
 static void nested_spans_stay_on_their_thread(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(1, 2, 3),
-					 span_end(2, 1, 2),   span_end(3, 1, 1),   span_end(4, 2, 3) };
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					 span_begin(1, 2, 3), span_end(2, 1, 2),
+					 span_end(3, 1, 1),   span_end(4, 2, 3) };
 	struct ct_tracks *tracks = look(views, CT_COUNT(views));
 
 	(void)state;
@@ -31,7 +32,8 @@ static void nested_spans_stay_on_their_thread(void **state)
 static void half_spans_are_alone(void **state)
 {
 	/* 2 never ends, and does not make what is around it cross; 4 never began. */
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_end(2, 1, 1), span_end(3, 1, 4) };
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					 span_end(2, 1, 1), span_end(3, 1, 4) };
 	struct ct_tracks *tracks = look(views, CT_COUNT(views));
 
 	(void)state;
@@ -46,8 +48,10 @@ static void half_spans_are_alone(void **state)
 static void crossing_spans_leave_their_thread(void **state)
 {
 	/* 2 ends behind 1; 3 is within 2; 4 ends on another thread. */
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_end(2, 1, 1),   span_begin(3, 1, 3),
-					 span_end(4, 1, 2),   span_end(5, 1, 3),   span_begin(6, 1, 4), span_begin(7, 1, 5),
+	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					 span_end(2, 1, 1),   span_begin(3, 1, 3),
+					 span_end(4, 1, 2),   span_end(5, 1, 3),
+					 span_begin(6, 1, 4), span_begin(7, 1, 5),
 					 span_end(8, 2, 4),   span_end(9, 1, 5) };
 	struct ct_tracks *tracks = look(views, CT_COUNT(views));
 
@@ -78,7 +82,8 @@ static void any_order_nests(void **state)
 			views[i] = span_begin(i, 1, next);
 			open[open_count++] = next++;
 		} else {
-			size_t at = open_count - 1 - (seed >> 20) % (open_count < 3 ? open_count : 3);
+			size_t at =
+				open_count - 1 - (seed >> 20) % (open_count < 3 ? open_count : 3);
 
 			views[i] = span_end(i, 1, open[at]);
 			memmove(&open[at], &open[at + 1], (open_count - at - 1) * sizeof open[0]);
@@ -135,9 +140,11 @@ static void processes_have_numbers_of_their_own(void **state)
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
 	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
-	assert_int_not_equal(ct_tracks_pid(tracks, &other_source_process), 4711); /* of another machine, with the same number */
+	/* of another machine, with the same number */
+	assert_int_not_equal(ct_tracks_pid(tracks, &other_source_process), 4711);
 	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), 0);
-	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), ct_tracks_pid(tracks, &other_source_process));
+	assert_int_not_equal(ct_tracks_pid(tracks, &unknown),
+			     ct_tracks_pid(tracks, &other_source_process));
 	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
 	ct_tracks_destroy(tracks);
 }
@@ -166,9 +173,12 @@ static void very_many_open_spans_stay_bounded(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_spans_stay_on_their_thread), cmocka_unit_test(half_spans_are_alone),
-		cmocka_unit_test(crossing_spans_leave_their_thread), cmocka_unit_test(any_order_nests),
-		cmocka_unit_test(threads_are_found_again),           cmocka_unit_test(processes_have_numbers_of_their_own),
+		cmocka_unit_test(nested_spans_stay_on_their_thread),
+		cmocka_unit_test(half_spans_are_alone),
+		cmocka_unit_test(crossing_spans_leave_their_thread),
+		cmocka_unit_test(any_order_nests),
+		cmocka_unit_test(threads_are_found_again),
+		cmocka_unit_test(processes_have_numbers_of_their_own),
 		cmocka_unit_test(very_many_open_spans_stay_bounded),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * filter_fixture.h - what the filter's tests share: an event with everything in it, and whether an expression accepts it.
+ * filter_fixture.h - what the filter's tests share: an event with everything in it, and whether an
+ * expression accepts it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,14 +34,23 @@
 	}
 #define S32_ITEM(number) \
 	{ \
-		.type = CTRACE_TYPE_COMP5S, .size = 4, .data = "\0\0\0", .value = (uint64_t)(int64_t)(number) \
+		.type = CTRACE_TYPE_COMP5S, .size = 4, .data = "\0\0\0", \
+		.value = (uint64_t)(int64_t)(number) \
 	}
 
 static const struct ct_label the_modes[] = { { 1, "READ" }, { 2, "WRITE" }, { 4, "LOCK" } };
 static const struct ct_argument the_arguments[] = {
 	{ .name = "rows", .description = "" },
-	{ .name = "mode", .description = "", .print = CT_PRINT_ENUMERATION, .labels = the_modes, .label_count = 3 },
-	{ .name = "bits", .description = "", .print = CT_PRINT_FLAGS, .labels = the_modes, .label_count = 3 },
+	{ .name = "mode",
+	  .description = "",
+	  .print = CT_PRINT_ENUMERATION,
+	  .labels = the_modes,
+	  .label_count = 3 },
+	{ .name = "bits",
+	  .description = "",
+	  .print = CT_PRINT_FLAGS,
+	  .labels = the_modes,
+	  .label_count = 3 },
 	{ .name = "CUST-NAME", .description = "" },
 };
 static const struct ct_event_type the_type = { .event_id = 7,
@@ -52,11 +62,16 @@ static const struct ct_event_type the_type = { .event_id = 7,
 					       .argument_count = 4,
 					       .arguments = the_arguments };
 static const struct ctrace_event_item the_items[] = {
-	U32_ITEM(150), U32_ITEM(2), U32_ITEM(3), TEXT_ITEM("ADA LOVELACE   "), S32_ITEM(-5), TEXT_ITEM("12.50"),
+	U32_ITEM(150), U32_ITEM(2),        U32_ITEM(3), TEXT_ITEM("ADA LOVELACE   "),
+	S32_ITEM(-5),  TEXT_ITEM("12.50"),
 };
-static const struct ct_source_process the_source_process = {
-	.index = 3, .path = "x", .host = "alpha", .program = "PayRoll", .jobname = "PAYJOB", .pid = 4711, .asid = 0x1F
-};
+static const struct ct_source_process the_source_process = { .index = 3,
+							     .path = "x",
+							     .host = "alpha",
+							     .program = "PayRoll",
+							     .jobname = "PAYJOB",
+							     .pid = 4711,
+							     .asid = 0x1F };
 
 /* Event 7 "OPEN" of MF.RTS, level WARN, three milliseconds after its entry. */
 static UNUSED struct ct_view the_view(void)
@@ -82,7 +97,8 @@ static UNUSED struct ct_filter *parse(const char *text)
 	struct ct_filter *filter = NULL;
 
 	if (ct_filter_parse(text, NOW, &filter, &diagnostic) != CTRACE_OK)
-		fail_msg("\"%s\", column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
+		fail_msg("\"%s\", column %u: %s; expected %s", text, diagnostic.column,
+			 diagnostic.message, diagnostic.expected);
 	return filter;
 }
 
@@ -96,7 +112,8 @@ static UNUSED bool accepts(const char *text, const struct ct_view *view)
 }
 
 /* Asserts that each accepts the view, or none does. */
-static UNUSED void assert_all(const char *const *texts, size_t count, bool wanted, const struct ct_view *view)
+static UNUSED void assert_all(const char *const *texts, size_t count, bool wanted,
+			      const struct ct_view *view)
 {
 	for (size_t i = 0; i < count; i++)
 		if (accepts(texts[i], view) != wanted)

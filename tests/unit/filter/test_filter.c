@@ -136,12 +136,13 @@ static void both_either_and_not(void **state)
 /* All expressions of three names and two operators, against what they mean. */
 static void every_small_expression(void **state)
 {
-	static const char *const shapes[] = { "%sa %s %sb %s %sc", "(%sa %s %sb) %s %sc", "%sa %s (%sb %s %sc)",
-					      "!(%sa %s %sb %s %sc)" };
+	static const char *const shapes[] = { "%sa %s %sb %s %sc", "(%sa %s %sb) %s %sc",
+					      "%sa %s (%sb %s %sc)", "!(%sa %s %sb %s %sc)" };
 
 	(void)state;
 	for (unsigned bits = 0; bits < 4 * 4 * 8 * 8; bits++) {
-		bool a = bits & 1, b = bits & 2, c = bits & 4, not_a = bits & 8, not_b = bits & 16, not_c = bits & 32;
+		bool a = bits & 1, b = bits & 2, c = bits & 4, not_a = bits & 8, not_b = bits & 16,
+		     not_c = bits & 32;
 		bool is_or = bits & 64, is_or_then = bits & 128, wanted = false;
 		unsigned shape = bits >> 8;
 		bool x = a != not_a, y = b != not_b, z = c != not_c;
@@ -157,16 +158,18 @@ static void every_small_expression(void **state)
 		view.event.item_count = 3;
 		view.type = NULL;
 		if (shape == 1)
-			wanted = is_or_then ? (is_or ? x || y : x && y) || z : (is_or ? x || y : x && y) && z;
+			wanted = is_or_then ? (is_or ? x || y : x && y) || z
+					    : (is_or ? x || y : x && y) && z;
 		else if (shape == 2)
-			wanted = is_or ? x || (is_or_then ? y || z : y && z) : x && (is_or_then ? y || z : y && z);
+			wanted = is_or ? x || (is_or_then ? y || z : y && z)
+				       : x && (is_or_then ? y || z : y && z);
 		else if (is_or)
 			wanted = is_or_then ? x || y || z : x || (y && z);
 		else
 			wanted = is_or_then ? (x && y) || z : x && y && z;
 		wanted = wanted != (shape == 3);
-		snprintf(text, sizeof text, shapes[shape], not_a ? "!" : "", is_or ? "||" : "&&", not_b ? "!" : "",
-			 is_or_then ? "||" : "&&", not_c ? "!" : "");
+		snprintf(text, sizeof text, shapes[shape], not_a ? "!" : "", is_or ? "||" : "&&",
+			 not_b ? "!" : "", is_or_then ? "||" : "&&", not_c ? "!" : "");
 		ct_buf_init(&expression);
 		for (const char *at = text; *at != '\0'; at++) {
 			if (*at >= 'a' && *at <= 'c')
@@ -182,9 +185,12 @@ static void every_small_expression(void **state)
 
 static void what_is_not_there_is_not_compared(void **state)
 {
-	static const char *const refused[] = { "duration > 0", "duration < 1h", "duration != 1ms", "duration",
-					       "data[9] == 1", "data[9] != 1",  "data.none != 1",  "data.none !~ '*'" };
-	static const char *const accepted[] = { "!(duration > 0)", "!duration", "!data[9]", "!(data.none == 1)" };
+	static const char *const refused[] = { "duration > 0",    "duration < 1h",
+					       "duration != 1ms", "duration",
+					       "data[9] == 1",    "data[9] != 1",
+					       "data.none != 1",  "data.none !~ '*'" };
+	static const char *const accepted[] = { "!(duration > 0)", "!duration", "!data[9]",
+						"!(data.none == 1)" };
 	struct ct_view view = the_view();
 
 	(void)state;
@@ -233,7 +239,8 @@ static void classes_are_judged_before_events(void **state)
 		struct ct_filter *filter = parse(rows[i].text);
 
 		if (ct_filter_class(filter, &view) != rows[i].wanted)
-			fail_msg("%s: %d, not %d", rows[i].text, ct_filter_class(filter, &view), rows[i].wanted);
+			fail_msg("%s: %d, not %d", rows[i].text, ct_filter_class(filter, &view),
+				 rows[i].wanted);
 		ct_filter_destroy(filter);
 	}
 	assert_int_equal(ct_filter_class(NULL, &view), CT_FILTER_RESULT_ALWAYS);
@@ -290,7 +297,8 @@ static void times_that_can_be(void **state)
 		{ "time <= '@100' || time >= '@200'", 0, UINT64_MAX },
 		{ "time in ('@1'..'@2', '@5'..'@6')", SECOND, 6 * SECOND },
 		{ "time not in ('@0'..'@2')", 2 * SECOND + 1, UINT64_MAX },
-		{ "time in ('@1'..'@2') || (time in ('@5'..'@6') && level > info)", SECOND, 6 * SECOND },
+		{ "time in ('@1'..'@2') || (time in ('@5'..'@6') && level > info)", SECOND,
+		  6 * SECOND },
 		{ "time >= '@100' || level > info", 0, UINT64_MAX },
 		{ "(level > info || event == 2) && time >= '@100'", 100 * SECOND, UINT64_MAX },
 		{ "time > '@100' && time < '@50'", 0, 0 },
@@ -305,7 +313,8 @@ static void times_that_can_be(void **state)
 
 		ct_filter_times(filter, &since, &until);
 		if (since != rows[i].since || until != rows[i].until)
-			fail_msg("%s: %llu to %llu", rows[i].text, (unsigned long long)since, (unsigned long long)until);
+			fail_msg("%s: %llu to %llu", rows[i].text, (unsigned long long)since,
+				 (unsigned long long)until);
 		ct_filter_destroy(filter);
 	}
 }

@@ -53,17 +53,20 @@ static void in_their_order(void **state)
 		for (size_t b = 0; b < CT_COUNT(rows); b++)
 			for (size_t i = 0; i < 4 && rows[a][i] != NULL; i++)
 				for (size_t j = 0; j < 4 && rows[b][j] != NULL; j++) {
-					struct ct_decimal x = decimal(rows[a][i]), y = decimal(rows[b][j]);
+					struct ct_decimal x = decimal(rows[a][i]),
+							  y = decimal(rows[b][j]);
 
-					if (sign(ct_decimal_compare(&x, &y)) != sign((int)a - (int)b))
+					if (sign(ct_decimal_compare(&x, &y)) !=
+					    sign((int)a - (int)b))
 						fail_msg("%s against %s", rows[a][i], rows[b][j]);
 				}
 }
 
 static void what_is_no_number(void **state)
 {
-	static const char *const bad[] = { "",   " ",   "-",  "+",  ".",    "-.",  "1..2", "1.2.3", "1 2",
-					   "1e", "1e+", "e5", "1x", "0x10", "--1", "1-",   "NaN",   "inf" };
+	static const char *const bad[] = { "",     " ",     "-",   "+",  ".",   "-.",
+					   "1..2", "1.2.3", "1 2", "1e", "1e+", "e5",
+					   "1x",   "0x10",  "--1", "1-", "NaN", "inf" };
 	struct ct_decimal value;
 
 	(void)state;
@@ -79,8 +82,9 @@ static void integers(void **state)
 		bool is_negative;
 		const char *text;
 	} numbers[] = {
-		{ 0, false, "0" },     { 0, true, "0" },          { 1, false, "1" },
-		{ 120, true, "-120" }, { 1000000, false, "1E6" }, { UINT64_MAX, true, "-18446744073709551615" },
+		{ 0, false, "0" },         { 0, true, "0" },
+		{ 1, false, "1" },         { 120, true, "-120" },
+		{ 1000000, false, "1E6" }, { UINT64_MAX, true, "-18446744073709551615" },
 	};
 
 	(void)state;

@@ -12,7 +12,8 @@ static char said[256];
 /* Of one event of MF.RTS with the items "myprog" and 3. */
 static const char *hint_of(const char *expression, bool is_all)
 {
-	struct ctrace_event_item items[] = { text_item("myprog  "), number_item(CTRACE_TYPE_COMP5, 1, 3) };
+	struct ctrace_event_item items[] = { text_item("myprog  "),
+					     number_item(CTRACE_TYPE_COMP5, 1, 3) };
 	struct ct_view view = view_of(items, 2);
 	struct ct_filter_hint *hint;
 	struct ct_diagnostic diagnostic;
@@ -23,7 +24,8 @@ static const char *hint_of(const char *expression, bool is_all)
 	assert_int_equal(ct_filter_parse(expression, 0, &filter, &diagnostic), CTRACE_OK);
 	assert_int_equal(ct_filter_hint_create(filter, &hint), CTRACE_OK);
 	ct_filter_hint_note(hint, &view);
-	(void)snprintf(said, sizeof said, "%s", ct_filter_hint_say(hint, is_all, &out) ? ct_buf_text(&out) : "");
+	(void)snprintf(said, sizeof said, "%s",
+		       ct_filter_hint_say(hint, is_all, &out) ? ct_buf_text(&out) : "");
 	ct_filter_hint_destroy(hint);
 	ct_filter_destroy(filter);
 	ct_buf_fini(&out);
@@ -37,13 +39,15 @@ static void the_nearest_of_what_was_seen(void **state)
 			    "no event has the component \"MF.RST\" (did you mean \"MF.RTS\"?)");
 	assert_string_equal(hint_of("level > info && data.dta1 == 5", false),
 			    "no event has the item \"dta1\" (did you mean \"data1\"?)");
-	assert_string_equal(hint_of("data[0] == \"myporg\"", false), "no event has the value \"myporg\" (did you mean \"myprog\"?)");
+	assert_string_equal(hint_of("data[0] == \"myporg\"", false),
+			    "no event has the value \"myporg\" (did you mean \"myprog\"?)");
 }
 
 static void nothing_near_is_said_only_of_all_events(void **state)
 {
 	(void)state;
-	assert_string_equal(hint_of("component == \"OTHER\"", true), "no event has the component \"OTHER\"");
+	assert_string_equal(hint_of("component == \"OTHER\"", true),
+			    "no event has the component \"OTHER\"");
 	assert_string_equal(hint_of("component == \"OTHER\"", false), "");
 }
 

@@ -99,8 +99,14 @@ static void labels(void **state)
 		"data.bits == 3",
 	};
 	static const char *const refused[] = {
-		"data.mode == 'READ'", "data.mode != 'WRITE'", "data.bits == 'READ'",           "data.bits == 'READ|WRITE|LOCK'",
-		"data.bits ~ 'LOCK'",  "data.bits == ''",      "data.bits == 'READ|SOMETHING'", "data.bits == '|'",
+		"data.mode == 'READ'",
+		"data.mode != 'WRITE'",
+		"data.bits == 'READ'",
+		"data.bits == 'READ|WRITE|LOCK'",
+		"data.bits ~ 'LOCK'",
+		"data.bits == ''",
+		"data.bits == 'READ|SOMETHING'",
+		"data.bits == '|'",
 	};
 	const struct ct_view view = the_view();
 
@@ -110,7 +116,8 @@ static void labels(void **state)
 }
 
 /* An event of one item. */
-static struct ct_view view_of(const struct ctrace_event_item *item, const struct ct_event_type *type)
+static struct ct_view view_of(const struct ctrace_event_item *item,
+			      const struct ct_event_type *type)
 {
 	struct ct_view view = the_view();
 
@@ -126,16 +133,26 @@ static void every_type_of_item(void **state)
 		struct ctrace_event_item item;
 		const char *accepted, *refused;
 	} rows[] = {
-		{ { CTRACE_TYPE_COMP5, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX }, "data[0] == 18446744073709551615", "data[0] < 0" },
-		{ { CTRACE_TYPE_COMP5S, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX }, "data[0] == -1", "data[0] > 0" },
+		{ { CTRACE_TYPE_COMP5, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX },
+		  "data[0] == 18446744073709551615",
+		  "data[0] < 0" },
+		{ { CTRACE_TYPE_COMP5S, 8, "\1\1\1\1\1\1\1\1", UINT64_MAX },
+		  "data[0] == -1",
+		  "data[0] > 0" },
 		{ { CTRACE_TYPE_COMPXS, 8, "\1\1\1\1\1\1\1\1", (uint64_t)INT64_MIN },
 		  "data[0] == -9223372036854775808",
 		  "data[0] >= 0" },
 		{ { CTRACE_TYPE_COMPX, 2, "\1\2", 258 }, "data[0] == 258", "data[0] == 513" },
-		{ { CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC00001000 }, "data[0] == 0x7FFC00001000", "data[0] == 0" },
-		{ { CTRACE_TYPE_UTF8, 4, "gr\xC3\xBC", 0 }, "data[0] == 'gr\xC3\xBC'", "data[0] == 'gru'" },
+		{ { CTRACE_TYPE_ADDRESS, 8, NULL, 0x7FFC00001000 },
+		  "data[0] == 0x7FFC00001000",
+		  "data[0] == 0" },
+		{ { CTRACE_TYPE_UTF8, 4, "gr\xC3\xBC", 0 },
+		  "data[0] == 'gr\xC3\xBC'",
+		  "data[0] == 'gru'" },
 		{ { CTRACE_TYPE_BINARY, 4, "PAY1", 0 }, "data[0] ~ 'pay*'", "data[0] == 'PAY'" },
-		{ { CTRACE_TYPE_COMP5, 9, "\1\1\1\1\1\1\1\1\1", 0 }, "data[0] != 0", "data[0] == 0" },
+		{ { CTRACE_TYPE_COMP5, 9, "\1\1\1\1\1\1\1\1\1", 0 },
+		  "data[0] != 0",
+		  "data[0] == 0" },
 		{ { CTRACE_TYPE_COMP5, 0, "", 0 }, "data[0]", "data[0] == 0" },
 		{ { CTRACE_TYPE_TEXT, 0, NULL, 0 }, "data[0]", "data[0] == 'x'" },
 		{ { CTRACE_TYPE_TEXT, 4, "A\0\0 ", 0 }, "data[0] == 'A'", "data[0] == 'AA'" },
@@ -158,13 +175,17 @@ static void every_type_of_item(void **state)
 static void names_that_the_trace_gives(void **state)
 {
 	static const char *const names[] = { "msg", "len" };
-	static const struct ct_event_names of_trace = { .mnemonic = "sys_read", .items = names, .item_count = 2 };
+	static const struct ct_event_names of_trace = { .mnemonic = "sys_read",
+							.items = names,
+							.item_count = 2 };
 	struct ct_view view = the_view();
 
 	(void)state;
 	view.type = NULL;
 	view.names = &of_trace;
-	assert_true(accepts("data.msg == 150 && data.LEN == 2 && data.data3 == 3 && mnemonic == 'sys_read'", &view));
+	assert_true(accepts(
+		"data.msg == 150 && data.LEN == 2 && data.data3 == 3 && mnemonic == 'sys_read'",
+		&view));
 	assert_false(accepts("data.data1", &view));
 	view.names = NULL;
 	assert_true(accepts("data.data1 == 150", &view));
@@ -173,21 +194,22 @@ static void names_that_the_trace_gives(void **state)
 	assert_false(accepts("data.msg", &view));
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Records
  */
 
-static const char copybook_text[] = "       01  CUSTOMER.\n"
-				    "           05  CUST-ID            PIC 9(6).\n"
-				    "           05  CUST-STATUS        PIC X.\n"
-				    "               88  CUST-ACTIVE    VALUE \"A\".\n"
-				    "           05  CUST-NAME.\n"
-				    "               10  FIRST-NAME     PIC X(8).\n"
-				    "               10  LAST-NAME      PIC X(8).\n"
-				    "           05  BALANCE            PIC S9(4)V99 SIGN LEADING SEPARATE.\n"
-				    "           05  ORDERS OCCURS 2.\n"
-				    "               10  AMOUNT         PIC 9(3)V9.\n"
-				    "           05  FILLER             PIC X(2).\n";
+static const char copybook_text[] =
+	"       01  CUSTOMER.\n"
+	"           05  CUST-ID            PIC 9(6).\n"
+	"           05  CUST-STATUS        PIC X.\n"
+	"               88  CUST-ACTIVE    VALUE \"A\".\n"
+	"           05  CUST-NAME.\n"
+	"               10  FIRST-NAME     PIC X(8).\n"
+	"               10  LAST-NAME      PIC X(8).\n"
+	"           05  BALANCE            PIC S9(4)V99 SIGN LEADING SEPARATE.\n"
+	"           05  ORDERS OCCURS 2.\n"
+	"               10  AMOUNT         PIC 9(3)V9.\n"
+	"           05  FILLER             PIC X(2).\n";
 static const char record_bytes[] = "004711"
 				   "A"
 				   "ADA     LOVELACE"
@@ -203,8 +225,10 @@ static struct ct_copybook *open_copybook(void)
 	struct ct_buf path;
 
 	ct_buf_init(&path);
-	if (ct_copybook_parse("x.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook, &diagnostic, &path) != CTRACE_OK)
-		fail_msg("line %u, column %u: %s", diagnostic.line, diagnostic.column, diagnostic.message);
+	if (ct_copybook_parse("x.cpy", copybook_text, sizeof copybook_text - 1, &options, &copybook,
+			      &diagnostic, &path) != CTRACE_OK)
+		fail_msg("line %u, column %u: %s", diagnostic.line, diagnostic.column,
+			 diagnostic.message);
 	ct_buf_fini(&path);
 	return copybook;
 }
@@ -247,9 +271,14 @@ static void fields_of_records(void **state)
 		"data.rec.ORDERS.FIRST-NAME == 'ADA'",
 	};
 	struct ct_copybook *copybook = open_copybook();
-	const struct ct_argument argument = { .name = "rec", .description = "", .print = CT_PRINT_RECORD, .copybook = copybook };
-	const struct ct_event_type type = { .mnemonic = "CUST", .match = -1, .argument_count = 1, .arguments = &argument };
-	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, sizeof record_bytes - 1, record_bytes, 0 };
+	const struct ct_argument argument = {
+		.name = "rec", .description = "", .print = CT_PRINT_RECORD, .copybook = copybook
+	};
+	const struct ct_event_type type = {
+		.mnemonic = "CUST", .match = -1, .argument_count = 1, .arguments = &argument
+	};
+	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, sizeof record_bytes - 1,
+						record_bytes, 0 };
 	const struct ct_view view = view_of(&item, &type);
 
 	(void)state;
@@ -261,8 +290,12 @@ static void fields_of_records(void **state)
 static void a_record_that_is_cut(void **state)
 {
 	struct ct_copybook *copybook = open_copybook();
-	const struct ct_argument argument = { .name = "rec", .description = "", .print = CT_PRINT_RECORD, .copybook = copybook };
-	const struct ct_event_type type = { .mnemonic = "CUST", .match = -1, .argument_count = 1, .arguments = &argument };
+	const struct ct_argument argument = {
+		.name = "rec", .description = "", .print = CT_PRINT_RECORD, .copybook = copybook
+	};
+	const struct ct_event_type type = {
+		.mnemonic = "CUST", .match = -1, .argument_count = 1, .arguments = &argument
+	};
 
 	(void)state;
 	for (uint32_t size = 0; size < sizeof record_bytes; size++) {
@@ -281,12 +314,16 @@ static void a_record_that_is_cut(void **state)
 
 static void texts_of_another_encoding(void **state)
 {
-	static const struct ct_argument argument = {
-		.name = "name", .description = "", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037
+	static const struct ct_argument argument = { .name = "name",
+						     .description = "",
+						     .print = CT_PRINT_TEXT,
+						     .encoding = CT_ENCODING_EBCDIC_037 };
+	static const struct ct_event_type type = {
+		.mnemonic = "X", .match = -1, .argument_count = 1, .arguments = &argument
 	};
-	static const struct ct_event_type type = { .mnemonic = "X", .match = -1, .argument_count = 1, .arguments = &argument };
 	/* "ADA 12" and blanks */
-	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, 8, "\xC1\xC4\xC1\x40\xF1\xF2\x40\x40", 0 };
+	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, 8,
+						"\xC1\xC4\xC1\x40\xF1\xF2\x40\x40", 0 };
 	const struct ctrace_event_item number = { CTRACE_TYPE_TEXT, 2, "\xF1\xF2", 0 };
 	struct ct_view view = view_of(&item, &type);
 
@@ -301,7 +338,11 @@ static void bytes_that_the_catalogue_says_are_a_number(void **state)
 {
 	static const struct ct_argument arguments[] = {
 		{ .name = "n", .description = "", .print = CT_PRINT_DECIMAL },
-		{ .name = "m", .description = "", .print = CT_PRINT_ENUMERATION, .labels = the_modes, .label_count = 3 },
+		{ .name = "m",
+		  .description = "",
+		  .print = CT_PRINT_ENUMERATION,
+		  .labels = the_modes,
+		  .label_count = 3 },
 	};
 	static const struct ct_event_type types[] = {
 		{ .mnemonic = "X", .match = -1, .argument_count = 1, .arguments = &arguments[0] },
@@ -319,10 +360,14 @@ static void bytes_that_the_catalogue_says_are_a_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_by_number_and_name),  cmocka_unit_test(labels),
-		cmocka_unit_test(every_type_of_item),        cmocka_unit_test(names_that_the_trace_gives),
-		cmocka_unit_test(fields_of_records),         cmocka_unit_test(a_record_that_is_cut),
-		cmocka_unit_test(texts_of_another_encoding), cmocka_unit_test(bytes_that_the_catalogue_says_are_a_number),
+		cmocka_unit_test(items_by_number_and_name),
+		cmocka_unit_test(labels),
+		cmocka_unit_test(every_type_of_item),
+		cmocka_unit_test(names_that_the_trace_gives),
+		cmocka_unit_test(fields_of_records),
+		cmocka_unit_test(a_record_that_is_cut),
+		cmocka_unit_test(texts_of_another_encoding),
+		cmocka_unit_test(bytes_that_the_catalogue_says_are_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, use_utc, NULL);

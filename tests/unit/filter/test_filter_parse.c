@@ -24,8 +24,8 @@ static void assert_diagnostic(const struct diagnostic *row)
 	assert_int_equal(diagnostic.line, 0);
 	if (diagnostic.column != row->column || strstr(diagnostic.message, row->message) == NULL ||
 	    strstr(diagnostic.expected, row->expected) == NULL)
-		fail_msg("%s\ncolumn %u, not %u: %s; expected %s", row->text, diagnostic.column, row->column, diagnostic.message,
-			 diagnostic.expected);
+		fail_msg("%s\ncolumn %u, not %u: %s; expected %s", row->text, diagnostic.column,
+			 row->column, diagnostic.message, diagnostic.expected);
 }
 
 static void diagnostics_and_their_columns(void **state)
@@ -34,15 +34,18 @@ static void diagnostics_and_their_columns(void **state)
 		/* fields */
 		{ "", 1, "the expression ends here", "a field" },
 		{ "   ", 4, "the expression ends here", "a field" },
-		{ "compnent == \"x\"", 1, "\"compnent\" is no field of an event (did you mean component?)", "data.NAME" },
-		{ "level > warn && evnt == 5", 17, "\"evnt\" is no field of an event (did you mean event?)", "level" },
+		{ "compnent == \"x\"", 1,
+		  "\"compnent\" is no field of an event (did you mean component?)", "data.NAME" },
+		{ "level > warn && evnt == 5", 17,
+		  "\"evnt\" is no field of an event (did you mean event?)", "level" },
 		{ "colour == 5", 1, "\"colour\" is no field of an event", "component" },
 		{ "5 == event", 1, "\"5\" is no field", "component" },
 		{ "\"x\" == component", 1, "\"\\\"\" is not expected here", "a field" },
 		{ "component", 10, "the expression ends here", "==, !=, ~, !~ or in" },
 		{ "level warn", 7, "\"warn\" is not expected here", "==, !=, <" },
 		/* types */
-		{ "level > \"abc\"", 9, "\"abc\" is no level", "debug, info, warn, error, fatal or 0 to 4" },
+		{ "level > \"abc\"", 9, "\"abc\" is no level",
+		  "debug, info, warn, error, fatal or 0 to 4" },
 		{ "level >= wran", 10, "\"wran\" is no level (did you mean warn?)", "debug" },
 		{ "level >= 5", 10, "\"5\" is no level", "0 to 4" },
 		{ "level == 5ms", 10, "\"5ms\" is no level", "" },
@@ -50,7 +53,8 @@ static void diagnostics_and_their_columns(void **state)
 		{ "level ~ warn", 7, "\"~\" does not go with level", "==, !=, <, <=, >, >= or in" },
 		{ "component == 5", 14, "\"5\" is not in quotes", "a text in quotes" },
 		{ "component == mf.rts", 14, "\"mf\" is not in quotes", "a text in quotes" },
-		{ "component > \"x\"", 11, "\">\" does not go with component", "==, !=, ~, !~ or in" },
+		{ "component > \"x\"", 11, "\">\" does not go with component",
+		  "==, !=, ~, !~ or in" },
 		{ "event == \"OPEN\"", 10, "\"OPEN\" is no number", "compared with mnemonic" },
 		{ "event == OPEN", 10, "\"OPEN\" is no number", "0 to 4294967295" },
 		{ "event == 4294967296", 10, "\"4294967296\" is out of range", "0 to 4294967295" },
@@ -74,7 +78,8 @@ static void diagnostics_and_their_columns(void **state)
 		{ "asid == 10000", 9, "\"10000\" is out of range", "1 to 4 hexadecimal digits" },
 		{ "asid == 1G", 10, "\"G\" is not expected here", "hexadecimal digits" },
 		{ "asid == \"1F", 12, "the expression ends here", "\"" },
-		{ "data[0] > abc", 11, "\"abc\" is not in quotes", "a number, or a text in quotes" },
+		{ "data[0] > abc", 11, "\"abc\" is not in quotes",
+		  "a number, or a text in quotes" },
 		{ "data[0] > 5ms", 11, "\"5ms\" is a duration", "a number, or a text in quotes" },
 		{ "data[0] ~ 5", 11, "\"5\" is no pattern", "* and ?" },
 		/* items */
@@ -97,7 +102,8 @@ static void diagnostics_and_their_columns(void **state)
 		{ "event in (5", 12, "the expression ends here", ", .. or )" },
 		{ "event in (5,)", 13, "\")\" is not expected here", "a value" },
 		{ "event in (5 6)", 13, "\"6\" is not expected here", ", .. or )" },
-		{ "event in (8..6)", 14, "\"6\" is less than the beginning of its range", "the lesser one first" },
+		{ "event in (8..6)", 14, "\"6\" is less than the beginning of its range",
+		  "the lesser one first" },
 		{ "event in (6..)", 14, "\")\" is not expected here", "a value" },
 		{ "event in (6...8)", 14, "\".\" is not expected here", "a value" },
 		{ "component in (\"A\"..\"B\")", 18, "\"..\" does not go with names", "" },
@@ -113,12 +119,14 @@ static void diagnostics_and_their_columns(void **state)
 		/* parentheses and joints */
 		{ "(event == 5", 12, "the expression ends here", ") for the ( in column 1" },
 		{ "event == 5)", 11, "\")\" is not expected here", "&&, || or the end" },
-		{ "level > 1 && ((event == 5 || event == 6)", 41, "the expression ends here", ") for the ( in column 14" },
+		{ "level > 1 && ((event == 5 || event == 6)", 41, "the expression ends here",
+		  ") for the ( in column 14" },
 		{ "()", 2, "\")\" is not expected here", "a field, ! or (" },
 		{ "event == 5 &&", 14, "the expression ends here", "a field" },
 		{ "&& event == 5", 1, "\"&&\" is not expected here", "a field" },
 		{ "event == 5 & level > 1", 12, "\"&\" is not expected here", "&&" },
-		{ "event == 5 event == 6", 12, "\"event\" is not expected here", "&&, || or the end" },
+		{ "event == 5 event == 6", 12, "\"event\" is not expected here",
+		  "&&, || or the end" },
 		{ "!", 2, "the expression ends here", "a field" },
 		{ "event == 5 and and event == 6", 16, "\"and\" is no field", "" },
 		/* what could do harm is shown escaped */
@@ -170,7 +178,8 @@ static void the_depth_is_bounded(void **state)
 				assert_int_equal(status, CTRACE_OK);
 				ct_filter_destroy(filter);
 			} else {
-				assert_diagnostic(&(struct diagnostic){ text, 65, "is too deep", "at most 64" });
+				assert_diagnostic(&(struct diagnostic){ text, 65, "is too deep",
+									"at most 64" });
 			}
 		}
 }
@@ -195,7 +204,8 @@ static void any_number_of_groups(void **state)
 	ct_buf_fini(&text);
 }
 
-/* Each text of its own, not the rest of the expression: or a long list would take memory by its square. */
+/* Each text of its own, not the rest of the expression: or a long list would take memory by its
+ * square. */
 static void a_long_list_of_texts(void **state)
 {
 	struct ct_view view = the_view();
@@ -248,9 +258,12 @@ static void ranges_in_each_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(diagnostics_and_their_columns), cmocka_unit_test(the_length_is_bounded),
-		cmocka_unit_test(the_depth_is_bounded),       cmocka_unit_test(any_number_of_groups),
-		cmocka_unit_test(a_long_list_of_texts),       cmocka_unit_test(lists_need_not_be_in_order),
+		cmocka_unit_test(diagnostics_and_their_columns),
+		cmocka_unit_test(the_length_is_bounded),
+		cmocka_unit_test(the_depth_is_bounded),
+		cmocka_unit_test(any_number_of_groups),
+		cmocka_unit_test(a_long_list_of_texts),
+		cmocka_unit_test(lists_need_not_be_in_order),
 		cmocka_unit_test(ranges_in_each_other),
 	};
 

@@ -64,8 +64,10 @@ static void whole_numbers(void **state)
 		if (!ct_filter_scan_literal(&t.scan, &t.literal))
 			fail_msg("%s: %s", rows[i].text, t.diagnostic.message);
 		assert_int_equal(t.literal.kind, CT_LITERAL_NUMBER);
-		if ((int64_t)t.literal.floor != rows[i].floor || (int64_t)t.literal.ceil != rows[i].ceil)
-			fail_msg("%s: %lld and %lld", rows[i].text, (long long)t.literal.floor, (long long)t.literal.ceil);
+		if ((int64_t)t.literal.floor != rows[i].floor ||
+		    (int64_t)t.literal.ceil != rows[i].ceil)
+			fail_msg("%s: %lld and %lld", rows[i].text, (long long)t.literal.floor,
+				 (long long)t.literal.ceil);
 		assert_rest(&t, rows[i].rest);
 		end(&t);
 	}
@@ -83,7 +85,8 @@ static void numbers_that_are_too_large(void **state)
 
 		start(&t, texts[i]);
 		assert_true(ct_filter_scan_literal(&t.scan, &t.literal));
-		assert_true(t.literal.floor > (ct_wide)UINT64_MAX * 1000 && t.literal.floor < CT_WIDE_END);
+		assert_true(t.literal.floor > (ct_wide)UINT64_MAX * 1000 &&
+			    t.literal.floor < CT_WIDE_END);
 		end(&t);
 	}
 }
@@ -112,7 +115,8 @@ static void durations(void **state)
 		start(&t, rows[i].text);
 		assert_true(ct_filter_scan_literal(&t.scan, &t.literal));
 		assert_int_equal(t.literal.kind, CT_LITERAL_DURATION);
-		if ((uint64_t)t.literal.floor != rows[i].floor || (uint64_t)t.literal.ceil != rows[i].ceil)
+		if ((uint64_t)t.literal.floor != rows[i].floor ||
+		    (uint64_t)t.literal.ceil != rows[i].ceil)
 			fail_msg("%s", rows[i].text);
 		end(&t);
 	}
@@ -123,9 +127,15 @@ static void texts(void **state)
 	static const struct {
 		const char *text, *wanted, *rest;
 	} rows[] = {
-		{ "\"a b\" c", "a b", " c" },          { "'a \"b\"'", "a \"b\"", "" }, { "\"it's\"", "it's", "" },
-		{ "\"a\\\"b\"", "a\"b", "" },          { "'a\\'b'", "a'b", "" },       { "\"\\\\\"x", "\\", "x" },
-		{ "\"a\\n\\r\\tb\"", "a\n\r\tb", "" }, { "\"\\x41\\x6a\"", "Aj", "" }, { "''", "", "" },
+		{ "\"a b\" c", "a b", " c" },
+		{ "'a \"b\"'", "a \"b\"", "" },
+		{ "\"it's\"", "it's", "" },
+		{ "\"a\\\"b\"", "a\"b", "" },
+		{ "'a\\'b'", "a'b", "" },
+		{ "\"\\\\\"x", "\\", "x" },
+		{ "\"a\\n\\r\\tb\"", "a\n\r\tb", "" },
+		{ "\"\\x41\\x6a\"", "Aj", "" },
+		{ "''", "", "" },
 	};
 
 	(void)state;
@@ -185,7 +195,8 @@ static void the_first_diagnostic_is_kept(void **state)
 
 	(void)state;
 	start(&t, "abc def");
-	assert_false(ct_filter_diagnose_word(&t.scan, (struct ct_span){ t.scan.text + 4, 3 }, "is wrong", "right"));
+	assert_false(ct_filter_diagnose_word(&t.scan, (struct ct_span){ t.scan.text + 4, 3 },
+					     "is wrong", "right"));
 	assert_false(ct_filter_diagnose_at(&t.scan, t.scan.text, "other", "x"));
 	assert_false(ct_filter_diagnose_next(&t.scan, "y"));
 	assert_int_equal(t.diagnostic.column, 5);

@@ -8,10 +8,13 @@
 
 #include "format/format.h"
 
-static inline uint32_t class_of(struct ct_classes *classes, uint32_t component, uint32_t level, uint32_t event_id,
-				const struct ctrace_item *items, uint32_t item_count)
+static inline uint32_t class_of(struct ct_classes *classes, uint32_t component, uint32_t level,
+				uint32_t event_id, const struct ctrace_item *items,
+				uint32_t item_count)
 {
-	const struct ct_event_head head = { .component = component, .event_id = event_id, .level = level };
+	const struct ct_event_head head = { .component = component,
+					    .event_id = event_id,
+					    .level = level };
 	uint32_t descriptors[CT_CLASS_MAX_ITEMS];
 
 	for (uint32_t i = 0; i < item_count && i < CT_CLASS_MAX_ITEMS; i++)

@@ -20,15 +20,21 @@
 #define LONG (CTRACE_TYPE_BINARY | CT_SIZE_COUNTED_32 << 8)
 
 /* The names of event 12 with items of these types and sizes; NULL when it has none. */
-static struct ct_class_names *make(const char *mnemonic, const char *const *items, const uint32_t *descriptors, uint32_t count)
+static struct ct_class_names *make(const char *mnemonic, const char *const *items,
+				   const uint32_t *descriptors, uint32_t count)
 {
 	const struct ct_class_names names = { mnemonic, items, count };
-	const struct ct_class class = { .event_id = 12, .component = "C", .items = descriptors, .item_count = count, .names = &names };
+	const struct ct_class class = { .event_id = 12,
+					.component = "C",
+					.items = descriptors,
+					.item_count = count,
+					.names = &names };
 
 	return ct_class_names_create(&class);
 }
 
-static void assert_items(const char *const *given, const uint32_t *descriptors, const char *const *wanted, uint32_t count)
+static void assert_items(const char *const *given, const uint32_t *descriptors,
+			 const char *const *wanted, uint32_t count)
 {
 	struct ct_class_names *names = make("M", given, descriptors, count);
 	struct ct_class_names *again;
@@ -42,7 +48,8 @@ static void assert_items(const char *const *given, const uint32_t *descriptors, 
 			assert_null(again->items[i]);
 		} else {
 			assert_string_equal(names->items[i], wanted[i]);
-			assert_string_equal(again->items[i], wanted[i]); /* once more changes nothing */
+			/* once more changes nothing */
+			assert_string_equal(again->items[i], wanted[i]);
 		}
 	}
 	free(again);
@@ -80,11 +87,15 @@ static void a_name_that_is_taken_gets_its_number(void **state)
 
 static void lengths_have_names_too(void **state)
 {
-	static const char *const after[] = { "x", "x_len" }, *const after_wanted[] = { "x", "x_len_2" };
-	static const char *const before[] = { "x_len", "x" }, *const before_wanted[] = { "x_len", "x_2" };
-	static const uint32_t first_is_text[] = { TEXT, NUMBER }, second_is_text[] = { NUMBER, TEXT };
+	static const char *const after[] = { "x", "x_len" }, *const after_wanted[] = { "x",
+										       "x_len_2" };
+	static const char *const before[] = { "x_len", "x" }, *const before_wanted[] = { "x_len",
+											 "x_2" };
+	static const uint32_t first_is_text[] = { TEXT, NUMBER },
+			      second_is_text[] = { NUMBER, TEXT };
 	static const uint32_t none_is[] = { NUMBER, NUMBER };
-	static const uint32_t first_is_long[] = { LONG, NUMBER }, first_is_fixed[] = { FIXED, NUMBER };
+	static const uint32_t first_is_long[] = { LONG, NUMBER },
+			      first_is_fixed[] = { FIXED, NUMBER };
 
 	(void)state;
 	assert_items(after, first_is_text, after_wanted, 2);
@@ -98,8 +109,12 @@ static void lengths_have_names_too(void **state)
 /* Items without names are called data1, data2 ... and nothing else is. */
 static void numbers_are_kept_for_items_without_names(void **state)
 {
-	static const char *const given[] = { "data2", NULL, "data3", "data1_len", "data", "data6x" };
-	static const char *const wanted[] = { "data2_1", NULL, NULL, "data1_len_4", "data", "data6x" };
+	static const char *const given[] = {
+		"data2", NULL, "data3", "data1_len", "data", "data6x"
+	};
+	static const char *const wanted[] = {
+		"data2_1", NULL, NULL, "data1_len_4", "data", "data6x"
+	};
 	static const uint32_t descriptors[] = { NUMBER, TEXT, NUMBER, NUMBER, NUMBER, NUMBER };
 
 	(void)state;
@@ -169,7 +184,9 @@ static void more_names_than_items_are_left_out(void **state)
 	static const char *const items[] = { "a", "b", "c" };
 	static const uint32_t descriptors[] = { NUMBER };
 	const struct ct_class_names names = { NULL, items, 3 };
-	struct ct_class class = { .component = "C", .items = descriptors, .item_count = 1, .names = &names };
+	struct ct_class class = {
+		.component = "C", .items = descriptors, .item_count = 1, .names = &names
+	};
 	struct ct_class_names *made = ct_class_names_create(&class);
 
 	(void)state;

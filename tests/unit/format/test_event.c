@@ -1,5 +1,6 @@
 /*
- * test_event.c - the bytes of an event, as both writers put them, and as a reader takes them, who must believe nothing.
+ * test_event.c - the bytes of an event, as both writers put them, and as a reader takes them, who
+ * must believe nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,8 @@ static struct ct_classes classes;
 
 static struct ct_class_view view(void)
 {
-	return (struct ct_class_view){ .bytes = (const unsigned char *)&table, .size = sizeof table };
+	return (struct ct_class_view){ .bytes = (const unsigned char *)&table,
+				       .size = sizeof table };
 }
 
 static int set_up(void **state)
@@ -48,7 +50,8 @@ static size_t make_event(unsigned char *bytes, uint32_t number_or_0)
 {
 	static const unsigned char big[3] = { 0xFF, 0xFE, 0xFD };
 	size_t none = 0;
-	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF), CTRACE_BIN("", none), CTRACE_XI(big, 3) };
+	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF),
+					     CTRACE_BIN("", none), CTRACE_XI(big, 3) };
 	uint32_t number = number_or_0 != 0 ? number_or_0 : find(items, 4);
 	size_t size = ct_event_size(number, items, 4);
 
@@ -70,7 +73,8 @@ static enum ctrace_status decode(const unsigned char *bytes, size_t size, struct
 
 static void an_event_has_the_bytes_that_are_drawn(void **state)
 {
-	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF), CTRACE_STR("ab") };
+	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF),
+					     CTRACE_STR("ab") };
 	unsigned char expected[] = { 0,   0,   0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 'h', 'e', 'l',
 				     'l', 'o', 0xEF, 0xBE, 0xAD, 0xDE, 2,    0,    'a', 'b' };
 	unsigned char bytes[sizeof expected];
@@ -91,8 +95,8 @@ static void the_inline_writer_puts_the_same_items(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
-		const struct ctrace_item items[] = { CTRACE_TEXT(text, sizes[i]), CTRACE_I16(-2), CTRACE_UTF8("abc", 3),
-						     CTRACE_ADDR(text) };
+		const struct ctrace_item items[] = { CTRACE_TEXT(text, sizes[i]), CTRACE_I16(-2),
+						     CTRACE_UTF8("abc", 3), CTRACE_ADDR(text) };
 		static unsigned char inlined[70000], bytes[70000];
 		unsigned char *at = inlined + CT_EVENT_HEAD;
 		uint32_t number = find(items, 4);
@@ -106,7 +110,8 @@ static void the_inline_writer_puts_the_same_items(void **state)
 		assert_int_equal(at - inlined, room);
 		assert_int_equal(ct_event_size(number, items, 4), room);
 		ct_event_encode(bytes, number, 0, &head, items, 4);
-		assert_memory_equal(bytes + CT_EVENT_HEAD, inlined + CT_EVENT_HEAD, room - CT_EVENT_HEAD);
+		assert_memory_equal(bytes + CT_EVENT_HEAD, inlined + CT_EVENT_HEAD,
+				    room - CT_EVENT_HEAD);
 	}
 }
 
@@ -162,7 +167,8 @@ static void as_many_items_as_allowed_fit_and_one_more_does_not(void **state)
 
 static void a_null_pointer_is_an_empty_item(void **state)
 {
-	const struct ctrace_item items[] = { CTRACE_BIN(NULL, 100), CTRACE_STR(NULL), CTRACE_XU(NULL, 8) };
+	const struct ctrace_item items[] = { CTRACE_BIN(NULL, 100), CTRACE_STR(NULL),
+					     CTRACE_XU(NULL, 8) };
 	unsigned char bytes[64];
 	struct ctrace_event_item back[3];
 	struct ct_event event;
@@ -218,7 +224,8 @@ static void a_mark_says_all_of_the_time_and_whose_the_events_are(void **state)
 	(void)state;
 	ct_event_encode_mark(bytes, 0xFEDCBA9876543210, 4711);
 	for (size_t size = 0; size < CT_EVENT_MARK; size++)
-		assert_int_equal(ct_event_decode(&none, bytes, size, &now, &event), CTRACE_BUFFER_TOO_SMALL);
+		assert_int_equal(ct_event_decode(&none, bytes, size, &now, &event),
+				 CTRACE_BUFFER_TOO_SMALL);
 	assert_int_equal(ct_event_decode(&none, bytes, CT_EVENT_MARK, &now, &event), CTRACE_OK);
 	assert_true(event.is_mark);
 	assert_int_equal(event.size, CT_EVENT_MARK);
@@ -250,7 +257,8 @@ static void times_go_on_over_the_end_of_48_bits_and_a_little_back(void **state)
 		struct ct_event event;
 
 		ct_event_encode(bytes, CT_CLASS_ANY, rows[i].time, &head, NULL, 0);
-		assert_int_equal(ct_event_decode(&all, bytes, sizeof bytes, &now, &event), CTRACE_OK);
+		assert_int_equal(ct_event_decode(&all, bytes, sizeof bytes, &now, &event),
+				 CTRACE_OK);
 		assert_int_equal(event.ticks, rows[i].time);
 	}
 }
@@ -265,13 +273,15 @@ static void an_event_that_is_cut_anywhere_says_so(void **state)
 		size_t size = make_event(bytes, numbers[i]);
 
 		for (size_t available = 0; available < size; available++) {
-			/* A block of exactly that size, so that a checker sees the first byte read past it. */
+			/* A block of exactly that size, so that a checker sees the first byte read
+			 * past it. */
 			unsigned char *exact = malloc(available + 1);
 			struct ct_event event = { .size = 4711 };
 
 			assert_non_null(exact);
 			memcpy(exact + 1, bytes, available);
-			assert_int_equal(decode(exact + 1, available, &event), CTRACE_BUFFER_TOO_SMALL);
+			assert_int_equal(decode(exact + 1, available, &event),
+					 CTRACE_BUFFER_TOO_SMALL);
 			assert_int_equal(event.size, 4711); /* out only on success */
 			free(exact);
 		}
@@ -340,10 +350,12 @@ static void any_bit_of_the_class_may_be_flipped(void **state)
 	free(exact);
 }
 
-/* Another process may write into the event, and into its class, while it is read: what was checked is not what stands there later. */
+/* Another process may write into the event, and into its class, while it is read: what was checked
+ * is not what stands there later. */
 static void items_stay_within_what_was_decoded(void **state)
 {
-	static const uint32_t hostile[] = { 0, 0xFFFFFFFF, 0xFFFFFF00, 0xFFFFFE01, 0xFFFFFD01, 0x00000100, 0x80000001, 0x00001001 };
+	static const uint32_t hostile[] = { 0,          0xFFFFFFFF, 0xFFFFFF00, 0xFFFFFE01,
+					    0xFFFFFD01, 0x00000100, 0x80000001, 0x00001001 };
 	unsigned char bytes[SIZE];
 
 	(void)state;
@@ -351,15 +363,18 @@ static void items_stay_within_what_was_decoded(void **state)
 		for (uint32_t from = 0; from < 8; from++) {
 			uint32_t any = from < 4 ? 0 : CT_CLASS_ANY;
 			size_t size = (set_up(NULL), make_event(bytes, any));
-			unsigned char *exact = malloc(size); /* so that a checker sees the first byte read past it */
+			/* so that a checker sees the first byte read past it */
+			unsigned char *exact = malloc(size);
 			struct ct_event event;
 
 			assert_non_null(exact);
 			memcpy(exact, bytes, size);
 			assert_int_equal(decode(exact, size, &event), CTRACE_OK);
 			for (uint32_t i = from % 4; i < 4 && any == 0; i++)
-				memcpy((unsigned char *)(uintptr_t)event.items + (size_t)4 * i, &hostile[which], 4);
-			for (size_t at = CT_EVENT_HEAD + from % 4; at + 4 <= size && any != 0; at += 4)
+				memcpy((unsigned char *)(uintptr_t)event.items + (size_t)4 * i,
+				       &hostile[which], 4);
+			for (size_t at = CT_EVENT_HEAD + from % 4; at + 4 <= size && any != 0;
+			     at += 4)
 				memcpy(exact + at, &hostile[which], 4);
 			check_event(exact, size, &event);
 			free(exact);
@@ -396,7 +411,8 @@ static void a_level_that_there_is_not_is_damage(void **state)
 	(void)state;
 	for (unsigned level = 0; level < 256; level++) {
 		bytes[CT_EVENT_HEAD + 8] = (unsigned char)level;
-		assert_int_equal(decode(bytes, size, &event), level < CTRACE_LEVEL_COUNT ? CTRACE_OK : CTRACE_DAMAGED);
+		assert_int_equal(decode(bytes, size, &event),
+				 level < CTRACE_LEVEL_COUNT ? CTRACE_OK : CTRACE_DAMAGED);
 	}
 }
 
@@ -411,7 +427,8 @@ static void an_item_of_a_generic_event_has_one_first_byte(void **state)
 	make_event(bytes, CT_CLASS_ANY);
 	for (unsigned first = 0; first < 256; first++) {
 		uint32_t type = first >> 4;
-		bool is_one = type < CTRACE_TYPE_COUNT && (first & 0xF) == (ct_item_is_integer(type, 5) ? 5 : 0);
+		bool is_one = type < CTRACE_TYPE_COUNT &&
+			      (first & 0xF) == (ct_item_is_integer(type, 5) ? 5 : 0);
 
 		bytes[CT_EVENT_HEAD + 11] = (unsigned char)first; /* the first item's, of 5 bytes */
 		assert_int_equal(decode(bytes, SIZE, &event), is_one ? CTRACE_OK : CTRACE_DAMAGED);
@@ -439,7 +456,8 @@ static void an_unknown_type_counts_as_binary(void **state)
 		entry->items[0] = (entry->items[0] & ~0xFFu) | type;
 		assert_int_equal(decode(bytes, SIZE, &event), CTRACE_OK);
 		ct_event_items(&event, items);
-		assert_int_equal(items[0].type, type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY);
+		assert_int_equal(items[0].type,
+				 type < CTRACE_TYPE_COUNT ? type : CTRACE_TYPE_BINARY);
 	}
 	/* Written as an item of a generic event it is one, too. */
 	ct_event_put_any_item(bytes, CTRACE_TYPE_COUNT, 5);
@@ -464,8 +482,10 @@ static void integers_have_their_value_in_both_orders_and_signs(void **state)
 		assert_int_equal(ct_item_value(CTRACE_TYPE_COMP5, bytes, size), little);
 		assert_int_equal(ct_item_value(CTRACE_TYPE_ADDRESS, bytes, size), little);
 		assert_int_equal(ct_item_value(CTRACE_TYPE_COMPX, bytes, size), big);
-		assert_int_equal(ct_item_value(CTRACE_TYPE_COMP5S, bytes, size), little_is_negative ? little | upper : little);
-		assert_int_equal(ct_item_value(CTRACE_TYPE_COMPXS, bytes, size), big_is_negative ? big | upper : big);
+		assert_int_equal(ct_item_value(CTRACE_TYPE_COMP5S, bytes, size),
+				 little_is_negative ? little | upper : little);
+		assert_int_equal(ct_item_value(CTRACE_TYPE_COMPXS, bytes, size),
+				 big_is_negative ? big | upper : big);
 	}
 }
 
@@ -521,8 +541,10 @@ int main(void)
 		cmocka_unit_test_setup(as_many_items_as_allowed_fit_and_one_more_does_not, set_up),
 		cmocka_unit_test_setup(a_null_pointer_is_an_empty_item, set_up),
 		cmocka_unit_test_setup(what_was_encoded_comes_back, set_up),
-		cmocka_unit_test_setup(a_mark_says_all_of_the_time_and_whose_the_events_are, set_up),
-		cmocka_unit_test_setup(times_go_on_over_the_end_of_48_bits_and_a_little_back, set_up),
+		cmocka_unit_test_setup(a_mark_says_all_of_the_time_and_whose_the_events_are,
+				       set_up),
+		cmocka_unit_test_setup(times_go_on_over_the_end_of_48_bits_and_a_little_back,
+				       set_up),
 		cmocka_unit_test_setup(an_event_that_is_cut_anywhere_says_so, set_up),
 		cmocka_unit_test_setup(any_bit_may_be_flipped, set_up),
 		cmocka_unit_test_setup(any_bit_of_the_class_may_be_flipped, set_up),

@@ -1,5 +1,6 @@
 /*
- * test_event_class.c - the table of classes: each is there once, whatever threads do, and a full one refuses nobody.
+ * test_event_class.c - the table of classes: each is there once, whatever threads do, and a full
+ * one refuses nobody.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,17 +34,22 @@ static int set_up(void **state)
 
 static const struct ct_class_entry *entry(uint32_t number)
 {
-	return (const struct ct_class_entry *)(const void *)(area.bytes + (size_t)number * CT_CLASS_UNIT);
+	return (const struct ct_class_entry *)(const void *)(area.bytes +
+							     (size_t)number * CT_CLASS_UNIT);
 }
 
 static void like_events_have_one_class_and_others_another(void **state)
 {
 	char text[32] = "";
 	size_t size = 5;
-	const struct ctrace_item items[] = { CTRACE_TEXT(text, 10), CTRACE_U32(1), CTRACE_BIN(text, size) };
-	const struct ctrace_item same[] = { CTRACE_TEXT("abcdefghij", 10), CTRACE_U32(2), CTRACE_BIN(text, size + 1) };
-	const struct ctrace_item other_size[] = { CTRACE_TEXT(text, 11), CTRACE_U32(1), CTRACE_BIN(text, size) };
-	const struct ctrace_item other_type[] = { CTRACE_UTF8(text, 10), CTRACE_U32(1), CTRACE_BIN(text, size) };
+	const struct ctrace_item items[] = { CTRACE_TEXT(text, 10), CTRACE_U32(1),
+					     CTRACE_BIN(text, size) };
+	const struct ctrace_item same[] = { CTRACE_TEXT("abcdefghij", 10), CTRACE_U32(2),
+					    CTRACE_BIN(text, size + 1) };
+	const struct ctrace_item other_size[] = { CTRACE_TEXT(text, 11), CTRACE_U32(1),
+						  CTRACE_BIN(text, size) };
+	const struct ctrace_item other_type[] = { CTRACE_UTF8(text, 10), CTRACE_U32(1),
+						  CTRACE_BIN(text, size) };
 	uint32_t first = class_of(&classes, 3, 1, 9, items, 3);
 
 	(void)state;
@@ -67,7 +73,8 @@ static void like_events_have_one_class_and_others_another(void **state)
 
 static void a_full_table_gives_the_class_for_any_event(void **state)
 {
-	uint32_t limits[] = { sizeof(struct ct_class_table), sizeof(struct ct_class_table) + 100 * CT_CLASS_UNIT, CT_CLASS_TABLE };
+	uint32_t limits[] = { sizeof(struct ct_class_table),
+			      sizeof(struct ct_class_table) + 100 * CT_CLASS_UNIT, CT_CLASS_TABLE };
 
 	for (size_t i = 0; i < CT_COUNT(limits); i++) {
 		uint32_t made = 0, id = 0;
@@ -75,7 +82,8 @@ static void a_full_table_gives_the_class_for_any_event(void **state)
 		(void)set_up(state);
 		ct_class_table_start(&area.table, limits[i]);
 		for (; class_of(&classes, 1, 1, id, NULL, 0) != CT_CLASS_ANY; id++)
-			assert_int_equal(entry(class_of(&classes, 1, 1, id, NULL, 0))->event_id, id);
+			assert_int_equal(entry(class_of(&classes, 1, 1, id, NULL, 0))->event_id,
+					 id);
 		for (; id < 200000; id++)
 			made += class_of(&classes, 1, 1, id, NULL, 0) != CT_CLASS_ANY;
 		assert_true(area.table.used <= limits[i]);

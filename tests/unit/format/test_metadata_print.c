@@ -1,5 +1,6 @@
 /*
- * test_metadata_print.c - classes as TSDL text.  That viewers understand it is tested with the BINFILE emitter.
+ * test_metadata_print.c - classes as TSDL text.  That viewers understand it is tested with the
+ * BINFILE emitter.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +26,9 @@ static void assert_text(struct ct_buf *text, const char *wanted)
 
 static void a_class_is_one_block(void **state)
 {
-	const uint32_t items[] = { COUNTED(TEXT),   ITEM(BINARY, 256), COUNTED_32(UTF8), ITEM(ADDRESS, 8),  ITEM(COMP5, 4),
-				   ITEM(COMPXS, 3), ITEM(TEXT, 0),     ITEM(UTF8, 1),    COUNTED_32(BINARY) };
+	const uint32_t items[] = { COUNTED(TEXT),    ITEM(BINARY, 256), COUNTED_32(UTF8),
+				   ITEM(ADDRESS, 8), ITEM(COMP5, 4),    ITEM(COMPXS, 3),
+				   ITEM(TEXT, 0),    ITEM(UTF8, 1),     COUNTED_32(BINARY) };
 	const struct ct_class class = { .number = 65535,
 					.event_id = 4294967295u,
 					.level = CTRACE_WARN,
@@ -63,7 +65,8 @@ static void names_stand_for_numbers_and_the_number_beside_them(void **state)
 {
 	static const char *const items[] = { "sql", NULL, "rows" };
 	const struct ct_class_names all = { "OPEN", items, 3 }, some = { NULL, items, 1 };
-	const uint32_t descriptors[] = { COUNTED(TEXT), ITEM(ADDRESS, 8), ITEM(COMP5, 4), ITEM(COMPX, 2) };
+	const uint32_t descriptors[] = { COUNTED(TEXT), ITEM(ADDRESS, 8), ITEM(COMP5, 4),
+					 ITEM(COMPX, 2) };
 	struct ct_class class = { .number = 25,
 				  .event_id = 12,
 				  .level = CTRACE_INFO,
@@ -118,22 +121,27 @@ static void levels_have_the_numbers_that_viewers_know(void **state)
 /* Viewers print names as they are. */
 static void names_are_plain_and_harmless(void **state)
 {
-	const struct ct_class class = { .number = 16, .component = "a\"\\\n\x1B\xC2\x9B\xE2\x80\xAE\xC3\xA9\xFF" };
+	const struct ct_class class = { .number = 16,
+					.component =
+						"a\"\\\n\x1B\xC2\x9B\xE2\x80\xAE\xC3\xA9\xFF" };
 	struct ct_buf text = { 0 };
 
 	(void)state;
 	ct_schema_print_class(&text, &class);
-	assert_non_null(strstr(ct_buf_text(&text),
-			       "name = \"a\\134\\042\\134\\134\\134n\\134u{1B}\\134u{9B}\\134u{202E}\\303\\251\\134xFF:0\";"));
+	assert_non_null(strstr(
+		ct_buf_text(&text),
+		"name = \"a\\134\\042\\134\\134\\134n\\134u{1B}\\134u{9B}\\134u{202E}\\303\\251\\134xFF:0\";"));
 	for (size_t i = 0; i < text.size; i++)
-		assert_true(text.data[i] == '\n' || text.data[i] == '\t' || (text.data[i] >= ' ' && text.data[i] < 0x7F));
+		assert_true(text.data[i] == '\n' || text.data[i] == '\t' ||
+			    (text.data[i] >= ' ' && text.data[i] < 0x7F));
 	ct_buf_fini(&text);
 }
 
 static void trace_wide_part_holds_the_values(void **state)
 {
 	static const struct ct_trace_info info = {
-		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE },
+		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76,
+			  0x98, 0xBA, 0xDC, 0xFE },
 		.host = "h",
 		.program = "p\"",
 		.system = "s",
@@ -165,7 +173,10 @@ static void trace_wide_part_holds_the_values(void **state)
 
 static void assert_clock(uint64_t frequency, uint64_t offset_s, uint64_t offset)
 {
-	struct ct_trace_info info = { .frequency = frequency, .offset_s = offset_s, .offset = offset }, found;
+	struct ct_trace_info info = { .frequency = frequency,
+				      .offset_s = offset_s,
+				      .offset = offset },
+			     found;
 	char lines[CT_TRACE_CLOCK + 1];
 	struct ct_buf text = { 0 };
 	size_t at;
@@ -176,7 +187,8 @@ static void assert_clock(uint64_t frequency, uint64_t offset_s, uint64_t offset)
 	ct_schema_print_trace(&text, &info);
 	assert_non_null(strstr(ct_buf_text(&text), lines));
 	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
-	assert_true(found.frequency == frequency && found.offset_s == offset_s && found.offset == offset);
+	assert_true(found.frequency == frequency && found.offset_s == offset_s &&
+		    found.offset == offset);
 	ct_buf_fini(&text);
 }
 
@@ -214,7 +226,8 @@ static void whose_a_text_is(void **state)
 		{ "\tformat = \"f\";", "\tformat = \"f\"" },
 		{ "offset_s", "offset_x" },
 	};
-	static const struct ct_trace_info info = { .uuid = { 1, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98,
+	static const struct ct_trace_info info = { .uuid = { 1, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD,
+							     0xEF, 0x10, 0x32, 0x54, 0x76, 0x98,
 							     0xBA, 0xDC, 0xFE },
 						   .host = "h",
 						   .system = "s",
@@ -233,7 +246,8 @@ static void whose_a_text_is(void **state)
 	assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at), CTRACE_OK);
 	assert_int_equal(at, text.size);
 	assert_memory_equal(found.uuid, info.uuid, sizeof info.uuid);
-	assert_true(found.pid == 1 && found.asid == 2 && found.start_ns == 3 && found.host[0] == '\0');
+	assert_true(found.pid == 1 && found.asid == 2 && found.start_ns == 3 &&
+		    found.host[0] == '\0');
 	for (size_t size = 0; size < text.size; size++) {
 		char *exact = malloc(size + 1);
 
@@ -250,7 +264,8 @@ static void whose_a_text_is(void **state)
 		ct_buf_add(&changed, text.data, (size_t)(place - text.data));
 		ct_buf_add_text(&changed, changes[i].to);
 		ct_buf_add_text(&changed, place + strlen(changes[i].from));
-		if (ct_schema_parse_trace(changed.data, changed.size, &found, &at) != CTRACE_DAMAGED)
+		if (ct_schema_parse_trace(changed.data, changed.size, &found, &at) !=
+		    CTRACE_DAMAGED)
 			fail_msg("accepted: %s", changes[i].to);
 		ct_buf_fini(&changed);
 	}
@@ -259,13 +274,15 @@ static void whose_a_text_is(void **state)
 
 static void other_traces_are_not_ours(void **state)
 {
-	static const char lttng[] = "/* CTF 1.8 */\n\ntypealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
-				    "trace {\n\tmajor = 1;\n\tminor = 8;\n};\n";
+	static const char lttng[] =
+		"/* CTF 1.8 */\n\ntypealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n};\n";
 	struct ct_trace_info info;
 	size_t at;
 
 	(void)state;
-	assert_int_equal(ct_schema_parse_trace(lttng, sizeof lttng - 1, &info, &at), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_parse_trace(lttng, sizeof lttng - 1, &info, &at),
+			 CTRACE_DAMAGED);
 	assert_int_equal(at, 16);
 	assert_int_equal(ct_schema_parse_trace("", 0, &info, &at), CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_parse_trace("\x75\xD1\x1D\x57", 4, &info, &at), CTRACE_DAMAGED);

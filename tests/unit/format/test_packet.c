@@ -1,5 +1,6 @@
 /*
- * test_packet.c - packets: what is written is read back, bit for bit where the format says so, and damage is found.
+ * test_packet.c - packets: what is written is read back, bit for bit where the format says so, and
+ * damage is found.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,9 @@ static int setup(void **state)
 {
 	(void)state;
 	info = (struct ct_trace_info){ .uuid = { 1, 2, 3 } };
-	writer = (struct ct_packet_writer){ .info = &info, .stream = 7, .sequence = 3, .lost = 17, .told = 17, .last_ns = T0 };
+	writer = (struct ct_packet_writer){
+		.info = &info, .stream = 7, .sequence = 3, .lost = 17, .told = 17, .last_ns = T0
+	};
 	return ct_schema_create(&schema) == CTRACE_OK ? 0 : -1;
 }
 
@@ -65,7 +68,8 @@ static void end(void)
 	ct_packet_end(&writer);
 }
 
-static struct ctrace_event event_of(uint64_t time_ns, uint32_t count, const struct ctrace_event_item *items)
+static struct ctrace_event event_of(uint64_t time_ns, uint32_t count,
+				    const struct ctrace_event_item *items)
 {
 	return (struct ctrace_event){
 		.time_ns = time_ns,
@@ -91,20 +95,24 @@ static void assert_same(const struct ctrace_event *got, const struct ctrace_even
 	for (uint32_t i = 0; i < wanted->item_count; i++) {
 		assert_int_equal(got->items[i].type, wanted->items[i].type);
 		assert_int_equal(got->items[i].size, wanted->items[i].size);
-		assert_memory_equal(got->items[i].data, wanted->items[i].data, wanted->items[i].size);
+		assert_memory_equal(got->items[i].data, wanted->items[i].data,
+				    wanted->items[i].size);
 		assert_int_equal(got->items[i].value,
-				 ct_item_value(wanted->items[i].type, wanted->items[i].data, wanted->items[i].size));
+				 ct_item_value(wanted->items[i].type, wanted->items[i].data,
+					       wanted->items[i].size));
 	}
 }
 
-/* Reads the event at *offset of a packet of `content` bytes as a reader does; *offset moves behind it. */
-static enum ctrace_status read_event(const unsigned char *bytes, size_t content, size_t *offset, struct ct_packet_clock *clock,
-				     struct ctrace_event *out)
+/* Reads the event at *offset of a packet of `content` bytes as a reader does; *offset moves behind
+ * it. */
+static enum ctrace_status read_event(const unsigned char *bytes, size_t content, size_t *offset,
+				     struct ct_packet_clock *clock, struct ctrace_event *out)
 {
 	static struct ctrace_event_item items[CTRACE_MAX_ITEMS];
 	const struct ct_class_view classes = ct_schema_view(schema);
 	struct ct_event event;
-	enum ctrace_status status = ct_event_decode(&classes, bytes + *offset, content - *offset, &clock->state, &event);
+	enum ctrace_status status = ct_event_decode(&classes, bytes + *offset, content - *offset,
+						    &clock->state, &event);
 	const struct ct_class *class;
 
 	if (status != CTRACE_OK)
@@ -116,7 +124,8 @@ static enum ctrace_status read_event(const unsigned char *bytes, size_t content,
 	*out = (struct ctrace_event){
 		.time_ns = ct_packet_clock_time(clock),
 		.component = event.component != NULL ? event.component : class->component,
-		.component_size = event.component != NULL ? (uint32_t)event.component_size : (uint32_t)strlen(class->component),
+		.component_size = event.component != NULL ? (uint32_t)event.component_size
+							  : (uint32_t)strlen(class->component),
 		.event_id = event.head.event_id,
 		.level = event.head.level,
 		.item_count = event.item_count,
@@ -140,7 +149,8 @@ static void assert_events(const struct ctrace_event *wanted, size_t count)
 	clock = ct_packet_clock_start(&found);
 	assert_int_equal(ct_packet_clock_time(&clock), found.begin_ns);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(read_event(bytes, writer.packets.size, &offset, &clock, &event), CTRACE_OK);
+		assert_int_equal(read_event(bytes, writer.packets.size, &offset, &clock, &event),
+				 CTRACE_OK);
 		assert_same(&event, &wanted[i]);
 	}
 	assert_int_equal(offset, writer.packets.size);
@@ -154,12 +164,15 @@ static void head_is_as_drawn(void **state)
 	static const unsigned char wanted[CT_PACKET_HEAD] = {
 		/* clang-format off */
 		0xC1, 0x1F, 0xFC, 0xC1,                                    /* magic */
-		1, 2, 3, [20] = 0, [24] = 7, [28] = 0,                     /* uuid, stream, its instance, nothing */
+		/* uuid, stream, its instance, nothing */
+		1, 2, 3, [20] = 0, [24] = 7, [28] = 0,
 		[32] = 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x08,     /* timestamp_begin */
-		[40] = 0x00, 0x03, 0, 0, 0x08, 0x03, 0, 0,                 /* content_size, packet_size */
+		/* content_size, packet_size */
+		[40] = 0x00, 0x03, 0, 0, 0x08, 0x03, 0, 0,
 		[48] = 1, [55] = 0x17, [56] = 2, [63] = 0x18,              /* both ends in ns */
 		[64] = 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x09,     /* timestamp_end */
-		[72] = 3, [80] = 17, [88] = 0x67, 0x12, [92] = 0x68, 0x12, /* sequence, discarded, pid, tid */
+		/* sequence, discarded, pid, tid */
+		[72] = 3, [80] = 17, [88] = 0x67, 0x12, [92] = 0x68, 0x12,
 		/* clang-format on */
 	};
 	const struct ct_packet_head given = {
@@ -197,7 +210,9 @@ static void an_empty_packet(void **state)
 	begin(T0);
 	end();
 	assert_int_equal(writer.packets.size, CT_PACKET_HEAD);
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data,
+					       writer.packets.size, &found),
+			 CTRACE_OK);
 	assert_memory_equal(found.uuid, info.uuid, 16);
 	assert_int_equal(found.stream_instance, 7);
 	assert_int_equal(found.pid, 4711);
@@ -212,12 +227,18 @@ static void an_empty_packet(void **state)
 
 static void dense_events_are_small(void **state)
 {
-	const struct ctrace_event_item text = { .type = CTRACE_TYPE_TEXT, .size = 10, .data = "0123456789" };
+	const struct ctrace_event_item text = { .type = CTRACE_TYPE_TEXT,
+						.size = 10,
+						.data = "0123456789" };
 	const struct ctrace_event_item b[] = {
 		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\1\2\3\4" },
 		{ .type = CTRACE_TYPE_COMP5, .size = 8, .data = "\1\2\3\4\5\6\7\10" },
-		{ .type = CTRACE_TYPE_COMP5S, .size = 8, .data = "\377\377\377\377\377\377\377\377" },
-		{ .type = CTRACE_TYPE_TEXT, .size = 32, .data = "abcdefghijklmnopqrstuvwxyzabcdef" },
+		{ .type = CTRACE_TYPE_COMP5S,
+		  .size = 8,
+		  .data = "\377\377\377\377\377\377\377\377" },
+		{ .type = CTRACE_TYPE_TEXT,
+		  .size = 32,
+		  .data = "abcdefghijklmnopqrstuvwxyzabcdef" },
 	};
 	const struct ctrace_event events[] = { event_of(T0 + 5, 1, &text), event_of(T0 + 9, 4, b) };
 	uint64_t word;
@@ -232,11 +253,13 @@ static void dense_events_are_small(void **state)
 	memcpy(&word, writer.packets.data + CT_PACKET_HEAD + 20, 8);
 	/* The first class takes two units: 16 bytes, and 4 an item. */
 	assert_true(word == ((CT_CLASS_FIRST + 2) | (T0 + 9) << 16));
-	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 28, "\1\2\3\4\1\2\3\4\5\6\7\10\377", 13);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 28,
+			    "\1\2\3\4\1\2\3\4\5\6\7\10\377", 13);
 	assert_events(events, 2);
 }
 
-/* 48 bits of ticks tell times apart that are less than half of that from each other; what is further apart has packets of its own. */
+/* 48 bits of ticks tell times apart that are less than half of that from each other; what is
+ * further apart has packets of its own. */
 static void time_between_events(void **state)
 {
 	const uint64_t far_ns = (uint64_t)1 << 46;
@@ -305,7 +328,9 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 	end();
 	assert_int_equal(writer.sequence, 2);
 	assert_int_equal(writer.packet_at, CT_PACKET_HEAD);
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &found), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data,
+					       writer.packets.size, &found),
+			 CTRACE_OK);
 	assert_int_equal(found.packet_bits, 8 * CT_PACKET_HEAD);
 	assert_int_equal(found.sequence, 0);
 	assert_int_equal(found.discarded, 12);
@@ -364,7 +389,8 @@ static void every_type_and_width(void **state)
 {
 	static const unsigned char bytes[8] = { 0xF1, 0xE2, 0xD3, 0xC4, 0xB5, 0xA6, 0x97, 0x88 };
 	static const uint32_t lengths[] = { 0, 1, 7, 8, 9, 16, 17, 255, 256, 65535, 65536 };
-	static const uint32_t byte_types[] = { CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT, CTRACE_TYPE_UTF8 };
+	static const uint32_t byte_types[] = { CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT,
+					       CTRACE_TYPE_UTF8 };
 	static unsigned char big[65536];
 	struct ctrace_event_item items[80];
 	struct ctrace_event event;
@@ -375,11 +401,16 @@ static void every_type_and_width(void **state)
 		big[i] = (unsigned char)(i * 7);
 	for (uint32_t type = CTRACE_TYPE_COMP5; type <= CTRACE_TYPE_COMPXS; type++)
 		for (uint32_t size = 1; type != CTRACE_TYPE_UTF8 && size <= 8; size++)
-			items[count++] = (struct ctrace_event_item){ .type = type, .size = size, .data = bytes };
-	items[count++] = (struct ctrace_event_item){ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = bytes };
+			items[count++] = (struct ctrace_event_item){ .type = type,
+								     .size = size,
+								     .data = bytes };
+	items[count++] =
+		(struct ctrace_event_item){ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = bytes };
 	for (size_t i = 0; i < CT_COUNT(lengths); i++)
 		for (size_t type = 0; type < CT_COUNT(byte_types); type++)
-			items[count++] = (struct ctrace_event_item){ .type = byte_types[type], .size = lengths[i], .data = big };
+			items[count++] = (struct ctrace_event_item){ .type = byte_types[type],
+								     .size = lengths[i],
+								     .data = big };
 	event = event_of(T0 + 1, count, items);
 	add(&event);
 	end();
@@ -397,7 +428,9 @@ static void generic_class_holds_4096_items_of_any_kind(void **state)
 		uint32_t type = i % CTRACE_TYPE_COUNT;
 
 		items[i] = (struct ctrace_event_item){ .type = type,
-						       .size = type == CTRACE_TYPE_ADDRESS ? 8 : 1 + i / 8 % 8,
+						       .size = type == CTRACE_TYPE_ADDRESS
+								       ? 8
+								       : 1 + i / 8 % 8,
 						       .data = "ABCDEFGH" };
 		data_size += CT_EVENT_ANY_ITEM + items[i].size;
 	}
@@ -414,7 +447,8 @@ static void generic_class_as_drawn(void **state)
 	static const unsigned char wanted[] = {
 		/* clang-format off */
 		1, 0, 0, 0, 0, 0, 0, 0,                      /* number and ticks, which are compared apart */
-		0, 0, 0, 0, 'm', 'y', 'c', 'o', 'm', 'p', 0, /* the component's number, which a file has no use for; its name */
+		/* the component's number, which a file has no use for; its name */
+		0, 0, 0, 0, 'm', 'y', 'c', 'o', 'm', 'p', 0,
 		1, 0, 0, 0, CTRACE_INFO, 1, 1,               /* event id, level, 257 items */
 		0x32, 2, 0, 0, 0, 0x34, 0x12,                /* COMP5 of 2 bytes */
 		0x10, 3, 0, 0, 0, 'a', 'b', 'c',             /* TEXT */
@@ -428,21 +462,28 @@ static void generic_class_as_drawn(void **state)
 	};
 	static const unsigned char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	const struct ctrace_event_item first[] = {
-		{ .type = CTRACE_TYPE_COMP5, .size = 2, .data = "\x34\x12" }, { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" },
-		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = bytes },    { .type = CTRACE_TYPE_ADDRESS, .size = 4, .data = bytes },
-		{ .type = CTRACE_TYPE_COMP5, .size = 0, .data = bytes },      { .type = CTRACE_TYPE_COMP5S, .size = 9, .data = bytes },
+		{ .type = CTRACE_TYPE_COMP5, .size = 2, .data = "\x34\x12" },
+		{ .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" },
+		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = bytes },
+		{ .type = CTRACE_TYPE_ADDRESS, .size = 4, .data = bytes },
+		{ .type = CTRACE_TYPE_COMP5, .size = 0, .data = bytes },
+		{ .type = CTRACE_TYPE_COMP5S, .size = 9, .data = bytes },
 		{ .type = CTRACE_TYPE_COMPXS, .size = 8, .data = bytes },
 	};
 	struct ctrace_event event = event_of(T0 + 1, CT_COUNT(items), items);
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(items); i++)
-		items[i] = i < CT_COUNT(first) ? first[i] : (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .data = bytes };
+		items[i] = i < CT_COUNT(first)
+				   ? first[i]
+				   : (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY,
+								 .data = bytes };
 	add(&event);
 	end();
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD, "\1\0", 2);
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 2, &event.time_ns, 6);
-	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, wanted + 8, sizeof wanted - 8);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, wanted + 8,
+			    sizeof wanted - 8);
 	assert_events(&event, 1);
 }
 
@@ -459,13 +500,17 @@ static void the_largest_event(void **state)
 	for (size_t i = 0; i < sizeof big; i++)
 		big[i] = (unsigned char)(i * 7);
 	for (uint32_t i = 0; i < CTRACE_MAX_ITEMS; i++)
-		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .size = sizeof big, .data = big };
+		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY,
+						       .size = sizeof big,
+						       .data = big };
 	event = event_of(T0 + 1, CTRACE_MAX_ITEMS, items);
 	event.component_size = CTRACE_MAX_COMPONENT;
 	event.component = memset(name, 'n', CTRACE_MAX_COMPONENT);
 	add(&event);
 	end();
-	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, writer.packets.size, &back), CTRACE_OK);
+	assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data,
+					       writer.packets.size, &back),
+			 CTRACE_OK);
 	assert_int_equal(back.content_bits / 8, writer.packets.size);
 	assert_true(writer.packets.size <= CT_PACKET_MAX);
 	assert_events(&event, 1);
@@ -481,7 +526,8 @@ static void assert_cuts_are_noticed(void)
 		size_t offset = CT_PACKET_HEAD;
 
 		memcpy(copy, writer.packets.data, content);
-		assert_int_equal(read_event(copy, content, &offset, &clock, &found), CTRACE_BUFFER_TOO_SMALL);
+		assert_int_equal(read_event(copy, content, &offset, &clock, &found),
+				 CTRACE_BUFFER_TOO_SMALL);
 		assert_int_equal(offset, CT_PACKET_HEAD);
 		assert_int_equal(clock.state.ticks, writer.head.begin_ticks);
 		free(copy);
@@ -510,7 +556,9 @@ static void a_generic_event_cut_anywhere_is_noticed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(items); i++)
-		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = (uint32_t)i % 3, .data = "ab" };
+		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+						       .size = (uint32_t)i % 3,
+						       .data = "ab" };
 	add(&event);
 	assert_cuts_are_noticed();
 }
@@ -520,7 +568,8 @@ static enum ctrace_status read_first(size_t offset)
 	struct ct_packet_clock clock = ct_packet_clock_start(&writer.head);
 	struct ctrace_event found;
 
-	return read_event((unsigned char *)writer.packets.data, writer.packets.size, &offset, &clock, &found);
+	return read_event((unsigned char *)writer.packets.data, writer.packets.size, &offset,
+			  &clock, &found);
 }
 
 static void damaged_events_are_refused(void **state)
@@ -533,9 +582,12 @@ static void damaged_events_are_refused(void **state)
 	at = (unsigned char *)writer.packets.data + CT_PACKET_HEAD;
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_OK);
 	for (unsigned number = 0; number < CT_CLASS_FIRST; number++) {
-		at[0] = (unsigned char)number; /* of no class; CT_CLASS_ANY and CT_CLASS_MARK have more behind them */
+		/* of no class; CT_CLASS_ANY and CT_CLASS_MARK have more behind them */
+		at[0] = (unsigned char)number;
 		assert_int_equal(read_first(CT_PACKET_HEAD),
-				 number == CT_CLASS_ANY || number == CT_CLASS_MARK ? CTRACE_BUFFER_TOO_SMALL : CTRACE_DAMAGED);
+				 number == CT_CLASS_ANY || number == CT_CLASS_MARK
+					 ? CTRACE_BUFFER_TOO_SMALL
+					 : CTRACE_DAMAGED);
 	}
 	at[0] = 99; /* no such class, and none can be there */
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_DAMAGED);
@@ -567,7 +619,9 @@ static void damaged_generic_events_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(items); i++)
-		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_COMP5, .size = 2, .data = "ab" };
+		items[i] = (struct ctrace_event_item){ .type = CTRACE_TYPE_COMP5,
+						       .size = 2,
+						       .data = "ab" };
 	add(&event);
 	assert_int_equal(read_first(CT_PACKET_HEAD), CTRACE_OK);
 	for (size_t i = 0; i < CT_COUNT(changes); i++) {
@@ -610,7 +664,9 @@ static void damaged_heads_are_refused(void **state)
 		assert_int_equal(ct_packet_decode_head(copy, sizeof copy, &found), CTRACE_DAMAGED);
 	}
 	for (size_t available = 0; available < CT_PACKET_HEAD; available++)
-		assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data, available, &found), CTRACE_DAMAGED);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)writer.packets.data,
+						       available, &found),
+				 CTRACE_DAMAGED);
 }
 
 static void next_packet_is_found(void **state)
@@ -626,11 +682,12 @@ static void next_packet_is_found(void **state)
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 0), 500);
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 500), 500);
 	assert_int_equal(ct_packet_find(bytes, sizeof bytes, 501), sizeof bytes);
-	assert_int_equal(ct_packet_find(bytes, 500 + CT_PACKET_HEAD - 1, 0), 500 + CT_PACKET_HEAD - 1);
+	assert_int_equal(ct_packet_find(bytes, 500 + CT_PACKET_HEAD - 1, 0),
+			 500 + CT_PACKET_HEAD - 1);
 	assert_int_equal(ct_packet_find(bytes, 0, 0), 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Time within a packet
  */
 
@@ -642,14 +699,20 @@ static uint64_t time_at(const struct ct_packet_head *of, uint64_t ticks)
 	return ct_packet_clock_time(&clock);
 }
 
-static struct ct_packet_head ends(uint64_t begin_ticks, uint64_t end_ticks, uint64_t begin_ns, uint64_t end_ns)
+static struct ct_packet_head ends(uint64_t begin_ticks, uint64_t end_ticks, uint64_t begin_ns,
+				  uint64_t end_ns)
 {
-	return (struct ct_packet_head){ .begin_ticks = begin_ticks, .end_ticks = end_ticks, .begin_ns = begin_ns, .end_ns = end_ns };
+	return (struct ct_packet_head){ .begin_ticks = begin_ticks,
+					.end_ticks = end_ticks,
+					.begin_ns = begin_ns,
+					.end_ns = end_ns };
 }
 
 static void the_clock_begins_with_the_packet(void **state)
 {
-	const struct ct_packet_head packet_head = { .begin_ticks = 5, .end_ticks = 7, .begin_ns = T0, .end_ns = T0 + 2, .tid = 12 };
+	const struct ct_packet_head packet_head = {
+		.begin_ticks = 5, .end_ticks = 7, .begin_ns = T0, .end_ns = T0 + 2, .tid = 12
+	};
 	struct ct_packet_clock clock = ct_packet_clock_start(&packet_head);
 
 	(void)state;
@@ -662,20 +725,26 @@ static void the_clock_begins_with_the_packet(void **state)
 static void the_ends_are_exact(void **state)
 {
 	static const uint64_t spans[] = { 1, 2, 3, 7, 999, 1000000007, 86400000000000 };
-	static const uint64_t frequencies[] = { 100000, 19200000, 1000000000, 2000000000, 2995200000, 5000000001 };
+	static const uint64_t frequencies[] = { 100000,     19200000,   1000000000,
+						2000000000, 2995200000, 5000000001 };
 
 	(void)state;
 	for (size_t f = 0; f < CT_COUNT(frequencies); f++) {
 		for (size_t i = 0; i < CT_COUNT(spans); i++) {
-			uint64_t ticks = (uint64_t)((unsigned __int128)spans[i] * frequencies[f] / 1000000000) + 1;
-			const struct ct_packet_head two = ends(1000, 1000 + ticks, T0, T0 + spans[i]);
+			uint64_t ticks = (uint64_t)((unsigned __int128)spans[i] * frequencies[f] /
+						    1000000000) +
+					 1;
+			const struct ct_packet_head two =
+				ends(1000, 1000 + ticks, T0, T0 + spans[i]);
 			const struct ct_packet_head one = ends(1000, 1000, T0, T0);
-			unsigned __int128 middle_ns = (unsigned __int128)spans[i] * (ticks / 2) / ticks;
+			unsigned __int128 middle_ns =
+				(unsigned __int128)spans[i] * (ticks / 2) / ticks;
 
 			assert_int_equal(time_at(&one, 1000), T0);
 			assert_int_equal(time_at(&two, 1000), T0);
 			assert_int_equal(time_at(&two, 1000 + ticks), T0 + spans[i]);
-			assert_in_range(time_at(&two, 1000 + ticks / 2), T0 + (uint64_t)middle_ns, T0 + (uint64_t)middle_ns + 1);
+			assert_in_range(time_at(&two, 1000 + ticks / 2), T0 + (uint64_t)middle_ns,
+					T0 + (uint64_t)middle_ns + 1);
 		}
 	}
 }
@@ -704,7 +773,8 @@ static void between_the_ends_it_is_rounded(void **state)
 
 static void ends_that_are_equal(void **state)
 {
-	const struct ct_packet_head one_tick = ends(10, 10, T0, T0 + 5), one_ns = ends(10, 15, T0, T0);
+	const struct ct_packet_head one_tick = ends(10, 10, T0, T0 + 5),
+				    one_ns = ends(10, 15, T0, T0);
 
 	(void)state;
 	for (uint64_t ticks = 0; ticks < 20; ticks++) {
@@ -713,21 +783,30 @@ static void ends_that_are_equal(void **state)
 	}
 }
 
-/* What the head or an event says wrongly gives no time outside the packet, and none that goes back while ticks go forward. */
+/* What the head or an event says wrongly gives no time outside the packet, and none that goes back
+ * while ticks go forward. */
 static void hostile_heads_give_times_within_the_packet(void **state)
 {
-	static const uint64_t extremes[] = { 0,         1, 2, 1u << 31, (uint64_t)1 << 32, (uint64_t)1 << 47, INT64_MAX, UINT64_MAX - 1,
+	static const uint64_t extremes[] = { 0,
+					     1,
+					     2,
+					     1u << 31,
+					     (uint64_t)1 << 32,
+					     (uint64_t)1 << 47,
+					     INT64_MAX,
+					     UINT64_MAX - 1,
 					     UINT64_MAX };
 	const size_t count = CT_COUNT(extremes);
 
 	(void)state;
 	for (size_t i = 0; i < count * count * count * count; i++) {
-		const struct ct_packet_head packet_head =
-			ends(extremes[i % count], extremes[i / count % count], extremes[i / count / count % count],
-			     extremes[i / count / count / count]);
+		const struct ct_packet_head packet_head = ends(
+			extremes[i % count], extremes[i / count % count],
+			extremes[i / count / count % count], extremes[i / count / count / count]);
 		uint64_t previous = packet_head.begin_ns;
 
-		if (packet_head.end_ticks < packet_head.begin_ticks || packet_head.end_ns < packet_head.begin_ns)
+		if (packet_head.end_ticks < packet_head.begin_ticks ||
+		    packet_head.end_ns < packet_head.begin_ns)
 			continue;
 		for (size_t t = 0; t < count; t++) {
 			uint64_t time_ns = time_at(&packet_head, extremes[t]);
@@ -741,24 +820,30 @@ static void hostile_heads_give_times_within_the_packet(void **state)
 /* Ticks of a trace with a frequency, and back by the packet's line. */
 static void ticks_of_a_trace(void **state)
 {
-	const struct ctrace_event events[] = { event_of(T0 + 1000, 0, NULL), event_of(T0 + 1001, 0, NULL),
+	const struct ctrace_event events[] = { event_of(T0 + 1000, 0, NULL),
+					       event_of(T0 + 1001, 0, NULL),
 					       event_of(T0 + 500000, 0, NULL) };
 
 	(void)state;
-	info = (struct ct_trace_info){ .frequency = 2000000000, .offset_s = T0 / 1000000000 - 60, .offset = 12345 };
+	info = (struct ct_trace_info){ .frequency = 2000000000,
+				       .offset_s = T0 / 1000000000 - 60,
+				       .offset = 12345 };
 	assert_int_equal(ct_trace_ticks(&info, T0), 60 * info.frequency - 12345);
 	assert_int_equal(ct_trace_ticks(&info, T0 + 1), 60 * info.frequency - 12345 + 2);
 	assert_int_equal(ct_trace_ticks(&info, T0 - 61000000000), 0);
 	assert_int_equal(ct_trace_ticks(&info, (T0 / 1000000000 - 60) * 1000000000), 0);
 	ct_trace_clock_set(&info, 2400000000, 2400000000ull * 86400 + 1234567890, T0 + 999999999);
-	assert_in_range(ct_trace_ticks(&info, T0 + 999999999), 2400000000ull * 86400 + 1234567888, 2400000000ull * 86400 + 1234567892);
+	assert_in_range(ct_trace_ticks(&info, T0 + 999999999), 2400000000ull * 86400 + 1234567888,
+			2400000000ull * 86400 + 1234567892);
 	/* The counter is older than 1970 is ago, and a time after the end of all ticks. */
 	ct_trace_clock_set(&info, 1000, 5999, 5);
 	assert_int_equal(info.offset_s, 0);
 	assert_int_equal(info.offset, 0);
 	info = (struct ct_trace_info){ .frequency = UINT64_MAX };
 	assert_int_equal(ct_trace_ticks(&info, UINT64_MAX), UINT64_MAX);
-	info = (struct ct_trace_info){ .frequency = 2000000000, .offset_s = T0 / 1000000000 - 60, .offset = 12345 };
+	info = (struct ct_trace_info){ .frequency = 2000000000,
+				       .offset_s = T0 / 1000000000 - 60,
+				       .offset = 12345 };
 	begin(T0 + 1000);
 	for (size_t i = 0; i < CT_COUNT(events); i++)
 		add(&events[i]);

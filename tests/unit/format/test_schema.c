@@ -28,8 +28,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct ct_class *class_of(const char *component, uint32_t id, uint32_t level, uint32_t count,
-				       const struct ctrace_event_item *items, bool expect_new)
+static const struct ct_class *class_of(const char *component, uint32_t id, uint32_t level,
+				       uint32_t count, const struct ctrace_event_item *items,
+				       bool expect_new)
 {
 	const struct ctrace_event event = {
 		.component = component,
@@ -56,19 +57,27 @@ static void items_of_a_class(void **state)
 	static const struct {
 		uint32_t type, size, item;
 	} rows[] = {
-		{ CTRACE_TYPE_BINARY, 0, COUNTED(BINARY) },  { CTRACE_TYPE_BINARY, 256, COUNTED(BINARY) },
-		{ CTRACE_TYPE_TEXT, 65535, COUNTED(TEXT) },  { CTRACE_TYPE_TEXT, 65536, COUNTED_32(TEXT) },
-		{ CTRACE_TYPE_UTF8, 7, COUNTED(UTF8) },      { CTRACE_TYPE_ADDRESS, 8, ITEM(ADDRESS, 8) },
-		{ CTRACE_TYPE_ADDRESS, 4, COUNTED(BINARY) }, { CTRACE_TYPE_COMP5, 1, ITEM(COMP5, 1) },
-		{ CTRACE_TYPE_COMPX, 8, ITEM(COMPX, 8) },    { CTRACE_TYPE_COMP5S, 3, ITEM(COMP5S, 3) },
-		{ CTRACE_TYPE_COMPXS, 7, ITEM(COMPXS, 7) },  { CTRACE_TYPE_COMP5, 0, COUNTED(BINARY) },
-		{ CTRACE_TYPE_COMPXS, 9, COUNTED(BINARY) },  { 8, 5, COUNTED(BINARY) },
+		{ CTRACE_TYPE_BINARY, 0, COUNTED(BINARY) },
+		{ CTRACE_TYPE_BINARY, 256, COUNTED(BINARY) },
+		{ CTRACE_TYPE_TEXT, 65535, COUNTED(TEXT) },
+		{ CTRACE_TYPE_TEXT, 65536, COUNTED_32(TEXT) },
+		{ CTRACE_TYPE_UTF8, 7, COUNTED(UTF8) },
+		{ CTRACE_TYPE_ADDRESS, 8, ITEM(ADDRESS, 8) },
+		{ CTRACE_TYPE_ADDRESS, 4, COUNTED(BINARY) },
+		{ CTRACE_TYPE_COMP5, 1, ITEM(COMP5, 1) },
+		{ CTRACE_TYPE_COMPX, 8, ITEM(COMPX, 8) },
+		{ CTRACE_TYPE_COMP5S, 3, ITEM(COMP5S, 3) },
+		{ CTRACE_TYPE_COMPXS, 7, ITEM(COMPXS, 7) },
+		{ CTRACE_TYPE_COMP5, 0, COUNTED(BINARY) },
+		{ CTRACE_TYPE_COMPXS, 9, COUNTED(BINARY) },
+		{ 8, 5, COUNTED(BINARY) },
 		{ 0xFFFFFFFF, 65536, COUNTED_32(BINARY) },
 	};
 
 	(void)state;
 	for (uint32_t i = 0; i < CT_COUNT(rows); i++) {
-		const struct ctrace_event_item item = { .type = rows[i].type, .size = rows[i].size };
+		const struct ctrace_event_item item = { .type = rows[i].type,
+							.size = rows[i].size };
 
 		assert_int_equal(class_of("C", i, 0, 1, &item, true)->items[0], rows[i].item);
 	}
@@ -78,24 +87,33 @@ static void items_of_a_class(void **state)
 static void items_that_are_printed(void **state)
 {
 	static const uint32_t same[] = {
-		ITEM(BINARY, 0), ITEM(BINARY, 65536), COUNTED(BINARY),  COUNTED_32(BINARY), ITEM(TEXT, 10),  COUNTED(TEXT),
-		ITEM(UTF8, 1),   COUNTED_32(UTF8),    ITEM(ADDRESS, 8), ITEM(COMP5, 1),     ITEM(COMPXS, 8),
+		ITEM(BINARY, 0),  ITEM(BINARY, 65536), COUNTED(BINARY), COUNTED_32(BINARY),
+		ITEM(TEXT, 10),   COUNTED(TEXT),       ITEM(UTF8, 1),   COUNTED_32(UTF8),
+		ITEM(ADDRESS, 8), ITEM(COMP5, 1),      ITEM(COMPXS, 8),
 	};
-	static const uint32_t binary[] = { ITEM(ADDRESS, 4), COUNTED(ADDRESS), ITEM(COMP5, 0), ITEM(COMPX, 9),
-					   COUNTED(COMP5S),  8 | 5u << 8,      0xFF | 5u << 8, COUNTED_32(COMPXS) };
+	static const uint32_t binary[] = { ITEM(ADDRESS, 4), COUNTED(ADDRESS),  ITEM(COMP5, 0),
+					   ITEM(COMPX, 9),   COUNTED(COMP5S),   8 | 5u << 8,
+					   0xFF | 5u << 8,   COUNTED_32(COMPXS) };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(same); i++)
 		assert_int_equal(ct_class_item_printed(same[i]), same[i]);
 	for (size_t i = 0; i < CT_COUNT(binary); i++)
-		assert_int_equal(ct_class_item_printed(binary[i]), CTRACE_TYPE_BINARY | (binary[i] & ~0xFFu));
+		assert_int_equal(ct_class_item_printed(binary[i]),
+				 CTRACE_TYPE_BINARY | (binary[i] & ~0xFFu));
 }
 
 static void same_event_is_same_class(void **state)
 {
-	const struct ctrace_event_item text = { .type = CTRACE_TYPE_TEXT, .size = 3, .data = "abc" };
-	const struct ctrace_event_item longer = { .type = CTRACE_TYPE_TEXT, .size = 65535, .data = "" };
-	const struct ctrace_event_item long_text = { .type = CTRACE_TYPE_TEXT, .size = 65536, .data = "" };
+	const struct ctrace_event_item text = { .type = CTRACE_TYPE_TEXT,
+						.size = 3,
+						.data = "abc" };
+	const struct ctrace_event_item longer = { .type = CTRACE_TYPE_TEXT,
+						  .size = 65535,
+						  .data = "" };
+	const struct ctrace_event_item long_text = { .type = CTRACE_TYPE_TEXT,
+						     .size = 65536,
+						     .data = "" };
 	const struct ct_class *first;
 
 	(void)state;
@@ -124,7 +142,8 @@ static void same_event_is_same_class(void **state)
 	assert_ptr_equal(ct_schema_at(schema, 0), ct_schema_find(schema, CT_CLASS_ANY));
 }
 
-/* Numbers that are no class's: within one, behind the last, reserved, and those that there are none of. */
+/* Numbers that are no class's: within one, behind the last, reserved, and those that there are none
+ * of. */
 static void what_is_no_number(void **state)
 {
 	const struct ctrace_event_item items[8] = { { .type = CTRACE_TYPE_COMP5, .size = 4 } };
@@ -134,7 +153,8 @@ static void what_is_no_number(void **state)
 	assert_int_equal(class_of("A", 1, 2, 8, items, true)->number, 16);
 	assert_int_equal(class_of("A", 2, 2, 8, items, true)->number, 19);
 	for (uint32_t number = 0; number < 70000; number++)
-		assert_int_equal(ct_schema_find(schema, number) != NULL, number == CT_CLASS_ANY || number == 16 || number == 19);
+		assert_int_equal(ct_schema_find(schema, number) != NULL,
+				 number == CT_CLASS_ANY || number == 16 || number == 19);
 	assert_null(ct_schema_find(schema, UINT32_MAX));
 }
 
@@ -173,14 +193,18 @@ static void few_classes_take_little_memory(void **state)
 static void many_items_take_the_generic_class(void **state)
 {
 	static struct ctrace_event_item items[CT_CLASS_MAX_ITEMS + 1];
-	const uint32_t named = CT_CLASS_ITEMS_TOTAL / CT_CLASS_MAX_ITEMS, units = 1 + CT_CLASS_MAX_ITEMS / 4;
+	const uint32_t named = CT_CLASS_ITEMS_TOTAL / CT_CLASS_MAX_ITEMS,
+		       units = 1 + CT_CLASS_MAX_ITEMS / 4;
 
 	(void)state;
-	assert_int_equal(class_of("C", 0, 0, CT_CLASS_MAX_ITEMS + 1, items, false)->number, CT_CLASS_ANY);
+	assert_int_equal(class_of("C", 0, 0, CT_CLASS_MAX_ITEMS + 1, items, false)->number,
+			 CT_CLASS_ANY);
 	for (uint32_t i = 0; i < named; i++)
-		assert_int_equal(class_of("C", i, 0, CT_CLASS_MAX_ITEMS, items, true)->number, CT_CLASS_FIRST + i * units);
+		assert_int_equal(class_of("C", i, 0, CT_CLASS_MAX_ITEMS, items, true)->number,
+				 CT_CLASS_FIRST + i * units);
 	assert_int_equal(class_of("C", named, 0, 1, items, false)->number, CT_CLASS_ANY);
-	assert_int_equal(class_of("C", named, 0, 0, items, true)->number, CT_CLASS_FIRST + named * units);
+	assert_int_equal(class_of("C", named, 0, 0, items, true)->number,
+			 CT_CLASS_FIRST + named * units);
 }
 
 static void a_long_name_takes_the_generic_class(void **state)
@@ -198,7 +222,12 @@ static void a_long_name_takes_the_generic_class(void **state)
 static void added_classes_have_the_number_that_they_say(void **state)
 {
 	const uint32_t items[] = { ITEM(COMP5, 4) };
-	struct ct_class class = { .number = 100, .event_id = 9, .level = 1, .item_count = 1, .component = "X", .items = items };
+	struct ct_class class = { .number = 100,
+				  .event_id = 9,
+				  .level = 1,
+				  .item_count = 1,
+				  .component = "X",
+				  .items = items };
 	struct ct_class other = class;
 
 	(void)state;
@@ -219,7 +248,8 @@ static void added_classes_have_the_number_that_they_say(void **state)
 	/* Behind one that is not here, however many items that has. */
 	ct_schema_skip(schema, 200);
 	ct_schema_skip(schema, 50);
-	assert_int_equal(class_of("B", 1, 2, 0, NULL, true)->number, 200 + 1 + CT_CLASS_MAX_ITEMS / 4);
+	assert_int_equal(class_of("B", 1, 2, 0, NULL, true)->number,
+			 200 + 1 + CT_CLASS_MAX_ITEMS / 4);
 	ct_schema_skip(schema, CT_CLASS_NUMBERS - 1);
 	assert_int_equal(class_of("C", 1, 2, 0, NULL, false)->number, CT_CLASS_ANY);
 }
@@ -227,7 +257,9 @@ static void added_classes_have_the_number_that_they_say(void **state)
 static void numbers_that_overlap_are_refused(void **state)
 {
 	uint32_t items[CT_CLASS_MAX_ITEMS];
-	struct ct_class class = { .number = 100, .event_id = 9, .item_count = 9, .component = "X", .items = items };
+	struct ct_class class = {
+		.number = 100, .event_id = 9, .item_count = 9, .component = "X", .items = items
+	};
 
 	(void)state;
 	for (uint32_t i = 0; i < CT_CLASS_MAX_ITEMS; i++)
@@ -254,12 +286,21 @@ static void numbers_that_overlap_are_refused(void **state)
 
 static void numbers_and_items_that_cannot_be_are_refused(void **state)
 {
-	static const uint32_t wrong[] = {
-		ITEM(BINARY, 65537), ITEM(TEXT, 0xFFFFFC), ITEM(TEXT, 0xFFFFFF), ITEM(ADDRESS, 4), ITEM(COMP5, 9), COUNTED(COMP5), 8
-	};
-	static const uint32_t reserved[] = { 0, CT_CLASS_MARK, CT_CLASS_FIRST - 1, 65536, UINT32_MAX };
+	static const uint32_t wrong[] = { ITEM(BINARY, 65537),
+					  ITEM(TEXT, 0xFFFFFC),
+					  ITEM(TEXT, 0xFFFFFF),
+					  ITEM(ADDRESS, 4),
+					  ITEM(COMP5, 9),
+					  COUNTED(COMP5),
+					  8 };
+	static const uint32_t reserved[] = { 0, CT_CLASS_MARK, CT_CLASS_FIRST - 1, 65536,
+					     UINT32_MAX };
 	uint32_t items[CT_CLASS_MAX_ITEMS + 1] = { 0 };
-	struct ct_class class = { .number = 16, .event_id = 9, .item_count = CT_CLASS_MAX_ITEMS + 1, .component = "X", .items = items };
+	struct ct_class class = { .number = 16,
+				  .event_id = 9,
+				  .item_count = CT_CLASS_MAX_ITEMS + 1,
+				  .component = "X",
+				  .items = items };
 
 	(void)state;
 	assert_int_equal(ct_schema_add(schema, &class), CTRACE_DAMAGED); /* too many items */
@@ -298,7 +339,12 @@ static void numbers_and_items_that_cannot_be_are_refused(void **state)
 static void a_view_has_the_classes(void **state)
 {
 	const uint32_t items[] = { COUNTED(TEXT), ITEM(COMPX, 3) };
-	const struct ct_class class = { .number = 1000, .event_id = 9, .level = 1, .item_count = 2, .component = "X", .items = items };
+	const struct ct_class class = { .number = 1000,
+					.event_id = 9,
+					.level = 1,
+					.item_count = 2,
+					.component = "X",
+					.items = items };
 	static const unsigned char bytes[] = { 0xE8, 3, 7, 0, 0, 0, 0, 0, 2, 0, 'a', 'b', 0, 1, 2 };
 	struct ct_event_state time = { .tid = 4 };
 	struct ctrace_event_item found[2];
@@ -307,7 +353,8 @@ static void a_view_has_the_classes(void **state)
 
 	(void)state;
 	view = ct_schema_view(schema);
-	assert_int_equal(ct_event_decode(&view, bytes, sizeof bytes, &time, &event), CTRACE_DAMAGED);
+	assert_int_equal(ct_event_decode(&view, bytes, sizeof bytes, &time, &event),
+			 CTRACE_DAMAGED);
 	(void)class_of("A", 1, 2, 0, NULL, true);
 	assert_int_equal(ct_schema_add(schema, &class), CTRACE_OK);
 	view = ct_schema_view(schema);
@@ -332,8 +379,11 @@ static struct {
 
 static uint32_t fill_table(void)
 {
-	static const struct ct_event_head head = { .component = 7, .event_id = 12, .level = CTRACE_WARN };
-	static const uint32_t items[] = { COUNTED(TEXT), ITEM(COMP5, 4), ITEM(ADDRESS, 4), ITEM(TEXT, 20) };
+	static const struct ct_event_head head = { .component = 7,
+						   .event_id = 12,
+						   .level = CTRACE_WARN };
+	static const uint32_t items[] = { COUNTED(TEXT), ITEM(COMP5, 4), ITEM(ADDRESS, 4),
+					  ITEM(TEXT, 20) };
 	static struct ct_classes classes;
 
 	memset(&table, 0, sizeof table);
@@ -347,7 +397,8 @@ static const struct ct_class_view *view_of_table(void)
 {
 	static struct ct_class_view view;
 
-	view = (struct ct_class_view){ .bytes = (const unsigned char *)&table, .size = sizeof table };
+	view = (struct ct_class_view){ .bytes = (const unsigned char *)&table,
+				       .size = sizeof table };
 	return &view;
 }
 
@@ -373,22 +424,27 @@ static void a_class_of_a_process_is_taken_over(void **state)
 	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "MY.COMP", 7), CTRACE_OK);
 	assert_ptr_equal(ct_schema_find(schema, number), class);
 	assert_int_equal(ct_schema_count(schema), 2);
-	/* The number is that of another class now: of another process, or of a table that was changed. */
-	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "OTHER", 5), CTRACE_DAMAGED);
+	/* The number is that of another class now: of another process, or of a table that was
+	 * changed. */
+	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "OTHER", 5),
+			 CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 2);
 }
 
 static void what_is_wrong_in_a_table_is_not_taken(void **state)
 {
 	uint32_t number = fill_table();
-	struct ct_class_entry *entry = (struct ct_class_entry *)((unsigned char *)&table + (size_t)number * CT_CLASS_UNIT), good;
+	struct ct_class_entry *entry = (struct ct_class_entry *)((unsigned char *)&table +
+								 (size_t)number * CT_CLASS_UNIT),
+			      good;
 	struct ct_class_view view = *view_of_table();
 
 	(void)state;
 	memcpy(&good, entry, sizeof good);
 	for (uint32_t other = 0; other < 70000; other++)
 		if (other != number)
-			assert_int_equal(ct_schema_take(schema, &view, other, "C", 1), CTRACE_DAMAGED);
+			assert_int_equal(ct_schema_take(schema, &view, other, "C", 1),
+					 CTRACE_DAMAGED);
 	entry->number++;
 	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
@@ -402,13 +458,16 @@ static void what_is_wrong_in_a_table_is_not_taken(void **state)
 	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
 	entry->items[0] = ITEM(TEXT, 65536);
 	/* Cut anywhere. */
-	for (view.size = 0; view.size < (size_t)number * CT_CLASS_UNIT + sizeof good + 4 * sizeof(uint32_t); view.size++)
+	for (view.size = 0;
+	     view.size < (size_t)number * CT_CLASS_UNIT + sizeof good + 4 * sizeof(uint32_t);
+	     view.size++)
 		assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 1);
 	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_OK);
 }
 
-static bool count_and_name(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+static bool count_and_name(const char *component, size_t size, uint32_t event_id,
+			   struct ct_class_names *out, void *user)
 {
 	unsigned *asked = user;
 
@@ -418,7 +477,8 @@ static bool count_and_name(const char *component, size_t size, uint32_t event_id
 	return size == 1 && event_id == 1;
 }
 
-static bool name_by_number(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+static bool name_by_number(const char *component, size_t size, uint32_t event_id,
+			   struct ct_class_names *out, void *user)
 {
 	static char mnemonic[8];
 	static const char *const items[] = { mnemonic };
@@ -434,7 +494,9 @@ static bool name_by_number(const char *component, size_t size, uint32_t event_id
 
 static void a_namer_is_asked_once_for_each_class_and_copied(void **state)
 {
-	const struct ctrace_event_item item = { .type = CTRACE_TYPE_COMP5, .size = 4, .data = "abcd" };
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_COMP5,
+						.size = 4,
+						.data = "abcd" };
 	const struct ct_class *first, *second;
 	unsigned asked = 0;
 
@@ -463,17 +525,24 @@ int main(void)
 		cmocka_unit_test_setup_teardown(items_that_are_printed, setup, teardown),
 		cmocka_unit_test_setup_teardown(same_event_is_same_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_4097th_takes_the_generic_class, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_4097th_takes_the_generic_class, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(few_classes_take_little_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_items_take_the_generic_class, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_long_name_takes_the_generic_class, setup, teardown),
-		cmocka_unit_test_setup_teardown(added_classes_have_the_number_that_they_say, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_long_name_takes_the_generic_class, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(added_classes_have_the_number_that_they_say, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(numbers_that_overlap_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers_and_items_that_cannot_be_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_and_items_that_cannot_be_are_refused, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_view_has_the_classes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_class_of_a_process_is_taken_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_wrong_in_a_table_is_not_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_namer_is_asked_once_for_each_class_and_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_class_of_a_process_is_taken_over, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_wrong_in_a_table_is_not_taken, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_namer_is_asked_once_for_each_class_and_copied,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

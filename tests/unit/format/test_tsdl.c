@@ -1,5 +1,6 @@
 /*
- * test_tsdl.c - the blocks of metadata, in any order; an event that is not understood costs itself, what is before it the trace.
+ * test_tsdl.c - the blocks of metadata, in any order; an event that is not understood costs itself,
+ * what is before it the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,9 +20,8 @@ static const char whole[] =
 
 static void a_whole_trace(void **state)
 {
-	static const uint8_t uuid[16] = {
-		0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef
-	};
+	static const uint8_t uuid[16] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
+					  0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
 	struct ct_tsdl *tsdl = parse_well(whole);
 	const struct ct_tsdl_event *event = ct_tsdl_event(tsdl, 2, 1);
 
@@ -43,7 +43,8 @@ static void a_whole_trace(void **state)
 	assert_int_equal(tsdl->clock->frequency, 1000);
 	assert_int_equal(tsdl->clock->offset_s, -5);
 	assert_int_equal(tsdl->clock->offset, 7);
-	assert_ptr_equal(ct_tsdl_stream(tsdl, 2)->event_header->fields[0].type->clock->clock, tsdl->clock);
+	assert_ptr_equal(ct_tsdl_stream(tsdl, 2)->event_header->fields[0].type->clock->clock,
+			 tsdl->clock);
 	assert_string_equal(ct_tsdl_env_text(tsdl, "a", "-"), "text");
 	assert_string_equal(ct_tsdl_env_text(tsdl, "b", "-"), "-");
 	assert_int_equal(ct_tsdl_env_number(tsdl, "b", 0), -3);
@@ -74,16 +75,17 @@ static void an_event_belongs_to_the_only_stream(void **state)
 
 static void an_event_costs_itself(void **state)
 {
-	struct ct_tsdl *tsdl =
-		parse("event { id = 1; fields := struct { string s; }; };\n"
-		      "event { id = 2; typealias string := text; fields := struct { struct { text a[2]; } b; nothing n; }; };\n"
-		      "event { id = 3; fields := struct { string s; }; };\n"
-		      "event { id = 4; fields := struct { text t; }; };\n"
-		      "event { id = 5; fiel");
+	struct ct_tsdl *tsdl = parse(
+		"event { id = 1; fields := struct { string s; }; };\n"
+		"event { id = 2; typealias string := text; fields := struct { struct { text a[2]; } b; nothing n; }; };\n"
+		"event { id = 3; fields := struct { string s; }; };\n"
+		"event { id = 4; fields := struct { text t; }; };\n"
+		"event { id = 5; fiel");
 
 	(void)state;
-	assert_string_equal(said,
-			    "2:87 the type \"nothing\" is not known\n4:36 the type \"text\" is not known\n5:21 the metadata end\n");
+	assert_string_equal(
+		said,
+		"2:87 the type \"nothing\" is not known\n4:36 the type \"text\" is not known\n5:21 the metadata end\n");
 	assert_int_equal(tsdl->event_count, 4);
 	assert_true(ct_tsdl_event(tsdl, 0, 2)->is_unknown && ct_tsdl_event(tsdl, 0, 4)->is_unknown);
 	assert_false(ct_tsdl_event(tsdl, 0, 3)->is_unknown);
@@ -97,17 +99,20 @@ static void note_piece(const struct ct_diagnostic *diagnostic, struct ct_span pi
 	size_t size = strlen(said);
 
 	(void)diagnostic;
-	(void)snprintf(said + size, sizeof said - size, "%d+%zu ", (int)(piece.at - (const char *)user), piece.size);
+	(void)snprintf(said + size, sizeof said - size, "%d+%zu ",
+		       (int)(piece.at - (const char *)user), piece.size);
 }
 
-/* Where braces or quotation marks are missing, or there is rubbish, parsing goes on with the line that begins the next event. */
+/* Where braces or quotation marks are missing, or there is rubbish, parsing goes on with the line
+ * that begins the next event. */
 static void damage_ends_at_the_next_event(void **state)
 {
 	static const struct {
 		const char *text, *pieces;
 		size_t good;
 	} rows[] = {
-		{ "event { id = 1; };\nevent { id = 2; fields := struct { };\nevent { id = 3; };\n", "19+38 ", 2 },
+		{ "event { id = 1; };\nevent { id = 2; fields := struct { };\nevent { id = 3; };\n",
+		  "19+38 ", 2 },
 		{ "event { id = 1; };\nevent { id = \"; };\nevent { id = 3; };\n", "19+19 ", 2 },
 		{ "event { id = 1; };\nevent { id = 2; }; };\nevent { id = 3; };\n", "38+3 ", 3 },
 		{ "event { id = 1; };\n##\n# /* \n\nevent { id = 3; };\nrest", "19+10 48+4 ", 2 },
@@ -121,7 +126,8 @@ static void damage_ends_at_the_next_event(void **state)
 		size_t good = 0;
 
 		said[0] = '\0';
-		assert_int_equal(ct_tsdl_parse(rows[i].text, strlen(rows[i].text), note_piece, (void *)(uintptr_t)rows[i].text, &tsdl),
+		assert_int_equal(ct_tsdl_parse(rows[i].text, strlen(rows[i].text), note_piece,
+					       (void *)(uintptr_t)rows[i].text, &tsdl),
 				 CTRACE_OK);
 		assert_string_equal(said, rows[i].pieces);
 		for (size_t k = 0; k < tsdl->event_count; k++)
@@ -133,11 +139,13 @@ static void damage_ends_at_the_next_event(void **state)
 
 static void where_an_event_stands(void **state)
 {
-	static const char text[] = "event { id = 7; name = b; };\nevent { id = 1; model.emf.uri = \"u\"; }; // x\n";
+	static const char text[] =
+		"event { id = 7; name = b; };\nevent { id = 1; model.emf.uri = \"u\"; }; // x\n";
 	struct ct_tsdl *tsdl = NULL;
 
 	(void)state;
-	assert_int_equal(ct_tsdl_parse(text, sizeof text - 1, note_diagnostic, NULL, &tsdl), CTRACE_OK);
+	assert_int_equal(ct_tsdl_parse(text, sizeof text - 1, note_diagnostic, NULL, &tsdl),
+			 CTRACE_OK);
 	assert_int_equal(tsdl->event_count, 2);
 	assert_string_equal(tsdl->events[0].uri, "u");
 	assert_ptr_equal(tsdl->events[0].block.at, text + 29);
@@ -156,12 +164,15 @@ static void refuses(const char *text, const char *diagnostic)
 static void the_trace_is_refused(void **state)
 {
 	(void)state;
-	refuses("trace { major = 2; minor = 0; };", "1:33 Common Trace Format 2.0; ctrace reads 1.8\n");
-	refuses("trace { byte_order = native; };", "1:28 the trace does not say what its native byte order is\n");
+	refuses("trace { major = 2; minor = 0; };",
+		"1:33 Common Trace Format 2.0; ctrace reads 1.8\n");
+	refuses("trace { byte_order = native; };",
+		"1:28 the trace does not say what its native byte order is\n");
 	refuses("trace { uuid = \"1\"; };", "1:19 this is no UUID\n");
 	refuses("clock { name = c; freq = 0; };", "1:27 a clock does not run so fast\n");
 	refuses("stream { event.header := string; };", "1:32 this can only be a struct\n");
-	refuses("stream { event.footer := struct { }; };", "1:36 ctrace does not know what \"event.footer\" is\n");
+	refuses("stream { event.footer := struct { }; };",
+		"1:36 ctrace does not know what \"event.footer\" is\n");
 	refuses("\n  nonsense", "2:3 this begins nothing that metadata say\n");
 	refuses("stream {", "1:9 a name is missing\n");
 	refuses("/* CTF 1.8", "1:1 this is no text of metadata\n");

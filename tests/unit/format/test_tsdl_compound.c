@@ -1,5 +1,6 @@
 /*
- * test_tsdl_compound.c - types made of others in metadata: alignment, lengths, tags, how deep they stand, and what is none.
+ * test_tsdl_compound.c - types made of others in metadata: alignment, lengths, tags, how deep they
+ * stand, and what is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +8,9 @@
 
 static void structs_and_their_alignment(void **state)
 {
-	const struct ct_tsdl_type *type =
-		fields_of("struct s { integer { size = 3; } a; integer { size = 32; align = 32; } b; } x; struct s y; "
-			  "struct { u8 a; } align(64) z; struct t { u8 q; }; struct t w;");
+	const struct ct_tsdl_type *type = fields_of(
+		"struct s { integer { size = 3; } a; integer { size = 32; align = 32; } b; } x; struct s y; "
+		"struct { u8 a; } align(64) z; struct t { u8 q; }; struct t w;");
 
 	(void)state;
 	assert_int_equal(type->count, 4);
@@ -23,7 +24,8 @@ static void structs_and_their_alignment(void **state)
 
 static void arrays_and_sequences(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("u8 a[2][3], b; u8 n; u8 c[n]; u8 d[stream.event.header.x.y]; string e[0];");
+	const struct ct_tsdl_type *type = fields_of(
+		"u8 a[2][3], b; u8 n; u8 c[n]; u8 d[stream.event.header.x.y]; string e[0];");
 	const struct ct_tsdl_type *a = type->fields[0].type, *d = type->fields[4].type;
 
 	(void)state;
@@ -43,8 +45,8 @@ static void arrays_and_sequences(void **state)
 
 static void variants(void **state)
 {
-	const struct ct_tsdl_type *type =
-		fields_of("enum : u8 { a, b } t; variant <t> { u8 a; string b; } x; variant v { u8 a; }; variant v <t> y;");
+	const struct ct_tsdl_type *type = fields_of(
+		"enum : u8 { a, b } t; variant <t> { u8 a; string b; } x; variant v { u8 a; }; variant v <t> y;");
 
 	(void)state;
 	assert_int_equal(type->count, 3);
@@ -77,7 +79,8 @@ static void depth_has_an_end(void **state)
 	refuses(text, "3:224 types stand more than 64 deep in each other\n");
 	strcpy(text, "struct s0 { u8 a; };");
 	for (unsigned i = 1; i < 80; i++)
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "struct s%u { struct s%u a; };", i, i - 1);
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
+			       "struct s%u { struct s%u a; };", i, i - 1);
 	refuses(text, "3:1828 types stand more than 64 deep in each other\n");
 }
 

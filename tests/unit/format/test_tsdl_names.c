@@ -1,5 +1,6 @@
 /*
- * test_tsdl_names.c - names that are each there once, what they stand for inside which braces, and bounds of the parser's memory.
+ * test_tsdl_names.c - names that are each there once, what they stand for inside which braces, and
+ * bounds of the parser's memory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +80,8 @@ static void memory_has_an_end(void **state)
 	assert_non_null(ct_tsdl_take(&parser, 100));
 	assert_null(ct_tsdl_take(&parser, CT_TSDL_MEMORY));
 	assert_true(parser.has_failed && parser.has_no_memory);
-	assert_string_equal(parser.diagnostic.message, "the metadata take more memory than ctrace gives them");
+	assert_string_equal(parser.diagnostic.message,
+			    "the metadata take more memory than ctrace gives them");
 	end_parser(&parser);
 }
 
@@ -101,8 +103,10 @@ static void the_first_diagnostic_counts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_name_is_there_once), cmocka_unit_test(braces_hide_and_forget),
-					    cmocka_unit_test(a_stack_gives_copies), cmocka_unit_test(memory_has_an_end),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_name_is_there_once),
+					    cmocka_unit_test(braces_hide_and_forget),
+					    cmocka_unit_test(a_stack_gives_copies),
+					    cmocka_unit_test(memory_has_an_end),
 					    cmocka_unit_test(the_first_diagnostic_counts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_tsdl_scalar.c - types of one value in metadata: sizes, alignments, encodings, labels, and what is none.
+ * test_tsdl_scalar.c - types of one value in metadata: sizes, alignments, encodings, labels, and
+ * what is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +8,9 @@
 
 static void integers(void **state)
 {
-	const struct ct_tsdl_type *type =
-		fields_of("u8 a; unsigned long int b; integer { size = 13; } c; integer { size = 24; align = 4; map = "
-			  "clock.x.y.value; encoding = UTF8; byte_order = network; } d;");
+	const struct ct_tsdl_type *type = fields_of(
+		"u8 a; unsigned long int b; integer { size = 13; } c; integer { size = 24; align = 4; map = "
+		"clock.x.y.value; encoding = UTF8; byte_order = network; } d;");
 
 	(void)state;
 	assert_int_equal(type->count, 4);
@@ -26,8 +27,9 @@ static void integers(void **state)
 
 static void floating_point(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("floating_point { exp_dig = 8; mant_dig = 24; byte_order = be; } a; "
-						    "floating_point { exp_dig = 11; mant_dig = 53; align = 64; } b;");
+	const struct ct_tsdl_type *type =
+		fields_of("floating_point { exp_dig = 8; mant_dig = 24; byte_order = be; } a; "
+			  "floating_point { exp_dig = 11; mant_dig = 53; align = 64; } b;");
 
 	(void)state;
 	assert_int_equal(type->fields[0].type->kind, CT_TSDL_FLOAT);
@@ -51,11 +53,16 @@ static void strings(void **state)
 
 static void enumerations(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("enum e : u8 { A, B = 5, C, \"D D\" = 7 ... 9, E, } a; enum e b;")->fields[0].type;
+	const struct ct_tsdl_type *type =
+		fields_of("enum e : u8 { A, B = 5, C, \"D D\" = 7 ... 9, E, } a; enum e b;")
+			->fields[0]
+			.type;
 	static const struct {
 		const char *name;
 		unsigned from, to;
-	} labels[] = { { "A", 0, 0 }, { "B", 5, 5 }, { "C", 6, 6 }, { "D D", 7, 9 }, { "E", 10, 10 } };
+	} labels[] = {
+		{ "A", 0, 0 }, { "B", 5, 5 }, { "C", 6, 6 }, { "D D", 7, 9 }, { "E", 10, 10 }
+	};
 
 	(void)state;
 	assert_int_equal(type->kind, CT_TSDL_ENUM);
@@ -72,22 +79,30 @@ static void enumerations(void **state)
 static void what_is_no_type(void **state)
 {
 	(void)state;
-	refuses("typealias integer { size = 65; } := a;", "3:30 ctrace reads no integers of this size\n");
+	refuses("typealias integer { size = 65; } := a;",
+		"3:30 ctrace reads no integers of this size\n");
 	refuses("typealias integer { } := a;", "3:23 the integer has no size\n");
-	refuses("typealias integer { size = 8; align = 3; } := a;", "3:40 an alignment is a power of two\n");
-	refuses("typealias integer { size = 8; signed = maybe; } := a;", "3:45 this is neither true nor false\n");
+	refuses("typealias integer { size = 8; align = 3; } := a;",
+		"3:40 an alignment is a power of two\n");
+	refuses("typealias integer { size = 8; signed = maybe; } := a;",
+		"3:45 this is neither true nor false\n");
 	refuses("typealias floating_point { exp_dig = 15; mant_dig = 64; } := a;",
 		"3:59 ctrace reads no floating point of these numbers of digits\n");
-	refuses("typedef string s; enum e : s { A };", "3:30 the type of the enumeration is not known\n");
-	refuses("typealias string { encoding = latin1; } := a;", "3:37 this encoding is not known\n");
-	refuses("typealias integer { size = 8; map = clock.value; } := a;", "3:48 what this is mapped to is not known\n");
+	refuses("typedef string s; enum e : s { A };",
+		"3:30 the type of the enumeration is not known\n");
+	refuses("typealias string { encoding = latin1; } := a;",
+		"3:37 this encoding is not known\n");
+	refuses("typealias integer { size = 8; map = clock.value; } := a;",
+		"3:48 what this is mapped to is not known\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(integers, teardown),        cmocka_unit_test_teardown(floating_point, teardown),
-		cmocka_unit_test_teardown(strings, teardown),         cmocka_unit_test_teardown(enumerations, teardown),
+		cmocka_unit_test_teardown(integers, teardown),
+		cmocka_unit_test_teardown(floating_point, teardown),
+		cmocka_unit_test_teardown(strings, teardown),
+		cmocka_unit_test_teardown(enumerations, teardown),
 		cmocka_unit_test_teardown(what_is_no_type, teardown),
 	};
 

@@ -11,11 +11,12 @@ static void assert_tokens(const char *text, const char *wanted)
 	struct ct_tsdl_scan scan;
 	char got[512] = "";
 
-	for (ct_tsdl_scan_begin(&scan, text, strlen(text)); scan.token != CT_TOKEN_END; ct_tsdl_scan_next(&scan)) {
+	for (ct_tsdl_scan_begin(&scan, text, strlen(text)); scan.token != CT_TOKEN_END;
+	     ct_tsdl_scan_next(&scan)) {
 		size_t size = strlen(got);
 
-		(void)snprintf(got + size, sizeof got - size, "%c%u:%u<%.*s> ", kinds[scan.token], scan.token_line, scan.token_column,
-			       (int)scan.length, scan.start);
+		(void)snprintf(got + size, sizeof got - size, "%c%u:%u<%.*s> ", kinds[scan.token],
+			       scan.token_line, scan.token_column, (int)scan.length, scan.start);
 	}
 	assert_string_equal(got, wanted);
 }
@@ -36,7 +37,8 @@ static void what_is_no_token(void **state)
 	assert_tokens("\"abc", "!1:1<\"abc> ");
 	assert_tokens("a /* b", "W1:1<a> !1:3</* b> ");
 	assert_tokens("/*/", "!1:1</*/> ");
-	assert_tokens("18446744073709551616 12ab 08", "!1:1<18446744073709551616> !1:22<12> W1:24<ab> !1:27<0> N1:28<8> ");
+	assert_tokens("18446744073709551616 12ab 08",
+		      "!1:1<18446744073709551616> !1:22<12> W1:24<ab> !1:27<0> N1:28<8> ");
 	assert_tokens("// to the end", "");
 }
 
@@ -91,7 +93,8 @@ static void no_text_is_an_empty_one(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tokens_and_their_places), cmocka_unit_test(what_is_no_token),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tokens_and_their_places),
+					    cmocka_unit_test(what_is_no_token),
 					    cmocka_unit_test(numbers), cmocka_unit_test(strings),
 					    cmocka_unit_test(no_text_is_an_empty_one) };
 

@@ -1,5 +1,6 @@
 /*
- * test_tsdl_text.c - the text in a metadata file: plain, in packets of either byte order, cut, or in a format that is not read.
+ * test_tsdl_text.c - the text in a metadata file: plain, in packets of either byte order, cut, or
+ * in a format that is not read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +19,10 @@ _Static_assert(sizeof(struct packet) == 64, "a head of 37 bytes");
 
 static struct packet make_packet(const char *text, bool big)
 {
-	struct packet packet = {
-		.magic = 0x75D11D57, .content = (uint32_t)(37 + strlen(text)) * 8, .size = sizeof packet * 8, .major = 1
-	};
+	struct packet packet = { .magic = 0x75D11D57,
+				 .content = (uint32_t)(37 + strlen(text)) * 8,
+				 .size = sizeof packet * 8,
+				 .major = 1 };
 
 	memcpy(packet.text, text, strlen(text));
 	packet.magic = big ? htobe32(packet.magic) : htole32(packet.magic);
@@ -29,7 +31,8 @@ static struct packet make_packet(const char *text, bool big)
 	return packet;
 }
 
-static void assert_text(const void *bytes, size_t size, enum ctrace_status wanted, const char *text, const char *message)
+static void assert_text(const void *bytes, size_t size, enum ctrace_status wanted, const char *text,
+			const char *message)
 {
 	struct ct_buf out = { 0 };
 	const char *told = "";
@@ -52,11 +55,14 @@ static void packets(void **state)
 {
 	(void)state;
 	for (int big = 0; big < 2; big++) {
-		struct packet two[2] = { make_packet("trace {", big != 0), make_packet(" };", big != 0) };
+		struct packet two[2] = { make_packet("trace {", big != 0),
+					 make_packet(" };", big != 0) };
 
 		assert_text(two, sizeof two, CTRACE_OK, "trace { };", "");
-		assert_text(two, 64 + 39, CTRACE_DAMAGED, "trace { }", "the metadata end inside a packet");
-		assert_text(two, 64 + 20, CTRACE_DAMAGED, "trace {", "the metadata end inside a packet");
+		assert_text(two, 64 + 39, CTRACE_DAMAGED, "trace { }",
+			    "the metadata end inside a packet");
+		assert_text(two, 64 + 20, CTRACE_DAMAGED, "trace {",
+			    "the metadata end inside a packet");
 	}
 }
 
@@ -66,15 +72,19 @@ static void packets_that_cannot_be(void **state)
 
 	(void)state;
 	packet.compression = 1;
-	assert_text(&packet, sizeof packet, CTRACE_UNSUPPORTED, "", "the metadata are compressed, which ctrace does not read");
+	assert_text(&packet, sizeof packet, CTRACE_UNSUPPORTED, "",
+		    "the metadata are compressed, which ctrace does not read");
 	packet.compression = 0;
 	packet.encryption = 1;
-	assert_text(&packet, sizeof packet, CTRACE_UNSUPPORTED, "", "the metadata are encrypted, which ctrace does not read");
+	assert_text(&packet, sizeof packet, CTRACE_UNSUPPORTED, "",
+		    "the metadata are encrypted, which ctrace does not read");
 	packet = make_packet("trace", false);
 	packet.size = 0;
-	assert_text(&packet, sizeof packet, CTRACE_DAMAGED, "", "a packet of the metadata has sizes that cannot be");
+	assert_text(&packet, sizeof packet, CTRACE_DAMAGED, "",
+		    "a packet of the metadata has sizes that cannot be");
 	packet.content = 8;
-	assert_text(&packet, sizeof packet, CTRACE_DAMAGED, "", "a packet of the metadata has sizes that cannot be");
+	assert_text(&packet, sizeof packet, CTRACE_DAMAGED, "",
+		    "a packet of the metadata has sizes that cannot be");
 }
 
 static void the_next_format(void **state)
@@ -82,13 +92,15 @@ static void the_next_format(void **state)
 	static const char json[] = "\x1E{\"type\":\"preamble\",\"version\":2}";
 
 	(void)state;
-	assert_text(json, sizeof json - 1, CTRACE_UNSUPPORTED, json, "Common Trace Format 2; ctrace reads 1.8");
+	assert_text(json, sizeof json - 1, CTRACE_UNSUPPORTED, json,
+		    "Common Trace Format 2; ctrace reads 1.8");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(packets),
-					    cmocka_unit_test(packets_that_cannot_be), cmocka_unit_test(the_next_format) };
+					    cmocka_unit_test(packets_that_cannot_be),
+					    cmocka_unit_test(the_next_format) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,9 @@
 
 static void names_of_types(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("typedef u8 pair[2], one; pair a; one b; typealias u8 := void *; void * c; "
-						    "struct { typedef unsigned long int one; one x; } d; one e;");
+	const struct ct_tsdl_type *type = fields_of(
+		"typedef u8 pair[2], one; pair a; one b; typealias u8 := void *; void * c; "
+		"struct { typedef unsigned long int one; one x; } d; one e;");
 
 	(void)state;
 	assert_int_equal(type->fields[0].type->length, 2);
@@ -20,8 +21,9 @@ static void names_of_types(void **state)
 
 static void names_of_several_words(void **state)
 {
-	const struct ct_tsdl_type *type = fields_of("unsigned long int a; typealias u8 := char * *; char * * b; "
-						    "typealias u8 := ab c; typealias unsigned long int := a bc; ab c c; a bc d;");
+	const struct ct_tsdl_type *type = fields_of(
+		"unsigned long int a; typealias u8 := char * *; char * * b; "
+		"typealias u8 := ab c; typealias unsigned long int := a bc; ab c c; a bc d;");
 
 	(void)state;
 	assert_int_equal(type->fields[0].type->size, 32);

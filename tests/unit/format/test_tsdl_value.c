@@ -1,5 +1,6 @@
 /*
- * test_tsdl_value.c - settings in metadata: names with dots, numbers with signs, texts, byte orders.
+ * test_tsdl_value.c - settings in metadata: names with dots, numbers with signs, texts, byte
+ * orders.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +16,11 @@ static bool note(struct ct_tsdl_parser *at, const struct ct_tsdl_setting *settin
 	(void)at;
 	(void)user;
 	if (setting->is_number)
-		(void)snprintf(got + size, sizeof got - size, "%s=%s%lld;", setting->name, setting->is_negative ? "!" : "",
-			       (long long)setting->number);
+		(void)snprintf(got + size, sizeof got - size, "%s=%s%lld;", setting->name,
+			       setting->is_negative ? "!" : "", (long long)setting->number);
 	else
-		(void)snprintf(got + size, sizeof got - size, "%s=%s%s;", setting->name, setting->is_string ? "$" : "",
-			       setting->text->text);
+		(void)snprintf(got + size, sizeof got - size, "%s=%s%s;", setting->name,
+			       setting->is_string ? "$" : "", setting->text->text);
 	return true;
 }
 
@@ -30,7 +31,8 @@ static bool read_settings(const char *text)
 	got[0] = '\0';
 	begin_parser(&parser, text);
 	done = ct_tsdl_settings(&parser, note, NULL);
-	(void)snprintf(said, sizeof said, "%u:%u %s", parser.diagnostic.line, parser.diagnostic.column, parser.diagnostic.message);
+	(void)snprintf(said, sizeof said, "%u:%u %s", parser.diagnostic.line,
+		       parser.diagnostic.column, parser.diagnostic.message);
 	end_parser(&parser);
 	return done;
 }
@@ -38,7 +40,8 @@ static bool read_settings(const char *text)
 static void all_kinds(void **state)
 {
 	(void)state;
-	assert_true(read_settings("{ a = 1; b.c.d = -0x10; e = \"x\\ty\"; f = clock.m.value; g = +7; }"));
+	assert_true(read_settings(
+		"{ a = 1; b.c.d = -0x10; e = \"x\\ty\"; f = clock.m.value; g = +7; }"));
 	assert_string_equal(got, "a=1;b.c.d=!-16;e=$x\ty;f=clock.m.value;g=7;");
 	assert_true(read_settings("{}"));
 	assert_true(read_settings("{ a = -9223372036854775808; }"));
@@ -80,9 +83,11 @@ static void orders(void **state)
 	static const struct {
 		const char *text;
 		int order;
-	} rows[] = {
-		{ "native", CT_ORDER_NATIVE }, { "le", CT_ORDER_LE }, { "be", CT_ORDER_BE }, { "network", CT_ORDER_BE }, { "pdp", -1 }
-	};
+	} rows[] = { { "native", CT_ORDER_NATIVE },
+		     { "le", CT_ORDER_LE },
+		     { "be", CT_ORDER_BE },
+		     { "network", CT_ORDER_BE },
+		     { "pdp", -1 } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
@@ -91,7 +96,8 @@ static void orders(void **state)
 
 		begin_parser(&parser, "x");
 		setting.text = ct_tsdl_name(&parser, rows[i].text, strlen(rows[i].text));
-		assert_int_equal(ct_tsdl_setting_order(&parser, &setting, &order), rows[i].order >= 0);
+		assert_int_equal(ct_tsdl_setting_order(&parser, &setting, &order),
+				 rows[i].order >= 0);
 		if (rows[i].order >= 0)
 			assert_int_equal(order, rows[i].order);
 		end_parser(&parser);
@@ -100,8 +106,10 @@ static void orders(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds), cmocka_unit_test(diagnostics),
-					    cmocka_unit_test(a_long_name_is_cut), cmocka_unit_test(orders) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds),
+					    cmocka_unit_test(diagnostics),
+					    cmocka_unit_test(a_long_name_is_cut),
+					    cmocka_unit_test(orders) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

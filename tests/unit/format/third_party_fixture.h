@@ -1,5 +1,6 @@
 /*
- * third_party_fixture.h - what the tests of third-party traces share: metadata as a text in the test, and what is said of it.
+ * third_party_fixture.h - what the tests of third-party traces share: metadata as a text in the
+ * test, and what is said of it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +24,15 @@
 /* "LINE:COLUMN message" of each diagnostic, one a line. */
 static char said[2048];
 
-static UNUSED void note_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
+static UNUSED void note_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece,
+				   void *user)
 {
 	size_t size = strlen(said);
 
 	(void)piece;
 	(void)user;
-	(void)snprintf(said + size, sizeof said - size, "%u:%u %s\n", diagnostic->line, diagnostic->column, diagnostic->message);
+	(void)snprintf(said + size, sizeof said - size, "%u:%u %s\n", diagnostic->line,
+		       diagnostic->column, diagnostic->message);
 }
 
 /* NULL: it is not understood. */

@@ -1,5 +1,6 @@
 /*
- * tsdl_fixture.h - what the tests of types in metadata share: the fields of an event, and what is reported about.
+ * tsdl_fixture.h - what the tests of types in metadata share: the fields of an event, and what is
+ * reported about.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * ipcs_parse_fixture.h - what the tests of IPCS commands share: commands that are understood, and errors with their place.
+ * ipcs_parse_fixture.h - what the tests of IPCS commands share: commands that are understood, and
+ * errors with their place.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@
 #define UNUSED __attribute__((unused))
 
 /* From a block of exactly its size, so that a memory checker sees the first byte read past it. */
-static UNUSED enum ctrace_status parse(const char *text, struct ct_ipcs_command *out, enum ct_ipcs_message *message,
+static UNUSED enum ctrace_status parse(const char *text, struct ct_ipcs_command *out,
+				       enum ct_ipcs_message *message,
 				       struct ct_diagnostic *diagnostic)
 {
 	size_t size = strlen(text);
@@ -40,8 +42,8 @@ static UNUSED void parse_good(const char *text, struct ct_ipcs_command *out)
 	enum ct_ipcs_message message;
 
 	if (parse(text, out, &message, &diagnostic) != CTRACE_OK)
-		fail_msg("%s: line %u, column %u: %s; expected %s", text, diagnostic.line, diagnostic.column, diagnostic.message,
-			 diagnostic.expected);
+		fail_msg("%s: line %u, column %u: %s; expected %s", text, diagnostic.line,
+			 diagnostic.column, diagnostic.message, diagnostic.expected);
 	assert_int_equal(message, CT_ITT_NONE);
 }
 
@@ -59,16 +61,19 @@ static UNUSED void assert_means(const char *text, const char *canonical)
 	ct_ipcs_command_fini(&command);
 }
 
-static UNUSED void assert_refused(const char *text, enum ct_ipcs_message wanted, unsigned line, unsigned column, const char *part)
+static UNUSED void assert_refused(const char *text, enum ct_ipcs_message wanted, unsigned line,
+				  unsigned column, const char *part)
 {
 	struct ct_ipcs_command command;
 	struct ct_diagnostic diagnostic;
 	enum ct_ipcs_message message;
 
 	assert_int_equal(parse(text, &command, &message, &diagnostic), CTRACE_SYNTAX_ERROR);
-	if (message != wanted || diagnostic.line != line || diagnostic.column != column || strstr(diagnostic.message, part) == NULL)
-		fail_msg("%s: %s, line %u, column %u: %s; expected %s", text, ct_ipcs_message_row(message)->id, diagnostic.line,
-			 diagnostic.column, diagnostic.message, diagnostic.expected);
+	if (message != wanted || diagnostic.line != line || diagnostic.column != column ||
+	    strstr(diagnostic.message, part) == NULL)
+		fail_msg("%s: %s, line %u, column %u: %s; expected %s", text,
+			 ct_ipcs_message_row(message)->id, diagnostic.line, diagnostic.column,
+			 diagnostic.message, diagnostic.expected);
 	assert_true(diagnostic.expected[0] != '\0');
 	ct_ipcs_command_fini(&command);
 }

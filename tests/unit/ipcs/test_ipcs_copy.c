@@ -1,5 +1,6 @@
 /*
- * test_ipcs_copy.c - COPYTRC: what is selected can be read from the copy, and nothing else; what is there is left alone.
+ * test_ipcs_copy.c - COPYTRC: what is selected can be read from the copy, and nothing else; what is
+ * there is left alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,20 +28,28 @@ static void what_is_selected(void **state)
 	struct ipcs_said before, after;
 
 	(void)state;
-	assert_int_equal(copy("COPYTRC OUTDATASET(out) OPTIONS((COMP(APPXYZ) SUB((SUBA))))", "shop.ctb bank.ctb", &copied), CTRACE_OK);
+	assert_int_equal(copy("COPYTRC OUTDATASET(out) OPTIONS((COMP(APPXYZ) SUB((SUBA))))",
+			      "shop.ctb bank.ctb", &copied),
+			 CTRACE_OK);
 	assert_int_equal(copied.events, 9);
 	assert_int_equal(copied.processes, 2);
 	before = run_commands("bank.ctb", ipcs_catalog, texts, false, NULL);
-	after = run_commands("out", ipcs_catalog, (const char *const[]){ "CTRACE SYSNAME(MVS2) COMP(APPXYZ) SUB((SUBA))", NULL }, false,
-			     NULL);
+	after = run_commands(
+		"out", ipcs_catalog,
+		(const char *const[]){ "CTRACE SYSNAME(MVS2) COMP(APPXYZ) SUB((SUBA))", NULL },
+		false, NULL);
 	assert_int_equal(before.shown, after.shown);
 	ct_buf_fini(&before.text);
 	ct_buf_fini(&after.text);
-	after = run_commands("out", ipcs_catalog, (const char *const[]){ "CTRACE QUERY", NULL }, false, NULL);
+	after = run_commands("out", ipcs_catalog, (const char *const[]){ "CTRACE QUERY", NULL },
+			     false, NULL);
 	assert_int_equal(after.shown, 1);
 	ct_buf_fini(&after.text);
-	after = run_commands("out", ipcs_catalog,
-			     (const char *const[]){ "CTRACE COMP(APPXYZ) SUB((SUBA)) ASIDLIST(B) JOBLIST(BANK)", NULL }, false, NULL);
+	after = run_commands(
+		"out", ipcs_catalog,
+		(const char *const[]){ "CTRACE COMP(APPXYZ) SUB((SUBA)) ASIDLIST(B) JOBLIST(BANK)",
+				       NULL },
+		false, NULL);
 	assert_int_equal(after.shown, 2);
 	ct_buf_fini(&after.text);
 }
@@ -69,7 +78,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_selected, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(all_of_it, ipcs_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_there_is_left_alone, ipcs_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_there_is_left_alone, ipcs_setup,
+						fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_ipcs_exits.c - exits of components and of the user in a listing: who is asked, what answers mean, and what is said of those that are
- * missing.
+ * test_ipcs_exits.c - exits of components and of the user in a listing: who is asked, what answers
+ * mean, and what is said of those that are missing.
  *
  * Their code is compiled here: tests/golden/ipcs/codes.c answers what OPTIONS says, entry by entry.
  *
@@ -21,9 +21,10 @@ static int setup(void **state)
 
 	if (ipcs_setup(state) != 0 || getcwd(directory, sizeof directory) == NULL)
 		return -1;
-	(void)snprintf(command, sizeof command,
-		       "gcc -shared -fPIC -I'%s/include' -o CODES.so '%s/tests/golden/ipcs/codes.c' && chmod 755 . CODES.so", source,
-		       source);
+	(void)snprintf(
+		command, sizeof command,
+		"gcc -shared -fPIC -I'%s/include' -o CODES.so '%s/tests/golden/ipcs/codes.c' && chmod 755 . CODES.so",
+		source, source);
 	return system(command) == 0 ? 0 : -1;
 }
 
@@ -33,7 +34,8 @@ static struct ipcs_said run_with(const char *exits, const char *command, const c
 	char text[sizeof ipcs_catalog + 200];
 
 	(void)snprintf(text, sizeof text, "%s%s", exits, ipcs_catalog);
-	return run_commands("shop.ctb", text, (const char *const[]){ command, NULL }, false, linklist);
+	return run_commands("shop.ctb", text, (const char *const[]){ command, NULL }, false,
+			    linklist);
 }
 
 static void the_users_exit_hides_and_ends(void **state)
@@ -76,7 +78,8 @@ static void an_answer_that_means_nothing_is_told(void **state)
 
 static void the_components_filter_is_asked_before_the_users(void **state)
 {
-	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", directory);
+	struct ipcs_said said =
+		run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((8 0 8))", directory);
 
 	(void)state;
 	/* The second entry passes the component's, and is the first one of the user's. */
@@ -88,7 +91,8 @@ static void the_components_filter_is_asked_before_the_users(void **state)
 /* The component's ends the listing: the user's, which has not, is not called for an end either. */
 static void the_end_of_one_is_the_end_of_all(void **state)
 {
-	struct ipcs_said said = run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((0 16))", directory);
+	struct ipcs_said said =
+		run_with("filter: CODES\n", SHOP "USEREXIT(CODES) OPTIONS((0 16))", directory);
 
 	(void)state;
 	assert_int_equal(said.shown, 1);
@@ -106,11 +110,13 @@ static void a_formatter_prints_instead(void **state)
 	assert_has(&said, "formatted\\u{1B}[31m");
 	assert_lacks(&said, "    +0000 ");
 	ct_buf_fini(&said.text);
-	said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((8))", directory); /* hexadecimal below its own */
+	/* hexadecimal below its own */
+	said = run_with("formatter: CODES\n", SHOP "FULL OPTIONS((8))", directory);
 	assert_has(&said, "formatted");
 	assert_has(&said, "    +0000 ");
 	ct_buf_fini(&said.text);
-	said = run_with("formatter: CODES\n", SHOP "OPTIONS((0))", directory); /* SHORT has nothing to format */
+	/* SHORT has nothing to format */
+	said = run_with("formatter: CODES\n", SHOP "OPTIONS((0))", directory);
 	assert_lacks(&said, "formatted");
 	ct_buf_fini(&said.text);
 }
@@ -142,9 +148,12 @@ static void what_is_missing_is_said_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		EXITS_TEST(the_users_exit_hides_and_ends),        EXITS_TEST(from_the_beginning_again),
-		EXITS_TEST(an_answer_that_means_nothing_is_told), EXITS_TEST(the_components_filter_is_asked_before_the_users),
-		EXITS_TEST(the_end_of_one_is_the_end_of_all),     EXITS_TEST(a_formatter_prints_instead),
+		EXITS_TEST(the_users_exit_hides_and_ends),
+		EXITS_TEST(from_the_beginning_again),
+		EXITS_TEST(an_answer_that_means_nothing_is_told),
+		EXITS_TEST(the_components_filter_is_asked_before_the_users),
+		EXITS_TEST(the_end_of_one_is_the_end_of_all),
+		EXITS_TEST(a_formatter_prints_instead),
 		EXITS_TEST(what_is_missing_is_said_once),
 	};
 

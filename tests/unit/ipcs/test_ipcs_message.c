@@ -9,13 +9,15 @@ static void every_message_has_all_of_it(void **state)
 {
 	(void)state;
 	for (int id = CT_ITT_NONE + 1; id < CT_ITT_COUNT; id++) {
-		const struct ct_ipcs_message_row *row = ct_ipcs_message_row((enum ct_ipcs_message)id);
+		const struct ct_ipcs_message_row *row =
+			ct_ipcs_message_row((enum ct_ipcs_message)id);
 
 		assert_int_equal(strlen(row->id), 9);
 		assert_memory_equal(row->id, "ITT100", 6);
 		assert_true(strlen(row->text) > 10 && strlen(row->more) > 10);
 		if (id > 1)
-			assert_true(strcmp(ct_ipcs_message_row((enum ct_ipcs_message)(id - 1))->id, row->id) < 0);
+			assert_true(strcmp(ct_ipcs_message_row((enum ct_ipcs_message)(id - 1))->id,
+					   row->id) < 0);
 	}
 }
 

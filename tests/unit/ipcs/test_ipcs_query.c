@@ -7,7 +7,9 @@
 
 static void note(struct ct_ipcs_traces *traces, const char *name, uint64_t time_ns)
 {
-	struct ctrace_event event = { .component = name, .component_size = (uint32_t)strlen(name), .time_ns = time_ns };
+	struct ctrace_event event = { .component = name,
+				      .component_size = (uint32_t)strlen(name),
+				      .time_ns = time_ns };
 
 	ct_ipcs_traces_note(traces, &event);
 }

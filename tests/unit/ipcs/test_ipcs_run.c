@@ -1,6 +1,7 @@
 /*
- * test_ipcs_run.c - commands over traces: which entries come, in which order, merged or not.  The layouts to the letter are held by
- * tests/golden/ipcs.py; with KEEP_TRACES=DIRECTORY in its environment this program leaves the traces that it reads there.
+ * test_ipcs_run.c - commands over traces: which entries come, in which order, merged or not.  The
+ * layouts to the letter are held by tests/golden/ipcs.py; with KEEP_TRACES=DIRECTORY in its
+ * environment this program leaves the traces that it reads there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +16,13 @@ static void entries_of_the_trace(void **state)
 	(void)state;
 	assert_int_equal(said.status, CTRACE_OK);
 	assert_int_equal(said.shown, 7);
-	assert_has(&said, " COMPONENT TRACE SHORT FORMAT\n COMP(APPXYZ)    SUBNAME((SUBA))\n **** 11/14/2023\n\n"
-			  " MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n"
-			  " --------  --------  ---------------  -----------\n\n"
-			  " OPEN      00000001  22:13:20.000001  A file is opened\n"
-			  " BLOCK-RE  00000010  22:13:20.000002  A block, as it was read\n");
+	assert_has(
+		&said,
+		" COMPONENT TRACE SHORT FORMAT\n COMP(APPXYZ)    SUBNAME((SUBA))\n **** 11/14/2023\n\n"
+		" MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n"
+		" --------  --------  ---------------  -----------\n\n"
+		" OPEN      00000001  22:13:20.000001  A file is opened\n"
+		" BLOCK-RE  00000010  22:13:20.000002  A block, as it was read\n");
 	assert_lacks(&said, "GREETING");
 	assert_lacks(&said, "22:13:20.000003");
 	ct_buf_fini(&said.text);
@@ -30,8 +33,9 @@ static void the_date_comes_again_when_it_changes(void **state)
 	struct ipcs_said said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA))");
 
 	(void)state;
-	assert_has(&said, " CLOSE     00000002  23:59:59.999999  A file is closed\n\n **** 11/15/2023\n\n"
-			  " OPEN      00000001  00:00:00.000000  A file is opened\n");
+	assert_has(&said,
+		   " CLOSE     00000002  23:59:59.999999  A file is closed\n\n **** 11/15/2023\n\n"
+		   " OPEN      00000001  00:00:00.000000  A file is opened\n");
 	ct_buf_fini(&said.text);
 	setenv("TZ", "XYZ+5", 1);
 	tzset();
@@ -71,14 +75,16 @@ static void query(void **state)
 	struct ipcs_said said = run_ipcs("CTRACE QUERY");
 
 	(void)state;
-	assert_string_equal(said.text.data,
-			    " COMPONENT TRACE QUERY SUMMARY\n COMP(APPXYZ)SUBNAME((ASID(000F).X))\n COMP(APPXYZ)SUBNAME((SUBA))\n"
-			    " COMP(APPXYZ)SUBNAME((SUBB))\n COMP(MF)SUBNAME((RTS))\n"
-			    "ITT10016I Trace data were lost here: 1 packet of shop.ctb/stream.0.\n");
+	assert_string_equal(
+		said.text.data,
+		" COMPONENT TRACE QUERY SUMMARY\n COMP(APPXYZ)SUBNAME((ASID(000F).X))\n COMP(APPXYZ)SUBNAME((SUBA))\n"
+		" COMP(APPXYZ)SUBNAME((SUBB))\n COMP(MF)SUBNAME((RTS))\n"
+		"ITT10016I Trace data were lost here: 1 packet of shop.ctb/stream.0.\n");
 	ct_buf_fini(&said.text);
 	said = run_ipcs("CTRACE QUERY(APPXYZ) SUB((SUBB))");
-	assert_has(&said,
-		   " COMP(APPXYZ)SUBNAME((SUBB))\n START = 11/14/2023 22:13:20.000002 GMT\n STOP  = 11/14/2023 22:13:20.000002 GMT\n");
+	assert_has(
+		&said,
+		" COMP(APPXYZ)SUBNAME((SUBB))\n START = 11/14/2023 22:13:20.000002 GMT\n STOP  = 11/14/2023 22:13:20.000002 GMT\n");
 	assert_int_equal(said.shown, 1);
 	ct_buf_fini(&said.text);
 	said = run_ipcs("CTRACE QUERY(NOBODY)");
@@ -94,15 +100,18 @@ static void tally(void **state)
 	(void)state;
 	assert_int_equal(said.shown, 7);
 	assert_has(&said, " COMPONENT TRACE TALLY FORMAT\n");
-	assert_has(&said, "          3       44999.000  BLOCK-RE  00000010  A block, as it was read\n");
+	assert_has(&said,
+		   "          3       44999.000  BLOCK-RE  00000010  A block, as it was read\n");
 	assert_has(&said, " TOTAL ENTRIES = 7\n");
 	ct_buf_fini(&said.text);
 }
 
 static void merged(void **state)
 {
-	static const char *const texts[] = { "CTRACE COMP(APPXYZ) SUB((SUBA)) SHORT STOP(11/14/23,22.14)", "CTRACE COMP(BANK) FULL",
-					     "CTRACE COMP(MF) SUB((RTS)) LIMIT(1)", NULL };
+	static const char *const texts[] = {
+		"CTRACE COMP(APPXYZ) SUB((SUBA)) SHORT STOP(11/14/23,22.14)",
+		"CTRACE COMP(BANK) FULL", "CTRACE COMP(MF) SUB((RTS)) LIMIT(1)", NULL
+	};
 	struct ipcs_said said = run_commands("shop.ctb bank.ctb", ipcs_catalog, texts, true, NULL);
 	const char *at;
 
@@ -113,7 +122,8 @@ static void merged(void **state)
 		at,
 		"********** MERGED TRACES ***********\n01. CTRACE comp(appxyz) sub((suba)) short stop(11/14/2023,22.14.00.000000)\n",
 		60);
-	assert_has(&said, "02. CTRACE comp(bank) full\n03. CTRACE comp(mf) sub((rts)) short limit(1)\n");
+	assert_has(&said,
+		   "02. CTRACE comp(bank) full\n03. CTRACE comp(mf) sub((rts)) short limit(1)\n");
 	assert_has(&said, "     SYSNAME   MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n");
 	assert_has(&said, "01.  MVS1      OPEN      00000001  22:13:20.000001  A file is opened\n"
 			  "01.  MVS2      OPEN      00000001  22:13:20.000001  A file is opened\n");
@@ -124,7 +134,8 @@ static void merged(void **state)
 
 static void sysname(void **state)
 {
-	static const char *const texts[] = { "CTRACE SYSNAME(MVS2) COMP(APPXYZ) SUB((SUBA))", NULL };
+	static const char *const texts[] = { "CTRACE SYSNAME(MVS2) COMP(APPXYZ) SUB((SUBA))",
+					     NULL };
 	struct ipcs_said said = run_commands("shop.ctb bank.ctb", ipcs_catalog, texts, false, NULL);
 
 	(void)state;
@@ -198,15 +209,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(entries_of_the_trace, ipcs_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_date_comes_again_when_it_changes, ipcs_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_date_comes_again_when_it_changes, ipcs_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_limit, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(exceptions, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(query, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(tally, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(merged, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(sysname, ipcs_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_listing_can_be_stopped, ipcs_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(of_a_narrowed_reader_nothing_is_said, ipcs_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_listing_can_be_stopped, ipcs_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(of_a_narrowed_reader_nothing_is_said, ipcs_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(keep_traces, ipcs_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static void sizes_of_commands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(cases); i++)
-		assert_int_equal(ct_ipcs_command_size(cases[i].text, strlen(cases[i].text)), cases[i].size);
+		assert_int_equal(ct_ipcs_command_size(cases[i].text, strlen(cases[i].text)),
+				 cases[i].size);
 }
 
 static bool is_empty(const char *text)
@@ -36,7 +37,8 @@ static bool is_empty(const char *text)
 static void what_is_no_command(void **state)
 {
 	(void)state;
-	assert_true(is_empty("") && is_empty(" \t\r\n") && is_empty("* CTRACE") && is_empty("  # CTRACE") && is_empty("/* CTRACE */ "));
+	assert_true(is_empty("") && is_empty(" \t\r\n") && is_empty("* CTRACE") &&
+		    is_empty("  # CTRACE") && is_empty("/* CTRACE */ "));
 	assert_true(is_empty(" -\n /* a") && is_empty("/* open"));
 	assert_false(is_empty("A") || is_empty("/* a */ B") || is_empty("-") || is_empty("/"));
 }
@@ -119,8 +121,9 @@ static void inner_groups(void **state)
 
 static void quotations(void **state)
 {
-	static const char *const cases[][2] = { { "a", "a" }, { "'a b'", "a b" }, { "'a''b'", "a'b" },
-						{ "''", "" }, { "'", "" },        { "x'1'", "x1" } };
+	static const char *const cases[][2] = { { "a", "a" },        { "'a b'", "a b" },
+						{ "'a''b'", "a'b" }, { "''", "" },
+						{ "'", "" },         { "x'1'", "x1" } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
@@ -141,7 +144,8 @@ static void places(void **state)
 	assert_int_equal(diagnostic.column, 3);
 	assert_string_equal(diagnostic.message, "\"C\" is wrong");
 	assert_string_equal(diagnostic.expected, "right");
-	ct_ipcs_diagnose(&scan, CT_ITT10001I, (struct ct_span){ scan.text, 1 }, "is the second error", "");
+	ct_ipcs_diagnose(&scan, CT_ITT10001I, (struct ct_span){ scan.text, 1 },
+			 "is the second error", "");
 	assert_int_equal(diagnostic.line, 2); /* the first one is kept */
 	ct_ipcs_scan_end(&scan);
 }

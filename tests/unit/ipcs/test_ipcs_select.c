@@ -13,14 +13,20 @@ static bool is_named(const char *component, const char *sub, const char *name)
 static void names(void **state)
 {
 	(void)state;
-	assert_true(is_named("APPXYZ", "SUBA", "APPXYZ.SUBA") && is_named("appxyz", "suba", "APPXYZ.SUBA"));
-	assert_true(is_named("APPXYZ.SUBA", "", "APPXYZ.SUBA") && is_named("A", "B.C", "a.b.c") && is_named("A.B", "C", "A.B.C"));
-	assert_false(is_named("APPXYZ", "", "APPXYZ.SUBA") || is_named("APPXYZ", "SUBA", "APPXYZ") || is_named("A", "B", "A.B.C"));
+	assert_true(is_named("APPXYZ", "SUBA", "APPXYZ.SUBA") &&
+		    is_named("appxyz", "suba", "APPXYZ.SUBA"));
+	assert_true(is_named("APPXYZ.SUBA", "", "APPXYZ.SUBA") && is_named("A", "B.C", "a.b.c") &&
+		    is_named("A.B", "C", "A.B.C"));
+	assert_false(is_named("APPXYZ", "", "APPXYZ.SUBA") ||
+		     is_named("APPXYZ", "SUBA", "APPXYZ") || is_named("A", "B", "A.B.C"));
 	assert_false(is_named("A", "B", "AB") || is_named("A.B", "", "A") || is_named("", "", "A"));
-	assert_true(is_named("A*", "?", "APPXYZ.B") && is_named("A", "*", "A.B") && is_named("*", "*.*", "A.B.C"));
+	assert_true(is_named("A*", "?", "APPXYZ.B") && is_named("A", "*", "A.B") &&
+		    is_named("*", "*.*", "A.B.C"));
 	assert_false(is_named("A*", "", "A.B") || is_named("A", "*", "A.B.C"));
-	assert_true(is_named("A", "ASID(F)", "A.ASID(000F)") && is_named("A", "ASID(000f).X", "A.ASID(F).X"));
-	assert_false(is_named("A", "ASID(F)", "A.ASID(00F0)") || is_named("A", "ASID()", "A.ASID(0)"));
+	assert_true(is_named("A", "ASID(F)", "A.ASID(000F)") &&
+		    is_named("A", "ASID(000f).X", "A.ASID(F).X"));
+	assert_false(is_named("A", "ASID(F)", "A.ASID(00F0)") ||
+		     is_named("A", "ASID()", "A.ASID(0)"));
 	assert_true(is_named("A", "JOBNAME(a.b)", "A.JOBNAME(A.B)"));
 	assert_int_equal(ct_ipcs_head_size("A(1.2).B", 8), 6);
 	assert_int_equal(ct_ipcs_head_size("AB", 2), 2);
@@ -48,13 +54,22 @@ static void systems(void **state)
 	assert_false(ct_ipcs_is_of_system(&command, &source_process));
 }
 
-static const struct ct_source_process source_process = { .host = "mvs1", .jobname = "SHOP", .asid = 0x1A };
-static const struct ct_source_process third_party = { .host = "", .jobname = "", .is_third_party = true };
-static const struct ct_catalog_component marked = { .name = "X", .has_exception = true }, unmarked = { .name = "X" };
-static const struct ct_event_type plain_type = { .event_id = 5 }, exception_type = { .event_id = 5, .is_exception = true };
+static const struct ct_source_process source_process = { .host = "mvs1",
+							 .jobname = "SHOP",
+							 .asid = 0x1A };
+static const struct ct_source_process third_party = { .host = "",
+						      .jobname = "",
+						      .is_third_party = true };
+static const struct ct_catalog_component marked = { .name = "X", .has_exception = true },
+					 unmarked = { .name = "X" };
+static const struct ct_event_type plain_type = { .event_id = 5 },
+				  exception_type = { .event_id = 5, .is_exception = true };
 
 static struct ct_view view = {
-	.event = { .time_ns = 1700000000000001000u, .component = "X", .component_size = 1, .event_id = 5 },
+	.event = { .time_ns = 1700000000000001000u,
+		   .component = "X",
+		   .component_size = 1,
+		   .event_id = 5 },
 	.source_process = &source_process,
 };
 
@@ -74,7 +89,9 @@ static void operands(void **state)
 	assert_choice("CTRACE COMP(X)", CT_IPCS_CHOSEN);
 	assert_choice("CTRACE COMP(Y)", CT_IPCS_OTHER_TRACE);
 	assert_choice("CTRACE COMP(X) SYSNAME(MVS2)", CT_IPCS_OTHER);
-	assert_choice("CTRACE COMP(X) START(11/14/23,22.13.20.000001) STOP(11/14/23,22.13.20.000001)", CT_IPCS_CHOSEN);
+	assert_choice(
+		"CTRACE COMP(X) START(11/14/23,22.13.20.000001) STOP(11/14/23,22.13.20.000001)",
+		CT_IPCS_CHOSEN);
 	assert_choice("CTRACE COMP(X) START(11/14/23,22.13.20.000002)", CT_IPCS_OTHER_TIME);
 	assert_choice("CTRACE COMP(X) STOP(11/14/23,22.13.20.000000)", CT_IPCS_OTHER_TIME);
 	assert_choice("CTRACE COMP(X) ENTIDLIST(1:4,6)", CT_IPCS_OTHER);

@@ -7,7 +7,8 @@
 
 #include "print/ipcs/ipcs.h"
 
-static void note(struct ct_ipcs_tallies *tallies, const char *component, uint32_t id, uint64_t time_ns)
+static void note(struct ct_ipcs_tallies *tallies, const char *component, uint32_t id,
+		 uint64_t time_ns)
 {
 	struct ct_view view = view_of(NULL, 0);
 

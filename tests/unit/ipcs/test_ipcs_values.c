@@ -46,7 +46,8 @@ static void times(void **state)
 		struct ct_ipcs_scan scan;
 		uint64_t us = 0;
 
-		assert_true(ct_ipcs_scan_start(&scan, cases[i].text, strlen(cases[i].text), &diagnostic));
+		assert_true(ct_ipcs_scan_start(&scan, cases[i].text, strlen(cases[i].text),
+					       &diagnostic));
 		ct_ipcs_read_moment(&scan, ct_span_of(scan.text, scan.end), &moment);
 		if (!moment.is_said || !ct_ipcs_moment_us(&moment, i % 2 != 0, &us))
 			us = 0;
@@ -58,9 +59,13 @@ static void times(void **state)
 
 static void local_times(void **state)
 {
-	struct ct_ipcs_moment moment = {
-		.is_said = true, .year = 2023, .month = 11, .day = 14, .hour = 17, .minute = 13, .second = 20
-	};
+	struct ct_ipcs_moment moment = { .is_said = true,
+					 .year = 2023,
+					 .month = 11,
+					 .day = 14,
+					 .hour = 17,
+					 .minute = 13,
+					 .second = 20 };
 	uint64_t us;
 
 	(void)state;
@@ -79,19 +84,26 @@ static void numbers(void **state)
 	struct ct_ipcs_command command;
 
 	(void)state;
-	parse_good("CTRACE COMP(X) ENTIDLIST(0 FFFFFFFF x'00' 0:FFFFFFFF) ASIDLIST(F'65535')", &command);
+	parse_good("CTRACE COMP(X) ENTIDLIST(0 FFFFFFFF x'00' 0:FFFFFFFF) ASIDLIST(F'65535')",
+		   &command);
 	assert_int_equal(command.ids.count, 4);
 	assert_int_equal(command.ids.at[1].first, UINT32_MAX);
 	assert_int_equal(command.ids.at[3].last, UINT32_MAX);
 	assert_int_equal(command.asids.at[0].last, 0xFFFF);
 	ct_ipcs_command_fini(&command);
-	assert_refused("CTRACE COMP(X) ENTIDLIST(100000000)", CT_ITT_NONE, 1, 26, "is none of the numbers");
-	assert_refused("CTRACE COMP(X) ENTIDLIST(1,G)", CT_ITT_NONE, 1, 28, "\"G\" is none of the numbers");
-	assert_refused("CTRACE COMP(X) ENTIDLIST(F'1A')", CT_ITT_NONE, 1, 26, "is none of the numbers");
-	assert_refused("CTRACE COMP(X) ENTIDLIST(2:1)", CT_ITT_NONE, 1, 26, "is a range that descends");
-	assert_refused("CTRACE COMP(X) ENTIDLIST(1:)", CT_ITT_NONE, 1, 26, "is none of the numbers");
+	assert_refused("CTRACE COMP(X) ENTIDLIST(100000000)", CT_ITT_NONE, 1, 26,
+		       "is none of the numbers");
+	assert_refused("CTRACE COMP(X) ENTIDLIST(1,G)", CT_ITT_NONE, 1, 28,
+		       "\"G\" is none of the numbers");
+	assert_refused("CTRACE COMP(X) ENTIDLIST(F'1A')", CT_ITT_NONE, 1, 26,
+		       "is none of the numbers");
+	assert_refused("CTRACE COMP(X) ENTIDLIST(2:1)", CT_ITT_NONE, 1, 26,
+		       "is a range that descends");
+	assert_refused("CTRACE COMP(X) ENTIDLIST(1:)", CT_ITT_NONE, 1, 26,
+		       "is none of the numbers");
 	assert_refused("CTRACE COMP(X) ASIDLIST(0)", CT_ITT_NONE, 1, 25, "is none of the numbers");
-	assert_refused("CTRACE COMP(X) ASIDLIST(10000)", CT_ITT_NONE, 1, 25, "is none of the numbers");
+	assert_refused("CTRACE COMP(X) ASIDLIST(10000)", CT_ITT_NONE, 1, 25,
+		       "is none of the numbers");
 	assert_refused("CTRACE COMP(X) LIMIT(123456789)", CT_ITT_NONE, 1, 22, "is no limit");
 	assert_refused("CTRACE COMP(X) LIMIT(A)", CT_ITT_NONE, 1, 22, "is no limit");
 }
@@ -112,7 +124,8 @@ static void lists_end(void **state)
 	ct_ipcs_command_fini(&command);
 	text.size--;
 	ct_buf_add_text(&text, "1)");
-	assert_refused(ct_buf_text(&text), CT_ITT_NONE, 1, 26 + 2 * CT_IPCS_LISTED, "is one too many");
+	assert_refused(ct_buf_text(&text), CT_ITT_NONE, 1, 26 + 2 * CT_IPCS_LISTED,
+		       "is one too many");
 	ct_buf_fini(&text);
 }
 
@@ -128,7 +141,8 @@ static void words(void **state)
 	assert_string_equal(command.sources.at[1], "z");
 	ct_ipcs_command_fini(&command);
 	assert_refused("CTRACE COMP(X) JOBLIST('')", CT_ITT_NONE, 1, 24, "is empty");
-	assert_refused("CTRACE COMP(X) JOBLIST(A2345678901234567)", CT_ITT_NONE, 1, 24, "is too long");
+	assert_refused("CTRACE COMP(X) JOBLIST(A2345678901234567)", CT_ITT_NONE, 1, 24,
+		       "is too long");
 }
 
 static void names(void **state)
@@ -136,15 +150,17 @@ static void names(void **state)
 	(void)state;
 	assert_refused("CTRACE COMP('')", CT_ITT_NONE, 1, 13, "is no name");
 	assert_refused("CTRACE COMP(X) SUB(())", CT_ITT_NONE, 1, 21, "is no sublevel");
-	assert_refused("CTRACE COMP(X) SUB((A B))", CT_ITT_NONE, 1, 21, "is more than one sublevel");
+	assert_refused("CTRACE COMP(X) SUB((A B))", CT_ITT_NONE, 1, 21,
+		       "is more than one sublevel");
 	assert_refused("CTRACE COMP(X) SUB((A.))", CT_ITT_NONE, 1, 21, "has an empty name");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),     cmocka_unit_test(local_times), cmocka_unit_test(numbers),
-		cmocka_unit_test(lists_end), cmocka_unit_test(words),       cmocka_unit_test(names),
+		cmocka_unit_test(times),   cmocka_unit_test(local_times),
+		cmocka_unit_test(numbers), cmocka_unit_test(lists_end),
+		cmocka_unit_test(words),   cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,10 +21,13 @@ static const struct ct_argument arguments[] = {
 	{ .name = "EBCDIC", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 },
 	{ .name = "A-LONG-LABEL", .print = CT_PRINT_HEX },
 };
-static const struct ct_event_type type = {
-	.event_id = 2, .mnemonic = "DBM", .description = "RLPL format", .argument_count = 4, .arguments = arguments
-};
-static const struct ct_event_type long_type = { .mnemonic = "MNEMONIC-TOO-LONG", .description = "a\nb" };
+static const struct ct_event_type type = { .event_id = 2,
+					   .mnemonic = "DBM",
+					   .description = "RLPL format",
+					   .argument_count = 4,
+					   .arguments = arguments };
+static const struct ct_event_type long_type = { .mnemonic = "MNEMONIC-TOO-LONG",
+						.description = "a\nb" };
 
 static void columns(void **state)
 {
@@ -36,7 +39,8 @@ static void columns(void **state)
 	view.event.time_ns = 1700000000816178999u;
 	view.event.event_id = 2;
 	ct_ipcs_print_heading(&out, &layout);
-	assert_out(" MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n --------  --------  ---------------  -----------\n");
+	assert_out(
+		" MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n --------  --------  ---------------  -----------\n");
 	ct_ipcs_print_entry(&out, &layout, &view);
 	assert_out(" 00000002  00000002  22:13:20.816178\n");
 	view.names = &names;
@@ -76,12 +80,16 @@ static void columns_with_systems_and_tags(void **state)
 
 static void titles(void **state)
 {
-	struct ct_ipcs_command command = { .report = CT_IPCS_FULL, .component = "IRLE", .sub = "DBM" };
+	struct ct_ipcs_command command = { .report = CT_IPCS_FULL,
+					   .component = "IRLE",
+					   .sub = "DBM" };
 
 	(void)state;
 	ct_ipcs_print_title(&out, &command);
 	assert_out(" COMPONENT TRACE FULL FORMAT\n COMP(IRLE)    SUBNAME((DBM))\n");
-	command = (struct ct_ipcs_command){ .report = CT_IPCS_TALLY, .component = "a\x1b", .sysname = "MVS1" };
+	command = (struct ct_ipcs_command){ .report = CT_IPCS_TALLY,
+					    .component = "a\x1b",
+					    .sysname = "MVS1" };
 	ct_ipcs_print_title(&out, &command);
 	assert_out(" COMPONENT TRACE TALLY FORMAT\n SYSNAME(MVS1)\n COMP(a\\u{1B})\n");
 }
@@ -148,10 +156,12 @@ static void long_texts_are_broken_between_characters(void **state)
 	items[0] = text_item(text);
 	view.type = &type;
 	ct_ipcs_print_full(&out, &layout, &view);
-	(void)snprintf(wanted, sizeof wanted, "    +0000  ID....... %.63s\n    +003F            \xE2\x82\xACrest\n", text);
+	(void)snprintf(wanted, sizeof wanted,
+		       "    +0000  ID....... %.63s\n    +003F            \xE2\x82\xACrest\n", text);
 	assert_out(wanted);
 	memset(text, 0x80, 128); /* no characters: broken all the same */
-	items[0] = (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = 128, .data = text };
+	items[0] =
+		(struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = 128, .data = text };
 	ct_ipcs_print_full(&out, &layout, &view);
 	assert_true(out.size > 128 * 4);
 	ct_buf_clear(&out);
@@ -162,8 +172,10 @@ static void days(void **state)
 	struct ct_ipcs_layout layout = { 0 };
 
 	(void)state;
-	assert_true(ct_ipcs_day(&layout, 1700006399999999999u) != ct_ipcs_day(&layout, 1700006400000000000u));
-	assert_true(ct_ipcs_day(&layout, 1700006400000000000u) == ct_ipcs_day(&layout, 1700092799999999999u));
+	assert_true(ct_ipcs_day(&layout, 1700006399999999999u) !=
+		    ct_ipcs_day(&layout, 1700006400000000000u));
+	assert_true(ct_ipcs_day(&layout, 1700006400000000000u) ==
+		    ct_ipcs_day(&layout, 1700092799999999999u));
 	ct_ipcs_print_time(&out, UINT64_MAX, false);
 	ct_buf_clear(&out);
 }

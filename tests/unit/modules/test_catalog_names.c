@@ -1,5 +1,6 @@
 /*
- * test_names_module.c - what the module catalog.so answers, as a guest: names or nothing, and errno as it was.
+ * test_names_module.c - what the module catalog.so answers, as a guest: names or nothing, and errno
+ * as it was.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,10 +24,12 @@ static void names(void **state)
 	void *opened;
 
 	(void)state;
-	write_file("app.yaml", "component: APP\n"
-			       "events:\n"
-			       "  1: {mnemonic: OPEN, arguments: [file, {name: record, copybook: NOWHERE.cpy}]}\n"
-			       "  2: CLOSE\n");
+	write_file(
+		"app.yaml",
+		"component: APP\n"
+		"events:\n"
+		"  1: {mnemonic: OPEN, arguments: [file, {name: record, copybook: NOWHERE.cpy}]}\n"
+		"  2: CLOSE\n");
 	write_file("bad.yaml", "component: BAD\nevent: {}\n");
 	opened = ct_names_module.open("app.yaml:bad.yaml:nothing.yaml");
 	assert_non_null(opened);
@@ -97,7 +100,8 @@ static void the_struct(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_names_module.size, sizeof(struct ct_names_module));
-	assert_true(ct_names_module.open != NULL && ct_names_module.names != NULL && ct_names_module.close != NULL);
+	assert_true(ct_names_module.open != NULL && ct_names_module.names != NULL &&
+		    ct_names_module.close != NULL);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * test_cobol_bridge.c - the module cobol.so: sets the COBOL run time's argument count round a callback or routine, and puts it back; finds
- * what COBOL would call.
+ * test_cobol_bridge.c - the module cobol.so: sets the COBOL run time's argument count round a
+ * callback or routine, and puts it back; finds what COBOL would call.
  *
  * tests/process/cobol.sh has real COBOL programs called back.
  *
@@ -40,7 +40,8 @@ static void *bridge(const char *symbol)
 	void *module;
 	void *function;
 
-	(void)snprintf(path, sizeof(path), "%s/modules/%s.so", getenv("CTRACE_BUILD"), CT_COBOL_MODULE);
+	(void)snprintf(path, sizeof(path), "%s/modules/%s.so", getenv("CTRACE_BUILD"),
+		       CT_COBOL_MODULE);
 	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(module);
 	function = dlsym(module, symbol);

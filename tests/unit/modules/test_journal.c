@@ -1,5 +1,6 @@
 /*
- * test_emit_journal.c - the JOURNAL module keeps the contract, and asks for a journal only when it has an entry for it.
+ * test_emit_journal.c - the JOURNAL module keeps the contract, and asks for a journal only when it
+ * has an entry for it.
  *
  * What it writes is read back in tests/process/journal.sh, which starts a journald of its own.
  *
@@ -25,8 +26,10 @@ static int init_all(void **state)
 	(void)state;
 	(void)snprintf(directory, sizeof directory, "%s/modules", build != NULL ? build : "build");
 	/* Loaded from a copy that is ours alone, whatever the umask of the build was. */
-	(void)snprintf(command, sizeof command, "mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/",
-		       directory);
+	(void)snprintf(
+		command, sizeof command,
+		"mkdir -m 700 journal-module && install -m 600 '%s/journal.so' journal-module/",
+		directory);
 	if (system(command) != 0 || getcwd(directory, sizeof directory - 16) == NULL)
 		return 0;
 	memcpy(directory + strlen(directory), "/journal-module", 16);
@@ -72,7 +75,9 @@ static void events_below_level_need_no_journal(void **state)
 
 static void without_a_journal_writing_fails(void **state)
 {
-	const struct ctrace_event event = { .component = "C", .component_size = 1, .level = CTRACE_ERROR };
+	const struct ctrace_event event = { .component = "C",
+					    .component_size = 1,
+					    .level = CTRACE_ERROR };
 	const struct ctrace_batch batch = { .events = &event, .event_count = 1 };
 	struct fixture *fixture;
 

@@ -28,7 +28,8 @@
 
 static struct ct_display table;
 static struct ct_buf printed;
-static const struct ct_display_form all_levels = { .levels = CT_DISPLAY_NONE, .limit = CT_DISPLAY_NONE };
+static const struct ct_display_form all_levels = { .levels = CT_DISPLAY_NONE,
+						   .limit = CT_DISPLAY_NONE };
 static const struct ct_display_form trace_alone = { .limit = CT_DISPLAY_NONE };
 static const struct ct_display_form with_sub = { .asked = 1, .limit = CT_DISPLAY_NONE };
 
@@ -63,7 +64,9 @@ static UNUSED uint32_t add_process(uint32_t asid, const char *jobname, uint32_t 
 /* A row with the name and what a DEFINE without keywords gives; shown: what is different. */
 static UNUSED uint32_t add_trace(uint32_t process, const char *name, struct ctrace_display shown)
 {
-	struct ct_display_trace trace = { .process = process, .writer_is_active = true, .display = shown };
+	struct ct_display_trace trace = { .process = process,
+					  .writer_is_active = true,
+					  .display = shown };
 
 	trace.display.size = sizeof trace.display;
 	trace.display.is_defined = 1;

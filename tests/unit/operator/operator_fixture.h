@@ -1,5 +1,6 @@
 /*
- * operator_fixture.h - what the tests of the operator's grammar share: the command that was read last, and the error of another.
+ * operator_fixture.h - what the tests of the operator's grammar share: the command that was read
+ * last, and the error of another.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@
 #define UNUSED __attribute__((unused))
 
 static struct ct_operator_command command;
-static char line[CT_OPERATOR_LINE + 100]; /* of the command, which points into it; what is behind it is not read */
+/* of the command, which points into it; what is behind it is not read */
+static char line[CT_OPERATOR_LINE + 100];
 
 static UNUSED void put_line(const char *text, size_t size)
 {
@@ -39,11 +41,13 @@ static UNUSED void parse(const char *text)
 	put_line(text, size);
 	memset(&command, 0xAA, sizeof command);
 	if (ct_operator_parse(line, size, &command, &diagnostic) != CTRACE_OK)
-		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column,
+			 diagnostic.message, diagnostic.expected);
 	assert_int_equal(diagnostic.line, 7); /* not touched */
 }
 
-static UNUSED void assert_bytes_diagnostic(const char *text, size_t size, unsigned column, const char *message, const char *expected)
+static UNUSED void assert_bytes_diagnostic(const char *text, size_t size, unsigned column,
+					   const char *message, const char *expected)
 {
 	struct ct_operator_command untouched;
 	struct ct_diagnostic diagnostic;
@@ -61,7 +65,8 @@ static UNUSED void assert_bytes_diagnostic(const char *text, size_t size, unsign
 }
 
 /* The first error, at the column, with the words. */
-static UNUSED void assert_diagnostic(const char *text, unsigned column, const char *message, const char *expected)
+static UNUSED void assert_diagnostic(const char *text, unsigned column, const char *message,
+				     const char *expected)
 {
 	assert_bytes_diagnostic(text, strlen(text), column, message, expected);
 }

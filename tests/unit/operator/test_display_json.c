@@ -20,7 +20,8 @@ static json_t *print_json(const struct ct_display_json *what)
 	return document;
 }
 
-#define NOT_SET "\"modifiable\":false,\"start_routine\":null,\"display_routine\":null,\"format_table\":null,"
+#define NOT_SET \
+	"\"modifiable\":false,\"start_routine\":null,\"display_routine\":null,\"format_table\":null,"
 #define NO_USERDATA "\"userdata\":\"00000000000000000000000000000000\"}"
 
 static void the_sample(void **state)
@@ -39,20 +40,23 @@ static void the_sample(void **state)
 		"\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0},\"head\":true,\"head_options\":false,"
 		"\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobs\":[],\"asids_supported\":false,"
 		"\"jobs_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
-		"\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA ",{\"component\":\"SYSTCPIP.TCPIPROC\","
+		"\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA
+		",{\"component\":\"SYSTCPIP.TCPIPROC\","
 		"\"component_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
 		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
 		"\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0},\"head\":false,"
 		"\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[\"001F\"],\"jobs\":[\"EZASOKJS\"],"
 		"\"asids_supported\":true,\"jobs_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
-		"\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET NO_USERDATA
+		"\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET
+			NO_USERDATA
 		"],\"missing\":[\"KVX\"],\"notes\":[{\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
 		"\"program\":\"TCPIP.exe\",\"note\":\"more\"}]}\n");
 }
 
 static size_t count_traces(const struct ct_display_form *form)
 {
-	json_t *document = print_json(&(struct ct_display_json){ .has_traces = true, .form = form });
+	json_t *document =
+		print_json(&(struct ct_display_json){ .has_traces = true, .form = form });
 	size_t count = json_array_size(json_object_get(document, "traces"));
 
 	assert_null(json_object_get(document, "writers"));
@@ -81,16 +85,19 @@ static void the_same_traces_as_the_text(void **state)
 static void writers(void **state)
 {
 	struct ct_display_writers all = { 0 };
-	uint32_t writer = ct_display_add_writer(&table, &(struct ct_display_writer){ .state = { .name = "CTW",
-												.pid = 4711,
-												.start_ns = 5,
-												.nowrap = true,
-												.events = 3,
-												.bytes = 1000,
-												.full_events = 2,
-												.message = "ITT110I" } });
+	uint32_t writer = ct_display_add_writer(
+		&table, &(struct ct_display_writer){ .state = { .name = "CTW",
+								.pid = 4711,
+								.start_ns = 5,
+								.nowrap = true,
+								.events = 3,
+								.bytes = 1000,
+								.full_events = 2,
+								.message = "ITT110I" } });
 	uint32_t process = add_process(0x1F, "KVSERVER", 12345);
-	struct ct_display_trace waiting = { .process = process, .name = "KVX", .display.writer = "CTX" };
+	struct ct_display_trace waiting = { .process = process,
+					    .name = "KVX",
+					    .display.writer = "CTX" };
 
 	(void)state;
 	ct_display_add_trace(&table, &waiting);
@@ -103,13 +110,14 @@ static void writers(void **state)
 									      .full_events = 2,
 									      .failing = ENOSPC,
 									      .path = "/t/1" } });
-	ct_display_add_link(&table, &(struct ct_display_link){ .writer = writer,
-							       .state = { .pid = 12345,
-									  .asid = 0x1F,
-									  .rings = 4,
-									  .events = 3,
-									  .jobname = "KVSERVER",
-									  .traces = " KVS  KVS.NET " } });
+	ct_display_add_link(&table,
+			    &(struct ct_display_link){ .writer = writer,
+						       .state = { .pid = 12345,
+								  .asid = 0x1F,
+								  .rings = 4,
+								  .events = 3,
+								  .jobname = "KVSERVER",
+								  .traces = " KVS  KVS.NET " } });
 	json_decref(print_json(&(struct ct_display_json){ .writers = &all }));
 	assert_printed(
 		"{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"writers\":["
@@ -129,10 +137,12 @@ static void third_party_text_is_valid_json(void **state)
 	json_t *document, *trace;
 
 	(void)state;
-	add_trace(add_process(1, "\xFF", 2), "A", (struct ctrace_display){ .options = "a\"\n\xE2\x82\xAC", .minops = "\xC3" });
+	add_trace(add_process(1, "\xFF", 2), "A",
+		  (struct ctrace_display){ .options = "a\"\n\xE2\x82\xAC", .minops = "\xC3" });
 	document = print_json(&(struct ct_display_json){ .has_traces = true });
 	trace = json_array_get(json_object_get(document, "traces"), 0);
-	assert_string_equal(json_string_value(json_object_get(trace, "options")), "a\"\n\xE2\x82\xAC");
+	assert_string_equal(json_string_value(json_object_get(trace, "options")),
+			    "a\"\n\xE2\x82\xAC");
 	assert_string_equal(json_string_value(json_object_get(trace, "minops")), "\\xC3");
 	assert_string_equal(json_string_value(json_object_get(trace, "job")), "\\xFF");
 	for (const char *at = ct_buf_text(&printed); *at != '\n'; at++)
@@ -158,7 +168,8 @@ static void rows_that_are_missing_fail_it(void **state)
 {
 	(void)state;
 	table.failed = true;
-	assert_int_equal(ct_display_json(&table, &(struct ct_display_json){ 0 }, &printed), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_display_json(&table, &(struct ct_display_json){ 0 }, &printed),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(printed.size, 0);
 }
 
@@ -167,7 +178,8 @@ static void rows_that_are_missing_fail_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_sample),        TEST(the_same_traces_as_the_text),   TEST(writers), TEST(third_party_text_is_valid_json),
+		TEST(the_sample),        TEST(the_same_traces_as_the_text),
+		TEST(writers),           TEST(third_party_text_is_valid_json),
 		TEST(without_a_process), TEST(rows_that_are_missing_fail_it),
 	};
 

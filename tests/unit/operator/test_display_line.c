@@ -125,7 +125,9 @@ static void a_plain_backslash_is_a_character(void **state)
 
 static void columns(void **state)
 {
-	struct ctrace_display shown = { .is_defined = 1, .head = 1, .subs = 12345, .buffer = 1, .buffer_rounded = 1024 };
+	struct ctrace_display shown = {
+		.is_defined = 1, .head = 1, .subs = 12345, .buffer = 1, .buffer_rounded = 1024
+	};
 
 	(void)state;
 	ct_display_add_columns(&printed, &shown, "OFF", 5);

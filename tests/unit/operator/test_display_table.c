@@ -1,11 +1,13 @@
 /*
- * test_display_table.c - rows come out in order, once, with their heads found, and nothing in them is believed.
+ * test_display_table.c - rows come out in order, once, with their heads found, and nothing in them
+ * is believed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "display_fixture.h"
 
-static void assert_trace(uint32_t index, const char *name, uint32_t process, uint32_t depth, const char *head)
+static void assert_trace(uint32_t index, const char *name, uint32_t process, uint32_t depth,
+			 const char *head)
 {
 	const struct ct_display_trace *trace = &table.traces[index];
 
@@ -22,7 +24,9 @@ static void assert_trace(uint32_t index, const char *name, uint32_t process, uin
 /* "A#" and "A(1" come before "A.B" in ASCII, but are not below A. */
 static void sublevels_follow_their_head(void **state)
 {
-	static const char *const names[] = { "A#", "a.c", "A", "A.B.D", "A(1", "A.B#", "AB", "A.B" };
+	static const char *const names[] = {
+		"A#", "a.c", "A", "A.B.D", "A(1", "A.B#", "AB", "A.B"
+	};
 	uint32_t process = add_process(1, "KVS", 2);
 
 	(void)state;
@@ -108,7 +112,8 @@ static void what_a_preset_has_is_not_missing(void **state)
 	ct_display_add_missing(&table, "KVX");
 	ct_display_add_missing(&table, "kvs.net");
 	ct_display_add_missing(&table, "KVZ");
-	add_trace(CT_DISPLAY_NONE, "KVS.NET", (struct ctrace_display){ .mode = CT_DISPLAY_MODE_PRE });
+	add_trace(CT_DISPLAY_NONE, "KVS.NET",
+		  (struct ctrace_display){ .mode = CT_DISPLAY_MODE_PRE });
 	ct_display_arrange(&table);
 	assert_int_equal(table.missing_rows.count, 2);
 	assert_string_equal(table.missing[0], "KVX");
@@ -175,23 +180,31 @@ static void a_row_more_than_memory_has(void **state)
 	(void)state;
 	table.trace_rows.count = CT_DISPLAY_NONE / 2;
 	table.trace_rows.capacity = CT_DISPLAY_NONE / 2;
-	assert_int_equal(add_trace(CT_DISPLAY_NONE, "A", (struct ctrace_display){ 0 }), CT_DISPLAY_NONE);
+	assert_int_equal(add_trace(CT_DISPLAY_NONE, "A", (struct ctrace_display){ 0 }),
+			 CT_DISPLAY_NONE);
 	assert_true(table.failed);
 	table.trace_rows.count = 0;
 }
 
 static void rows_of_writers_stay_with_them(void **state)
 {
-	uint32_t first = ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTW" });
-	uint32_t second = ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTX" });
+	uint32_t first =
+		ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTW" });
+	uint32_t second =
+		ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTX" });
 
 	(void)state;
-	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = second, .state.number = 1 });
-	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = first, .state.number = 1 });
+	ct_display_add_trcout(&table,
+			      &(struct ct_display_trcout){ .writer = second, .state.number = 1 });
+	ct_display_add_trcout(&table,
+			      &(struct ct_display_trcout){ .writer = first, .state.number = 1 });
 	ct_display_add_link(&table, &(struct ct_display_link){ .writer = second, .state.asid = 1 });
-	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 3, .pid = 1 } });
-	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 2, .pid = 9 } });
-	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first, .state = { .asid = 2, .pid = 8 } });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first,
+							       .state = { .asid = 3, .pid = 1 } });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first,
+							       .state = { .asid = 2, .pid = 9 } });
+	ct_display_add_link(&table, &(struct ct_display_link){ .writer = first,
+							       .state = { .asid = 2, .pid = 8 } });
 	ct_display_arrange(&table);
 	assert_int_equal(table.links[0].state.pid, 8);
 	assert_int_equal(table.links[1].state.pid, 9);
@@ -207,8 +220,12 @@ static void the_next_writer(void **state)
 {
 	static const char *const only[] = { "CT*", "abc", "CTX" };
 	struct ct_display_writers which = { .only = only, .count = 3 };
-	struct ct_display_trace waiting = { .process = CT_DISPLAY_NONE, .name = "A", .display.writer = "ctz" };
-	struct ct_display_trace other = { .process = CT_DISPLAY_NONE, .name = "B", .display.writer = "DDD" };
+	struct ct_display_trace waiting = { .process = CT_DISPLAY_NONE,
+					    .name = "A",
+					    .display.writer = "ctz" };
+	struct ct_display_trace other = { .process = CT_DISPLAY_NONE,
+					  .name = "B",
+					  .display.writer = "DDD" };
 
 	(void)state;
 	ct_display_add_writer(&table, &(struct ct_display_writer){ .state.name = "CTX" });

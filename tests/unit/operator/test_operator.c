@@ -7,7 +7,8 @@
 
 static void nothing(void **state)
 {
-	static const char *const lines[] = { "", "  \t ", "\r\n", "* T CT,ON,COMP=A", "  # x", "/* x", "*\x01\x02", "#" };
+	static const char *const lines[] = { "",      "  \t ", "\r\n",      "* T CT,ON,COMP=A",
+					     "  # x", "/* x",  "*\x01\x02", "#" };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(lines); i++) {
@@ -16,7 +17,8 @@ static void nothing(void **state)
 	}
 	assert_int_equal(ct_operator_parse(NULL, 0, &command, NULL), CTRACE_OK);
 	assert_int_equal(command.kind, CT_OPERATOR_NONE);
-	assert_diagnostic("/ x", 1, "\"/\" is not a command", "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY");
+	assert_diagnostic("/ x", 1, "\"/\" is not a command",
+			  "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY");
 }
 
 static void kinds(void **state)
@@ -82,9 +84,12 @@ static void other_words(void **state)
 	static const char commands[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
 
 	(void)state;
-	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)", commands);
-	assert_diagnostic("dispaly trace", 1, "\"dispaly\" is not a command (did you mean DISPLAY?)", commands);
-	assert_diagnostic("REPLAY 1,END", 1, "\"REPLAY\" is not a command (did you mean REPLY?)", commands);
+	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)",
+			  commands);
+	assert_diagnostic("dispaly trace", 1,
+			  "\"dispaly\" is not a command (did you mean DISPLAY?)", commands);
+	assert_diagnostic("REPLAY 1,END", 1, "\"REPLAY\" is not a command (did you mean REPLY?)",
+			  commands);
 	assert_diagnostic("RX,END", 1, "\"RX\" is not a command", commands);
 	assert_diagnostic("START CTW", 1, "\"START\" is not a command", commands);
 	assert_diagnostic(",ON", 1, "\",\" is not expected here", commands);
@@ -102,7 +107,8 @@ static void characters(void **state)
 	assert_diagnostic("T CT,ON,COMP=A\x7F", 15, "\"\\u{7F}\" is a control character", "text");
 	assert_diagnostic("R 1,OPTIONS=('\x01')", 15, "\"\\u{1}\" is a control character", "text");
 	memset(long_line, '*', sizeof long_line - 1);
-	assert_diagnostic(long_line, CT_OPERATOR_LINE + 1, "the command is too long", "at most 8192 bytes");
+	assert_diagnostic(long_line, CT_OPERATOR_LINE + 1, "the command is too long",
+			  "at most 8192 bytes");
 	long_line[CT_OPERATOR_LINE] = ' '; /* which is no part of it */
 	parse(long_line);
 }
@@ -110,8 +116,9 @@ static void characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),     cmocka_unit_test(kinds),      cmocka_unit_test(replies),
-		cmocka_unit_test(other_words), cmocka_unit_test(characters),
+		cmocka_unit_test(nothing),    cmocka_unit_test(kinds),
+		cmocka_unit_test(replies),    cmocka_unit_test(other_words),
+		cmocka_unit_test(characters),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

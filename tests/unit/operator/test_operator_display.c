@@ -25,7 +25,8 @@ static void components(void **state)
 {
 	(void)state;
 	parse("D TRACE");
-	assert_false(command.has_comp || command.comp_all || command.has_wtr || command.wtr_all || command.tt || command.has_n);
+	assert_false(command.has_comp || command.comp_all || command.has_wtr || command.wtr_all ||
+		     command.tt || command.has_n);
 	assert_int_equal(command.name_count, 0);
 	assert_names("D TRACE,COMP=abc", "ABC");
 	assert_false(command.comp_all);
@@ -38,7 +39,8 @@ static void components(void **state)
 	assert_names("D TRACE,COMP='ALL'", "ALL");
 	assert_false(command.comp_all);
 	assert_names("D TRACE,COMP=(A,ALL)", "A|ALL");
-	assert_names("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P)", "A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P");
+	assert_names("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P)",
+		     "A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P");
 }
 
 static void other_operands(void **state)
@@ -74,31 +76,47 @@ static void diagnostics(void **state)
 {
 	(void)state;
 	assert_diagnostic("D", 2, "the command ends here", "TRACE or R");
-	assert_diagnostic("D TRCE", 3, "\"TRCE\" is nothing that is displayed here (did you mean TRACE?)", "TRACE or R");
+	assert_diagnostic("D TRCE", 3,
+			  "\"TRCE\" is nothing that is displayed here (did you mean TRACE?)",
+			  "TRACE or R");
 	assert_diagnostic("D T", 3, "\"T\" is nothing that is displayed here", "TRACE or R");
 	assert_diagnostic("D ,R", 3, "\",\" is not expected here", "TRACE or R");
 	assert_diagnostic("D TRACE COMP=A", 9, "\"COMP\" is not expected here", "\",\"");
 	assert_diagnostic("D TRACE,", 9, "the command ends here", operands);
-	assert_diagnostic("D TRACE,WRT=A", 9, "\"WRT\" is not an operand of DISPLAY TRACE (did you mean WTR?)", operands);
-	assert_diagnostic("D TRACE,COMP=A,SUBLEVLE", 16, "\"SUBLEVLE\" is not an operand of DISPLAY TRACE (did you mean SUBLEVEL?)",
-		       "SUB=, N=, SUBLEVEL, WTR=, TT or L=");
+	assert_diagnostic("D TRACE,WRT=A", 9,
+			  "\"WRT\" is not an operand of DISPLAY TRACE (did you mean WTR?)",
+			  operands);
+	assert_diagnostic(
+		"D TRACE,COMP=A,SUBLEVLE", 16,
+		"\"SUBLEVLE\" is not an operand of DISPLAY TRACE (did you mean SUBLEVEL?)",
+		"SUB=, N=, SUBLEVEL, WTR=, TT or L=");
 	assert_diagnostic("D TRACE,COMP=", 14, "the command ends here", "the name of a component");
-	assert_diagnostic("D TRACE,COMP=()", 15, "\")\" is not expected here", "the name of a component");
-	assert_diagnostic("D TRACE,COMP=(A,)", 17, "\")\" is not expected here", "the name of a component");
+	assert_diagnostic("D TRACE,COMP=()", 15, "\")\" is not expected here",
+			  "the name of a component");
+	assert_diagnostic("D TRACE,COMP=(A,)", 17, "\")\" is not expected here",
+			  "the name of a component");
 	assert_diagnostic("D TRACE,COMP=(A", 16, "the command ends here", "\",\" or \")\"");
 	assert_diagnostic("D TRACE,COMP=(A B)", 17, "\"B\" is not expected here", "\",\" or \")\"");
-	assert_diagnostic("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 47, "\"Q\" is one too many", "at most 16 components");
-	assert_diagnostic("D TRACE,SUB=(A)", 9, "\"SUB\" is for one component", "COMP=name with it");
-	assert_diagnostic("D TRACE,COMP=(A,B),SUB=(A)", 20, "\"SUB\" is for one component", "COMP=name with it");
-	assert_diagnostic("D TRACE,COMP=ALL,SUB=(A)", 18, "\"SUB\" is for one component", "COMP=name with it");
+	assert_diagnostic("D TRACE,COMP=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 47,
+			  "\"Q\" is one too many", "at most 16 components");
+	assert_diagnostic("D TRACE,SUB=(A)", 9, "\"SUB\" is for one component",
+			  "COMP=name with it");
+	assert_diagnostic("D TRACE,COMP=(A,B),SUB=(A)", 20, "\"SUB\" is for one component",
+			  "COMP=name with it");
+	assert_diagnostic("D TRACE,COMP=ALL,SUB=(A)", 18, "\"SUB\" is for one component",
+			  "COMP=name with it");
 	assert_diagnostic("D TRACE,N=5", 9, "\"N\" is for the components of COMP", "COMP= with it");
-	assert_diagnostic("D TRACE,WTR=A,SUBLEVEL", 15, "\"SUBLEVEL\" is for the components of COMP", "COMP= with it");
+	assert_diagnostic("D TRACE,WTR=A,SUBLEVEL", 15,
+			  "\"SUBLEVEL\" is for the components of COMP", "COMP= with it");
 	assert_diagnostic("D TRACE,COMP=A,N=", 18, "the command ends here", "a number");
-	assert_diagnostic("D TRACE,COMP=A,N=1000", 18, "\"1000\" is not a number of one to three digits", "0 to 999");
-	assert_diagnostic("D TRACE,COMP=A,N=-1", 18, "\"-1\" is not a number of one to three digits", "0 to 999");
+	assert_diagnostic("D TRACE,COMP=A,N=1000", 18,
+			  "\"1000\" is not a number of one to three digits", "0 to 999");
+	assert_diagnostic("D TRACE,COMP=A,N=-1", 18,
+			  "\"-1\" is not a number of one to three digits", "0 to 999");
 	assert_diagnostic("D TRACE,SUBLEVEL=5,COMP=A", 17, "\"=\" is not expected here", "\",\"");
 	assert_diagnostic("D TRACE,TT,TT", 12, "\"TT\" is there already", "each operand once");
-	assert_diagnostic("D TRACE,L=", 11, "the command ends here", "an area, a console, or a console and its area");
+	assert_diagnostic("D TRACE,L=", 11, "the command ends here",
+			  "an area, a console, or a console and its area");
 }
 
 static void diagnostics_of_writers(void **state)
@@ -110,8 +128,10 @@ static void diagnostics_of_writers(void **state)
 	assert_diagnostic("D TRACE,WTR=(A,", 16, "the command ends here", "a writer's name or ALL");
 	assert_diagnostic("D TRACE,WTR=(A", 15, "the command ends here", "\",\" or \")\"");
 	assert_diagnostic("D TRACE,WTR=(A,1)", 16, "\"1\" is not a writer's name", writer);
-	assert_diagnostic("D TRACE,WTR=ABCDEFGH", 13, "\"ABCDEFGH\" is not a writer's name", writer);
-	assert_diagnostic("D TRACE,WTR=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 46, "\"Q\" is one too many", "at most 16 writers");
+	assert_diagnostic("D TRACE,WTR=ABCDEFGH", 13, "\"ABCDEFGH\" is not a writer's name",
+			  writer);
+	assert_diagnostic("D TRACE,WTR=(A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q)", 46,
+			  "\"Q\" is one too many", "at most 16 writers");
 }
 
 static void diagnostics_of_replies(void **state)
@@ -126,8 +146,11 @@ static void diagnostics_of_replies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(components),          cmocka_unit_test(other_operands),      cmocka_unit_test(diagnostics),
-		cmocka_unit_test(diagnostics_of_writers), cmocka_unit_test(diagnostics_of_replies),
+		cmocka_unit_test(components),
+		cmocka_unit_test(other_operands),
+		cmocka_unit_test(diagnostics),
+		cmocka_unit_test(diagnostics_of_writers),
+		cmocka_unit_test(diagnostics_of_replies),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

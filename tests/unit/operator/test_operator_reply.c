@@ -15,10 +15,12 @@ static void answer(const char *text)
 
 	put_line(text, size);
 	if (ct_reply_parse(line, size, &reply, &is_end, &diagnostic) != CTRACE_OK)
-		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column, diagnostic.message, diagnostic.expected);
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column,
+			 diagnostic.message, diagnostic.expected);
 }
 
-static void assert_refused(const char *text, unsigned column, const char *message, const char *expected)
+static void assert_refused(const char *text, unsigned column, const char *message,
+			   const char *expected)
 {
 	struct ct_diagnostic diagnostic;
 	struct ct_trace_request before;
@@ -41,7 +43,8 @@ static void filters(void **state)
 	(void)state;
 	answer("ASID=(1,02f,FFFF),END");
 	assert_true(reply.has[CT_CLAUSE_ASID] && is_end);
-	assert_false(reply.has[CT_CLAUSE_JOBNAME] || reply.has[CT_CLAUSE_OPTIONS] || reply.has[CT_CLAUSE_WTR]);
+	assert_false(reply.has[CT_CLAUSE_JOBNAME] || reply.has[CT_CLAUSE_OPTIONS] ||
+		     reply.has[CT_CLAUSE_WTR]);
 	assert_int_equal(reply.asid_count, 3);
 	assert_true(reply.asid[0] == 1 && reply.asid[1] == 0x2F && reply.asid[2] == 0xFFFF);
 	answer("asid=1f");
@@ -116,7 +119,8 @@ static void add(const char *text)
 
 	answer(text);
 	ct_buf_init(&sum);
-	ct_reply_join((struct ct_span){ ct_buf_text(&before), before.size }, (struct ct_span){ text, strlen(text) }, &sum);
+	ct_reply_join((struct ct_span){ ct_buf_text(&before), before.size },
+		      (struct ct_span){ text, strlen(text) }, &sum);
 	ct_buf_fini(&before);
 	answer(ct_buf_text(&sum));
 	assert_false(is_end);
@@ -136,9 +140,11 @@ static void several_replies(void **state)
 	add("");
 	assert_string_equal(ct_buf_text(&sum), "ASID=3,JOBNAME=J,OPTIONS = ( 'it''s, so' )");
 	add(" END ");
-	assert_true(reply.has[CT_CLAUSE_ASID] && reply.has[CT_CLAUSE_JOBNAME] && reply.has[CT_CLAUSE_OPTIONS]);
+	assert_true(reply.has[CT_CLAUSE_ASID] && reply.has[CT_CLAUSE_JOBNAME] &&
+		    reply.has[CT_CLAUSE_OPTIONS]);
 	add("wtr=DISCONNECT,ASID=(),END");
-	assert_string_equal(ct_buf_text(&sum), "ASID=(),JOBNAME=J,OPTIONS = ( 'it''s, so' ),WTR=DISCONNECT");
+	assert_string_equal(ct_buf_text(&sum),
+			    "ASID=(),JOBNAME=J,OPTIONS = ( 'it''s, so' ),WTR=DISCONNECT");
 	ct_buf_fini(&sum);
 }
 
@@ -147,26 +153,35 @@ static void diagnostics(void **state)
 	static const char all[] = "ASID=, JOBNAME=, OPTIONS=, WTR=, CONT or END";
 
 	(void)state;
-	assert_refused("ASID=(1),", 10, "the reply ends here", "JOBNAME=, OPTIONS=, WTR=, CONT or END");
+	assert_refused("ASID=(1),", 10, "the reply ends here",
+		       "JOBNAME=, OPTIONS=, WTR=, CONT or END");
 	assert_refused(",END", 1, "\",\" is not expected here", all);
-	assert_refused("OPTION=(A)", 1, "\"OPTION\" is not an operand of a reply (did you mean OPTIONS?)", all);
+	assert_refused("OPTION=(A)", 1,
+		       "\"OPTION\" is not an operand of a reply (did you mean OPTIONS?)", all);
 	assert_refused("BUFSIZE=64K", 1, "\"BUFSIZE\" is not an operand of a reply", all);
 	assert_refused("END,ASID=(1)", 1, "\"END\" is not the last operand", "nothing behind it");
-	assert_refused("ASID=1,CONT,END", 8, "\"CONT\" is not the last operand", "nothing behind it");
+	assert_refused("ASID=1,CONT,END", 8, "\"CONT\" is not the last operand",
+		       "nothing behind it");
 	assert_refused("ASID=1,ASID=2", 8, "\"ASID\" is there already", "each operand once");
 	assert_refused("ASID 1", 6, "\"1\" is not expected here", "\"=\"");
 	assert_refused("ASID=", 6, "the reply ends here", "an ASID, or ASIDs in parentheses");
-	assert_refused("ASID=,END", 6, "\",\" is not expected here", "an ASID, or ASIDs in parentheses");
+	assert_refused("ASID=,END", 6, "\",\" is not expected here",
+		       "an ASID, or ASIDs in parentheses");
 	assert_refused("ASID=(1,", 9, "the reply ends here", "a value");
 	assert_refused("ASID=(1", 8, "the reply ends here", "\",\" or \")\"");
-	assert_refused("ASID=(1,XY)", 9, "\"XY\" is not hexadecimal", "1 to 4 hexadecimal digits, 1 to FFFF");
+	assert_refused("ASID=(1,XY)", 9, "\"XY\" is not hexadecimal",
+		       "1 to 4 hexadecimal digits, 1 to FFFF");
 	assert_refused("ASID=0", 6, "\"0\" is zero", "1 to 4 hexadecimal digits, 1 to FFFF");
-	assert_refused("ASID=(1,2,3,4,5,6,7,8,9,A,B,C,D,E,F,10,11)", 40, "\"11\" is one too many", "at most 16 ASIDs");
-	assert_refused("JOBNAME=", 9, "the reply ends here", "a job name, or job names in parentheses");
-	assert_refused("JOBNAME=ABCDEFGHI", 9, "\"ABCDEFGHI\" is longer than 8 characters",
-		       "a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?");
+	assert_refused("ASID=(1,2,3,4,5,6,7,8,9,A,B,C,D,E,F,10,11)", 40, "\"11\" is one too many",
+		       "at most 16 ASIDs");
+	assert_refused("JOBNAME=", 9, "the reply ends here",
+		       "a job name, or job names in parentheses");
+	assert_refused(
+		"JOBNAME=ABCDEFGHI", 9, "\"ABCDEFGHI\" is longer than 8 characters",
+		"a job name of 1 to 8 characters: no blank, comma, parenthesis, quotation mark, * or ?");
 	assert_refused("WTR=", 5, "the reply ends here", "a writer's name or DISCONNECT");
-	assert_refused("WTR=ABCDEFGH", 5, "\"ABCDEFGH\" is not a writer's name", "1 to 7 of A-Z 0-9 $ @ #, no digit first");
+	assert_refused("WTR=ABCDEFGH", 5, "\"ABCDEFGH\" is not a writer's name",
+		       "1 to 7 of A-Z 0-9 $ @ #, no digit first");
 	assert_refused("ASID=(\x01)", 7, "\"\\u{1}\" is a control character", "text");
 }
 
@@ -183,7 +198,8 @@ static void diagnostics_in_options(void **state)
 	assert_refused("OPTIONS=a=(b", 13, "the reply ends here", "\")\"");
 	assert_refused("OPTIONS=a b", 11, "\"b\" is not expected here", "\",\"");
 	assert_refused("OPTIONS=(a))", 12, "\")\" is not expected here", "\",\"");
-	assert_refused("OPTIONS=('abc),END", 10, "\"'abc),END\" has no closing quotation mark on its line", "\"'\"");
+	assert_refused("OPTIONS=('abc),END", 10,
+		       "\"'abc),END\" has no closing quotation mark on its line", "\"'\"");
 	memset(long_text, 'x', sizeof long_text);
 	memcpy(long_text, "OPTIONS=", 8);
 	long_text[8 + CTRACE_MAX_OPTIONS] = '\0';
@@ -198,8 +214,9 @@ static void diagnostics_in_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filters),  cmocka_unit_test(options),         cmocka_unit_test(writers),
-		cmocka_unit_test(diagnostics), cmocka_unit_test(several_replies), cmocka_unit_test(diagnostics_in_options),
+		cmocka_unit_test(filters),         cmocka_unit_test(options),
+		cmocka_unit_test(writers),         cmocka_unit_test(diagnostics),
+		cmocka_unit_test(several_replies), cmocka_unit_test(diagnostics_in_options),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -19,7 +19,8 @@ static void take_value(struct ct_parser *parser, void *out)
 
 	assert_ptr_equal(out, taken);
 	if (ct_operand_value(parser, "a value", &value))
-		(void)snprintf(taken + strlen(taken), sizeof taken - strlen(taken), "<%.*s>", (int)value.size, value.at);
+		(void)snprintf(taken + strlen(taken), sizeof taken - strlen(taken), "<%.*s>",
+			       (int)value.size, value.at);
 }
 
 static void take_word(struct ct_parser *parser, void *out)
@@ -31,8 +32,10 @@ static void take_word(struct ct_parser *parser, void *out)
 
 /* BLUE sets a flag and is not read, LAST does neither. */
 static const struct ct_operand rows[] = {
-	{ "ONE", true, false, 0, .read = take_value }, { "TWO", true, false, 1, .read = take_value },
-	{ "RED", false, false, 2, .read = take_word }, { "BLUE", false, false, 2, .flag = FLAG_AT + 1 },
+	{ "ONE", true, false, 0, .read = take_value },
+	{ "TWO", true, false, 1, .read = take_value },
+	{ "RED", false, false, 2, .read = take_word },
+	{ "BLUE", false, false, 2, .flag = FLAG_AT + 1 },
 	{ "LAST", false, true, 3, .flag = 0 },
 };
 static const struct ct_operand_table table = { rows, CT_COUNT(rows), "is not an operand of it" };
@@ -56,7 +59,8 @@ static void assert_taken(const char *text, const char *wanted)
 	assert_string_equal(taken, wanted);
 }
 
-static void assert_refused(const char *text, unsigned column, const char *message, const char *expected)
+static void assert_refused(const char *text, unsigned column, const char *message,
+			   const char *expected)
 {
 	assert_false(read_text(text));
 	assert_string_equal(diagnostic.message, message);
@@ -86,7 +90,8 @@ static void expected_words(void **state)
 	assert_refused("RED,", 5, "the line ends here", "ONE=, TWO= or LAST");
 	assert_refused("BLUE,TWO=1,", 12, "the line ends here", "ONE= or LAST");
 	assert_refused("BLUE,TWO=1,ONE=1,", 18, "the line ends here", "LAST");
-	assert_refused("BLEU", 1, "\"BLEU\" is not an operand of it (did you mean BLUE?)", "ONE=, TWO=, RED, BLUE or LAST");
+	assert_refused("BLEU", 1, "\"BLEU\" is not an operand of it (did you mean BLUE?)",
+		       "ONE=, TWO=, RED, BLUE or LAST");
 	assert_refused("RED,BLUE", 5, "\"BLUE\" contradicts RED", "each operand once");
 	assert_refused("ONE=1,one=2", 7, "\"one\" is there already", "each operand once");
 	assert_refused("LAST,ONE=1", 1, "\"LAST\" is not the last operand", "nothing behind it");
@@ -140,8 +145,11 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operands_are_read), cmocka_unit_test(expected_words), cmocka_unit_test(values),
-		cmocka_unit_test(first_diagnostic),   cmocka_unit_test(lines),
+		cmocka_unit_test(operands_are_read),
+		cmocka_unit_test(expected_words),
+		cmocka_unit_test(values),
+		cmocka_unit_test(first_diagnostic),
+		cmocka_unit_test(lines),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -28,7 +28,8 @@ static void assert_comp(const char *written, const char *name)
 }
 
 /* column: from the first byte behind COMP= on */
-static void assert_comp_diagnostic(const char *written, unsigned column, const char *message, const char *expected)
+static void assert_comp_diagnostic(const char *written, unsigned column, const char *message,
+				   const char *expected)
 {
 	char text[CT_OPERATOR_LINE];
 
@@ -46,7 +47,8 @@ static void assert_sub(const char *written, const char *path)
 	assert_string_equal(command.sub, path);
 }
 
-static void assert_sub_diagnostic(const char *written, unsigned column, const char *message, const char *expected)
+static void assert_sub_diagnostic(const char *written, unsigned column, const char *message,
+				  const char *expected)
 {
 	char text[CT_OPERATOR_LINE];
 
@@ -88,7 +90,8 @@ static void long_names(void **state)
 	name[CTRACE_MAX_COMPONENT + 1] = '\0';
 	assert_comp_diagnostic(name, 1, shown, "at most 255 bytes");
 	(void)snprintf(quoted, sizeof quoted, "'%s'", name);
-	assert_comp_diagnostic(quoted, 1, "\"'nnnnnnnnnnnnnnnnnnn...\" is too long", "at most 255 bytes");
+	assert_comp_diagnostic(quoted, 1, "\"'nnnnnnnnnnnnnnnnnnn...\" is too long",
+			       "at most 255 bytes");
 }
 
 static void diagnostics_in_names(void **state)
@@ -97,14 +100,16 @@ static void diagnostics_in_names(void **state)
 
 	(void)state;
 	assert_comp_diagnostic("", 1, "the command ends here", "the name of a component");
-	assert_comp_diagnostic(",SUB=(A)", 1, "\",\" is not expected here", "the name of a component");
+	assert_comp_diagnostic(",SUB=(A)", 1, "\",\" is not expected here",
+			       "the name of a component");
 	assert_comp_diagnostic("=A", 1, "\"=\" is not expected here", "the name of a component");
 	assert_comp_diagnostic("A=B", 2, "\"=\" is not expected here", "\",\"");
 	assert_comp_diagnostic(".A", 1, "\".A\" is not the name of a component", expected);
 	assert_comp_diagnostic("A..B", 1, "\"A..B\" is not the name of a component", expected);
 	assert_comp_diagnostic("A.", 1, "\"A.\" is not the name of a component", expected);
 	assert_comp_diagnostic("''", 1, "\"''\" is not the name of a component", expected);
-	assert_comp_diagnostic("'A,SUB=(B)", 1, "\"'A,SUB=(B)\" has no closing quotation mark", "\"'\"");
+	assert_comp_diagnostic("'A,SUB=(B)", 1, "\"'A,SUB=(B)\" has no closing quotation mark",
+			       "\"'\"");
 	assert_comp_diagnostic("'A'B'", 4, "\"B\" is not expected here", "\",\"");
 	assert_comp_diagnostic("'A'''B'", 6, "\"B\" is not expected here", "\",\"");
 }
@@ -148,21 +153,29 @@ static void diagnostics_in_paths(void **state)
 	assert_sub_diagnostic("(A.", 1, "\"(\" is not closed", "\")\"");
 	assert_sub_diagnostic("(A.)", 4, "a name is missing", sub_expected);
 	assert_sub_diagnostic("(A,B)", 2, "\"A,B\" is not a sublevel name", sub_expected);
-	assert_sub_diagnostic("(a_b)", 2, "\"A_B\" has lower case letters or _ outside quotation marks", sub_expected);
-	assert_sub_diagnostic("(A.ASID(0))", 9, "\"0\" is zero", "1 to 4 hexadecimal digits, 1 to FFFF");
+	assert_sub_diagnostic("(a_b)", 2,
+			      "\"A_B\" has lower case letters or _ outside quotation marks",
+			      sub_expected);
+	assert_sub_diagnostic("(A.ASID(0))", 9, "\"0\" is zero",
+			      "1 to 4 hexadecimal digits, 1 to FFFF");
 	assert_sub_diagnostic("(A.B.C.D.E.F)", 11, "\".F\" is more than 5 names", sub_expected);
-	assert_sub_diagnostic("(ABCDEFGHIJKLMNOPQRS)", 2, "\"ABCDEFGHIJKLMNOPQRS\" is longer than 18 characters", sub_expected);
+	assert_sub_diagnostic("(ABCDEFGHIJKLMNOPQRS)", 2,
+			      "\"ABCDEFGHIJKLMNOPQRS\" is longer than 18 characters", sub_expected);
 	memset(long_sub, ' ', sizeof long_sub);
 	long_sub[0] = '(';
 	(void)snprintf(long_sub + 260, 3, "A)");
-	assert_sub_diagnostic(long_sub, 2, "\"                    ...\" is too long", "at most 255 bytes");
+	assert_sub_diagnostic(long_sub, 2, "\"                    ...\" is too long",
+			      "at most 255 bytes");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(long_names),        cmocka_unit_test(diagnostics_in_names),
-		cmocka_unit_test(paths), cmocka_unit_test(diagnostics_in_paths),
+		cmocka_unit_test(names),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(diagnostics_in_names),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(diagnostics_in_paths),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -62,8 +62,10 @@ static void a_head_with_options_and_all_modes(void **state)
 
 	(void)state;
 	add_trace(process, "KVS",
-		  (struct ctrace_display){ FLEXIBLE, .mode = CTRACE_MODE_MIN, .head = 1, .headopts = 1, .subs = 12, .buffer = 1,
-					   .buffer_rounded = 65536, .asid_count = 2, .asid = { 0x1, 0xAF }, .minops = "ERRORS" });
+		  (struct ctrace_display){ FLEXIBLE, .mode = CTRACE_MODE_MIN, .head = 1,
+					   .headopts = 1, .subs = 12, .buffer = 1,
+					   .buffer_rounded = 65536, .asid_count = 2,
+					   .asid = { 0x1, 0xAF }, .minops = "ERRORS" });
 	add_trace(process, "KVT", (struct ctrace_display){ .mode = CT_DISPLAY_MODE_PRE });
 	add_trace(process, "KVU", (struct ctrace_display){ .mode = 77, .buffer_rounded = 4096 });
 	print_long(&trace_alone);
@@ -93,15 +95,17 @@ static void a_head_with_options_and_all_modes(void **state)
 
 static void long_lists_go_on_below(void **state)
 {
-	struct ctrace_display shown = { FLEXIBLE, .mode = CTRACE_MODE_ON, .asid_count = 16, .jobname_count = 16 };
+	struct ctrace_display shown = { FLEXIBLE, .mode = CTRACE_MODE_ON, .asid_count = 16,
+					.jobname_count = 16 };
 
 	(void)state;
 	for (unsigned i = 0; i < 16; i++) {
 		shown.asid[i] = (uint16_t)(0xF0 + i);
 		(void)snprintf(shown.jobname[i], sizeof shown.jobname[i], "JOB%05u", i);
 	}
-	(void)snprintf(shown.options, sizeof shown.options, "%s",
-		       "LEVEL=INFO,DEST=(TEXTFILE,STDERR),userid=(johndoe),NOTHINGATALLTHATIS,x=y z");
+	(void)snprintf(
+		shown.options, sizeof shown.options, "%s",
+		"LEVEL=INFO,DEST=(TEXTFILE,STDERR),userid=(johndoe),NOTHINGATALLTHATIS,x=y z");
 	add_trace(add_process(1, "KVS", 2), "KVS", shown);
 	print_long(&trace_alone);
 	assert_printed("  TRACENAME\n"
@@ -124,7 +128,9 @@ static void long_lists_go_on_below(void **state)
 
 static void a_writer_that_does_not_run(void **state)
 {
-	struct ct_display_trace trace = { .name = "KVS", .display = { .is_defined = 1, .wtr = 1, .writer = "CTW" } };
+	struct ct_display_trace trace = {
+		.name = "KVS", .display = { .is_defined = 1, .wtr = 1, .writer = "CTW" }
+	};
 
 	(void)state;
 	trace.process = add_process(1, "KVS", 2);
@@ -138,12 +144,15 @@ static void a_writer_that_does_not_run(void **state)
 
 static void on_but_filtered_and_not_defined(void **state)
 {
-	struct ct_display_trace tracer = { .name = "MF.RTS", .display = { .mode = CTRACE_MODE_ON, .buffer_rounded = 2048 } };
+	struct ct_display_trace tracer = {
+		.name = "MF.RTS", .display = { .mode = CTRACE_MODE_ON, .buffer_rounded = 2048 }
+	};
 	uint32_t process = add_process(1, "KVS", 2);
 
 	(void)state;
 	add_trace(process, "KVS",
-		  (struct ctrace_display){ FLEXIBLE, .mode = CTRACE_MODE_ON, .is_filtered = 1, .asid_count = 1, .asid = { 2 } });
+		  (struct ctrace_display){ FLEXIBLE, .mode = CTRACE_MODE_ON, .is_filtered = 1,
+					   .asid_count = 1, .asid = { 2 } });
 	tracer.process = process;
 	ct_display_add_trace(&table, &tracer);
 	print_long(&trace_alone);
@@ -163,7 +172,8 @@ static void on_but_filtered_and_not_defined(void **state)
 		       "  MF.RTS\n"
 		       "                      MODE BUFFER HEAD SUBS\n"
 		       "                      =====================\n"
-		       "                      ON   0002K\n" NOTHING_ALLOWED "     DEFINED    NO, THE PROGRAM ONLY TRACES WITH IT\n");
+		       "                      ON   0002K\n" NOTHING_ALLOWED
+		       "     DEFINED    NO, THE PROGRAM ONLY TRACES WITH IT\n");
 }
 
 static void add_tree(uint32_t process)
@@ -171,7 +181,9 @@ static void add_tree(uint32_t process)
 	add_trace(process, "KVS.NET.IN", (struct ctrace_display){ FLEXIBLE, .likehead = 1 });
 	add_trace(process, "KVS.LOCK", (struct ctrace_display){ FLEXIBLE });
 	add_trace(process, "KVS", (struct ctrace_display){ .head = 1, .subs = 3 });
-	add_trace(process, "KVS.NET", (struct ctrace_display){ FLEXIBLE, .head = 1, .headopts = 1, .subs = 1, .likehead = 1 });
+	add_trace(process, "KVS.NET",
+		  (struct ctrace_display){ FLEXIBLE, .head = 1, .headopts = 1, .subs = 1,
+					   .likehead = 1 });
 	add_trace(process, "KVS.A_LONG_NAME_OF_18C", (struct ctrace_display){ FLEXIBLE });
 	add_trace(process, "KVS.A_NAME_OF_EXACTLY19", (struct ctrace_display){ FLEXIBLE });
 	add_trace(process, "KVS.A_NAME_OF_EXACTLY_20", (struct ctrace_display){ FLEXIBLE });
@@ -192,12 +204,13 @@ static void the_tree_with_sublevel(void **state)
 	(void)state;
 	add_tree(add_process(1, "KVS", 2));
 	print_long(&all_levels);
-	assert_printed(KVS_HEAD SUBTRACE RULE "  A_LONG_NAME_OF_18C  OFF\n" NOTHING_SET RULE
-					      "  A_NAME_OF_EXACTLY19 OFF\n" NOTHING_SET RULE "  A_NAME_OF_EXACTLY_20\n"
-					      "                      OFF\n" NOTHING_SET RULE
-					      "  LOCK                OFF\n" NOTHING_SET RULE
-					      "  NET                 OFF         LIKE    1\n" NOTHING_SET RULE
-					      "   IN                 OFF         LIKE\n" NOTHING_SET);
+	assert_printed(KVS_HEAD SUBTRACE RULE
+		       "  A_LONG_NAME_OF_18C  OFF\n" NOTHING_SET RULE
+		       "  A_NAME_OF_EXACTLY19 OFF\n" NOTHING_SET RULE "  A_NAME_OF_EXACTLY_20\n"
+		       "                      OFF\n" NOTHING_SET RULE
+		       "  LOCK                OFF\n" NOTHING_SET RULE
+		       "  NET                 OFF         LIKE    1\n" NOTHING_SET RULE
+		       "   IN                 OFF         LIKE\n" NOTHING_SET);
 }
 
 static void the_trace_alone_without_it(void **state)
@@ -215,7 +228,8 @@ static void n_limits_and_tells_of_the_rest(void **state)
 	(void)state;
 	add_tree(add_process(1, "KVS", 2));
 	print_long(&form);
-	assert_printed(KVS_HEAD SUBTRACE RULE "  A_LONG_NAME_OF_18C  OFF\n" NOTHING_SET "     1 OF 6 SUBLEVELS ARE SHOWN\n");
+	assert_printed(KVS_HEAD SUBTRACE RULE "  A_LONG_NAME_OF_18C  OFF\n" NOTHING_SET
+					      "     1 OF 6 SUBLEVELS ARE SHOWN\n");
 	form.levels = 1;
 	form.limit = 0;
 	print_long(&form);
@@ -261,7 +275,8 @@ static void each_process_has_its_block(void **state)
 		       "  KVS\n"
 		       "                      MODE BUFFER HEAD SUBS\n"
 		       "                      =====================\n"
-		       "                      OFF\n" NOTHING_SET " ASID=0020 JOBNAME=KVCLIENT PID=12346\n"
+		       "                      OFF\n" NOTHING_SET
+		       " ASID=0020 JOBNAME=KVCLIENT PID=12346\n"
 		       "  TRACENAME\n"
 		       "  =========\n"
 		       "  KVS\n"
@@ -291,7 +306,8 @@ static void what_processes_say_of_their_answers(void **state)
 	add_process(0x20, "KVC", 3);
 	ct_display_print_notes(&table, &printed);
 	assert_int_equal(printed.size, 0);
-	(void)snprintf(table.processes[process].note, sizeof table.processes[process].note, "5000 traces; the first 4096 are shown");
+	(void)snprintf(table.processes[process].note, sizeof table.processes[process].note,
+		       "5000 traces; the first 4096 are shown");
 	ct_display_print_notes(&table, &printed);
 	assert_printed(" ASID=001F JOBNAME=KVS PID=2\n"
 		       "     NOTE       5000 traces; the first 4096 are shown\n");
@@ -301,7 +317,8 @@ static void third_party_text_forges_no_line(void **state)
 {
 	(void)state;
 	add_trace(add_process(1, "KVS", 2), "K\nVS",
-		  (struct ctrace_display){ FLEXIBLE, .options = "A\n     WRITER     CTW", .writer = "C\rW", .minops = "\xFF" });
+		  (struct ctrace_display){ FLEXIBLE, .options = "A\n     WRITER     CTW",
+					   .writer = "C\rW", .minops = "\xFF" });
 	print_long(&trace_alone);
 	assert_printed("  TRACENAME\n"
 		       "  =========\n"
@@ -336,11 +353,15 @@ static void two_a_line_in_order_of_names(void **state)
 
 	(void)state;
 	add_trace(process, "SYSXES", (struct ctrace_display){ 0 });
-	add_trace(process, "kvs", (struct ctrace_display){ .mode = CTRACE_MODE_ON, .buffer = 1, .buffer_rounded = 65536 });
-	add_trace(process, "ABC", (struct ctrace_display){ .mode = CTRACE_MODE_MIN, .head = 1, .subs = 1234 });
+	add_trace(process, "kvs",
+		  (struct ctrace_display){
+			  .mode = CTRACE_MODE_ON, .buffer = 1, .buffer_rounded = 65536 });
+	add_trace(process, "ABC",
+		  (struct ctrace_display){ .mode = CTRACE_MODE_MIN, .head = 1, .subs = 1234 });
 	print_short();
-	assert_printed(SHORT_TITLES "  ABC           MIN          HEAD 1234   kvs           ON    0064K\n"
-				    "  SYSXES        OFF\n");
+	assert_printed(SHORT_TITLES
+		       "  ABC           MIN          HEAD 1234   kvs           ON    0064K\n"
+		       "  SYSXES        OFF\n");
 }
 
 static void the_sample_says_that_a_sublevel_is_on(void **state)
@@ -348,8 +369,9 @@ static void the_sample_says_that_a_sublevel_is_on(void **state)
 	(void)state;
 	add_sample();
 	print_short();
-	assert_printed(SHORT_TITLES "  SYSTCPIP      OFF+         HEAD    1\n"
-				    "  + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS IT\n");
+	assert_printed(SHORT_TITLES
+		       "  SYSTCPIP      OFF+         HEAD    1\n"
+		       "  + OFF, BUT A SUBLEVEL IS NOT: D TRACE,COMP=name,SUBLEVEL SHOWS IT\n");
 }
 
 static void long_names_have_their_own_lines(void **state)
@@ -359,16 +381,19 @@ static void long_names_have_their_own_lines(void **state)
 	(void)state;
 	add_trace(process, "ABC", (struct ctrace_display){ 0 });
 	add_trace(process, "MF.RUNTIME.01", (struct ctrace_display){ 0 });
-	add_trace(process, "MF.RUNTIME.02", (struct ctrace_display){ .buffer = 1, .buffer_rounded = 1 });
+	add_trace(process, "MF.RUNTIME.02",
+		  (struct ctrace_display){ .buffer = 1, .buffer_rounded = 1 });
 	add_trace(process, "MF.RUNTIME.100", (struct ctrace_display){ .head = 1 });
 	add_trace(process, "SYS1", (struct ctrace_display){ 0 });
 	add_trace(process, "SYS2", (struct ctrace_display){ .likehead = 1 });
 	print_short();
-	assert_printed(SHORT_TITLES "  ABC           OFF                      MF.RUNTIME.01 OFF\n"
-				    "  MF.RUNTIME.02 OFF   0001K\n"
-				    "  MF.RUNTIME.100\n"
-				    "                OFF          HEAD    0\n"
-				    "  SYS1          OFF                      SYS2          OFF          LIKE\n");
+	assert_printed(
+		SHORT_TITLES
+		"  ABC           OFF                      MF.RUNTIME.01 OFF\n"
+		"  MF.RUNTIME.02 OFF   0001K\n"
+		"  MF.RUNTIME.100\n"
+		"                OFF          HEAD    0\n"
+		"  SYS1          OFF                      SYS2          OFF          LIKE\n");
 }
 
 static void several_processes_are_one_line(void **state)
@@ -378,12 +403,15 @@ static void several_processes_are_one_line(void **state)
 
 	(void)state;
 	add_trace(first, "KVS", (struct ctrace_display){ .mode = CTRACE_MODE_OFF });
-	add_trace(second, "kvs", (struct ctrace_display){ .mode = CTRACE_MODE_ON, .buffer = 1, .buffer_rounded = 4096 });
+	add_trace(second, "kvs",
+		  (struct ctrace_display){
+			  .mode = CTRACE_MODE_ON, .buffer = 1, .buffer_rounded = 4096 });
 	add_trace(first, "ABC", (struct ctrace_display){ .mode = CTRACE_MODE_ON });
 	add_trace(second, "ABC", (struct ctrace_display){ .mode = CTRACE_MODE_ON });
 	print_short();
-	assert_printed(SHORT_TITLES "  ABC           ON                       kvs           ON*   0004K\n"
-				    "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n");
+	assert_printed(SHORT_TITLES
+		       "  ABC           ON                       kvs           ON*   0004K\n"
+		       "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n");
 }
 
 static void on_for_nobody(void **state)
@@ -392,14 +420,17 @@ static void on_for_nobody(void **state)
 	uint32_t second = add_process(2, "KVC", 3);
 
 	(void)state;
-	add_trace(first, "ABC", (struct ctrace_display){ .mode = CTRACE_MODE_ON, .is_filtered = 1 });
+	add_trace(first, "ABC",
+		  (struct ctrace_display){ .mode = CTRACE_MODE_ON, .is_filtered = 1 });
 	add_trace(second, "ABC", (struct ctrace_display){ .mode = CTRACE_MODE_ON });
-	add_trace(first, "KVS", (struct ctrace_display){ .mode = CTRACE_MODE_ON, .is_filtered = 1 });
+	add_trace(first, "KVS",
+		  (struct ctrace_display){ .mode = CTRACE_MODE_ON, .is_filtered = 1 });
 	add_trace(second, "KVS", (struct ctrace_display){ .mode = CTRACE_MODE_OFF });
 	print_short();
-	assert_printed(SHORT_TITLES "  ABC           ON                       KVS           ON*-\n"
-				    "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n"
-				    "  - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT\n");
+	assert_printed(SHORT_TITLES
+		       "  ABC           ON                       KVS           ON*-\n"
+		       "  * NOT THE SAME IN ALL PROCESSES: D TRACE,COMP=name SHOWS EACH\n"
+		       "  - ON, BUT ITS FILTERS LEAVE OUT EACH PROCESS THAT HAS IT\n");
 }
 
 static void nothing_in_the_short_form(void **state)
@@ -440,7 +471,9 @@ static uint32_t add_writer(const char *name, struct ct_display_writer writer)
 
 static void name_writer(uint32_t process, const char *name, const char *writer, bool is_active)
 {
-	struct ct_display_trace trace = { .process = process, .writer_is_active = is_active, .display = { .wtr = 1 } };
+	struct ct_display_trace trace = { .process = process,
+					  .writer_is_active = is_active,
+					  .display = { .wtr = 1 } };
 
 	(void)snprintf(trace.name, sizeof trace.name, "%s", name);
 	(void)snprintf(trace.display.writer, sizeof trace.display.writer, "%s", writer);
@@ -450,52 +483,64 @@ static void name_writer(uint32_t process, const char *name, const char *writer, 
 static void one_that_writes(void **state)
 {
 	uint32_t writer = add_writer(
-		"CTW", (struct ct_display_writer){ .state = { .pid = 4711,
-							      .events = 123456,
-							      .bytes = 12582912,
-							      .wrapped_events = 10,
-							      .message = "ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE" } });
+		"CTW",
+		(struct ct_display_writer){
+			.state = {
+				.pid = 4711,
+				.events = 123456,
+				.bytes = 12582912,
+				.wrapped_events = 10,
+				.message =
+					"ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE" } });
 
 	(void)state;
-	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = writer,
-								   .state = { .number = 1,
-									      .limit = 50u << 20,
-									      .used = 12u << 20,
-									      .events = 123456,
-									      .wrapped_events = 10,
-									      .path = "/var/trace/kvs1" } });
 	ct_display_add_trcout(
-		&table,
-		&(struct ct_display_trcout){
-			.writer = writer, .state = { .number = 2, .limit = 50u << 20, .path = "/var/trace/kvs2", .failing = ENOSPC } });
+		&table, &(struct ct_display_trcout){ .writer = writer,
+						     .state = { .number = 1,
+								.limit = 50u << 20,
+								.used = 12u << 20,
+								.events = 123456,
+								.wrapped_events = 10,
+								.path = "/var/trace/kvs1" } });
+	ct_display_add_trcout(&table,
+			      &(struct ct_display_trcout){ .writer = writer,
+							   .state = { .number = 2,
+								      .limit = 50u << 20,
+								      .path = "/var/trace/kvs2",
+								      .failing = ENOSPC } });
+	ct_display_add_link(&table,
+			    &(struct ct_display_link){ .writer = writer,
+						       .state = { .pid = 12345,
+								  .asid = 0x1F,
+								  .rings = 4,
+								  .events = 123455,
+								  .jobname = "KVSERVER",
+								  .traces = "KVS KVS.NET" } });
 	ct_display_add_link(&table, &(struct ct_display_link){ .writer = writer,
-							       .state = { .pid = 12345,
-									  .asid = 0x1F,
-									  .rings = 4,
-									  .events = 123455,
-									  .jobname = "KVSERVER",
-									  .traces = "KVS KVS.NET" } });
-	ct_display_add_link(
-		&table, &(struct ct_display_link){ .writer = writer,
-						   .state = { .pid = 12, .asid = 2, .rings = 1, .events = 1, .jobname = "OTHER" } });
+							       .state = { .pid = 12,
+									  .asid = 2,
+									  .rings = 1,
+									  .events = 1,
+									  .jobname = "OTHER" } });
 	name_writer(add_process(0x1F, "KVSERVER", 12345), "KVS", "CTW", true);
 	print_writers(NULL, 0);
-	assert_printed(TITLE RULE "  CTW                 FAILING     WRAP    2026-01-31 14.27.14\n"
-				  "     PID        4711\n"
-				  "     WRITTEN    123456 EVENTS, 12582912 BYTES\n"
-				  "                10 EVENTS OVERWRITTEN\n"
-				  "     TRCOUT01   /var/trace/kvs1\n"
-				  "                USED 0012M OF 0050M, 123456 EVENTS\n"
-				  "                10 EVENTS OVERWRITTEN\n"
-				  "     TRCOUT02   /var/trace/kvs2\n"
-				  "                USED 0000K OF 0050M, 0 EVENTS\n"
-				  "                FAILING: No space left on device\n"
-				  "     TRACES     ASID=0002 JOBNAME=OTHER PID=12, 1 EVENT, 1 RING\n"
-				  "                *NONE AT PRESENT*\n"
-				  "                ASID=001F JOBNAME=KVSERVER PID=12345, 123455 EVENTS, 4\n"
-				  "                RINGS\n"
-				  "                KVS KVS.NET\n"
-				  "     MESSAGE    ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE\n");
+	assert_printed(TITLE RULE
+		       "  CTW                 FAILING     WRAP    2026-01-31 14.27.14\n"
+		       "     PID        4711\n"
+		       "     WRITTEN    123456 EVENTS, 12582912 BYTES\n"
+		       "                10 EVENTS OVERWRITTEN\n"
+		       "     TRCOUT01   /var/trace/kvs1\n"
+		       "                USED 0012M OF 0050M, 123456 EVENTS\n"
+		       "                10 EVENTS OVERWRITTEN\n"
+		       "     TRCOUT02   /var/trace/kvs2\n"
+		       "                USED 0000K OF 0050M, 0 EVENTS\n"
+		       "                FAILING: No space left on device\n"
+		       "     TRACES     ASID=0002 JOBNAME=OTHER PID=12, 1 EVENT, 1 RING\n"
+		       "                *NONE AT PRESENT*\n"
+		       "                ASID=001F JOBNAME=KVSERVER PID=12345, 123455 EVENTS, 4\n"
+		       "                RINGS\n"
+		       "                KVS KVS.NET\n"
+		       "     MESSAGE    ITT110I INITIALIZATION OF CTRACE WRITER CTW COMPLETE\n");
 }
 
 static void one_that_does_not_answer(void **state)
@@ -511,16 +556,22 @@ static void one_that_does_not_answer(void **state)
 
 static void one_that_is_full(void **state)
 {
-	uint32_t writer = add_writer(
-		"CTW",
-		(struct ct_display_writer){
-			.state = { .pid = 1, .nowrap = true, .is_full = true, .compress = true, .events = 1, .full_events = 7 } });
+	uint32_t writer =
+		add_writer("CTW", (struct ct_display_writer){ .state = { .pid = 1,
+									 .nowrap = true,
+									 .is_full = true,
+									 .compress = true,
+									 .events = 1,
+									 .full_events = 7 } });
 
 	(void)state;
-	ct_display_add_trcout(
-		&table, &(struct ct_display_trcout){
-				.writer = writer,
-				.state = { .number = 16, .limit = 1024, .used = 1024, .events = 1, .full_events = 7, .path = "/t" } });
+	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = writer,
+								   .state = { .number = 16,
+									      .limit = 1024,
+									      .used = 1024,
+									      .events = 1,
+									      .full_events = 7,
+									      .path = "/t" } });
 	print_writers(NULL, 0);
 	assert_printed(TITLE RULE "  CTW                 FULL        NOWRAP  2026-01-31 14.27.14\n"
 				  "     PID        1\n"
@@ -532,7 +583,8 @@ static void one_that_is_full(void **state)
 				  "     TRACES     *NONE*\n");
 }
 
-/* The classic error: the trace names a writer that nobody has started, or another one than was started. */
+/* The classic error: the trace names a writer that nobody has started, or another one than was
+ * started. */
 static void one_that_does_not_run(void **state)
 {
 	uint32_t server = add_process(0x1F, "KVSERVER", 12345);
@@ -571,7 +623,8 @@ static void those_that_are_asked_for(void **state)
 				  "  CTW                 ACTIVE      WRAP    2026-01-31 14.27.14\n"
 				  "     PID        1\n"
 				  "     WRITTEN    0 EVENTS, 0 BYTES\n"
-				  "     TRACES     *NONE*\n" RULE "  CTX                 ACTIVE      WRAP    2026-01-31 14.27.14\n"
+				  "     TRACES     *NONE*\n" RULE
+				  "  CTX                 ACTIVE      WRAP    2026-01-31 14.27.14\n"
 				  "     PID        2\n"
 				  "     WRITTEN    0 EVENTS, 0 BYTES\n"
 				  "     TRACES     *NONE*\n");
@@ -586,7 +639,9 @@ static void two_of_one_name(void **state)
 	(void)state;
 	add_writer("CTW", (struct ct_display_writer){ .state.pid = 11 });
 	writer = add_writer("CTW", (struct ct_display_writer){ .state.pid = 22 });
-	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = writer, .state = { .number = 1, .path = "/t" } });
+	ct_display_add_trcout(
+		&table, &(struct ct_display_trcout){ .writer = writer,
+						     .state = { .number = 1, .path = "/t" } });
 	print_writers(NULL, 0);
 	second = strstr(ct_buf_text(&printed), "PID        22\n");
 	assert_non_null(strstr(ct_buf_text(&printed), "PID        11\n"));
@@ -604,11 +659,16 @@ static void nothing_of_writers(void **state)
 
 static void third_party_text_forges_no_line_of_writers(void **state)
 {
-	uint32_t writer = add_writer("CTW", (struct ct_display_writer){ .state = { .pid = 1, .message = "a\nb" } });
+	uint32_t writer = add_writer(
+		"CTW", (struct ct_display_writer){ .state = { .pid = 1, .message = "a\nb" } });
 
 	(void)state;
-	ct_display_add_trcout(&table, &(struct ct_display_trcout){ .writer = writer, .state = { .number = 101, .path = "/\033" } });
-	ct_display_add_link(&table, &(struct ct_display_link){ .writer = writer, .state = { .jobname = "\n", .traces = "\x9B" } });
+	ct_display_add_trcout(
+		&table, &(struct ct_display_trcout){ .writer = writer,
+						     .state = { .number = 101, .path = "/\033" } });
+	ct_display_add_link(
+		&table, &(struct ct_display_link){
+				.writer = writer, .state = { .jobname = "\n", .traces = "\x9B" } });
 	print_writers(NULL, 0);
 	assert_printed(TITLE RULE "  CTW                 ACTIVE      WRAP    2026-01-31 14.27.14\n"
 				  "     PID        1\n"

@@ -14,7 +14,8 @@ struct runs {
 };
 
 /* `count` events of the id, one every `step_ns`; durations of `duration_ns`, 0: none. */
-static void add(struct ct_tally *tally, const char *component, uint32_t id, unsigned count, uint64_t step_ns, uint64_t duration_ns)
+static void add(struct ct_tally *tally, const char *component, uint32_t id, unsigned count,
+		uint64_t step_ns, uint64_t duration_ns)
 {
 	for (unsigned i = 0; i < count; i++) {
 		struct ct_view view = view_of(NULL, 0);
@@ -51,10 +52,12 @@ static void compare(struct runs *runs, struct ct_compare_options options)
 		options.kind = CT_TALLY_EVENT;
 	free(runs->changes);
 	runs->changes = NULL;
-	assert_int_equal(ct_compare(&runs->a, &runs->b, &options, &runs->changes, &runs->count), CTRACE_OK);
+	assert_int_equal(ct_compare(&runs->a, &runs->b, &options, &runs->changes, &runs->count),
+			 CTRACE_OK);
 }
 
-static void assert_change(const struct ct_tally_change *change, enum ct_difference difference, uint32_t id)
+static void assert_change(const struct ct_tally_change *change, enum ct_difference difference,
+			  uint32_t id)
 {
 	assert_string_equal(ct_difference_name(change->difference), ct_difference_name(difference));
 	assert_int_equal((change->a != NULL ? change->a : change->b)->event_id, id);
@@ -163,8 +166,9 @@ static void nothing_is_alike(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_difference),          cmocka_unit_test(rates_are_by_the_second), cmocka_unit_test(thresholds),
-		cmocka_unit_test(the_greatest_comes_first), cmocka_unit_test(nothing_is_alike),
+		cmocka_unit_test(each_difference),  cmocka_unit_test(rates_are_by_the_second),
+		cmocka_unit_test(thresholds),       cmocka_unit_test(the_greatest_comes_first),
+		cmocka_unit_test(nothing_is_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_distinct.c - each key has one number, the first of its kind; and there are not more than there may be.
+ * test_distinct.c - each key has one number, the first of its kind; and there are not more than
+ * there may be.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +22,12 @@ static void keys_are_numbered_as_they_come(void **state)
 	assert_int_equal(ct_distinct_find(&table, "a\0", 2, &is_new), 2);
 	assert_int_equal(ct_distinct_find(&table, "", 0, &is_new), 3);
 	assert_int_equal(ct_distinct_find(&table, "", 0, &is_new), 3);
-	assert_int_equal(ct_distinct_find(&table, "long enough for more than a word", 32, &is_new), 4);
-	assert_int_equal(ct_distinct_find(&table, "long enough for more than a worD", 32, &is_new), 5);
-	assert_memory_equal(ct_distinct_key(&table, 4, &size), "long enough for more than a word", 32);
+	assert_int_equal(ct_distinct_find(&table, "long enough for more than a word", 32, &is_new),
+			 4);
+	assert_int_equal(ct_distinct_find(&table, "long enough for more than a worD", 32, &is_new),
+			 5);
+	assert_memory_equal(ct_distinct_key(&table, 4, &size), "long enough for more than a word",
+			    32);
 	assert_int_equal(size, 32);
 	ct_distinct_fini(&table);
 	ct_distinct_fini(&table);

@@ -27,7 +27,8 @@ static void assert_near(uint64_t is, uint64_t wanted)
 	uint64_t off = is > wanted ? is - wanted : wanted - is;
 
 	if (off * 256 > wanted)
-		fail_msg("%llu is not near %llu", (unsigned long long)is, (unsigned long long)wanted);
+		fail_msg("%llu is not near %llu", (unsigned long long)is,
+			 (unsigned long long)wanted);
 }
 
 enum { VALUES = 20000 };
@@ -51,7 +52,8 @@ static void percentiles_are_near(void **state)
 	}
 	qsort(values, VALUES, sizeof values[0], by_value);
 	for (size_t i = 0; i < CT_COUNT(permilles); i++)
-		assert_near(ct_histogram_at(&histogram, permilles[i]), exact(values, VALUES, permilles[i]));
+		assert_near(ct_histogram_at(&histogram, permilles[i]),
+			    exact(values, VALUES, permilles[i]));
 	assert_int_equal(histogram.count, VALUES);
 	assert_int_equal(histogram.total, total);
 	assert_int_equal(histogram.least, values[0]);

@@ -1,5 +1,6 @@
 /*
- * test_json_text.c - texts of other programs, numbers and words as JSON, and how a document begins and is printed.
+ * test_json_text.c - texts of other programs, numbers and words as JSON, and how a document begins
+ * and is printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

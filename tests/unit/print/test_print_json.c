@@ -1,5 +1,6 @@
 /*
- * test_print_json.c - events as JSON: exact lines, and that a JSON library reads back what was traced.
+ * test_print_json.c - events as JSON: exact lines, and that a JSON library reads back what was
+ * traced.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,9 @@ static struct ct_buf line;
 
 static const char *print(const struct ctrace_event_item *items, uint32_t count)
 {
-	static const struct ct_source_process source_process = { .host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A };
+	static const struct ct_source_process source_process = {
+		.host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A
+	};
 	const struct ct_view view = {
 		.event = {
 			.time_ns = 1700000000000000001u,
@@ -76,9 +79,12 @@ static void no_items(void **state)
 }
 
 /* The value that a JSON library reads from one text item; *out_hex: its "hex" member, or NULL. */
-static json_t *read_text(const void *text, size_t size, const char **out_value, size_t *out_size, const char **out_hex)
+static json_t *read_text(const void *text, size_t size, const char **out_value, size_t *out_size,
+			 const char **out_hex)
 {
-	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = (uint32_t)size, .data = text };
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT,
+						.size = (uint32_t)size,
+						.data = text };
 	const char *printed = print(&item, 1);
 	json_error_t error;
 	json_t *root = json_loadb(printed, strlen(printed), JSON_ALLOW_NUL, &error);
@@ -128,10 +134,11 @@ static void what_is_not_utf8_comes_with_its_bytes(void **state)
 		const char *value, *hex;
 	} rows[] = {
 		{ "a\xFFz", 3, "a\xC3\xBFz", "61FF7A" },
-		{ "\xC3", 1, "\xC3\x83", "C3" },                                           /* cut */
-		{ "\xC0\x80", 2, "\xC3\x80\xC2\x80", "C080" },                             /* overlong */
-		{ "\xED\xA0\x80", 3, "\xC3\xAD\xC2\xA0\xC2\x80", "EDA080" },               /* surrogate */
-		{ "\xF4\x90\x80\x80", 4, "\xC3\xB4\xC2\x90\xC2\x80\xC2\x80", "F4908080" }, /* beyond U+10FFFF */
+		{ "\xC3", 1, "\xC3\x83", "C3" },                             /* cut */
+		{ "\xC0\x80", 2, "\xC3\x80\xC2\x80", "C080" },               /* overlong */
+		{ "\xED\xA0\x80", 3, "\xC3\xAD\xC2\xA0\xC2\x80", "EDA080" }, /* surrogate */
+		/* beyond U+10FFFF */
+		{ "\xF4\x90\x80\x80", 4, "\xC3\xB4\xC2\x90\xC2\x80\xC2\x80", "F4908080" },
 		{ "\xE2\x82", 2, "\xC3\xA2\xC2\x82", "E282" },
 	};
 

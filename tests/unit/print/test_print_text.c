@@ -36,12 +36,15 @@ static const char *by_format(const char *format, const struct ct_view *view)
 
 static void without_names_items_stand_alone(void **state)
 {
-	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 1, 173), text_item("myprog") };
+	struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 1, 173),
+					     text_item("myprog") };
 	struct ct_view view = view_of(items, 2);
 
 	(void)state;
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS 255 ERROR 173 \"myprog\"\n");
-	assert_string_equal(by_format(CT_LINE_FORMAT, &view), "22:13:20.123 MF.RTS 255 3 173 \"myprog\"\n");
+	assert_string_equal(by_format(NULL, &view),
+			    "22:13:20.123 MF.RTS 255 ERROR 173 \"myprog\"\n");
+	assert_string_equal(by_format(CT_LINE_FORMAT, &view),
+			    "22:13:20.123 MF.RTS 255 3 173 \"myprog\"\n");
 }
 
 static void every_variable(void **state)
@@ -51,9 +54,13 @@ static void every_variable(void **state)
 	(void)state;
 	assert_string_equal(by_format("$(DATE)|$(TIME)|$(THREAD)|$(PROCESS)|$(PID)|$(SEQ)", &view),
 			    "2023/11/14|22:13:20.123|4712|4711|4711|7\n");
-	assert_string_equal(by_format("$(HOST)|$(JOBNAME)|$(ASID)|$(APPNAME)|$(LEVELNAME)|$(MNEMONIC)|$(DESCRIPTION)", &view),
-			    "asterix|RTS32|001A|rts32|ERROR|255|\n");
-	assert_string_equal(by_format("$(component)$(Event)$(unknown)$(", &view), "MF.RTS255$(unknown)$(\n");
+	assert_string_equal(
+		by_format(
+			"$(HOST)|$(JOBNAME)|$(ASID)|$(APPNAME)|$(LEVELNAME)|$(MNEMONIC)|$(DESCRIPTION)",
+			&view),
+		"asterix|RTS32|001A|rts32|ERROR|255|\n");
+	assert_string_equal(by_format("$(component)$(Event)$(unknown)$(", &view),
+			    "MF.RTS255$(unknown)$(\n");
 	assert_string_equal(by_format("", &view), "\n");
 }
 
@@ -63,8 +70,9 @@ static void durations(void **state)
 		uint64_t ns;
 		const char *text;
 	} rows[] = {
-		{ CT_NO_DURATION, "-\n" }, { 0, "0ns\n" },           { 999, "999ns\n" },         { 9999, "10.0us\n" },
-		{ 1234567, "1.23ms\n" },   { 12345678, "12.3ms\n" }, { 12345678901, "12.3s\n" },
+		{ CT_NO_DURATION, "-\n" },  { 0, "0ns\n" },          { 999, "999ns\n" },
+		{ 9999, "10.0us\n" },       { 1234567, "1.23ms\n" }, { 12345678, "12.3ms\n" },
+		{ 12345678901, "12.3s\n" },
 	};
 	struct ct_view view = view_of(NULL, 0);
 
@@ -102,17 +110,21 @@ static void names_of_the_catalogue(void **state)
 				   "      - name: mode\n"
 				   "        print: flags\n"
 				   "        values: {READ: 1, WRITE: 2}\n";
-	struct ctrace_event_item items[] = { text_item("master"), number_item(CTRACE_TYPE_COMP5, 4, 3),
+	struct ctrace_event_item items[] = { text_item("master"),
+					     number_item(CTRACE_TYPE_COMP5, 4, 3),
 					     number_item(CTRACE_TYPE_COMP5, 1, 9) };
 	struct ct_view view = view_of(items, 3);
 	struct ct_catalog *catalog = view_catalog("mf.yaml", text);
 
 	(void)state;
 	view_describe(&view, catalog);
-	assert_string_equal(by_format(NULL, &view), "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9\n");
+	assert_string_equal(
+		by_format(NULL, &view),
+		"22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9\n");
 	view.duration_ns = 1234;
-	assert_string_equal(by_format(NULL, &view),
-			    "22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9 (1.23us)\n");
+	assert_string_equal(
+		by_format(NULL, &view),
+		"22:13:20.123 MF.RTS OPEN ERROR file=\"master\" mode=READ|WRITE data3=9 (1.23us)\n");
 	/* A FORMAT of the user's is what it says, with values as the catalogue prints them. */
 	assert_string_equal(by_format("$(EVENT) $(MNEMONIC) $(DESCRIPTION):$(DATA)", &view),
 			    "255 OPEN A file is opened: \"master\" READ|WRITE 9\n");
@@ -122,7 +134,9 @@ static void names_of_the_catalogue(void **state)
 static void names_of_the_trace(void **state)
 {
 	static const char *const item_names[] = { "fd" };
-	static const struct ct_event_names names = { .mnemonic = "open", .items = item_names, .item_count = 1 };
+	static const struct ct_event_names names = { .mnemonic = "open",
+						     .items = item_names,
+						     .item_count = 1 };
 	struct ctrace_event_item item = number_item(CTRACE_TYPE_COMP5S, 8, (uint64_t)-1);
 	struct ct_view view = view_of(&item, 1);
 
@@ -132,7 +146,8 @@ static void names_of_the_trace(void **state)
 }
 
 /* Events one after the other, on one printer. */
-static const char *lines_of(struct ct_text_options options, const struct ct_view *views, size_t count)
+static const char *lines_of(struct ct_text_options options, const struct ct_view *views,
+			    size_t count)
 {
 	struct ct_text_printer *printer;
 
@@ -148,7 +163,11 @@ static const char *lines_of(struct ct_text_options options, const struct ct_view
 
 static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 {
-	static const struct ct_source_process other = { .index = 1, .path = "b.ctb", .host = "obelix", .program = "rts32", .jobname = "RTS32" };
+	static const struct ct_source_process other = { .index = 1,
+							.path = "b.ctb",
+							.host = "obelix",
+							.program = "rts32",
+							.jobname = "RTS32" };
 	struct ct_view views[4];
 
 	(void)state;
@@ -166,15 +185,20 @@ static void what_tells_lines_apart_is_printed_from_then_on(void **state)
 		lines_of((struct ct_text_options){ .digits = 3 }, views, 3),
 		"22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 [4713] MF.RTS 255 ERROR\n22:13:20.123 [4712] MF.RTS 255 ERROR\n");
 	views[1].event.pid = 4713;
-	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
-			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 RTS32[4713] MF.RTS 255 ERROR\n");
-	views[1].source_process = &other;
-	assert_string_equal(lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
-			    "22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 obelix RTS32[4713] MF.RTS 255 ERROR\n");
-	/* What is known before is there from the first line on. */
 	assert_string_equal(
-		lines_of((struct ct_text_options){ .digits = 9, .has_host = true, .has_process = true, .has_thread = true }, views, 1),
-		"22:13:20.123456789 asterix RTS32[4711/4712] MF.RTS 255 ERROR\n");
+		lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+		"22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 RTS32[4713] MF.RTS 255 ERROR\n");
+	views[1].source_process = &other;
+	assert_string_equal(
+		lines_of((struct ct_text_options){ .digits = 3 }, views, 2),
+		"22:13:20.123 MF.RTS 255 ERROR\n22:13:20.123 obelix RTS32[4713] MF.RTS 255 ERROR\n");
+	/* What is known before is there from the first line on. */
+	assert_string_equal(lines_of((struct ct_text_options){ .digits = 9,
+							       .has_host = true,
+							       .has_process = true,
+							       .has_thread = true },
+				     views, 1),
+			    "22:13:20.123456789 asterix RTS32[4711/4712] MF.RTS 255 ERROR\n");
 }
 
 static void digits_that_tell_times_apart(void **state)
@@ -196,8 +220,9 @@ static void a_variable_that_is_none_is_told(void **state)
 	assert_true(ct_text_check_format("$(TIME) $(delta)$(DATA) $", &message));
 	assert_int_equal(message.size, 0);
 	assert_false(ct_text_check_format("$(TIME) $(DURATON)", &message));
-	assert_string_equal(ct_buf_text(&message),
-			    "$(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands");
+	assert_string_equal(
+		ct_buf_text(&message),
+		"$(DURATON) is no variable (did you mean $(DURATION)?), and is printed as it stands");
 	ct_buf_clear(&message);
 	/* Those of the layout for people are nobody else's. */
 	assert_false(ct_text_check_format("$(WHOSE)", &message));
@@ -210,10 +235,15 @@ static void colour_ends_with_the_line(void **state)
 	struct ct_view view = view_of(NULL, 0);
 
 	(void)state;
-	assert_string_equal(show((struct ct_text_options){ .line = { .format = "$(EVENT)" }, .has_color = true }, &view),
+	assert_string_equal(show((struct ct_text_options){ .line = { .format = "$(EVENT)" },
+							   .has_color = true },
+				 &view),
 			    "\033[31m255\033[0m\n");
 	view.event.level = CTRACE_INFO;
-	assert_string_equal(show((struct ct_text_options){ .line = { .format = "$(EVENT)" }, .has_color = true }, &view), "255\n");
+	assert_string_equal(show((struct ct_text_options){ .line = { .format = "$(EVENT)" },
+							   .has_color = true },
+				 &view),
+			    "255\n");
 }
 
 /* The component of a generic event lies among its bytes: another may lie there next. */

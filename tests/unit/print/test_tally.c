@@ -7,7 +7,8 @@
 
 #include "print/tally.h"
 
-static struct ct_view event_of(const char *component, uint32_t event_id, uint32_t tid, uint64_t time_ns)
+static struct ct_view event_of(const char *component, uint32_t event_id, uint32_t tid,
+			       uint64_t time_ns)
 {
 	struct ct_view view = view_of(NULL, 0);
 
@@ -19,14 +20,16 @@ static struct ct_view event_of(const char *component, uint32_t event_id, uint32_
 	return view;
 }
 
-static const struct ct_tally_row *row_of(const struct ct_tally *tally, enum ct_tally_kind kind, const char *component, uint32_t number)
+static const struct ct_tally_row *row_of(const struct ct_tally *tally, enum ct_tally_kind kind,
+					 const char *component, uint32_t number)
 {
 	for (size_t i = 0; i < tally->tables[kind].count; i++) {
 		const struct ct_tally_row *row = &tally->tables[kind].rows[i];
 
 		if (kind == CT_TALLY_THREAD
 			    ? row->tid == number
-			    : row->component != NULL && strcmp(row->component, component) == 0 && row->event_id == number)
+			    : row->component != NULL && strcmp(row->component, component) == 0 &&
+				      row->event_id == number)
 			return row;
 	}
 	fail_msg("no row of %s %u", component, number);
@@ -96,7 +99,9 @@ static void spans_are_timed_where_they_end(void **state)
 
 static void threads_of_other_processes_are_others(void **state)
 {
-	const struct ct_source_process twin = { .index = 1, .host = "asterix", .program = "rts32", .pid = 4711 };
+	const struct ct_source_process twin = {
+		.index = 1, .host = "asterix", .program = "rts32", .pid = 4711
+	};
 	struct ct_view view = event_of("A", 1, 1, 1);
 	struct ct_tally tally;
 
@@ -143,9 +148,17 @@ static void durations_for_people(void **state)
 	static const struct {
 		uint64_t ns;
 		const char *text;
-	} rows[] = { { 0, "0ns" },           { 999, "999ns" },          { 1000, "1.00us" },         { 1234, "1.23us" },
-		     { 99949, "99.9us" },    { 999499, "999us" },       { 999500, "1.00ms" },       { 12345678, "12.3ms" },
-		     { 999500000, "1.00s" }, { 61000000000u, "61.0s" }, { 3600000000000u, "3600s" } };
+	} rows[] = { { 0, "0ns" },
+		     { 999, "999ns" },
+		     { 1000, "1.00us" },
+		     { 1234, "1.23us" },
+		     { 99949, "99.9us" },
+		     { 999499, "999us" },
+		     { 999500, "1.00ms" },
+		     { 12345678, "12.3ms" },
+		     { 999500000, "1.00s" },
+		     { 61000000000u, "61.0s" },
+		     { 3600000000000u, "3600s" } };
 	struct ct_buf out;
 
 	(void)state;

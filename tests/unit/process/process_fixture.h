@@ -1,7 +1,9 @@
 /*
- * process_fixture.h - a traced process: a child of the test, with a configuration of its own and a TEXTFILE that is read back.
+ * process_fixture.h - a traced process: a child of the test, with a configuration of its own and a
+ * TEXTFILE that is read back.
  *
- * The test program itself never traces.  Checks inside a child are CHILD_CHECKs; what they print is seen when the child fails.
+ * The test program itself never traces.  Checks inside a child are CHILD_CHECKs; what they print is
+ * seen when the child fails.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +20,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Calls body in a signal handler of this thread.  ThreadSanitizer delivers what a handler raises only when the handler is over: there the body
- * is called by the handler that is running. */
+/* Calls body in a signal handler of this thread.  ThreadSanitizer delivers what a handler raises
+ * only when the handler is over: there the body is called by the handler that is running. */
 static void (*handler_body)(void);
 
 static UNUSED void run_handler_body(int number)
@@ -68,8 +70,10 @@ static UNUSED void make_module(const char *name, const char *source)
 
 	assert_int_equal(mkdir("modules", 0700), 0);
 	put_file("module.c", source, strlen(source));
-	(void)snprintf(text, sizeof text, "umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/%s.so",
-		       top != NULL ? top : ".", name);
+	(void)snprintf(
+		text, sizeof text,
+		"umask 022; cc -w -fno-sanitize=all -shared -fPIC -I'%s/include' module.c -o modules/%s.so",
+		top != NULL ? top : ".", name);
 	assert_int_equal(system(text), 0);
 	(void)snprintf(text, sizeof text, "%s/modules", room);
 	assert_int_equal(setenv("CTRACE_EMITTERS", text, 1), 0);
@@ -90,7 +94,8 @@ static UNUSED int fixture_teardown(void **state)
 	return 0;
 }
 
-/* Runs body in a child that ends by exit(), as programs do, and gives its exit status, or -signal. */
+/* Runs body in a child that ends by exit(), as programs do, and gives its exit status, or -signal.
+ */
 static UNUSED int run_traced(void (*body)(void))
 {
 	int status;
@@ -107,7 +112,8 @@ static UNUSED int run_traced(void (*body)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* How often each number below `limit` stands in the files of out/; what is no such number counts as `limit`. */
+/* How often each number below `limit` stands in the files of out/; what is no such number counts as
+ * `limit`. */
 static unsigned seen[300001];
 
 static UNUSED unsigned read_lines(unsigned limit)

@@ -1,5 +1,6 @@
 /*
- * test_process.c - one traced process: attaching once, anew in a child, and not inside our own locks.
+ * test_process.c - one traced process: attaching once, anew in a child, and not inside our own
+ * locks.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -85,7 +86,8 @@ static void attach_behind_the_handlers(void)
 		CHILD_CHECK(emit(1) == CTRACE_OK);
 		exit(0);
 	}
-	CHILD_CHECK(waitpid((pid_t)pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHILD_CHECK(waitpid((pid_t)pid, &status, 0) == pid && WIFEXITED(status) &&
+		    WEXITSTATUS(status) == 0);
 	CHILD_CHECK(ct_process.session.head->pid == (uint32_t)getpid());
 	CHILD_CHECK(emit(2) == CTRACE_OK);
 }
@@ -115,7 +117,8 @@ static void after_a_flush_everything_is_in_the_output(void **state)
 /* Of two events only the first waits for the destinations. */
 static void open_twice(void)
 {
-	CHILD_CHECK(ctrace_enabled(&tracer, CTRACE_INFO)); /* a component, and no event: no destination is open */
+	/* a component, and no event: no destination is open */
+	CHILD_CHECK(ctrace_enabled(&tracer, CTRACE_INFO));
 	CHILD_CHECK(access("out/trace.log", F_OK) != 0);
 	CHILD_CHECK(ct_process_open_first());
 	ct_process_await_first();
@@ -148,13 +151,21 @@ static void waking_raises_the_word_that_the_consumer_thread_sleeps_on(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(threads_that_attach_at_once_attach_once, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(threads_that_attach_at_once_attach_once,
+						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(inside_our_own_locks_nothing_attaches, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_made_behind_the_handlers_has_a_session_of_its_own, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(after_a_flush_everything_is_in_the_output, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_first_event_opens_the_destinations, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(waking_raises_the_word_that_the_consumer_thread_sleeps_on, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_our_own_locks_nothing_attaches,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_child_made_behind_the_handlers_has_a_session_of_its_own, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(after_a_flush_everything_is_in_the_output,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_first_event_opens_the_destinations,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			waking_raises_the_word_that_the_consumer_thread_sleeps_on, fixture_setup,
+			fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,10 +58,14 @@ static void put(struct maker *m, const struct message *message)
 		m->classes.table = m->session.classes;
 		number = class_of(&m->classes, head.component, head.level, head.event_id, &item, 1);
 		/* A window for each, so that it can be read by itself. */
-		must(ct_ring_open_window(ring, &m->thread_buffers[message->ring], &classes, 99, ct_event_size(number, &item, 1)));
-		ct_event_encode(m->thread_buffers[message->ring].cur, number, ct_clock_ticks(), &head, &item, 1);
+		must(ct_ring_open_window(ring, &m->thread_buffers[message->ring], &classes, 99,
+					 ct_event_size(number, &item, 1)));
+		ct_event_encode(m->thread_buffers[message->ring].cur, number, ct_clock_ticks(),
+				&head, &item, 1);
 		m->thread_buffers[message->ring].cur += ct_event_size(number, &item, 1);
-		__atomic_store_n(&ring->head->head, (uint64_t)(uintptr_t)m->thread_buffers[message->ring].cur + m->thread_buffers[message->ring].bias,
+		__atomic_store_n(&ring->head->head,
+				 (uint64_t)(uintptr_t)m->thread_buffers[message->ring].cur +
+					 m->thread_buffers[message->ring].bias,
 				 __ATOMIC_RELEASE);
 	}
 	ct_shared_sync_update(&m->session.head->sync);
@@ -102,7 +106,8 @@ static void obey(struct maker *m, const struct message *message)
 		m->rings[0].head->lost[CTRACE_LOSS_DISCARDED] += message->count;
 		break;
 	case SPOIL:
-		m->session.components[message->component].name = (ct_text)message->first << 32 | message->count;
+		m->session.components[message->component].name =
+			(ct_text)message->first << 32 | message->count;
 		break;
 	case LEAVE:
 		ct_session_close(&m->session, true);
@@ -164,12 +169,16 @@ static UNUSED void tell(const struct subject *s, struct message message)
 
 static UNUSED void tell_put(const struct subject *s, uint32_t ring, uint32_t first, uint32_t count)
 {
-	tell(s, (struct message){ .order = PUT, .ring = ring, .component = 1, .first = first, .count = count });
+	tell(s,
+	     (struct message){
+		     .order = PUT, .ring = ring, .component = 1, .first = first, .count = count });
 }
 
 static UNUSED void tell_name(const struct subject *s, uint32_t component, const char *name)
 {
-	struct message message = { .order = NAME, .component = component, .count = (uint32_t)strlen(name) };
+	struct message message = { .order = NAME,
+				   .component = component,
+				   .count = (uint32_t)strlen(name) };
 
 	memcpy(message.text, name, strlen(name));
 	tell(s, message);

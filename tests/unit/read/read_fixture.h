@@ -1,5 +1,6 @@
 /*
- * read_fixture.h - what the readers' tests share: traces to read, written by the BINFILE emitter, and what reading them gives.
+ * read_fixture.h - what the readers' tests share: traces to read, written by the BINFILE emitter,
+ * and what reading them gives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +44,8 @@ static UNUSED unsigned next_number(struct reading *r)
 	if (view == NULL)
 		return UINT32_MAX;
 	assert_true(view->event.item_count >= 1);
-	(void)snprintf(text, sizeof text, "%.*s", (int)view->event.items[0].size, (const char *)view->event.items[0].data);
+	(void)snprintf(text, sizeof text, "%.*s", (int)view->event.items[0].size,
+		       (const char *)view->event.items[0].data);
 	assert_memory_equal(text, "number ", 7);
 	return (unsigned)strtoul(text + 7, NULL, 10);
 }
@@ -74,7 +76,8 @@ static UNUSED void assert_reads(const char *path, unsigned first, unsigned count
 }
 
 /* A trace `name` of count numbered events from `first`, `per_packet` in a packet, in one stream. */
-static UNUSED void make_trace(struct fixture *f, const char *name, unsigned first, unsigned count, unsigned per_packet)
+static UNUSED void make_trace(struct fixture *f, const char *name, unsigned first, unsigned count,
+			      unsigned per_packet)
 {
 	struct ctrace_stream stream = { .id = 0 };
 	char properties[64];
@@ -83,7 +86,9 @@ static UNUSED void make_trace(struct fixture *f, const char *name, unsigned firs
 	memset(&f->place, 0, sizeof f->place);
 	fixture_open(f, properties);
 	for (unsigned i = 0; i < count; i += per_packet)
-		assert_int_equal(write_numbered(f, &stream, first + i, i + per_packet <= count ? per_packet : count - i), CTRACE_OK);
+		assert_int_equal(write_numbered(f, &stream, first + i,
+						i + per_packet <= count ? per_packet : count - i),
+				 CTRACE_OK);
 	fixture_close(f);
 }
 

@@ -1,5 +1,6 @@
 /*
- * stream_fixture.h - what the tests of stream files share: one of a BINFILE trace whose packets are known, and what reading it gives.
+ * stream_fixture.h - what the tests of stream files share: one of a BINFILE trace whose packets are
+ * known, and what reading it gives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,9 @@ static UNUSED void make(struct fixture *f)
 	assert_int_equal(ct_os_read_file("t.ctb/stream.0", (size_t)1 << 20, &bytes), CTRACE_OK);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		packet_at[i] = at;
-		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at, bytes.size - at, &head), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)bytes.data + at,
+						       bytes.size - at, &head),
+				 CTRACE_OK);
 		at += head.packet_bits / 8;
 	}
 	packet_at[PACKETS] = at;

@@ -1,5 +1,6 @@
 /*
- * test_binfile_metadata.c - the text of our metadata back to classes: what was printed is parsed, and what is damaged costs itself.
+ * test_binfile_metadata.c - the text of our metadata back to classes: what was printed is parsed,
+ * and what is damaged costs itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +22,8 @@ struct texts {
 	size_t trace_size; /* the trace-wide part */
 };
 
-static void add_class(struct texts *t, const char *component, uint32_t id, uint32_t level, uint32_t count,
-		      const struct ctrace_event_item *items)
+static void add_class(struct texts *t, const char *component, uint32_t id, uint32_t level,
+		      uint32_t count, const struct ctrace_event_item *items)
 {
 	const struct ctrace_event event = {
 		.component = component,
@@ -39,13 +40,18 @@ static void add_class(struct texts *t, const char *component, uint32_t id, uint3
 	ct_schema_print_class(&t->text, class);
 }
 
-/* A class as a process's table may have it: numbers need not run on, and items may be of one size. */
+/* A class as a process's table may have it: numbers need not run on, and items may be of one size.
+ */
 static void add_fixed(struct texts *t)
 {
-	static const uint32_t sizes[] = { 0, 1, 255, 256, 65535, 65536, CT_SIZE_COUNTED_16, CT_SIZE_COUNTED_32 };
+	static const uint32_t sizes[] = {
+		0, 1, 255, 256, 65535, 65536, CT_SIZE_COUNTED_16, CT_SIZE_COUNTED_32
+	};
 	static const uint32_t types[] = { CTRACE_TYPE_BINARY, CTRACE_TYPE_TEXT, CTRACE_TYPE_UTF8 };
 	uint32_t items[CT_COUNT(sizes) * CT_COUNT(types)];
-	struct ct_class class = { .number = 3000, .event_id = 9, .component = "fixed", .items = items };
+	struct ct_class class = {
+		.number = 3000, .event_id = 9, .component = "fixed", .items = items
+	};
 
 	for (size_t type = 0; type < CT_COUNT(types); type++)
 		for (size_t size = 0; size < CT_COUNT(sizes); size++)
@@ -61,10 +67,12 @@ static uint32_t every_item(struct ctrace_event_item *items)
 	uint32_t count = 0;
 
 	for (uint32_t type = 0; type < CTRACE_TYPE_COUNT; type++) {
-		bool is_bytes = type == CTRACE_TYPE_BINARY || type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8;
+		bool is_bytes = type == CTRACE_TYPE_BINARY || type == CTRACE_TYPE_TEXT ||
+				type == CTRACE_TYPE_UTF8;
 
 		for (uint32_t i = 0; is_bytes && i < CT_COUNT(sizes); i++)
-			items[count++] = (struct ctrace_event_item){ .type = type, .size = sizes[i] };
+			items[count++] =
+				(struct ctrace_event_item){ .type = type, .size = sizes[i] };
 		for (uint32_t size = 1; !is_bytes && size <= 8; size++)
 			items[count++] = (struct ctrace_event_item){ .type = type, .size = size };
 	}
@@ -72,21 +80,25 @@ static uint32_t every_item(struct ctrace_event_item *items)
 }
 
 /* Names for the events of one component, for the first three items, of which one has none. */
-static bool name_events(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out, void *user)
+static bool name_events(const char *component, size_t size, uint32_t event_id,
+			struct ct_class_names *out, void *user)
 {
 	static const char *const items[] = { "first-one", NULL, "align" };
 
 	(void)user;
 	if (size != 5 || memcmp(component, "named", 5) != 0)
 		return false;
-	*out = (struct ct_class_names){ .mnemonic = event_id == 7 ? "OP.EN-" : NULL, .items = items, .item_count = 3 };
+	*out = (struct ct_class_names){ .mnemonic = event_id == 7 ? "OP.EN-" : NULL,
+					.items = items,
+					.item_count = 3 };
 	return true;
 }
 
 static int setup(void **state)
 {
 	static const struct ct_trace_info info = {
-		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE },
+		.uuid = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x10, 0x32, 0x54, 0x76,
+			  0x98, 0xBA, 0xDC, 0xFE },
 		.host = "host \"one\"",
 		.program = "pro\\gram\n",
 		.system = "Linux 6.1 \xC3\xA9 \xFF",
@@ -111,7 +123,8 @@ static int setup(void **state)
 	t->trace_size = t->text.size;
 	add_class(t, "MF.RTS", 1, CTRACE_DEBUG, every_item(items), items);
 	add_class(t, "empty", UINT32_MAX, CTRACE_FATAL, 0, NULL);
-	add_class(t, "we\"ird\\:1;\n\t\x01\x7F\xC2\x9B\xE2\x80\xAE\xF0\x9F\x98\x80\xFF */ }", 5, CTRACE_ERROR, 1, items);
+	add_class(t, "we\"ird\\:1;\n\t\x01\x7F\xC2\x9B\xE2\x80\xAE\xF0\x9F\x98\x80\xFF */ }", 5,
+		  CTRACE_ERROR, 1, items);
 	memset(longest, 0x1B, sizeof longest - 1);
 	longest[CTRACE_MAX_COMPONENT] = '\0';
 	add_class(t, longest, 6, CTRACE_WARN, 1, items);
@@ -165,7 +178,8 @@ static struct outcome parse_into(struct ct_schema *schema, const char *text, siz
 	outcome.status = ct_binfile_info_parse(copy, size, &outcome.info, &outcome.at);
 	assert_true(outcome.at <= size);
 	if (outcome.status == CTRACE_OK)
-		outcome.status = ct_binfile_classes_parse(schema, (struct ct_span){ copy, size }, outcome.at, note_damage, &outcome);
+		outcome.status = ct_binfile_classes_parse(schema, (struct ct_span){ copy, size },
+							  outcome.at, note_damage, &outcome);
 	outcome.count = ct_schema_count(schema);
 	free(copy);
 	return outcome;
@@ -215,7 +229,8 @@ static void what_is_printed_is_read_back(void **state)
 	assert_int_equal(outcome.at, t->trace_size);
 	assert_int_equal(outcome.count, ct_schema_count(t->schema));
 	for (uint32_t i = 1; i < ct_schema_count(schema); i++) {
-		const struct ct_class *got = ct_schema_at(schema, i), *wanted = ct_schema_at(t->schema, i);
+		const struct ct_class *got = ct_schema_at(schema, i),
+				      *wanted = ct_schema_at(t->schema, i);
 
 		assert_int_equal(got->number, wanted->number);
 		assert_ptr_equal(ct_schema_find(schema, wanted->number), got);
@@ -224,7 +239,8 @@ static void what_is_printed_is_read_back(void **state)
 		assert_int_equal(got->level, wanted->level);
 		assert_int_equal(got->item_count, wanted->item_count);
 		if (wanted->item_count > 0)
-			assert_memory_equal(got->items, wanted->items, wanted->item_count * sizeof *wanted->items);
+			assert_memory_equal(got->items, wanted->items,
+					    wanted->item_count * sizeof *wanted->items);
 		assert_same_names(got->names, wanted->names);
 	}
 	assert_string_equal(ct_schema_at(schema, 5)->names->mnemonic, "OP.EN-");
@@ -264,7 +280,8 @@ static void every_prefix_is_damaged_or_ends_between_classes(void **state)
 			assert_int_equal(outcome.first_at + outcome.first_size, size);
 		}
 	}
-	/* After the trace-wide part and each of the eight classes: at the ';' and at both line ends, but for the very last. */
+	/* After the trace-wide part and each of the eight classes: at the ';' and at both line
+	 * ends, but for the very last. */
 	assert_in_range(whole, 9, 9 * 3 - 1);
 }
 
@@ -291,7 +308,8 @@ static void a_class_costs_itself(void **state)
 	free(text);
 }
 
-/* Changing any one byte is noticed, or changes no more than a name, a number, or what is between tokens. */
+/* Changing any one byte is noticed, or changes no more than a name, a number, or what is between
+ * tokens. */
 static void every_changed_byte_is_survived(void **state)
 {
 	struct texts *t = *state;
@@ -305,7 +323,8 @@ static void every_changed_byte_is_survived(void **state)
 		text[i] = changes[i % sizeof changes];
 		outcome = parse(text, t->text.size);
 		assert_true(outcome.count <= ct_schema_count(t->schema));
-		assert_true(outcome.status != CTRACE_OK || outcome.count + 2 >= ct_schema_count(t->schema));
+		assert_true(outcome.status != CTRACE_OK ||
+			    outcome.count + 2 >= ct_schema_count(t->schema));
 		text[i] = t->text.data[i];
 	}
 	free(text);
@@ -338,7 +357,8 @@ static void hostile_classes_are_refused(void **state)
 		"event { name = \"x:\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:4294967296\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:99999999999999999999999\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
-		/* numbers that there are not, that have another meaning, and of other classes; a level that there is not */
+		/* numbers that there are not, that have another meaning, and of other classes; a
+		   level that there is not */
 		"event { name = \"x:1\"; id = 65536; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\"; id = 4294967296; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:1\"; id = 0; stream_id = 0; loglevel = 6; fields := struct { }; };",
@@ -383,7 +403,8 @@ static void hostile_classes_are_refused(void **state)
 		"fields := struct { ct_comp5_4 _$x; }; };",
 		"event { name = \"x:A\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1\"; "
 		"fields := struct { ct_comp5_4 _x23456789x123456789x123456789x123456789x123456789x123456789x1234; }; };",
-		/* fields that stand at other places, or are other bits than an item's; a struct of them, another stream */
+		/* fields that stand at other places, or are other bits than an item's; a struct of
+		   them, another stream */
 		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { ct_comp5_4 _data1; } align(16); };",
 		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; "
 		"fields := struct { integer { size = 32; align = 16; } _data1; }; };",
@@ -428,7 +449,8 @@ static void the_layout_is_that_of_the_types(void **state)
 	static const char class[] =
 		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; typealias ct_len16 := ct_comp5_8; "
 		"fields := struct { ct_comp5_8 _data1; ct_len32 len; ct_utf8 _data2[len]; ct_binary _data3[7]; }; };";
-	static const uint32_t wanted[] = { CTRACE_TYPE_COMP5 | 2 << 8, CTRACE_TYPE_UTF8 | CT_SIZE_COUNTED_32 << 8,
+	static const uint32_t wanted[] = { CTRACE_TYPE_COMP5 | 2 << 8,
+					   CTRACE_TYPE_UTF8 | CT_SIZE_COUNTED_32 << 8,
 					   CTRACE_TYPE_BINARY | 7 << 8 };
 	struct texts *t = *state;
 	const struct ct_class *found;
@@ -454,7 +476,9 @@ static struct outcome parse_items(const struct texts *t, unsigned items)
 	struct outcome outcome;
 
 	ct_buf_add(&text, t->text.data, t->text.size);
-	ct_buf_add_text(&text, "event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct {");
+	ct_buf_add_text(
+		&text,
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct {");
 	for (unsigned i = 1; i <= items; i++)
 		ct_buf_add_format(&text, "ct_comp5_1 _data%u;", i);
 	ct_buf_add_text(&text, "}; };");
@@ -489,7 +513,8 @@ static void a_class_may_stand_there_twice(void **state)
 
 static void assert_format(const char *format)
 {
-	struct ct_trace_info info = { .host = "h", .program = "p", .system = "s", .jobname = "j" }, found;
+	struct ct_trace_info info = { .host = "h", .program = "p", .system = "s", .jobname = "j" },
+			     found;
 	struct ct_buf text;
 	size_t at;
 

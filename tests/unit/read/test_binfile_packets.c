@@ -1,5 +1,6 @@
 /*
- * test_binfile_packets.c - packets of a BINFILE stream: found again behind damage, and what is missing between them is told.
+ * test_binfile_packets.c - packets of a BINFILE stream: found again behind damage, and what is
+ * missing between them is told.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +44,8 @@ static void one_behind_the_other(void **state)
 		assert_int_equal(p.packets.packet_size, packet_at[i + 1] - packet_at[i]);
 		assert_int_equal(p.packets.head.sequence, i);
 		assert_int_equal(p.packets.offset, CT_PACKET_HEAD);
-		assert_true(p.packets.content > p.packets.offset && p.packets.content <= p.packets.packet_size);
+		assert_true(p.packets.content > p.packets.offset &&
+			    p.packets.content <= p.packets.packet_size);
 		assert_true(ct_packet_clock_time(&p.packets.clock) == p.packets.head.begin_ns);
 		assert_true(p.packets.clock.state.ticks == p.packets.head.begin_ticks);
 		assert_int_equal(p.packets.clock.state.tid, p.packets.head.tid);
@@ -126,11 +128,13 @@ static void damaged_heads_cost_their_packets(void **state)
 		const char *bytes;
 		size_t size;
 	} damages[] = {
-		{ 0, "\0", 1 },                                /* magic */
-		{ 4, "\0\0\0\0", 4 },                          /* uuid */
-		{ 44, "\xFF\xFF\xFF\xFF", 4 },                 /* packet_size of no sense */
-		{ 40, "\x00\x80\x00\x00\x00\x80\x00\x00", 8 }, /* both sizes 4 KiB: swallows what follows */
-		{ 40, "\x00\x00\x40\x00\x00\x00\x40\x00", 8 }, /* both sizes beyond the end of the file */
+		{ 0, "\0", 1 },                /* magic */
+		{ 4, "\0\0\0\0", 4 },          /* uuid */
+		{ 44, "\xFF\xFF\xFF\xFF", 4 }, /* packet_size of no sense */
+		/* both sizes 4 KiB: swallows what follows */
+		{ 40, "\x00\x80\x00\x00\x00\x80\x00\x00", 8 },
+		/* both sizes beyond the end of the file */
+		{ 40, "\x00\x00\x40\x00\x00\x00\x40\x00", 8 },
 	};
 	struct fixture *f = *state;
 	bool seen[COUNT];
@@ -141,15 +145,19 @@ static void damaged_heads_cost_their_packets(void **state)
 		char kept[8];
 		FILE *file = fopen("t.ctb/stream.0", "r");
 
-		assert_int_equal(fseek(file, (long)(packet_at[7] + damages[i].offset), SEEK_SET), 0);
+		assert_int_equal(fseek(file, (long)(packet_at[7] + damages[i].offset), SEEK_SET),
+				 0);
 		assert_int_equal(fread(kept, 1, damages[i].size, file), damages[i].size);
 		fclose(file);
-		patch_file("t.ctb/stream.0", (long)(packet_at[7] + damages[i].offset), damages[i].bytes, damages[i].size);
+		patch_file("t.ctb/stream.0", (long)(packet_at[7] + damages[i].offset),
+			   damages[i].bytes, damages[i].size);
 		read_all(seen, &r);
 		assert_true(r.reports >= 1);
-		/* The swallowed ones are found again, for where the packet's own events end nothing reads as one. */
+		/* The swallowed ones are found again, for where the packet's own events end nothing
+		 * reads as one. */
 		assert_missing(seen, i < 3 ? 70 : COUNT, i < 3 ? 10 : 0);
-		patch_file("t.ctb/stream.0", (long)(packet_at[7] + damages[i].offset), kept, damages[i].size);
+		patch_file("t.ctb/stream.0", (long)(packet_at[7] + damages[i].offset), kept,
+			   damages[i].size);
 	}
 	assert_reads("t.ctb", 0, COUNT);
 }
@@ -216,7 +224,8 @@ static void a_packet_that_is_being_written(void **state)
 		for (unsigned i = 0; i < first + has_event; i++)
 			assert_int_equal(next_number(&r), i);
 		file = fopen("t.ctb/stream.0", "a");
-		assert_int_equal(fwrite(bytes.data + size, 1, bytes.size - size, file), bytes.size - size);
+		assert_int_equal(fwrite(bytes.data + size, 1, bytes.size - size, file),
+				 bytes.size - size);
 		assert_int_equal(fclose(file), 0);
 		for (unsigned i = first + has_event; i < COUNT; i++)
 			assert_int_equal(next_number(&r), i);
@@ -252,7 +261,8 @@ static void gaps_are_told(void **state)
 
 #define CLAIMED (1u << 20)
 
-/* Heads one behind the other that each claim a large packet: read in time that does not grow with its square. */
+/* Heads one behind the other that each claim a large packet: read in time that does not grow with
+ * its square. */
 static void nested_heads_end(void **state)
 {
 	struct fixture *f = *state;

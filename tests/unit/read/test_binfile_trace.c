@@ -1,5 +1,6 @@
 /*
- * test_binfile_trace.c - the metadata of a BINFILE trace: classes by their number, also those that come while it is read, and damage.
+ * test_binfile_trace.c - the metadata of a BINFILE trace: classes by their number, also those that
+ * come while it is read, and damage.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +17,13 @@ static void write_event(struct fixture *f, const char *component, unsigned id)
 }
 
 /* As the metadata are now. */
-static const struct ct_binfile_class *find(struct ct_binfile_trace *trace, struct ct_sources *sources, const char *component)
+static const struct ct_binfile_class *find(struct ct_binfile_trace *trace,
+					   struct ct_sources *sources, const char *component)
 {
 	(void)ct_binfile_trace_grow(trace, sources);
 	for (uint32_t index = 1; index < ct_schema_count(trace->schema); index++) {
-		const struct ct_binfile_class *known = ct_binfile_class(trace, sources, ct_schema_at(trace->schema, index)->number);
+		const struct ct_binfile_class *known = ct_binfile_class(
+			trace, sources, ct_schema_at(trace->schema, index)->number);
 
 		assert_non_null(known);
 		if (strcmp(known->class->component, component) == 0)
@@ -50,7 +53,8 @@ static void classes_by_their_number(void **state)
 	assert_int_equal(known->shape.size, CT_EVENT_HEAD + 2);
 	assert_int_equal(known->shape.counted_width, 2);
 	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->shape.size, 0);
-	/* Numbers that the metadata lack: of no class, of a place among a class's items, behind the table. */
+	/* Numbers that the metadata lack: of no class, of a place among a class's items, behind the
+	 * table. */
 	assert_null(ct_binfile_class(trace, &r.sources, 0));
 	assert_null(ct_binfile_class(trace, &r.sources, CT_CLASS_MARK));
 	assert_null(ct_binfile_class(trace, &r.sources, known->number + 1));
@@ -91,11 +95,14 @@ static void a_step_of_the_clock_is_told_once(void **state)
 		event.time_ns -= clock.set_back_ns;
 		assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
 		if (i == 0)
-			assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace), CTRACE_OK);
+			assert_int_equal(ct_binfile_trace_open(&r.sources, "t.ctb", &trace),
+					 CTRACE_OK);
 		assert_non_null(find(trace, &r.sources, component));
 		assert_int_equal(r.reports, i < 2 ? 0 : 1);
 		if (i == 1)
-			clock = (struct ctrace_clock){ .steps = 1, .total_ns = -2000000000, .set_back_ns = 2000000000 };
+			clock = (struct ctrace_clock){ .steps = 1,
+						       .total_ns = -2000000000,
+						       .set_back_ns = 2000000000 };
 	}
 	assert_string_equal(
 		r.last_message,
@@ -124,7 +131,8 @@ static void what_the_filter_makes_of_classes(void **state)
 	assert_int_equal(find(trace, &r.sources, "A")->filter_result, CT_FILTER_RESULT_ALWAYS);
 	assert_int_equal(find(trace, &r.sources, "B")->filter_result, CT_FILTER_RESULT_NEVER);
 	/* Of a generic event, each must be asked. */
-	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->filter_result, CT_FILTER_RESULT_MAYBE);
+	assert_int_equal(ct_binfile_class(trace, &r.sources, CT_CLASS_ANY)->filter_result,
+			 CT_FILTER_RESULT_MAYBE);
 	ct_binfile_trace_unref(trace);
 	ct_sources_fini(&r.sources);
 	ct_filter_destroy(filter);
@@ -199,9 +207,12 @@ static void damaged_metadata_cost_the_classes_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_step_of_the_clock_is_told_once), TEST(classes_by_their_number),
-		TEST(what_the_filter_makes_of_classes), TEST(what_is_no_trace_of_ours),
-		TEST(a_growing_trace_is_read_on),       TEST(damaged_metadata_cost_the_classes_behind),
+		TEST(a_step_of_the_clock_is_told_once),
+		TEST(classes_by_their_number),
+		TEST(what_the_filter_makes_of_classes),
+		TEST(what_is_no_trace_of_ours),
+		TEST(a_growing_trace_is_read_on),
+		TEST(damaged_metadata_cost_the_classes_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

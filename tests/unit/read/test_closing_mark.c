@@ -1,5 +1,6 @@
 /*
- * test_closing_mark.c - what the files of a closed trace lack is reported once, with its place; what is being replaced is no damage.
+ * test_closing_mark.c - what the files of a closed trace lack is reported once, with its place;
+ * what is being replaced is no damage.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +15,9 @@ static void note(const struct ct_read_note *note, void *user)
 
 	(void)user;
 	note_report(note, &found);
-	(void)snprintf(all + size, sizeof all - size, "%s %s %u %u %s\n", note->trouble == CT_TROUBLE_UNREAD ? "unread" : "damage",
-		       note->path, (unsigned)note->offset, (unsigned)note->bytes, note->message);
+	(void)snprintf(all + size, sizeof all - size, "%s %s %u %u %s\n",
+		       note->trouble == CT_TROUBLE_UNREAD ? "unread" : "damage", note->path,
+		       (unsigned)note->offset, (unsigned)note->bytes, note->message);
 }
 
 static void check(const char *only)
@@ -49,13 +51,16 @@ static void make_three(struct fixture *f)
 	char *mark;
 
 	make(f);
-	assert_int_equal(system("cp t.ctb/stream.0 t.ctb/stream.1 && cp t.ctb/stream.0 t.ctb/stream.lost"), 0);
+	assert_int_equal(
+		system("cp t.ctb/stream.0 t.ctb/stream.1 && cp t.ctb/stream.0 t.ctb/stream.lost"),
+		0);
 	assert_int_equal(ct_os_read_file("t.ctb/metadata", (size_t)1 << 20, &text), CTRACE_OK);
 	mark = memmem(text.data, text.size, "/* closed\n", 10);
 	assert_non_null(mark);
 	text.size = (size_t)(mark - text.data);
-	ct_buf_add_format(&text, "/* closed\nstream.0 %zu 5\nstream.1 %zu\nstream.lost %zu 100\n*/\n", packet_at[PACKETS],
-			  packet_at[PACKETS], packet_at[PACKETS]);
+	ct_buf_add_format(&text,
+			  "/* closed\nstream.0 %zu 5\nstream.1 %zu\nstream.lost %zu 100\n*/\n",
+			  packet_at[PACKETS], packet_at[PACKETS], packet_at[PACKETS]);
 	put_file("t.ctb/metadata", &text);
 	ct_buf_fini(&text);
 }
@@ -88,19 +93,22 @@ static void what_is_missing(void **state)
 	cut = (unsigned)packet_at[7];
 	assert_int_equal(system("rm t.ctb/stream.lost && : >t.ctb/stream.0"), 0);
 	assert_int_equal(truncate("t.ctb/stream.1", (off_t)cut), 0);
-	(void)snprintf(wanted, sizeof wanted,
-		       "unread t.ctb/stream.0 0 0 the file is empty; metadata says that it had %u bytes\n"
-		       "damage t.ctb/stream.1 %u %u the file ends here; metadata says that it had %u bytes\n"
-		       "unread t.ctb/stream.lost 0 0 the file is missing; metadata says that it had %u bytes\n",
-		       size, cut, size - cut, size, size);
+	(void)snprintf(
+		wanted, sizeof wanted,
+		"unread t.ctb/stream.0 0 0 the file is empty; metadata says that it had %u bytes\n"
+		"damage t.ctb/stream.1 %u %u the file ends here; metadata says that it had %u bytes\n"
+		"unread t.ctb/stream.lost 0 0 the file is missing; metadata says that it had %u bytes\n",
+		size, cut, size - cut, size, size);
 	assert_found(NULL, wanted);
 	*(strchr(wanted, '\n') + 1) = '\0';
 	assert_found("stream.0", wanted);
 	assert_found("stream.10", "");
 	/* A compressed one that is empty is as bad. */
 	assert_int_equal(system("rm t.ctb/stream.0 && : >t.ctb/stream.0.zst"), 0);
-	(void)snprintf(wanted, sizeof wanted, "unread t.ctb/stream.0.zst 0 0 the file is empty; metadata says that it had %u bytes\n",
-		       size);
+	(void)snprintf(
+		wanted, sizeof wanted,
+		"unread t.ctb/stream.0.zst 0 0 the file is empty; metadata says that it had %u bytes\n",
+		size);
 	assert_found("stream.0.zst", wanted);
 }
 
@@ -159,7 +167,7 @@ static void hostile_marks(void **state)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Meanwhile
  */
 
@@ -197,7 +205,8 @@ static void about_to_be_replaced(void **state)
 		struct ct_file_id id;
 
 		(void)close(end[1]);
-		if (ct_bin_lock_open(directory, CT_BIN_TEMPORARY, O_CREAT, &fd, &id) != CTRACE_OK || write(ready[1], "x", 1) != 1)
+		if (ct_bin_lock_open(directory, CT_BIN_TEMPORARY, O_CREAT, &fd, &id) != CTRACE_OK ||
+		    write(ready[1], "x", 1) != 1)
 			_exit(1);
 		(void)!read(end[0], &byte, 1);
 		_exit(0);
@@ -215,8 +224,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_as_the_mark_says),       TEST(what_is_missing),      TEST(without_a_mark), TEST(hostile_marks),
-		TEST(removed_and_replaced_meanwhile), TEST(about_to_be_replaced),
+		TEST(what_is_as_the_mark_says),
+		TEST(what_is_missing),
+		TEST(without_a_mark),
+		TEST(hostile_marks),
+		TEST(removed_and_replaced_meanwhile),
+		TEST(about_to_be_replaced),
 	};
 
 	return cmocka_run_group_tests_name("read/closing_mark", tests, NULL, NULL);

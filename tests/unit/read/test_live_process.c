@@ -1,5 +1,6 @@
 /*
- * test_live_process.c - one live process is followed: its rings and names as they come, and whatever it says of itself.
+ * test_live_process.c - one live process is followed: its rings and names as they come, and
+ * whatever it says of itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,8 @@ static uint32_t seen(struct ct_live_process *process, uint32_t ring)
 
 	if (!ct_live_ring_first(process->rings[ring], &stamp, &event))
 		return UINT32_MAX;
-	assert_true(stamp.time_ns <= ct_clock_wall_ns() + 1000000 && stamp.time_ns > ct_clock_wall_ns() - 60000000000u);
+	assert_true(stamp.time_ns <= ct_clock_wall_ns() + 1000000 &&
+		    stamp.time_ns > ct_clock_wall_ns() - 60000000000u);
 	ct_live_ring_pop(process->rings[ring]);
 	return event.head.event_id;
 }
@@ -84,7 +86,8 @@ static void rings_come(void **state)
 	assert_int_equal(seen(process, 0), 6);
 	assert_int_equal(seen(process, 0), 7);
 	assert_int_equal(seen(process, 0), UINT32_MAX);
-	assert_int_equal(seen(process, 1), 100); /* a ring that comes later is new to us from its beginning */
+	/* a ring that comes later is new to us from its beginning */
+	assert_int_equal(seen(process, 1), 100);
 	ct_live_process_close(process);
 
 	process = follow(&s, true);
@@ -143,9 +146,11 @@ static void names(void **state)
 	tell_name(&s, 3, longest);
 	assert_string_equal(ct_live_process_name(process, 3), longest);
 	tell_name(&s, 4, "x");
-	tell(&s, (struct message){ .order = SPOIL, .component = 4, .first = 0xFFFFFFFF, .count = 5 });
+	tell(&s,
+	     (struct message){ .order = SPOIL, .component = 4, .first = 0xFFFFFFFF, .count = 5 });
 	assert_null(ct_live_process_name(process, 4));
-	tell(&s, (struct message){ .order = SPOIL, .component = 4, .first = 1000, .count = 5 }); /* past the file's end, or NULs */
+	/* past the file's end, or NULs */
+	tell(&s, (struct message){ .order = SPOIL, .component = 4, .first = 1000, .count = 5 });
 	assert_null(ct_live_process_name(process, 4));
 	ct_live_process_close(process);
 	subject_end(&s, true);
@@ -251,7 +256,9 @@ static void hostile_words(void **state)
 	/* A clock that was never written: the event has no time, and is seen. */
 	version = words.sync.version + 1;
 	tell_put(&s, 0, 1, 1);
-	poke_file(path, offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version), &version, sizeof version);
+	poke_file(path,
+		  offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version),
+		  &version, sizeof version);
 	assert_true(ct_live_process_look(process, &options, &look));
 	assert_int_equal(seen(process, 0), 1);
 	ct_live_process_close(process);
@@ -262,8 +269,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(rings_come),    TEST(the_rest_after_its_end), TEST(names),         TEST(losses),
-		TEST(who_is_wanted), TEST(who_cannot_be_followed), TEST(hostile_words),
+		TEST(rings_come),    TEST(the_rest_after_its_end), TEST(names),
+		TEST(losses),        TEST(who_is_wanted),          TEST(who_cannot_be_followed),
+		TEST(hostile_words),
 	};
 
 	return cmocka_run_group_tests_name("read/live_process", tests, NULL, NULL);

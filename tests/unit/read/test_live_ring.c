@@ -1,5 +1,6 @@
 /*
- * test_live_ring.c - one ring is followed: all of it, in order, and never a byte that the producer has written over meanwhile.
+ * test_live_ring.c - one ring is followed: all of it, in order, and never a byte that the producer
+ * has written over meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +54,9 @@ static void make(size_t capacity, uint32_t overflow)
 
 static void follow(bool from_start)
 {
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, from_start), CTRACE_OK);
+	assert_int_equal(
+		ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, from_start),
+		CTRACE_OK);
 }
 
 static void end(void)
@@ -262,7 +265,8 @@ static void what_is_being_written_is_not_read(void **state)
 	from = ring.head->head;
 	to = ring.head->window;
 	assert_true(to > from && to - from < capacity / 4);
-	memset(ring.data + (from & (capacity - 1)), 0x55, to - from); /* over what was there a round before */
+	/* over what was there a round before */
+	memset(ring.data + (from & (capacity - 1)), 0x55, to - from);
 	assert_true(ct_live_ring_look(&followed, &look));
 	first = first_behind(totals.missed_bytes + places[499] + 1024);
 	assert_true(places[first] >= to - capacity);
@@ -313,16 +317,21 @@ static void no_room(void **state)
 static void not_to_be_followed(void **state)
 {
 	(void)state;
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(symlink("/etc/passwd", "run/s/ring.4"), 0);
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 4, &classes, false), CTRACE_DENIED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 4, &classes, false),
+			 CTRACE_DENIED);
 	assert_int_equal(mkfifo("run/s/ring.5", 0600), 0);
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 5, &classes, false), CTRACE_DAMAGED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 5, &classes, false),
+			 CTRACE_DAMAGED);
 	put_file("run/s/ring.6", "short", 5);
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 6, &classes, false), CTRACE_DAMAGED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 6, &classes, false),
+			 CTRACE_DAMAGED);
 	make(CAPACITY, CT_OVERFLOW_OVERWRITE);
 	ring.head->is_flight = 1;
-	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false), CTRACE_UNSUPPORTED);
+	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false),
+			 CTRACE_UNSUPPORTED);
 	ct_ring_close(&ring);
 }
 
@@ -380,7 +389,8 @@ static void damage_is_passed_over(void **state)
 	end();
 }
 
-/* A head whose bytes were not all new when it was read speaks of half an event; the next look has the rest. */
+/* A head whose bytes were not all new when it was read speaks of half an event; the next look has
+ * the rest. */
 static void half_an_event_is_waited_for(void **state)
 {
 	uint64_t whole;

@@ -39,7 +39,8 @@ static void many_streams_hold_little_memory(void **state)
 	for (uint32_t i = 0; i < STREAMS; i++)
 		streams[i].id = i;
 	for (unsigned i = 0; i < ROUNDS * STREAMS; i++)
-		assert_int_equal(write_numbered(f, &streams[i * 7 % STREAMS], next++, 1), CTRACE_OK);
+		assert_int_equal(write_numbered(f, &streams[i * 7 % STREAMS], next++, 1),
+				 CTRACE_OK);
 	fixture_close(f);
 	reading_init(&r);
 	r.sources.may_hold = (size_t)1 << 20; /* eight windows */

@@ -1,5 +1,6 @@
 /*
- * test_packet_index.c - finding a time in a stream file: exact where the file is whole, never too late where it is not, and cheap.
+ * test_packet_index.c - finding a time in a stream file: exact where the file is whole, never too
+ * late where it is not, and cheap.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -71,8 +72,10 @@ static void write_at(int fd, const void *bytes, size_t size, uint64_t at)
 	assert_int_equal(pwrite(fd, bytes, size, (off_t)at), size);
 }
 
-/* count packets of sizes between least and most; what is behind their heads is filled with `filler`, from its beginning each time. */
-static void make(struct stream *stream, uint32_t count, size_t least, size_t most, const void *filler, size_t filler_size)
+/* count packets of sizes between least and most; what is behind their heads is filled with
+ * `filler`, from its beginning each time. */
+static void make(struct stream *stream, uint32_t count, size_t least, size_t most,
+		 const void *filler, size_t filler_size)
 {
 	unsigned char *packet = malloc(most);
 	uint32_t random = 1;
@@ -86,7 +89,8 @@ static void make(struct stream *stream, uint32_t count, size_t least, size_t mos
 		size = least + (random >> 8) % (most - least + 1);
 		head = head_of(i, size);
 		memset(packet, 0, size);
-		for (size_t at = CT_PACKET_HEAD; filler_size > 0 && at + filler_size <= size; at += filler_size)
+		for (size_t at = CT_PACKET_HEAD; filler_size > 0 && at + filler_size <= size;
+		     at += filler_size)
 			memcpy(packet + at, filler, filler_size);
 		ct_packet_head_put(packet, &head);
 		write_at(stream->fd, packet, size, stream->size);
@@ -220,7 +224,8 @@ static void ten_gigabytes_take_few_reads(void **state)
 	assert_few_reads(*state, 300);
 }
 
-/* Events that take 26 MB each, and the largest there are: heads are far from each other, and there are few of them. */
+/* Events that take 26 MB each, and the largest there are: heads are far from each other, and there
+ * are few of them. */
 static void packets_of_large_events(void **state)
 {
 	struct stream *stream = *state;
@@ -243,14 +248,16 @@ static void the_last_packet_may_be_the_largest(void **state)
 	assert_int_equal(last.begin_ns, T0 + 2 * STEP);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Both ends
  */
 
-static enum ctrace_status ends_of(const struct stream *stream, uint64_t *out_first_ns, uint64_t *out_last_ns, uint32_t *out_reads)
+static enum ctrace_status ends_of(const struct stream *stream, uint64_t *out_first_ns,
+				  uint64_t *out_last_ns, uint32_t *out_reads)
 {
 	struct ct_packet_head first = { 0 }, last = { 0 };
-	enum ctrace_status status = ct_packet_index_ends(stream->fd, uuid, &first, &last, out_reads);
+	enum ctrace_status status =
+		ct_packet_index_ends(stream->fd, uuid, &first, &last, out_reads);
 
 	*out_first_ns = first.begin_ns;
 	*out_last_ns = last.begin_ns;
@@ -293,19 +300,20 @@ static void an_end_that_is_no_packet_is_damaged(void **state)
 	assert_int_equal(ends_of(stream, &first_ns, &last_ns, &reads), CTRACE_DAMAGED);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Damage: what is found is the packet, or a place before it from which nothing is passed over
  */
 
-static void assert_not_too_late(const struct stream *stream, uint64_t since_ns, uint64_t hole_from, uint64_t hole_to)
+static void assert_not_too_late(const struct stream *stream, uint64_t since_ns, uint64_t hole_from,
+				uint64_t hole_to)
 {
 	uint64_t offset = find(stream, since_ns).offset;
 	uint64_t exact = stream->at[wanted(stream, since_ns)];
 
 	/* At the packet, or at the damage before it. */
 	if (offset != exact && !(offset < exact && offset <= hole_to && exact > hole_from))
-		fail_msg("since %llu: at %llu, not %llu", (unsigned long long)(since_ns - T0), (unsigned long long)offset,
-			 (unsigned long long)exact);
+		fail_msg("since %llu: at %llu, not %llu", (unsigned long long)(since_ns - T0),
+			 (unsigned long long)offset, (unsigned long long)exact);
 }
 
 static void damage(struct stream *stream, uint64_t from, uint64_t to)
@@ -315,7 +323,8 @@ static void damage(struct stream *stream, uint64_t from, uint64_t to)
 	for (uint64_t at = from; at < to; at++)
 		write_at(stream->fd, &byte, 1, at);
 	for (uint32_t i = 0; i <= 200; i++)
-		assert_not_too_late(stream, T0 + (uint64_t)stream->count * STEP / 200 * i, from, to);
+		assert_not_too_late(stream, T0 + (uint64_t)stream->count * STEP / 200 * i, from,
+				    to);
 }
 
 static void a_damaged_packet_in_the_middle(void **state)
@@ -369,7 +378,7 @@ static void a_file_that_ends_inside_a_packet(void **state)
 	assert_int_equal(find(stream, T0 + 500 * STEP + 1).offset, stream->at[500]);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Packets as the data of packets
  */
 
@@ -389,7 +398,8 @@ static void copies_of_packets_are_not_taken_for_packets(void **state)
 		assert_not_too_late(stream, T0 + 1500 * STEP / 50 * i, 0, 0);
 }
 
-/* Heads of another trace, and heads that nothing follows, everywhere: it may give up, but in bounded time and at a packet. */
+/* Heads of another trace, and heads that nothing follows, everywhere: it may give up, but in
+ * bounded time and at a packet. */
 static void hostile_heads_cost_a_bounded_number_of_reads(void **state)
 {
 	struct stream *stream = *state;

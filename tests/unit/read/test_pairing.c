@@ -142,13 +142,15 @@ static void an_exit_that_is_missing(void **state)
 
 static void set_number(struct pairs *p, unsigned index, uint64_t value, uint32_t size)
 {
-	p->items[index] = (struct ctrace_event_item){ CTRACE_TYPE_COMP5, size, "\0\0\0\0\0\0\0", value };
+	p->items[index] =
+		(struct ctrace_event_item){ CTRACE_TYPE_COMP5, size, "\0\0\0\0\0\0\0", value };
 	p->item_count = 2;
 }
 
 static void set_text(struct pairs *p, unsigned index, const char *text)
 {
-	p->items[index] = (struct ctrace_event_item){ CTRACE_TYPE_TEXT, (uint32_t)strlen(text), text, 0 };
+	p->items[index] =
+		(struct ctrace_event_item){ CTRACE_TYPE_TEXT, (uint32_t)strlen(text), text, 0 };
 	p->item_count = 2;
 }
 
@@ -214,7 +216,8 @@ static void the_oldest_is_given_up(void **state)
 	}
 }
 
-/* Entries of one key that never end cost no more than others, and do not take the depth beyond what is open. */
+/* Entries of one key that never end cost no more than others, and do not take the depth beyond what
+ * is open. */
 static void a_thread_that_only_enters(void **state)
 {
 	struct pairs *p = *state;
@@ -251,7 +254,8 @@ static uint32_t model_depth(const struct model *m, uint32_t tid)
 	return depth;
 }
 
-static void model_exit(struct model *m, const struct pairs *p, uint32_t id, uint32_t tid, uint64_t now)
+static void model_exit(struct model *m, const struct pairs *p, uint32_t id, uint32_t tid,
+		       uint64_t now)
 {
 	unsigned at = m->count;
 

@@ -61,7 +61,8 @@ static void views_say_whose_they_are(void **state)
 	ct_reader_destroy(reader);
 }
 
-/* Generations of one process's trace are of one source process; another process's are of another. */
+/* Generations of one process's trace are of one source process; another process's are of another.
+ */
 static void one_process_one_source_process(void **state)
 {
 	struct fixture *f = *state;
@@ -99,7 +100,8 @@ static void what_the_filter_drops_still_counts(void **state)
 	make_trace(f, "a.ctb", 0, 100, 7);
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_filter *filter = filter_of(rows[i].filter);
-		struct ct_reader *reader = reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
+		struct ct_reader *reader =
+			reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
 
 		assert_int_equal(count_events(reader), rows[i].accepted);
 		assert_int_equal(ct_reader_totals(reader)->events, rows[i].read);
@@ -143,14 +145,19 @@ static void reading_begins_again(void **state)
 
 static void a_live_event_is_a_view(void **state)
 {
-	static const struct ct_source_process source_process = { .host = "h", .program = "p", .jobname = "J", .path = "" };
-	struct ctrace_event event = { .component = "APP", .component_size = 3, .event_id = 5, .level = CTRACE_WARN };
+	static const struct ct_source_process source_process = {
+		.host = "h", .program = "p", .jobname = "J", .path = ""
+	};
+	struct ctrace_event event = {
+		.component = "APP", .component_size = 3, .event_id = 5, .level = CTRACE_WARN
+	};
 	struct ct_filter *filter = filter_of("event == 5 && job == \"J\"");
 	struct ct_reader *reader;
 	const struct ct_view *view;
 
 	(void)state;
-	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader), CTRACE_OK);
+	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader),
+			 CTRACE_OK);
 	view = ct_reader_take(reader, &event, &source_process);
 	assert_non_null(view);
 	assert_int_equal(view->sequence, 1);
@@ -165,16 +172,30 @@ static void a_live_event_is_a_view(void **state)
 static void live_events_are_paired(void **state)
 {
 	static const char text[] = "component: APP\nevents: {1: {mnemonic: IN, exit: 2}, 2: OUT}\n";
-	static const struct ct_source_process one = { .index = 7, .path = "" }, other = { .index = 8, .path = "" };
-	struct ctrace_event in = { .component = "APP", .component_size = 3, .event_id = 1, .time_ns = 100, .pid = 1, .tid = 1 };
-	struct ctrace_event out = { .component = "APP", .component_size = 3, .event_id = 2, .time_ns = 350, .pid = 1, .tid = 1 };
+	static const struct ct_source_process one = { .index = 7, .path = "" },
+					      other = { .index = 8, .path = "" };
+	struct ctrace_event in = { .component = "APP",
+				   .component_size = 3,
+				   .event_id = 1,
+				   .time_ns = 100,
+				   .pid = 1,
+				   .tid = 1 };
+	struct ctrace_event out = { .component = "APP",
+				    .component_size = 3,
+				    .event_id = 2,
+				    .time_ns = 350,
+				    .pid = 1,
+				    .tid = 1 };
 	struct ct_filter *filter = filter_of("duration > 200ns");
 	struct ct_catalog *catalog = view_catalog("app.yaml", text);
 	struct ct_reader *reader;
 	const struct ct_view *view;
 
 	(void)state;
-	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter, .catalog = catalog }, &reader), CTRACE_OK);
+	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter,
+								       .catalog = catalog },
+					  &reader),
+			 CTRACE_OK);
 	assert_null(ct_reader_take(reader, &in, &one));
 	/* The same thread of another process has not begun it. */
 	assert_null(ct_reader_take(reader, &out, &other));
@@ -197,7 +218,8 @@ static uint64_t bytes_read(void)
 	return bytes;
 }
 
-/* The last events of a trace of many packets: only its end is read, and it is what all of it ends with. */
+/* The last events of a trace of many packets: only its end is read, and it is what all of it ends
+ * with. */
 static void from_a_time_on_little_is_read(void **state)
 {
 	struct fixture *f = *state;

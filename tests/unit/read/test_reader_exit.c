@@ -1,5 +1,6 @@
 /*
- * test_reader_exit.c - exits: found by name, called with what they were promised, judged by what they answer.
+ * test_reader_exit.c - exits: found by name, called with what they were promised, judged by what
+ * they answer.
  *
  * Their code is compiled here: tests/golden/ipcs/codes.c answers what its options say.
  *
@@ -25,7 +26,8 @@ static bool compile(const char *source, const char *name)
 {
 	char command[9000];
 
-	(void)snprintf(command, sizeof command, "gcc -shared -fPIC -I'%s/include' -o '%s' '%s/%s' && chmod 755 '%s'",
+	(void)snprintf(command, sizeof command,
+		       "gcc -shared -fPIC -I'%s/include' -o '%s' '%s/%s' && chmod 755 '%s'",
 		       getenv("CTRACE_SOURCE"), name, getenv("CTRACE_SOURCE"), source, name);
 	return system(command) == 0;
 }
@@ -33,7 +35,8 @@ static bool compile(const char *source, const char *name)
 static int setup(void **state)
 {
 	(void)state;
-	if (getcwd(directory, sizeof directory) == NULL || !compile("tests/golden/ipcs/codes.c", "CODES.so"))
+	if (getcwd(directory, sizeof directory) == NULL ||
+	    !compile("tests/golden/ipcs/codes.c", "CODES.so"))
 		return -1;
 	return compile("examples/reader-exit/culprit.c", "culprit.so") ? 0 : -1;
 }
@@ -69,8 +72,10 @@ static void answers(void **state)
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
 		struct ct_reader_exit exit;
 
-		assert_int_equal(ct_reader_exit_open(&exit, cases[i].kind, directory, "CODES"), CTRACE_OK);
-		if (call(&exit, cases[i].options) != cases[i].first || call(&exit, cases[i].options) != cases[i].second)
+		assert_int_equal(ct_reader_exit_open(&exit, cases[i].kind, directory, "CODES"),
+				 CTRACE_OK);
+		if (call(&exit, cases[i].options) != cases[i].first ||
+		    call(&exit, cases[i].options) != cases[i].second)
 			fail_msg("%s", cases[i].options);
 		ct_reader_exit_close(&exit);
 	}
@@ -81,7 +86,8 @@ static void reading_again_ends(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "codes"), CTRACE_OK); /* in any case */
+	/* in any case */
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "codes"), CTRACE_OK);
 	for (unsigned i = 0; i < CT_EXIT_REREADS; i++)
 		assert_int_equal(call(&exit, "4"), CT_EXIT_AGAIN);
 	assert_int_equal(call(&exit, "4"), CT_EXIT_UNDEFINED);
@@ -113,7 +119,8 @@ static void what_an_exit_is_told(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, directory, "CULPRIT"), CTRACE_OK);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, directory, "CULPRIT"),
+			 CTRACE_OK);
 	assert_int_equal(ct_reader_exit_call(&exit, &view, &context), CT_EXIT_SHOW);
 	assert_string_equal(printed, "    255 in thread 4712 of RTS32: 1 items, 3 bytes");
 	view.event.item_count = 0;
@@ -126,14 +133,19 @@ static void what_is_not_loaded(void **state)
 	struct ct_reader_exit exit;
 
 	(void)state;
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "NONE"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "NONE"),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(call(&exit, ""), CT_EXIT_SHOW);
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, NULL, "CODES"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, NULL, "CODES"),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(call(&exit, ""), CT_EXIT_HIDE);
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "../x"), CTRACE_NOT_FOUND);
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, ""), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "../x"),
+			 CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, ""),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(chmod("CODES.so", 0777), 0); /* anybody could have written it */
-	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "CODES"), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FILTER, directory, "CODES"),
+			 CTRACE_NOT_FOUND);
 	assert_int_equal(chmod("CODES.so", 0755), 0);
 }
 

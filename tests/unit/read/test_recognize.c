@@ -45,7 +45,9 @@ static void directories_devices_and_nothing(void **state)
 	(void)state;
 	assert_null(ct_path_recognize("nothing"));
 	assert_null(ct_path_recognize("nothing/below"));
-	assert_int_equal(system("mkdir -p empty lacking run && touch lacking/stream.0 run/session run/ring.0 ring.1"), 0);
+	assert_int_equal(
+		system("mkdir -p empty lacking run && touch lacking/stream.0 run/session run/ring.0 ring.1"),
+		0);
 	assert_non_null(strstr(ct_path_recognize("empty"), "holds no trace"));
 	assert_non_null(strstr(ct_path_recognize("lacking"), "metadata"));
 	assert_non_null(strstr(ct_path_recognize("run/ring.0"), "name the directory"));
@@ -60,9 +62,12 @@ static void why_a_file_cannot_be_read(void **state)
 	(void)state;
 	assert_int_equal(system("mkfifo pipe && touch plain && ln -s plain link"), 0);
 	assert_null(ct_path_unreadable("plain", why));
-	assert_string_equal(ct_path_unreadable("pipe", why), "it cannot be read: it is no regular file");
-	assert_string_equal(ct_path_unreadable("link", why), "it cannot be read: it is a link, and links are not followed");
-	assert_string_equal(ct_path_unreadable("nothing", why), "it cannot be read: No such file or directory");
+	assert_string_equal(ct_path_unreadable("pipe", why),
+			    "it cannot be read: it is no regular file");
+	assert_string_equal(ct_path_unreadable("link", why),
+			    "it cannot be read: it is a link, and links are not followed");
+	assert_string_equal(ct_path_unreadable("nothing", why),
+			    "it cannot be read: No such file or directory");
 }
 
 int main(void)

@@ -25,7 +25,9 @@ static void a_trace_a_stream_a_directory_of_traces(void **state)
 	assert_int_equal(mkdir("all", 0700), 0);
 	make_trace(f, "all/a.ctb", 0, 5, 5);
 	make_trace(f, "all/b.ctb", 5, 5, 5);
-	assert_int_equal(system("touch all/file; mkdir all/empty; ln -s b.ctb link.ctb; ln -s all/b.ctb link"), 0);
+	assert_int_equal(
+		system("touch all/file; mkdir all/empty; ln -s b.ctb link.ctb; ln -s all/b.ctb link"),
+		0);
 	assert_reads("all/a.ctb", 0, 5);
 	assert_reads("all/a.ctb/", 0, 5);
 	assert_reads("all/b.ctb/stream.0", 5, 5);
@@ -40,7 +42,8 @@ static void a_trace_a_stream_a_directory_of_traces(void **state)
 
 static void what_is_none_of_them(void **state)
 {
-	static const char *const names[] = { "nothing", "file", "empty", "stream.0", "", "/dev/null", "999999999999", "-1" };
+	static const char *const names[] = { "nothing", "file",      "empty",        "stream.0",
+					     "",        "/dev/null", "999999999999", "-1" };
 	struct fixture *f = *state;
 	size_t count;
 
@@ -57,8 +60,9 @@ static void traces_of_others_are_unsupported(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(system("mkdir other; printf '/* CTF 1.8 */\\ntrace { major = 2; };' > other/metadata; touch other/stream.0"),
-			 0);
+	assert_int_equal(
+		system("mkdir other; printf '/* CTF 1.8 */\\ntrace { major = 2; };' > other/metadata; touch other/stream.0"),
+		0);
 	assert_int_equal(add("other", &count), CTRACE_UNSUPPORTED);
 	assert_int_equal(add("other/stream.0", &count), CTRACE_UNSUPPORTED);
 	/* In a directory it is reported, and what else is there is read. */
@@ -109,9 +113,13 @@ static void a_directory_that_may_not_be_read(void **state)
 	ct_sources_fini(&r.sources);
 }
 
-static enum ct_filter_result filter_result_of(const struct ct_sources *sources, uint32_t event_id, uint32_t level)
+static enum ct_filter_result filter_result_of(const struct ct_sources *sources, uint32_t event_id,
+					      uint32_t level)
 {
-	struct ct_view view = { .event = { .component = "APP", .component_size = 3, .event_id = event_id, .level = level } };
+	struct ct_view view = { .event = { .component = "APP",
+					   .component_size = 3,
+					   .event_id = event_id,
+					   .level = level } };
 
 	return ct_sources_class(sources, &view);
 }
@@ -129,14 +137,18 @@ static void ends_of_spans_are_needed_as_far_as_one_is_shown(void **state)
 	struct ct_catalog *catalog = view_catalog("app.yaml", text);
 	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
-	struct ct_sources sources = { .catalog = catalog, .has_pairs = true, .pairs_are_shown = true };
+	struct ct_sources sources = { .catalog = catalog,
+				      .has_pairs = true,
+				      .pairs_are_shown = true };
 
 	(void)state;
 	assert_int_equal(ct_filter_parse("level >= warn", 0, &filter, &diagnostic), CTRACE_OK);
 	sources.filter = filter;
 	assert_int_equal(filter_result_of(&sources, 2, CTRACE_WARN), CT_FILTER_RESULT_ALWAYS);
-	assert_int_equal(filter_result_of(&sources, 1, CTRACE_INFO), CT_FILTER_RESULT_MAYBE); /* its exit is shown */
-	assert_int_equal(filter_result_of(&sources, 3, CTRACE_INFO), CT_FILTER_RESULT_MAYBE); /* at what level END is nobody knows */
+	/* its exit is shown */
+	assert_int_equal(filter_result_of(&sources, 1, CTRACE_INFO), CT_FILTER_RESULT_MAYBE);
+	/* at what level END is nobody knows */
+	assert_int_equal(filter_result_of(&sources, 3, CTRACE_INFO), CT_FILTER_RESULT_MAYBE);
 	assert_int_equal(filter_result_of(&sources, 5, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
 	assert_int_equal(filter_result_of(&sources, 6, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
 	assert_int_equal(filter_result_of(&sources, 9, CTRACE_DEBUG), CT_FILTER_RESULT_NEVER);
@@ -153,12 +165,14 @@ static void hostile_run_directory_is_refused(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(system("mkdir -p run/12.0; head -c 100000 /dev/urandom > run/12.0/session"), 0);
+	assert_int_equal(
+		system("mkdir -p run/12.0; head -c 100000 /dev/urandom > run/12.0/session"), 0);
 	assert_int_not_equal(add("run/12.0", &count), CTRACE_OK);
 	assert_int_equal(count, 0);
 }
 
-/* Directories beside the name that have the number of their process are read with it, once; copies that are merely numbered are not. */
+/* Directories beside the name that have the number of their process are read with it, once; copies
+ * that are merely numbered are not. */
 static void directories_of_processes_beside_a_name(void **state)
 {
 	struct reading r;
@@ -185,10 +199,14 @@ static void directories_of_processes_beside_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_trace_a_stream_a_directory_of_traces), TEST(what_is_none_of_them),
-		TEST(traces_of_others_are_unsupported),    TEST(generations_by_what_they_have_in_common),
-		TEST(a_directory_that_may_not_be_read),       TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
-		TEST(hostile_run_directory_is_refused),       TEST(directories_of_processes_beside_a_name),
+		TEST(a_trace_a_stream_a_directory_of_traces),
+		TEST(what_is_none_of_them),
+		TEST(traces_of_others_are_unsupported),
+		TEST(generations_by_what_they_have_in_common),
+		TEST(a_directory_that_may_not_be_read),
+		TEST(ends_of_spans_are_needed_as_far_as_one_is_shown),
+		TEST(hostile_run_directory_is_refused),
+		TEST(directories_of_processes_beside_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_source_bin.c - stream files: everything that was written is read back, and a damaged event costs only its packet.
+ * test_source_bin.c - stream files: everything that was written is read back, and a damaged event
+ * costs only its packet.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +93,8 @@ static void a_damaged_event_costs_the_rest_of_its_packet(void **state)
 
 	make(f);
 	/* The number of the class of the third event of packet 5. */
-	patch_file("t.ctb/stream.0", (long)(packet_at[5] + CT_PACKET_HEAD + 2 * EVENT), "\xFF\xFF", 2);
+	patch_file("t.ctb/stream.0", (long)(packet_at[5] + CT_PACKET_HEAD + 2 * EVENT), "\xFF\xFF",
+		   2);
 	read_all(seen, &r);
 	assert_missing(seen, 52, 8);
 	assert_int_equal(r.reports, 1);
@@ -147,7 +149,7 @@ static void compressed_streams(void **state)
 	assert_reads("t.ctb/stream.0.zst", 0, COUNT);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * What a process's own classes and clock bring into a file: read by us and by a viewer
  */
 
@@ -159,7 +161,12 @@ struct own {
 
 static void own_begin(struct own *own, uint64_t frequency)
 {
-	*own = (struct own){ .info = { .host = "h", .program = "p", .system = "s", .jobname = "j", .pid = 12, .frequency = frequency },
+	*own = (struct own){ .info = { .host = "h",
+				       .program = "p",
+				       .system = "s",
+				       .jobname = "j",
+				       .pid = 12,
+				       .frequency = frequency },
 			     .writer = { .info = &own->info } };
 	own->info.offset_s = frequency != 0 ? START_NS / 1000000000 - 1000 : 0;
 	own->info.offset = frequency / 3;
@@ -195,11 +202,15 @@ static void own_end(struct own *own)
 	ct_schema_destroy(own->schema);
 }
 
-static const struct ct_class *own_class(struct own *own, uint32_t number, const uint32_t *items, uint32_t count)
+static const struct ct_class *own_class(struct own *own, uint32_t number, const uint32_t *items,
+					uint32_t count)
 {
-	const struct ct_class class = {
-		.number = number, .event_id = 7, .level = CTRACE_WARN, .item_count = count, .component = "OWN", .items = items
-	};
+	const struct ct_class class = { .number = number,
+					.event_id = 7,
+					.level = CTRACE_WARN,
+					.item_count = count,
+					.component = "OWN",
+					.items = items };
 
 	assert_int_equal(ct_schema_add(own->schema, &class), CTRACE_OK);
 	return ct_schema_find(own->schema, number);
@@ -208,7 +219,9 @@ static const struct ct_class *own_class(struct own *own, uint32_t number, const 
 /* Times of a counter of 2 GHz: we and a viewer agree to a microsecond, over a day. */
 static void a_counter_is_read_as_a_viewer_does(void **state)
 {
-	static const uint64_t times[] = { 1, 2, 999, 1000000, 123456789, 3600000000000, 40000000000001 };
+	static const uint64_t times[] = {
+		1, 2, 999, 1000000, 123456789, 3600000000000, 40000000000001
+	};
 	struct ctrace_event event = { .item_count = 0 };
 	char *text, *line, *errors;
 	struct reading r;
@@ -265,9 +278,13 @@ static void items_of_every_size(void **state)
 		ITEM(BINARY, CT_SIZE_COUNTED_32),
 		ITEM(COMPX, 3),
 	};
-	static const uint32_t sizes[] = { 0, 0, 0, 1, 3, 255, 65535, 65536, 0, 65535, 2, 65536, 0, 3 };
+	static const uint32_t sizes[] = {
+		0, 0, 0, 1, 3, 255, 65535, 65536, 0, 65535, 2, 65536, 0, 3
+	};
 	struct ctrace_event_item given[CT_COUNT(items)];
-	struct ctrace_event event = { .time_ns = START_NS + 5, .item_count = CT_COUNT(items), .items = given },
+	struct ctrace_event event = { .time_ns = START_NS + 5,
+				      .item_count = CT_COUNT(items),
+				      .items = given },
 			    got = { .item_count = 0 };
 	struct reading r;
 	struct own own;
@@ -276,7 +293,9 @@ static void items_of_every_size(void **state)
 	(void)state;
 	memset(big, 'b', sizeof big);
 	for (size_t i = 0; i < CT_COUNT(items); i++)
-		given[i] = (struct ctrace_event_item){ .type = items[i] & 0xFF, .size = sizes[i], .data = big };
+		given[i] = (struct ctrace_event_item){ .type = items[i] & 0xFF,
+						       .size = sizes[i],
+						       .data = big };
 	own_begin(&own, 0);
 	own_add(&own, own_class(&own, 60000, items, CT_COUNT(items)), &event);
 	own_add(&own, ct_schema_find(own.schema, 60000), &event);
@@ -297,10 +316,15 @@ static void items_of_every_size(void **state)
 	ct_sources_fini(&r.sources);
 	text = babeltrace("own.ctb", NULL);
 	assert_int_equal(count_lines(text), 2);
-	assert_non_null(strstr(text, "OWN:7: { pid = 12, tid = 13 }, { data1 = \"\", data2 = [ ], data3 = \"\", data4 = \"b\", "
-				     "data5 = [ [0] = 0x62, [1] = 0x62, [2] = 0x62 ], data6 = \"bbbb"));
-	assert_non_null(strstr(text, "data9_len = 0, data9 = \"\", data10_len = 65535, data10 = [ [0] = 0x62,"));
-	assert_non_null(strstr(text, "[65534] = 0x62 ], data11_len = 2, data11 = \"bb\", data12_len = 65536, data12 = \"bbbb"));
+	assert_non_null(strstr(
+		text,
+		"OWN:7: { pid = 12, tid = 13 }, { data1 = \"\", data2 = [ ], data3 = \"\", data4 = \"b\", "
+		"data5 = [ [0] = 0x62, [1] = 0x62, [2] = 0x62 ], data6 = \"bbbb"));
+	assert_non_null(strstr(
+		text, "data9_len = 0, data9 = \"\", data10_len = 65535, data10 = [ [0] = 0x62,"));
+	assert_non_null(strstr(
+		text,
+		"[65534] = 0x62 ], data11_len = 2, data11 = \"bb\", data12_len = 65536, data12 = \"bbbb"));
 	assert_non_null(strstr(text, "data13_len = 0, data13 = [ ], data14 = 6447714 }\n"));
 	free(text);
 }
@@ -309,7 +333,9 @@ static void a_class_of_256_items(void **state)
 {
 	uint32_t items[CT_CLASS_MAX_ITEMS];
 	struct ctrace_event_item given[CT_CLASS_MAX_ITEMS];
-	struct ctrace_event event = { .time_ns = START_NS + 5, .item_count = CT_CLASS_MAX_ITEMS, .items = given },
+	struct ctrace_event event = { .time_ns = START_NS + 5,
+				      .item_count = CT_CLASS_MAX_ITEMS,
+				      .items = given },
 			    got = { .item_count = 0 };
 	struct reading r;
 	struct own own;
@@ -318,10 +344,13 @@ static void a_class_of_256_items(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < CT_CLASS_MAX_ITEMS; i++) {
 		items[i] = i % 2 == 0 ? ITEM(COMP5, 1) : ITEM(TEXT, CT_SIZE_COUNTED_16);
-		given[i] = (struct ctrace_event_item){ .type = items[i] & 0xFF, .size = i % 2 == 0 ? 1 : 3, .data = "abc" };
+		given[i] = (struct ctrace_event_item){ .type = items[i] & 0xFF,
+						       .size = i % 2 == 0 ? 1 : 3,
+						       .data = "abc" };
 	}
 	own_begin(&own, 0);
-	own_add(&own, own_class(&own, 65536 - 1 - CT_CLASS_MAX_ITEMS / 4, items, CT_CLASS_MAX_ITEMS),
+	own_add(&own,
+		own_class(&own, 65536 - 1 - CT_CLASS_MAX_ITEMS / 4, items, CT_CLASS_MAX_ITEMS),
 		&event); /* the last number that has room */
 	own_end(&own);
 	reading_init(&r);
@@ -342,7 +371,9 @@ static void a_generic_event_of_every_type(void **state)
 {
 	static const unsigned char bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	struct ctrace_event_item given[CTRACE_TYPE_COUNT * 10];
-	struct ctrace_event event = { .time_ns = START_NS + 5, .item_count = CT_COUNT(given), .items = given },
+	struct ctrace_event event = { .time_ns = START_NS + 5,
+				      .item_count = CT_COUNT(given),
+				      .items = given },
 			    got = { .item_count = 0 };
 	struct ctrace_event none = { .time_ns = START_NS + 6 };
 	struct reading r;
@@ -351,7 +382,8 @@ static void a_generic_event_of_every_type(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < CT_COUNT(given); i++)
-		given[i] = (struct ctrace_event_item){ .type = i / 10, .size = i % 10, .data = bytes };
+		given[i] =
+			(struct ctrace_event_item){ .type = i / 10, .size = i % 10, .data = bytes };
 	own_begin(&own, 0);
 	own_add(&own, ct_schema_find(own.schema, CT_CLASS_ANY), &event);
 	own_add(&own, ct_schema_find(own.schema, CT_CLASS_ANY), &none);
@@ -373,15 +405,26 @@ static void a_generic_event_of_every_type(void **state)
 	ct_sources_fini(&r.sources);
 	text = babeltrace("own.ctb", NULL);
 	assert_int_equal(count_lines(text), 2);
-	assert_non_null(strstr(text, "component = \"ANY.COMP\", event_id = 0, level = ( \"DEBUG\" : container = 0 ), item_count = 80"));
-	/* COMP5 of 3 bytes, COMP-X of 3, an address, one that is none, and 9 bytes of an integer. */
-	assert_non_null(strstr(text, "[33] = { type = ( \"comp5_3\" : container = 51 ), len = 3, value = { 197121 } }"));
-	assert_non_null(strstr(text, "[43] = { type = ( \"compx_3\" : container = 67 ), len = 3, value = { 66051 } }"));
-	assert_non_null(strstr(text, "[28] = { type = ( \"address\" : container = 40 ), len = 8, value = { 0x807060504030201 } }"));
 	assert_non_null(strstr(
-		text, "[21] = { type = ( \"address_bytes\" : container = 32 ), len = 1, value = { { data = [ [0] = 0x1 ] } } }"));
-	assert_non_null(
-		strstr(text, "[79] = { type = ( \"compxs_bytes\" : container = 112 ), len = 9, value = { { data = [ [0] = 0x1,"));
+		text,
+		"component = \"ANY.COMP\", event_id = 0, level = ( \"DEBUG\" : container = 0 ), item_count = 80"));
+	/* COMP5 of 3 bytes, COMP-X of 3, an address, one that is none, and 9 bytes of an integer.
+	 */
+	assert_non_null(strstr(
+		text,
+		"[33] = { type = ( \"comp5_3\" : container = 51 ), len = 3, value = { 197121 } }"));
+	assert_non_null(strstr(
+		text,
+		"[43] = { type = ( \"compx_3\" : container = 67 ), len = 3, value = { 66051 } }"));
+	assert_non_null(strstr(
+		text,
+		"[28] = { type = ( \"address\" : container = 40 ), len = 8, value = { 0x807060504030201 } }"));
+	assert_non_null(strstr(
+		text,
+		"[21] = { type = ( \"address_bytes\" : container = 32 ), len = 1, value = { { data = [ [0] = 0x1 ] } } }"));
+	assert_non_null(strstr(
+		text,
+		"[79] = { type = ( \"compxs_bytes\" : container = 112 ), len = 9, value = { { data = [ [0] = 0x1,"));
 	free(text);
 }
 
@@ -390,9 +433,15 @@ static void a_generic_event_of_every_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(little_memory_for_many),    TEST(everything_comes_back), TEST(a_damaged_event_costs_the_rest_of_its_packet),
-		TEST(random_damage_is_survived), TEST(compressed_streams),    TEST(a_counter_is_read_as_a_viewer_does),
-		TEST(items_of_every_size),       TEST(a_class_of_256_items),  TEST(a_generic_event_of_every_type),
+		TEST(little_memory_for_many),
+		TEST(everything_comes_back),
+		TEST(a_damaged_event_costs_the_rest_of_its_packet),
+		TEST(random_damage_is_survived),
+		TEST(compressed_streams),
+		TEST(a_counter_is_read_as_a_viewer_does),
+		TEST(items_of_every_size),
+		TEST(a_class_of_256_items),
+		TEST(a_generic_event_of_every_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_source_live.c - all live processes are followed: those that are there, that come and that go, their events in order of time.
+ * test_source_live.c - all live processes are followed: those that are there, that come and that
+ * go, their events in order of time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -151,7 +152,8 @@ static void processes_that_go(void **state)
 	for (uint32_t i = 1; i <= 6; i++)
 		assert_int_equal(next_number(NULL), i);
 	/* Their files are closed as soon as it is seen that they have ended. */
-	for (uint64_t until = ct_clock_mono_ns() + 10000000000u; count_open_files() > files + 1 && ct_clock_mono_ns() < until;)
+	for (uint64_t until = ct_clock_mono_ns() + 10000000000u;
+	     count_open_files() > files + 1 && ct_clock_mono_ns() < until;)
 		(void)ct_live_look(live);
 	assert_int_equal(count_open_files(), files + 1); /* inotify's */
 	assert_int_equal(next_number(NULL), UINT32_MAX);
@@ -193,7 +195,8 @@ static void without_a_run_directory(void **state)
 	assert_int_equal(mkdir(run_dir, 0700), 0);
 	subject_start(&s, "A");
 	tell_put(&s, 0, 1, 1);
-	for (uint64_t until = ct_clock_mono_ns() + 10000000000u; !ct_live_look(live) && ct_clock_mono_ns() < until;)
+	for (uint64_t until = ct_clock_mono_ns() + 10000000000u;
+	     !ct_live_look(live) && ct_clock_mono_ns() < until;)
 		;
 	assert_int_equal(next_number(NULL), 1);
 	ct_live_close(live);
@@ -204,8 +207,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, live_set_up, live_tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(merged_by_time),    TEST(held_for_earlier_ones),  TEST(from_the_start),          TEST(processes_that_come),
-		TEST(processes_that_go), TEST(events_of_no_component), TEST(without_a_run_directory),
+		TEST(merged_by_time),          TEST(held_for_earlier_ones),
+		TEST(from_the_start),          TEST(processes_that_come),
+		TEST(processes_that_go),       TEST(events_of_no_component),
+		TEST(without_a_run_directory),
 	};
 
 	return cmocka_run_group_tests_name("read/source_live", tests, NULL, NULL);

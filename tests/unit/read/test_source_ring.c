@@ -1,7 +1,9 @@
 /*
- * test_source_ring.c - the rings of other processes, dead and alive: what no destination has yet is read.
+ * test_source_ring.c - the rings of other processes, dead and alive: what no destination has yet is
+ * read.
  *
- * The traced process is a real one: a child with a session and rings of its own, which dies or waits.
+ * The traced process is a real one: a child with a session and rings of its own, which dies or
+ * waits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,16 +32,19 @@ static void make_session(struct maker *m)
 {
 	ct_text name;
 
-	must(ct_os_make_directory(RUN) == CTRACE_OK && ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.directory_fd >= 0);
+	must(ct_os_make_directory(RUN) == CTRACE_OK &&
+	     ct_session_create(&m->session, RUN) == CTRACE_OK && m->session.directory_fd >= 0);
 	m->session.head->pid = (uint32_t)getpid();
 	ct_shared_sync_start(&m->session.head->sync);
-	must(ct_session_reserve_component(&m->session, 0) == CTRACE_OK && ct_session_reserve_component(&m->session, 1) == CTRACE_OK);
+	must(ct_session_reserve_component(&m->session, 0) == CTRACE_OK &&
+	     ct_session_reserve_component(&m->session, 1) == CTRACE_OK);
 	must(ct_session_add_text(&m->session, "MF.RTS", 6, &name) == CTRACE_OK);
 	m->session.components[1].name = name;
 	ct_session_commit_component(&m->session, 1);
 }
 
-static void make_large_ring(struct maker *m, uint32_t index, enum ct_overflow overflow, size_t capacity)
+static void make_large_ring(struct maker *m, uint32_t index, enum ct_overflow overflow,
+			    size_t capacity)
 {
 	must(ct_ring_create(&m->rings[index], &m->session, index, capacity) == CTRACE_OK);
 	m->rings[index].head->overflow = overflow;
@@ -52,9 +57,12 @@ static void make_ring(struct maker *m, uint32_t index, enum ct_overflow overflow
 }
 
 /* Puts an event at the head, behind a mark; gives their size. */
-static size_t put_event(struct maker *m, uint32_t index, uint32_t component, const struct ctrace_item *items, uint32_t count)
+static size_t put_event(struct maker *m, uint32_t index, uint32_t component,
+			const struct ctrace_item *items, uint32_t count)
 {
-	const struct ct_event_head head = { .component = component, .event_id = 7, .level = CTRACE_WARN };
+	const struct ct_event_head head = { .component = component,
+					    .event_id = 7,
+					    .level = CTRACE_WARN };
 	struct ct_ring *ring = &m->rings[index];
 	unsigned char *at = ring->data + (ring->head->head & (ring->capacity - 1));
 	uint32_t number;
@@ -131,7 +139,8 @@ static void undelivered_events_of_a_dead_process(void **state)
 	assert_int_equal(event.level, CTRACE_WARN);
 	assert_int_equal(event.tid, 99);
 	assert_int_equal(event.pid, strtoul(name + 4, NULL, 10));
-	assert_true(event.time_ns <= ct_clock_wall_ns() && event.time_ns > ct_clock_wall_ns() - 3600000000000u);
+	assert_true(event.time_ns <= ct_clock_wall_ns() &&
+		    event.time_ns > ct_clock_wall_ns() - 3600000000000u);
 	ct_sources_fini(&r.sources);
 }
 
@@ -175,7 +184,8 @@ static void a_step_of_the_clock_is_told_and_dates_are_the_clock_s(void **state)
 		uint64_t moved = i < 50 ? 0 : STEP_BACK_NS;
 
 		assert_true(next_event(&r, &event));
-		assert_in_range(event.time_ns, begin - moved - 1000000, ct_clock_wall_ns() - moved + 1000000);
+		assert_in_range(event.time_ns, begin - moved - 1000000,
+				ct_clock_wall_ns() - moved + 1000000);
 	}
 	ct_sources_fini(&r.sources);
 }
@@ -261,7 +271,8 @@ static void damage_costs_what_it_hit(void **state)
 	ct_sources_fini(&r.sources);
 }
 
-/* The live process goes on between the copy of the ring's head and that of its data: what it may have written over is not shown. */
+/* The live process goes on between the copy of the ring's head and that of its data: what it may
+ * have written over is not shown. */
 static void a_live_process_is_only_looked_at(void **state)
 {
 	int ready[2], go[2], how;
@@ -318,11 +329,14 @@ static void put_sized(struct maker *m, uint32_t index, unsigned number, size_t s
 /* Two rings that have come round: events of every size up to the largest, in turns. */
 static void large_rings(struct maker *m)
 {
-	static const size_t sizes[] = { 0, 100, 5000, 60000, 0, 70000, 30, 200000, 0, 400000, 0, 0 };
+	static const size_t sizes[] = {
+		0, 100, 5000, 60000, 0, 70000, 30, 200000, 0, 400000, 0, 0
+	};
 
 	for (uint32_t i = 0; i < 2; i++) {
 		make_large_ring(m, i, i == 0 ? CT_OVERFLOW_BLOCK : CT_OVERFLOW_OVERWRITE, LARGE);
-		m->rings[i].head->head = m->rings[i].head->tail = m->rings[i].head->oldest = LARGE - 2000;
+		m->rings[i].head->head = m->rings[i].head->tail = m->rings[i].head->oldest =
+			LARGE - 2000;
 	}
 	for (unsigned i = 0; i < 2 * CT_COUNT(sizes); i++)
 		put_sized(m, i % 2, i, sizes[i / 2]);

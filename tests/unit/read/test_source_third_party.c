@@ -1,5 +1,6 @@
 /*
- * test_source_third_party.c - traces of other tracers, and ours as if they were: whole, damaged inside, and under short memory.
+ * test_source_third_party.c - traces of other tracers, and ours as if they were: whole, damaged
+ * inside, and under short memory.
  *
  * That each value is the one which babeltrace2 reads is tested in tests/process/third_party.py.
  *
@@ -7,7 +8,7 @@
  */
 #include "third_party_source_fixture.h"
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Of other tracers
  */
 
@@ -61,7 +62,7 @@ static void little_memory_for_many(void **state)
 	assert_true(all == again);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Damage
  */
 
@@ -74,7 +75,8 @@ static void damage_inside_a_packet(void **state)
 	patch("t/stream", BARECTF_PACKET + 73, "\xFF");
 	open_sources("t", NULL);
 	assert_true(read_all(NULL) > BARECTF_EVENTS - 10);
-	assert_string_equal(told, "damage 329+183 0 the metadata do not describe an event of this number\n");
+	assert_string_equal(
+		told, "damage 329+183 0 the metadata do not describe an event of this number\n");
 }
 
 static void what_hostile_files_say(void **state)
@@ -84,10 +86,13 @@ static void what_hostile_files_say(void **state)
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
 	assert_string_equal(told, "damage 0+4 0 an event takes no bits\n");
-	make_third_party(HEAD "event { fields := struct { u8 a; struct { } b[18446744073709551615]; }; };", "xxxx", 4);
+	make_third_party(
+		HEAD "event { fields := struct { u8 a; struct { } b[18446744073709551615]; }; };",
+		"xxxx", 4);
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
-	assert_string_equal(told, "damage 0+4 0 reading it takes longer than its size can explain\n");
+	assert_string_equal(told,
+			    "damage 0+4 0 reading it takes longer than its size can explain\n");
 	make_third_party(
 		HEAD
 		"stream { packet.context := struct { u32 content_size; u32 packet_size; }; }; event { fields := struct { u8 a; }; };",
@@ -108,7 +113,8 @@ static void more_items_than_an_event_has(void **state)
 
 	(void)state;
 	memset(bytes, 0x55, sizeof bytes);
-	make_third_party(HEAD "event { fields := struct { integer { size = 4; } a[8000]; }; };", bytes, sizeof bytes);
+	make_third_party(HEAD "event { fields := struct { integer { size = 4; } a[8000]; }; };",
+			 bytes, sizeof bytes);
 	open_sources("t", NULL);
 	for (unsigned i = 0; i < 3; i++) {
 		view = ct_sources_next(&sources);
@@ -140,7 +146,7 @@ static void an_event_larger_than_what_is_read_at_once(void **state)
 	assert_int_equal(read_all(NULL), 2);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------------------------
  * Ours, as somebody else's
  */
 
@@ -158,12 +164,14 @@ static uint32_t random_below(uint32_t limit)
 static void make_items(struct ctrace_event_item *items, unsigned char (*bytes)[300], uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		items[i] = (struct ctrace_event_item){ .type = random_below(CTRACE_TYPE_COUNT), .data = bytes[i] };
+		items[i] = (struct ctrace_event_item){ .type = random_below(CTRACE_TYPE_COUNT),
+						       .data = bytes[i] };
 		for (unsigned at = 0; at < 300; at++)
 			bytes[i][at] = (unsigned char)(1 + random_below(255));
 		if (items[i].type == CTRACE_TYPE_ADDRESS)
 			items[i].size = 8;
-		else if (items[i].type == CTRACE_TYPE_BINARY || items[i].type == CTRACE_TYPE_TEXT || items[i].type == CTRACE_TYPE_UTF8)
+		else if (items[i].type == CTRACE_TYPE_BINARY || items[i].type == CTRACE_TYPE_TEXT ||
+			 items[i].type == CTRACE_TYPE_UTF8)
 			items[i].size = random_below(300);
 		else
 			items[i].size = 1 + random_below(8);
@@ -181,7 +189,8 @@ static void make_own(struct fixture *f)
 
 	fixture_open(f, "FILE=own.ctb\n");
 	for (unsigned i = 0; i < 400; i++) {
-		struct ctrace_event event = text_event(f, items, component, 1 + random_below(9), "");
+		struct ctrace_event event =
+			text_event(f, items, component, 1 + random_below(9), "");
 
 		(void)snprintf(component, sizeof component, "APP.PART%u", random_below(5));
 		event.component = component;
@@ -197,18 +206,23 @@ static void make_own(struct fixture *f)
 
 static bool is_integer(uint32_t type)
 {
-	return type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPX || type == CTRACE_TYPE_COMPXS;
+	return type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMP5S ||
+	       type == CTRACE_TYPE_COMPX || type == CTRACE_TYPE_COMPXS;
 }
 
-static void assert_same_item(const struct ctrace_event_item *own, const struct ctrace_event_item *third_party)
+static void assert_same_item(const struct ctrace_event_item *own,
+			     const struct ctrace_event_item *third_party)
 {
 	if (is_integer(own->type)) {
-		assert_int_equal(third_party->type, own->type == CTRACE_TYPE_COMP5 || own->type == CTRACE_TYPE_COMPX ? CTRACE_TYPE_COMP5
-														 : CTRACE_TYPE_COMP5S);
+		assert_int_equal(third_party->type,
+				 own->type == CTRACE_TYPE_COMP5 || own->type == CTRACE_TYPE_COMPX
+					 ? CTRACE_TYPE_COMP5
+					 : CTRACE_TYPE_COMP5S);
 		assert_true(third_party->value == own->value);
 		return;
 	}
-	assert_int_equal(third_party->type, own->type == CTRACE_TYPE_TEXT ? CTRACE_TYPE_UTF8 : own->type);
+	assert_int_equal(third_party->type,
+			 own->type == CTRACE_TYPE_TEXT ? CTRACE_TYPE_UTF8 : own->type);
 	assert_int_equal(third_party->size, own->size);
 	assert_memory_equal(third_party->data, own->data, own->size);
 }
@@ -218,7 +232,9 @@ static void assert_same_event(const struct ct_view *own, const struct ct_view *t
 	bool is_generic = strcmp(third_party->event.component, "ctrace") == 0;
 
 	assert_true(third_party->event.time_ns == own->event.time_ns);
-	assert_int_equal(is_generic ? item_of(third_party, "level")->value : third_party->event.level, own->event.level);
+	assert_int_equal(is_generic ? item_of(third_party, "level")->value
+				    : third_party->event.level,
+			 own->event.level);
 	assert_int_equal(third_party->event.pid, own->event.pid);
 	assert_int_equal(third_party->event.tid, own->event.tid);
 	if (is_generic) {
@@ -233,9 +249,11 @@ static void assert_same_event(const struct ct_view *own, const struct ct_view *t
 		const struct ctrace_event_item *item = &own->event.items[i];
 		char name[32];
 
-		(void)snprintf(name, sizeof name, "items[%u].value%s", i,
-			       is_integer(item->type) || item->type == CTRACE_TYPE_ADDRESS ? "" : ".data");
-		assert_same_item(item, is_generic ? item_of(third_party, name) : &third_party->event.items[i]);
+		(void)snprintf(
+			name, sizeof name, "items[%u].value%s", i,
+			is_integer(item->type) || item->type == CTRACE_TYPE_ADDRESS ? "" : ".data");
+		assert_same_item(item, is_generic ? item_of(third_party, name)
+						  : &third_party->event.items[i]);
 	}
 }
 
@@ -255,7 +273,8 @@ static void our_own_read_the_same(void **state)
 		assert_same_event(own, third_party);
 		assert_int_equal(third_party->source_process->pid, own->source_process->pid);
 		assert_string_equal(third_party->source_process->host, own->source_process->host);
-		assert_string_equal(third_party->source_process->program, own->source_process->program);
+		assert_string_equal(third_party->source_process->program,
+				    own->source_process->program);
 		generic += strcmp(third_party->event.component, "ctrace") == 0;
 		count++;
 	}
@@ -272,8 +291,12 @@ static void our_own_read_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(whose_an_event_is),      TEST(little_memory_for_many),       TEST(damage_inside_a_packet),
-		TEST(what_hostile_files_say), TEST(more_items_than_an_event_has), TEST(an_event_larger_than_what_is_read_at_once),
+		TEST(whose_an_event_is),
+		TEST(little_memory_for_many),
+		TEST(damage_inside_a_packet),
+		TEST(what_hostile_files_say),
+		TEST(more_items_than_an_event_has),
+		TEST(an_event_larger_than_what_is_read_at_once),
 		TEST(our_own_read_the_same),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * test_stream_file.c - bytes of a stream file: any place of it, also when it grows, goes, is compressed, or is no file.
+ * test_stream_file.c - bytes of a stream file: any place of it, also when it grows, goes, is
+ * compressed, or is no file.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -141,7 +142,8 @@ static void what_is_no_regular_file(void **state)
 	(void)state;
 	assert_int_equal(mkdir("d", 0700), 0);
 	assert_int_equal(mkfifo("p", 0600), 0); /* nobody waits for its writer */
-	for (const char *const *path = (const char *const[]){ "d", "p", "nowhere", NULL }; *path != NULL; path++) {
+	for (const char *const *path = (const char *const[]){ "d", "p", "nowhere", NULL };
+	     *path != NULL; path++) {
 		open_file(*path);
 		assert_looks(0, 1, 0);
 		assert_int_equal(file.size, 0);
@@ -181,7 +183,8 @@ static void what_cannot_be_read(void **state)
 	assert_told("t.ctb/stream.1.zst", "it cannot be read: it is no regular file", COUNT);
 	assert_int_equal(rmdir("t.ctb/stream.1.zst"), 0);
 	assert_int_equal(symlink("stream.1", "t.ctb/stream.1"), 0);
-	assert_told("t.ctb/stream.1", "it cannot be read: Too many levels of symbolic links", COUNT);
+	assert_told("t.ctb/stream.1", "it cannot be read: Too many levels of symbolic links",
+		    COUNT);
 	assert_int_equal(unlink("t.ctb/stream.1"), 0);
 	/* The disk gives an error, and not of the metadata. */
 	reading_init(&r);
@@ -192,7 +195,8 @@ static void what_cannot_be_read(void **state)
 	assert_int_equal(r.reports, 1);
 	assert_string_equal(r.last_message, "it cannot be read: Input/output error");
 	ct_sources_fini(&r.sources);
-	/* Somebody removes it when it was found already; when all of it was read that is no loss. */
+	/* Somebody removes it when it was found already; when all of it was read that is no loss.
+	 */
 	reading_init(&r);
 	assert_int_equal(ct_sources_add(&r.sources, "t.ctb"), CTRACE_OK);
 	assert_int_equal(next_number(&r), 0);
@@ -238,7 +242,8 @@ static void a_compressed_file(void **state)
 	/* Of a third-party trace it is a file as any other. */
 	open_file("t.ctb/f.zst");
 	file.may_be_packed = false;
-	assert_memory_equal(ct_stream_file_look(&file, &sources, 0, 4, &(size_t){ 0 }), "\x28\xB5\x2F\xFD", 4);
+	assert_memory_equal(ct_stream_file_look(&file, &sources, 0, 4, &(size_t){ 0 }),
+			    "\x28\xB5\x2F\xFD", 4);
 	close_file();
 }
 
@@ -261,7 +266,8 @@ static void a_stream_that_is_compressed_meanwhile(void **state)
 	ct_sources_fini(&r.sources);
 }
 
-/* stream.0 of t.ctb as three frames, the second of which cannot be right; the first ends at `cut`. */
+/* stream.0 of t.ctb as three frames, the second of which cannot be right; the first ends at `cut`.
+ */
 static void compress_in_three(const struct ct_buf *bytes, size_t cut)
 {
 	const size_t ends[] = { cut, cut + 3000, bytes->size };
@@ -281,7 +287,8 @@ static void compress_in_three(const struct ct_buf *bytes, size_t cut)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* Frames begin anywhere in packets and events: no event is made of the beginning of one and the end of another. */
+/* Frames begin anywhere in packets and events: no event is made of the beginning of one and the end
+ * of another. */
 static void a_damaged_frame_between_two(void **state)
 {
 	struct ct_buf bytes = { 0 };
@@ -295,11 +302,13 @@ static void a_damaged_frame_between_two(void **state)
 
 		compress_in_three(&bytes, cut);
 		read_all(seen, &r);
-		/* All before the packet that is cut, and all behind the one that the third frame begins in. */
+		/* All before the packet that is cut, and all behind the one that the third frame
+		 * begins in. */
 		for (unsigned i = 0; i < COUNT; i++) {
 			const unsigned packet = i / PER_PACKET;
 
-			assert_int_equal(seen[i], packet_at[packet + 1] <= cut || packet_at[packet] >= cut + 3000);
+			assert_int_equal(seen[i], packet_at[packet + 1] <= cut ||
+							  packet_at[packet] >= cut + 3000);
 		}
 		assert_true(r.reports >= 1);
 	}

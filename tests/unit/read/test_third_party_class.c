@@ -1,5 +1,6 @@
 /*
- * test_third_party_class.c - classes of a third-party trace: their component, number, name and level, and what the filter makes of them.
+ * test_third_party_class.c - classes of a third-party trace: their component, number, name and
+ * level, and what the filter makes of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,10 @@ static void what_its_name_says(void **state)
 	} rows[] = {
 		{ "name = \"shop:order\"; id = 3; loglevel = 4;", "shop", 3, "order", CTRACE_WARN },
 		{ "name = \"shop:a:b\"; id = 4; loglevel = 0;", "shop", 4, "a:b", CTRACE_FATAL },
-		{ "name = \"MY.COMP:12\"; id = 5; loglevel = 3;", "MY.COMP", 12, NULL, CTRACE_ERROR },
-		{ "name = \"sched_switch\"; id = 6; loglevel = 6;", "tracer", 6, "sched_switch", CTRACE_INFO },
+		{ "name = \"MY.COMP:12\"; id = 5; loglevel = 3;", "MY.COMP", 12, NULL,
+		  CTRACE_ERROR },
+		{ "name = \"sched_switch\"; id = 6; loglevel = 6;", "tracer", 6, "sched_switch",
+		  CTRACE_INFO },
 		{ "name = \":x\"; id = 7; loglevel = 14;", "tracer", 7, "x", CTRACE_DEBUG },
 		{ "name = \"shop:\"; id = 8;", "shop", 8, NULL, CTRACE_INFO },
 		{ "name = \"shop:99999999999\"; id = 9;", "shop", 9, "99999999999", CTRACE_INFO },
@@ -34,7 +37,8 @@ static void what_its_name_says(void **state)
 	ct_sources_init(&sources, NULL, NULL);
 	assert_int_equal(ct_third_party_trace_open(&sources, "t", &trace), CTRACE_OK);
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		struct ct_third_party_class *class = ct_third_party_class(trace, &trace->tsdl->events[i], &steps);
+		struct ct_third_party_class *class =
+			ct_third_party_class(trace, &trace->tsdl->events[i], &steps);
 
 		assert_non_null(class);
 		assert_string_equal(class->component->name, rows[i].component);
@@ -47,7 +51,8 @@ static void what_its_name_says(void **state)
 		assert_non_null(class->fields);
 		assert_null(class->context);
 		/* It is made once. */
-		assert_ptr_equal(ct_third_party_class(trace, &trace->tsdl->events[i], &steps), class);
+		assert_ptr_equal(ct_third_party_class(trace, &trace->tsdl->events[i], &steps),
+				 class);
 	}
 	assert_int_equal(trace->component_count, 4); /* those of one component share it */
 	ct_third_party_trace_unref(trace);
@@ -59,8 +64,9 @@ static void only_some_are_wanted(void **state)
 	static const struct {
 		const char *text;
 		unsigned wanted;
-	} rows[] = { { "level >= warn", 12 },    { "mnemonic = \"empty\"", 6 },   { "component ~ \"bare*\"", 30 },
-		     { "data.weight >= 42", 4 }, { "component ~ \"tool.*\"", 0 }, { "data.state.label = \"RUN\"", 4 } };
+	} rows[] = { { "level >= warn", 12 },         { "mnemonic = \"empty\"", 6 },
+		     { "component ~ \"bare*\"", 30 }, { "data.weight >= 42", 4 },
+		     { "component ~ \"tool.*\"", 0 }, { "data.state.label = \"RUN\"", 4 } };
 	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
 

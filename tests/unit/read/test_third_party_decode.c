@@ -1,5 +1,6 @@
 /*
- * test_third_party_decode.c - bits become items: byte orders, alignments, references into every scope, and bytes that are not there.
+ * test_third_party_decode.c - bits become items: byte orders, alignments, references into every
+ * scope, and bytes that are not there.
  *
  * What whole traces hold is compared with babeltrace2 in tests/process/third_party.py.
  *
@@ -37,17 +38,21 @@ static void list_items(void)
 		size_t size = strlen(got);
 
 		if (item->type == CTRACE_TYPE_COMP5S)
-			(void)snprintf(got + size, sizeof got - size, "%s=%lld ", items.names[i], (long long)item->value);
+			(void)snprintf(got + size, sizeof got - size, "%s=%lld ", items.names[i],
+				       (long long)item->value);
 		else if (item->type == CTRACE_TYPE_COMP5 || item->type == CTRACE_TYPE_ADDRESS)
-			(void)snprintf(got + size, sizeof got - size, "%s=%llu ", items.names[i], (unsigned long long)item->value);
+			(void)snprintf(got + size, sizeof got - size, "%s=%llu ", items.names[i],
+				       (unsigned long long)item->value);
 		else
-			(void)snprintf(got + size, sizeof got - size, "%s='%.*s' ", items.names[i], (int)item->size,
-				       (const char *)item->data);
+			(void)snprintf(got + size, sizeof got - size, "%s='%.*s' ", items.names[i],
+				       (int)item->size, (const char *)item->data);
 	}
 }
 
-/* Metadata, and from which bit on the only event's fields are read; the first `available` of size bytes are there. */
-static enum ct_third_party_result decode_part(const char *text, const void *bytes, size_t size, size_t available, uint64_t at)
+/* Metadata, and from which bit on the only event's fields are read; the first `available` of size
+ * bytes are there. */
+static enum ct_third_party_result decode_part(const char *text, const void *bytes, size_t size,
+					      size_t available, uint64_t at)
 {
 	enum ct_third_party_result result;
 	char whole[2048];
@@ -60,21 +65,25 @@ static enum ct_third_party_result decode_part(const char *text, const void *byte
 	steps = 10000;
 	clock_now = (struct ct_third_party_clock){ 0 };
 	decoder = (struct ct_third_party_decoder){ .tsdl = tsdl,
-					       .tree = &tree,
-					       .bytes = bytes,
-					       .limit = available * 8,
-					       .end = size * 8,
-					       .at = at,
-					       .steps = &steps,
-					       .items = &items,
-					       .clock = &clock_now,
-					       .message = "" };
+						   .tree = &tree,
+						   .bytes = bytes,
+						   .limit = available * 8,
+						   .end = size * 8,
+						   .at = at,
+						   .steps = &steps,
+						   .items = &items,
+						   .clock = &clock_now,
+						   .message = "" };
 	for (unsigned scope = 0; scope < CT_SCOPE_COUNT; scope++) {
-		const struct ct_tsdl_type *const types[] = { tsdl->packet_header,           tsdl->streams[0].packet_context,
-							     tsdl->streams[0].event_header, tsdl->streams[0].event_context,
-							     tsdl->events[0].context,       tsdl->events[0].fields };
+		const struct ct_tsdl_type *const types[] = {
+			tsdl->packet_header,           tsdl->streams[0].packet_context,
+			tsdl->streams[0].event_header, tsdl->streams[0].event_context,
+			tsdl->events[0].context,       tsdl->events[0].fields
+		};
 
-		decoder.scopes[scope] = (struct ct_third_party_scope){ .type = types[scope], .root = ct_third_party_root(&tree), .stamp = 1 };
+		decoder.scopes[scope] = (struct ct_third_party_scope){
+			.type = types[scope], .root = ct_third_party_root(&tree), .stamp = 1
+		};
 		result = ct_third_party_decode(&decoder, (enum ct_tsdl_scope)scope);
 		if (result != CT_THIRD_PARTY_OK)
 			return result;
@@ -83,7 +92,8 @@ static enum ct_third_party_result decode_part(const char *text, const void *byte
 	return CT_THIRD_PARTY_OK;
 }
 
-static void assert_decoded(const char *text, const void *bytes, size_t size, uint64_t at, const char *wanted)
+static void assert_decoded(const char *text, const void *bytes, size_t size, uint64_t at,
+			   const char *wanted)
 {
 	assert_int_equal(decode_part(text, bytes, size, size, at), CT_THIRD_PARTY_OK);
 	assert_string_equal(got, wanted);
@@ -106,10 +116,10 @@ static void both_byte_orders(void **state)
 	static const uint8_t bytes[] = { 0x12, 0xF4, 0x56, 0x78, 0x9A };
 
 	(void)state;
-	assert_decoded("trace { byte_order = le; }; event { fields := struct { " NIBBLES " }; };", bytes, sizeof bytes, 0,
-		       "a=2 b=-191 c=22 d=316354 ");
-	assert_decoded("trace { byte_order = be; }; event { fields := struct { " NIBBLES " }; };", bytes, sizeof bytes, 0,
-		       "a=1 b=756 c=10 d=424090 ");
+	assert_decoded("trace { byte_order = le; }; event { fields := struct { " NIBBLES " }; };",
+		       bytes, sizeof bytes, 0, "a=2 b=-191 c=22 d=316354 ");
+	assert_decoded("trace { byte_order = be; }; event { fields := struct { " NIBBLES " }; };",
+		       bytes, sizeof bytes, 0, "a=1 b=756 c=10 d=424090 ");
 }
 
 static void any_place_of_a_packet(void **state)
@@ -126,8 +136,9 @@ static void any_place_of_a_packet(void **state)
 			if (0x8123456789ABCDEFu >> bit & 1)
 				bytes[(at + bit) / 8] |= (uint8_t)(1u << (at + bit) % 8);
 		(void)snprintf(wanted, sizeof wanted, "a=%llu ", 0x8123456789ABCDEFull);
-		assert_decoded("event { fields := struct { integer { size = 64; align = 1; } a; }; };", bytes, sizeof bytes, at,
-			       wanted);
+		assert_decoded(
+			"event { fields := struct { integer { size = 64; align = 1; } a; }; };",
+			bytes, sizeof bytes, at, wanted);
 	}
 	assert_int_equal(decoder.at, 15 + 64);
 }
@@ -169,9 +180,10 @@ static void references_into_every_scope(void **state)
 static void the_nearest_name_counts(void **state)
 {
 	(void)state;
-	assert_decoded("event { fields := struct { u8 n; u8 y; struct { u8 n; u8 x; u8 a[n]; } in[2]; u8 b[n]; }; };",
-		       "\1\0\2\0xx\3\0yyyz", 13 - 1, 0,
-		       "n=1 y=0 in[0].n=2 in[0].x=0 in[0].a='xx' in[1].n=3 in[1].x=0 in[1].a='yyy' b='z' ");
+	assert_decoded(
+		"event { fields := struct { u8 n; u8 y; struct { u8 n; u8 x; u8 a[n]; } in[2]; u8 b[n]; }; };",
+		"\1\0\2\0xx\3\0yyyz", 13 - 1, 0,
+		"n=1 y=0 in[0].n=2 in[0].x=0 in[0].a='xx' in[1].n=3 in[1].x=0 in[1].a='yyy' b='z' ");
 }
 
 static void variants_by_their_tags(void **state)
@@ -195,22 +207,30 @@ static void what_cannot_be(void **state)
 	assert_bad("string a;", "xyz", 3, "the packet ends inside a field");
 	assert_bad("u8 a[18446744073709551615];", "xyz", 3, "the packet ends inside a field");
 	assert_bad("u16 a[18446744073709551615];", "xyz", 3, "the packet ends inside a field");
-	assert_bad("u8 a; integer { size = 8; align = 1073741824; } b;", "xyz", 3, "the packet ends inside a field");
+	assert_bad("u8 a; integer { size = 8; align = 1073741824; } b;", "xyz", 3,
+		   "the packet ends inside a field");
 	assert_bad("u8 a[n]; u8 n;", "\1\1\1", 3, "the length of a sequence is nowhere");
-	assert_bad("integer { size = 8; signed = true; } n; u8 a[n];", "\xFF\1\1", 3, "the length of a sequence is negative");
-	assert_bad("u8 t; variant <t> { u8 t; } v;", "\1\1\1", 3, "the tag of a variant is nowhere");
+	assert_bad("integer { size = 8; signed = true; } n; u8 a[n];", "\xFF\1\1", 3,
+		   "the length of a sequence is negative");
+	assert_bad("u8 t; variant <t> { u8 t; } v;", "\1\1\1", 3,
+		   "the tag of a variant is nowhere");
 	assert_bad("variant v { u8 t; } v;", "\1\1\1", 3, "the tag of a variant is nowhere");
-	assert_bad("struct { } a[18446744073709551615];", "\1\1\1", 3, "reading it takes longer than its size can explain");
+	assert_bad("struct { } a[18446744073709551615];", "\1\1\1", 3,
+		   "reading it takes longer than its size can explain");
 }
 
 static void more_bytes_are_asked_for(void **state)
 {
-	static const char text[] = "event { fields := struct { u8 a; u16 b; string c; u8 d[3]; }; };", bytes[] = "\1\2\3text\0abc";
+	static const char text[] =
+		"event { fields := struct { u8 a; u16 b; string c; u8 d[3]; }; };",
+			  bytes[] = "\1\2\3text\0abc";
 
 	(void)state;
 	for (size_t available = 0; available < sizeof bytes - 1; available++)
-		assert_int_equal(decode_part(text, bytes, sizeof bytes - 1, available, 0), CT_THIRD_PARTY_MORE);
-	assert_int_equal(decode_part(text, bytes, sizeof bytes - 1, sizeof bytes - 1, 0), CT_THIRD_PARTY_OK);
+		assert_int_equal(decode_part(text, bytes, sizeof bytes - 1, available, 0),
+				 CT_THIRD_PARTY_MORE);
+	assert_int_equal(decode_part(text, bytes, sizeof bytes - 1, sizeof bytes - 1, 0),
+			 CT_THIRD_PARTY_OK);
 }
 
 static void clocks(void **state)
@@ -260,16 +280,18 @@ static void roles_are_no_items(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(both_byte_orders, teardown),
-					    cmocka_unit_test_teardown(any_place_of_a_packet, teardown),
-					    cmocka_unit_test_teardown(text_and_bytes, teardown),
-					    cmocka_unit_test_teardown(references_into_every_scope, teardown),
-					    cmocka_unit_test_teardown(the_nearest_name_counts, teardown),
-					    cmocka_unit_test_teardown(variants_by_their_tags, teardown),
-					    cmocka_unit_test_teardown(what_cannot_be, teardown),
-					    cmocka_unit_test_teardown(more_bytes_are_asked_for, teardown),
-					    cmocka_unit_test_teardown(clocks, teardown),
-					    cmocka_unit_test_teardown(roles_are_no_items, teardown) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(both_byte_orders, teardown),
+		cmocka_unit_test_teardown(any_place_of_a_packet, teardown),
+		cmocka_unit_test_teardown(text_and_bytes, teardown),
+		cmocka_unit_test_teardown(references_into_every_scope, teardown),
+		cmocka_unit_test_teardown(the_nearest_name_counts, teardown),
+		cmocka_unit_test_teardown(variants_by_their_tags, teardown),
+		cmocka_unit_test_teardown(what_cannot_be, teardown),
+		cmocka_unit_test_teardown(more_bytes_are_asked_for, teardown),
+		cmocka_unit_test_teardown(clocks, teardown),
+		cmocka_unit_test_teardown(roles_are_no_items, teardown)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

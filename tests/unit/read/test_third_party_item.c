@@ -1,5 +1,6 @@
 /*
- * test_third_party_item.c - items as they are gathered: where their bytes are in the end, how many there are, floating point as text.
+ * test_third_party_item.c - items as they are gathered: where their bytes are in the end, how many
+ * there are, floating point as text.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +17,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void assert_item(const struct ct_third_party_items *in, uint32_t index, const char *name, uint32_t type, const void *data,
-			size_t size)
+static void assert_item(const struct ct_third_party_items *in, uint32_t index, const char *name,
+			uint32_t type, const void *data, size_t size)
 {
 	assert_true(index < in->count);
 	assert_string_equal(in->names[index], name);
@@ -84,7 +85,8 @@ static void as_many_as_an_event_has(void **state)
 	(void)state;
 	ct_third_party_items_add(&items, "a", CTRACE_TYPE_BINARY, long_text, CTRACE_MAX_ITEM_SIZE);
 	assert_false(items.is_cut);
-	ct_third_party_items_copy(&items, "a", CTRACE_TYPE_BINARY, long_text, CTRACE_MAX_ITEM_SIZE + 1);
+	ct_third_party_items_copy(&items, "a", CTRACE_TYPE_BINARY, long_text,
+				  CTRACE_MAX_ITEM_SIZE + 1);
 	assert_true(items.is_cut);
 	assert_int_equal(items.items[1].size, CTRACE_MAX_ITEM_SIZE);
 	items.is_cut = false;
@@ -125,10 +127,12 @@ static void floating_point(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(bytes_are_where_items_say, teardown),
-					    cmocka_unit_test_teardown(others_behind, teardown),
-					    cmocka_unit_test_teardown(as_many_as_an_event_has, teardown),
-					    cmocka_unit_test_teardown(floating_point, teardown) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(bytes_are_where_items_say, teardown),
+		cmocka_unit_test_teardown(others_behind, teardown),
+		cmocka_unit_test_teardown(as_many_as_an_event_has, teardown),
+		cmocka_unit_test_teardown(floating_point, teardown)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_third_party_packets.c - packets of a third-party stream: found again behind damage, sought by time, and what is missing is told.
+ * test_third_party_packets.c - packets of a third-party stream: found again behind damage, sought
+ * by time, and what is missing is told.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,8 @@ static void one_behind_the_other(void **state)
 		assert_true(ct_third_party_packets_next(&packets, &sources));
 		assert_int_equal(packets.packet_at, i * BARECTF_PACKET);
 		assert_int_equal(packets.packet_size, BARECTF_PACKET);
-		assert_true(packets.at > 0 && packets.at < packets.content && packets.content <= 8 * packets.packet_size);
+		assert_true(packets.at > 0 && packets.at < packets.content &&
+			    packets.content <= 8 * packets.packet_size);
 		assert_true(packets.begin_ns >= START_NS && packets.begin_ns <= packets.end_ns);
 	}
 	assert_false(ct_third_party_packets_next(&packets, &sources));
@@ -54,7 +56,8 @@ static void steps_have_an_end(void **state)
 	packets.steps = 0;
 	(void)ct_third_party_packets_next(&packets, &sources);
 	assert_false(ct_third_party_packets_begin(&packets, &sources));
-	assert_string_equal(told, "damage 256+1280 0 reading it takes longer than its size can explain\n");
+	assert_string_equal(
+		told, "damage 256+1280 0 reading it takes longer than its size can explain\n");
 	ct_third_party_packets_fini(&packets);
 	ct_third_party_trace_unref(trace);
 	ct_sources_fini(&sources);
@@ -112,10 +115,13 @@ static void damage_costs_its_packet(void **state)
 		count = read_all(NULL);
 		assert_true(count < BARECTF_EVENTS && count > BARECTF_EVENTS - 10);
 		lost += BARECTF_EVENTS - count;
-		(void)snprintf(wanted, sizeof wanted, "damage %u+256 0 this is no packet of the trace\n", packet * BARECTF_PACKET);
+		(void)snprintf(wanted, sizeof wanted,
+			       "damage %u+256 0 this is no packet of the trace\n",
+			       packet * BARECTF_PACKET);
 		assert_memory_equal(told, wanted, strlen(wanted));
 		/* And the number of the next one says that one is missing. */
-		assert_int_equal(strstr(told, "missing") != NULL, packet > 0 && packet < BARECTF_PACKETS - 1);
+		assert_int_equal(strstr(told, "missing") != NULL,
+				 packet > 0 && packet < BARECTF_PACKETS - 1);
 	}
 	assert_int_equal(lost, BARECTF_EVENTS);
 }
@@ -125,7 +131,8 @@ static void a_size_that_swallows_the_next(void **state)
 	(void)state;
 	copy("barectf", "metadata");
 	copy("barectf", "stream");
-	/* The first packet says that it has 2048 bits more: there is a packet at its end too, but one in it as well. */
+	/* The first packet says that it has 2048 bits more: there is a packet at its end too, but
+	 * one in it as well. */
 	patch("t/stream", 28 + 1, "\x10");
 	open_sources("t", NULL);
 	assert_true(read_all(NULL) >= BARECTF_EVENTS - 10);
@@ -156,8 +163,12 @@ static void a_cut_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_behind_the_other), TEST(steps_have_an_end),       TEST(what_a_tracer_has_lost),
-		TEST(times_are_sought),     TEST(damage_costs_its_packet), TEST(a_size_that_swallows_the_next),
+		TEST(one_behind_the_other),
+		TEST(steps_have_an_end),
+		TEST(what_a_tracer_has_lost),
+		TEST(times_are_sought),
+		TEST(damage_costs_its_packet),
+		TEST(a_size_that_swallows_the_next),
 		TEST(a_cut_file),
 	};
 

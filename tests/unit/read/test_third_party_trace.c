@@ -1,5 +1,6 @@
 /*
- * test_third_party_trace.c - the metadata of a third-party trace: what is not understood, how its packets begin, and whose its events are.
+ * test_third_party_trace.c - the metadata of a third-party trace: what is not understood, how its
+ * packets begin, and whose its events are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,12 +33,17 @@ static void how_packets_begin(void **state)
 		bool has_magic, has_uuid;
 		const char *begin;
 	} rows[] = {
-		{ INTEGERS "trace { byte_order = le; uuid = \"" UUID "\"; packet.header := struct { u32 magic; u8 uuid[16]; }; };",
+		{ INTEGERS "trace { byte_order = le; uuid = \"" UUID
+			   "\"; packet.header := struct { u32 magic; u8 uuid[16]; }; };",
 		  true, true, "\xC1\x1F\xFC\xC1\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17" },
-		{ INTEGERS "trace { byte_order = be; packet.header := struct { u32 magic; u8 uuid[16]; }; };", true, false,
-		  "\xC1\xFC\x1F\xC1" },
-		{ INTEGERS "trace { byte_order = be; packet.header := struct { u8 version; u32 magic; }; };", false, false, "" },
-		{ INTEGERS "trace { byte_order = be; packet.header := struct { u8 magic; }; };", false, false, "" },
+		{ INTEGERS
+		  "trace { byte_order = be; packet.header := struct { u32 magic; u8 uuid[16]; }; };",
+		  true, false, "\xC1\xFC\x1F\xC1" },
+		{ INTEGERS
+		  "trace { byte_order = be; packet.header := struct { u8 version; u32 magic; }; };",
+		  false, false, "" },
+		{ INTEGERS "trace { byte_order = be; packet.header := struct { u8 magic; }; };",
+		  false, false, "" },
 		{ INTEGERS "trace { byte_order = be; };", false, false, "" },
 	};
 
@@ -47,7 +53,10 @@ static void how_packets_begin(void **state)
 
 		assert_int_equal(trace->has_magic, rows[i].has_magic);
 		assert_int_equal(trace->has_uuid, rows[i].has_uuid);
-		assert_memory_equal(trace->begin, rows[i].begin, rows[i].has_uuid ? 20 : rows[i].has_magic ? 4 : 0);
+		assert_memory_equal(trace->begin, rows[i].begin,
+				    rows[i].has_uuid    ? 20
+				    : rows[i].has_magic ? 4
+							: 0);
 		assert_string_equal(told, "");
 		close_trace(trace);
 	}
@@ -55,8 +64,10 @@ static void how_packets_begin(void **state)
 
 static void whose_events_are(void **state)
 {
-	struct ct_third_party_trace *trace = open_trace(HEAD "env { vpid = 7; procname = \"shop\"; hostname = \"vm\"; };");
-	const struct ct_source_process *source_process = ct_third_party_trace_source_process(trace, &sources, 8, "till");
+	struct ct_third_party_trace *trace =
+		open_trace(HEAD "env { vpid = 7; procname = \"shop\"; hostname = \"vm\"; };");
+	const struct ct_source_process *source_process =
+		ct_third_party_trace_source_process(trace, &sources, 8, "till");
 
 	(void)state;
 	assert_int_equal(trace->source_process->pid, 7);
@@ -65,13 +76,18 @@ static void whose_events_are(void **state)
 	assert_int_equal(source_process->pid, 8);
 	assert_string_equal(source_process->program, "till");
 	assert_string_equal(source_process->host, "vm");
-	assert_ptr_equal(ct_third_party_trace_source_process(trace, &sources, 8, "till"), source_process);
-	assert_string_equal(ct_third_party_trace_source_process(trace, &sources, 9, "")->program, "");
+	assert_ptr_equal(ct_third_party_trace_source_process(trace, &sources, 8, "till"),
+			 source_process);
+	assert_string_equal(ct_third_party_trace_source_process(trace, &sources, 9, "")->program,
+			    "");
 	/* So many are told apart, and those that were stay so. */
 	for (uint32_t pid = 10; pid < 2 * CT_THIRD_PARTY_SOURCE_PROCESSES; pid++)
 		assert_non_null(ct_third_party_trace_source_process(trace, &sources, pid, ""));
-	assert_ptr_equal(ct_third_party_trace_source_process(trace, &sources, 2 * CT_THIRD_PARTY_SOURCE_PROCESSES, ""), trace->source_process);
-	assert_ptr_equal(ct_third_party_trace_source_process(trace, &sources, 8, "till"), source_process);
+	assert_ptr_equal(ct_third_party_trace_source_process(
+				 trace, &sources, 2 * CT_THIRD_PARTY_SOURCE_PROCESSES, ""),
+			 trace->source_process);
+	assert_ptr_equal(ct_third_party_trace_source_process(trace, &sources, 8, "till"),
+			 source_process);
 	close_trace(trace);
 }
 
@@ -80,7 +96,8 @@ static void metadata_that_are_not_understood(void **state)
 	static const struct {
 		const char *text, *told;
 	} rows[] = {
-		{ "{ \"type\": \"preamble\" }", "unknown 0+0 0 Common Trace Format 2; ctrace reads 1.8\n" },
+		{ "{ \"type\": \"preamble\" }",
+		  "unknown 0+0 0 Common Trace Format 2; ctrace reads 1.8\n" },
 		{ "trace { major = 1;\n minor = 7; };",
 		  "unknown 0+0 0 line 2, column 15: Common Trace Format 1.7; ctrace reads 1.8\n" },
 		{ "nonsense",
@@ -93,7 +110,8 @@ static void metadata_that_are_not_understood(void **state)
 		make_third_party(rows[i].text, "x", 1);
 		told[0] = '\0';
 		ct_sources_init(&sources, note_told, NULL);
-		assert_int_equal(ct_source_third_party_add(&sources, "t", NULL), CTRACE_UNSUPPORTED);
+		assert_int_equal(ct_source_third_party_add(&sources, "t", NULL),
+				 CTRACE_UNSUPPORTED);
 		assert_string_equal(told, rows[i].told);
 		ct_sources_fini(&sources);
 	}
@@ -106,7 +124,8 @@ static void so_many_diagnostics_are_told(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 20; i++)
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "event { id = %u; fields := nothing; };\n", i);
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
+			       "event { id = %u; fields := nothing; };\n", i);
 	make_third_party(text, "x", 1);
 	told[0] = '\0';
 	ct_sources_init(&sources, note_told, NULL);

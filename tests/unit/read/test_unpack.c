@@ -1,5 +1,6 @@
 /*
- * test_unpack.c - compressed files: all that is whole comes back, damage costs its frame, nothing is invented, and nothing grows without bound.
+ * test_unpack.c - compressed files: all that is whole comes back, damage costs its frame, nothing
+ * is invented, and nothing grows without bound.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,9 @@ static int set_up(void **state)
 	ct_buf_init(&packed);
 	for (unsigned p = 0; p < 3; p++)
 		for (unsigned i = 0; i < PART; i++)
-			part[p][i] = (unsigned char)(((seed = seed * 1103515245 + 12345) >> 16) % 32 + 32 * p);
+			part[p][i] =
+				(unsigned char)(((seed = seed * 1103515245 + 12345) >> 16) % 32 +
+						32 * p);
 	return 0;
 }
 
@@ -55,7 +58,8 @@ static size_t pack(const void *data, size_t size, bool is_known)
 	if (is_known)
 		assert_false(ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(context, size)));
 	else
-		assert_int_not_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush), 1); /* before it knows of the end */
+		/* before it knows of the end */
+		assert_int_not_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush), 1);
 	assert_int_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0);
 	packed.size += out.pos;
 	(void)ZSTD_freeCCtx(context);
@@ -96,7 +100,9 @@ static void assert_damage(uint64_t damages, uint64_t at, uint64_t bytes, const c
 
 static void whole_files(void **state)
 {
-	static const unsigned char skippable[] = { 0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 'a', 'b', 'c' };
+	static const unsigned char skippable[] = {
+		0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 'a', 'b', 'c'
+	};
 	struct stat info;
 
 	(void)state;
@@ -128,7 +134,8 @@ static void too_much(void **state)
 	(void)pack(part[0], PART, true);
 	second = pack(part[1], PART, true);
 	unpack(2 * PART - 1);
-	assert_int_equal(result.size, PART); /* it says how long it is, and nothing is written of it */
+	/* it says how long it is, and nothing is written of it */
+	assert_int_equal(result.size, PART);
 	assert_damage(1, second, 0, TOO_MUCH);
 	packed.size = second;
 	(void)pack(part[1], PART, false);
@@ -143,7 +150,9 @@ static void too_much(void **state)
 /* What claims to become a terabyte is not tried. */
 static void a_claim(void **state)
 {
-	static const unsigned char head[] = { 0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0, 1, 0, 0 };
+	static const unsigned char head[] = {
+		0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0, 1, 0, 0
+	};
 
 	(void)state;
 	ct_buf_add(&packed, head, sizeof head);
@@ -156,7 +165,8 @@ static void a_claim(void **state)
 #define BIG ((size_t)80 << 20)
 #define PACKET ((size_t)1 << 20)
 
-/* Bytes that compress to next to nothing; with heads of packets, one a mebibyte, before `packets_end`. */
+/* Bytes that compress to next to nothing; with heads of packets, one a mebibyte, before
+ * `packets_end`. */
 static void pack_big(size_t packets_end)
 {
 	unsigned char *bytes = calloc(1, BIG);
@@ -224,7 +234,8 @@ static void a_damaged_frame(void **state)
 	memset(packed.data + second + (third - second) * 3 / 4, 0, 1000);
 	unpack(LIMIT);
 	assert_damage(1, second, third - second, "the checksum of these compressed bytes is wrong");
-	assert_int_equal(result.size, 2 * PART); /* nothing of it: what came before the place need not be right */
+	/* nothing of it: what came before the place need not be right */
+	assert_int_equal(result.size, 2 * PART);
 	assert_bytes(0, part[0], PART);
 	assert_bytes(PART, part[2], PART);
 }
@@ -240,7 +251,8 @@ static void a_wrong_checksum(void **state)
 	second = pack(part[1], PART, false);
 	packed.data[packed.size - 1] ^= 1;
 	unpack(LIMIT);
-	assert_damage(1, second, packed.size - second, "the checksum of these compressed bytes is wrong");
+	assert_damage(1, second, packed.size - second,
+		      "the checksum of these compressed bytes is wrong");
 	assert_int_equal(result.size, PART);
 	assert_bytes(0, part[0], PART);
 	assert_int_equal(fstat(result.fd, &info), 0);
@@ -256,13 +268,15 @@ static void flipped_bits(void **state)
 
 	(void)state;
 	for (size_t i = 997; i < PART; i++) /* few bytes become several blocks */
-		part[0][i] = i % 5000 < 4 ? (unsigned char)(i / 5000 >> i % 5000) : part[0][i - 997];
+		part[0][i] =
+			i % 5000 < 4 ? (unsigned char)(i / 5000 >> i % 5000) : part[0][i - 997];
 	(void)pack(part[2], 100, true);
 	second = pack(part[0], PART, false);
 	for (size_t bit = 8 * second; bit < 8 * packed.size; bit += STEP) {
 		packed.data[bit / 8] ^= (char)(1u << bit % 8);
 		unpack(LIMIT);
-		/* Its checksum may look like one more block: a run of one byte, which is no packet. */
+		/* Its checksum may look like one more block: a run of one byte, which is no packet.
+		 */
 		size = result.size < 100 + PART ? result.size : 100 + PART;
 		assert_true(size >= 100);
 		if (size > 100)
@@ -309,7 +323,8 @@ static void a_file_that_is_cut(void **state)
 
 		packed.size -= cut;
 		unpack(LIMIT);
-		assert_damage(1, second, packed.size - second, "the compressed file ends inside a frame");
+		assert_damage(1, second, packed.size - second,
+			      "the compressed file ends inside a frame");
 		assert_true(result.size >= PART && result.size <= 2 * PART);
 		assert_bytes(0, part[0], PART);
 		packed.size = whole;

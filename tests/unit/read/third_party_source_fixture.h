@@ -1,5 +1,6 @@
 /*
- * third_party_source_fixture.h - what the tests of a third-party trace's streams share: traces in files, and what reading them gives and tells.
+ * third_party_source_fixture.h - what the tests of a third-party trace's streams share: traces in
+ * files, and what reading them gives and tells.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,8 @@
 #define BARECTF_PACKET 256u
 #define BARECTF_PACKETS 6u
 #define BARECTF_EVENTS 30u
-#define HEAD "typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32; trace { byte_order = le; };"
+#define HEAD \
+	"typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32; trace { byte_order = le; };"
 
 /* A file of tests/golden/third-party/, into the test's directory. */
 static UNUSED void copy(const char *trace, const char *name)
@@ -22,7 +24,8 @@ static UNUSED void copy(const char *trace, const char *name)
 	char path[4096];
 	FILE *file;
 
-	(void)snprintf(path, sizeof path, "%s/tests/golden/third_party/%s/trace/%s", getenv("CTRACE_SOURCE"), trace, name);
+	(void)snprintf(path, sizeof path, "%s/tests/golden/third_party/%s/trace/%s",
+		       getenv("CTRACE_SOURCE"), trace, name);
 	assert_int_equal(ct_os_read_file(path, (size_t)1 << 20, &bytes), CTRACE_OK);
 	(void)mkdir("t", 0700);
 	(void)snprintf(path, sizeof path, "t/%s", name);
@@ -71,8 +74,9 @@ static UNUSED void note_told(const struct ct_read_note *note, void *user)
 	size_t size = strlen(told);
 
 	(void)user;
-	(void)snprintf(told + size, sizeof told - size, "%s %llu+%llu %llu %s\n", troubles[note->trouble],
-		       (unsigned long long)note->offset, (unsigned long long)note->bytes, (unsigned long long)note->events,
+	(void)snprintf(told + size, sizeof told - size, "%s %llu+%llu %llu %s\n",
+		       troubles[note->trouble], (unsigned long long)note->offset,
+		       (unsigned long long)note->bytes, (unsigned long long)note->events,
 		       note->message);
 }
 
@@ -97,7 +101,8 @@ static UNUSED unsigned read_all(uint64_t *out_sum)
 		sum = sum * 31 + view->event.time_ns + view->event.event_id;
 		assert_int_equal(view->names->item_count, view->event.item_count);
 		for (uint32_t i = 0; i < view->event.item_count; i++)
-			sum = sum * 31 + ct_name_hash(view->event.items[i].data, view->event.items[i].size) +
+			sum = sum * 31 +
+			      ct_name_hash(view->event.items[i].data, view->event.items[i].size) +
 			      ct_name_hash(view->names->items[i], strlen(view->names->items[i]));
 	}
 	if (out_sum != NULL)

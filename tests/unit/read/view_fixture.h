@@ -20,19 +20,28 @@
 
 #define UNUSED __attribute__((unused))
 
-static UNUSED const struct ct_source_process view_source_process = {
-	.path = "/traces/app.ctb", .host = "asterix", .program = "rts32", .jobname = "RTS32", .pid = 4711, .asid = 0x1A
-};
-static UNUSED const struct ct_line_format view_line = { .delimiter = " ", .hex_block_size = 4, .quote_strings = true };
+static UNUSED const struct ct_source_process view_source_process = { .path = "/traces/app.ctb",
+								     .host = "asterix",
+								     .program = "rts32",
+								     .jobname = "RTS32",
+								     .pid = 4711,
+								     .asid = 0x1A };
+static UNUSED const struct ct_line_format view_line = { .delimiter = " ",
+							.hex_block_size = 4,
+							.quote_strings = true };
 
 static inline struct ctrace_event_item text_item(const char *text)
 {
-	return (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = (uint32_t)strlen(text), .data = text };
+	return (struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT,
+					   .size = (uint32_t)strlen(text),
+					   .data = text };
 }
 
 static inline struct ctrace_event_item binary_item(const void *bytes, uint32_t size)
 {
-	return (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY, .size = size, .data = bytes };
+	return (struct ctrace_event_item){ .type = CTRACE_TYPE_BINARY,
+					   .size = size,
+					   .data = bytes };
 }
 
 /* Its bytes do not count: the value does. */
@@ -40,7 +49,9 @@ static inline struct ctrace_event_item number_item(uint32_t type, uint32_t size,
 {
 	static const unsigned char bytes[8];
 
-	return (struct ctrace_event_item){ .type = type, .size = size, .data = bytes, .value = value };
+	return (struct ctrace_event_item){
+		.type = type, .size = size, .data = bytes, .value = value
+	};
 }
 
 static inline struct ct_view view_of(const struct ctrace_event_item *items, uint32_t count)
@@ -65,10 +76,12 @@ static inline struct ct_view view_of(const struct ctrace_event_item *items, uint
 }
 
 /* A catalogue of one text, in memory; the test ends when it is not right. */
-static UNUSED void view_diagnose(const char *path, const struct ct_diagnostic *diagnostic, void *user)
+static UNUSED void view_diagnose(const char *path, const struct ct_diagnostic *diagnostic,
+				 void *user)
 {
 	(void)user;
-	fail_msg("%s:%u:%u: %s; expected %s", path, diagnostic->line, diagnostic->column, diagnostic->message, diagnostic->expected);
+	fail_msg("%s:%u:%u: %s; expected %s", path, diagnostic->line, diagnostic->column,
+		 diagnostic->message, diagnostic->expected);
 }
 
 static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text)
@@ -76,14 +89,16 @@ static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text
 	struct ct_catalog *catalog;
 
 	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
-	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_diagnose, NULL), CTRACE_OK);
+	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_diagnose, NULL),
+			 CTRACE_OK);
 	return catalog;
 }
 
 /* What the catalogue says of the view becomes part of it. */
 static UNUSED void view_describe(struct ct_view *view, const struct ct_catalog *catalog)
 {
-	view->component = ct_catalog_component(catalog, view->event.component, view->event.component_size);
+	view->component =
+		ct_catalog_component(catalog, view->event.component, view->event.component_size);
 	assert_non_null(view->component);
 	view->type = ct_catalog_event(view->component, view->event.event_id);
 }

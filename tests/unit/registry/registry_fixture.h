@@ -57,8 +57,10 @@ static __attribute__((unused)) void note_change(const struct ct_change *change, 
 	changes.count++;
 	changes.last = *change;
 	if (change->property != NULL) {
-		snprintf(changes.property, sizeof changes.property, "%.*s", (int)change->property_size, change->property);
-		snprintf(changes.value, sizeof changes.value, "%.*s", (int)change->value_size, change->value);
+		snprintf(changes.property, sizeof changes.property, "%.*s",
+			 (int)change->property_size, change->property);
+		snprintf(changes.value, sizeof changes.value, "%.*s", (int)change->value_size,
+			 change->value);
 		assert_int_equal(change->property[change->property_size], '\0');
 		assert_int_equal(change->value[change->value_size], '\0');
 	}
@@ -86,7 +88,9 @@ static __attribute__((unused)) uint32_t level_word_level(uint32_t index)
 
 static __attribute__((unused)) void set_level(const char *name, uint32_t level)
 {
-	assert_int_equal(ct_level_set(registry, name, name == NULL ? 0 : strlen(name), level, note_change, NULL), CTRACE_OK);
+	assert_int_equal(ct_level_set(registry, name, name == NULL ? 0 : strlen(name), level,
+				      note_change, NULL),
+			 CTRACE_OK);
 }
 
 static __attribute__((unused)) uint32_t emitter(const char *name)

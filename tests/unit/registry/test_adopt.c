@@ -1,5 +1,6 @@
 /*
- * test_adopt.c - a whole configuration takes the place of another: all of it, at once, and each change is told once.
+ * test_adopt.c - a whole configuration takes the place of another: all of it, at once, and each
+ * change is told once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,19 +38,24 @@ static int teardown_both(void **state)
 
 static void other_level(const char *name, uint32_t level)
 {
-	assert_int_equal(ct_level_set(other, name, name == NULL ? 0 : strlen(name), level, NULL, NULL), CTRACE_OK);
+	assert_int_equal(
+		ct_level_set(other, name, name == NULL ? 0 : strlen(name), level, NULL, NULL),
+		CTRACE_OK);
 }
 
-static void property(struct ct_registry *where, const char *component, const char *name, const char *value)
+static void property(struct ct_registry *where, const char *component, const char *name,
+		     const char *value)
 {
-	assert_int_equal(
-		ct_component_property_set(where, component, strlen(component), name, strlen(name), value, strlen(value), NULL, NULL),
-		CTRACE_OK);
+	assert_int_equal(ct_component_property_set(where, component, strlen(component), name,
+						   strlen(name), value, strlen(value), NULL, NULL),
+			 CTRACE_OK);
 }
 
 static void emitter_property(struct ct_registry *where, const char *name, const char *value)
 {
-	assert_int_equal(ct_emitter_property_set(where, emitter("TEXTFILE"), name, strlen(name), value, strlen(value)), CTRACE_OK);
+	assert_int_equal(ct_emitter_property_set(where, emitter("TEXTFILE"), name, strlen(name),
+						 value, strlen(value)),
+			 CTRACE_OK);
 }
 
 static uint32_t adopt_by(ct_adopt_rule *rule)
@@ -58,7 +64,8 @@ static uint32_t adopt_by(ct_adopt_rule *rule)
 	uint32_t reopen = 0xA5A5;
 
 	memset(&changes, 0, sizeof changes);
-	assert_int_equal(ct_registry_adopt(registry, other, rule, NULL, &adoption, &reopen), CTRACE_OK);
+	assert_int_equal(ct_registry_adopt(registry, other, rule, NULL, &adoption, &reopen),
+			 CTRACE_OK);
 	assert_int_equal(changes.count, 0);
 	ct_adoption_report(adoption, note_change, NULL);
 	return reopen;
@@ -74,7 +81,8 @@ static const char *value_of(const char *component, const char *name)
 	static struct ct_buf value;
 
 	ct_buf_clear(&value);
-	if (ct_component_property_get(registry, component, strlen(component), name, strlen(name), &value) != CTRACE_OK)
+	if (ct_component_property_get(registry, component, strlen(component), name, strlen(name),
+				      &value) != CTRACE_OK)
 		return NULL;
 	return ct_buf_text(&value);
 }
@@ -108,7 +116,11 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	assert_int_equal(ct_registry_entry(registry, comes)->dests, bit("BINFILE") | bit("ES"));
 	assert_int_equal(ct_dest_in_use(registry), bit("BINFILE") | bit("ES"));
 	assert_int_equal(ct_level_word_channel(&ct_registry_entry(registry, gone)->level_word), 0);
-	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, comes)->level_word)).overflow, 2);
+	assert_int_equal(
+		ct_channel_at(registry, ct_level_word_channel(
+						&ct_registry_entry(registry, comes)->level_word))
+			.overflow,
+		2);
 	assert_null(value_of("gone", "colour"));
 	assert_null(value_of("stays", "colour"));
 	assert_string_equal(value_of("comes.below", "SIZE"), "0x10");
@@ -208,11 +220,13 @@ static void only_emitters_with_other_settings_are_reopened(void **state)
 	assert_int_equal(*settings, 0);
 	emitter_property(other, "of.ones.own", "x");
 	assert_int_equal(adopt(), bit("TEXTFILE"));
-	assert_int_equal(ct_emitter_property_set(other, emitter("BINFILE"), "FILE", 4, "x", 1), CTRACE_OK);
+	assert_int_equal(ct_emitter_property_set(other, emitter("BINFILE"), "FILE", 4, "x", 1),
+			 CTRACE_OK);
 	assert_int_equal(adopt(), bit("BINFILE"));
 }
 
-static void keep_level(uint32_t component, const struct ct_configured *now, struct ct_configured *next, void *user)
+static void keep_level(uint32_t component, const struct ct_configured *now,
+		       struct ct_configured *next, void *user)
 {
 	(void)user;
 	if (strcmp(ct_registry_name(registry, component), "kept") == 0)
@@ -222,8 +236,11 @@ static void keep_level(uint32_t component, const struct ct_configured *now, stru
 static void component_traces_share_stays(void **state)
 {
 	const struct ct_level_trace trace = { .level = CTRACE_INFO, .minimum = CTRACE_DEBUG };
-	const struct ct_level_trace excluded = { .level = CTRACE_INFO, .minimum = CTRACE_LEVEL_NONE, .excluded = true };
-	uint32_t kept = add("kept"), below = add("kept.below"), minimum = add("minimum"), out = add("out");
+	const struct ct_level_trace excluded = { .level = CTRACE_INFO,
+						 .minimum = CTRACE_LEVEL_NONE,
+						 .excluded = true };
+	uint32_t kept = add("kept"), below = add("kept.below"), minimum = add("minimum"),
+		 out = add("out");
 
 	(void)state;
 	set_level("kept", CTRACE_ERROR);
@@ -237,7 +254,11 @@ static void component_traces_share_stays(void **state)
 	assert_int_equal(level_word_level(below), CTRACE_ERROR);
 	assert_int_equal(level_word_level(minimum), CTRACE_DEBUG);
 	assert_int_equal(level_word_level(out), CTRACE_LEVEL_NONE);
-	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, kept)->level_word)).writer, 3);
+	assert_int_equal(
+		ct_channel_at(registry,
+			      ct_level_word_channel(&ct_registry_entry(registry, kept)->level_word))
+			.writer,
+		3);
 	assert_int_equal(changes.count, 0);
 }
 
@@ -255,23 +276,30 @@ static void all_or_nothing(void **state)
 	assert_int_equal(ct_channel_set_buffer(registry, "a", 1, 4096), CTRACE_OK);
 	for (uint32_t i = 0; i < 63; i++) {
 		(void)snprintf(name, sizeof name, "many.c%u", i);
-		assert_int_equal(ct_channel_set_buffer(other, name, strlen(name), 65536 + i), CTRACE_OK);
+		assert_int_equal(ct_channel_set_buffer(other, name, strlen(name), 65536 + i),
+				 CTRACE_OK);
 	}
 	other_level("a", CTRACE_DEBUG);
 	property(other, "a", "p", "2");
 	emitter_property(other, "FILE", "b.log");
-	assert_int_equal(ct_registry_adopt(registry, other, NULL, NULL, &adoption, &reopen), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_registry_adopt(registry, other, NULL, NULL, &adoption, &reopen),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_ptr_equal(adoption, (void *)&adoption);
 	assert_int_equal(reopen, 77);
 	assert_int_equal(level_word_level(a), CTRACE_WARN);
 	assert_int_equal(ct_registry_configured(registry, a).level, CTRACE_WARN);
-	assert_int_equal(ct_channel_at(registry, ct_level_word_channel(&ct_registry_entry(registry, a)->level_word)).buffer, 4096);
+	assert_int_equal(
+		ct_channel_at(registry,
+			      ct_level_word_channel(&ct_registry_entry(registry, a)->level_word))
+			.buffer,
+		4096);
 	assert_string_equal(value_of("a", "p"), "1");
 	assert_int_equal(level_word_level(add("many.c1")), CTRACE_LEVEL_NONE);
 	/* The numbers that it had taken are free again. */
 	for (uint32_t i = 0; i < 62; i++) {
 		(void)snprintf(name, sizeof name, "own%u", i);
-		assert_int_equal(ct_channel_set_buffer(registry, name, strlen(name), 8192 + i), CTRACE_OK);
+		assert_int_equal(ct_channel_set_buffer(registry, name, strlen(name), 8192 + i),
+				 CTRACE_OK);
 	}
 }
 
@@ -305,7 +333,8 @@ static unsigned looks;
 
 static void *watch(void *argument)
 {
-	const struct ctrace_level_word *level_word = &ct_registry_entry(registry, watched)->level_word;
+	const struct ctrace_level_word *level_word =
+		&ct_registry_entry(registry, watched)->level_word;
 
 	while (__atomic_load_n(&stop, __ATOMIC_ACQUIRE) == 0) {
 		uint32_t level = __atomic_load_n(&level_word->level, __ATOMIC_RELAXED);
@@ -331,7 +360,8 @@ static void nothing_is_off_in_between(void **state)
 	for (unsigned i = 0; i < 5000; i++) {
 		other_level("a.b", i % 2 == 0 ? CT_LEVEL_UNSET : CTRACE_INFO);
 		other_level(i % 3 == 0 ? "a" : NULL, CTRACE_DEBUG);
-		other_level(i % 3 == 0 ? NULL : "a", i % 3 == 0 ? CTRACE_LEVEL_NONE : CT_LEVEL_UNSET);
+		other_level(i % 3 == 0 ? NULL : "a",
+			    i % 3 == 0 ? CTRACE_LEVEL_NONE : CT_LEVEL_UNSET);
 		(void)adopt();
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);

@@ -51,7 +51,8 @@ static void settings_inherit_and_equal_ones_share(void **state)
 	assert_int_equal(channel("b"), 0);
 	assert_int_equal(buffer("z", 1 << 20), CTRACE_OK);
 	assert_int_equal(channel("z"), channel("a"));
-	assert_int_equal(ct_channel_set_overflow(registry, "a.b", 3, CT_OVERFLOW_DISCARD), CTRACE_OK);
+	assert_int_equal(ct_channel_set_overflow(registry, "a.b", 3, CT_OVERFLOW_DISCARD),
+			 CTRACE_OK);
 	assert_int_not_equal(channel("a.b"), channel("a"));
 	assert_int_equal(channel("a.b.c"), channel("a.b"));
 	assert_int_equal(ct_channel_at(registry, channel("a.b.c")).buffer, 1 << 20);
@@ -72,7 +73,8 @@ static void the_flight_recorder_lowers_the_level_word_only(void **state)
 	assert_int_equal(flight("f", CTRACE_DEBUG), CTRACE_OK);
 	assert_int_equal(level_word_level(index), CTRACE_DEBUG);
 	assert_int_equal(ct_channel_output_level(registry, index), CTRACE_ERROR);
-	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word), 0);
+	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word),
+			     0);
 	assert_int_equal(changes.count, 1);
 	assert_int_equal(changes.levels[0], CTRACE_DEBUG);
 	set_level("f.g", CTRACE_WARN); /* still recorded from DEBUG on */
@@ -89,10 +91,11 @@ static void the_flight_recorder_lowers_the_level_word_only(void **state)
 }
 
 /*
- * Steps a child through a command.  After each instruction a thread that sees a level below `output`
- * must see the recorder's channel, or the event reaches the destinations.
+ * Steps a child through a command.  After each instruction a thread that sees a level below
+ * `output` must see the recorder's channel, or the event reaches the destinations.
  */
-static unsigned step_through(const struct ctrace_level_word *level_word, uint32_t level, uint32_t output)
+static unsigned step_through(const struct ctrace_level_word *level_word, uint32_t level,
+			     uint32_t output)
 {
 	unsigned steps = 0, lowered = 0;
 	int how;
@@ -106,11 +109,13 @@ static unsigned step_through(const struct ctrace_level_word *level_word, uint32_
 	assert_int_equal(waitpid(pid, &how, 0), pid);
 	while (WIFSTOPPED(how)) {
 		struct ctrace_level_word seen = { 0 };
-		struct iovec to = { &seen, sizeof seen }, from = { (void *)(uintptr_t)level_word, sizeof seen };
+		struct iovec to = { &seen, sizeof seen },
+			     from = { (void *)(uintptr_t)level_word, sizeof seen };
 
 		assert_int_equal(process_vm_readv(pid, &to, 1, &from, 1, 0), sizeof seen);
 		if (seen.level < output && seen.thread_buffer == 0)
-			fail_msg("after %u steps level %u has channel 0", steps, (unsigned)seen.level);
+			fail_msg("after %u steps level %u has channel 0", steps,
+				 (unsigned)seen.level);
 		lowered += seen.level < output;
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &how, 0), pid);
@@ -123,7 +128,8 @@ static unsigned step_through(const struct ctrace_level_word *level_word, uint32_
 
 static void what_only_the_recorder_wants_has_its_channel_at_each_step(void **state)
 {
-	const struct ctrace_level_word *level_word = &ct_registry_entry(registry, add("f.g"))->level_word;
+	const struct ctrace_level_word *level_word =
+		&ct_registry_entry(registry, add("f.g"))->level_word;
 
 	(void)state;
 	set_level("f", CTRACE_ERROR);
@@ -148,7 +154,8 @@ static void past_the_last_channel_settings_are_refused(void **state)
 	assert_int_equal(buffer("tree.one", 65536 + 1), CTRACE_OK); /* shares */
 	before = channel("tree.one");
 	assert_int_equal(buffer("tree", 65536 + 2), CTRACE_OK);
-	assert_int_equal(ct_channel_set_overflow(registry, "tree", 4, CT_OVERFLOW_DISCARD), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_channel_set_overflow(registry, "tree", 4, CT_OVERFLOW_DISCARD),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(channel("tree.one"), before);
 	assert_int_equal(channel("tree.two"), channel("c2"));
 	assert_int_equal(channel("tree"), channel("c2"));
@@ -172,7 +179,8 @@ static void a_refused_change_of_a_subtree_leaves_no_half(void **state)
 		snprintf(name, sizeof name, "c%u", i);
 		assert_int_equal(buffer(name, i), CTRACE_OK);
 	}
-	assert_int_equal(ct_channel_set_overflow(registry, "s", 1, CT_OVERFLOW_BLOCK), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_channel_set_overflow(registry, "s", 1, CT_OVERFLOW_BLOCK),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(channel("s"), 0);
 	assert_int_equal(channel("s.a"), 1);
 	assert_int_equal(channel("s.b"), 2);

@@ -1,5 +1,6 @@
 /*
- * test_dest.c - destinations: the default list, inheritance, removal, and what the session says of them.
+ * test_dest.c - destinations: the default list, inheritance, removal, and what the session says of
+ * them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,12 +13,14 @@ static uint32_t dests(const char *name)
 
 static enum ctrace_status dest_add(const char *component, const char *name, bool no_inherit)
 {
-	return ct_dest_add(registry, component, component == NULL ? 0 : strlen(component), emitter(name), no_inherit);
+	return ct_dest_add(registry, component, component == NULL ? 0 : strlen(component),
+			   emitter(name), no_inherit);
 }
 
 static enum ctrace_status dest_remove(const char *component, const char *name)
 {
-	return ct_dest_remove(registry, component, component == NULL ? 0 : strlen(component), emitter(name));
+	return ct_dest_remove(registry, component, component == NULL ? 0 : strlen(component),
+			      emitter(name));
 }
 
 static void the_default_is_textfile(void **state)
@@ -37,7 +40,8 @@ static void the_default_list_is_never_empty(void **state)
 	assert_int_equal(ct_dest_default(registry), bit("TEXTFILE"));
 	assert_int_equal(dest_add(NULL, "TEXTFILE", false), CTRACE_OK);
 	assert_int_equal(dest_add(NULL, "BINFILE", false), CTRACE_OK);
-	assert_int_equal(ct_registry_entry(registry, index)->dests, bit("TEXTFILE") | bit("BINFILE"));
+	assert_int_equal(ct_registry_entry(registry, index)->dests,
+			 bit("TEXTFILE") | bit("BINFILE"));
 	assert_int_equal(dest_remove(NULL, "TEXTFILE"), CTRACE_OK);
 	assert_int_equal(ct_registry_entry(registry, index)->dests, bit("BINFILE"));
 	assert_int_equal(dest_remove(NULL, "BINFILE"), CTRACE_OK);
@@ -54,7 +58,8 @@ static void the_first_default_replaces_the_implicit_one(void **state)
 	assert_int_equal(ct_dest_default(registry), bit("BINFILE") | bit("STDERR"));
 }
 
-/* As a forked child finds it, whose parent has made components known and others not since the fork. */
+/* As a forked child finds it, whose parent has made components known and others not since the fork.
+ */
 static void who_delivers_where_is_counted_anew(void **state)
 {
 	uint32_t a = add("a"), b = add("b");
@@ -69,7 +74,8 @@ static void who_delivers_where_is_counted_anew(void **state)
 	assert_int_equal(dest_add("a", "TEXTFILE", true), CTRACE_OK);
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
 	assert_int_equal(add("b"), b);
-	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE") | bit("BINFILE") | bit("STDERR"));
+	assert_int_equal(ct_dest_in_use(registry),
+			 bit("TEXTFILE") | bit("BINFILE") | bit("STDERR"));
 }
 
 /* Programs that know nothing of that add theirs and remove TEXTFILE, and look at the answer. */
@@ -81,7 +87,8 @@ static void the_implicit_one_that_was_replaced_can_be_removed(void **state)
 	assert_int_equal(dest_remove(NULL, "TEXTFILE"), CTRACE_OK);
 	assert_int_equal(ct_dest_default(registry), bit("BINFILE") | bit("STDERR"));
 	assert_int_equal(dest_add(NULL, "TEXTFILE", false), CTRACE_OK);
-	assert_int_equal(ct_dest_default(registry), bit("BINFILE") | bit("STDERR") | bit("TEXTFILE"));
+	assert_int_equal(ct_dest_default(registry),
+			 bit("BINFILE") | bit("STDERR") | bit("TEXTFILE"));
 	assert_int_equal(dest_remove(NULL, "TEXTFILE"), CTRACE_OK);
 	assert_int_equal(dest_remove(NULL, "TEXTFILE"), CTRACE_EMITTER_NOT_FOUND);
 }
@@ -97,8 +104,10 @@ static void components_add_to_what_they_inherit(void **state)
 	assert_int_equal(dests("RTS.MEM.X"), bit("BINFILE"));
 	assert_int_equal(dest_add("rts.mem.x", "STDERR", false), CTRACE_OK);
 	assert_int_equal(dests("RTS.MEM.X"), bit("BINFILE") | bit("STDERR"));
-	assert_int_equal(dest_add("RTS.MEM", "STDERR", false), CTRACE_OK); /* inherits again, list grows */
-	assert_int_equal(dests("RTS.MEM"), bit("BINFILE") | bit("STDERR") | bit("ES") | bit("TEXTFILE"));
+	/* inherits again, list grows */
+	assert_int_equal(dest_add("RTS.MEM", "STDERR", false), CTRACE_OK);
+	assert_int_equal(dests("RTS.MEM"),
+			 bit("BINFILE") | bit("STDERR") | bit("ES") | bit("TEXTFILE"));
 	assert_int_equal(dest_add(NULL, "BINFILE", false), CTRACE_OK);
 	assert_int_equal(dests("RTS"), bit("BINFILE") | bit("ES"));
 }
@@ -123,7 +132,8 @@ static void what_is_not_in_the_own_list_cannot_be_removed(void **state)
 	assert_int_equal(dest_remove("c", "TEXTFILE"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_registry_count(registry), 0);
 	add("c");
-	assert_int_equal(dest_remove("c", "TEXTFILE"), CTRACE_EMITTER_NOT_FOUND); /* inherited only */
+	/* inherited only */
+	assert_int_equal(dest_remove("c", "TEXTFILE"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_dest_remove(registry, "c", 1, 31), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(ct_dest_remove(registry, "c.", 2, 0), CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(ct_dest_add(registry, "c", 1, 31, false), CTRACE_EMITTER_NOT_FOUND);
@@ -152,7 +162,8 @@ static void only_registered_components_use_a_destination(void **state)
 	assert_int_equal(dest_remove("u", "STDERR"), CTRACE_OK);
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
 	assert_int_equal(dest[emitter("STDERR")].active, 0);
-	assert_string_equal(dest[emitter("STDERR")].emitter, "STDERR"); /* its place stays its own */
+	/* its place stays its own */
+	assert_string_equal(dest[emitter("STDERR")].emitter, "STDERR");
 }
 
 /* Also below one whose list stays what it was. */

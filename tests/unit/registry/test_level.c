@@ -80,7 +80,8 @@ static void set_again(const struct ct_change *change, void *user)
 	changes.count++;
 	assert_int_equal(ct_thread_locked, 0);
 	if (change->level != CTRACE_FATAL)
-		assert_int_equal(ct_level_set(registry, NULL, 0, CTRACE_FATAL, set_again, NULL), CTRACE_OK);
+		assert_int_equal(ct_level_set(registry, NULL, 0, CTRACE_FATAL, set_again, NULL),
+				 CTRACE_OK);
 }
 
 static void a_callback_may_set_levels(void **state)
@@ -88,9 +89,11 @@ static void a_callback_may_set_levels(void **state)
 	uint32_t index = add("again");
 
 	(void)state;
-	assert_int_equal(ct_level_set(registry, "again", 5, CTRACE_INFO, set_again, NULL), CTRACE_OK);
+	assert_int_equal(ct_level_set(registry, "again", 5, CTRACE_INFO, set_again, NULL),
+			 CTRACE_OK);
 	assert_int_equal(changes.count, 1);
-	assert_int_equal(ct_level_set(registry, "again", 5, CT_LEVEL_UNSET, set_again, NULL), CTRACE_OK);
+	assert_int_equal(ct_level_set(registry, "again", 5, CT_LEVEL_UNSET, set_again, NULL),
+			 CTRACE_OK);
 	assert_int_equal(level_word_level(index), CTRACE_FATAL);
 }
 
@@ -206,7 +209,8 @@ static void a_level_of_the_other_face_leaves_minimum_and_exclusion(void **state)
 	assert_int_equal(level_word_level(index), CTRACE_WARN);
 }
 
-/* Component trace goes by what was set, so it hears of that also where its minimum or a filter keeps the threshold. */
+/* Component trace goes by what was set, so it hears of that also where its minimum or a filter
+ * keeps the threshold. */
 static void a_defined_trace_hears_of_a_level_that_changes_nothing(void **state)
 {
 	uint32_t comp = add("comp");
@@ -231,7 +235,8 @@ static void a_trace_with_a_bad_level_changes_nothing(void **state)
 	uint32_t index = add("comp");
 
 	(void)state;
-	assert_int_equal(ct_level_set_trace(registry, index, &trace, note_change, NULL), CTRACE_INVALID_TRACE_LEVEL);
+	assert_int_equal(ct_level_set_trace(registry, index, &trace, note_change, NULL),
+			 CTRACE_INVALID_TRACE_LEVEL);
 	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_registry_configured(registry, index).minimum, CTRACE_LEVEL_NONE);
 }
@@ -240,7 +245,8 @@ static void bad_arguments_change_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_level_set(registry, "a", 1, 5, NULL, NULL), CTRACE_INVALID_TRACE_LEVEL);
-	assert_int_equal(ct_level_set(registry, "a..b", 4, 1, NULL, NULL), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ct_level_set(registry, "a..b", 4, 1, NULL, NULL),
+			 CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(ct_registry_count(registry), 0);
 }
 

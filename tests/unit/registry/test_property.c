@@ -1,5 +1,6 @@
 /*
- * test_property.c - properties: any name, any value, what changes tell, defaults, and the copy for recoverers.
+ * test_property.c - properties: any name, any value, what changes tell, defaults, and the copy for
+ * recoverers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,14 +24,15 @@ static int teardown(void **state)
 
 static enum ctrace_status set(const char *component, const char *name, const char *text)
 {
-	return ct_component_property_set(registry, component, strlen(component), name, strlen(name), text, strlen(text), note_change,
-					 NULL);
+	return ct_component_property_set(registry, component, strlen(component), name, strlen(name),
+					 text, strlen(text), note_change, NULL);
 }
 
 static const char *get(const char *component, const char *name)
 {
 	ct_buf_clear(&value);
-	if (ct_component_property_get(registry, component, strlen(component), name, strlen(name), &value) != CTRACE_OK)
+	if (ct_component_property_get(registry, component, strlen(component), name, strlen(name),
+				      &value) != CTRACE_OK)
 		return NULL;
 	return ct_buf_text(&value);
 }
@@ -51,7 +53,8 @@ static const char *get_emitter(uint32_t index, const char *name)
 static const char *settings(uint32_t index)
 {
 	size_t size;
-	const char *text = ct_session_text(&fixture_session, fixture_session.head->dest[index].settings, &size);
+	const char *text = ct_session_text(&fixture_session,
+					   fixture_session.head->dest[index].settings, &size);
 
 	ct_buf_clear(&value);
 	ct_buf_add(&value, text, size);
@@ -102,23 +105,34 @@ static void names_and_values_are_checked(void **state)
 	memset(longest, 'v', sizeof longest);
 	assert_int_equal(set("", "p", "v"), CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(set("a", "", "v"), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ct_component_property_set(registry, "a", 1, longest, 256, "v", 1, NULL, NULL), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ct_component_property_set(registry, "a", 1, NULL, 0, "v", 1, NULL, NULL), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ct_component_property_set(registry, "a", 1, longest, 255, longest, 65536, NULL, NULL),
+	assert_int_equal(
+		ct_component_property_set(registry, "a", 1, longest, 256, "v", 1, NULL, NULL),
+		CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ct_component_property_set(registry, "a", 1, NULL, 0, "v", 1, NULL, NULL),
+			 CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ct_component_property_set(registry, "a", 1, longest, 255, longest, 65536,
+						   NULL, NULL),
 			 CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(ct_component_property_set(registry, "a", 1, longest, 255, longest, 65535, NULL, NULL), CTRACE_OK);
-	assert_int_equal(ct_component_property_get(registry, "a", 1, longest, 255, &value), CTRACE_OK);
+	assert_int_equal(ct_component_property_set(registry, "a", 1, longest, 255, longest, 65535,
+						   NULL, NULL),
+			 CTRACE_OK);
+	assert_int_equal(ct_component_property_get(registry, "a", 1, longest, 255, &value),
+			 CTRACE_OK);
 	assert_int_equal(value.size, 65535);
 	assert_memory_equal(value.data, longest, 65535);
-	assert_int_equal(ct_component_property_get(registry, "a", 1, "p", 0, &value), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ct_component_property_get(registry, "b", 1, "p", 1, &value), CTRACE_PROPERTY_NOT_FOUND);
-	assert_int_equal(ct_component_property_get(registry, "b.", 2, "p", 1, &value), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ct_component_property_get(registry, "a", 1, "p", 0, &value),
+			 CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ct_component_property_get(registry, "b", 1, "p", 1, &value),
+			 CTRACE_PROPERTY_NOT_FOUND);
+	assert_int_equal(ct_component_property_get(registry, "b.", 2, "p", 1, &value),
+			 CTRACE_INVALID_COMPONENT_NAME);
 }
 
 static void values_are_counted_bytes(void **state)
 {
 	(void)state;
-	assert_int_equal(ct_component_property_set(registry, "a", 1, "p", 1, "x\0y", 3, NULL, NULL), CTRACE_OK);
+	assert_int_equal(ct_component_property_set(registry, "a", 1, "p", 1, "x\0y", 3, NULL, NULL),
+			 CTRACE_OK);
 	assert_int_equal(ct_component_property_get(registry, "a", 1, "p", 1, &value), CTRACE_OK);
 	assert_int_equal(value.size, 3);
 	assert_memory_equal(value.data, "x\0y", 3);
@@ -133,10 +147,14 @@ static void replaced_values_are_used_again(void **state)
 	(void)state;
 	memset(text, 'x', sizeof text);
 	for (size_t i = 1; i < sizeof text; i++)
-		assert_int_equal(ct_component_property_set(registry, "a", 1, "p", 1, text, i, NULL, NULL), CTRACE_OK);
+		assert_int_equal(
+			ct_component_property_set(registry, "a", 1, "p", 1, text, i, NULL, NULL),
+			CTRACE_OK);
 	left = registry->arena.left;
 	for (size_t i = 0; i < 200000; i++)
-		assert_int_equal(ct_component_property_set(registry, "a", 1, "p", 1, text, i % sizeof text, NULL, NULL), CTRACE_OK);
+		assert_int_equal(ct_component_property_set(registry, "a", 1, "p", 1, text,
+							   i % sizeof text, NULL, NULL),
+				 CTRACE_OK);
 	assert_int_equal(registry->arena.left, left);
 }
 
@@ -158,7 +176,8 @@ static void many_properties(void **state)
 static void emitters_have_defaults(void **state)
 {
 	(void)state;
-	assert_string_equal(get_emitter(0, "format"), "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
+	assert_string_equal(get_emitter(0, "format"),
+			    "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
 	assert_string_equal(get_emitter(0, "HexBlockSize"), "8");
 	assert_null(get_emitter(0, "nothing"));
 	assert_int_equal(set_emitter(0, "Format", "$(DATA)"), CTRACE_OK);
@@ -167,7 +186,8 @@ static void emitters_have_defaults(void **state)
 	assert_string_equal(get_emitter(0, "NOTHING"), "any name may be set");
 	assert_null(get_emitter(emitter("BINFILE"), "nothing"));
 	ct_emitter_property_forget_all(registry);
-	assert_string_equal(get_emitter(0, "format"), "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
+	assert_string_equal(get_emitter(0, "format"),
+			    "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
 	assert_null(get_emitter(0, "nothing"));
 }
 
@@ -177,8 +197,10 @@ static void emitters_are_checked(void **state)
 	assert_int_equal(set_emitter(31, "p", "v"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(set_emitter(99, "p", "v"), CTRACE_EMITTER_NOT_FOUND);
 	assert_int_equal(set_emitter(0, "", "v"), CTRACE_INVALID_PROP_NAME);
-	assert_int_equal(ct_emitter_property_get(registry, 31, "p", 1, &value), CTRACE_EMITTER_NOT_FOUND);
-	assert_int_equal(ct_emitter_property_get(registry, 0, "", 0, &value), CTRACE_INVALID_PROP_NAME);
+	assert_int_equal(ct_emitter_property_get(registry, 31, "p", 1, &value),
+			 CTRACE_EMITTER_NOT_FOUND);
+	assert_int_equal(ct_emitter_property_get(registry, 0, "", 0, &value),
+			 CTRACE_INVALID_PROP_NAME);
 }
 
 static void a_recoverer_finds_what_was_set(void **state)
@@ -205,13 +227,16 @@ static void what_cannot_be_written_down_is_not_set(void **state)
 	(void)state;
 	memset(longest, '\\', sizeof longest);
 	assert_int_equal(set_emitter(0, "FILE", "before"), CTRACE_OK);
-	assert_int_equal(ct_emitter_property_set(registry, 0, "FILE", 4, longest, sizeof longest), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_emitter_property_set(registry, 0, "FILE", 4, longest, sizeof longest),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_string_equal(get_emitter(0, "FILE"), "before");
-	assert_int_equal(ct_emitter_property_set(registry, 0, "NEW", 3, longest, sizeof longest), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_emitter_property_set(registry, 0, "NEW", 3, longest, sizeof longest),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_null(get_emitter(0, "NEW"));
 	assert_string_equal(settings(0), "FILE=before\n");
 	size = fixture_session.head->texts_size;
-	assert_int_equal(set_emitter(0, "FILE", "before"), CTRACE_OK); /* the same: nothing to write down */
+	/* the same: nothing to write down */
+	assert_int_equal(set_emitter(0, "FILE", "before"), CTRACE_OK);
 	assert_int_equal(fixture_session.head->texts_size, size);
 }
 
@@ -220,12 +245,14 @@ struct seen {
 	char last[32];
 };
 
-static void note_property(const char *name, size_t name_size, const char *text, size_t text_size, void *user)
+static void note_property(const char *name, size_t name_size, const char *text, size_t text_size,
+			  void *user)
 {
 	struct seen *seen = user;
 
 	seen->count++;
-	snprintf(seen->last, sizeof seen->last, "%.*s=%.*s", (int)name_size, name, (int)text_size, text);
+	snprintf(seen->last, sizeof seen->last, "%.*s=%.*s", (int)name_size, name, (int)text_size,
+		 text);
 }
 
 static void all_can_be_listed(void **state)
@@ -255,7 +282,8 @@ static void a_change_that_comes_again_takes_no_more_of_the_session(void **state)
 		if (i == 8)
 			used = fixture_session.head->texts_size;
 		assert_int_equal(set_emitter(0, "DELIMCHAR", (i & 1) != 0 ? "|" : " "), CTRACE_OK);
-		assert_int_equal(set_emitter(0, "QUOTESTRING", (i & 2) != 0 ? "TRUE" : "FALSE"), CTRACE_OK);
+		assert_int_equal(set_emitter(0, "QUOTESTRING", (i & 2) != 0 ? "TRUE" : "FALSE"),
+				 CTRACE_OK);
 		assert_int_equal(set_emitter(2, "LEVEL", (i & 1) != 0 ? "1" : "2"), CTRACE_OK);
 		if (i % 1000 == 999)
 			assert_string_equal(settings(0), "QUOTESTRING=TRUE\nDELIMCHAR=|\n");

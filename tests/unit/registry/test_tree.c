@@ -1,5 +1,6 @@
 /*
- * test_tree.c - components: names, ancestors, look-up, many of them, and registration while others look.
+ * test_tree.c - components: names, ancestors, look-up, many of them, and registration while others
+ * look.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,8 +53,11 @@ static void ancestors_are_made_but_not_found(void **state)
 	assert_false(is_found("MF.RTS"));
 	assert_false(is_found("MF"));
 	assert_string_equal(ct_registry_name(registry, parent), "MF.RTS");
-	assert_string_equal(ct_registry_name(registry, ct_registry_entry(registry, parent)->parent), "MF");
-	assert_int_equal(ct_registry_entry(registry, ct_registry_entry(registry, parent)->parent)->parent, CT_COMPONENT_NONE);
+	assert_string_equal(ct_registry_name(registry, ct_registry_entry(registry, parent)->parent),
+			    "MF");
+	assert_int_equal(
+		ct_registry_entry(registry, ct_registry_entry(registry, parent)->parent)->parent,
+		CT_COMPONENT_NONE);
 	assert_int_equal(add("mf.rts"), parent);
 	assert_true(is_found("MF.RTS"));
 	assert_int_equal(ct_registry_count(registry), 3);
@@ -111,14 +115,16 @@ static void a_hundred_thousand_flat(void **state)
 		assert_int_equal(index, i);
 	}
 	assert_false(is_found("flat100000"));
-	/* A get stays O(1): the table is never more than three quarters full, so runs of taken slots stay short. */
+	/* A get stays O(1): the table is never more than three quarters full, so runs of taken
+	 * slots stay short. */
 	assert_true((registry->table->mask + 1) * 3ull >= COUNT * 4ull);
 	set_level(NULL, CTRACE_INFO);
 	assert_int_equal(changes.count, COUNT);
 	assert_int_equal(level_word_level(COUNT - 1), CTRACE_INFO);
 }
 
-/* Chains of 127 parts: `n.x.x...`.  Nothing here may recurse by depth or cost more than the subtree. */
+/* Chains of 127 parts: `n.x.x...`.  Nothing here may recurse by depth or cost more than the
+ * subtree. */
 static void a_hundred_thousand_deep(void **state)
 {
 	enum { CHAINS = 790, PARTS = 125, COUNT = CHAINS * PARTS };
@@ -153,15 +159,16 @@ static void a_walk_sees_a_subtree_once(void **state)
 	for (size_t i = 0; i < CT_COUNT(names); i++)
 		add(names[i]);
 	top = add("a");
-	for (uint32_t at = top; at != CT_COMPONENT_NONE; at = ct_node_next(registry, top, at, false), count++) {
+	for (uint32_t at = top; at != CT_COMPONENT_NONE;
+	     at = ct_node_next(registry, top, at, false), count++) {
 		assert_false(seen[at]);
 		seen[at] = true;
 		assert_memory_equal(ct_registry_name(registry, at), "a", 1);
 	}
 	assert_int_equal(count, 6); /* a.d.e counts too */
 	count = 0;
-	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false); at != CT_COMPONENT_NONE;
-	     at = ct_node_next(registry, CT_COMPONENT_NONE, at, true))
+	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false);
+	     at != CT_COMPONENT_NONE; at = ct_node_next(registry, CT_COMPONENT_NONE, at, true))
 		count++;
 	assert_int_equal(count, 2); /* pruned: a and b */
 }
@@ -174,7 +181,8 @@ static void a_handler_in_a_locked_section_is_refused(void **state)
 	(void)state;
 	ct_registry_lock(registry);
 	assert_int_equal(ct_thread_locked, 1);
-	assert_int_equal(ct_registry_register(registry, "new", 3, &index), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_registry_register(registry, "new", 3, &index),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(index, 4711);
 	assert_int_equal(ct_registry_register(registry, "KNOWN", 5, &index), CTRACE_OK);
 	assert_int_equal(index, known);
@@ -191,9 +199,13 @@ static void a_session_without_room_refuses(void **state)
 
 	(void)state;
 	fixture_session.head->texts_size = CT_SESSION_SIZE - CT_SESSION_TEXTS - 2;
-	assert_int_equal(ct_registry_register(registry, "after", 5, &index), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(fixture_session.head->component_count, ct_registry_count(registry)); /* readers look at no entry of it */
-	assert_int_equal(ct_registry_register(registry, "BEFORE", 6, &index), CTRACE_NOT_ENOUGH_MEMORY); /* a new spelling */
+	assert_int_equal(ct_registry_register(registry, "after", 5, &index),
+			 CTRACE_NOT_ENOUGH_MEMORY);
+	/* readers look at no entry of it */
+	assert_int_equal(fixture_session.head->component_count, ct_registry_count(registry));
+	/* a new spelling */
+	assert_int_equal(ct_registry_register(registry, "BEFORE", 6, &index),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_false(is_found("after"));
 	fixture_session.head->texts_size = size;
 	assert_int_equal(add("BEFORE.IT"), before);
@@ -231,11 +243,13 @@ static void *register_many(void *argument)
 		unsigned n = (i + crowd->first) % 2000;
 
 		snprintf(name, sizeof name, "crowd.%u.x", n);
-		if (ct_registry_register(registry, name, strlen(name), &crowd->indexes[n]) != CTRACE_OK)
+		if (ct_registry_register(registry, name, strlen(name), &crowd->indexes[n]) !=
+		    CTRACE_OK)
 			return argument;
 		snprintf(name, sizeof name, "CROWD.%u.X", n);
 		uint32_t found;
-		if (ct_registry_find(registry, name, strlen(name), &found) != CTRACE_OK || found != crowd->indexes[n])
+		if (ct_registry_find(registry, name, strlen(name), &found) != CTRACE_OK ||
+		    found != crowd->indexes[n])
 			return argument;
 	}
 	return NULL;
@@ -273,7 +287,10 @@ static void a_forked_child_unlocks(void **state)
 		uint32_t index;
 
 		ct_registry_unlock_in_child(registry);
-		_exit(ct_thread_locked == 0 && ct_registry_register(registry, "child", 5, &index) == CTRACE_OK ? 0 : 1);
+		_exit(ct_thread_locked == 0 && ct_registry_register(registry, "child", 5, &index) ==
+						       CTRACE_OK
+			      ? 0
+			      : 1);
 	}
 	ct_registry_unlock(registry);
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -307,11 +324,13 @@ static void what_is_reserved_is_seen_by_those_who_look_for_anything(void **state
 	assert_int_equal(found, index);
 	assert_true(is_found_any("COMP", &found)); /* its parent, that is only there for it */
 	assert_int_equal(reserve("Comp.Sub"), index);
-	assert_string_equal(ct_registry_name(registry, index), "Comp.Sub"); /* nobody has seen another spelling */
+	/* nobody has seen another spelling */
+	assert_string_equal(ct_registry_name(registry, index), "Comp.Sub");
 	found = 4711;
 	assert_false(is_found_any("COMP.SU", &found));
 	assert_int_equal(found, 4711);
-	assert_int_equal(ct_registry_reserve(registry, "a..b", 4, &found), CTRACE_INVALID_COMPONENT_NAME);
+	assert_int_equal(ct_registry_reserve(registry, "a..b", 4, &found),
+			 CTRACE_INVALID_COMPONENT_NAME);
 	assert_int_equal(found, 4711);
 	assert_int_equal(ct_registry_count(registry), 2);
 }
@@ -332,7 +351,8 @@ static void define_shows_and_delete_hides(void **state)
 	ct_registry_set_defined(registry, index, true); /* once is enough */
 	ct_registry_set_defined(registry, index, false);
 	assert_false(is_found("comp"));
-	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE); /* whoever kept its tracer traces nothing */
+	/* whoever kept its tracer traces nothing */
+	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_dest_in_use(registry), 0);
 	ct_registry_set_defined(registry, index, true);
 	assert_int_equal(level_word_level(index), CTRACE_INFO);
@@ -353,7 +373,8 @@ static void what_a_tracer_has_registered_stays(void **state)
 	other = reserve("OTHER");
 	ct_registry_set_defined(registry, other, true);
 	assert_int_equal(add("other"), other);
-	assert_int_equal(ct_registry_entry(registry, other)->flags, CT_COMPONENT_DEFINED | CT_COMPONENT_REGISTERED);
+	assert_int_equal(ct_registry_entry(registry, other)->flags,
+			 CT_COMPONENT_DEFINED | CT_COMPONENT_REGISTERED);
 	assert_string_equal(ct_registry_name(registry, other), "OTHER");
 	ct_registry_set_defined(registry, other, false);
 	assert_true(is_found("OTHER"));
@@ -394,10 +415,13 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(ct_dest_add(registry, NULL, 0, emitter("STDERR"), false), CTRACE_OK);
 	assert_int_equal(ct_dest_add(registry, "kept.one", 8, emitter("ES"), true), CTRACE_OK);
 	assert_int_equal(ct_channel_set_buffer(registry, "kept", 4, 1 << 16), CTRACE_OK);
-	assert_int_equal(ct_channel_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL), CTRACE_OK);
-	assert_int_equal(ct_component_property_set(registry, "kept", 4, "p", 1, "v", 1, NULL, NULL), CTRACE_OK);
+	assert_int_equal(ct_channel_set_flight(registry, "kept", 4, CTRACE_DEBUG, NULL, NULL),
+			 CTRACE_OK);
+	assert_int_equal(ct_component_property_set(registry, "kept", 4, "p", 1, "v", 1, NULL, NULL),
+			 CTRACE_OK);
 	assert_int_equal(ct_emitter_property_set(registry, 0, "FORMAT", 6, "x", 1), CTRACE_OK);
-	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word), 0);
+	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word),
+			     0);
 
 	ct_registry_forget_configuration(registry);
 	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
@@ -408,7 +432,8 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(ct_level_default(registry), CTRACE_LEVEL_NONE);
 	assert_int_equal(fixture_session.head->dest[0].settings, 0);
 	ct_buf_init(&value);
-	assert_int_equal(ct_component_property_get(registry, "kept", 4, "p", 1, &value), CTRACE_PROPERTY_NOT_FOUND);
+	assert_int_equal(ct_component_property_get(registry, "kept", 4, "p", 1, &value),
+			 CTRACE_PROPERTY_NOT_FOUND);
 	ct_buf_fini(&value);
 	set_level("kept", CTRACE_ERROR);
 	assert_int_equal(level_word_level(index), CTRACE_ERROR);

@@ -1,5 +1,6 @@
 /*
- * repair_fixture.h - what the tests of repairing share: what was told, and a copy that is read again.
+ * repair_fixture.h - what the tests of repairing share: what was told, and a copy that is read
+ * again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +52,9 @@ static UNUSED struct ct_packet_head head_of_packet(const char *path, unsigned nu
 	for (unsigned i = 0; i <= number; i++) {
 		at += i == 0 ? 0 : head.packet_bits / 8;
 		assert_true(at < file.size);
-		assert_int_equal(ct_packet_decode_head((unsigned char *)file.data + at, file.size - at, &head), CTRACE_OK);
+		assert_int_equal(ct_packet_decode_head((unsigned char *)file.data + at,
+						       file.size - at, &head),
+				 CTRACE_OK);
 	}
 	*out_at = (long)at;
 	ct_buf_fini(&file);
@@ -59,7 +62,8 @@ static UNUSED struct ct_packet_head head_of_packet(const char *path, unsigned nu
 }
 
 /* Replaces a field of the head of the n-th packet. */
-static UNUSED void patch_head(const char *path, unsigned number, long field, const void *data, size_t size)
+static UNUSED void patch_head(const char *path, unsigned number, long field, const void *data,
+			      size_t size)
 {
 	long at;
 

@@ -1,5 +1,6 @@
 /*
- * test_repair.c - finding traces, and writing copies of them: one, many, compressed, without metadata; and what is none.
+ * test_repair.c - finding traces, and writing copies of them: one, many, compressed, without
+ * metadata; and what is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +34,10 @@ static void a_directory_of_traces_keeps_its_shape(void **state)
 
 static void steps_of_the_clock_are_kept(void **state)
 {
-	static const struct ct_bin_clock_mark marks[] = { { -5000000000, 1700000000000000000u, 5000000000u, 0 },
-							  { 3000000000, 1700000000000000500u, 2000000000u, 0 } };
+	static const struct ct_bin_clock_mark marks[] = {
+		{ -5000000000, 1700000000000000000u, 5000000000u, 0 },
+		{ 3000000000, 1700000000000000500u, 2000000000u, 0 }
+	};
 	struct told told;
 	struct ct_buf text = { 0 };
 	FILE *metadata;
@@ -77,7 +80,8 @@ static void one_stream_file(void **state)
 	struct told told;
 
 	make_trace(*state, "t", 0, 30, 10);
-	assert_int_equal(system("cp t/stream.0 t/stream.1"), 0); /* not what it says: its packets are of stream 0 */
+	/* not what it says: its packets are of stream 0 */
+	assert_int_equal(system("cp t/stream.0 t/stream.1"), 0);
 	(void)repair("t/stream.0", "good", &told);
 	assert_int_equal(told.notes, 0);
 	assert_int_equal(access("good/t/stream.1", F_OK), -1);
@@ -168,8 +172,9 @@ static void what_is_no_trace_is_not_found(void **state)
 	struct ct_repair run;
 
 	(void)state;
-	assert_int_equal(system("mkdir empty && mkdir -p a/b/c && touch file stream.0 && mkdir third-party && echo x >third-party/metadata"),
-			 0);
+	assert_int_equal(
+		system("mkdir empty && mkdir -p a/b/c && touch file stream.0 && mkdir third-party && echo x >third-party/metadata"),
+		0);
 	assert_int_equal(try("empty", &run), CTRACE_NOT_FOUND);
 	assert_int_equal(try("a", &run), CTRACE_NOT_FOUND);
 	assert_int_equal(try("file", &run), CTRACE_NOT_FOUND);

@@ -114,14 +114,17 @@ static void a_damaged_head_does_not_count(void **state)
 
 			for (unsigned i = 0; i < 6; i++) {
 				struct ct_packet_head head = packet_at(10 * i);
-				uint64_t *fields[] = { &head.begin_ticks, &head.end_ticks, &head.begin_ns, &head.end_ns };
+				uint64_t *fields[] = { &head.begin_ticks, &head.end_ticks,
+						       &head.begin_ns, &head.end_ns };
 
 				if (i == at)
 					*fields[field] ^= (uint64_t)1 << 45;
-				if (head.end_ticks >= head.begin_ticks && head.end_ns >= head.begin_ns)
+				if (head.end_ticks >= head.begin_ticks &&
+				    head.end_ns >= head.begin_ns)
 					ct_repair_clock_add(&clock, &head);
 			}
-			assert_in_range(ct_repair_clock_set(&clock, &info), FREQUENCY - 100, FREQUENCY + 100);
+			assert_in_range(ct_repair_clock_set(&clock, &info), FREQUENCY - 100,
+					FREQUENCY + 100);
 		}
 }
 

@@ -23,10 +23,14 @@ static int setup(void **state)
 
 	if (ct_schema_create(&schema) != CTRACE_OK)
 		return -1;
-	t->info = (struct ct_trace_info){ .uuid = { 9, 8, 7 }, .host = "h", .program = "p", .pid = 12 };
+	t->info = (struct ct_trace_info){
+		.uuid = { 9, 8, 7 }, .host = "h", .program = "p", .pid = 12
+	};
 	ct_schema_print_trace(&t->text, &t->info);
 	for (uint32_t id = 1; id <= CLASSES; id++) {
-		struct ctrace_event event = { .component = "C", .component_size = 1, .event_id = 100 + id };
+		struct ctrace_event event = { .component = "C",
+					      .component_size = 1,
+					      .event_id = 100 + id };
 		const struct ct_class *class = ct_schema_class(schema, &event);
 
 		assert_int_equal(class->number, NUMBER(id));
@@ -48,7 +52,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reads the text; asserts that exactly the classes of the mask are there.  Returns where the last damage is. */
+/* Reads the text; asserts that exactly the classes of the mask are there.  Returns where the last
+ * damage is. */
 static uint64_t assert_classes(const char *text, size_t size, uint32_t mask, unsigned notes)
 {
 	struct told told = { 0 };
@@ -57,18 +62,23 @@ static uint64_t assert_classes(const char *text, size_t size, uint32_t mask, uns
 	uint32_t count = 0;
 
 	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
-	assert_int_equal(ct_repair_classes(&run, "metadata", (struct ct_span){ text, size }, schema), CTRACE_OK);
+	assert_int_equal(
+		ct_repair_classes(&run, "metadata", (struct ct_span){ text, size }, schema),
+		CTRACE_OK);
 	for (uint32_t id = 1; id <= CLASSES; id++) {
 		const struct ct_class *class = ct_schema_find(schema, NUMBER(id));
-		bool is_good = class != NULL && strcmp(class->component, "C") == 0 && class->event_id == 100 + id;
+		bool is_good = class != NULL && strcmp(class->component, "C") == 0 &&
+			       class->event_id == 100 + id;
 
 		if (is_good != ((mask & 1u << id) != 0))
-			fail_msg("class %u is %s", id, class == NULL ? "missing" : class->component);
+			fail_msg("class %u is %s", id,
+				 class == NULL ? "missing" : class->component);
 		count += is_good;
 	}
 	/* Nothing stands in the place of those that are lost. */
 	assert_int_equal(ct_schema_count(schema), 1 + count);
-	assert_true(run.lost_classes > 0 || notes == 0 || notes == UINT32_MAX || mask == ALL || size == 0);
+	assert_true(run.lost_classes > 0 || notes == 0 || notes == UINT32_MAX || mask == ALL ||
+		    size == 0);
 	if (notes != UINT32_MAX)
 		assert_int_equal(told.notes, notes);
 	ct_schema_destroy(schema);
@@ -103,7 +113,8 @@ static void several_together_and_apart(void **state)
 	memset(t->text.data + t->at[2] + 3, '#', t->at[4] - t->at[2]);
 	assert_classes(t->text.data, t->text.size, ALL & ~(1u << 2 | 1u << 3 | 1u << 4), 1);
 	t->text.data[t->at[6] + 1] = '#';
-	assert_classes(t->text.data, t->text.size, ALL & ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 6), 2);
+	assert_classes(t->text.data, t->text.size, ALL & ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 6),
+		       2);
 }
 
 static void the_trace_wide_part_may_be_damaged(void **state)
@@ -141,10 +152,13 @@ static void every_changed_byte_costs_at_most_two_classes(void **state)
 
 		t->text.data[at] = changes[at % sizeof changes];
 		assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
-		assert_int_equal(ct_repair_classes(&run, "metadata", (struct ct_span){ t->text.data, t->text.size }, schema),
+		assert_int_equal(ct_repair_classes(&run, "metadata",
+						   (struct ct_span){ t->text.data, t->text.size },
+						   schema),
 				 CTRACE_OK);
 		for (uint32_t id = 1; id <= CLASSES; id++)
-			good += ct_schema_find(schema, NUMBER(id)) != NULL && ct_schema_find(schema, NUMBER(id))->event_id == 100 + id;
+			good += ct_schema_find(schema, NUMBER(id)) != NULL &&
+				ct_schema_find(schema, NUMBER(id))->event_id == 100 + id;
 		if (good + 2 < CLASSES)
 			fail_msg("at %zu: %u of %u classes", at - t->at[1], good, CLASSES);
 		ct_schema_destroy(schema);

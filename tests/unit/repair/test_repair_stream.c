@@ -1,5 +1,6 @@
 /*
- * test_repair_stream.c - packets of one stream: whole ones stay, damaged ones are cut, and one that lies costs no other.
+ * test_repair_stream.c - packets of one stream: whole ones stay, damaged ones are cut, and one that
+ * lies costs no other.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@ static void make(struct fixture *f)
 	make_trace(f, "t", 0, PACKETS * PER_PACKET, PER_PACKET);
 }
 
-/* Asserts that the copy has these events, in order, and that babeltrace2 agrees; gaps are its to tell. */
+/* Asserts that the copy has these events, in order, and that babeltrace2 agrees; gaps are its to
+ * tell. */
 static void assert_copy(unsigned lost_from, unsigned lost_to)
 {
 	unsigned wanted = PACKETS * PER_PACKET - (lost_to - lost_from);
@@ -100,8 +102,10 @@ static void a_packet_is_cut_behind_its_last_good_event(void **state)
 	make(*state);
 	head = head_of_packet(STREAM, 4, &at);
 	/* Into the middle of the packet: the class of some event. */
-	patch_file(STREAM, at + (long)head.packet_bits / 16,
-		   "\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE", 20);
+	patch_file(
+		STREAM, at + (long)head.packet_bits / 16,
+		"\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE",
+		20);
 	run = repair("t", "good", &told);
 	assert_int_equal(told.notes, 1);
 	assert_string_equal(told.last_message, "this is no event of the trace");
@@ -164,7 +168,8 @@ static void a_file_that_ends_inside_a_packet(void **state)
 	assert_copy(PACKETS * PER_PACKET - 1, PACKETS * PER_PACKET);
 }
 
-/* Moves the packet with all that is in it by so many times 2^48 ns, of which its events know nothing. */
+/* Moves the packet with all that is in it by so many times 2^48 ns, of which its events know
+ * nothing. */
 static void move_packet(unsigned packet, int64_t times)
 {
 	static const long fields[] = { FIELD_BEGIN, FIELD_END, FIELD_BEGIN_NS, FIELD_END_NS };
@@ -185,7 +190,8 @@ static void a_packet_of_another_time_goes_and_no_other(void **state)
 	struct ct_repair run;
 
 	make(*state);
-	/* Later than all others, with everything in it: what follows must not look as if it were too early. */
+	/* Later than all others, with everything in it: what follows must not look as if it were
+	 * too early. */
 	move_packet(4, 1000);
 	run = repair("t", "good", &told);
 	assert_int_equal(told.notes, 1);
@@ -252,10 +258,12 @@ static void ends_and_numbers_are_repaired(void **state)
 		{ FIELD_END_NS, INT64_MAX, "its end was wrong, and is repaired" },
 		{ FIELD_END_NS, START_NS + 10000000000, "its end was wrong, and is repaired" },
 		{ FIELD_BEGIN_NS, 0, "its beginning was wrong, and is repaired" },
-		{ FIELD_BEGIN_NS, START_NS - 10000000000, "its beginning was wrong, and is repaired" },
+		{ FIELD_BEGIN_NS, START_NS - 10000000000,
+		  "its beginning was wrong, and is repaired" },
 		{ FIELD_SEQUENCE, (uint64_t)1 << 50, "its number was wrong, and is repaired" },
 		{ FIELD_SEQUENCE, 1, "its number was wrong, and is repaired" },
-		{ FIELD_DISCARDED, (uint64_t)1 << 50, "its count of lost events was wrong, and is repaired" },
+		{ FIELD_DISCARDED, (uint64_t)1 << 50,
+		  "its count of lost events was wrong, and is repaired" },
 	};
 
 	make(*state);
@@ -291,7 +299,8 @@ static void a_wrong_stream_number_is_repaired(void **state)
 		patch_head(STREAM, packet, FIELD_STREAM, &numbers[i / CT_COUNT(packets)], 4);
 		run = repair("t", "good", &told);
 		assert_int_equal(told.notes, 1);
-		assert_string_equal(told.last_message, "its stream's number was wrong, and is repaired");
+		assert_string_equal(told.last_message,
+				    "its stream's number was wrong, and is repaired");
 		assert_int_equal(run.events, PACKETS * PER_PACKET);
 		assert_int_equal(run.repaired, 1);
 		assert_copy(0, 0);
@@ -300,7 +309,8 @@ static void a_wrong_stream_number_is_repaired(void **state)
 	}
 }
 
-/* A packet of another stream, where one of this stream is missing: its number in its stream does not fit. */
+/* A packet of another stream, where one of this stream is missing: its number in its stream does
+ * not fit. */
 static void a_packet_of_another_stream_goes(void **state)
 {
 	uint64_t sequence = 99;
@@ -342,14 +352,16 @@ static void every_changed_byte_is_survived(void **state)
 	make(*state);
 	assert_int_equal(ct_os_read_file(STREAM, 1 << 20, &file), CTRACE_OK);
 	for (size_t at = 0; at < file.size; at += at % 1000 < 150 ? 1 : 23) {
-		unsigned char changed = (unsigned char)file.data[at] ^ (unsigned char)(1u << at % 8);
+		unsigned char changed =
+			(unsigned char)file.data[at] ^ (unsigned char)(1u << at % 8);
 		struct ct_repair run;
 
 		patch_file(STREAM, (long)at, &changed, 1);
 		assert_int_equal(system("rm -rf good again"), 0);
 		run = repair("t", "good", &told);
 		if (run.events + PER_PACKET < PACKETS * PER_PACKET)
-			fail_msg("at %zu: %u events are left: %s", at, (unsigned)run.events, told.last_message);
+			fail_msg("at %zu: %u events are left: %s", at, (unsigned)run.events,
+				 told.last_message);
 		/* What was written holds nothing that would have to be repaired. */
 		run = repair("good/t", "again", &told);
 		assert_int_equal(told.notes, 0);

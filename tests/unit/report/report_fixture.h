@@ -1,5 +1,6 @@
 /*
- * report_fixture.h - what the tests of a report share: events to pack, and the way back from what was packed.
+ * report_fixture.h - what the tests of a report share: events to pack, and the way back from what
+ * was packed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,8 @@ struct unpacked {
 	size_t size, at;
 };
 
-__attribute__((unused)) static struct unpacked unpack(const void *packed, size_t packed_size, size_t limit)
+__attribute__((unused)) static struct unpacked unpack(const void *packed, size_t packed_size,
+						      size_t limit)
 {
 	struct unpacked column = { .bytes = malloc(limit + 1) };
 	uLongf size = limit + 1;
@@ -65,7 +67,8 @@ __attribute__((unused)) static int64_t next_difference(struct unpacked *column)
 	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-__attribute__((unused)) static void assert_next(struct unpacked *column, const void *bytes, size_t size)
+__attribute__((unused)) static void assert_next(struct unpacked *column, const void *bytes,
+						size_t size)
 {
 	assert_true(column->size - column->at >= size);
 	assert_memory_equal(column->bytes + column->at, bytes, size);
@@ -79,10 +82,16 @@ __attribute__((unused)) static void assert_end(struct unpacked *column)
 }
 
 __attribute__((unused)) static const struct ct_source_process report_source_process = {
-	.path = "/tmp/app.ctb", .host = "asterix", .program = "app", .jobname = "APPJOB", .pid = 77, .asid = 0x2A
+	.path = "/tmp/app.ctb",
+	.host = "asterix",
+	.program = "app",
+	.jobname = "APPJOB",
+	.pid = 77,
+	.asid = 0x2A
 };
 
-__attribute__((unused)) static struct ct_view make_view(const char *component, uint32_t event_id, uint64_t time_ns)
+__attribute__((unused)) static struct ct_view make_view(const char *component, uint32_t event_id,
+							uint64_t time_ns)
 {
 	return (struct ct_view){
 		.event = { .time_ns = time_ns,

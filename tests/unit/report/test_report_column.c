@@ -7,7 +7,9 @@
 
 static void numbers_come_back(void **state)
 {
-	static const uint64_t numbers[] = { 0, 1, 127, 128, 16383, 16384, UINT32_MAX, (uint64_t)1 << 53, UINT64_MAX };
+	static const uint64_t numbers[] = { 0,         1,     127,        128,
+					    16383,     16384, UINT32_MAX, (uint64_t)1 << 53,
+					    UINT64_MAX };
 	static const int64_t differences[] = { 0, -1, 1, -64, 64, INT64_MAX, INT64_MIN };
 	struct ct_column column;
 	struct unpacked back;
@@ -53,8 +55,15 @@ static void an_empty_column_is_one(void **state)
 /* Incompressible bytes, in pieces from none to many times the buffer, and every size round it. */
 static void pieces_of_any_size_come_back(void **state)
 {
-	static const size_t sizes[] = { 0, 1, CT_COLUMN_PENDING - 2, 3, CT_COLUMN_PENDING, CT_COLUMN_PENDING + 1, 5 * CT_COLUMN_PENDING,
-					7, 0 };
+	static const size_t sizes[] = { 0,
+					1,
+					CT_COLUMN_PENDING - 2,
+					3,
+					CT_COLUMN_PENDING,
+					CT_COLUMN_PENDING + 1,
+					5 * CT_COLUMN_PENDING,
+					7,
+					0 };
 	unsigned char *bytes = malloc(5 * CT_COLUMN_PENDING);
 	uint32_t seed = 1;
 	struct ct_column column;

@@ -1,5 +1,6 @@
 /*
- * test_report_names.c - classes, threads and what is said of them stand once each, whatever the trace calls them.
+ * test_report_names.c - classes, threads and what is said of them stand once each, whatever the
+ * trace calls them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,8 @@ static void assert_put(const struct ct_report_names *names, const char *member, 
 
 static void a_class_is_component_event_and_level(void **state)
 {
-	struct ct_view a = make_view("APP.DB", 1, 0), b = make_view("APP.DB", 2, 0), c = make_view("APP", 1, 0), d = a;
+	struct ct_view a = make_view("APP.DB", 1, 0), b = make_view("APP.DB", 2, 0),
+		       c = make_view("APP", 1, 0), d = a;
 
 	d.event.level = CTRACE_ERROR;
 	assert_int_equal(ct_report_class(*state, &a), 0);
@@ -48,8 +50,9 @@ static void a_class_is_component_event_and_level(void **state)
 	a.event.tid = 9;
 	assert_int_equal(ct_report_class(*state, &a), 0);
 	assert_put(*state, "classes", "[[0,1,1,-1,-1],[0,2,1,-1,-1],[1,1,1,-1,-1],[0,1,3,-1,-1]]");
-	assert_put(*state, "components",
-		   "[{\"name\":\"APP.DB\",\"description\":\"\",\"entries\":0},{\"name\":\"APP\",\"description\":\"\",\"entries\":0}]");
+	assert_put(
+		*state, "components",
+		"[{\"name\":\"APP.DB\",\"description\":\"\",\"entries\":0},{\"name\":\"APP\",\"description\":\"\",\"entries\":0}]");
 	assert_put(*state, "types", "[]");
 }
 
@@ -64,7 +67,10 @@ static void what_the_catalogue_says_is_there(void **state)
 		  .label_count = 2,
 		  .is_key = true },
 		{ .name = "when", .description = "", .print = CT_PRINT_TIME, .unit_ns = 1000 },
-		{ .name = "who", .description = "", .print = CT_PRINT_TEXT, .encoding = CT_ENCODING_EBCDIC_037 },
+		{ .name = "who",
+		  .description = "",
+		  .print = CT_PRINT_TEXT,
+		  .encoding = CT_ENCODING_EBCDIC_037 },
 	};
 	static const struct ct_event_type type = { .event_id = 1,
 						   .mnemonic = "OPEN",
@@ -86,7 +92,8 @@ static void what_the_catalogue_says_is_there(void **state)
 	assert_int_equal(ct_report_class(*state, &view), 0);
 	assert_int_equal(ct_report_class(*state, &other), 1);
 	assert_put(*state, "classes", "[[0,1,1,0,-1],[0,1,2,0,-1]]");
-	assert_put(*state, "components", "[{\"name\":\"APP\",\"description\":\"The program\",\"entries\":1}]");
+	assert_put(*state, "components",
+		   "[{\"name\":\"APP\",\"description\":\"The program\",\"entries\":1}]");
 	assert_put(
 		*state, "types",
 		"[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["
@@ -99,7 +106,8 @@ static void what_the_catalogue_says_is_there(void **state)
 static void what_the_trace_says_is_there(void **state)
 {
 	const char *items[] = { "fd", "bad \xFF" };
-	struct ct_event_names named = { .mnemonic = "sys_open", .items = items, .item_count = 2 }, same = named;
+	struct ct_event_names named = { .mnemonic = "sys_open", .items = items, .item_count = 2 },
+			      same = named;
 	struct ct_view view = make_view("kernel", 1, 0);
 
 	view.names = &named;
@@ -108,7 +116,8 @@ static void what_the_trace_says_is_there(void **state)
 	view.event.event_id = 2;
 	assert_int_equal(ct_report_class(*state, &view), 1);
 	assert_put(*state, "classes", "[[0,1,1,-1,0],[0,2,1,-1,0]]");
-	assert_put(*state, "named", "[{\"mnemonic\":\"sys_open\",\"items\":[\"fd\",\"bad \\\\xFF\"]}]");
+	assert_put(*state, "named",
+		   "[{\"mnemonic\":\"sys_open\",\"items\":[\"fd\",\"bad \\\\xFF\"]}]");
 }
 
 static void a_name_of_any_bytes_and_length_is_one(void **state)
@@ -129,7 +138,9 @@ static void a_name_of_any_bytes_and_length_is_one(void **state)
 
 static void a_thread_is_of_its_process(void **state)
 {
-	static const struct ct_source_process other = { .path = "", .host = "", .program = "", .jobname = "", .is_third_party = true };
+	static const struct ct_source_process other = {
+		.path = "", .host = "", .program = "", .jobname = "", .is_third_party = true
+	};
 	struct ct_view a = make_view("APP", 1, 0), b = a, c = a;
 
 	b.event.tid = 79;
@@ -175,10 +186,12 @@ static void the_page_can_read_ebcdic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_class_is_component_event_and_level, create, destroy),
+		cmocka_unit_test_setup_teardown(a_class_is_component_event_and_level, create,
+						destroy),
 		cmocka_unit_test_setup_teardown(what_the_catalogue_says_is_there, create, destroy),
 		cmocka_unit_test_setup_teardown(what_the_trace_says_is_there, create, destroy),
-		cmocka_unit_test_setup_teardown(a_name_of_any_bytes_and_length_is_one, create, destroy),
+		cmocka_unit_test_setup_teardown(a_name_of_any_bytes_and_length_is_one, create,
+						destroy),
 		cmocka_unit_test_setup_teardown(a_thread_is_of_its_process, create, destroy),
 		cmocka_unit_test_setup_teardown(too_many_are_refused, create, destroy),
 		cmocka_unit_test_setup_teardown(the_page_can_read_ebcdic, create, destroy),

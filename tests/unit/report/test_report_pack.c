@@ -1,5 +1,6 @@
 /*
- * test_report_pack.c - events as columns: times, items, spans; and what a report does not take is counted.
+ * test_report_pack.c - events as columns: times, items, spans; and what a report does not take is
+ * counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -97,7 +98,8 @@ static void add_span(struct ct_report *report, uint64_t id, uint32_t depth, uint
 	assert_true(ct_report_add(report, &view));
 }
 
-static void assert_span(struct unpacked *column, uint64_t rows, bool is_end, int64_t id, uint64_t depth)
+static void assert_span(struct unpacked *column, uint64_t rows, bool is_end, int64_t id,
+			uint64_t depth)
 {
 	assert_int_equal(next_number(column), rows << 1 | is_end);
 	assert_int_equal(next_difference(column), id);
@@ -106,7 +108,9 @@ static void assert_span(struct unpacked *column, uint64_t rows, bool is_end, int
 
 static void spans_are_where_they_begin_and_end(void **state)
 {
-	static const struct ct_event_type exit_type = { .event_id = 1, .mnemonic = "X", .description = "", .pairing = CT_PAIR_EXIT };
+	static const struct ct_event_type exit_type = {
+		.event_id = 1, .mnemonic = "X", .description = "", .pairing = CT_PAIR_EXIT
+	};
 	struct ct_report *report = make(0);
 	struct ct_view lonely = make_view("APP", 1, BASE);
 	struct unpacked column;
@@ -164,7 +168,8 @@ static void what_has_no_room_is_counted(void **state)
 		view.event.tid = i;
 		assert_true(ct_report_add(report, &view));
 	}
-	report->columns[CT_COLUMN_ITEMS].size = CT_REPORT_ITEMS_SIZE; /* as if there had been so many bytes */
+	/* as if there had been so many bytes */
+	report->columns[CT_COLUMN_ITEMS].size = CT_REPORT_ITEMS_SIZE;
 	view.event.tid = 0;
 	view.event.items = &item;
 	view.event.item_count = 1;
@@ -178,7 +183,9 @@ static void what_has_no_room_is_counted(void **state)
 
 static void what_is_no_column_is_described(void **state)
 {
-	const struct ct_read_totals totals = { .events = 10, .discarded = 4, .damaged_bytes = 3, .damages = 1 };
+	const struct ct_read_totals totals = {
+		.events = 10, .discarded = 4, .damaged_bytes = 3, .damages = 1
+	};
 	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST,
 					   .path = "a/stream.0",
 					   .offset = 76,
@@ -199,15 +206,21 @@ static void what_is_no_column_is_described(void **state)
 	json = ct_report_describe(report, &totals);
 	assert_non_null(json);
 	assert_string_equal(json_string_value(json_object_get(json, "title")), "A title");
-	assert_string_equal(json_string_value(json_object_get(json, "first_ns")), "1769868747993000000");
-	assert_string_equal(json_string_value(json_array_get(json_object_get(json, "paths"), 0)), "a");
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "counts"), "events")), 1);
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "totals"), "discarded")), 4);
+	assert_string_equal(json_string_value(json_object_get(json, "first_ns")),
+			    "1769868747993000000");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(json, "paths"), 0)),
+			    "a");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(json, "counts"), "events")), 1);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(json, "totals"), "discarded")),
+		4);
 	assert_int_equal(json_array_size(json_object_get(json, "notes")), CT_REPORT_NOTES);
 	assert_int_equal(json_integer_value(json_object_get(json, "notes_left_out")), 5);
 	found = json_array_get(json_object_get(json, "notes"), 0);
 	assert_string_equal(json_string_value(json_object_get(found, "kind")), "lost");
-	assert_string_equal(json_string_value(json_object_get(found, "to_ns")), "1769868747993000001");
+	assert_string_equal(json_string_value(json_object_get(found, "to_ns")),
+			    "1769868747993000001");
 	assert_int_equal(json_integer_value(json_object_get(found, "source process")), 0);
 	json_decref(json);
 	/* once more: it is not used up */

@@ -1,5 +1,6 @@
 /*
- * test_report_page.c - the page: its data can be had from it, and nothing of a trace or a title is markup.
+ * test_report_page.c - the page: its data can be had from it, and nothing of a trace or a title is
+ * markup.
  *
  * What a browser makes of it is tests/process/report_page.py's.
  *
@@ -28,7 +29,8 @@ static char *write_page(const char *title, const char *component, size_t *out_si
 
 static int digit_of(char c)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *at = memchr(digits, c, 64);
 
 	assert_non_null(at);
@@ -51,7 +53,8 @@ static char *data_of(const char *page, const char *name)
 	length = strcspn(at, "<");
 	assert_int_equal(length % 4, 0);
 	for (size_t i = 0; i < length; i += 4) {
-		uint32_t word = (uint32_t)digit_of(at[i]) << 18 | (uint32_t)digit_of(at[i + 1]) << 12;
+		uint32_t word = (uint32_t)digit_of(at[i]) << 18 | (uint32_t)digit_of(at[i + 1])
+									  << 12;
 
 		word |= at[i + 2] == '=' ? 0 : (uint32_t)digit_of(at[i + 2]) << 6;
 		word |= at[i + 3] == '=' ? 0 : (uint32_t)digit_of(at[i + 3]);
@@ -69,7 +72,9 @@ static char *data_of(const char *page, const char *name)
 
 static void the_data_are_in_it(void **state)
 {
-	static const char *const names[] = { "time", "class", "thread", "items", "spans", "records" };
+	static const char *const names[] = {
+		"time", "class", "thread", "items", "spans", "records"
+	};
 	size_t size;
 	char *page = write_page(NULL, "APP", &size), *about = data_of(page, "about");
 	json_t *json = json_loads(about, JSON_ALLOW_NUL, NULL);
@@ -77,14 +82,16 @@ static void the_data_are_in_it(void **state)
 	(void)state;
 	assert_non_null(json);
 	assert_true(json_is_null(json_object_get(json, "title")));
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "counts"), "events")), 1);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(json, "counts"), "events")), 1);
 	json_decref(json);
 	free(about);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		free(data_of(page, names[i]));
 	assert_non_null(strstr(page, "<title>ctrace report</title>"));
 	assert_null(strstr(page, "{{"));
-	assert_non_null(strstr(page, "Permission is hereby granted, free of charge")); /* of the library in it */
+	/* of the library in it */
+	assert_non_null(strstr(page, "Permission is hereby granted, free of charge"));
 	free(page);
 }
 

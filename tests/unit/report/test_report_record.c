@@ -1,5 +1,6 @@
 /*
- * test_report_record.c - a record's fields: their layout once, their texts and conditions for each event; and where it is cut.
+ * test_report_record.c - a record's fields: their layout once, their texts and conditions for each
+ * event; and where it is cut.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +14,19 @@ static struct ct_copybook *parse(const char *text)
 	struct ct_buf path;
 
 	ct_buf_init(&path);
-	assert_int_equal(ct_copybook_parse("REC.cpy", text, strlen(text), &options, &copybook, &diagnostic, &path), CTRACE_OK);
+	assert_int_equal(ct_copybook_parse("REC.cpy", text, strlen(text), &options, &copybook,
+					   &diagnostic, &path),
+			 CTRACE_OK);
 	ct_buf_fini(&path);
 	return copybook;
 }
 
-static struct unpacked pack(struct ct_report_records *records, const struct ct_copybook *copybook, const char *bytes)
+static struct unpacked pack(struct ct_report_records *records, const struct ct_copybook *copybook,
+			    const char *bytes)
 {
-	const struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY, .size = (uint32_t)strlen(bytes), .data = bytes };
+	const struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY,
+						.size = (uint32_t)strlen(bytes),
+						.data = bytes };
 	const struct ct_buf *record = ct_report_record(records, copybook, &item);
 	struct unpacked copy = { .bytes = malloc(record->size + 1), .size = record->size };
 
@@ -29,7 +35,8 @@ static struct unpacked pack(struct ct_report_records *records, const struct ct_c
 	return copy;
 }
 
-static void assert_field(struct unpacked *record, uint64_t field, uint64_t offset, uint64_t occurrence, uint64_t flags)
+static void assert_field(struct unpacked *record, uint64_t field, uint64_t offset,
+			 uint64_t occurrence, uint64_t flags)
 {
 	assert_int_equal(next_number(record), field + 1);
 	assert_int_equal(next_number(record), offset);
@@ -91,7 +98,8 @@ static void fields_come_in_order(void **state)
 
 static void a_large_record_is_cut(void **state)
 {
-	struct ct_copybook *copybook = parse("       01  REC.\n           05  T  PIC X(4) OCCURS 8000.\n");
+	struct ct_copybook *copybook =
+		parse("       01  REC.\n           05  T  PIC X(4) OCCURS 8000.\n");
 	static char bytes[32001];
 	struct ct_report_records records;
 	struct unpacked record;

@@ -1,5 +1,6 @@
 /*
- * ring_fixture.h - a ring with a producer's thread buffer, numbered events of any size, and a consumer that checks them.
+ * ring_fixture.h - a ring with a producer's thread buffer, numbered events of any size, and a
+ * consumer that checks them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,8 @@ static UNUSED void fill_event(unsigned char *at, size_t size, uint32_t number)
 
 	memset(data, (int)(number * 7 + 1) & 0xFF, size < sizeof data ? size : sizeof data);
 	while (left >= 5) {
-		size_t part = left - 5 <= CTRACE_MAX_ITEM_SIZE ? left - 5 : CTRACE_MAX_ITEM_SIZE - 5;
+		size_t part =
+			left - 5 <= CTRACE_MAX_ITEM_SIZE ? left - 5 : CTRACE_MAX_ITEM_SIZE - 5;
 
 		items[count++] = CTRACE_BIN(data, part);
 		left -= part + 5;
@@ -62,15 +64,19 @@ static UNUSED bool reserve(size_t size)
 static UNUSED void commit(size_t size)
 {
 	thread_buffer.cur += size;
-	__atomic_store_n(thread_buffer.head, (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias, __ATOMIC_RELEASE);
+	__atomic_store_n(thread_buffer.head,
+			 (uint64_t)(uintptr_t)thread_buffer.cur + thread_buffer.bias,
+			 __ATOMIC_RELEASE);
 }
 
 static UNUSED bool produce(size_t size, uint32_t number)
 {
 	if (!reserve(size))
 		return false;
-	assert_true(thread_buffer.cur >= ring.data && thread_buffer.cur + size <= ring.data + 2 * ring.capacity);
-	assert_true((size_t)(thread_buffer.end - thread_buffer.cur) <= (size > CT_RING_WINDOW ? size : CT_RING_WINDOW));
+	assert_true(thread_buffer.cur >= ring.data &&
+		    thread_buffer.cur + size <= ring.data + 2 * ring.capacity);
+	assert_true((size_t)(thread_buffer.end - thread_buffer.cur) <=
+		    (size > CT_RING_WINDOW ? size : CT_RING_WINDOW));
 	fill_event(thread_buffer.cur, size, number);
 	commit(size);
 	return true;

@@ -1,5 +1,6 @@
 /*
- * test_ring_file.c - the file behind a ring: made in real blocks, and copied whatever somebody else left in it.
+ * test_ring_file.c - the file behind a ring: made in real blocks, and copied whatever somebody else
+ * left in it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -137,8 +138,9 @@ static void where_no_file_can_be_had_it_is_private_memory(void **state)
 		enum ct_os_call call;
 		unsigned times;
 		int error;
-	} faults[] = { { CT_OS_OPEN, 1, EMFILE },       { CT_OS_OPEN, 1, EACCES },        { CT_OS_ALLOCATE, 1, EIO },
-		       { CT_OS_ALLOCATE, 100, ENOSPC }, { CT_OS_ALLOCATE, 10000, EINTR }, { CT_OS_MAP, 1, EACCES } };
+	} faults[] = { { CT_OS_OPEN, 1, EMFILE },        { CT_OS_OPEN, 1, EACCES },
+		       { CT_OS_ALLOCATE, 1, EIO },       { CT_OS_ALLOCATE, 100, ENOSPC },
+		       { CT_OS_ALLOCATE, 10000, EINTR }, { CT_OS_MAP, 1, EACCES } };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
@@ -207,11 +209,13 @@ static void assert_same_in_parts(uint64_t waiting)
 	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), waiting);
 	/* It has come round: these lie on both sides of the end. */
 	assert_true((head.tail & (CAPACITY - 1)) > (head.head & (CAPACITY - 1)));
-	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes), CTRACE_OK);
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes),
+			 CTRACE_OK);
 	for (uint64_t at = head.tail; at < head.head; at++)
 		assert_int_equal(bytes[at - head.tail], ring.data[at & (CAPACITY - 1)]);
 	assert_int_equal(ftruncate(fd, CT_RING_HEAD_SIZE), 0);
-	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes), CTRACE_DAMAGED);
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes),
+			 CTRACE_DAMAGED);
 	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), 0);
 	(void)close(fd);
 }
@@ -362,7 +366,8 @@ static void walk(void)
 
 static void a_file_cut_anywhere_is_damaged_or_shorter(void **state)
 {
-	static const off_t ends[] = { 65536 + 4095, 65536, 40000, 5000, 4097, 4096, 4095, 1000, 64, 8, 7, 0 };
+	static const off_t ends[] = { 65536 + 4095, 65536, 40000, 5000, 4097, 4096,
+				      4095,         1000,  64,    8,    7,    0 };
 
 	(void)state;
 	make_dead_ring();
@@ -391,7 +396,9 @@ static void any_byte_of_the_head_or_the_data_may_be_changed(void **state)
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
 		at = (size_t)(seed >> 8) % (round % 2 == 0 ? 400 : sizeof original);
-		byte = round % 3 == 0 ? 0xFF : round % 3 == 1 ? CT_OVERFLOW_OVERWRITE : (unsigned char)seed;
+		byte = round % 3 == 0   ? 0xFF
+		       : round % 3 == 1 ? CT_OVERFLOW_OVERWRITE
+					: (unsigned char)seed;
 		assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
 		if (ct_ring_load(&ring, &session, 3) == CTRACE_OK) {
 			walk();
@@ -441,7 +448,8 @@ static void positions_that_contradict_each_other_are_damage(void **state)
 static void constants_that_cannot_be_are_damage(void **state)
 {
 	static const uint64_t capacities[] = {
-		0, 8, CT_RING_MIN / 2, CT_RING_MIN + 8, (uint64_t)CT_RING_MAX * 2, UINT64_MAX, 1ull << 63
+		0,          8,         CT_RING_MIN / 2, CT_RING_MIN + 8, (uint64_t)CT_RING_MAX * 2,
+		UINT64_MAX, 1ull << 63
 	};
 	uint64_t magic = 1;
 	uint32_t number = 4;
@@ -506,7 +514,9 @@ static void a_changed_part_is_written_back(void **state)
 	make_dead_ring();
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
 	ring.head->cursor[31].next_sequence = 77;
-	assert_int_equal(ct_ring_persist(&ring, &ring.head->cursor[31], sizeof ring.head->cursor[31]), CTRACE_OK);
+	assert_int_equal(
+		ct_ring_persist(&ring, &ring.head->cursor[31], sizeof ring.head->cursor[31]),
+		CTRACE_OK);
 	ct_os_fail(CT_OS_WRITE, 0, 1, EIO);
 	assert_int_equal(ct_ring_persist(&ring, &ring.head->tail, 8), CTRACE_OS_ERROR);
 	ct_ring_close(&ring);
@@ -519,23 +529,40 @@ static void a_changed_part_is_written_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_half_as_large_and_so_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			where_there_is_no_room_it_is_half_as_large_and_so_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(it_leaves_room_for_the_outputs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_no_file_can_be_had_it_is_private_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_private_one_is_nobody_elses_to_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_size_limit_of_the_program_makes_the_ring_smaller, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(large_events_are_counted_and_loaded, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_was_committed_can_be_loaded_and_nothing_more, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_overwrite_ring_loads_from_its_oldest_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_empty_ring_costs_no_memory_to_load, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_cut_anywhere_is_damaged_or_shorter, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(any_byte_of_the_head_or_the_data_may_be_changed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(positions_that_contradict_each_other_are_damage, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(constants_that_cannot_be_are_damage, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(links_and_pipes_in_its_place_are_refused_without_waiting, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memory_and_disk_that_fail_say_so_and_leave_nothing_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_no_file_can_be_had_it_is_private_memory,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_private_one_is_nobody_elses_to_read, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_file_size_limit_of_the_program_makes_the_ring_smaller, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_events_are_counted_and_loaded, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_was_committed_can_be_loaded_and_nothing_more,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_overwrite_ring_loads_from_its_oldest_on, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_empty_ring_costs_no_memory_to_load, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_file_cut_anywhere_is_damaged_or_shorter, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(any_byte_of_the_head_or_the_data_may_be_changed,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(positions_that_contradict_each_other_are_damage,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(constants_that_cannot_be_are_damage, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			links_and_pipes_in_its_place_are_refused_without_waiting, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			memory_and_disk_that_fail_say_so_and_leave_nothing_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_part_is_written_back, set_up, tear_down),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * test_ring_pool.c - rings are made on demand, given back with what is in them, and used again by their like.
+ * test_ring_pool.c - rings are made on demand, given back with what is in them, and used again by
+ * their like.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +103,8 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		{ .capacity = CT_RING_MIN, .is_side = true },
 		{ .capacity = CT_RING_MIN, .is_flight = true },
 		{ .capacity = CT_RING_MIN, .is_imported = true },
-		/* A policy says what the counts of a ring mean: one that has dropped its oldest cannot begin to block, nor the other way. */
+		/* A policy says what the counts of a ring mean: one that has dropped its oldest
+		   cannot begin to block, nor the other way. */
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_DISCARD },
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_BLOCK },
 		{ .capacity = CT_RING_MIN, .overflow = CT_OVERFLOW_OVERWRITE },
@@ -156,7 +158,8 @@ static void where_there_is_no_room_it_is_memory_and_no_writers(void **state)
 	assert_int_equal(taken->head->held_by, CT_WRITER_SLOT);
 }
 
-/* Threads that come and go must not make a ring each because none has the size that they ask for. */
+/* Threads that come and go must not make a ring each because none has the size that they ask for.
+ */
 static void one_that_became_smaller_is_used_again(void **state)
 {
 	const struct ct_ring_kind large = { .capacity = 4 * CT_RING_MIN };
@@ -169,10 +172,13 @@ static void one_that_became_smaller_is_used_again(void **state)
 	assert_int_equal(taken->capacity, 2 * CT_RING_MIN);
 	ct_ring_pool_give_back(pool, taken);
 	assert_ptr_equal(ct_ring_pool_take(pool, &large, 2), taken);
-	assert_ptr_not_equal(ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = 2 * CT_RING_MIN }, 3), taken);
+	assert_ptr_not_equal(
+		ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = 2 * CT_RING_MIN }, 3),
+		taken);
 }
 
-/* A thread that has filled its ring goes on in a larger one; the next thread that needs the smaller one gets it with what is in it. */
+/* A thread that has filled its ring goes on in a larger one; the next thread that needs the smaller
+ * one gets it with what is in it. */
 static void an_owner_moves_to_a_larger_ring_and_leaves_what_it_has(void **state)
 {
 	const struct ct_ring_kind small = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
@@ -196,7 +202,8 @@ static void an_owner_moves_to_a_larger_ring_and_leaves_what_it_has(void **state)
 	assert_int_equal(ct_ring_count_pending(first, &classes), 1);
 	assert_ptr_equal(ct_ring_pool_take(pool, &small, 2), first);
 	ct_ring_pool_give_back(pool, next);
-	assert_ptr_equal(ct_ring_pool_grow(pool, first, &large), next); /* one that was given back */
+	/* one that was given back */
+	assert_ptr_equal(ct_ring_pool_grow(pool, first, &large), next);
 	assert_int_equal(ct_ring_pool_count(pool), 2);
 }
 
@@ -208,7 +215,8 @@ static void without_room_for_a_larger_ring_nothing_changes(void **state)
 	uint32_t moves = session.head->ring_moves;
 
 	(void)state;
-	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC); /* for 8 times as much; for 8, 4 and 2 times as much */
+	/* for 8 times as much; for 8, 4 and 2 times as much */
+	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC);
 	assert_null(ct_ring_pool_grow(pool, first, &large));
 	assert_int_equal(ct_ring_owner(first), 1);
 	assert_int_equal(ct_ring_pool_count(pool), 1); /* nor private memory in place of a file */
@@ -220,7 +228,8 @@ static void without_room_for_a_larger_ring_nothing_changes(void **state)
 	assert_true(next->may_grow);
 }
 
-/* Where nothing larger than what is there can be made, any free ring of the kind is better than none. */
+/* Where nothing larger than what is there can be made, any free ring of the kind is better than
+ * none. */
 static void a_thread_gets_a_larger_ring_when_no_small_one_can_be_had(void **state)
 {
 	struct ct_ring *large = ct_ring_pool_take(pool, &common, 1);
@@ -228,7 +237,9 @@ static void a_thread_gets_a_larger_ring_when_no_small_one_can_be_had(void **stat
 	(void)state;
 	ct_ring_pool_give_back(pool, large);
 	ct_os_fail(CT_OS_MAP, 0, 3, ENOMEM); /* of a file, twice, and of private memory */
-	assert_ptr_equal(ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = CT_RING_MIN }, 2), large);
+	assert_ptr_equal(
+		ct_ring_pool_take(pool, &(struct ct_ring_kind){ .capacity = CT_RING_MIN }, 2),
+		large);
 }
 
 #define NO_THREAD 0x3FFFFFFFu
@@ -267,7 +278,8 @@ static void check_free(const struct ct_ring *freed)
 	assert_int_equal(freed->head->turned_away, 0);
 }
 
-/* Its thread waited for room and had an event turned away: neither is true of a ring without a thread, nor of the next owner's. */
+/* Its thread waited for room and had an event turned away: neither is true of a ring without a
+ * thread, nor of the next owner's. */
 static void a_ring_without_a_thread_holds_nobody_up(void **state)
 {
 	const struct ct_ring_kind small = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
@@ -290,7 +302,9 @@ static void a_ring_without_a_thread_holds_nobody_up(void **state)
 /* The file of a ring whose thread lives is cut: a store would kill the program. */
 static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
 {
-	const struct ct_ring_kind kind = { .capacity = CT_RING_MIN, .channel = 2, .overflow = CT_OVERFLOW_DISCARD };
+	const struct ct_ring_kind kind = { .capacity = CT_RING_MIN,
+					   .channel = 2,
+					   .overflow = CT_OVERFLOW_DISCARD };
 	struct ct_ring *taken = ct_ring_pool_take(pool, &kind, 17);
 	struct stat info;
 	char path[5000];
@@ -323,7 +337,8 @@ static void no_memory_gives_none_and_the_next_try_succeeds(void **state)
 	(void)state;
 	ct_os_fail(CT_OS_MAP, 0, 100, ENOMEM);
 	assert_null(ct_ring_pool_take(pool, &common, 1));
-	assert_int_equal(ct_ring_pool_create(&session, &(struct ct_ring_pool *){ NULL }), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_ring_pool_create(&session, &(struct ct_ring_pool *){ NULL }),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	ct_os_fail(CT_OS_MAP, 0, 0, 0);
 	assert_int_equal(ct_ring_pool_count(pool), 0);
 	assert_int_equal(session.head->ring_count, 0);
@@ -374,7 +389,8 @@ static void threads_never_share_one(void **state)
 
 	(void)state;
 	for (uintptr_t i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give_back, (void *)(i + 1)), 0);
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, take_and_give_back, (void *)(i + 1)), 0);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(pthread_join(threads[i], &bad), 0);
 		assert_null(bad);
@@ -426,7 +442,8 @@ static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **sta
 		CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
 		ct_ring_pool_forget(pool);
 		CHILD_CHECK(ct_ring_pool_count(pool) == 0);
-		memset(thread_buffer.cur, 0xFE, 64); /* the call ends late: the memory is still there */
+		/* the call ends late: the memory is still there */
+		memset(thread_buffer.cur, 0xFE, 64);
 		CHILD_CHECK(ct_ring_pool_take(pool, &common, 2) != NULL);
 		_exit(0);
 	}
@@ -440,7 +457,8 @@ static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **sta
 
 static struct ct_ring *taken_meanwhile;
 
-/* The file is there.  Another thread could wait for a lock that this one holds: so this one takes it. */
+/* The file is there.  Another thread could wait for a lock that this one holds: so this one takes
+ * it. */
 static void take_another(const char *name)
 {
 	if (strcmp(name, "pool.made") != 0)
@@ -557,7 +575,8 @@ static void from_the_second_small_ring_on_one_is_kept_ready(void **state)
 	(void)state;
 	assert_non_null(ct_ring_pool_take(pool, &least, 1));
 	ct_ring_pool_stock(pool);
-	assert_int_equal(count_files("ring.new.", path), 0); /* a process with one thread has one ring */
+	/* a process with one thread has one ring */
+	assert_int_equal(count_files("ring.new.", path), 0);
 	assert_non_null(ct_ring_pool_take(pool, &least, 2));
 	ct_ring_pool_stock(pool);
 	ct_ring_pool_stock(pool);
@@ -567,7 +586,10 @@ static void from_the_second_small_ring_on_one_is_kept_ready(void **state)
 	ct_point_set(count_points);
 	/* For any policy and channel. */
 	third = ct_ring_pool_take(pool,
-				  &(struct ct_ring_kind){ .capacity = CT_RING_MIN, .channel = 3, .overflow = CT_OVERFLOW_OVERWRITE }, 3);
+				  &(struct ct_ring_kind){ .capacity = CT_RING_MIN,
+							  .channel = 3,
+							  .overflow = CT_OVERFLOW_OVERWRITE },
+				  3);
 	ct_point_set(NULL);
 	assert_int_equal(points, 0); /* none was made */
 	assert_int_equal(third->index, 2);
@@ -620,28 +642,52 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_made_under_no_lock, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_fork_waits_for_a_ring_that_is_being_made, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(from_the_second_small_ring_on_one_is_kept_ready, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_ring_that_is_ready_but_was_cut_is_not_used, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_fork_waits_for_a_ring_that_is_being_made, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(from_the_second_small_ring_on_one_is_kept_ready,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_is_ready_but_was_cut_is_not_used,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_room_none_is_kept_ready, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_ring_is_made_when_there_is_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_was_given_back_is_used_again_with_what_is_in_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_is_made_when_there_is_none, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			one_that_was_given_back_is_used_again_with_what_is_in_it, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(one_in_use_is_nobody_elses, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_head_that_was_written_over_gives_no_ring_away, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_a_ring_of_the_same_kind_will_do, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_memory_and_no_writers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_became_smaller_is_used_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_owner_moves_to_a_larger_ring_and_leaves_what_it_has, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_nothing_changes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_thread_gets_a_larger_ring_when_no_small_one_can_be_had, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_memory_gives_none_and_the_next_try_succeeds, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_ring_that_was_cut_is_made_whole_and_keeps_its_owner, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_ring_without_a_thread_holds_nobody_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_limit_of_rings_refuses_and_nothing_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_head_that_was_written_over_gives_no_ring_away,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_a_ring_of_the_same_kind_will_do, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(where_there_is_no_room_it_is_memory_and_no_writers,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_became_smaller_is_used_again, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_owner_moves_to_a_larger_ring_and_leaves_what_it_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_nothing_changes,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_thread_gets_a_larger_ring_when_no_small_one_can_be_had, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(no_memory_gives_none_and_the_next_try_succeeds,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_ring_that_was_cut_is_made_whole_and_keeps_its_owner, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_ring_of_a_dead_thread_is_not_taken_from_the_next_owner, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_without_a_thread_holds_nobody_up, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_limit_of_rings_refuses_and_nothing_more, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(threads_never_share_one, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_forked_child_begins_empty_and_leaves_its_parents_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_child_in_the_middle_of_a_call_writes_where_nobody_reads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_forked_child_begins_empty_and_leaves_its_parents_alone, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_child_in_the_middle_of_a_call_writes_where_nobody_reads, set_up,
+			tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

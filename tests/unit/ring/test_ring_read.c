@@ -41,7 +41,8 @@ static void what_is_not_committed_is_not_there(void **state)
 	(void)state;
 	assert_true(reserve(64));
 	fill_event(thread_buffer.cur, 64, 0);
-	assert_int_equal(ct_ring_count_pending(&ring, &classes), 0); /* the window's mark is there */
+	/* the window's mark is there */
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), 0);
 	assert_int_equal(take(), UINT32_MAX);
 	commit(64);
 	assert_false(ct_ring_is_empty(&ring));
@@ -81,7 +82,8 @@ static void a_producer_that_waits_wakes_when_a_quarter_is_free(void **state)
 		assert_int_equal(take(), taken);
 		consume();
 	}
-	assert_in_range(taken, CAPACITY / 4 / 64 - 5, CAPACITY / 4 / 64); /* and the marks of some windows */
+	/* and the marks of some windows */
+	assert_in_range(taken, CAPACITY / 4 / 64 - 5, CAPACITY / 4 / 64);
 	assert_true(produce(64, written++));
 	/* Less is free: it wakes when nothing more comes. */
 	while (produce(64, written))
@@ -140,11 +142,13 @@ static void an_event_may_go_round_the_end(void **state)
 	}
 }
 
-/* A ring with nothing behind the second mapping of its data: the first byte past them is no memory. */
+/* A ring with nothing behind the second mapping of its data: the first byte past them is no memory.
+ */
 static void make_ring_at_the_edge(uint32_t overflow)
 {
 	size_t size = CT_RING_HEAD_SIZE + 2 * CAPACITY;
-	unsigned char *address = mmap(NULL, size + CT_RING_HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *address = mmap(NULL, size + CT_RING_HEAD_SIZE, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(address != MAP_FAILED);
 	assert_int_equal(mprotect(address + size, CT_RING_HEAD_SIZE, PROT_NONE), 0);
@@ -245,7 +249,8 @@ static void overwrite_rings_are_read_from_a_copy(void **state)
 	assert_true(event.is_mark);
 	ct_ring_pass(&place, &event);
 	assert_int_equal(peek(ct_ring_head_position(&ring), &event), CTRACE_OK);
-	assert_true(event.data >= (unsigned char *)scratch.data && event.data < (unsigned char *)scratch.data + 64);
+	assert_true(event.data >= (unsigned char *)scratch.data &&
+		    event.data < (unsigned char *)scratch.data + 64);
 	memset(ring.data, 0, 128);
 	check_event(&event);
 }
@@ -296,7 +301,8 @@ static const struct ct_cursor_place first = { 8, 11, 12, 13, 14, 15, 16, { 17, 1
 static const struct ct_cursor_place second = { 16, 21, 22, 23, 24, 25, 26, { 27, 28, 0 } };
 static const struct ct_cursor_place third = { 24, 31, 32, 33, 34, 35, 36, { 37, 38, 0 } };
 
-static bool in_force(const struct ct_cursor *cursor, uint64_t sequence, const struct ct_cursor_place *expected)
+static bool in_force(const struct ct_cursor *cursor, uint64_t sequence,
+		     const struct ct_cursor_place *expected)
 {
 	struct ct_cursor_place got = ct_cursor_get(cursor, sequence);
 
@@ -330,7 +336,8 @@ static void what_was_prepared_but_not_published_can_be_prepared_anew(void **stat
 	assert_true(in_force(&cursor, 2, &third));
 }
 
-/* Every state that ct_cursor_prepare() can be killed in: its stores in order, each word by itself. */
+/* Every state that ct_cursor_prepare() can be killed in: its stores in order, each word by itself.
+ */
 static void a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was(void **state)
 {
 	const size_t words = sizeof(struct ct_cursor_place) / 8;
@@ -401,7 +408,7 @@ static void change_cursor(struct change *change)
 }
 
 /* Steps a child through the change; after each instruction the place in force is `before` or, when
- * it is a reset, the new one: whole, where something was published, else at least its position. 
+ * it is a reset, the new one: whole, where something was published, else at least its position.
  * Gives how many steps it took. */
 static unsigned step_through(struct change *change, const struct ct_cursor_place *before)
 {
@@ -419,11 +426,12 @@ static unsigned step_through(struct change *change, const struct ct_cursor_place
 	assert_int_equal(waitpid(pid, &how, 0), pid);
 	while (WIFSTOPPED(how)) {
 		struct ct_cursor_place got = ct_cursor_get(&change->cursor, change->sequence);
-		bool is_old = was.sequence != 0 ? is_same(&got, before) : got.position == before->position;
+		bool is_old = was.sequence != 0 ? is_same(&got, before)
+						: got.position == before->position;
 
 		if (!is_old && !(change->is_reset && is_same(&got, &third)))
-			fail_msg("after %u steps it stands at %llu, offset %llu", steps, (unsigned long long)got.position,
-				 (unsigned long long)got.offset);
+			fail_msg("after %u steps it stands at %llu, offset %llu", steps,
+				 (unsigned long long)got.position, (unsigned long long)got.offset);
 		if (change->is_reset && was.sequence == 0 && got.position == third.position)
 			assert_true(is_same(&got, &third));
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
@@ -436,7 +444,8 @@ static unsigned step_through(struct change *change, const struct ct_cursor_place
 
 static void a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one(void **state)
 {
-	struct change *change = mmap(NULL, sizeof *change, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct change *change = mmap(NULL, sizeof *change, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	assert_true(change != MAP_FAILED);
@@ -462,22 +471,38 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_new_ring_is_empty, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_not_committed_is_not_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_committed_is_not_there, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(consuming_counts_and_wakes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_producer_that_waits_wakes_when_a_quarter_is_free, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(damage_is_reported_and_never_left, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_event_does_not_reach_over_the_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_producer_that_waits_wakes_when_a_quarter_is_free,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(damage_is_reported_and_never_left, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_event_does_not_reach_over_the_limit, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(an_event_may_go_round_the_end, set_up, tear_down),
 		cmocka_unit_test(a_place_beside_events_is_damage),
 		cmocka_unit_test(a_walk_is_no_longer_than_the_ring),
 		cmocka_unit_test_setup_teardown(constants_are_taken_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(overwrite_rings_are_read_from_a_copy, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_prepared_place_is_in_force_from_the_publishing_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_was_prepared_but_not_published_can_be_prepared_anew, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_reset_cursor_stands_where_it_is_told_whatever_was_published, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(overwrite_rings_are_read_from_a_copy, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_prepared_place_is_in_force_from_the_publishing_on,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_was_prepared_but_not_published_can_be_prepared_anew, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_reset_cursor_stands_where_it_is_told_whatever_was_published, set_up,
+			tear_down),
 		cmocka_unit_test(a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one),
 	};
 

@@ -54,7 +54,8 @@ static void every_size_wraps_round_at_every_place(void **state)
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
-		size = EVENT_LEAST + (seed % (round % 16 == 0 ? CAPACITY / 2 - EVENT_LEAST - 64 : 240));
+		size = EVENT_LEAST +
+		       (seed % (round % 16 == 0 ? CAPACITY / 2 - EVENT_LEAST - 64 : 240));
 		while (!produce(size, number)) {
 			uint32_t next = take();
 
@@ -103,10 +104,13 @@ static void each_window_begins_with_a_mark_that_can_be_found(void **state)
 		assert_true(ct_ring_open_window(&ring, &thread_buffer, &classes, 100 + i, 64));
 		assert_int_equal(ring.head->anchor_count, i + 1);
 		assert_int_equal(ring.head->anchors[i % CT_RING_ANCHORS], anchor);
-		assert_int_equal(ct_event_decode(&classes, ring.data + anchor, CT_EVENT_MARK, &now, &event), CTRACE_OK);
+		assert_int_equal(
+			ct_event_decode(&classes, ring.data + anchor, CT_EVENT_MARK, &now, &event),
+			CTRACE_OK);
 		assert_true(event.is_mark);
 		assert_int_equal(now.tid, 100 + i);
-		assert_int_equal(ring.head->head, anchor + CT_EVENT_MARK); /* the mark is there, no event yet */
+		/* the mark is there, no event yet */
+		assert_int_equal(ring.head->head, anchor + CT_EVENT_MARK);
 		fill_event(thread_buffer.cur, 64, i);
 		commit(64);
 		ct_ring_close_window(&thread_buffer);
@@ -193,7 +197,8 @@ static void what_fits_is_known_before(void **state)
 		}
 		assert_int_equal(ring.head->oldest, 0);
 		assert_in_range(written, CAPACITY / 220 * 7 / 8, CAPACITY / 220 + 1);
-		assert_int_equal(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 200), policies[i] == CT_OVERFLOW_OVERWRITE);
+		assert_int_equal(ct_ring_open_window(&ring, &thread_buffer, &classes, 5, 200),
+				 policies[i] == CT_OVERFLOW_OVERWRITE);
 		assert_false(ct_ring_fits(&ring, &thread_buffer, CAPACITY / 2 + 8));
 	}
 }
@@ -208,7 +213,10 @@ static void overwriting_never_refuses_and_counts_each_event_that_goes(void **sta
 	make_ring(CAPACITY, CT_OVERFLOW_OVERWRITE);
 	for (int round = 0; round < 30000; round++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		assert_true(produce(EVENT_LEAST + (seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - EVENT_LEAST : 400), written));
+		assert_true(produce(
+			EVENT_LEAST +
+				(seed >> 33) % (round % 50 == 0 ? CAPACITY / 2 - EVENT_LEAST : 400),
+			written));
 		written++;
 		if (round % 97 == 0) {
 			uint32_t number = take();
@@ -240,7 +248,8 @@ static void overwriting_keeps_nearly_a_whole_ring_of_history(void **state)
 	while (take() != UINT32_MAX)
 		kept++;
 	assert_true(kept >= CAPACITY / 64 * 7 / 8);
-	assert_int_equal(ct_ring_count_overwritten(&ring) + ct_ring_count_pending(&ring, &classes), 10 * CAPACITY / 64);
+	assert_int_equal(ct_ring_count_overwritten(&ring) + ct_ring_count_pending(&ring, &classes),
+			 10 * CAPACITY / 64);
 	assert_int_equal(ct_ring_count_pending(&ring, &classes), kept);
 }
 
@@ -256,7 +265,8 @@ static void losses_are_counted_by_reason(void **state)
 	assert_int_equal(ring.head->lost_to[1], 0);
 	assert_int_equal(ring.head->lost_to[2], CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2);
 	ring.head->overwritten = 100;
-	assert_int_equal(ct_ring_lost_total(&ring), CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2 + 100);
+	assert_int_equal(ct_ring_lost_total(&ring),
+			 CTRACE_LOSS_COUNT * (CTRACE_LOSS_COUNT + 1) / 2 + 100);
 }
 
 static void waiting_ends_at_once_when_the_consumer_has_moved_meanwhile(void **state)
@@ -310,22 +320,39 @@ static void a_waiting_producer_is_woken_each_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_ring_is_filled_to_its_last_byte_and_not_beyond, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(every_size_wraps_round_at_every_place, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(half_the_ring_is_the_largest_event_wherever_the_head_stands, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(each_window_begins_with_a_mark_that_can_be_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_full_ring_refuses_without_publishing_anything, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_window_is_no_larger_than_it_has_to_be, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_closed_window_sends_the_next_event_the_slow_way, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_new_owner_goes_on_behind_the_last_one, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_tail_that_cannot_be_frees_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_is_filled_to_its_last_byte_and_not_beyond,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_size_wraps_round_at_every_place, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			half_the_ring_is_the_largest_event_wherever_the_head_stands, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(each_window_begins_with_a_mark_that_can_be_found,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_full_ring_refuses_without_publishing_anything,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_window_is_no_larger_than_it_has_to_be, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_closed_window_sends_the_next_event_the_slow_way,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_new_owner_goes_on_behind_the_last_one, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_tail_that_cannot_be_frees_nothing, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(what_fits_is_known_before, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(overwriting_never_refuses_and_counts_each_event_that_goes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(overwriting_keeps_nearly_a_whole_ring_of_history, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			overwriting_never_refuses_and_counts_each_event_that_goes, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(overwriting_keeps_nearly_a_whole_ring_of_history,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(losses_are_counted_by_reason, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(waiting_ends_at_once_when_the_consumer_has_moved_meanwhile, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(waiting_ends_when_the_time_is_over, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_waiting_producer_is_woken_each_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			waiting_ends_at_once_when_the_consumer_has_moved_meanwhile, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(waiting_ends_when_the_time_is_over, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_waiting_producer_is_woken_each_time, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

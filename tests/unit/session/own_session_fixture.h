@@ -1,5 +1,6 @@
 /*
- * own_session_fixture.h - a session of the test's own process, or of one that it has killed, in an empty run directory.
+ * own_session_fixture.h - a session of the test's own process, or of one that it has killed, in an
+ * empty run directory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +40,8 @@ static UNUSED unsigned count_entries(const char *directory)
 	unsigned count = 0;
 	FILE *pipe;
 
-	(void)snprintf(command, sizeof command, "find %s -mindepth 1 ! -name asid | wc -l", directory);
+	(void)snprintf(command, sizeof command, "find %s -mindepth 1 ! -name asid | wc -l",
+		       directory);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	assert_int_equal(fscanf(pipe, "%u", &count), 1);

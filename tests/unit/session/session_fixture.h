@@ -1,5 +1,6 @@
 /*
- * session_fixture.h - a room with a run directory in it, and bytes of files that are read, cut and changed.
+ * session_fixture.h - a room with a run directory in it, and bytes of files that are read, cut and
+ * changed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ static UNUSED void print_template(char out[64], const char *name)
 {
 	const char *directory = getenv("TMPDIR");
 
-	(void)snprintf(out, 64, "%s/%s-XXXXXX", directory != NULL && strlen(directory) < 40 ? directory : "/tmp", name);
+	(void)snprintf(out, 64, "%s/%s-XXXXXX",
+		       directory != NULL && strlen(directory) < 40 ? directory : "/tmp", name);
 }
 
 static UNUSED void enter_room(void)

@@ -1,5 +1,6 @@
 /*
- * test_annex.c - rings of a process that has become another user: in an annex, found again by root, whatever that user puts there.
+ * test_annex.c - rings of a process that has become another user: in an annex, found again by root,
+ * whatever that user puts there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +44,8 @@ static int set_up_users(void **state)
 /* From here on this process is the other user, for good. */
 static void become_nobody(void)
 {
-	CHILD_CHECK(setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	CHILD_CHECK(setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+		    setresuid(NOBODY, NOBODY, NOBODY) == 0);
 }
 
 static struct ct_ring made;
@@ -52,7 +54,8 @@ static struct ct_ring made;
 static void drop_rights(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
-	CHILD_CHECK(ct_ring_create(&made, &session, 0, CT_RING_MIN) == CTRACE_OK && made.place == CT_RING_IN_DIRECTORY);
+	CHILD_CHECK(ct_ring_create(&made, &session, 0, CT_RING_MIN) == CTRACE_OK &&
+		    made.place == CT_RING_IN_DIRECTORY);
 	become_nobody();
 	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK);
 	CHILD_CHECK(made.place == CT_RING_IN_ANNEX);
@@ -94,7 +97,8 @@ static void a_ring_made_after_the_rights_are_dropped_is_found_by_root(void **sta
 	assert_int_equal(ring.head->lost[0], 4711);
 	assert_int_equal(ct_ring_persist(&ring, ring.head, 8), CTRACE_OK);
 	ct_ring_close(&ring);
-	assert_int_equal(ct_ring_map(&ring, &session, 1), CTRACE_NOT_FOUND); /* never an external writer's */
+	/* never an external writer's */
+	assert_int_equal(ct_ring_map(&ring, &session, 1), CTRACE_NOT_FOUND);
 	ct_directory_remove(run_dir, name);
 	ct_annex_remove_all(session.head);
 	assert_false(exists(annex_path));
@@ -118,7 +122,8 @@ static void make_twice(void)
 	(void)snprintf(annex_path, sizeof annex_path, "%s/session", session.head->annex[0].path);
 	CHILD_CHECK(unlink(annex_path) == 0 && rmdir(session.head->annex[0].path) == 0);
 	CHILD_CHECK(ct_annex_make(&session, &number) == -1);
-	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK && made.place == CT_RING_PRIVATE);
+	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK &&
+		    made.place == CT_RING_PRIVATE);
 }
 
 static void a_user_has_one(void **state)
@@ -137,7 +142,8 @@ static void make_without_a_directory(void)
 		session.head->annex[i].uid = 1000 + i;
 		(void)snprintf(session.head->annex[i].path, 20, "/x/annex-1.0");
 	}
-	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK && made.place == CT_RING_PRIVATE);
+	CHILD_CHECK(ct_ring_create(&made, &session, 1, CT_RING_MIN) == CTRACE_OK &&
+		    made.place == CT_RING_PRIVATE);
 }
 
 static void without_any_the_ring_is_memory(void **state)
@@ -179,7 +185,8 @@ static void what_its_owner_puts_there_leads_nowhere(void **state)
 	assert_int_equal(chmod(annex_path, 0700), 0);
 	assert_int_equal(ct_ring_load(&ring, &session, 1), CTRACE_OK);
 	ct_ring_close(&ring);
-	/* A link in place of the directory, or of the one that it is in: nothing behind it is touched. */
+	/* A link in place of the directory, or of the one that it is in: nothing behind it is
+	 * touched. */
 	assert_int_equal(rename(annex_path, saved), 0);
 	assert_int_equal(symlink(saved, annex_path), 0);
 	assert_int_equal(ct_ring_load(&ring, &session, 1), CTRACE_DENIED);
@@ -191,9 +198,14 @@ static void what_its_owner_puts_there_leads_nowhere(void **state)
 
 static void a_path_that_is_none_of_an_annex_is_not_followed(void **state)
 {
-	static const char *const paths[] = {
-		"", "annex-7.0", "/", "/annex-7.0", "/etc", "/etc/annex-8.0", "/etc/annex-7", "/tmp/annex-77.0"
-	};
+	static const char *const paths[] = { "",
+					     "annex-7.0",
+					     "/",
+					     "/annex-7.0",
+					     "/etc",
+					     "/etc/annex-8.0",
+					     "/etc/annex-7",
+					     "/tmp/annex-77.0" };
 	struct ct_session_head *head = calloc(1, sizeof *head);
 
 	(void)state;
@@ -244,7 +256,8 @@ static void one_whose_session_is_gone_is_removed(void **state)
 	ct_directory_each(directory, note_nothing, &count);
 	assert_true(exists(annex_path));
 	assert_int_equal(unlink(link_path), 0);
-	ct_directory_each(directory, note_nothing, &count); /* without a name it may be somebody's in a moment */
+	/* without a name it may be somebody's in a moment */
+	ct_directory_each(directory, note_nothing, &count);
 	assert_true(exists(annex_path));
 	ct_session_close(&session, false);
 

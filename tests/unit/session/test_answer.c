@@ -1,5 +1,6 @@
 /*
- * test_answer.c - answers: their status, texts that are too long, and rows that need more than one frame.
+ * test_answer.c - answers: their status, texts that are too long, and rows that need more than one
+ * frame.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,8 @@ static struct ct_message next_frame(size_t *at)
 	struct ct_message message;
 	size_t size;
 
-	assert_int_equal(ct_message_parse(buf.data + *at, buf.size - *at, &message, &size), CTRACE_OK);
+	assert_int_equal(ct_message_parse(buf.data + *at, buf.size - *at, &message, &size),
+			 CTRACE_OK);
 	assert_true((message.flags & CT_MESSAGE_ANSWER) != 0);
 	assert_int_equal(message.verb, CT_VERB_LEVEL);
 	*at += size;
@@ -94,7 +96,8 @@ static void rows_go_on_in_further_frames(void **state)
 		enum ct_field field;
 
 		more = (message.flags & CT_MESSAGE_MORE) != 0;
-		assert_int_equal(ct_message_number(&message, CT_FIELD_STATUS, 99), frames++ == 0 ? CTRACE_OUTPUT_ERROR : 99);
+		assert_int_equal(ct_message_number(&message, CT_FIELD_STATUS, 99),
+				 frames++ == 0 ? CTRACE_OUTPUT_ERROR : 99);
 		while (ct_message_next(&message.fields, &field, &value))
 			rows += field == CT_FIELD_COMPONENT;
 	}

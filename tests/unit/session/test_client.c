@@ -1,5 +1,6 @@
 /*
- * test_client.c - an operator's end: who is found, and what becomes of a question when the other end answers, is silent, lies or dies.
+ * test_client.c - an operator's end: who is found, and what becomes of a question when the other
+ * end answers, is silent, lies or dies.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -347,7 +348,8 @@ static void flood(struct ct_buf *out, size_t bytes)
 	static const char text[60000];
 
 	while (out->size < bytes) {
-		size_t start = ct_message_start(out, CT_VERB_FLUSH, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+		size_t start =
+			ct_message_start(out, CT_VERB_FLUSH, CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 
 		ct_message_add_number(out, CT_FIELD_STATUS, CTRACE_OK);
 		ct_message_add(out, CT_FIELD_MESSAGE, text, sizeof text);
@@ -387,7 +389,8 @@ static void a_crowd_that_floods_us_is_held_to_the_same_limit(void **state)
 	for (size_t i = 0; i < peers.count; i++) {
 		const struct ct_peer *peer = &peers.items[i];
 
-		assert_true(peer->status == CTRACE_OK || (peer->status == CTRACE_NOT_ENOUGH_MEMORY && peer->answer.size == 0));
+		assert_true(peer->status == CTRACE_OK ||
+			    (peer->status == CTRACE_NOT_ENOUGH_MEMORY && peer->answer.size == 0));
 		ok += peer->status == CTRACE_OK;
 	}
 	assert_true(ok > 0);

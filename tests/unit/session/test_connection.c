@@ -1,5 +1,6 @@
 /*
- * test_connection.c - one connection turn by turn: what is read, served, sent and closed, without a thread.
+ * test_connection.c - one connection turn by turn: what is read, served, sent and closed, without a
+ * thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,8 @@ static void one_request_a_turn(void **state)
 		assert_true(send_request(peer, CT_VERB_FLUSH, 0));
 	assert_true(turn(POLLIN));
 	assert_int_equal(served, 1);
-	assert_int_equal(ct_connection_events(&connection), 0); /* there is more to do without waiting */
+	/* there is more to do without waiting */
+	assert_int_equal(ct_connection_events(&connection), 0);
 	assert_true(turn(0));
 	assert_true(turn(0));
 	assert_int_equal(served, 3);
@@ -148,7 +150,8 @@ static void the_input_is_never_more_than_a_frame(void **state)
 		ct_command_encode(&buf, &command);
 	assert_false(buf.failed);
 	for (size_t at = 0; at < buf.size; at += 1000) {
-		assert_true(send_all(peer, buf.data + at, buf.size - at < 1000 ? buf.size - at : 1000));
+		assert_true(
+			send_all(peer, buf.data + at, buf.size - at < 1000 ? buf.size - at : 1000));
 		assert_true(turn(POLLIN));
 		assert_true(connection.in.capacity <= 2 * CT_MESSAGE_LIMIT);
 	}
@@ -221,7 +224,9 @@ static unsigned count_open(void)
 /* Who passes several leaves one here, and none that nobody closes. */
 static void of_several_descriptors_one_is_taken(void **state)
 {
-	const struct ct_server_options takes = { .session = &session, .answer = answer, .takes_descriptor = true };
+	const struct ct_server_options takes = { .session = &session,
+						 .answer = answer,
+						 .takes_descriptor = true };
 	const uint32_t magic = CT_MESSAGE_MAGIC;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))];
 	struct iovec part = { (void *)(uintptr_t)&magic, sizeof magic };
@@ -230,7 +235,9 @@ static void of_several_descriptors_one_is_taken(void **state)
 
 	(void)state;
 	for (size_t count = 3; count > 1; count--) {
-		struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control };
+		struct msghdr message = { .msg_iov = &part,
+					  .msg_iovlen = 1,
+					  .msg_control = control };
 		struct cmsghdr *head = (struct cmsghdr *)(void *)control;
 
 		message.msg_controllen = CMSG_SPACE(count * sizeof(int));

@@ -196,7 +196,8 @@ static void the_one_that_was_changed_last_comes_last(void **state)
 	(void)state;
 	for (unsigned made = 0; made < CT_COUNT(in_order); made++) {
 		unsigned i = (made + 2) % CT_COUNT(in_order);
-		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000 + i / 2, .tv_nsec = i } };
+		const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+						   { .tv_sec = 1000 + i / 2, .tv_nsec = i } };
 		char path[64];
 
 		(void)snprintf(path, sizeof path, "run/%s", in_order[i]);
@@ -268,7 +269,8 @@ static void look_at_ourselves(void)
 	if (other == 0) {
 		/* As another process sees it after that: the look has not dropped the lock. */
 		memset(&found, 0, sizeof found);
-		ct_session_close(&session, false); /* forgets whose directory it is; the parent's lock stays */
+		/* forgets whose directory it is; the parent's lock stays */
+		ct_session_close(&session, false);
 		look();
 		_exit(found_count == 1 && found[0].is_alive ? 0 : 1);
 	}
@@ -303,7 +305,8 @@ static bool other_user_sees_it_alive(void)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+		CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 &&
+			    setresuid(65534, 65534, 65534) == 0);
 		look();
 		CHILD_CHECK(found_count == 1);
 		_exit(found[0].is_alive ? 0 : 2);
@@ -348,13 +351,15 @@ static void live_without_the_lock(void)
 	char byte;
 
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	CHILD_CHECK(close(session.file_fd) == 0); /* as a daemon does that closes all there are; the lock goes with it */
+	/* as a daemon does that closes all there are; the lock goes with it */
+	CHILD_CHECK(close(session.file_fd) == 0);
 	CHILD_CHECK(write(ready[1], "r", 1) == 1);
 	CHILD_CHECK(read(done[0], &byte, 1) == 1);
 	(void)raise(SIGKILL);
 }
 
-static void a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session(void **state)
+static void
+a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session(void **state)
 {
 	char byte;
 	pid_t pid;
@@ -388,7 +393,8 @@ static pid_t dead_process(void)
 /* A directory that is being made by process pid of a name space; how long ago. */
 static void make_new_directory(char path[64], pid_t pid, uint64_t space, long age_seconds)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { .tv_sec = time(NULL) - age_seconds } };
+	struct timespec times[2] = { { .tv_nsec = UTIME_NOW },
+				     { .tv_sec = time(NULL) - age_seconds } };
 	char file[100];
 
 	(void)snprintf(path, 64, "run/.new-%d-%llu-1f", (int)pid, (unsigned long long)space);
@@ -519,7 +525,8 @@ static void a_process_removes_its_own(void **state)
 static void a_directory_that_is_being_removed_is_never_seen_in_part(void **state)
 {
 	(void)state;
-	/* Somebody's own file keeps the directory; but it must not look like a process whose session is damaged. */
+	/* Somebody's own file keeps the directory; but it must not look like a process whose
+	 * session is damaged. */
 	assert_int_equal(mkdir("run/7.0", 0700), 0);
 	put_file("run/7.0/session", "s", 1);
 	put_file("run/7.0/notes of mine", "n", 1);
@@ -558,30 +565,51 @@ static void looking_for_run_directories_makes_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_environment_goes_before_what_is_configured, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_path_is_absolute_so_that_the_program_may_go_elsewhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_link_is_refused_however_it_is_spelt, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_environment_goes_before_what_is_configured,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_path_is_absolute_so_that_the_program_may_go_elsewhere, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_link_is_refused_however_it_is_spelt, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(another_users_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_user_without_a_setting_gets_his_runtime_directory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_directories_with_a_process_number_count, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_one_that_was_changed_last_comes_last, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_run_directory_that_is_not_there_has_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_lives_until_it_is_killed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_that_looks_at_itself_lives_on_for_others, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_a_dead_maker_left_half_made_is_removed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(of_another_name_space_only_what_is_old_is_removed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_looked_into_lives, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_removes_its_own, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_directory_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session, set_up,
+		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_refused, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_user_without_a_setting_gets_his_runtime_directory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_directories_with_a_process_number_count,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_one_that_was_changed_last_comes_last, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_run_directory_that_is_not_there_has_none, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_process_lives_until_it_is_killed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_looks_at_itself_lives_on_for_others,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_dead_maker_left_half_made_is_removed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(of_another_name_space_only_what_is_old_is_removed,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_looked_into_lives, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(removing_takes_our_files_and_no_others, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_process_removes_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_directory_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_process_that_has_closed_its_descriptors_lives_as_long_as_it_maps_its_session,
+			set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_message.c - frames: what is made is read again, and what is not whole, too large or another's is not believed.
+ * test_message.c - frames: what is made is read again, and what is not whole, too large or
+ * another's is not believed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -125,7 +126,8 @@ static void damage_is_seen_as_soon_as_it_is_there(void **state)
 	assert_int_equal(parse_copy(buf.data, 3), CTRACE_DAMAGED); /* not the magic number */
 	buf.data[2] ^= 1;
 	put_u32(12, CT_MESSAGE_LIMIT - CT_MESSAGE_HEAD + 1);
-	assert_int_equal(parse_copy(buf.data, CT_MESSAGE_HEAD), CTRACE_DAMAGED); /* larger than a frame may be */
+	/* larger than a frame may be */
+	assert_int_equal(parse_copy(buf.data, CT_MESSAGE_HEAD), CTRACE_DAMAGED);
 	put_u32(12, CT_MESSAGE_LIMIT - CT_MESSAGE_HEAD);
 	assert_int_equal(parse_copy(buf.data, buf.size), CTRACE_NOT_FOUND);
 	put_u32(12, UINT32_MAX);
@@ -148,7 +150,8 @@ static void a_field_that_passes_the_end_is_damage(void **state)
 	assert_int_equal(parse_copy(buf.data, buf.size), CTRACE_DAMAGED);
 	put_u16(last + 2, 0);
 	assert_int_equal(parse_copy(buf.data, buf.size), CTRACE_OK);
-	put_u32(12, (uint32_t)(buf.size - CT_MESSAGE_HEAD - 3)); /* ends inside the last field's head */
+	/* ends inside the last field's head */
+	put_u32(12, (uint32_t)(buf.size - CT_MESSAGE_HEAD - 3));
 	assert_int_equal(parse_copy(buf.data, buf.size), CTRACE_DAMAGED);
 }
 
@@ -277,11 +280,14 @@ static void what_is_not_said_stays_unsaid(void **state)
 
 static void levels_come_across_and_asking_for_one_does_too(void **state)
 {
-	const uint32_t levels[] = { CTRACE_DEBUG, CTRACE_FATAL, CTRACE_LEVEL_NONE, CT_LEVEL_UNSET, CT_LEVEL_ASKED };
+	const uint32_t levels[] = { CTRACE_DEBUG, CTRACE_FATAL, CTRACE_LEVEL_NONE, CT_LEVEL_UNSET,
+				    CT_LEVEL_ASKED };
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(levels); i++) {
-		struct ct_command command = { .verb = CT_VERB_LEVEL, .component = span("a"), .level = levels[i] };
+		struct ct_command command = { .verb = CT_VERB_LEVEL,
+					      .component = span("a"),
+					      .level = levels[i] };
 		struct ct_command other;
 
 		ct_buf_clear(&buf);
@@ -335,7 +341,8 @@ static void a_command_out_of_range_is_damage(void **state)
 static void a_command_that_is_too_long_fails(void **state)
 {
 	static char text[CT_MESSAGE_LIMIT];
-	struct ct_command command = { .verb = CT_VERB_COMPONENT_PROPERTY, .value = { text, sizeof text } };
+	struct ct_command command = { .verb = CT_VERB_COMPONENT_PROPERTY,
+				      .value = { text, sizeof text } };
 
 	(void)state;
 	ct_command_encode(&buf, &command);
@@ -383,7 +390,8 @@ static void trace_ct_is_the_same_at_the_other_end(void **state)
 	for (; request->asid_count < CTRACE_MAX_FILTER; request->asid_count++)
 		request->asid[request->asid_count] = (uint16_t)(0xFFFF - request->asid_count);
 	for (; request->jobname_count < CTRACE_MAX_FILTER; request->jobname_count++)
-		(void)sprintf(request->jobname[request->jobname_count], "JOB%05u", request->jobname_count);
+		(void)sprintf(request->jobname[request->jobname_count], "JOB%05u",
+			      request->jobname_count);
 	memset(request->options, '\t', CTRACE_MAX_OPTIONS);
 	request->options_size = CTRACE_MAX_OPTIONS;
 	request->disconnect = false;
@@ -433,20 +441,29 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_made_is_read_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_part_of_a_frame_is_not_a_frame_yet, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_seen_as_soon_as_it_is_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_field_that_passes_the_end_is_damage, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_version_is_whole_but_has_no_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_part_of_a_frame_is_not_a_frame_yet, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(damage_is_seen_as_soon_as_it_is_there, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_field_that_passes_the_end_is_damage, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(another_version_is_whole_but_has_no_fields, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_unknown_field_is_passed_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_frame_that_gets_too_large_is_taken_off_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_frame_that_gets_too_large_is_taken_off_again,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(more_is_marked_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_command_is_the_same_at_the_other_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_command_is_the_same_at_the_other_end, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_said_stays_unsaid, setup, teardown),
-		cmocka_unit_test_setup_teardown(levels_come_across_and_asking_for_one_does_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(levels_come_across_and_asking_for_one_does_too,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_command_out_of_range_is_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_command_that_is_too_long_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(trace_ct_is_the_same_at_the_other_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_trace_ct_that_nobody_parsed_is_damage, setup, teardown),
+		cmocka_unit_test_setup_teardown(trace_ct_is_the_same_at_the_other_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_trace_ct_that_nobody_parsed_is_damage, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_place.c - whether a path means the same file to two processes, and whether a pid the same process.
+ * test_place.c - whether a path means the same file to two processes, and whether a pid the same
+ * process.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -127,7 +128,8 @@ static void live_under_another_root(void)
 
 static void a_process_that_has_gone_elsewhere_is_elsewhere(void **state)
 {
-	static void (*const lives[])(void) = { live_in_a_mount_space_of_our_own, live_under_another_root };
+	static void (*const lives[])(void) = { live_in_a_mount_space_of_our_own,
+					       live_under_another_root };
 	char name[64];
 
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * test_session.c - a session in memory: texts and components up to its limits, and descriptors that the program closes behind our back.
+ * test_session.c - a session in memory: texts and components up to its limits, and descriptors that
+ * the program closes behind our back.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@ static void texts_come_back_terminated(void **state)
 	assert_int_equal(ct_session_add_text(&session, "one", 3, &texts[0]), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, "", 0, &texts[1]), CTRACE_OK);
 	assert_int_equal(ct_session_add_text(&session, longest, 0xFFFF, &texts[2]), CTRACE_OK);
-	assert_int_equal(ct_session_add_text(&session, longest, 0x10000, &text), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_add_text(&session, longest, 0x10000, &text),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_string_equal(text_of(&session, texts[0]), "one");
 	assert_string_equal(text_of(&session, texts[1]), "");
 	assert_int_equal(strlen(text_of(&session, texts[2])), 0xFFFF);
@@ -44,7 +46,8 @@ static void the_last_text_ends_inside_the_file(void **state)
 	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
 	session.head->texts_size = limit - 10;
 	assert_int_equal(ct_session_add_text(&session, text, 11, &out), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(ct_session_add_text(&session, text, 10, &out), CTRACE_NOT_ENOUGH_MEMORY); /* no room for its end */
+	/* no room for its end */
+	assert_int_equal(ct_session_add_text(&session, text, 10, &out), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(session.head->texts_size, limit - 10);
 	assert_int_equal(ct_session_add_text(&session, text, 9, &out), CTRACE_OK);
 	assert_string_equal(text_of(&session, out), "012345678");
@@ -64,14 +67,18 @@ static void components_have_real_blocks_up_to_the_limit(void **state)
 
 		assert_int_equal(ct_session_reserve_component(&session, indexes[i]), CTRACE_OK);
 		session.components[indexes[i]].parent = 1;
-		assert_int_equal(session.head->component_count, count); /* nobody reads an entry that is being written */
+		/* nobody reads an entry that is being written */
+		assert_int_equal(session.head->component_count, count);
 		ct_session_commit_component(&session, indexes[i]);
 		assert_int_equal(session.head->component_count, indexes[i] + 1);
 		assert_int_equal(fstat(session.file_fd, &info), 0);
-		assert_true((uint64_t)info.st_blocks * 512 >= (indexes[i] + 1) * sizeof(struct ct_component_entry));
+		assert_true((uint64_t)info.st_blocks * 512 >=
+			    (indexes[i] + 1) * sizeof(struct ct_component_entry));
 	}
-	assert_int_equal(ct_session_reserve_component(&session, CT_COMPONENT_LIMIT), CTRACE_NOT_ENOUGH_MEMORY);
-	assert_int_equal(ct_session_reserve_component(&session, UINT32_MAX), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, CT_COMPONENT_LIMIT),
+			 CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_reserve_component(&session, UINT32_MAX),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(ct_session_reserve_component(&session, 3), CTRACE_OK);
 	ct_session_commit_component(&session, 3);
 	assert_int_equal(session.head->component_count, CT_COMPONENT_LIMIT);
@@ -86,10 +93,12 @@ static void a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest(void **stat
 	(void)state;
 	memset(text, 't', sizeof text);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC); /* as much as it likes, then as little as it needs */
+	/* as much as it likes, then as little as it needs */
+	ct_os_fail(CT_OS_ALLOCATE, 0, 4, ENOSPC);
 	assert_int_equal(ct_session_reserve_component(&session, 5000), CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(session.head->component_count, 0);
-	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out),
+			 CTRACE_NOT_ENOUGH_MEMORY);
 	assert_int_equal(out, 4711);
 	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &out), CTRACE_OK);
 	assert_int_equal(ct_session_reserve_component(&session, 5000), CTRACE_OK);
@@ -104,7 +113,8 @@ static void a_disk_that_is_nearly_full_gives_what_is_needed(void **state)
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
 	assert_int_equal(ct_session_reserve_component(&session, 2000), CTRACE_OK);
-	assert_int_equal(session.components_allocated, CT_ALIGN_UP(2001 * sizeof(struct ct_component_entry), (size_t)4096));
+	assert_int_equal(session.components_allocated,
+			 CT_ALIGN_UP(2001 * sizeof(struct ct_component_entry), (size_t)4096));
 	assert_int_equal(ct_session_add_text(&session, "text", 4, &out), CTRACE_OK);
 	ct_session_close(&session, true);
 }
@@ -131,11 +141,13 @@ static void a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored(void **
 	before = blocks();
 	ct_os_fail(CT_OS_ALLOCATE, 0, 1, ENOSPC);
 	assert_int_equal(ct_dest_put_path(&session, 3, "/first"), CTRACE_OS_ERROR);
-	assert_int_equal(session.head->has_paths, 0); /* a store there would be SIGBUS on a full disk */
+	/* a store there would be SIGBUS on a full disk */
+	assert_int_equal(session.head->has_paths, 0);
 	assert_int_equal(ct_dest_put_path(&session, 3, "/first"), CTRACE_OK);
 	assert_int_equal(session.head->has_paths, 1u << 3);
 	/* Of its own, and perhaps one in which the file system lists them. */
-	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths), before + sizeof(struct ct_dest_paths) + 4096);
+	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths),
+			before + sizeof(struct ct_dest_paths) + 4096);
 	assert_string_equal(ct_dest_path(&session, 3), "");
 	session.head->dest[3].sequence++;
 	assert_string_equal(ct_dest_path(&session, 3), "/first");
@@ -143,7 +155,8 @@ static void a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored(void **
 	session.head->dest[3].sequence++;
 	assert_string_equal(ct_dest_path(&session, 3), "/first");
 	/* Of its own, and perhaps one in which the file system lists them. */
-	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths), before + sizeof(struct ct_dest_paths) + 4096);
+	assert_in_range(blocks(), before + sizeof(struct ct_dest_paths),
+			before + sizeof(struct ct_dest_paths) + 4096);
 	ct_session_close(&session, true);
 }
 
@@ -176,18 +189,21 @@ static void close_everything(void)
 		CHILD_CHECK(files[i] > 2 && write(files[i], "own", 3) == 3);
 	}
 	for (int i = 0; i < 5; i++)
-		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK); /* grows the file */
+		/* grows the file */
+		CHILD_CHECK(ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK);
 	CHILD_CHECK(ct_session_directory(&session) > 2);
 	CHILD_CHECK(faccessat(ct_session_directory(&session), "session", F_OK, 0) == 0);
 	pid = fork();
 	if (pid == 0) {
 		ct_session_close(&session, false);
-		_exit(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT ? 0 : 1); /* locked again */
+		/* locked again */
+		_exit(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT ? 0 : 1);
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	ct_session_close(&session, true);
 	for (size_t i = 0; i < CT_COUNT(files); i++) {
-		CHILD_CHECK(pread(files[i], content, sizeof content, 0) == 3 && memcmp(content, "own", 3) == 0);
+		CHILD_CHECK(pread(files[i], content, sizeof content, 0) == 3 &&
+			    memcmp(content, "own", 3) == 0);
 		CHILD_CHECK(close(files[i]) == 0);
 	}
 }
@@ -199,7 +215,8 @@ static void a_program_may_close_every_descriptor_and_keeps_its_own(void **state)
 	assert_int_equal(count_entries(run_dir), 0);
 }
 
-/* A daemon that closes all descriptors and drops its rights: it cannot open the session again, but it has it mapped. */
+/* A daemon that closes all descriptors and drops its rights: it cannot open the session again, but
+ * it has it mapped. */
 static void drop_rights_and_grow(void)
 {
 	static char text[0xFFFF];
@@ -211,7 +228,8 @@ static void drop_rights_and_grow(void)
 	closefrom(3);
 	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
 	CHILD_CHECK(!ct_session_reach(&session));
-	CHILD_CHECK(ct_session_reserve_component(&session, 5000) == CTRACE_OK && session.components_allocated > before);
+	CHILD_CHECK(ct_session_reserve_component(&session, 5000) == CTRACE_OK &&
+		    session.components_allocated > before);
 	session.components[5000].parent = 7;
 	ct_session_commit_component(&session, 5000);
 	for (int i = 0; i < 5; i++)
@@ -232,7 +250,8 @@ static void a_program_may_close_every_descriptor_and_drop_its_rights(void **stat
 	assert_int_equal(copy.head->component_count, 5001);
 	assert_int_equal(copy.components[5000].parent, 7);
 	assert_int_equal(fstat(copy.file_fd, &info), 0);
-	assert_true((uint64_t)info.st_blocks * 512 >= 5001 * sizeof(struct ct_component_entry) + 5 * 0xFFFF);
+	assert_true((uint64_t)info.st_blocks * 512 >=
+		    5001 * sizeof(struct ct_component_entry) + 5 * 0xFFFF);
 	ct_session_close(&copy, true);
 }
 

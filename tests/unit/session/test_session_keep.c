@@ -105,7 +105,8 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	assert_int_equal(fstat(session.file_fd, &info), 0);
 	assert_int_equal(info.st_size, session.layout.size);
 	assert_true((uint64_t)info.st_blocks * 512 >=
-		    sizeof(struct ct_session_head) + sizeof(struct ct_dest_paths) + 3001 * sizeof(struct ct_component_entry));
+		    sizeof(struct ct_session_head) + sizeof(struct ct_dest_paths) +
+			    3001 * sizeof(struct ct_component_entry));
 	assert_int_equal(session.head->has_paths, 1u << 2);
 	/* No store kills, no trace call finds itself enabled, and readers see a process. */
 	session.components[3000].parent = 1;
@@ -115,7 +116,10 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	(void)snprintf(path, sizeof path, "%s", session.path);
 	if (fork() == 0) {
 		ct_session_close(&session, false);
-		_exit(ct_session_load(&copy, run_dir, name, false) == CTRACE_OK && copy.head->component_count == 3001 ? 0 : 1);
+		_exit(ct_session_load(&copy, run_dir, name, false) == CTRACE_OK &&
+				      copy.head->component_count == 3001
+			      ? 0
+			      : 1);
 	}
 	{
 		int status;
@@ -135,19 +139,23 @@ static void try_to_cut(void)
 
 	CHILD_CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
-	CHILD_CHECK(ct_ring_create(&ring, &session, 0, CT_RING_MIN) == CTRACE_OK && ring.place == CT_RING_IN_DIRECTORY);
+	CHILD_CHECK(ct_ring_create(&ring, &session, 0, CT_RING_MIN) == CTRACE_OK &&
+		    ring.place == CT_RING_IN_DIRECTORY);
 	for (int i = 0; i < 2; i++) {
-		(void)snprintf(path, sizeof path, "%s/%s", session.path, i == 0 ? "session" : "ring.0");
+		(void)snprintf(path, sizeof path, "%s/%s", session.path,
+			       i == 0 ? "session" : "ring.0");
 		CHILD_CHECK(open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) == -1 && errno == EACCES);
 		CHILD_CHECK(truncate(path, 0) == -1 && errno == EACCES);
 	}
-	/* Our own ways in: an external writer's, and the process's own when it has lost its descriptor. */
+	/* Our own ways in: an external writer's, and the process's own when it has lost its
+	 * descriptor. */
 	CHILD_CHECK(ct_ring_map(&(struct ct_ring){ 0 }, &session, 0) == CTRACE_OK);
 	CHILD_CHECK(close(session.file_fd) == 0 && ct_session_reach(&session));
 	for (int i = 0; i < 2; i++) {
 		struct stat info;
 
-		(void)snprintf(path, sizeof path, "%s/%s", session.path, i == 0 ? "session" : "ring.0");
+		(void)snprintf(path, sizeof path, "%s/%s", session.path,
+			       i == 0 ? "session" : "ring.0");
 		CHILD_CHECK(stat(path, &info) == 0 && (info.st_mode & 07777) == CT_OS_KEPT_MODE);
 	}
 	session.head->ring_count = 1;

@@ -1,5 +1,6 @@
 /*
- * test_session_layout.c - where the parts of a session file are, for every size that a process may be allowed.
+ * test_session_layout.c - where the parts of a session file are, for every size that a process may
+ * be allowed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,13 +39,15 @@ static void any_limit_gives_a_layout_that_holds_or_none(void **state)
 		assert_true(ct_session_layout_holds(&layout));
 		assert_true(layout.size <= limit && layout.size + 4096 > limit);
 		assert_true(ct_session_component_limit(&layout) >= 1000);
-		assert_true(ct_session_component_limit(&layout) >= most); /* more room, not fewer components */
+		/* more room, not fewer components */
+		assert_true(ct_session_component_limit(&layout) >= most);
 		assert_true(layout.size - layout.texts_at >= 65536);
 		most = ct_session_component_limit(&layout);
 	}
 	/* A thousand blocks of 1,024 bytes is a usual limit. */
 	assert_true(least <= 1024000);
-	assert_true(ct_session_component_limit(&(struct ct_session_layout){ 4096, 4096 + 96, 8192, 12288 }) == 2);
+	assert_true(ct_session_component_limit(
+			    &(struct ct_session_layout){ 4096, 4096 + 96, 8192, 12288 }) == 2);
 }
 
 static void a_layout_that_is_out_of_order_is_refused(void **state)

@@ -1,5 +1,6 @@
 /*
- * test_session_load.c - somebody else's session: who has its lock, who it is, and a copy that is within bounds whatever the file holds.
+ * test_session_load.c - somebody else's session: who has its lock, who it is, and a copy that is
+ * within bounds whatever the file holds.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,20 +17,25 @@ static void others_find_a_live_one_locked(void **state)
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, session.directory, true), CTRACE_DENIED); /* our own: never */
+	/* our own: never */
+	assert_int_equal(
+		ct_session_load(&(struct ct_session){ 0 }, run_dir, session.directory, true),
+		CTRACE_DENIED);
 	pid = fork();
 	if (pid == 0) {
 		struct ct_session copy;
 		char name[256];
 
 		(void)snprintf(name, sizeof name, "%s", session.directory);
-		ct_session_close(&session, false); /* a child's end does not end its parent's life */
+		/* a child's end does not end its parent's life */
+		ct_session_close(&session, false);
 		CHILD_CHECK(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT);
 		CHILD_CHECK(copy.directory_fd == -1 && copy.file_fd == -1);
 		CHILD_CHECK(ct_session_load(&copy, run_dir, name, false) == CTRACE_OK);
 		CHILD_CHECK(copy.head->pid == (uint32_t)getppid());
 		ct_session_close(&copy, false);
-		CHILD_CHECK(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT); /* reading did not end it either */
+		/* reading did not end it either */
+		CHILD_CHECK(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -109,9 +115,11 @@ static void looking_at_what_we_recover_does_not_drop_the_lock(void **state)
 	assert_int_equal(ct_session_load(&session, run_dir, lock_name, true), CTRACE_OK);
 	/* As another thread does that looks for an address space. */
 	ct_directory_each(run_dir, note_alive, &alive);
-	assert_int_equal(alive, 0); /* a recoverer's lock is no sign of life; below, it keeps other recoverers out */
+	/* a recoverer's lock is no sign of life; below, it keeps other recoverers out */
+	assert_int_equal(alive, 0);
 	assert_int_equal(ct_session_identify(run_dir, lock_name, &asid, jobname), CTRACE_OK);
-	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, lock_name, true), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_session_load(&(struct ct_session){ 0 }, run_dir, lock_name, true),
+			 CTRACE_TIMED_OUT);
 	assert_false(can_be_recovered(lock_name));
 	ct_session_close(&session, false);
 	assert_true(can_be_recovered(lock_name));
@@ -204,7 +212,8 @@ static void make_rich(void)
 
 		(void)snprintf(name, sizeof name, "component.%u", i);
 		(void)!ct_session_reserve_component(&session, i);
-		(void)!ct_session_add_text(&session, name, strlen(name), &session.components[i].name);
+		(void)!ct_session_add_text(&session, name, strlen(name),
+					   &session.components[i].name);
 		ct_session_commit_component(&session, i);
 	}
 	(void)!ct_session_add_text(&session, "FILE=x\n", 7, &out);
@@ -263,7 +272,8 @@ static void a_dead_ones_content_is_copied_and_bounded(void **state)
 	assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
 	assert_false(session.is_mapped);
 	assert_int_equal(session.head->component_count, 20);
-	assert_string_equal(ct_session_text(&session, session.components[19].name, &size), "component.19");
+	assert_string_equal(ct_session_text(&session, session.components[19].name, &size),
+			    "component.19");
 	use(&session);
 	ct_session_close(&session, false);
 }
@@ -319,10 +329,12 @@ static void any_byte_may_be_changed(void **state)
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
 		/* Mostly where the counts and numbers are. */
-		at = (size_t)(seed >> 8) % (round % 4 == 0 ? sizeof *head : offsetof(struct ct_session_head, dest));
+		at = (size_t)(seed >> 8) %
+		     (round % 4 == 0 ? sizeof *head : offsetof(struct ct_session_head, dest));
 		byte = round % 3 == 0 ? 0xFF : (unsigned char)seed;
 		/* The size of the texts: no more than is quick to copy a thousand times. */
-		if (at >= offsetof(struct ct_session_head, texts_size) + 2 && at < offsetof(struct ct_session_head, texts_size) + 4)
+		if (at >= offsetof(struct ct_session_head, texts_size) + 2 &&
+		    at < offsetof(struct ct_session_head, texts_size) + 4)
 			continue;
 		assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
 		/* No lock: closing this descriptor's twin in the load would drop it. */
@@ -340,16 +352,23 @@ static void any_byte_may_be_changed(void **state)
 
 static void names_that_point_anywhere_are_harmless(void **state)
 {
-	static const ct_text texts[] = {
-		0, 1, 0xFFFF, UINT64_MAX, UINT64_MAX - 0xFFFF, 1ull << 63, 1ull << 16 | 0xFFFF, 0xFFFFFFFFull << 16
-	};
+	static const ct_text texts[] = { 0,
+					 1,
+					 0xFFFF,
+					 UINT64_MAX,
+					 UINT64_MAX - 0xFFFF,
+					 1ull << 63,
+					 1ull << 16 | 0xFFFF,
+					 0xFFFFFFFFull << 16 };
 
 	(void)state;
 	make_dead();
 	for (size_t i = 0; i < CT_COUNT(texts); i++) {
 		for (uint64_t entry = 0; entry < 20; entry++)
-			poke_file(dead_file, CT_SESSION_COMPONENTS + 32 * entry + offsetof(struct ct_component_entry, name), &texts[i],
-				  8);
+			poke_file(dead_file,
+				  CT_SESSION_COMPONENTS + 32 * entry +
+					  offsetof(struct ct_component_entry, name),
+				  &texts[i], 8);
 		assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
 		use(&session);
 		ct_session_close(&session, false);
@@ -386,7 +405,8 @@ static void links_and_pipes_in_its_place_are_refused_without_waiting(void **stat
 	assert_int_not_equal(ct_session_load(&session, run_dir, "57.0", true), CTRACE_OK);
 	assert_int_equal(ct_session_load(&session, run_dir, "58.0", true), CTRACE_NOT_FOUND);
 	assert_int_equal(mkdir("run/59.0", 0700), 0);
-	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_DAMAGED); /* nobody has removed the directory */
+	/* nobody has removed the directory */
+	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_DAMAGED);
 	memset(long_name, 'n', sizeof long_name);
 	long_name[399] = '\0';
 	assert_int_equal(ct_session_load(&session, run_dir, long_name, true), CTRACE_DENIED);
@@ -407,7 +427,8 @@ static void who_it_was_is_read_from_the_head_alone(void **state)
 	assert_int_equal(asid, 1);
 	assert_string_equal(jobname, "PAYROLL");
 	memset(blank, 'x', sizeof blank);
-	poke_file(dead_file, offsetof(struct ct_session_head, jobname), blank, sizeof blank); /* not terminated */
+	/* not terminated */
+	poke_file(dead_file, offsetof(struct ct_session_head, jobname), blank, sizeof blank);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
 	assert_int_equal(strlen(jobname), sizeof jobname - 1);
 	assert_int_equal(truncate(dead_file, offsetof(struct ct_session_head, host)), 0);
@@ -428,13 +449,16 @@ static void who_cannot_be_read_is_nobody(void **state)
 	ct_os_fail(CT_OS_READ, 0, 1, EIO);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OS_ERROR);
 	poke_file(dead_file, offsetof(struct ct_session_head, version), &version, sizeof version);
-	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_UNSUPPORTED);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname),
+			 CTRACE_UNSUPPORTED);
 	poke_file(dead_file, 0, "xxxxxxxx", 8);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_DAMAGED);
 	assert_int_equal(truncate(dead_file, 100), 0);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_DAMAGED);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_int_equal(ct_session_identify(run_dir, session.directory, &asid, jobname), CTRACE_DENIED); /* ourselves */
+	/* ourselves */
+	assert_int_equal(ct_session_identify(run_dir, session.directory, &asid, jobname),
+			 CTRACE_DENIED);
 	ct_session_close(&session, true);
 	assert_int_equal(asid, 77);
 	assert_string_equal(jobname, "unchanged");
@@ -446,10 +470,12 @@ static void a_changed_part_is_written_back(void **state)
 	make_dead();
 	assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
 	session.head->dest[3].sequence = 42;
-	assert_int_equal(ct_session_persist(&session, &session.head->dest[3].sequence, 8), CTRACE_OK);
+	assert_int_equal(ct_session_persist(&session, &session.head->dest[3].sequence, 8),
+			 CTRACE_OK);
 	session.head->dest[4].sequence = 43; /* not persisted */
 	ct_os_fail(CT_OS_WRITE, 0, 1, EIO);
-	assert_int_equal(ct_session_persist(&session, &session.head->dest[4].sequence, 8), CTRACE_OS_ERROR);
+	assert_int_equal(ct_session_persist(&session, &session.head->dest[4].sequence, 8),
+			 CTRACE_OS_ERROR);
 	ct_session_close(&session, false);
 	assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
 	assert_int_equal(session.head->dest[3].sequence, 42);
@@ -463,7 +489,8 @@ static void memory_and_disk_that_fail_say_so(void **state)
 	make_dead();
 	for (unsigned skip = 0; skip < 3; skip++) {
 		ct_os_fail(CT_OS_READ, skip, 1, EIO);
-		assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OS_ERROR);
+		assert_int_equal(ct_session_load(&session, run_dir, dead_name, true),
+				 CTRACE_OS_ERROR);
 		assert_null(session.head);
 	}
 	assert_int_equal(ct_session_load(&session, run_dir, dead_name, true), CTRACE_OK);
@@ -516,7 +543,8 @@ static void what_is_no_session_is_not_mapped(void **state)
 	(void)state;
 	make_dead();
 	poke_file(dead_file, offsetof(struct ct_session_head, version), &version, sizeof version);
-	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_UNSUPPORTED);
+	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1),
+			 CTRACE_UNSUPPORTED);
 	poke_file(dead_file, 0, "xxxxxxxx", 8);
 	assert_int_equal(ct_session_map(&session, open_directory(dead_name), 1), CTRACE_DAMAGED);
 	assert_int_equal(truncate(dead_file, CT_SESSION_SIZE - 1), 0);

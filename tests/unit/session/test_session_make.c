@@ -1,5 +1,6 @@
 /*
- * test_session_make.c - a session comes to be: whose it is, what is left when that fails, and its copy in a forked child.
+ * test_session_make.c - a session comes to be: whose it is, what is left when that fails, and its
+ * copy in a forked child.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -133,8 +134,9 @@ static void any_failing_call_leaves_a_private_session_and_no_litter(void **state
 		enum ct_os_call call;
 		unsigned skip, times;
 		int error;
-	} faults[] = { { CT_OS_OPEN, 0, 1, EMFILE },     { CT_OS_TRUNCATE, 0, 100, EFBIG }, { CT_OS_TRUNCATE, 0, 1, EIO },
-		       { CT_OS_ALLOCATE, 0, 1, ENOSPC }, { CT_OS_ALLOCATE, 1, 2, ENOSPC },  { CT_OS_ALLOCATE, 2, 2, ENOSPC },
+	} faults[] = { { CT_OS_OPEN, 0, 1, EMFILE },     { CT_OS_TRUNCATE, 0, 100, EFBIG },
+		       { CT_OS_TRUNCATE, 0, 1, EIO },    { CT_OS_ALLOCATE, 0, 1, ENOSPC },
+		       { CT_OS_ALLOCATE, 1, 2, ENOSPC }, { CT_OS_ALLOCATE, 2, 2, ENOSPC },
 		       { CT_OS_MAP, 0, 100, ENOMEM } };
 
 	(void)state;
@@ -167,7 +169,8 @@ static void use_it_up(void)
 	assert_int_equal(ct_session_reserve_component(&session, limit), CTRACE_NOT_ENOUGH_MEMORY);
 	while (ct_session_add_text(&session, text, sizeof text, &out) == CTRACE_OK)
 		;
-	assert_true(session.head->texts_size + sizeof text >= session.layout.size - session.layout.texts_at);
+	assert_true(session.head->texts_size + sizeof text >=
+		    session.layout.size - session.layout.texts_at);
 	assert_int_equal(session.components[limit - 1].flags, 7);
 }
 
@@ -189,7 +192,8 @@ static void a_file_size_limit_makes_it_smaller(void **state)
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 		assert_int_equal(fstat(session.file_fd, &info), 0);
-		assert_true((rlim_t)info.st_size <= limits[i] && (uint64_t)info.st_size == session.layout.size);
+		assert_true((rlim_t)info.st_size <= limits[i] &&
+			    (uint64_t)info.st_size == session.layout.size);
 		if (limits[i] < 2000000)
 			use_it_up();
 		ct_session_close(&session, true);
@@ -221,7 +225,8 @@ static void little_memory_makes_it_smaller(void **state)
 	}
 }
 
-/* Lets a child make its session and kills it right after the system call that gives the directory its name. */
+/* Lets a child make its session and kills it right after the system call that gives the directory
+ * its name. */
 static pid_t kill_after_naming(void)
 {
 	bool is_entry = true;
@@ -283,10 +288,12 @@ static void fork_and_check(void)
 	CHILD_CHECK(session.head->pid == (uint32_t)getpid() && parent != session.head->pid);
 	CHILD_CHECK(strcmp(session.path, parent_path) != 0);
 	CHILD_CHECK(&session.components[2].level_word == level_word && level_word->level == 3);
-	CHILD_CHECK(strcmp(ct_session_text(&session, session.components[2].name, &(size_t){ 0 }), "comp.two") == 0);
+	CHILD_CHECK(strcmp(ct_session_text(&session, session.components[2].name, &(size_t){ 0 }),
+			   "comp.two") == 0);
 	CHILD_CHECK(session.head->ring_count == 0);
 	CHILD_CHECK(session.head->lost[CTRACE_LOSS_NESTED] == 0);
-	CHILD_CHECK(session.head->dest[1].sequence == 0 && session.head->dest[1].slot[0].offset == 0);
+	CHILD_CHECK(session.head->dest[1].sequence == 0 &&
+		    session.head->dest[1].slot[0].offset == 0);
 	CHILD_CHECK(ct_dest_path(&session, 1)[0] == '\0');
 	CHILD_CHECK(strcmp(session.head->dest[1].emitter, "BINFILE") == 0);
 	session.components[2].level_word.level = 1;
@@ -306,7 +313,8 @@ static void make_parent(void)
 {
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	assert_int_equal(ct_session_reserve_component(&session, 2), CTRACE_OK);
-	assert_int_equal(ct_session_add_text(&session, "comp.two", 8, &session.components[2].name), CTRACE_OK);
+	assert_int_equal(ct_session_add_text(&session, "comp.two", 8, &session.components[2].name),
+			 CTRACE_OK);
 	session.components[2].level_word.level = 3;
 	ct_session_commit_component(&session, 2);
 	level_word = &session.components[2].level_word;
@@ -369,9 +377,11 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 			CHILD_CHECK(childs.head->component_count == 3);
 			CHILD_CHECK(ct_session_reserve_component(&childs, 2999) == CTRACE_OK);
 			for (uint32_t i = 3; i < 3000; i++)
-				CHILD_CHECK(childs.components[i].flags == 0 && childs.components[i].dests == 0);
+				CHILD_CHECK(childs.components[i].flags == 0 &&
+					    childs.components[i].dests == 0);
 			CHILD_CHECK(childs.texts_capacity == childs.head->texts_size);
-			CHILD_CHECK(strlen(ct_session_text(&childs, out, &(size_t){ 0 })) == 0xFFFF);
+			CHILD_CHECK(strlen(ct_session_text(&childs, out, &(size_t){ 0 })) ==
+				    0xFFFF);
 			_exit(0);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -392,7 +402,8 @@ int main(void)
 		SESSION_TEST(any_failing_call_leaves_a_private_session_and_no_litter),
 		SESSION_TEST(a_file_size_limit_makes_it_smaller),
 		SESSION_TEST(little_memory_makes_it_smaller),
-		SESSION_TEST(a_directory_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
+		SESSION_TEST(
+			a_directory_with_a_name_is_complete_also_when_its_maker_is_killed_at_once),
 		SESSION_TEST(a_forked_child_has_its_own_at_the_same_address),
 		SESSION_TEST(a_forked_child_without_a_run_directory_goes_private),
 		SESSION_TEST(a_parent_that_went_on_does_not_make_the_childs_copy_too_short),

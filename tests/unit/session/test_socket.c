@@ -1,5 +1,6 @@
 /*
- * test_socket.c - sockets in directories: any length of path, modes, who is at the other end, and why nobody is.
+ * test_socket.c - sockets in directories: any length of path, modes, who is at the other end, and
+ * why nobody is.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -196,11 +197,13 @@ static void the_standard_descriptors_stay_free(void)
 	for (int i = 0; i < 3; i++)
 		(void)close(i);
 	directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0 */
-	if (ct_socket_pair(fds) != CTRACE_OK || fds[0] <= 2 || fds[1] <= 2 || fcntl(1, F_GETFD) >= 0 || fcntl(2, F_GETFD) >= 0)
+	if (ct_socket_pair(fds) != CTRACE_OK || fds[0] <= 2 || fds[1] <= 2 ||
+	    fcntl(1, F_GETFD) >= 0 || fcntl(2, F_GETFD) >= 0)
 		_exit(1);
 	if (ct_socket_listen(directory, room, "here", &fd) != CTRACE_OK || fd <= 2)
 		_exit(2);
-	if (ct_socket_connect(directory, room, "here", &fd) != CTRACE_OK || fd <= 2 || fcntl(1, F_GETFD) >= 0)
+	if (ct_socket_connect(directory, room, "here", &fd) != CTRACE_OK || fd <= 2 ||
+	    fcntl(1, F_GETFD) >= 0)
 		_exit(3);
 	if (write(fds[0], "x", 1) != 1)
 		_exit(4);
@@ -217,10 +220,14 @@ static void descriptors_below_three_are_never_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_listens_can_be_connected_to),       TEST(it_takes_the_place_of_what_was_there),
-		TEST(its_mode_does_not_depend_on_the_umask), TEST(the_path_may_be_longer_than_an_address),
-		TEST(why_nobody_is_there_is_told),           TEST(the_mode_keeps_others_out),
-		TEST(a_name_that_is_too_long_is_refused),    TEST(descriptors_below_three_are_never_taken),
+		TEST(who_listens_can_be_connected_to),
+		TEST(it_takes_the_place_of_what_was_there),
+		TEST(its_mode_does_not_depend_on_the_umask),
+		TEST(the_path_may_be_longer_than_an_address),
+		TEST(why_nobody_is_there_is_told),
+		TEST(the_mode_keeps_others_out),
+		TEST(a_name_that_is_too_long_is_refused),
+		TEST(descriptors_below_three_are_never_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

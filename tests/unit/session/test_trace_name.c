@@ -1,5 +1,6 @@
 /*
- * test_trace_name.c - names and numbers of component trace: what is one, and the reason for what is none.
+ * test_trace_name.c - names and numbers of component trace: what is one, and the reason for what is
+ * none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,8 @@ struct refusal {
 
 static void names(void **state)
 {
-	static const char *const good[] = { "A", "Z9", "@", "#$@A0", "APPXYZ", "ABCDEFGH", "A1234567" };
+	static const char *const good[] = { "A",      "Z9",       "@",       "#$@A0",
+					    "APPXYZ", "ABCDEFGH", "A1234567" };
 	static const char *const bad[] = { "",    "1",  "9ABC", "abc", "aBC", "ABc", "ABCDEFGHI",
 					   "A B", "A ", " A",   "A.B", "A-B", "A_B", "\xC4" };
 
@@ -36,16 +38,18 @@ static void names(void **state)
 static void asids(void **state)
 {
 	static const struct refusal bad[] = {
-		{ "", CTRACE_RSN_ASID_NOT_HEX },       { "G", CTRACE_RSN_ASID_NOT_HEX },          { "-1", CTRACE_RSN_ASID_NOT_HEX },
-		{ "0x1", CTRACE_RSN_ASID_NOT_HEX },    { " 1", CTRACE_RSN_ASID_NOT_HEX },         { "12345", CTRACE_RSN_ASID_TOO_LONG },
-		{ "00001", CTRACE_RSN_ASID_TOO_LONG }, { "FFFFFFFF1", CTRACE_RSN_ASID_TOO_LONG }, { "0", CTRACE_RSN_ASID_ZERO },
-		{ "0000", CTRACE_RSN_ASID_ZERO },
+		{ "", CTRACE_RSN_ASID_NOT_HEX },       { "G", CTRACE_RSN_ASID_NOT_HEX },
+		{ "-1", CTRACE_RSN_ASID_NOT_HEX },     { "0x1", CTRACE_RSN_ASID_NOT_HEX },
+		{ " 1", CTRACE_RSN_ASID_NOT_HEX },     { "12345", CTRACE_RSN_ASID_TOO_LONG },
+		{ "00001", CTRACE_RSN_ASID_TOO_LONG }, { "FFFFFFFF1", CTRACE_RSN_ASID_TOO_LONG },
+		{ "0", CTRACE_RSN_ASID_ZERO },         { "0000", CTRACE_RSN_ASID_ZERO },
 	};
 	uint16_t asid = 0x55;
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
-		assert_int_equal(ct_asid_parse(bad[i].text, strlen(bad[i].text), &asid), bad[i].reason);
+		assert_int_equal(ct_asid_parse(bad[i].text, strlen(bad[i].text), &asid),
+				 bad[i].reason);
 	assert_int_equal(asid, 0x55); /* written on success only */
 	assert_int_equal(ct_asid_parse("1", 1, &asid), 0);
 	assert_int_equal(asid, 1);
@@ -76,7 +80,8 @@ static void jobnames(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
-		assert_int_equal(ct_jobname_parse(bad[i].text, strlen(bad[i].text), jobname), bad[i].reason);
+		assert_int_equal(ct_jobname_parse(bad[i].text, strlen(bad[i].text), jobname),
+				 bad[i].reason);
 	assert_int_equal(ct_jobname_parse("A\0", 2, jobname), CTRACE_RSN_PARMLIB);
 	assert_string_equal(jobname, "unknown");
 	assert_int_equal(ct_jobname_parse("a.out-9x", 7, jobname), 0);
@@ -107,7 +112,8 @@ static void bufsizes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
-		assert_int_equal(ct_bufsize_parse(bad[i].text, strlen(bad[i].text), &bytes), bad[i].reason);
+		assert_int_equal(ct_bufsize_parse(bad[i].text, strlen(bad[i].text), &bytes),
+				 bad[i].reason);
 	assert_int_equal(bytes, 5);
 	assert_int_equal(ct_bufsize_parse("1K", 2, &bytes), 0);
 	assert_int_equal(bytes, 1024);
@@ -121,12 +127,14 @@ static void bufsizes(void **state)
 
 static void writers(void **state)
 {
-	static const char *const bad[] = { "", "1CTW", "ABCDEFGH", "DISCONNECT", "A.B", "A B", "A_B", "A-", "\xC4" };
+	static const char *const bad[] = { "",    "1CTW", "ABCDEFGH", "DISCONNECT", "A.B",
+					   "A B", "A_B",  "A-",       "\xC4" };
 	char writer[CTRACE_MAX_NAME + 1] = "unknown";
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
-		assert_int_equal(ct_writer_parse(bad[i], strlen(bad[i]), writer), CTRACE_RSN_WTR_NAME);
+		assert_int_equal(ct_writer_parse(bad[i], strlen(bad[i]), writer),
+				 CTRACE_RSN_WTR_NAME);
 	assert_string_equal(writer, "unknown");
 	assert_int_equal(ct_writer_parse("ctw$01", 6, writer), 0);
 	assert_memory_equal(writer, "CTW$01\0\0", 9);
@@ -167,7 +175,8 @@ static void sub_paths(void **state)
 	assert_string_equal(path.element[1].text, "lower_Case");
 	assert_string_equal(path.element[2].text, "x");
 
-	assert_int_equal(parse_sub("ASID.JOBNAME"), 0); /* names like others, without a parenthesis */
+	/* names like others, without a parenthesis */
+	assert_int_equal(parse_sub("ASID.JOBNAME"), 0);
 	assert_int_equal(path.element[0].kind, CT_SUB_NAME);
 	assert_int_equal(parse_sub("A23456789012345678"), 0);
 	assert_string_equal(path.element[0].text, "A23456789012345678");
@@ -213,9 +222,12 @@ static void sub_diagnostics(void **state)
 	assert_refused("A.B-C", CTRACE_RSN_SUB_NAME, 3, "\"B-C\" is not a sublevel name");
 	assert_refused("'1a'", CTRACE_RSN_SUB_NAME, 2, "\"1a\" is not a sublevel name");
 	assert_refused("'a b'", CTRACE_RSN_SUB_NAME, 2, "\"a b\" is not a sublevel name");
-	assert_refused("A.sub", CTRACE_RSN_SUB_NAME, 3, "\"sub\" has lower case letters or _ outside quotation marks");
-	assert_refused("A_B", CTRACE_RSN_SUB_NAME, 1, "\"A_B\" has lower case letters or _ outside quotation marks");
-	assert_refused("A234567890123456789", CTRACE_RSN_SUB_NAME, 1, "\"A234567890123456789\" is longer than 18 characters");
+	assert_refused("A.sub", CTRACE_RSN_SUB_NAME, 3,
+		       "\"sub\" has lower case letters or _ outside quotation marks");
+	assert_refused("A_B", CTRACE_RSN_SUB_NAME, 1,
+		       "\"A_B\" has lower case letters or _ outside quotation marks");
+	assert_refused("A234567890123456789", CTRACE_RSN_SUB_NAME, 1,
+		       "\"A234567890123456789\" is longer than 18 characters");
 	assert_refused("A.B.C.D.E.F", CTRACE_RSN_SUB_NAME, 10, "\".F\" is more than 5 names");
 	assert_refused("A B", CTRACE_RSN_SUB_NAME, 3, "\"B\" is not expected here");
 	assert_refused("'A'B", CTRACE_RSN_SUB_NAME, 4, "\"B\" is not expected here");
@@ -232,9 +244,11 @@ static void sub_spaces(void **state)
 	(void)state;
 	assert_refused("ASID(XY)", CTRACE_RSN_ASID_NOT_HEX, 6, "\"XY\" is not hexadecimal");
 	assert_refused("ASID()", CTRACE_RSN_ASID_NOT_HEX, 6, "\"\" is not hexadecimal");
-	assert_refused("A.ASID( 12345 )", CTRACE_RSN_ASID_TOO_LONG, 9, "\"12345\" is longer than 4 digits");
+	assert_refused("A.ASID( 12345 )", CTRACE_RSN_ASID_TOO_LONG, 9,
+		       "\"12345\" is longer than 4 digits");
 	assert_refused("ASID(0)", CTRACE_RSN_ASID_ZERO, 6, "\"0\" is zero");
-	assert_refused("JOBNAME(ABCDEFGHI)", CTRACE_RSN_JOBNAME_TOO_LONG, 9, "\"ABCDEFGHI\" is longer than 8 characters");
+	assert_refused("JOBNAME(ABCDEFGHI)", CTRACE_RSN_JOBNAME_TOO_LONG, 9,
+		       "\"ABCDEFGHI\" is longer than 8 characters");
 	assert_refused("JOBNAME()", CTRACE_RSN_SUB_NAME, 9, "\"\" is not a job name");
 	assert_refused("JOBNAME(A B)", CTRACE_RSN_SUB_NAME, 9, "\"A B\" is not a job name");
 }
@@ -249,12 +263,14 @@ static void words_for_every_reason(void **state)
 	for (uint32_t reason = 0; reason <= 0xFF; reason++) {
 		memset(&diagnostic, 0x55, sizeof diagnostic);
 		ct_trace_diagnose(reason, (struct ct_span){ worst, sizeof worst }, &diagnostic);
-		assert_true(strlen(diagnostic.message) < sizeof diagnostic.message - 1); /* nor cut */
+		/* nor cut */
+		assert_true(strlen(diagnostic.message) < sizeof diagnostic.message - 1);
 		assert_true(strlen(diagnostic.expected) < sizeof diagnostic.expected - 1);
 		assert_null(strchr(diagnostic.message, 0x1B));
 	}
 	ct_trace_diagnose(CTRACE_RSN_BUFSIZE_NOT_DECIMAL, (struct ct_span){ "0K", 2 }, &diagnostic);
-	assert_string_equal(diagnostic.message, "\"0K\" is not a size from 1K to 9999K or from 1M to 2047M");
+	assert_string_equal(diagnostic.message,
+			    "\"0K\" is not a size from 1K to 9999K or from 1M to 2047M");
 	assert_string_equal(diagnostic.expected, "1K to 9999K or 1M to 2047M");
 }
 

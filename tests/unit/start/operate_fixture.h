@@ -1,8 +1,9 @@
 /*
  * operate_fixture.h - requests of operators to a traced child of the test, and the answers as text.
  *
- * The child asks itself, on its own thread: what a socket would bring.  An answer reads "SUCCESS", "NOT_FOUND message", with a line for
- * each row behind it: "app.one: NONE -> DEBUG", and "*" in front of the rows of each further frame.
+ * The child asks itself, on its own thread: what a socket would bring.  An answer reads "SUCCESS",
+ * "NOT_FOUND message", with a line for each row behind it: "app.one: NONE -> DEBUG", and "*" in
+ * front of the rows of each further frame.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -67,14 +68,16 @@ static UNUSED const char *operate(void)
 	ct_buf_clear(&answer);
 	ct_buf_clear(&text);
 	CHILD_CHECK(!request.failed);
-	CHILD_CHECK(ct_message_parse(request.data, request.size, &message, &size) == CTRACE_OK && size == request.size);
+	CHILD_CHECK(ct_message_parse(request.data, request.size, &message, &size) == CTRACE_OK &&
+		    size == request.size);
 	ct_operate(&message, &answer, NULL);
 	CHILD_CHECK(!answer.failed);
 	do {
 		struct ct_span fields, value;
 		enum ct_field field;
 
-		CHILD_CHECK(ct_message_parse(answer.data + at, answer.size - at, &message, &size) == CTRACE_OK);
+		CHILD_CHECK(ct_message_parse(answer.data + at, answer.size - at, &message, &size) ==
+			    CTRACE_OK);
 		CHILD_CHECK((message.flags & CT_MESSAGE_ANSWER) != 0);
 		if (at != 0)
 			ct_buf_add_text(&text, "\n*");

@@ -1,5 +1,6 @@
 /*
- * test_consumer_thread.c - the thread that consumes: prompt when there is work, and quiet when there is none.
+ * test_consumer_thread.c - the thread that consumes: prompt when there is work, and quiet when
+ * there is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -78,10 +79,13 @@ static unsigned find_consumer_thread(char out_signals[64])
 		if (entry->d_name[0] == '.' || (file = fopen(path, "r")) == NULL)
 			continue;
 		while (fgets(line, sizeof line, file) != NULL) {
-			is_consumer_thread = is_consumer_thread || strncmp(line, "Name:\tctrace-consumer thread", 18) == 0;
+			is_consumer_thread =
+				is_consumer_thread ||
+				strncmp(line, "Name:\tctrace-consumer thread", 18) == 0;
 			if (is_consumer_thread && strncmp(line, "SigBlk:", 7) == 0)
 				(void)snprintf(out_signals, 64, "%.60s", line + 8);
-			if (is_consumer_thread && sscanf(line, "voluntary_ctxt_switches: %u", &count) == 1)
+			if (is_consumer_thread &&
+			    sscanf(line, "voluntary_ctxt_switches: %u", &count) == 1)
 				switches += count;
 		}
 		(void)fclose(file);
@@ -99,7 +103,8 @@ static bool sleeps_mostly(void)
 	unsigned before = find_consumer_thread(signals);
 
 	(void)nanosleep(&pause, NULL);
-	return find_consumer_thread(signals) - before <= 5 + (ct_clock_mono_ns() - start_ns) / 50000000u;
+	return find_consumer_thread(signals) - before <=
+	       5 + (ct_clock_mono_ns() - start_ns) / 50000000u;
 }
 
 static void count_wake_ups(void)
@@ -109,7 +114,8 @@ static void count_wake_ups(void)
 	(void)emit(0);
 	wait_until_idle();
 	CHILD_CHECK(find_consumer_thread(signals) > 0);
-	CHILD_CHECK((strtoull(signals, NULL, 16) & 0x7FFBFEFFu) == 0x7FFBFEFFu); /* all but SIGKILL and SIGSTOP are blocked */
+	/* all but SIGKILL and SIGSTOP are blocked */
+	CHILD_CHECK((strtoull(signals, NULL, 16) & 0x7FFBFEFFu) == 0x7FFBFEFFu);
 	CHILD_CHECK(sleeps_mostly());
 }
 
@@ -146,7 +152,8 @@ static void sleep_without_a_ring(void)
 	wait_until_idle();
 	before = find_consumer_thread(signals);
 	(void)nanosleep(&pause, NULL);
-	/* It may have been on its way to sleep, and after a second it starts the recovery of others; a look each 50 ms would be 6. */
+	/* It may have been on its way to sleep, and after a second it starts the recovery of
+	 * others; a look each 50 ms would be 6. */
 	CHILD_CHECK(find_consumer_thread(signals) - before <= 3);
 	(void)emit(0);
 	(void)wait_for_delivered(1);
@@ -159,7 +166,8 @@ static void without_a_ring_it_never_wakes(void **state)
 	assert_lines(0, 1);
 }
 
-/* The thread that traces first may see consumer_thread_idle as it was before the consumer thread went to sleep. */
+/* The thread that traces first may see consumer_thread_idle as it was before the consumer thread
+ * went to sleep. */
 static void see_the_consumer_thread_awake(void)
 {
 	CHILD_CHECK(ct_process_attach() != NULL);
@@ -249,7 +257,8 @@ static void go_without_a_thread(void)
 {
 	char signals[64];
 
-	ct_os_fail(CT_OS_THREAD, 0, 2, EAGAIN); /* the control thread's, and the consumer thread's */
+	/* the control thread's, and the consumer thread's */
+	ct_os_fail(CT_OS_THREAD, 0, 2, EAGAIN);
 	for (uint32_t i = 0; i < 10; i++)
 		CHILD_CHECK(emit(i) == CTRACE_OK);
 	CHILD_CHECK(find_consumer_thread(signals) == 0);
@@ -340,18 +349,30 @@ static void a_ring_is_kept_ready_for_the_next_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(events_are_delivered_without_being_asked_for, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_idle_consumer_thread_wakes_for_an_event, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_idle_process_wakes_at_most_20_times_a_second, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_is_kept_ready_for_the_next_thread, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(several_may_flush_at_once, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_flush_gives_up_when_its_time_is_over, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_a_thread_flush_and_exit_deliver, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_next_process_delivers_what_a_dead_one_left, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_are_delivered_without_being_asked_for,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_idle_consumer_thread_wakes_for_an_event,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_idle_process_wakes_at_most_20_times_a_second,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_that_are_held_back_do_not_keep_it_awake,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_ring_it_never_wakes, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_is_kept_ready_for_the_next_thread,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_first_event_wakes_it_in_any_case, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_flush_is_over_when_all_before_it_is_out,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(several_may_flush_at_once, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_flush_gives_up_when_its_time_is_over,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_thread_flush_and_exit_deliver,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_next_process_delivers_what_a_dead_one_left,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_consumer_threads.c - the consumer thread starts when it is needed, is watched by a standby, and never
- * handles the program's signals.
+ * test_consumer_threads.c - the consumer thread starts when it is needed, is watched by a standby,
+ * and never handles the program's signals.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,8 @@ static void attach_and_trace_nothing(void)
 	CHILD_CHECK(ct_process_attach() != NULL);
 	CHILD_CHECK(ct_server_runs());
 	/* This one and the control thread. */
-	CHILD_CHECK(IS_THREAD_SANITIZED || count_threads() == 2); /* that sanitizer has threads of its own */
+	/* that sanitizer has threads of its own */
+	CHILD_CHECK(IS_THREAD_SANITIZED || count_threads() == 2);
 	CHILD_CHECK(!ct_consumer_thread_runs() && ct_consumer_thread_consumer() == NULL);
 	CHILD_CHECK(stats().emitted == 0);
 	CHILD_CHECK(ct_consumer_thread_is_unneeded(false));
@@ -71,7 +72,8 @@ static bool is_watched(void)
 
 static void be_short(void)
 {
-	ct_consumer_thread_settle(NULL); /* what the control thread does after a while; here nothing has run yet */
+	/* what the control thread does after a while; here nothing has run yet */
+	ct_consumer_thread_settle(NULL);
 	CHILD_CHECK(ct_process_attach() != NULL);
 	for (bool is_settled = false; !is_settled;) {
 		ct_consumer_thread_lock();

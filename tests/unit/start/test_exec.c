@@ -1,5 +1,6 @@
 /*
- * test_exec.c - what was traced before a process becomes another program is delivered; and exec is exec.
+ * test_exec.c - what was traced before a process becomes another program is delivered; and exec is
+ * exec.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static char *const arguments[] = { (char *)(uintptr_t) "sh",
 				   (char *)(uintptr_t) "one",
 				   (char *)(uintptr_t) "two",
 				   NULL };
-static char *const environment[] = { (char *)(uintptr_t) "VARIABLE=given", (char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL };
+static char *const environment[] = { (char *)(uintptr_t) "VARIABLE=given",
+				     (char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL };
 
 static void by_execve(void)
 {
@@ -84,7 +86,8 @@ static void by_execlp(void)
 static void by_execle(void)
 {
 	emit_some();
-	(void)execle("/bin/sh", "sh", "-c", SCRIPT, "zero", "one", "two", (char *)NULL, environment);
+	(void)execle("/bin/sh", "sh", "-c", SCRIPT, "zero", "one", "two", (char *)NULL,
+		     environment);
 }
 
 static void assert_said(const char *expected)
@@ -105,15 +108,17 @@ static void every_exec_delivers_first_and_hands_on_what_it_was_given(void **stat
 		void (*body)(void);
 		bool gives_environment;
 	} rows[] = {
-		{ by_execve, true },  { by_execv, false }, { by_execvp, false }, { by_execvpe, true },
-		{ by_fexecve, true }, { by_execl, false }, { by_execlp, false }, { by_execle, true },
+		{ by_execve, true },  { by_execv, false },  { by_execvp, false },
+		{ by_execvpe, true }, { by_fexecve, true }, { by_execl, false },
+		{ by_execlp, false }, { by_execle, true },
 	};
 
 	(void)state;
 	assert_int_equal(setenv("VARIABLE", "inherited", 1), 0);
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		assert_int_equal(run_traced(rows[i].body), 0);
-		assert_said(rows[i].gives_environment ? "zero one two given\n" : "zero one two inherited\n");
+		assert_said(rows[i].gives_environment ? "zero one two given\n"
+						      : "zero one two inherited\n");
 		assert_lines(0, 200);
 		assert_int_equal(unlink("out/trace.log"), 0);
 		/* Its directory is an orphan now, with nothing in it. */
@@ -205,11 +210,18 @@ static void a_program_that_never_traced_just_goes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_exec_delivers_first_and_hands_on_what_it_was_given, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_exec_that_fails_says_why_and_tracing_goes_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_vfork_child_leaves_its_parents_tracing_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_forked_child_that_did_not_trace_has_nothing_to_deliver, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_program_that_never_traced_just_goes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			every_exec_delivers_first_and_hands_on_what_it_was_given, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(an_exec_that_fails_says_why_and_tracing_goes_on,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_vfork_child_leaves_its_parents_tracing_alone,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_forked_child_that_did_not_trace_has_nothing_to_deliver, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_program_that_never_traced_just_goes, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,19 +34,20 @@ static void open_level_word(void)
 	ct_os_wake(&level_word);
 }
 
-static const char module_source[] = "#include <ctrace/emitter.h>\n"
-				    "#include <stdio.h>\n"
-				    "#include <stdlib.h>\n"
-				    "static int self;\n"
-				    "static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
-				    "{ (void)c; *s = &self; return CTRACE_OK; }\n"
-				    "static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
-				    "{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"LEVEL WORD\"), \"%p\", &at);\n"
-				    "	((void (*)(void))at)(); return CTRACE_OK; }\n"
-				    "static void c(void *s) { (void)s; }\n"
-				    "static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
-				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
-				    "	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
+static const char module_source[] =
+	"#include <ctrace/emitter.h>\n"
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"static int self;\n"
+	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
+	"{ (void)c; *s = &self; return CTRACE_OK; }\n"
+	"static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
+	"{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"LEVEL WORD\"), \"%p\", &at);\n"
+	"	((void (*)(void))at)(); return CTRACE_OK; }\n"
+	"static void c(void *s) { (void)s; }\n"
+	"static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
+	"__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
+	"	sizeof(struct ctrace_emitter), \"HANGS\", 0, p, o, w, 0, 0, c };\n";
 
 static void make_module_that_hangs(void)
 {
@@ -92,7 +93,8 @@ static void flush_under_a_lock(void)
 {
 	CHILD_CHECK(emit(0) == CTRACE_OK);
 	ct_consumer_thread_lock();
-	CHILD_CHECK(ct_consumer_thread_flush(UINT64_MAX) == CTRACE_TIMED_OUT); /* the consumer thread could not serve it */
+	/* the consumer thread could not serve it */
+	CHILD_CHECK(ct_consumer_thread_flush(UINT64_MAX) == CTRACE_TIMED_OUT);
 	ct_consumer_thread_ask_open();
 	ct_consumer_thread_await_open(UINT64_MAX);
 	ct_consumer_thread_unlock();
@@ -110,7 +112,8 @@ static void configure_path(void)
 {
 	char text[200];
 
-	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n",
+		       room);
 	configure(text);
 }
 
@@ -176,12 +179,14 @@ static void check_next_look(const char *name)
 	ct_consumer_thread_lock();
 	if (ct_consumer_thread.method_since_ns != 0) {
 		looks_at_methods++;
-		late_looks += ct_consumer_thread.look_at_ns > ct_consumer_thread.method_since_ns + 1000000000u;
+		late_looks += ct_consumer_thread.look_at_ns >
+			      ct_consumer_thread.method_since_ns + 1000000000u;
 	}
 	ct_consumer_thread_unlock();
 }
 
-/* Has the standby seen a method that runs?  Or has it become the consumer thread before, because this machine is busy? */
+/* Has the standby seen a method that runs?  Or has it become the consumer thread before, because
+ * this machine is busy? */
 static bool has_looked(uint32_t turn, bool *out_has_seen)
 {
 	bool has_changed;
@@ -193,7 +198,8 @@ static bool has_looked(uint32_t turn, bool *out_has_seen)
 	return *out_has_seen || has_changed;
 }
 
-/* A producer that waits for room since the method began has two seconds: the standby has to look after one. */
+/* A producer that waits for room since the method began has two seconds: the standby has to look
+ * after one. */
 static void hang_between_two_looks(void)
 {
 	bool has_seen;
@@ -242,8 +248,9 @@ static void a_module_that_never_returns_does_not_keep_the_process(void **state)
 	assert_lines(0, 100);
 }
 
-/* The file named ten hours; the process was told of four seconds since.  So the module is passed over after two of them, and
- * the program waits for room no longer than that: nothing of TEXTFILE's is lost. */
+/* The file named ten hours; the process was told of four seconds since.  So the module is passed
+ * over after two of them, and the program waits for room no longer than that: nothing of TEXTFILE's
+ * is lost. */
 static void fill_with_a_shorter_timeout(void)
 {
 	char message[256];
@@ -252,7 +259,8 @@ static void fill_with_a_shorter_timeout(void)
 
 	(void)emit(0);
 	wait_until_it_hangs();
-	configure("mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 4s\n");
+	configure(
+		"mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 4s\n");
 	CHILD_CHECK(ct_reload("", &diagnostics, message) == CTRACE_OK);
 	for (n = 1; n < 20000; n++)
 		(void)emit(n);
@@ -266,7 +274,8 @@ static void a_timeout_that_is_read_again_reaches_the_consumer_thread(void **stat
 {
 	(void)state;
 	make_module_that_hangs();
-	configure("mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 36000s\n");
+	configure(
+		"mftrace.dest = hangs\nctrace.overflow = block\nctrace.buffer = 65536\nctrace.block.timeout = 36000s\n");
 	assert_int_equal(run_traced(fill_with_a_shorter_timeout), 0);
 	assert_int_equal(unsetenv("CTRACE_EMITTERS"), 0);
 }
@@ -302,9 +311,11 @@ static void take_over_and_look(void)
 
 	(void)emit(0);
 	wait_until_it_hangs();
-	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* another thread is the consumer thread now */
+	/* another thread is the consumer thread now */
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	while (count_run_directories() != 1)
-		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* it recovers the first orphan */
+		/* it recovers the first orphan */
+		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	move_orphan(false);
 	open_level_word();
 	while (ctrace_flush(60000) != CTRACE_OK)
@@ -319,7 +330,8 @@ static void take_over_and_look(void)
 	open_level_word();
 }
 
-/* One recovery in the life of a process, however often the consumer thread changes: each that hung would be one thread more. */
+/* One recovery in the life of a process, however often the consumer thread changes: each that hung
+ * would be one thread more. */
 static void a_process_recovers_once(void **state)
 {
 	(void)state;
@@ -339,10 +351,14 @@ static void a_process_recovers_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_held_consumer_thread_keeps_nobody_longer_than_asked),           TEST(who_holds_a_lock_waits_for_nobody),
-		TEST(an_output_that_cannot_be_opened_is_the_answer),         TEST(a_module_that_hangs_holds_up_itself),
-		TEST(a_module_that_never_returns_does_not_keep_the_process), TEST(a_process_recovers_once),
-		TEST(a_timeout_that_is_read_again_reaches_the_consumer_thread),        TEST(a_method_is_overdue_wherever_the_standbys_looks_fall),
+		TEST(a_held_consumer_thread_keeps_nobody_longer_than_asked),
+		TEST(who_holds_a_lock_waits_for_nobody),
+		TEST(an_output_that_cannot_be_opened_is_the_answer),
+		TEST(a_module_that_hangs_holds_up_itself),
+		TEST(a_module_that_never_returns_does_not_keep_the_process),
+		TEST(a_process_recovers_once),
+		TEST(a_timeout_that_is_read_again_reaches_the_consumer_thread),
+		TEST(a_method_is_overdue_wherever_the_standbys_looks_fall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_fork.c - children, however they are made: a directory, rings and a consumer thread of their own when they trace, nothing when they do not.
+ * test_fork.c - children, however they are made: a directory, rings and a consumer thread of their
+ * own when they trace, nothing when they do not.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -113,7 +114,8 @@ static void children_of_children_trace_too(void **state)
 	assert_int_equal(count_run_directories(), 0);
 }
 
-/* For a child that no fork handler prepares: the consumer thread must not be inside malloc when the memory is copied. */
+/* For a child that no fork handler prepares: the consumer thread must not be inside malloc when the
+ * memory is copied. */
 static void wait_until_consumer_thread_sleeps(void)
 {
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
@@ -179,14 +181,16 @@ static void level_of_the_child(void)
 	CHILD_CHECK(ctrace_level_set("unit.test", CTRACE_ERROR) == CTRACE_OK);
 	pid = fork();
 	if (pid == 0) {
-		CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
+		CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 99, NULL, 0) ==
+			    CTRACE_NOT_TRACING_LEVEL);
 		CHILD_CHECK(ctrace_emit(&tracer, CTRACE_ERROR, 1, NULL, 0) == CTRACE_OK);
 		CHILD_CHECK(ctrace_level_set("unit.test", CTRACE_DEBUG) == CTRACE_OK);
 		CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 2, NULL, 0) == CTRACE_OK);
 		exit(0);
 	}
 	CHILD_CHECK(wait_for(pid) == 0);
-	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_TRACING_LEVEL); /* its own level */
+	/* its own level */
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
 }
 
 static void a_child_inherits_levels_and_then_has_its_own(void **state)
@@ -205,7 +209,8 @@ static void *trace_through_the_storm(void *argument)
 {
 	(void)argument;
 	while (__atomic_load_n(&storm_over, __ATOMIC_RELAXED) == 0)
-		CTRACE(&tracer, CTRACE_INFO, __atomic_fetch_add(&storm_number, 1, __ATOMIC_RELAXED));
+		CTRACE(&tracer, CTRACE_INFO,
+		       __atomic_fetch_add(&storm_number, 1, __ATOMIC_RELAXED));
 	return NULL;
 }
 
@@ -299,7 +304,8 @@ static void a_fork_beside_the_first_event_does_not_hang_the_child(void **state)
 	assert_int_equal(read_lines(2), 120);
 }
 
-/* Waits until every other process that has the pipe's writing end has closed it or has ended.  Nobody writes. */
+/* Waits until every other process that has the pipe's writing end has closed it or has ended.
+ * Nobody writes. */
 static bool wait_for_others(const int ends[2])
 {
 	char byte;
@@ -307,7 +313,8 @@ static bool wait_for_others(const int ends[2])
 	return close(ends[1]) == 0 && read(ends[0], &byte, 1) == 0;
 }
 
-static int parent_ended[2]; /* a pipe: the test keeps the writing end until it has waited for the daemon's parent */
+/* a pipe: the test keeps the writing end until it has waited for the daemon's parent */
+static int parent_ended[2];
 static int daemon_ended[2]; /* a pipe: the daemon keeps the writing end */
 
 static void daemonize(void)
@@ -345,7 +352,7 @@ static void daemonize_slowly(void)
 	}
 	CHILD_CHECK(wait_for(pid) == 0);
 	CHILD_CHECK(count_run_directories() == 1); /* this process's own */
-	_exit(0);                              /* as daemon() does */
+	_exit(0);                                  /* as daemon() does */
 }
 
 /* The file is still the parent's: the daemon writes beside it, and recovers nobody. */
@@ -405,23 +412,38 @@ static void a_fork_gives_back_what_it_took_whatever_the_state_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_child_that_does_not_trace_has_nothing_and_takes_nothing, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			a_child_that_does_not_trace_has_nothing_and_takes_nothing, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_child_that_traces_has_its_own_and_nothing_comes_twice, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_in_the_parents_ring_is_the_parents,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(children_of_children_trace_too, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_that_traces_has_its_own_and_nothing_comes_twice, fixture_setup,
+		cmocka_unit_test_setup_teardown(
+			a_child_made_by_the_bare_system_call_traces_for_itself, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_child_forked_inside_our_own_locks_traces_no_more_but_lives, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_child_inherits_levels_and_then_has_its_own,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			forks_amid_traces_and_commands_neither_hang_nor_lose, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_fork_beside_the_first_event_does_not_hang_the_child, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_daemon_traces_on, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_in_the_parents_ring_is_the_parents, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(children_of_children_trace_too, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_made_by_the_bare_system_call_traces_for_itself, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_forked_inside_our_own_locks_traces_no_more_but_lives, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_child_inherits_levels_and_then_has_its_own, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(forks_amid_traces_and_commands_neither_hang_nor_lose, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_fork_beside_the_first_event_does_not_hang_the_child, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_daemon_traces_on, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_parent_that_ends_behind_its_daemon_is_for_the_next_recovery, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_fork_gives_back_what_it_took_whatever_the_state_is, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_parent_that_ends_behind_its_daemon_is_for_the_next_recovery,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_fork_gives_back_what_it_took_whatever_the_state_is, fixture_setup,
+			fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

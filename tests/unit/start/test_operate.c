@@ -1,5 +1,6 @@
 /*
- * test_operate.c - requests that concern the process as a whole, TRACE CT, and requests that are none.
+ * test_operate.c - requests that concern the process as a whole, TRACE CT, and requests that are
+ * none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +15,14 @@ static void ask_for_what_is_not_here(void)
 {
 	size_t start;
 
-	CHECK_TEXT(ask(CT_VERB_WRITER_STATUS), "UNSUPPORTED a traced process does not carry this command out");
-	CHECK_TEXT(ask(CT_VERB_WRITER_STOP), "UNSUPPORTED a traced process does not carry this command out");
-	CHECK_TEXT(ask(CT_VERB_ATTACH), "UNSUPPORTED a traced process does not carry this command out");
-	CHECK_TEXT(ask((enum ct_verb)4711), "UNSUPPORTED a traced process does not carry this command out");
+	CHECK_TEXT(ask(CT_VERB_WRITER_STATUS),
+		   "UNSUPPORTED a traced process does not carry this command out");
+	CHECK_TEXT(ask(CT_VERB_WRITER_STOP),
+		   "UNSUPPORTED a traced process does not carry this command out");
+	CHECK_TEXT(ask(CT_VERB_ATTACH),
+		   "UNSUPPORTED a traced process does not carry this command out");
+	CHECK_TEXT(ask((enum ct_verb)4711),
+		   "UNSUPPORTED a traced process does not carry this command out");
 	ct_buf_clear(&request);
 	start = ct_message_start(&request, CT_VERB_LEVEL, 0);
 	ct_message_add_number(&request, CT_FIELD_LEVEL, 99);
@@ -38,13 +43,16 @@ static void every_request_is_answered(void **state)
 static void flush(void)
 {
 	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 900 }), "SUCCESS");
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 900 }),
+		   "SUCCESS");
 	CHILD_CHECK(stats().delivered == 1);
 	assert_lines(0, 1);
 	hold_consumer_thread();
 	CHILD_CHECK(emit(1) == CTRACE_OK);
 	/* However long it may take: the others wait for this thread. */
-	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 1000000 }), "TIMED_OUT ", 10) == 0);
+	CHILD_CHECK(
+		strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_FLUSH, .number = 1000000 }),
+			"TIMED_OUT ", 10) == 0);
 	release_consumer_thread();
 }
 
@@ -58,12 +66,16 @@ static void rotate(void)
 {
 	CHECK_TEXT(ask(CT_VERB_ROTATE), "SUCCESS"); /* nothing is open */
 	CHILD_CHECK(ctrace_emitter_property_set("textfile", "maxgeneration", "3") == CTRACE_OK);
-	CHILD_CHECK(ctrace_emitter_property_set("textfile", "file", "trace.$(GEN).log") == CTRACE_OK);
+	CHILD_CHECK(ctrace_emitter_property_set("textfile", "file", "trace.$(GEN).log") ==
+		    CTRACE_OK);
 	CHILD_CHECK(emit(0) == CTRACE_OK && ctrace_flush(10000) == CTRACE_OK);
 	CHECK_TEXT(ask(CT_VERB_ROTATE), "SUCCESS\nTEXTFILE: -> a new generation");
 	CHILD_CHECK(emit(1) == CTRACE_OK && ctrace_flush(10000) == CTRACE_OK);
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_ROTATE, .emitter = span_of("es") }), "SUCCESS");
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_ROTATE, .emitter = span_of("textfle") }),
+	CHECK_TEXT(
+		carry_out(&(struct ct_command){ .verb = CT_VERB_ROTATE, .emitter = span_of("es") }),
+		"SUCCESS");
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_ROTATE,
+						   .emitter = span_of("textfle") }),
 		   "EMITTER_NOT_FOUND no emitter \"textfle\"; did you mean TEXTFILE?");
 }
 
@@ -78,17 +90,24 @@ static void reload(void)
 {
 	char path[200];
 
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD, .value = span_of("config") }),
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD,
+						   .value = span_of("config") }),
 		   "SYNTAX_ERROR expected the absolute path of a configuration file");
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD, .value = { "/a\0b", 4 } }),
-		   "SYNTAX_ERROR expected the absolute path of a configuration file");
-	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD, .value = span_of("/nothing/here") }), "NOT_FOUND ",
-			    10) == 0);
+	CHECK_TEXT(
+		carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD, .value = { "/a\0b", 4 } }),
+		"SYNTAX_ERROR expected the absolute path of a configuration file");
+	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD,
+							    .value = span_of("/nothing/here") }),
+			    "NOT_FOUND ", 10) == 0);
 	make_tracer("app");
 	put_file("other", "mftrace.level.app = error\n", 26);
 	(void)snprintf(path, sizeof path, "%s/other", room);
-	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD, .value = span_of(path) }), "SUCCESS", 7) == 0);
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL, .component = span_of("app"), .level = CT_LEVEL_ASKED }),
+	CHILD_CHECK(strncmp(carry_out(&(struct ct_command){ .verb = CT_VERB_RELOAD,
+							    .value = span_of(path) }),
+			    "SUCCESS", 7) == 0);
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL,
+						   .component = span_of("app"),
+						   .level = CT_LEVEL_ASKED }),
 		   "SUCCESS\napp: ERROR -> ERROR");
 }
 
@@ -131,18 +150,23 @@ static void command_traces(void)
 	struct ct_trace_command command = { .name = "APP", .request = { .state = CTRACE_CT_OFF } };
 
 	CHECK_TEXT(trace_ct(&command), "NOT_FOUND no trace APP is defined [29]");
-	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_NOT_DEFINED);
+	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED &&
+		    CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_NOT_DEFINED);
 	make_tracer("APP");
 	CHECK_TEXT(trace_ct(&command), "SUCCESS [29]");
 	CHILD_CHECK(outcome.rc == CTRACE_RC_OK);
 	command.request.state = CTRACE_CT_ON;
 	set_options(&command.request, "LEVEL=WARN");
 	CHECK_TEXT(trace_ct(&command), "SUCCESS [29]");
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL, .component = span_of("APP"), .level = CT_LEVEL_ASKED }),
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL,
+						   .component = span_of("APP"),
+						   .level = CT_LEVEL_ASKED }),
 		   "SUCCESS\nAPP: WARN -> WARN");
 	set_options(&command.request, "COLOUR");
-	CHILD_CHECK(strncmp(trace_ct(&command), "SUCCESS option COLOUR", 20) == 0); /* it has the trace; the outcome says the rest */
-	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED && CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_ROUTINE_REFUSED);
+	/* it has the trace; the outcome says the rest */
+	CHILD_CHECK(strncmp(trace_ct(&command), "SUCCESS option COLOUR", 20) == 0);
+	CHILD_CHECK(outcome.rc == CTRACE_RC_REFUSED &&
+		    CTRACE_REASON(outcome.rsncode) == CTRACE_RSN_ROUTINE_REFUSED);
 }
 
 static void a_trace_is_commanded(void **state)
@@ -156,10 +180,14 @@ static void a_trace_is_commanded(void **state)
 static void hear_of_a_writer(void)
 {
 	CHILD_CHECK(ct_process_attach() != NULL);
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_WRITER_UP, .value = span_of("ctw") }), "SUCCESS");
-	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_WRITER_UP, .value = span_of("../../ctw") }),
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_WRITER_UP,
+						   .value = span_of("ctw") }),
+		   "SUCCESS");
+	CHECK_TEXT(carry_out(&(struct ct_command){ .verb = CT_VERB_WRITER_UP,
+						   .value = span_of("../../ctw") }),
 		   "SYNTAX_ERROR expected the name of an external writer, of 1 to 7 characters");
-	CHECK_TEXT(ask(CT_VERB_WRITER_UP), "SYNTAX_ERROR expected the name of an external writer, of 1 to 7 characters");
+	CHECK_TEXT(ask(CT_VERB_WRITER_UP),
+		   "SYNTAX_ERROR expected the name of an external writer, of 1 to 7 characters");
 }
 
 static void a_writer_says_that_it_has_started(void **state)
@@ -173,8 +201,9 @@ static void a_writer_says_that_it_has_started(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_request_is_answered),     TEST(what_was_traced_is_delivered), TEST(a_new_generation_begins),
-		TEST(another_configuration_is_read), TEST(a_trace_is_commanded),         TEST(a_writer_says_that_it_has_started),
+		TEST(every_request_is_answered), TEST(what_was_traced_is_delivered),
+		TEST(a_new_generation_begins),   TEST(another_configuration_is_read),
+		TEST(a_trace_is_commanded),      TEST(a_writer_says_that_it_has_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

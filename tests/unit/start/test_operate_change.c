@@ -1,5 +1,6 @@
 /*
- * test_operate_change.c - levels and destinations by an operator: what was, what is now, and what is wrong.
+ * test_operate_change.c - levels and destinations by an operator: what was, what is now, and what
+ * is wrong.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -7,12 +8,14 @@
 
 static const char *level(const char *component, uint32_t wanted)
 {
-	return carry_out(&(struct ct_command){ .verb = CT_VERB_LEVEL, .component = span_of(component), .level = wanted });
+	return carry_out(&(struct ct_command){
+		.verb = CT_VERB_LEVEL, .component = span_of(component), .level = wanted });
 }
 
 static const char *dest(enum ct_verb verb, const char *component, const char *list)
 {
-	return carry_out(&(struct ct_command){ .verb = verb, .component = span_of(component), .list = span_of(list) });
+	return carry_out(&(struct ct_command){
+		.verb = verb, .component = span_of(component), .list = span_of(list) });
 }
 
 /* ---- levels ---- */
@@ -27,9 +30,12 @@ static void change_levels(void)
 	CHECK_TEXT(level("APP.ONE", CTRACE_WARN), "SUCCESS\napp.one: DEBUG -> WARN");
 	CHILD_CHECK(ctrace_level_get("app.one", &now) == CTRACE_OK && now == CTRACE_WARN);
 	CHECK_TEXT(level("app", CTRACE_ERROR), "SUCCESS\napp: DEBUG -> ERROR");
-	CHECK_TEXT(level("app.*", CT_LEVEL_ASKED), "SUCCESS\napp.one: WARN -> WARN\napp.two: ERROR -> ERROR");
-	CHECK_TEXT(level("app.*", CTRACE_LEVEL_NONE), "SUCCESS\napp.one: WARN -> NONE\napp.two: ERROR -> NONE");
-	CHECK_TEXT(level("app.two", CT_LEVEL_UNSET), "SUCCESS\napp.two: NONE -> ERROR"); /* inherits again */
+	CHECK_TEXT(level("app.*", CT_LEVEL_ASKED),
+		   "SUCCESS\napp.one: WARN -> WARN\napp.two: ERROR -> ERROR");
+	CHECK_TEXT(level("app.*", CTRACE_LEVEL_NONE),
+		   "SUCCESS\napp.one: WARN -> NONE\napp.two: ERROR -> NONE");
+	/* inherits again */
+	CHECK_TEXT(level("app.two", CT_LEVEL_UNSET), "SUCCESS\napp.two: NONE -> ERROR");
 	CHECK_TEXT(level("", CTRACE_FATAL), "SUCCESS\n: DEBUG -> FATAL");
 	CHILD_CHECK(ctrace_level_get(NULL, &now) == CTRACE_OK && now == CTRACE_FATAL);
 	CHECK_TEXT(level("nix", CTRACE_INFO), "NOT_FOUND no component \"nix\"");
@@ -37,7 +43,8 @@ static void change_levels(void)
 	CHECK_TEXT(
 		level("a..b", CTRACE_INFO),
 		"INVALID_COMPONENT_NAME \"a..b\" is no component: expected 1 to 255 bytes, nothing empty between dots, or a pattern with * and ?");
-	CHECK_TEXT(level("a\033[31m\nb", CTRACE_INFO), "NOT_FOUND no component \"a\\u{1B}[31m\\nb\"");
+	CHECK_TEXT(level("a\033[31m\nb", CTRACE_INFO),
+		   "NOT_FOUND no component \"a\\u{1B}[31m\\nb\"");
 }
 
 static void levels_are_changed_and_told(void **state)
@@ -51,7 +58,8 @@ static void set_a_tree(void)
 	make_tracer("tree");
 	make_tracer("tree.leaf");
 	/* What each was is looked at before the first is changed: the second inherits from it. */
-	CHECK_TEXT(level("tree*", CTRACE_ERROR), "SUCCESS\ntree: DEBUG -> ERROR\ntree.leaf: DEBUG -> ERROR");
+	CHECK_TEXT(level("tree*", CTRACE_ERROR),
+		   "SUCCESS\ntree: DEBUG -> ERROR\ntree.leaf: DEBUG -> ERROR");
 }
 
 static void what_was_is_what_was_before_the_command(void **state)
@@ -73,11 +81,15 @@ static void set_thousands(void)
 		make_tracer(name);
 	}
 	told = level("many.*", CTRACE_FATAL);
-	CHILD_CHECK(strstr(told, "SUCCESS 4196 components; the first 4096 are listed\nmany.0: DEBUG -> FATAL\n") == told);
+	CHILD_CHECK(
+		strstr(told,
+		       "SUCCESS 4196 components; the first 4096 are listed\nmany.0: DEBUG -> FATAL\n") ==
+		told);
 	for (const char *at = told; (at = strstr(at, " -> FATAL")) != NULL; at++)
 		rows++;
 	CHILD_CHECK(rows == CT_OPERATE_ROWS);
-	CHILD_CHECK(ctrace_level_get("many.4195", &now) == CTRACE_OK && now == CTRACE_FATAL); /* all the same */
+	/* all the same */
+	CHILD_CHECK(ctrace_level_get("many.4195", &now) == CTRACE_OK && now == CTRACE_FATAL);
 }
 
 static void thousands_are_changed_and_some_are_listed(void **state)
@@ -106,7 +118,8 @@ static void look_with_a_flight_recorder(void)
 {
 	make_tracer("flown");
 	CHECK_TEXT(level("flown", CTRACE_ERROR), "SUCCESS\nflown: DEBUG -> ERROR");
-	CHILD_CHECK(ct_channel_set_flight(ct_process.registry, "flown", 5, CTRACE_INFO, NULL, NULL) == CTRACE_OK);
+	CHILD_CHECK(ct_channel_set_flight(ct_process.registry, "flown", 5, CTRACE_INFO, NULL,
+					  NULL) == CTRACE_OK);
 	CHECK_TEXT(level("flown", CT_LEVEL_ASKED), "SUCCESS\nflown: ERROR -> ERROR");
 	CHECK_TEXT(level("flown", CTRACE_WARN), "SUCCESS\nflown: ERROR -> WARN");
 	CHECK_TEXT(level("flown", CTRACE_DEBUG), "SUCCESS\nflown: WARN -> DEBUG");
@@ -124,14 +137,23 @@ static void change_destinations(void)
 {
 	make_tracer("app");
 	make_tracer("app.one");
-	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app", NULL), "SUCCESS\napp: TEXTFILE -> TEXTFILE"); /* only asked */
-	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "app.one", "stderr"), "SUCCESS\napp.one: TEXTFILE -> TEXTFILE, STDERR");
+	/* only asked */
+	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app", NULL), "SUCCESS\napp: TEXTFILE -> TEXTFILE");
+	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "app.one", "stderr"),
+		   "SUCCESS\napp.one: TEXTFILE -> TEXTFILE, STDERR");
 	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "app", "es"), "SUCCESS\napp: TEXTFILE -> TEXTFILE, ES");
-	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app.one", "binfile idedbg"), "SUCCESS\napp.one: TEXTFILE, STDERR, ES -> BINFILE, STDERR");
-	CHECK_TEXT(dest(CT_VERB_DEST_REMOVE, "app.one", "binfile"), "SUCCESS\napp.one: BINFILE, STDERR -> STDERR");
-	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app.one", ""), "SUCCESS\napp.one: STDERR -> TEXTFILE, ES"); /* inherits again */
-	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app*", "es"), "SUCCESS\napp: TEXTFILE, ES -> ES\napp.one: TEXTFILE, ES -> ES");
-	CHECK_TEXT(dest(CT_VERB_DEST_REMOVE, "app*", "textfile"), "SUCCESS\napp: ES -> ES\napp.one: ES -> ES"); /* none has it: fine */
+	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app.one", "binfile idedbg"),
+		   "SUCCESS\napp.one: TEXTFILE, STDERR, ES -> BINFILE, STDERR");
+	CHECK_TEXT(dest(CT_VERB_DEST_REMOVE, "app.one", "binfile"),
+		   "SUCCESS\napp.one: BINFILE, STDERR -> STDERR");
+	/* inherits again */
+	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app.one", ""),
+		   "SUCCESS\napp.one: STDERR -> TEXTFILE, ES");
+	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app*", "es"),
+		   "SUCCESS\napp: TEXTFILE, ES -> ES\napp.one: TEXTFILE, ES -> ES");
+	/* none has it: fine */
+	CHECK_TEXT(dest(CT_VERB_DEST_REMOVE, "app*", "textfile"),
+		   "SUCCESS\napp: ES -> ES\napp.one: ES -> ES");
 	CHECK_TEXT(dest(CT_VERB_DEST_SET, "", "stderr"), "SUCCESS\n: TEXTFILE -> STDERR");
 	CHECK_TEXT(dest(CT_VERB_DEST_SET, "", ""), "SUCCESS\n: STDERR -> TEXTFILE");
 }
@@ -147,15 +169,18 @@ static void name_wrong_destinations(void)
 	make_tracer("app");
 	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "app", "stderr, texfile"),
 		   "EMITTER_NOT_FOUND no emitter \"texfile\"; did you mean TEXTFILE?");
-	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "app", "printer"),
-		   "EMITTER_NOT_FOUND no emitter \"printer\"; there are TEXTFILE, BINFILE, STDERR, ES");
-	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app", NULL), "SUCCESS\napp: TEXTFILE -> TEXTFILE"); /* nothing was changed */
+	CHECK_TEXT(
+		dest(CT_VERB_DEST_ADD, "app", "printer"),
+		"EMITTER_NOT_FOUND no emitter \"printer\"; there are TEXTFILE, BINFILE, STDERR, ES");
+	/* nothing was changed */
+	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app", NULL), "SUCCESS\napp: TEXTFILE -> TEXTFILE");
 	CHECK_TEXT(
 		dest(CT_VERB_DEST_REMOVE, "app", "textfile"),
 		"EMITTER_NOT_FOUND\napp: TEXTFILE -> TEXTFILE it has none of that name of its own; it and those above it have TEXTFILE: "
 		"name exactly those that it is to have");
-	CHECK_TEXT(dest(CT_VERB_DEST_REMOVE, "", "stderr"),
-		   "EMITTER_NOT_FOUND\n: TEXTFILE -> TEXTFILE the default destinations are TEXTFILE");
+	CHECK_TEXT(
+		dest(CT_VERB_DEST_REMOVE, "", "stderr"),
+		"EMITTER_NOT_FOUND\n: TEXTFILE -> TEXTFILE the default destinations are TEXTFILE");
 	CHECK_TEXT(dest(CT_VERB_DEST_ADD, "nix", "stderr"), "NOT_FOUND no component \"nix\"");
 }
 

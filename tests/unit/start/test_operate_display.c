@@ -1,5 +1,6 @@
 /*
- * test_operate_display.c - DISPLAY TRACE: which traces are shown, how many, and what is known of them.
+ * test_operate_display.c - DISPLAY TRACE: which traces are shown, how many, and what is known of
+ * them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@ struct question {
 	uint64_t depth;
 };
 
-/* The names of the answer, blanks between, behind its status and message; "*" for each further frame. */
+/* The names of the answer, blanks between, behind its status and message; "*" for each further
+ * frame. */
 static struct ctrace_display last;
 static uint64_t last_active;
 
@@ -35,7 +37,8 @@ static const char *display(const struct question *question)
 		struct ct_span fields, value;
 		enum ct_field field;
 
-		CHILD_CHECK(ct_message_parse(answer.data + at, answer.size - at, &message, &size) == CTRACE_OK);
+		CHILD_CHECK(ct_message_parse(answer.data + at, answer.size - at, &message, &size) ==
+			    CTRACE_OK);
 		ct_buf_add_text(&text, at != 0 ? " *" : "");
 		at += size;
 		fields = message.fields;
@@ -70,22 +73,26 @@ static void show(void)
 	CHECK_TEXT(DISPLAY(.comp = "kvs"), "SUCCESS KVS");
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .depth = 1), "SUCCESS KVS KVS.NET KVS.DISK");
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .depth = 2), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK");
-	CHECK_TEXT(DISPLAY(.comp = "KVS", .depth = UINT64_MAX), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK");
+	CHECK_TEXT(DISPLAY(.comp = "KVS", .depth = UINT64_MAX),
+		   "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK");
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .sub = "NET"), "SUCCESS KVS.NET");
 	CHECK_TEXT(DISPLAY(.comp = "KVS", .sub = "net", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN");
 	CHECK_TEXT(DISPLAY(.comp = "KVS.NET", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN");
 	CHECK_TEXT(DISPLAY(.comp = "KVS*"), "SUCCESS KVS KVSX"); /* nothing stands for a dot */
 	CHECK_TEXT(DISPLAY(.comp = "K*.*", .depth = 1), "SUCCESS KVS.NET KVS.NET.IN KVS.DISK");
 	CHECK_TEXT(DISPLAY(.comp = "K?S", .sub = "*"), "SUCCESS KVS.NET KVS.DISK");
-	CHECK_TEXT(DISPLAY(.comp = NULL), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
+	CHECK_TEXT(DISPLAY(.comp = NULL),
+		   "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
 	CHECK_TEXT(DISPLAY(.comp = ""), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
 	CHECK_TEXT(DISPLAY(.comp = "APP"), "NOT_FOUND no trace \"APP\"");
-	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 2), "SUCCESS APP.ONE.TWO"); /* there is nothing between */
+	/* there is nothing between */
+	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 2), "SUCCESS APP.ONE.TWO");
 	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 1), "NOT_FOUND no trace \"APP\"");
 	CHECK_TEXT(DISPLAY(.comp = "x*"), "NOT_FOUND no trace fits \"x*\"");
 	memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
-	CHECK_TEXT(DISPLAY(.comp = longest), "INVALID_COMPONENT_NAME COMP and SUB are longer than the name of a trace");
+	CHECK_TEXT(DISPLAY(.comp = longest),
+		   "INVALID_COMPONENT_NAME COMP and SUB are longer than the name of a trace");
 	CHECK_TEXT(DISPLAY(.comp = "A..B", .sub = "C"), "NOT_FOUND no trace \"A..B.C\"");
 }
 
@@ -104,9 +111,10 @@ static uint32_t start_stop(struct ctrace_ctss *ctss)
 static void look_at_one(void)
 {
 	struct ctrace_outcome outcome;
-	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = "KVS", .head = CTRACE_YES, .wtr = CTRACE_YES,
-					.wtrmode = CTRACE_PAGEABLE };
-	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON, .name = "KVS", .options = "LEVEL=INFO",
+	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = "KVS", .head = CTRACE_YES,
+					.wtr = CTRACE_YES, .wtrmode = CTRACE_PAGEABLE };
+	struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = CTRACE_CT_ON,
+					   .name = "KVS", .options = "LEVEL=INFO",
 					   .wtr = "NOBODY" };
 
 	define.headopts = CTRACE_YES;
@@ -141,8 +149,11 @@ static void show_thousands(void)
 	begin = ct_clock_mono_ns();
 	CHECK_TEXT(DISPLAY(.comp = "MANY", .sub = "S99999"), "SUCCESS MANY.S99999");
 	told = DISPLAY(.comp = "MANY", .depth = 1);
-	(void)fprintf(stderr, "# %llu ms\n", (unsigned long long)(ct_clock_mono_ns() - begin) / 1000000);
-	CHILD_CHECK(strstr(told, "SUCCESS 100000 traces; the first 4096 are shown MANY.S0 MANY.S1 ") == told);
+	(void)fprintf(stderr, "# %llu ms\n",
+		      (unsigned long long)(ct_clock_mono_ns() - begin) / 1000000);
+	CHILD_CHECK(
+		strstr(told, "SUCCESS 100000 traces; the first 4096 are shown MANY.S0 MANY.S1 ") ==
+		told);
 	for (const char *at = told; (at = strstr(at, " MANY.S")) != NULL; at++)
 		count++;
 	CHILD_CHECK(count == CT_OPERATE_ROWS);

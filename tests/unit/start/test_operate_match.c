@@ -81,8 +81,10 @@ static void a_glob_may_mean_thousands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_and_globs_mean_known_components, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_glob_may_mean_thousands, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(names_and_globs_mean_known_components,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_glob_may_mean_thousands, fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

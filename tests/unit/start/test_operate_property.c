@@ -15,8 +15,9 @@ static const char *set(const char *component, const char *property, const char *
 
 static const char *get(const char *component, const char *property)
 {
-	return carry_out(
-		&(struct ct_command){ .verb = CT_VERB_PROPERTY_GET, .component = span_of(component), .property = span_of(property) });
+	return carry_out(&(struct ct_command){ .verb = CT_VERB_PROPERTY_GET,
+					       .component = span_of(component),
+					       .property = span_of(property) });
 }
 
 static const char *set_emitter(const char *emitter, const char *property, const char *value)
@@ -29,8 +30,9 @@ static const char *set_emitter(const char *emitter, const char *property, const 
 
 static const char *get_emitter(const char *emitter, const char *property)
 {
-	return carry_out(
-		&(struct ct_command){ .verb = CT_VERB_PROPERTY_GET, .emitter = span_of(emitter), .property = span_of(property) });
+	return carry_out(&(struct ct_command){ .verb = CT_VERB_PROPERTY_GET,
+					       .emitter = span_of(emitter),
+					       .property = span_of(property) });
 }
 
 static void use_components(void)
@@ -41,15 +43,19 @@ static void use_components(void)
 	make_tracer("app.one");
 	make_tracer("app.two");
 	CHECK_TEXT(set("app.one", "Color", "red"), "SUCCESS\napp.one: -> red");
-	CHECK_TEXT(set("app.*", "color", "blue"), "SUCCESS\napp.one: red -> blue\napp.two: -> blue");
-	CHILD_CHECK(ctrace_component_property_get("app.two", "COLOR", value, &size) == CTRACE_OK && strcmp(value, "blue") == 0);
+	CHECK_TEXT(set("app.*", "color", "blue"),
+		   "SUCCESS\napp.one: red -> blue\napp.two: -> blue");
+	CHILD_CHECK(ctrace_component_property_get("app.two", "COLOR", value, &size) == CTRACE_OK &&
+		    strcmp(value, "blue") == 0);
 	CHECK_TEXT(set("app.two", "color", ""), "SUCCESS\napp.two: blue -> ");
 	CHECK_TEXT(get("app.*", "color"), "SUCCESS\napp.one: blue\napp.two: ");
 	CHECK_TEXT(get("app.one", "size"), "PROPERTY_NOT_FOUND property \"size\" was never set");
 	CHECK_TEXT(get("nix", "color"), "NOT_FOUND no component \"nix\"");
-	CHECK_TEXT(set("", "color", "red"),
-		   "INVALID_COMPONENT_NAME a property belongs to a component or an emitter: expected its name");
-	CHECK_TEXT(set("app.one", NULL, "red"), "INVALID_PROP_NAME expected the name of a property, of 1 to 255 bytes");
+	CHECK_TEXT(
+		set("", "color", "red"),
+		"INVALID_COMPONENT_NAME a property belongs to a component or an emitter: expected its name");
+	CHECK_TEXT(set("app.one", NULL, "red"),
+		   "INVALID_PROP_NAME expected the name of a property, of 1 to 255 bytes");
 }
 
 static void components_have_any_property(void **state)
@@ -60,16 +66,19 @@ static void components_have_any_property(void **state)
 
 static void use_emitters(void)
 {
-	static const char no_color[] = "PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, "
-				       "HEXBLOCKSIZE, LEVEL, QUOTESTRING";
+	static const char no_color[] =
+		"PROPERTY_NOT_FOUND STDERR has no property \"color\"; it has DELIMCHAR, ENCODING, FORMAT, "
+		"HEXBLOCKSIZE, LEVEL, QUOTESTRING";
 
 	CHECK_TEXT(get_emitter("stderr", "hexblocksize"), "SUCCESS\nSTDERR: 8"); /* its default */
 	CHECK_TEXT(set_emitter("StdErr", "HexBlockSize", "4"), "SUCCESS\nSTDERR: 8 -> 4");
 	CHECK_TEXT(get_emitter("idedbg", "hexblocksize"), "SUCCESS\nSTDERR: 4");
 	CHECK_TEXT(set_emitter("stderr", "color", "red"), no_color);
 	CHECK_TEXT(get_emitter("stderr", "color"), no_color);
-	CHECK_TEXT(set_emitter("stder", "format", "x"), "EMITTER_NOT_FOUND no emitter \"stder\"; did you mean STDERR?");
-	CHECK_TEXT(get_emitter("es", "format"), "PROPERTY_NOT_FOUND ES has no property \"format\"; it has LEVEL");
+	CHECK_TEXT(set_emitter("stder", "format", "x"),
+		   "EMITTER_NOT_FOUND no emitter \"stder\"; did you mean STDERR?");
+	CHECK_TEXT(get_emitter("es", "format"),
+		   "PROPERTY_NOT_FOUND ES has no property \"format\"; it has LEVEL");
 }
 
 static void emitters_have_those_that_they_say(void **state)
@@ -82,7 +91,8 @@ static void change_the_file(void)
 {
 	for (uint32_t i = 0; i < 10; i++)
 		CHILD_CHECK(emit(i) == CTRACE_OK);
-	CHECK_TEXT(set_emitter("textfile", "file", "other.log"), "SUCCESS\nTEXTFILE: trace.log -> other.log");
+	CHECK_TEXT(set_emitter("textfile", "file", "other.log"),
+		   "SUCCESS\nTEXTFILE: trace.log -> other.log");
 	for (uint32_t i = 10; i < 20; i++)
 		CHILD_CHECK(emit(i) == CTRACE_OK);
 }

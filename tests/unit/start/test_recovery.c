@@ -38,7 +38,8 @@ static bool has_thread(const struct threads *threads, uint32_t id)
 	return false;
 }
 
-/* The thread is there when the call returns, unless it has ended already.  It is detached, and may have no name yet. */
+/* The thread is there when the call returns, unless it has ended already.  It is detached, and may
+ * have no name yet. */
 static void recover_on_a_thread(void)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -180,7 +181,8 @@ static void rename_emitter(const char *to, char out_former[32])
 			continue;
 		memcpy(out_former, dest->emitter, 32);
 		(void)snprintf(dest->emitter, sizeof dest->emitter, "%s", to);
-		assert_int_equal(ct_session_persist(&session, dest->emitter, sizeof dest->emitter), CTRACE_OK);
+		assert_int_equal(ct_session_persist(&session, dest->emitter, sizeof dest->emitter),
+				 CTRACE_OK);
 		count++;
 	}
 	ct_session_close(&session, false);
@@ -198,7 +200,8 @@ static void one_whose_emitter_is_unknown_is_left(void **state)
 	recover_on_a_thread();
 	assert_int_equal(count_run_directories(), 1);
 	open_orphan(&session);
-	assert_int_equal(session.head->recover_tries, 0); /* nothing was tried, so nothing has failed */
+	/* nothing was tried, so nothing has failed */
+	assert_int_equal(session.head->recover_tries, 0);
 	ct_session_close(&session, false);
 	rename_emitter(name, unknown);
 	assert_string_equal(unknown, "NOBODYS");
@@ -207,18 +210,19 @@ static void one_whose_emitter_is_unknown_is_left(void **state)
 	assert_lines(0, 50);
 }
 
-static const char module_source[] = "#include <ctrace/emitter.h>\n"
-				    "#include <stdio.h>\n"
-				    "__attribute__((constructor)) static void note(void)\n"
-				    "{ FILE *file = fopen(\"loaded\", \"w\"); if (file != 0) fclose(file); }\n"
-				    "static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
-				    "{ (void)c; (void)s; return CTRACE_FAILURE; }\n"
-				    "static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
-				    "{ (void)s; (void)b; return CTRACE_FAILURE; }\n"
-				    "static void c(void *s) { (void)s; }\n"
-				    "static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
-				    "__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
-				    "	sizeof(struct ctrace_emitter), \"NOTES\", 0, p, o, w, 0, 0, c };\n";
+static const char module_source[] =
+	"#include <ctrace/emitter.h>\n"
+	"#include <stdio.h>\n"
+	"__attribute__((constructor)) static void note(void)\n"
+	"{ FILE *file = fopen(\"loaded\", \"w\"); if (file != 0) fclose(file); }\n"
+	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
+	"{ (void)c; (void)s; return CTRACE_FAILURE; }\n"
+	"static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
+	"{ (void)s; (void)b; return CTRACE_FAILURE; }\n"
+	"static void c(void *s) { (void)s; }\n"
+	"static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
+	"__attribute__((visibility(\"default\"))) const struct ctrace_emitter ctrace_emitter = {\n"
+	"	sizeof(struct ctrace_emitter), \"NOTES\", 0, p, o, w, 0, 0, c };\n";
 
 /* As if it had died before it had opened its output. */
 static void forget_outputs(void)
@@ -279,7 +283,8 @@ static void set_time(uint64_t at_ns)
 
 	open_orphan(&session);
 	session.head->recover_at_ns = at_ns;
-	assert_int_equal(ct_session_persist(&session, &session.head->recover_at_ns, sizeof at_ns), CTRACE_OK);
+	assert_int_equal(ct_session_persist(&session, &session.head->recover_at_ns, sizeof at_ns),
+			 CTRACE_OK);
 	ct_session_close(&session, false);
 }
 
@@ -288,7 +293,8 @@ static void configure_path(void)
 {
 	char text[200];
 
-	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n",
+		       room);
 	configure(text);
 }
 
@@ -301,7 +307,8 @@ static void one_that_failed_is_not_tried_before_its_time(void **state)
 	assert_int_equal(mkdir("out", 0700), 0);
 	leave_an_orphan();
 	assert_int_equal(rename("out/trace.log", "kept"), 0);
-	assert_int_equal(mkdir("out/trace.log", 0700), 0); /* in the place of the file: it cannot be opened */
+	/* in the place of the file: it cannot be opened */
+	assert_int_equal(mkdir("out/trace.log", 0700), 0);
 	recover_on_a_thread();
 	assert_int_equal(tries(&first_ns), 1);
 	assert_true(first_ns > ct_clock_wall_ns() + FAR_NS);

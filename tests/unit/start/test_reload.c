@@ -1,5 +1,6 @@
 /*
- * test_reload.c - the configuration file read again: what changes, what stays, what is said of it, and that nothing is lost meanwhile.
+ * test_reload.c - the configuration file read again: what changes, what stays, what is said of it,
+ * and that nothing is lost meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +18,12 @@ static void rewrite(const char *more)
 	FILE *file = fopen("config", "w");
 
 	CHILD_CHECK(file != NULL);
-	CHILD_CHECK(fprintf(file,
-			    "mftrace.level = debug\nmftrace.dest = textfile\nmftrace.emitter.textfile#location = %s/out\n"
-			    "mftrace.emitter.textfile#file = trace.log\nmftrace.emitter.textfile#format = $(EVENT)\n"
-			    "ctrace.block.timeout = 60s\n%s",
-			    room, more) > 0);
+	CHILD_CHECK(
+		fprintf(file,
+			"mftrace.level = debug\nmftrace.dest = textfile\nmftrace.emitter.textfile#location = %s/out\n"
+			"mftrace.emitter.textfile#file = trace.log\nmftrace.emitter.textfile#format = $(EVENT)\n"
+			"ctrace.block.timeout = 60s\n%s",
+			room, more) > 0);
 	CHILD_CHECK(fclose(file) == 0);
 }
 
@@ -61,7 +63,8 @@ static uint32_t dests_of(const char *component)
 {
 	uint32_t index;
 
-	CHILD_CHECK(ct_registry_register(ct_process.registry, component, strlen(component), &index) == CTRACE_OK);
+	CHILD_CHECK(ct_registry_register(ct_process.registry, component, strlen(component),
+					 &index) == CTRACE_OK);
 	return ct_registry_entry(ct_process.registry, index)->dests;
 }
 
@@ -81,19 +84,23 @@ static void follow_the_file(void)
 	CHILD_CHECK(strchr(message, ';') == NULL);
 	CHILD_CHECK(level_of("a.b") == CTRACE_ERROR && level_of("by.program") == CTRACE_DEBUG);
 	CHILD_CHECK(dests_of("a.b") == 4 && dests_of("a") == 1);
-	CHILD_CHECK(ctrace_component_property_get("a", "p", value, &size) == CTRACE_OK && strcmp(value, "1") == 0);
+	CHILD_CHECK(ctrace_component_property_get("a", "p", value, &size) == CTRACE_OK &&
+		    strcmp(value, "1") == 0);
 	size = sizeof value;
-	CHILD_CHECK(ctrace_component_property_get("by.program", "colour", value, &size) == CTRACE_PROPERTY_NOT_FOUND);
+	CHILD_CHECK(ctrace_component_property_get("by.program", "colour", value, &size) ==
+		    CTRACE_PROPERTY_NOT_FOUND);
 	CHILD_CHECK(ct_process.settings.overflow == CT_OVERFLOW_DISCARD);
 	rewrite("");
 	reload();
 	CHILD_CHECK(level_of("a.b") == CTRACE_DEBUG && dests_of("a.b") == 1);
 	size = sizeof value;
-	CHILD_CHECK(ctrace_component_property_get("a", "p", value, &size) == CTRACE_PROPERTY_NOT_FOUND);
+	CHILD_CHECK(ctrace_component_property_get("a", "p", value, &size) ==
+		    CTRACE_PROPERTY_NOT_FOUND);
 	CHILD_CHECK(ct_process.settings.overflow == CT_OVERFLOW_AUTO);
 	write_only("");
 	reload();
-	CHILD_CHECK(level_of("a.b") == CTRACE_LEVEL_NONE && ct_dest_default(ct_process.registry) == 1);
+	CHILD_CHECK(level_of("a.b") == CTRACE_LEVEL_NONE &&
+		    ct_dest_default(ct_process.registry) == 1);
 	/* Or a recovery in this process would open its file, and with closing it drop its lock. */
 	CHILD_CHECK(ct_session_is_own(run_dir, ct_process.session.directory));
 }
@@ -119,7 +126,8 @@ static void hear_of_it(void)
 	cbl_x4_comp5_t handle;
 	NOTIF_INSTALL install = { .callback = note };
 
-	CHILD_CHECK(CBL_CTF_TRACER_GET(CTF_FLAG_COMP_NAME_NULL_TERM, (const cobuns8_t *)"a.b", &handle) == CTF_RET_SUCCESS);
+	CHILD_CHECK(CBL_CTF_TRACER_GET(CTF_FLAG_COMP_NAME_NULL_TERM, (const cobuns8_t *)"a.b",
+				       &handle) == CTF_RET_SUCCESS);
 	install.handle = handle;
 	CHILD_CHECK(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &install) == CTF_RET_SUCCESS);
 	rewrite("mftrace.level = warn\nmftrace.level.a = error\nmftrace.level.a = info\n");
@@ -160,7 +168,9 @@ static void only_destinations_with_other_settings_are_reopened(void **state)
 	assert_int_equal(run_traced(reopen_one), 0);
 	assert_lines(0, 4);
 	/* What was traced before goes by the old settings. */
-	assert_int_equal(system("test $(grep -vc '^#' out/trace.log) = 3 && test $(grep -v '^#' out/other.log) = 3"), 0);
+	assert_int_equal(
+		system("test $(grep -vc '^#' out/trace.log) = 3 && test $(grep -v '^#' out/other.log) = 3"),
+		0);
 }
 
 /* ---- what is said ---- */
@@ -169,7 +179,8 @@ static void fail_to_read(void)
 {
 	CHILD_CHECK(ctrace_level_set("a", CTRACE_FATAL) == CTRACE_OK);
 	CHILD_CHECK(ct_reload("/nonexistent/config", &diagnostics, message) == CTRACE_NOT_FOUND);
-	CHILD_CHECK(says("/nonexistent/config cannot be read: No such file or directory; nothing was changed"));
+	CHILD_CHECK(says(
+		"/nonexistent/config cannot be read: No such file or directory; nothing was changed"));
 	CHILD_CHECK(ct_reload(room, &diagnostics, message) != CTRACE_OK);
 	CHILD_CHECK(says("cannot be read: it is no file; nothing was changed"));
 	CHILD_CHECK(truncate("config", 5 << 20) == 0);
@@ -202,17 +213,21 @@ static void read_with_diagnostics(void)
 	CHILD_CHECK(ct_process_attach() != NULL);
 	rewrite("nonsense\nmftrace.level.a = error\nmftrace.level.b = loud\nmftrace.dest.c = nosuchemitter\n");
 	reload();
-	CHILD_CHECK(says("; 3 lines were not understood, the first is line 7: ctrace config check ") && diagnostics == 3);
+	CHILD_CHECK(
+		says("; 3 lines were not understood, the first is line 7: ctrace config check ") &&
+		diagnostics == 3);
 	CHILD_CHECK(level_of("a") == CTRACE_ERROR);
 	rewrite("nonsense\nmftrace.application = some-other-program\nnonsense\n");
 	reload();
-	CHILD_CHECK(says(", and says nothing of this program: mftrace.application in line 8 is another's"));
+	CHILD_CHECK(says(
+		", and says nothing of this program: mftrace.application in line 8 is another's"));
 	CHILD_CHECK(strstr(message, "understood") == NULL);
 	CHILD_CHECK(level_of("a") == CTRACE_LEVEL_NONE);
 	rewrite("mftrace.level.a = fatal\nx\n");
 	(void)snprintf(path, sizeof path, "%s/config", room);
 	CHILD_CHECK(ct_reload(path, &diagnostics, message) == CTRACE_OK);
-	CHILD_CHECK(says("; 1 line was not understood, line 8: ctrace config check ") && diagnostics == 1);
+	CHILD_CHECK(says("; 1 line was not understood, line 8: ctrace config check ") &&
+		    diagnostics == 1);
 	CHILD_CHECK(says(path));
 }
 
@@ -228,9 +243,11 @@ static void change_what_holds_later(void)
 	rewrite("ctrace.attach = off\nctrace.run.directory = /x\nctrace.buffer = 256k\nctrace.flight.buffer = 128k\n"
 		"ctrace.flight.trigger = signal\nctrace.block.timeout = 5s\n");
 	reload();
-	CHILD_CHECK(says("is in force; ctrace.attach and ctrace.run.directory hold from the next start on; "
-			 "ctrace.buffer and ctrace.flight.buffer hold for rings made from now on"));
-	CHILD_CHECK(ct_process.settings.buffer == 256 << 10 && ct_process.settings.flight_buffer == 128 << 10);
+	CHILD_CHECK(says(
+		"is in force; ctrace.attach and ctrace.run.directory hold from the next start on; "
+		"ctrace.buffer and ctrace.flight.buffer hold for rings made from now on"));
+	CHILD_CHECK(ct_process.settings.buffer == 256 << 10 &&
+		    ct_process.settings.flight_buffer == 128 << 10);
 	CHILD_CHECK(ct_process.settings.block_timeout_ns == 5000000000u);
 	CHILD_CHECK(ct_process.session.head->flight_at_death == 1);
 	CHILD_CHECK(emit(0) == CTRACE_OK);
@@ -279,8 +296,10 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 
 static void define(const char *name)
 {
-	const struct ctrace_define define = { CTRACE_DEFINE_INIT,     .name = name,         .startnam = "AGREE", .head = CTRACE_YES,
-					      .headopts = CTRACE_YES, .buffer = CTRACE_YES, .mod = CTRACE_YES };
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT,     .name = name,
+					      .startnam = "AGREE",    .head = CTRACE_YES,
+					      .headopts = CTRACE_YES, .buffer = CTRACE_YES,
+					      .mod = CTRACE_YES };
 
 	struct ctrace_outcome outcome;
 
@@ -291,8 +310,8 @@ static void define(const char *name)
 
 static void command(const char *name, uint32_t state, const char *options, uint64_t bufsize)
 {
-	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state, .name = name, .options = options,
-						 .bufsize = bufsize };
+	const struct ctrace_trace_ct command = { CTRACE_TRACE_CT_INIT, .state = state, .name = name,
+						 .options = options, .bufsize = bufsize };
 
 	CHILD_CHECK(ctrace_trace_ct(&command, NULL) == CTRACE_RC_OK);
 }
@@ -310,7 +329,10 @@ static uint64_t ring_of(const char *name)
 	uint32_t index;
 
 	CHILD_CHECK(ct_registry_find(ct_process.registry, name, strlen(name), &index) == CTRACE_OK);
-	return ct_channel_at(ct_process.registry, ct_level_word_channel(&ct_registry_entry(ct_process.registry, index)->level_word)).buffer;
+	return ct_channel_at(ct_process.registry,
+			     ct_level_word_channel(
+				     &ct_registry_entry(ct_process.registry, index)->level_word))
+		.buffer;
 }
 
 static void delete_trace(const char *name)
@@ -338,8 +360,10 @@ static void operate_and_reload(void)
 		"mftrace.dest.command = (es)\nctrace.buffer.command = 64k\nctrace.buffer.level = 128k\n");
 	reload();
 	/* What TRACE CT has made of them. */
-	CHILD_CHECK(shown("COMMAND").mode == CTRACE_MODE_ON && strcmp(shown("COMMAND").options, "A,B") == 0);
-	CHILD_CHECK(level_of("COMMAND") != CTRACE_FATAL && level_of("COMMAND") != CTRACE_LEVEL_NONE);
+	CHILD_CHECK(shown("COMMAND").mode == CTRACE_MODE_ON &&
+		    strcmp(shown("COMMAND").options, "A,B") == 0);
+	CHILD_CHECK(level_of("COMMAND") != CTRACE_FATAL &&
+		    level_of("COMMAND") != CTRACE_LEVEL_NONE);
 	CHILD_CHECK(ring_of("COMMAND") == 256 << 10);
 	CHILD_CHECK(shown("OFF").mode == CTRACE_MODE_OFF && level_of("OFF") == CTRACE_LEVEL_NONE);
 	/* On by the file's doing, and nobody has said anything else. */
@@ -397,8 +421,9 @@ static bool has_all(uint32_t count)
 	return lines == count && sum == (uint64_t)count * (count - 1) / 2;
 }
 
-/* Level, destinations, ring and the file's settings are said in another way each time; INFO and TEXTFILE are so by both.  What a level word had
- * turned away meanwhile would be missing, though it were counted nowhere. */
+/* Level, destinations, ring and the file's settings are said in another way each time; INFO and
+ * TEXTFILE are so by both.  What a level word had turned away meanwhile would be missing, though it
+ * were counted nowhere. */
 static void reload_while_tracing(void)
 {
 	struct ctrace_stats now;

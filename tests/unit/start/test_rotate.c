@@ -1,5 +1,6 @@
 /*
- * test_rotate.c - a new generation of the output while the process runs, and when it is killed just then.
+ * test_rotate.c - a new generation of the output while the process runs, and when it is killed just
+ * then.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -64,7 +65,8 @@ static void rotate_one_file(void)
 	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* not attached */
 	CHILD_CHECK(done == 0);
 	CHILD_CHECK(ct_process_attach() != NULL);
-	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_NOT_FOUND); /* nothing is open */
+	/* nothing is open */
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_NOT_FOUND);
 	emit_from(0, 10);
 	done = 77;
 	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
@@ -73,7 +75,8 @@ static void rotate_one_file(void)
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
 	CHILD_CHECK(rename("out/trace.log", "out/trace.log.1") == 0);
 	emit_from(20, 30);
-	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK || ct_consumer_thread_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
+	CHILD_CHECK(ct_consumer_thread_rotate(ALL, &done) == CTRACE_OK ||
+		    ct_consumer_thread_rotate(ALL, &done) == CTRACE_UNSUPPORTED);
 	emit_from(30, 40);
 	CHILD_CHECK(ctrace_flush(10000) == CTRACE_OK);
 	CHILD_CHECK(lines_of("out/trace.log.1") == 20);
@@ -99,12 +102,14 @@ static void rotate_and_die(void)
 	(void)kill(getpid(), SIGKILL);
 }
 
-/* Whatever of the last 50 the consumer thread had written: each is there once in the text, and once in the directories. */
+/* Whatever of the last 50 the consumer thread had written: each is there once in the text, and once
+ * in the directories. */
 static void killed_after_rotating_nothing_is_lost_or_twice(void **state)
 {
 	(void)state;
-	configure("mftrace.emitter.textfile#maxgeneration = 3\nmftrace.dest = binfile\nmftrace.emitter.binfile#maxgeneration = 3\n"
-		  "mftrace.emitter.binfile#file = bin.ctb\n");
+	configure(
+		"mftrace.emitter.textfile#maxgeneration = 3\nmftrace.dest = binfile\nmftrace.emitter.binfile#maxgeneration = 3\n"
+		"mftrace.emitter.binfile#file = bin.ctb\n");
 	for (unsigned i = 0; i < 10; i++) {
 		struct ct_recovery total;
 
@@ -113,8 +118,9 @@ static void killed_after_rotating_nothing_is_lost_or_twice(void **state)
 		assert_int_equal(total.kept, 0);
 		assert_lines(0, 150);
 		assert_int_equal(lines_of("out/trace.log_1"), 100);
-		assert_int_equal(system("test $(babeltrace2 bin.ctb_1 | wc -l) = 100 && test $(babeltrace2 bin.ctb_2 | wc -l) = 50"),
-				 0);
+		assert_int_equal(
+			system("test $(babeltrace2 bin.ctb_1 | wc -l) = 100 && test $(babeltrace2 bin.ctb_2 | wc -l) = 50"),
+			0);
 		assert_int_equal(system("rm -r out bin.ctb_*"), 0);
 	}
 }

@@ -42,7 +42,8 @@ static void without_a_file_the_defaults_hold(void **state)
 static void what_is_needed_before_a_session_is_read_first(void **state)
 {
 	(void)state;
-	read_settings("ctrace.attach = off\nctrace.run.directory = /some/where\nctrace.buffer = 64k\n");
+	read_settings(
+		"ctrace.attach = off\nctrace.run.directory = /some/where\nctrace.buffer = 64k\n");
 	assert_false(settings.attach);
 	assert_string_equal(settings.run_directory, "/some/where");
 	read_settings("ctrace.attach = off\nctrace.attach = on\n"); /* the last one counts */
@@ -64,7 +65,8 @@ static void the_environment_has_the_last_word_on_attaching(void **state)
 static void diagnostics_change_nothing_and_stop_nothing(void **state)
 {
 	(void)state;
-	read_settings("nonsense\nctrace.attach = maybe\n= = =\n\x01\xFF\xFE\nctrace.nosuch = 1\nctrace.run.directory = /x\n");
+	read_settings(
+		"nonsense\nctrace.attach = maybe\n= = =\n\x01\xFF\xFE\nctrace.nosuch = 1\nctrace.run.directory = /x\n");
 	assert_string_equal(settings.run_directory, "/x");
 	read_settings("");
 	assert_true(settings.attach);
@@ -75,9 +77,11 @@ static void another_programs_entries_before_its_name_are_discarded(void **state)
 	char config[300];
 
 	(void)state;
-	read_settings("ctrace.attach = off\nmftrace.application = some-other-program\nctrace.run.directory = /x\n");
+	read_settings(
+		"ctrace.attach = off\nmftrace.application = some-other-program\nctrace.run.directory = /x\n");
 	assert_true(settings.attach);
-	(void)snprintf(config, sizeof config, "ctrace.attach = off\nmftrace.application = %s\nctrace.run.directory = /x\n",
+	(void)snprintf(config, sizeof config,
+		       "ctrace.attach = off\nmftrace.application = %s\nctrace.run.directory = /x\n",
 		       program_invocation_short_name);
 	read_settings(config);
 	assert_false(settings.attach);
@@ -135,8 +139,9 @@ static void apply_and_look(void)
 static void everything_is_applied_before_the_first_event(void **state)
 {
 	(void)state;
-	configure("ctrace.buffer = 128k\nctrace.overflow = discard\nctrace.block.timeout = 250ms\nmftrace.level.unit.quiet = error\n"
-		  "mftrace.dest.unit.quiet = nosuchemitter\n");
+	configure(
+		"ctrace.buffer = 128k\nctrace.overflow = discard\nctrace.block.timeout = 250ms\nmftrace.level.unit.quiet = error\n"
+		"mftrace.dest.unit.quiet = nosuchemitter\n");
 	assert_int_equal(run_traced(apply_and_look), 0);
 	assert_lines(0, 10);
 }
@@ -192,17 +197,26 @@ static int run_as_a_program(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_a_file_the_defaults_hold, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_needed_before_a_session_is_read_first, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_environment_has_the_last_word_on_attaching, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(diagnostics_change_nothing_and_stop_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(another_programs_entries_before_its_name_are_discarded, fixture_setup,
+		cmocka_unit_test_setup_teardown(without_a_file_the_defaults_hold, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_is_no_file_or_too_large_is_not_read, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(loading_reads_the_file_and_changes_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(everything_is_applied_before_the_first_event, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_program_is_known_by_its_first_argument_however_many_follow, fixture_setup,
-						fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_needed_before_a_session_is_read_first,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_environment_has_the_last_word_on_attaching,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(diagnostics_change_nothing_and_stop_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			another_programs_entries_before_its_name_are_discarded, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_no_file_or_too_large_is_not_read,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(loading_reads_the_file_and_changes_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(everything_is_applied_before_the_first_event,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_program_is_known_by_its_first_argument_however_many_follow, fixture_setup,
+			fixture_teardown),
 	};
 
 	if (argc > 1 && strncmp(argv[1], "as-a", 4) == 0)

@@ -68,7 +68,8 @@ static void what_cannot_be_delivered_at_the_end_waits_for_a_recoverer(void **sta
 	char text[200];
 
 	(void)state;
-	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n",
+		       room);
 	configure(text);
 	assert_int_equal(mkdir("out", 0700), 0);
 	assert_int_equal(run_traced(write_to_nowhere), 0);
@@ -252,8 +253,9 @@ static void fail_each_call(void)
 		enum ct_os_call call;
 		int error;
 	} faults[] = {
-		{ CT_OS_OPEN, EMFILE },     { CT_OS_READ, EIO },   { CT_OS_WRITE, ENOSPC }, { CT_OS_TRUNCATE, EFBIG },
-		{ CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM }, { CT_OS_MKDIR, EACCES }, { CT_OS_THREAD, EAGAIN },
+		{ CT_OS_OPEN, EMFILE },    { CT_OS_READ, EIO },        { CT_OS_WRITE, ENOSPC },
+		{ CT_OS_TRUNCATE, EFBIG }, { CT_OS_ALLOCATE, ENOSPC }, { CT_OS_MAP, ENOMEM },
+		{ CT_OS_MKDIR, EACCES },   { CT_OS_THREAD, EAGAIN },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(faults); i++) {
@@ -266,12 +268,14 @@ static void fail_each_call(void)
 				uint64_t emitted = 0;
 
 				ct_os_fail(faults[i].call, skip, 1, faults[i].error);
-				for (uint32_t n = 0; n < 100; n++) /* not enabled: it was the configuration that could not be read */
+				/* not enabled: it was the configuration that could not be read */
+				for (uint32_t n = 0; n < 100; n++)
 					emitted += emit(n) != CTRACE_NOT_TRACE_ENABLED;
 				(void)!ctrace_flush(60000);
 				now = stats();
 				CHILD_CHECK(now.emitted == emitted);
-				CHILD_CHECK(now.delivered + now.pending + lost_total(&now) == emitted);
+				CHILD_CHECK(now.delivered + now.pending + lost_total(&now) ==
+					    emitted);
 				exit(0);
 			}
 			CHILD_CHECK(waitpid(pid, &status, 0) == pid);
@@ -290,7 +294,9 @@ static void any_one_call_may_fail_and_the_counts_still_balance(void **state)
 
 static void look_at_stats(void)
 {
-	struct ctrace_stats now = { .size = sizeof now }, small = { .size = offsetof(struct ctrace_stats, pending), .pending = 4711 };
+	struct ctrace_stats now = { .size = sizeof now },
+			    small = { .size = offsetof(struct ctrace_stats, pending),
+				      .pending = 4711 };
 
 	ctrace_stats_get(&now);
 	CHILD_CHECK(now.emitted == 0 && now.rings == 0 && now.components == 0);
@@ -298,7 +304,8 @@ static void look_at_stats(void)
 		(void)emit(i);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	ctrace_stats_get(&now);
-	CHILD_CHECK(now.size == sizeof now && now.emitted == 10 && now.delivered == 10 && now.pending == 0);
+	CHILD_CHECK(now.size == sizeof now && now.emitted == 10 && now.delivered == 10 &&
+		    now.pending == 0);
 	CHILD_CHECK(now.rings == 1 && now.components >= 1);
 	ctrace_stats_get(&small); /* a program built with an older, shorter struct */
 	CHILD_CHECK(small.emitted == 10 && small.delivered == 10 && small.pending == 4711);
@@ -355,22 +362,37 @@ static void the_version_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_program_that_does_not_trace_leaves_nothing, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_end_delivers_everything_and_removes_the_directory, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_atexit_handlers_are_delivered, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_delivered_at_the_end_waits_for_a_recoverer, fixture_setup,
+		cmocka_unit_test_setup_teardown(a_program_that_does_not_trace_leaves_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_end_delivers_everything_and_removes_the_directory, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_atexit_handlers_are_delivered,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_delivered_at_the_end_waits_for_a_recoverer, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_end_beside_a_thread_that_goes_on_loses_nothing_committed, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_that_keeps_to_itself_traces_without_a_directory,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_run_directory_that_is_refused_costs_the_directory_only, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			without_memory_everything_is_counted_and_nothing_crashes, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_memory_for_an_consumer_thread_events_wait,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(any_one_call_may_fail_and_the_counts_still_balance,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(stats_fit_the_struct_that_the_caller_has,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(counts_balance_and_never_fall_while_others_trace,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_version_is_said, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_end_beside_a_thread_that_goes_on_loses_nothing_committed, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_keeps_to_itself_traces_without_a_directory, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_run_directory_that_is_refused_costs_the_directory_only, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_memory_everything_is_counted_and_nothing_crashes, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_memory_for_an_consumer_thread_events_wait, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(any_one_call_may_fail_and_the_counts_still_balance, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(stats_fit_the_struct_that_the_caller_has, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(counts_balance_and_never_fall_while_others_trace, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_version_is_said, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,8 @@ static __attribute__((noinline)) bool ask_far_below(void)
 	return depth[0] == 0 && answers[0];
 }
 
-/* A handler that comes while the program asks, asks itself and leaves: the program's later calls are in no handler. */
+/* A handler that comes while the program asks, asks itself and leaves: the program's later calls
+ * are in no handler. */
 static void a_question_that_was_left_by_a_jump_is_forgotten(void **state)
 {
 	const struct sigaction action = { .sa_handler = run_handler_body };

@@ -1,5 +1,6 @@
 /*
- * test_thread.c - a thread's buffers: made at its first event, given back at its end, wiped in a forked child.
+ * test_thread.c - a thread's buffers: made at its first event, given back at its end, wiped in a
+ * forked child.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -83,8 +84,10 @@ static void look_at_self(void)
 	CHILD_CHECK(self != NULL && ct_thread_self() == self);
 	CHILD_CHECK(self->tid == ct_os_thread_id());
 	CHILD_CHECK(ctrace_thread_buffers_self == self->inlined);
-	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC || self->common.thread_buffer == &self->inlined[0]);
-	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL && self->flight.ring == NULL);
+	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC ||
+		    self->common.thread_buffer == &self->inlined[0]);
+	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL &&
+		    self->flight.ring == NULL);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
 	ct_thread_locked = 0;
@@ -133,7 +136,8 @@ static void without_memory(void)
 		CHILD_CHECK(pthread_join(thread, NULL) == 0);
 		ct_os_fail(CT_OS_MAP, 0, 0, 0);
 	}
-	CHILD_CHECK(stats().emitted == 1 + 3 * (((size_t)256 << 10) / sizeof(struct ct_thread) + 1));
+	CHILD_CHECK(stats().emitted ==
+		    1 + 3 * (((size_t)256 << 10) / sizeof(struct ct_thread) + 1));
 }
 
 static void short_memory_is_counted(void **state)
@@ -193,7 +197,8 @@ static void fork_and_look(void)
 	pid = (pid_t)syscall(SYS_fork); /* no handlers */
 	if (pid == 0) {
 		/* However a child was made, it cannot write where its parent writes. */
-		_exit(parents->tid == 0 && parents->common.thread_buffer == NULL && parents->inlined[0].end == NULL &&
+		_exit(parents->tid == 0 && parents->common.thread_buffer == NULL &&
+				      parents->inlined[0].end == NULL &&
 				      parents->common.ring == NULL
 			      ? 0
 			      : 1);
@@ -202,7 +207,9 @@ static void fork_and_look(void)
 	CHILD_CHECK(parents->tid == ct_os_thread_id());
 	pid = fork();
 	if (pid == 0)
-		_exit(ctrace_thread_buffers_self == ct_no_thread_buffers && ct_thread_locked == 0 ? 0 : 1);
+		_exit(ctrace_thread_buffers_self == ct_no_thread_buffers && ct_thread_locked == 0
+			      ? 0
+			      : 1);
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)emit(1);
 }
@@ -251,7 +258,8 @@ static void fork_in_the_middle_of_a_call(void)
 
 	(void)emit(0);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	cur = ctrace_reserve_(tracer.level_word, &thread_buffer, 32); /* a call has begun: a handler interrupts it, and forks */
+	/* a call has begun: a handler interrupts it, and forks */
+	cur = ctrace_reserve_(tracer.level_word, &thread_buffer, 32);
 	CHILD_CHECK(cur != NULL);
 	head = *thread_buffer->head;
 	pid = fork();
@@ -287,7 +295,8 @@ static void fork_in_the_middle_of_a_capture(void)
 
 	(void)emit(0);
 	head.component = tracer.component;
-	CHILD_CHECK(ct_trace_reserve_imported(head.component, size, &ticks, &reservation) == CTRACE_OK);
+	CHILD_CHECK(ct_trace_reserve_imported(head.component, size, &ticks, &reservation) ==
+		    CTRACE_OK);
 	pid = fork(); /* in a handler */
 	if (pid == 0) {
 		ct_event_encode(reservation.at, CT_CLASS_ANY, ticks, &head, NULL, 0);
@@ -329,17 +338,29 @@ static void a_thread_that_left_begins_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(short_threads_one_after_another_use_one_ring, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(threads_at_once_have_a_ring_each, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_thread_keeps_its_state, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(inside_our_own_locks_a_new_thread_gets_none, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(short_memory_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_other_destructors_are_recorded, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_forked_child_sees_its_parents_thread_buffers_wiped, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_thread_that_left_begins_anew, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_thread_knows_whether_it_is_inside_a_call, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_capture_that_ends_in_a_forked_child_goes_nowhere, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(short_threads_one_after_another_use_one_ring,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(threads_at_once_have_a_ring_each, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_keeps_its_state, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_our_own_locks_a_new_thread_gets_none,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(short_memory_is_counted, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_other_destructors_are_recorded,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_forked_child_sees_its_parents_thread_buffers_wiped, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_left_begins_anew, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_knows_whether_it_is_inside_a_call,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_ends_in_a_forked_child_goes_nowhere,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_capture_that_ends_in_a_forked_child_goes_nowhere,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

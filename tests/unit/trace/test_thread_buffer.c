@@ -1,7 +1,9 @@
 /*
- * test_thread_buffer.c - events of a component with rings of its own: as the inline path writes them, and everything else by way of trace.c.
+ * test_thread_buffer.c - events of a component with rings of its own: as the inline path writes
+ * them, and everything else by way of trace.c.
  *
- * That the inline path is taken at all shows in tests/process/test_instructions.c, which counts its instructions.
+ * That the inline path is taken at all shows in tests/process/test_instructions.c, which counts its
+ * instructions.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,8 @@ static struct ct_thread_buffer *own_thread_buffer(void)
 
 static void trace_own(uint32_t number)
 {
-	CTRACE(&own, CTRACE_INFO, number, CTRACE_BIN(bytes, number % 200), CTRACE_U16(number), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
+	CTRACE(&own, CTRACE_INFO, number, CTRACE_BIN(bytes, number % 200), CTRACE_U16(number),
+	       CTRACE_TEXT("text", 4), CTRACE_I64(-1));
 }
 
 static void check_stats(uint64_t emitted, uint64_t lost)
@@ -44,13 +47,14 @@ static void trace_many(void)
 static void every_event_is_delivered_once(void **state)
 {
 	(void)state;
-	configure("ctrace.buffer.own = 64k\nctrace.overflow.own = block\nctrace.block.timeout = 60s\n");
+	configure(
+		"ctrace.buffer.own = 64k\nctrace.overflow.own = block\nctrace.block.timeout = 60s\n");
 	assert_int_equal(run_traced(trace_many), 0);
 	assert_lines(0, EVENTS);
 }
 
-/* The second event is written here, the first in trace.c, one of the other component inline: they are the same bytes but for the time
- * and, where the component is another, the class. */
+/* The second event is written here, the first in trace.c, one of the other component inline: they
+ * are the same bytes but for the time and, where the component is another, the class. */
 static void compare_events(void)
 {
 	static struct ctrace_tracer common = CTRACE_TRACER("unit.common");
@@ -67,7 +71,8 @@ static void compare_events(void)
 	trace_own(7);
 	CHILD_CHECK((size_t)(thread_buffer->thread_buffer->cur - event) == size);
 	CHILD_CHECK(memcmp(event, first, 2) == 0 && memcmp(event + 8, first + 8, size - 8) == 0);
-	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, bytes_of_7), CTRACE_U16(7), CTRACE_TEXT("text", 4), CTRACE_I64(-1));
+	CTRACE(&common, CTRACE_INFO, 7, CTRACE_BIN(bytes, bytes_of_7), CTRACE_U16(7),
+	       CTRACE_TEXT("text", 4), CTRACE_I64(-1));
 	event = ct_thread_self()->common.ring->data + CT_EVENT_MARK;
 	CHILD_CHECK(memcmp(event, first, 2) != 0 && memcmp(event + 8, first + 8, size - 8) == 0);
 }
@@ -75,7 +80,8 @@ static void compare_events(void)
 static void an_event_is_the_same_whoever_writes_it(void **state)
 {
 	(void)state;
-	configure("ctrace.buffer.own = 64k\nmftrace.dest.own = es\nmftrace.emitter.textfile#flushevery = 1000\n");
+	configure(
+		"ctrace.buffer.own = 64k\nmftrace.dest.own = es\nmftrace.emitter.textfile#flushevery = 1000\n");
 	assert_int_equal(run_traced(compare_events), 0);
 }
 
@@ -117,7 +123,8 @@ static enum ctrace_status emit_kilobyte(uint32_t number)
 	return ctrace_emit(&common, CTRACE_INFO, number, &item, 1);
 }
 
-/* Nobody consumes: the thread goes on in larger rings, and loses nothing before the last of them is full. */
+/* Nobody consumes: the thread goes on in larger rings, and loses nothing before the last of them is
+ * full. */
 static void fill_rings(void)
 {
 	static const size_t capacities[] = { 32 << 10, 256 << 10, 1 << 20 };
@@ -161,7 +168,8 @@ static void a_thread_that_fills_its_ring_goes_on_in_a_larger_one(void **state)
 	assert_lines(0, count);
 }
 
-/* The consumer keeps up.  A ring that comes round within a moment is too small for those who look into it; one that takes its time is not. */
+/* The consumer keeps up.  A ring that comes round within a moment is too small for those who look
+ * into it; one that takes its time is not. */
 static void come_round(void)
 {
 	struct ct_thread_buffer *thread_buffer;
@@ -209,9 +217,11 @@ static void begin_large(void)
 
 	CHILD_CHECK(ctrace_emit(&common, CTRACE_INFO, 2, large, 2) == CTRACE_OK);
 	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10);
-	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(stats().rings == 3);
-	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, fill_as_another, NULL) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(stats().rings == 3); /* both of the former thread's are used again */
 	check_stats(5, 0);
 }
@@ -223,7 +233,8 @@ static void a_ring_is_as_large_as_the_event_needs_and_is_used_again(void **state
 	assert_int_equal(run_traced(begin_large), 0);
 }
 
-/* No file can be larger: the thread goes on with what it has, by its policy, and grows when it can. */
+/* No file can be larger: the thread goes on with what it has, by its policy, and grows when it can.
+ */
 static void grow_without_room(void)
 {
 	struct rlimit before, limit;
@@ -239,11 +250,14 @@ static void grow_without_room(void)
 	CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	while (emit_kilobyte(next) == CTRACE_OK)
 		next++;
-	CHILD_CHECK(next > 25 && next < 34 && ct_ring_pool_count(ct_process.pool) == 1 && !thread_buffer->ring->may_grow);
-	CHILD_CHECK(thread_buffer->grow_at_ns != 0 && emit_kilobyte(next) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(next > 25 && next < 34 && ct_ring_pool_count(ct_process.pool) == 1 &&
+		    !thread_buffer->ring->may_grow);
+	CHILD_CHECK(thread_buffer->grow_at_ns != 0 &&
+		    emit_kilobyte(next) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
 	thread_buffer->grow_at_ns = 1; /* it has waited for long enough */
-	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK && thread_buffer->ring->capacity == 256 << 10);
+	CHILD_CHECK(emit_kilobyte(next++) == CTRACE_OK &&
+		    thread_buffer->ring->capacity == 256 << 10);
 	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	check_stats(next + 2, 2);
@@ -269,7 +283,8 @@ static void interrupt_and_grow(void)
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	hold_consumer_thread();
 	in_handler(grow_in_handler);
-	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10 && ct_thread_self()->side[0].ring == NULL);
+	CHILD_CHECK(ct_thread_self()->common.ring->capacity == 256 << 10 &&
+		    ct_thread_self()->side[0].ring == NULL);
 	/* Inside one of our locks no ring can be had. */
 	ct_guard_enter();
 	for (uint32_t i = 100; i < 400; i++)
@@ -324,11 +339,14 @@ static void inside_a_call_the_side_ring_is_used(void **state)
 
 static void refuse(void)
 {
-	const struct ctrace_item huge = { .data = bytes, .size = CTRACE_TOO_LONG_, .type = CTRACE_TYPE_BINARY };
+	const struct ctrace_item huge = { .data = bytes,
+					  .size = CTRACE_TOO_LONG_,
+					  .type = CTRACE_TYPE_BINARY };
 
 	trace_own(0);
 	errno = 4711;
-	CHILD_CHECK(ctrace_emit(&own, CTRACE_LEVEL_COUNT, 1, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&own, CTRACE_LEVEL_COUNT, 1, NULL, 0) ==
+		    CTRACE_INVALID_TRACE_LEVEL);
 	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 1, &huge, 1) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(ctrace_level_set("own", CTRACE_ERROR) == CTRACE_OK);
 	CHILD_CHECK(ctrace_emit(&own, CTRACE_INFO, 1, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
@@ -346,7 +364,8 @@ static void what_is_refused_gets_the_same_answers(void **state)
 	assert_lines(0, 1);
 }
 
-/* With a flight recorder, what is below the threshold must not get into the ring that is delivered. */
+/* With a flight recorder, what is below the threshold must not get into the ring that is delivered.
+ */
 static void trace_below(void)
 {
 	CTRACE(&own, CTRACE_WARN, 0, CTRACE_U32(0));
@@ -359,7 +378,8 @@ static void trace_below(void)
 static void a_flight_recorder_is_left_alone(void **state)
 {
 	(void)state;
-	configure("ctrace.buffer.own = 64k\nmftrace.level.own = warn\nctrace.flight.level.own = debug\nctrace.flight.trigger = off\n");
+	configure(
+		"ctrace.buffer.own = 64k\nmftrace.level.own = warn\nctrace.flight.level.own = debug\nctrace.flight.trigger = off\n");
 	assert_int_equal(run_traced(trace_below), 0);
 	assert_lines(0, 1);
 }
@@ -382,7 +402,8 @@ static void trace_in_a_child(void)
 		uint64_t head = ct_ring_head_position(parents);
 
 		trace_own(2);
-		CHILD_CHECK(ct_ring_head_position(parents) == head || own_thread_buffer()->ring->head->head != head);
+		CHILD_CHECK(ct_ring_head_position(parents) == head ||
+			    own_thread_buffer()->ring->head->head != head);
 		check_stats(1, 0);
 		exit(0);
 	}
@@ -401,19 +422,32 @@ static void a_forked_child_has_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_event_is_the_same_whoever_writes_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_full_ring_follows_its_policy, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_thread_that_fills_its_ring_goes_on_in_a_larger_one, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_that_comes_round_soon_is_too_small, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_is_as_large_as_the_event_needs_and_is_used_again, fixture_setup,
+		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_the_policy_counts, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_handler_grows_as_the_program_does, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(inside_a_call_the_side_ring_is_used, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_refused_gets_the_same_answers, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_flight_recorder_is_left_alone, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_forked_child_has_its_own, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_is_the_same_whoever_writes_it,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_full_ring_follows_its_policy, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_thread_that_fills_its_ring_goes_on_in_a_larger_one, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_that_comes_round_soon_is_too_small,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_ring_is_as_large_as_the_event_needs_and_is_used_again, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_room_for_a_larger_ring_the_policy_counts,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_handler_grows_as_the_program_does, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_a_call_the_side_ring_is_used, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_refused_gets_the_same_answers,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_flight_recorder_is_left_alone, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_forked_child_has_its_own, fixture_setup,
+						fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * test_trace.c - trace calls: statuses, policies, thread buffers and the accounting that always balances.
+ * test_trace.c - trace calls: statuses, policies, thread buffers and the accounting that always
+ * balances.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,16 +29,21 @@ static void check_balance(uint64_t emitted)
 
 static void every_status(void)
 {
-	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet"), off = CTRACE_TRACER("unit.off");
-	static struct ctrace_tracer nameless = CTRACE_TRACER(NULL), empty = CTRACE_TRACER(""), dots = CTRACE_TRACER("a..b");
+	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet"),
+				    off = CTRACE_TRACER("unit.off");
+	static struct ctrace_tracer nameless = CTRACE_TRACER(NULL), empty = CTRACE_TRACER(""),
+				    dots = CTRACE_TRACER("a..b");
 
 	CHILD_CHECK(emit(0) == CTRACE_OK);
-	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_COUNT, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
-	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_NONE, 0, NULL, 0) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_COUNT, 0, NULL, 0) ==
+		    CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_LEVEL_NONE, 0, NULL, 0) ==
+		    CTRACE_INVALID_TRACE_LEVEL);
 	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_WARN, 0, NULL, 0) == CTRACE_NOT_TRACING_LEVEL);
 	CHILD_CHECK(ctrace_emit(&quiet, CTRACE_ERROR, 1, NULL, 0) == CTRACE_OK);
 	CHILD_CHECK(ctrace_emit(&off, CTRACE_FATAL, 0, NULL, 0) == CTRACE_NOT_TRACE_ENABLED);
-	CHILD_CHECK(ctrace_emit(&nameless, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
+	CHILD_CHECK(ctrace_emit(&nameless, CTRACE_FATAL, 0, NULL, 0) ==
+		    CTRACE_INVALID_COMPONENT_NAME);
 	CHILD_CHECK(ctrace_emit(&empty, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
 	CHILD_CHECK(ctrace_emit(&dots, CTRACE_FATAL, 0, NULL, 0) == CTRACE_INVALID_COMPONENT_NAME);
 	CHILD_CHECK(emit_sized(0, SIZE_MAX) == CTRACE_NOT_ENOUGH_MEMORY);
@@ -58,7 +64,9 @@ static uint32_t evaluated(void)
 /* The first call of each is the one that registers it, or finds that it cannot be. */
 static void trace_what_is_off(void)
 {
-	static struct ctrace_tracer off = CTRACE_TRACER("unit.off"), quiet = CTRACE_TRACER("unit.quiet"), dots = CTRACE_TRACER("a..b");
+	static struct ctrace_tracer off = CTRACE_TRACER("unit.off"),
+				    quiet = CTRACE_TRACER("unit.quiet"),
+				    dots = CTRACE_TRACER("a..b");
 	static struct ctrace_tracer on = CTRACE_TRACER("unit.on");
 
 	for (int i = 0; i < 3; i++) {
@@ -136,7 +144,8 @@ static void make_tracers_known_twice(void)
 	for (int i = 0; i < 2; i++)
 		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
 	for (uint32_t i = 1; i < ROUNDS; i++)
-		CHILD_CHECK(shared[i].component == shared[0].component && shared[i].level_word == shared[0].level_word);
+		CHILD_CHECK(shared[i].component == shared[0].component &&
+			    shared[i].level_word == shared[0].level_word);
 	check_balance(2 * (uint64_t)ROUNDS + 2);
 }
 
@@ -166,7 +175,8 @@ static void the_inline_and_the_other_way_share_one_ring_and_its_order(void **sta
 
 static void emit_with_another_abi(void)
 {
-	static struct ctrace_tracer old = { &ctrace_level_word_unregistered, "unit.old", 0, CTRACE_ABI + 1 };
+	static struct ctrace_tracer old = { &ctrace_level_word_unregistered, "unit.old", 0,
+					    CTRACE_ABI + 1 };
 
 	for (uint32_t i = 0; i < 100; i++)
 		CTRACE(&old, CTRACE_INFO, i, CTRACE_U32(i));
@@ -233,7 +243,8 @@ static void fill_under_block(void)
 	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 10001);
-	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK); /* and wait again once the output moves */
+	/* and wait again once the output moves */
+	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK);
 	check_balance(emitted + 1 + 10001);
 	put_file("count", &emitted, sizeof emitted);
 }
@@ -288,8 +299,10 @@ static void fill_without_a_file(void)
 static void without_a_file_destination_nothing_waits(void **state)
 {
 	(void)state;
-	put_file("config", "mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n",
-		 strlen("mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n"));
+	put_file(
+		"config",
+		"mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n",
+		strlen("mftrace.level=debug\nmftrace.dest=es\nctrace.buffer=64k\nctrace.block.timeout=60s\n"));
 	assert_int_equal(run_traced(fill_without_a_file), 0);
 }
 
@@ -298,7 +311,8 @@ static void fill_under_overwrite(void)
 	uint64_t emitted = 0;
 	struct ctrace_stats now;
 
-	(void)emit((uint32_t)emitted++); /* opens its destination, for which it needs the consumer */
+	/* opens its destination, for which it needs the consumer */
+	(void)emit((uint32_t)emitted++);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	hold_consumer_thread();
 	for (; emitted < 20000; emitted++)
@@ -342,7 +356,8 @@ static void change_the_policy(void)
 		pthread_t thread;
 
 		CHILD_CHECK(ctrace_configure(lines[i]) == CTRACE_OK);
-		CHILD_CHECK(pthread_create(&thread, NULL, emit_many, (void *)(uintptr_t)&first[i]) == 0);
+		CHILD_CHECK(pthread_create(&thread, NULL, emit_many,
+					   (void *)(uintptr_t)&first[i]) == 0);
 		CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	}
 	CHILD_CHECK(ct_ring_pool_count(ct_process.pool) == 2);
@@ -385,7 +400,8 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 
 /* ---- thread buffers ---- */
 
-/* Each handler interrupts the call that the one before it is in, until there is no thread buffer left. */
+/* Each handler interrupts the call that the one before it is in, until there is no thread buffer
+ * left. */
 static void interrupt_again(void)
 {
 	struct ct_thread *thread = ct_thread_self();
@@ -429,12 +445,14 @@ static void trace_as_a_signal_handler_would(void)
 static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
 {
 	(void)state;
-	configure("ctrace.block.timeout = 60s\n"); /* no call reports a busy machine's output as failing */
+	/* no call reports a busy machine's output as failing */
+	configure("ctrace.block.timeout = 60s\n");
 	assert_int_equal(run_traced(trace_as_a_signal_handler_would), 0);
 	assert_lines(0, 3 + CT_SIDE_THREAD_BUFFERS);
 }
 
-/* As siglongjmp() leaves it that a handler calls which interrupted a call, or interrupted a handler's. */
+/* As siglongjmp() leaves it that a handler calls which interrupted a call, or interrupted a
+ * handler's. */
 static void leave_calls(void)
 {
 	struct ct_thread *thread;
@@ -447,7 +465,8 @@ static void leave_calls(void)
 		thread->side[i].busy = true;
 	/* Where no thread buffer is left the first event asks, */
 	CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
-	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined && ct_thread_buffer_find_side(thread) == &thread->side[0]);
+	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined &&
+		    ct_thread_buffer_find_side(thread) == &thread->side[0]);
 	CHILD_CHECK(thread->side[0].ring == NULL);
 	/* else one of the next; what comes before it is not lost. */
 	ctrace_begin_call_();
@@ -507,7 +526,8 @@ static void trace_inside_our_own_locks(void)
 	{
 		static struct ctrace_tracer fresh = CTRACE_TRACER("unit.fresh");
 
-		CHILD_CHECK(ctrace_emit(&fresh, CTRACE_INFO, 99, NULL, 0) == CTRACE_NOT_ENOUGH_MEMORY);
+		CHILD_CHECK(ctrace_emit(&fresh, CTRACE_INFO, 99, NULL, 0) ==
+			    CTRACE_NOT_ENOUGH_MEMORY);
 	}
 	ct_thread_locked = 0;
 	check_balance(3);
@@ -522,7 +542,8 @@ static void inside_our_own_locks_what_needs_one_is_counted(void **state)
 
 static void trace_without_memory(void)
 {
-	CHILD_CHECK(ctrace_configure("mftrace.level = debug") == CTRACE_OK); /* attached, without a ring */
+	/* attached, without a ring */
+	CHILD_CHECK(ctrace_configure("mftrace.level = debug") == CTRACE_OK);
 	ct_os_fail(CT_OS_MAP, 0, 50, ENOMEM);
 	for (int i = 0; i < 100 && emit(99) != CTRACE_OK; i++)
 		;
@@ -548,9 +569,11 @@ static void trace_by_channels(void)
 		CTRACE(&own, CTRACE_INFO, i + 1, CTRACE_U32(i));
 	}
 	thread = ct_thread_self();
-	CHILD_CHECK(ct_level_word_channel(own.level_word) != 0 && ct_level_word_channel(own.level_word) < CT_CHANNEL_LIMIT);
+	CHILD_CHECK(ct_level_word_channel(own.level_word) != 0 &&
+		    ct_level_word_channel(own.level_word) < CT_CHANNEL_LIMIT);
 	CHILD_CHECK(thread->channels[ct_level_word_channel(own.level_word)].kind.full == 128 << 10);
-	CHILD_CHECK(thread->channels[ct_level_word_channel(own.level_word)].ring->head->overflow == CT_OVERFLOW_DISCARD);
+	CHILD_CHECK(thread->channels[ct_level_word_channel(own.level_word)].ring->head->overflow ==
+		    CT_OVERFLOW_DISCARD);
 	CHILD_CHECK(thread->common.kind.full == 1 << 20);
 	CHILD_CHECK(thread->common.ring->capacity == CT_RING_MIN); /* it has not filled more */
 	check_balance(100);
@@ -581,7 +604,8 @@ static void trace_into_the_recorder(void)
 static void the_recorder_keeps_what_is_below_until_the_trigger(void **state)
 {
 	(void)state;
-	configure("mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\n");
+	configure(
+		"mftrace.level.unit = info\nctrace.flight.level.unit = debug\nctrace.flight.trigger = error\n");
 	assert_int_equal(run_traced(trace_into_the_recorder), 0);
 	assert_lines(0, 51);
 }
@@ -646,7 +670,8 @@ static void *capture(void *argument)
 	CHILD_CHECK(emit(0) == CTRACE_OK);
 	CHILD_CHECK(emit_imported(&tracer, 1, &ticks) == CTRACE_OK && ticks == 1000);
 	thread = ct_thread_self();
-	CHILD_CHECK(thread->imported.ring != thread->common.ring && thread->imported.ring->head->is_imported == 1);
+	CHILD_CHECK(thread->imported.ring != thread->common.ring &&
+		    thread->imported.ring->head->is_imported == 1);
 	CHILD_CHECK(thread->common.ring->head->is_imported == 0);
 	ticks = 500;
 	CHILD_CHECK(emit_imported(&tracer, 2, &ticks) == CTRACE_OK && ticks == 1000);
@@ -661,9 +686,11 @@ static void capture_in_two_threads(void)
 	struct ct_ring *ring = NULL;
 	pthread_t thread;
 
-	CHILD_CHECK(pthread_create(&thread, NULL, capture, &ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, capture, &ring) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(ct_ring_owner(ring) == 0);
-	CHILD_CHECK(pthread_create(&thread, NULL, capture_after_another, ring) == 0 && pthread_join(thread, NULL) == 0);
+	CHILD_CHECK(pthread_create(&thread, NULL, capture_after_another, ring) == 0 &&
+		    pthread_join(thread, NULL) == 0);
 	CHILD_CHECK(stats().rings == 2);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	check_balance(5);
@@ -686,9 +713,11 @@ static void capture_by_channels(void)
 
 		CHILD_CHECK(emit_imported(&tracer, i, &ticks) == CTRACE_OK && ticks == 1000 + i);
 		thread_buffer = &ct_thread_self()->imported;
-		CHILD_CHECK(thread_buffer->ring->capacity == 1 << 20 && thread_buffer->ring->head->overflow == CT_OVERFLOW_AUTO);
+		CHILD_CHECK(thread_buffer->ring->capacity == 1 << 20 &&
+			    thread_buffer->ring->head->overflow == CT_OVERFLOW_AUTO);
 		CHILD_CHECK(emit_imported(&own, i + 1, &others) == CTRACE_OK && others == 500 + i);
-		CHILD_CHECK(thread_buffer->ring->capacity == 128 << 10 && thread_buffer->ring->head->overflow == CT_OVERFLOW_DISCARD);
+		CHILD_CHECK(thread_buffer->ring->capacity == 128 << 10 &&
+			    thread_buffer->ring->head->overflow == CT_OVERFLOW_DISCARD);
 	}
 	CHILD_CHECK(stats().rings == 2);
 	check_balance(100);
@@ -709,7 +738,8 @@ static void capture_into_the_recorder(void)
 	CHILD_CHECK(emit_imported(&tracer, 0, &ticks) == CTRACE_OK);
 	CHILD_CHECK(ct_thread_self()->imported.ring->head->is_flight == 1);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1); /* its own level pulls no trigger */
+	/* its own level pulls no trigger */
+	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1);
 	CTRACE(&tracer, CTRACE_WARN, 1);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	CHILD_CHECK(stats().delivered == 2);
@@ -719,7 +749,8 @@ static void capture_into_the_recorder(void)
 static void imported_entries_that_only_the_recorder_wants_stay_in_it(void **state)
 {
 	(void)state;
-	configure("mftrace.level.unit = warn\nctrace.flight.level.unit = debug\nctrace.flight.trigger = info\n");
+	configure(
+		"mftrace.level.unit = warn\nctrace.flight.level.unit = debug\nctrace.flight.trigger = info\n");
 	assert_int_equal(run_traced(capture_into_the_recorder), 0);
 	assert_lines(0, 2);
 }
@@ -774,8 +805,10 @@ static void failing_output_is_told_and_loses_nothing(void **state)
 	char text[1024];
 
 	(void)state;
-	/* An absolute FILE has no other directory to go to; a file stands where its directory should be. */
-	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n", room);
+	/* An absolute FILE has no other directory to go to; a file stands where its directory
+	 * should be. */
+	(void)snprintf(text, sizeof text, "mftrace.emitter.textfile#file = %s/out/trace.log\n",
+		       room);
 	configure(text);
 	put_file("out", "", 0);
 	assert_int_equal(run_traced(trace_into_a_wall), 0);
@@ -785,39 +818,66 @@ static void failing_output_is_told_and_loses_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_off_evaluates_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_off_evaluates_nothing, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_told_otherwise, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_a_file_destination_nothing_waits, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_call_that_was_left_does_not_keep_its_thread_from_its_ring, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(handlers_inside_calls_take_side_rings_and_one_too_many_is_counted, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_component_may_have_rings_of_its_own, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_recorder_has_overwritten_is_counted_also_before_the_trigger, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_imported_entries, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(imported_entries_go_by_the_policy_of_their_component, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(imported_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_inline_and_the_other_way_share_one_ring_and_its_order, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_program_of_another_version_goes_the_long_way,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_told_otherwise,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(without_a_file_destination_nothing_waits,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(overwrite_keeps_the_newest_and_counts_the_rest,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_ring_keeps_the_policy_it_was_made_with,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_of_half_a_ring_is_the_largest,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_call_that_was_left_does_not_keep_its_thread_from_its_ring, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			handlers_inside_calls_take_side_rings_and_one_too_many_is_counted,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(in_a_handler_block_means_discard_and_count,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(inside_our_own_locks_what_needs_one_is_counted,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			without_a_ring_events_are_counted_until_one_can_be_had, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_component_may_have_rings_of_its_own,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_recorder_keeps_what_is_below_until_the_trigger,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_recorder_has_overwritten_is_counted_also_before_the_trigger,
+			fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(time_does_not_go_back_in_a_ring_of_imported_entries,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			imported_entries_go_by_the_policy_of_their_component, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			imported_entries_that_only_the_recorder_wants_stay_in_it, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static void take_away(void)
 	mapped = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHILD_CHECK(mapped != MAP_FAILED);
 	memset(mapped, 7, SIZE);
-	ring = (struct ct_ring){ .head = (struct ct_ring_head *)(void *)mapped, .capacity = SIZE - CT_RING_HEAD_SIZE };
+	ring = (struct ct_ring){ .head = (struct ct_ring_head *)(void *)mapped,
+				 .capacity = SIZE - CT_RING_HEAD_SIZE };
 	link_of_one = (struct ct_link){ .ring = &ring, .rings = 1 };
 	CHILD_CHECK(ftruncate(fd, 4096) == 0);
 	ct_guard_start();

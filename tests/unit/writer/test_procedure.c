@@ -1,5 +1,6 @@
 /*
- * test_procedure.c - procedure files: every statement, every error with its place, whatever the bytes are.
+ * test_procedure.c - procedure files: every statement, every error with its place, whatever the
+ * bytes are.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +24,9 @@ static void keep(const struct ct_diagnostic *diagnostic, void *user)
 	size_t used = strlen(diagnostics);
 
 	assert_ptr_equal(user, &procedure);
-	(void)snprintf(diagnostics + used, sizeof diagnostics - used, "%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
-		       diagnostic->message, diagnostic->expected);
+	(void)snprintf(diagnostics + used, sizeof diagnostics - used, "%u:%u: %s; expected %s\n",
+		       diagnostic->line, diagnostic->column, diagnostic->message,
+		       diagnostic->expected);
 }
 
 static enum ctrace_status parse_as(const char *name, const char *text)
@@ -43,7 +45,8 @@ static void refused(const char *text, const char *wanted)
 {
 	assert_int_equal(parse_as("CTW1", text), CTRACE_FAILURE);
 	assert_string_equal(diagnostics, wanted);
-	assert_int_equal(ct_procedure_parse("CTW1", text, strlen(text), &procedure, NULL, NULL), CTRACE_FAILURE);
+	assert_int_equal(ct_procedure_parse("CTW1", text, strlen(text), &procedure, NULL, NULL),
+			 CTRACE_FAILURE);
 }
 
 /* ---- what is understood ---- */
@@ -96,7 +99,8 @@ static void all_sixteen(void **state)
 	(void)state;
 	ct_buf_init(&text);
 	for (unsigned i = 0; i < CT_TRCOUT_LIMIT; i++)
-		ct_buf_add_format(&text, "TRCOUT%02u PATH=/t/%u PRIMARY=%uM\n", (i * 7) % 16 + 1, (i * 7) % 16 + 1, (i * 7) % 16 + 1);
+		ct_buf_add_format(&text, "TRCOUT%02u PATH=/t/%u PRIMARY=%uM\n", (i * 7) % 16 + 1,
+				  (i * 7) % 16 + 1, (i * 7) % 16 + 1);
 	understood(ct_buf_text(&text));
 	assert_int_equal(procedure.trcout_count, CT_TRCOUT_LIMIT);
 	for (unsigned i = 0; i < CT_TRCOUT_LIMIT; i++) {
@@ -124,7 +128,8 @@ static void variables(void **state)
 		"1:18: \"$(NMAE)\" is no variable (did you mean $(NAME)?); expected $(NAME) or $(HOST)\n");
 	refused("TRCOUT01 PATH=/t/$(HOST PRIMARY=1M",
 		"1:18: \"$(HOST\" is no variable (did you mean $(HOST)?); expected $(NAME) or $(HOST)\n");
-	refused("TRCOUT01 PATH=/t/$() PRIMARY=1M", "1:18: \"$()\" is no variable; expected $(NAME) or $(HOST)\n");
+	refused("TRCOUT01 PATH=/t/$() PRIMARY=1M",
+		"1:18: \"$()\" is no variable; expected $(NAME) or $(HOST)\n");
 }
 
 /* ---- errors ---- */
@@ -143,7 +148,8 @@ static void statements(void **state)
 		"5:1: \"MODE\" is there already; expected each statement once\n"
 		"6:1: \"COMPRESS\" has no equals sign and value; expected NO\n");
 	refused("", "1:1: there is no TRCOUT; expected TRCOUT01 to TRCOUT16\n");
-	refused("MODE=WRAP\n# nothing\n", "2:10: there is no TRCOUT; expected TRCOUT01 to TRCOUT16\n");
+	refused("MODE=WRAP\n# nothing\n",
+		"2:10: there is no TRCOUT; expected TRCOUT01 to TRCOUT16\n");
 }
 
 static void data_sets(void **state)
@@ -155,17 +161,21 @@ static void data_sets(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(none); i++) {
 		(void)snprintf(text, sizeof text, "%s PATH=/a PRIMARY=1M", none[i]);
-		(void)snprintf(wanted, sizeof wanted, "1:1: \"%s\" is none of the data sets; expected TRCOUT01 to TRCOUT16\n", none[i]);
+		(void)snprintf(
+			wanted, sizeof wanted,
+			"1:1: \"%s\" is none of the data sets; expected TRCOUT01 to TRCOUT16\n",
+			none[i]);
 		refused(text, wanted);
 	}
 	refused("TRCOUT01 PATH=/a PRIMARY=1M\nTRCOUT01 PATH=/b PRIMARY=1M\n",
 		"2:1: \"TRCOUT01\" is there already; expected each data set once\n");
 	refused("TRCOUT03 PATH=/a/ PRIMARY=1M\nTRCOUT02 PATH=/a PRIMARY=1M\n",
 		"2:1: \"TRCOUT02\" has the same path as TRCOUT03; expected a path of its own\n");
-	refused("TRCOUT01\nTRCOUT02 PRIMARY=1M\n TRCOUT03 PATH=/c", "1:9: TRCOUT01 has no path; expected PATH=/...\n"
-								    "1:9: TRCOUT01 has no size; expected PRIMARY=50M or the like\n"
-								    "2:20: TRCOUT02 has no path; expected PATH=/...\n"
-								    "3:18: TRCOUT03 has no size; expected PRIMARY=50M or the like\n");
+	refused("TRCOUT01\nTRCOUT02 PRIMARY=1M\n TRCOUT03 PATH=/c",
+		"1:9: TRCOUT01 has no path; expected PATH=/...\n"
+		"1:9: TRCOUT01 has no size; expected PRIMARY=50M or the like\n"
+		"2:20: TRCOUT02 has no path; expected PATH=/...\n"
+		"3:18: TRCOUT03 has no size; expected PRIMARY=50M or the like\n");
 }
 
 static void keywords(void **state)
@@ -182,18 +192,30 @@ static void keywords(void **state)
 
 static void sizes(void **state)
 {
-	static const char *const none[] = {
-		"", "0K", "K", "1", "10000K", "1KB", "-1K", "+1K", "1 K", "1T", "1.5M", "0x1K", "99999999999999999999M"
-	};
+	static const char *const none[] = { "",
+					    "0K",
+					    "K",
+					    "1",
+					    "10000K",
+					    "1KB",
+					    "-1K",
+					    "+1K",
+					    "1 K",
+					    "1T",
+					    "1.5M",
+					    "0x1K",
+					    "99999999999999999999M" };
 	char text[100];
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(none); i++) {
 		(void)snprintf(text, sizeof text, "TRCOUT01 PATH=/a PRIMARY=%s", none[i]);
 		assert_int_equal(parse_as("CTW", text), CTRACE_FAILURE);
-		assert_non_null(strstr(diagnostics, "is no size; expected 1 to 9999 and K, M or G, as in 50M"));
+		assert_non_null(strstr(diagnostics,
+				       "is no size; expected 1 to 9999 and K, M or G, as in 50M"));
 	}
-	refused("TRCOUT01 PATH=/a PRIMARY=1M SECONDARY=0M", "1:39: \"0M\" is no size; expected 1 to 9999 and K, M or G, as in 50M\n");
+	refused("TRCOUT01 PATH=/a PRIMARY=1M SECONDARY=0M",
+		"1:39: \"0M\" is no size; expected 1 to 9999 and K, M or G, as in 50M\n");
 }
 
 static void paths(void **state)
@@ -204,14 +226,16 @@ static void paths(void **state)
 	(void)state;
 	refused("TRCOUT01 PRIMARY=1M PATH=a/b",
 		"1:26: \"a/b\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME)\n");
-	refused("TRCOUT01 PRIMARY=1M PATH=", "1:26: \"\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME)\n");
+	refused("TRCOUT01 PRIMARY=1M PATH=",
+		"1:26: \"\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME)\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=//",
 		"1:26: \"//\" is no place for a data set; expected an absolute path, as in /var/trace/$(NAME)\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=/a\033[2J",
 		"1:26: \"/a\\u{1B}[2J\" has a control character; expected an absolute path, as in "
 		"/var/trace/$(NAME)\n");
-	refused("TRCOUT01 PRIMARY=1M PATH=/a\177", "1:26: \"/a\\u{7F}\" has a control character; expected an absolute path, as in "
-						   "/var/trace/$(NAME)\n");
+	refused("TRCOUT01 PRIMARY=1M PATH=/a\177",
+		"1:26: \"/a\\u{7F}\" has a control character; expected an absolute path, as in "
+		"/var/trace/$(NAME)\n");
 	memset(text + used, 'x', 3999);
 	text[used + 3999] = '\0';
 	understood(text);
@@ -243,17 +267,21 @@ static void not_terminated(void **state)
 	(void)state;
 	assert_int_equal(ct_procedure_parse("CTW", text, 27, &procedure, NULL, NULL), CTRACE_OK);
 	diagnostics[0] = '\0';
-	assert_int_equal(ct_procedure_parse("CTW", nul, sizeof nul - 1, &procedure, keep, &procedure), CTRACE_FAILURE);
+	assert_int_equal(
+		ct_procedure_parse("CTW", nul, sizeof nul - 1, &procedure, keep, &procedure),
+		CTRACE_FAILURE);
 	assert_non_null(strstr(diagnostics, "has a control character"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything), cmocka_unit_test(least),          cmocka_unit_test(all_sixteen),
-		cmocka_unit_test(variables),  cmocka_unit_test(statements),     cmocka_unit_test(data_sets),
-		cmocka_unit_test(keywords),   cmocka_unit_test(sizes),          cmocka_unit_test(paths),
-		cmocka_unit_test(names),      cmocka_unit_test(not_terminated),
+		cmocka_unit_test(everything),     cmocka_unit_test(least),
+		cmocka_unit_test(all_sixteen),    cmocka_unit_test(variables),
+		cmocka_unit_test(statements),     cmocka_unit_test(data_sets),
+		cmocka_unit_test(keywords),       cmocka_unit_test(sizes),
+		cmocka_unit_test(paths),          cmocka_unit_test(names),
+		cmocka_unit_test(not_terminated),
 	};
 
 	return cmocka_run_group_tests_name("writer/procedure", tests, NULL, NULL);

@@ -44,7 +44,8 @@ static int set_up(void **state)
 	(void)state;
 	(void)umask(022);
 	ct_buf_init(&text_read);
-	if (mkdir("one", 0755) != 0 || mkdir("two", 0700) != 0 || mkdir("open", 0777) != 0 || chmod("open", 0777) != 0)
+	if (mkdir("one", 0755) != 0 || mkdir("two", 0700) != 0 || mkdir("open", 0777) != 0 ||
+	    chmod("open", 0777) != 0)
 		return -1;
 	write_file("one/CTW", "first", 5);
 	write_file("two/CTW", "second", 6);
@@ -66,7 +67,8 @@ static void first_directory_counts(void **state)
 	assert_int_equal(read_procedure("ctw", "one:two"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:first");
 	assert_string_equal(found_at, "one/CTW");
-	assert_int_equal(read_procedure("CTW", "/nonexistent::one/CTW:two:one"), CTRACE_OK); /* a file is no directory */
+	/* a file is no directory */
+	assert_int_equal(read_procedure("CTW", "/nonexistent::one/CTW:two:one"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:second");
 	assert_int_equal(read_procedure("CTX", "one:two:"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:other");

@@ -1,7 +1,9 @@
 /*
- * test_ring_consumer.c - a traced process's session and rings in the hands of a writer: mapped, locked, consumed, given back.
+ * test_ring_consumer.c - a traced process's session and rings in the hands of a writer: mapped,
+ * locked, consumed, given back.
  *
- * The session is this process's own; the writer's side of it is mapped a second time, as another process would.
+ * The session is this process's own; the writer's side of it is mapped a second time, as another
+ * process would.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -42,17 +44,22 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		procedure.number[i] = i + 1;
 		procedure.trcout[i].primary = 100 << 20;
-		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path, "%s/data%u", room, i);
-		trcouts[i] = (struct ct_trcout){
-			.procedure = &procedure, .index = i, .stop = &stop, .links = links, .link_count = &link_count, .message = ignore
-		};
+		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path,
+			       "%s/data%u", room, i);
+		trcouts[i] = (struct ct_trcout){ .procedure = &procedure,
+						 .index = i,
+						 .stop = &stop,
+						 .links = links,
+						 .link_count = &link_count,
+						 .message = ignore };
 		(void)pthread_mutex_init(&trcouts[i].lock, NULL);
 		assert_int_equal(ct_trcout_open(&trcouts[i]), CTRACE_OK);
 	}
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_shared_sync_start(&session.head->sync);
 	assert_int_equal(ct_session_reserve_component(&session, 0), CTRACE_OK);
-	assert_int_equal(ct_session_add_text(&session, "KVS.NET", 7, &session.components[0].name), CTRACE_OK);
+	assert_int_equal(ct_session_add_text(&session, "KVS.NET", 7, &session.components[0].name),
+			 CTRACE_OK);
 	session.components[0].flags = CT_COMPONENT_DEFINED;
 	session.components[0].writer = NUMBER;
 	ct_session_commit_component(&session, 0);
@@ -102,10 +109,13 @@ static void produce(uint32_t ring, uint32_t count)
 		size_t size = ct_event_size(number, &item, 1);
 
 		if ((uintptr_t)thread_buffer->cur + size > (uintptr_t)thread_buffer->end)
-			assert_true(ct_ring_open_window(&rings[ring], thread_buffer, &classes, 1, size));
+			assert_true(ct_ring_open_window(&rings[ring], thread_buffer, &classes, 1,
+							size));
 		ct_event_encode(thread_buffer->cur, number, ct_clock_ticks(), &head, &item, 1);
 		thread_buffer->cur += size;
-		__atomic_store_n(thread_buffer->head, (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias, __ATOMIC_RELEASE);
+		__atomic_store_n(thread_buffer->head,
+				 (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias,
+				 __ATOMIC_RELEASE);
 	}
 }
 
@@ -159,7 +169,8 @@ static void the_lock_says_that_the_writer_lives(void **state)
 	(void)state;
 	assert_true(ct_session_writer_lives(&session, NUMBER));
 	assert_false(ct_session_writer_lives(&session, NUMBER + 1));
-	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &other),
+	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+					NUMBER, BASE, 1, &other),
 			 CTRACE_TIMED_OUT);
 	assert_true(ct_session_writer_lives(&session, NUMBER));
 	ct_link_destroy(link);
@@ -222,13 +233,18 @@ static void a_session_that_is_none_is_refused(void **state)
 	assert_int_equal(ct_link_create(-1, NUMBER, BASE, 1, &link), CTRACE_DENIED);
 	(void)snprintf(path, sizeof path, "%s/empty", room);
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER,
+					BASE, 1, &link),
+			 CTRACE_NOT_FOUND);
 	(void)snprintf(path, sizeof path, "%s/empty/session", room);
 	put_file(path, "short", 5);
 	(void)snprintf(path, sizeof path, "%s/empty", room);
-	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link), CTRACE_DAMAGED);
+	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER,
+					BASE, 1, &link),
+			 CTRACE_DAMAGED);
 	session.head->version++;
-	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER, BASE, 1, &link),
+	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+					NUMBER, BASE, 1, &link),
 			 CTRACE_UNSUPPORTED);
 	session.head->version--;
 }
@@ -321,10 +337,12 @@ static void scribble_word(void *at, uint64_t value, bool is_wide)
 static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 {
 	struct ct_ring_head *head = ring->head;
-	uint64_t *positions[] = { &head->head,           &head->tail,     &head->oldest,     &head->oldest_count,
-				  &head->oldest_version, &head->consumed, &head->overwritten };
-	uint32_t *constants[] = { &head->overflow, &head->channel,       &head->is_flight, &head->is_side,
-				  &head->index,    &head->is_imported, &head->wanted,    &head->waiting };
+	uint64_t *positions[] = { &head->head,         &head->tail,           &head->oldest,
+				  &head->oldest_count, &head->oldest_version, &head->consumed,
+				  &head->overwritten };
+	uint32_t *constants[] = { &head->overflow, &head->channel, &head->is_flight,
+				  &head->is_side,  &head->index,   &head->is_imported,
+				  &head->wanted,   &head->waiting };
 	uint64_t *cursor = (uint64_t *)(void *)&head->cursor[BASE + which % 2];
 	uint64_t *data = (uint64_t *)(void *)ring->data;
 
@@ -338,23 +356,27 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 	case 2:
 		scribble_word(&cursor[which / 16 % (sizeof head->cursor[0] / 8)], value, true);
 		break;
-	case 3: /* a whole event of any component, so that something is read: one item of 40 bytes */
+	/* a whole event of any component, so that something is read: one item of 40 bytes */
+	case 3:
 		memset(data, 0, 64);
 		memcpy(ring->data, &(uint16_t){ CT_CLASS_ANY }, 2);
 		memcpy(ring->data + CT_EVENT_HEAD, &value, 4);
 		ring->data[CT_EVENT_HEAD + 9] = 1;
 		ring->data[CT_EVENT_HEAD + 12] = 40;
 		scribble_word(&head->wanted, BASE + ring->index % 2, false);
-		scribble_word(&head->held_by, BASE + ring->index % 2, false); /* a writer that has no ring reads none */
+		/* a writer that has no ring reads none */
+		scribble_word(&head->held_by, BASE + ring->index % 2, false);
 		scribble_word(&head->tail, 0, true);
 		scribble_word(&head->oldest, 0, true);
 		scribble_word(&head->head, which % 16 < 8 ? 64 : (uint64_t)1 << 62, true);
 		break;
 	case 4: /* its item's size, back and forth */
-		memcpy(ring->data + CT_EVENT_HEAD + 12, which % 16 < 8 ? (const void *)&value : &(uint32_t){ 40 }, 4);
+		memcpy(ring->data + CT_EVENT_HEAD + 12,
+		       which % 16 < 8 ? (const void *)&value : &(uint32_t){ 40 }, 4);
 		break;
 	default: /* heads and items of events */
-		scribble_word(&data[which / 16 % (CT_RING_MIN / 8)], which % 3 != 0 ? value : (value >> 1 & 0x00FF00FF00FF00FFu), true);
+		scribble_word(&data[which / 16 % (CT_RING_MIN / 8)],
+			      which % 3 != 0 ? value : (value >> 1 & 0x00FF00FF00FF00FFu), true);
 	}
 }
 
@@ -387,11 +409,13 @@ static void scribble_session(uint64_t which, uint64_t value)
 		memset(session.paths[dest - head->dest].at, 'x', sizeof session.paths[0].at);
 		break;
 	case 7: /* the count of the classes, and the first of them */
-		scribble_word(&classes[which / 18 % 2 == 0 ? 0 : 32 + which / 36 % 64], value, true);
+		scribble_word(&classes[which / 18 % 2 == 0 ? 0 : 32 + which / 36 % 64], value,
+			      true);
 		break;
 	case 6:
 		sync = &head->sync.slot[which / 2 % 2];
-		scribble_word(which % 2 == 0 ? &sync->epoch_count : &sync->point_count, value, false);
+		scribble_word(which % 2 == 0 ? &sync->epoch_count : &sync->point_count, value,
+			      false);
 		break;
 	default:
 		scribble_word(&dest->settings, value, true);
@@ -413,7 +437,8 @@ static void *scribble(void *user)
 		if (random % 8 == 0)
 			scribble_session(random >> 8 & 0xFFFFFFF, value);
 		else
-			scribble_ring(&rings[random >> 36 & (RINGS - 1)], random >> 8 & 0xFFFFFFF, value);
+			scribble_ring(&rings[random >> 36 & (RINGS - 1)], random >> 8 & 0xFFFFFFF,
+				      value);
 	}
 	return NULL;
 }

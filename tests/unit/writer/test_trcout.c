@@ -33,7 +33,9 @@ static const char *no_property(const struct ctrace_emitter_context *context, con
 	return NULL;
 }
 
-static struct ctrace_emitter_context context = { .size = sizeof context, .property = no_property, .place = &place };
+static struct ctrace_emitter_context context = { .size = sizeof context,
+						 .property = no_property,
+						 .place = &place };
 
 static void open_trcout(enum ct_writer_mode mode, uint64_t primary, uint64_t secondary)
 {
@@ -62,12 +64,16 @@ static void open_output(void)
 static void write_events(uint32_t count)
 {
 	static unsigned char data[200];
-	struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY, .size = sizeof data, .data = data };
+	struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY,
+					  .size = sizeof data,
+					  .data = data };
 	struct ctrace_event *events = calloc(count, sizeof *events);
 	struct ctrace_stream stream = { .id = 0 };
-	struct ctrace_batch batch = {
-		.size = sizeof batch, .events = events, .event_count = count, .streams = &stream, .stream_count = 1
-	};
+	struct ctrace_batch batch = { .size = sizeof batch,
+				      .events = events,
+				      .event_count = count,
+				      .streams = &stream,
+				      .stream_count = 1 };
 
 	assert_non_null(events);
 	for (uint32_t i = 0; i < count; i++)
@@ -107,8 +113,12 @@ static int setup(void **state)
 	ring_head = calloc(1, sizeof *ring_head);
 	fake_rings[0].head = ring_head;
 	fake_link.ring = fake_rings;
-	fake_link.info =
-		(struct ct_trace_info){ .pid = 4711, .asid = 1, .jobname = "JOB/../1", .program = "p", .host = "h", .system = "s" };
+	fake_link.info = (struct ct_trace_info){ .pid = 4711,
+						 .asid = 1,
+						 .jobname = "JOB/../1",
+						 .program = "p",
+						 .host = "h",
+						 .system = "s" };
 	next_number = 0;
 	return 0;
 }
@@ -133,7 +143,8 @@ static void a_process_has_a_directory_whatever_its_job_is_called(void **state)
 	assert_string_equal(place.path, path);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(trcout.events, 10);
-	assert_true(trcout.used > 2000 && trcout.used == trcout.bytes && trcout.segment[0].bytes == trcout.used);
+	assert_true(trcout.used > 2000 && trcout.used == trcout.bytes &&
+		    trcout.segment[0].bytes == trcout.used);
 	ct_trcout_emitter.close(output);
 	/* The same process again, without a place: another directory. */
 	open_output();
@@ -218,18 +229,27 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 {
 	static unsigned char data[1];
 	struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY, .size = 1, .data = data };
-	struct ctrace_event event = {
-		.time_ns = 1, .component = "C", .component_size = 1, .pid = 1, .tid = 1, .item_count = 1, .items = &item
-	};
+	struct ctrace_event event = { .time_ns = 1,
+				      .component = "C",
+				      .component_size = 1,
+				      .pid = 1,
+				      .tid = 1,
+				      .item_count = 1,
+				      .items = &item };
 	struct ctrace_stream stream = { .id = 0 };
-	struct ctrace_batch batch = { .size = sizeof batch, .events = &event, .event_count = 1, .streams = &stream, .stream_count = 1 };
+	struct ctrace_batch batch = { .size = sizeof batch,
+				      .events = &event,
+				      .event_count = 1,
+				      .streams = &stream,
+				      .stream_count = 1 };
 
 	(void)state;
 	open_trcout(CT_WRITER_WRAP, 1 << 20, 0);
 	open_output();
 	for (uint32_t i = 0; i < 3; i++) {
 		ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
-		assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OUTPUT_ERROR);
+		assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch),
+				 CTRACE_OUTPUT_ERROR);
 	}
 	assert_int_equal(trcout.failing, ENOSPC);
 	assert_non_null(strstr(told, "CTR102E TRCOUT03 CANNOT BE WRITTEN"));
@@ -240,7 +260,8 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 	ct_trcout_emitter.close(output);
 }
 
-/* A link in the place of a segment goes nowhere, and another user's directory is not ours to write to. */
+/* A link in the place of a segment goes nowhere, and another user's directory is not ours to write
+ * to. */
 static void what_is_removed_is_in_the_directory(void **state)
 {
 	char target[600], link[600], file[600];

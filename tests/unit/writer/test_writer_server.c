@@ -1,5 +1,6 @@
 /*
- * test_writer_server.c - an external writer begins and ends: its name, its directory and its data sets are its alone.
+ * test_writer_server.c - an external writer begins and ends: its name, its directory and its data
+ * sets are its alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +8,10 @@
 
 static void there_is_one_of_a_name(void **state)
 {
-	struct ct_writer_options second = {
-		.procedure = &procedure, .run_directory = run_dir, .message = note, .stop_fd = &stop_pipe[0]
-	};
+	struct ct_writer_options second = { .procedure = &procedure,
+					    .run_directory = run_dir,
+					    .message = note,
+					    .stop_fd = &stop_pipe[0] };
 	int fd;
 
 	(void)state;

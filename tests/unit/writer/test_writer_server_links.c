@@ -1,7 +1,9 @@
 /*
- * test_writer_server_links.c - processes that an external writer takes in, asks for the end, and parts from.
+ * test_writer_server_links.c - processes that an external writer takes in, asks for the end, and
+ * parts from.
  *
- * The process is this one; its session is mapped a second time, as another process would.  The writer server has workers' locks, but no worker.
+ * The process is this one; its session is mapped a second time, as another process would.  The
+ * writer server has workers' locks, but no worker.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +25,9 @@ static void note(const char *text, void *user)
 	(void)snprintf(told, sizeof told, "%s", text);
 }
 
-static const struct ct_writer_options options = { .procedure = &procedure, .run_directory = run_dir, .message = note };
+static const struct ct_writer_options options = { .procedure = &procedure,
+						  .run_directory = run_dir,
+						  .message = note };
 
 static int setup(void **state)
 {
@@ -56,8 +60,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As a process says it: its number for the writer, the first of its destinations for it, and how many. */
-static enum ctrace_status connect_as(uint64_t number, uint64_t base, uint64_t count, uint32_t *out_count)
+/* As a process says it: its number for the writer, the first of its destinations for it, and how
+ * many. */
+static enum ctrace_status connect_as(uint64_t number, uint64_t base, uint64_t count,
+				     uint32_t *out_count)
 {
 	struct ct_message message;
 	struct ct_buf request;
@@ -115,12 +121,14 @@ static void what_no_process_would_say_is_refused(void **state)
 	assert_int_equal(connect_as(NUMBER, BASE, 1, &count), CTRACE_DAMAGED); /* no directory */
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		hand_in_directory();
-		assert_int_equal(connect_as(rows[i].number, rows[i].base, rows[i].count, &count), CTRACE_DAMAGED);
+		assert_int_equal(connect_as(rows[i].number, rows[i].base, rows[i].count, &count),
+				 CTRACE_DAMAGED);
 		assert_int_equal(writer_server->link_count, 0);
 	}
 	(void)take_in();
 	hand_in_directory();
-	assert_int_equal(connect_as(NUMBER + 1, BASE, 1, &count), CTRACE_DAMAGED); /* it is connected already */
+	/* it is connected already */
+	assert_int_equal(connect_as(NUMBER + 1, BASE, 1, &count), CTRACE_DAMAGED);
 	assert_int_equal(writer_server->link_count, 1);
 	assert_int_equal(count, 4711);
 }
@@ -185,14 +193,18 @@ static void processes_are_asked_and_then_pressed(void **state)
 
 	(void)state;
 	ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
-	assert_int_equal(ct_message_parse(caller.connection.out.data, caller.connection.out.size, &message, &size), CTRACE_OK);
+	assert_int_equal(ct_message_parse(caller.connection.out.data, caller.connection.out.size,
+					  &message, &size),
+			 CTRACE_OK);
 	assert_int_equal(message.verb, CT_VERB_WRITER_STOP);
 	assert_int_equal(size, caller.connection.out.size);
-	ct_writer_server_begin_end(writer_server, CT_RELEASE_NOW); /* the first word holds, and nobody is asked again */
+	/* the first word holds, and nobody is asked again */
+	ct_writer_server_begin_end(writer_server, CT_RELEASE_NOW);
 	assert_int_equal(writer_server->stop_release, CT_RELEASE_FLUSH);
 	assert_int_equal(size, caller.connection.out.size);
 	ct_writer_server_press_on(writer_server);
-	if (ct_clock_mono_ns() - writer_server->stop_ns < 1000000000u) /* this machine did not stand still meanwhile */
+	/* this machine did not stand still meanwhile */
+	if (ct_clock_mono_ns() - writer_server->stop_ns < 1000000000u)
 		assert_int_equal(link->release, CT_RELEASE_AS_WANTED);
 	writer_server->stop_ns -= 1100000000u; /* it does not answer for a second */
 	ct_writer_server_press_on(writer_server);
@@ -211,8 +223,10 @@ static void processes_are_asked_and_then_pressed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LINKS_TEST(what_no_process_would_say_is_refused),      LINKS_TEST(who_comes_at_the_end_is_not_taken_in),
-		LINKS_TEST(it_goes_when_every_worker_is_done_with_it), LINKS_TEST(who_truncates_its_files_is_parted_from),
+		LINKS_TEST(what_no_process_would_say_is_refused),
+		LINKS_TEST(who_comes_at_the_end_is_not_taken_in),
+		LINKS_TEST(it_goes_when_every_worker_is_done_with_it),
+		LINKS_TEST(who_truncates_its_files_is_parted_from),
 		LINKS_TEST(processes_are_asked_and_then_pressed),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * test_writer_server_serve.c - who is heard by an external writer when there are many, or nothing to hear them with.
+ * test_writer_server_serve.c - who is heard by an external writer when there are many, or nothing
+ * to hear them with.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +64,8 @@ static void without_a_descriptor_the_silent_one_makes_room(void **state)
 	few = limit;
 	few.rlim_cur = 1024; /* the writer server has the upper quarter of these */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	while (count < CT_COUNT(fillers) && (fillers[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+	while (count < CT_COUNT(fillers) &&
+	       (fillers[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		count++;
 	assert_true(count > 0 && count < CT_COUNT(fillers));
 	(void)close(fillers[--count]);

@@ -1,5 +1,6 @@
 /*
- * writer_server_fixture.h - an external writer that runs on a thread of the test, and what is said to it and heard from it at its socket.
+ * writer_server_fixture.h - an external writer that runs on a thread of the test, and what is said
+ * to it and heard from it at its socket.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,9 +37,11 @@ static UNUSED void be_ready(void *user)
 
 static UNUSED void *run(void *argument)
 {
-	struct ct_writer_options options = {
-		.procedure = &procedure, .run_directory = run_dir, .ready = be_ready, .message = note, .stop_fd = &stop_pipe[0]
-	};
+	struct ct_writer_options options = { .procedure = &procedure,
+					     .run_directory = run_dir,
+					     .ready = be_ready,
+					     .message = note,
+					     .stop_fd = &stop_pipe[0] };
 
 	(void)argument;
 	result = ct_writer_run(&options);
@@ -66,7 +69,8 @@ static UNUSED int setup(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		procedure.number[i] = 2 * i + 1;
 		procedure.trcout[i].primary = 1 << 20;
-		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path, "%s/data%u", room, i);
+		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path,
+			       "%s/data%u", room, i);
 	}
 	(void)snprintf(directory, sizeof directory, "%s/" CT_WRITER_DIRECTORY, run_dir);
 	told[0] = '\0';
@@ -141,7 +145,8 @@ static UNUSED bool hear(int fd)
 		size_t size;
 		ssize_t got;
 
-		while (ct_message_parse(answer.data + at, answer.size - at, &message, &size) == CTRACE_OK) {
+		while (ct_message_parse(answer.data + at, answer.size - at, &message, &size) ==
+		       CTRACE_OK) {
 			at += size;
 			more = (message.flags & CT_MESSAGE_MORE) != 0;
 			if (!more)

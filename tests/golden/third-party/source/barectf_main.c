@@ -1,5 +1,6 @@
 /*
- * barectf_main.c - a program that barectf traces, into 256-byte packets of the file that it is given: what tests/golden/third-party/make.sh runs.
+ * barectf_main.c - a program that barectf traces, into 256-byte packets of the file that it is
+ * given: what tests/golden/third-party/make.sh runs.
  *
  * Its clock is its own, so that the trace is always the same.
  *
@@ -46,22 +47,26 @@ static void trace_round(int i)
 	const char *const words[3] = { "one", "", "drei \xc3\xa4" };
 	const uint8_t odd[7] = { 1, 31, 2, 30, 3, 29, 4 };
 
-	barectf_trace_bits(&context, 5, (int8_t)(-30 + i), i & 1, (int16_t)(-2048 + i), (uint8_t)i, 0xFEDCBA9876543210u + (unsigned)i,
-			   (int16_t)(i * 30 - 60), -4294967296 + i);
+	barectf_trace_bits(&context, 5, (int8_t)(-30 + i), i & 1, (int16_t)(-2048 + i), (uint8_t)i,
+			   0xFEDCBA9876543210u + (unsigned)i, (int16_t)(i * 30 - 60),
+			   -4294967296 + i);
 	now += 1000 + (unsigned)i;
-	barectf_trace_numbers(&context, 2, 31, (int8_t)-i, 0x1122334455667788u * (unsigned)i, 1.25f * (float)i, -1e-3 * i,
-			      -9000000000000000000 + i);
+	barectf_trace_numbers(&context, 2, 31, (int8_t)-i, 0x1122334455667788u * (unsigned)i,
+			      1.25f * (float)i, -1e-3 * i, -9000000000000000000 + i);
 	now += 100000000; /* 27 bits go round every 134 ms */
-	barectf_trace_lists(&context, 1, 0, rows, (uint32_t)(i % 4), words, (uint32_t)(i + 1), odd, "tail");
+	barectf_trace_lists(&context, 1, 0, rows, (uint32_t)(i % 4), words, (uint32_t)(i + 1), odd,
+			    "tail");
 	now += 7;
-	barectf_trace_context(&context, 7, -64, "who", (uint16_t)(40 + i), "text with \"quotes\" and \n");
+	barectf_trace_context(&context, 7, -64, "who", (uint16_t)(40 + i),
+			      "text with \"quotes\" and \n");
 	barectf_trace_empty(&context, 0, 0);
 	now += 3;
 }
 
 int main(int argc, char **argv)
 {
-	struct barectf_platform_callbacks callbacks = { clock_value, is_full, open_packet, close_packet };
+	struct barectf_platform_callbacks callbacks = { clock_value, is_full, open_packet,
+							close_packet };
 
 	file = argc == 2 ? fopen(argv[1], "wb") : NULL;
 	if (file == NULL)

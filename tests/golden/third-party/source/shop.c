@@ -14,7 +14,8 @@
 
 static void work(int base)
 {
-	static const char *const names[] = { "Ada Lovelace", "", "Grace \"Amazing\" Hopper", "na\xc3\xafve\tcaf\xc3\xa9" };
+	static const char *const names[] = { "Ada Lovelace", "", "Grace \"Amazing\" Hopper",
+					     "na\xc3\xafve\tcaf\xc3\xa9" };
 	static const int states[] = { 1, 5, -1, 77 };
 
 	for (int i = 0; i < 4; i++) {

@@ -1,6 +1,6 @@
 /*
- * shop_points.h - trace points of every kind of field that LTTng knows: numbers of all sizes and both byte orders, text, floating point, an
- * enumeration with a range, arrays and sequences.
+ * shop_points.h - trace points of every kind of field that LTTng knows: numbers of all sizes and
+ * both byte orders, text, floating point, an enumeration with a range, arrays and sequences.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
