@@ -205,7 +205,7 @@ def measure(options):
 
 def write_json(path, raw, table, absent):
     machine = {"cpu": cpu_name(), "cpus": os.cpu_count(), "kernel": platform.release()}
-    lines = [dict(vars(row), filter result=row.filter_result) for row in table]
+    lines = [dict(vars(row), outcome=row.outcome) for row in table]
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"machine": machine, "absent": absent, "table": lines, "raw": raw}, file, indent=2)
         file.write("\n")

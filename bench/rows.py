@@ -1,4 +1,4 @@
-"""rows.py - the one table of the benchmarks: its rows, their limits, and the filter result.
+"""rows.py - the one table of the benchmarks: its rows, their limits, and the outcome.
 
 A row has a figure for each tracer, the ratio of ctrace's to another one of the same run, and a limit.  A ratio is made within a round,
 where both saw the same machine; the median of the rounds counts.  A figure that came with drops is refused: the row says how many
@@ -24,7 +24,7 @@ class Row:
     ratio_to: str = ""
     limit: float = None  # of the ratio where there is one, else of ctrace's figure
     is_least: bool = False  # the limit is a lower one
-    is_level_word: bool = False  # missing it fails the run: no other program on the machine can cause it
+    is_binding: bool = False  # missing it fails the run: no other program on the machine can cause it
     digits: int = 1
 
     @property
@@ -32,7 +32,7 @@ class Row:
         return any(self.drops.values())
 
     @property
-    def filter_result(self):
+    def outcome(self):
         judged = self.ratio if self.ratio_to else self.values.get("ctrace")
         if self.is_refused:
             return "REFUSED"
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def fails(self):
-        return self.is_refused or (self.is_level_word and self.filter_result == "MISSED")
+        return self.is_refused or (self.is_binding and self.outcome == "MISSED")
 
 
 # ---- rows of figures that were measured in rounds
@@ -60,7 +60,7 @@ class Spec:
     base: str = "direct"
     limit: float = None
     is_least: bool = False
-    is_level_word: bool = False
+    is_binding: bool = False
     digits: int = 1
     limits_value: bool = False  # not the ratio
 
@@ -70,7 +70,7 @@ def of_call(measure, title, base, limit=None, digits=1):
 
 
 def of_steps(measure, title, limit):
-    return Spec("Instructions", title, "", f"steps.{measure}", "instructions", "direct", limit, is_level_word=True, digits=0, limits_value=True)
+    return Spec("Instructions", title, "", f"steps.{measure}", "instructions", "direct", limit, is_binding=True, digits=0, limits_value=True)
 
 
 def of_sustained(workload, threads):
@@ -84,7 +84,7 @@ def of_sustained(workload, threads):
 
 def of_bytes(workload):
     title = f"{workload.upper()}: in the file"
-    return Spec("Back to back, until all is in the files", title, "bytes", f"sustain.{workload}.1", "bytes", "direct", 1.03, is_level_word=True, digits=2)
+    return Spec("Back to back, until all is in the files", title, "bytes", f"sustain.{workload}.1", "bytes", "direct", 1.03, is_binding=True, digits=2)
 
 
 def of_crowd(threads, limit):
@@ -138,7 +138,7 @@ def specs(threads, crowds):
         Spec("Text", "A, TEXTFILE", "lines/s", "text.a", "lines", "spdlog", 1, is_least=True, digits=0),
     ]
     rows += [of_crowd(count, None if count == 0 else 1.2 if count <= 500 else 1.5) for count in crowds]
-    rows.append(Spec("Many threads", f"{crowds[-1]:,} threads that traced once", "MiB", "memory", "mebibytes", "", 48, is_level_word=True))
+    rows.append(Spec("Many threads", f"{crowds[-1]:,} threads that traced once", "MiB", "memory", "mebibytes", "", 48, is_binding=True))
     return rows
 
 
@@ -156,7 +156,7 @@ def ratio_of(mine, other, key):
 
 def make_row(spec, results, titles):
     """results: by measurement and tracer, the runs in the order of the rounds."""
-    row = Row(spec.group, spec.title, spec.unit, limit=spec.limit, is_least=spec.is_least, is_level_word=spec.is_level_word, digits=spec.digits)
+    row = Row(spec.group, spec.title, spec.unit, limit=spec.limit, is_least=spec.is_least, is_binding=spec.is_binding, digits=spec.digits)
     runs = results.get(spec.measure, {})
     for column in COLUMNS:
         source = runs.get(column) or (runs.get("floor") if column == "direct" else None)
@@ -219,8 +219,8 @@ REPORT_MEBIBYTES = 60
 SEEK_READ_MEBIBYTES = 64
 
 
-def single(group, title, unit, value, limit=None, is_level_word=False, digits=1):
-    return Row(group, title, unit, {"ctrace": value}, limit=limit, is_level_word=is_level_word, digits=digits)
+def single(group, title, unit, value, limit=None, is_binding=False, digits=1):
+    return Row(group, title, unit, {"ctrace": value}, limit=limit, is_binding=is_binding, digits=digits)
 
 
 def growth_rows(growth):
@@ -327,7 +327,7 @@ def read_rows(read):
         rows.append(Row(group, "to text, beside babeltrace2", "s", values, {}, ratio, "babeltrace2", limit, digits=3))
     growth = cases["four"]["mebibytes"] / cases["text"]["mebibytes"]
     values = {"ctrace": cases["four"]["mebibytes"]}
-    rows.append(Row(group, "memory for four times as many", "MiB", values, {}, growth, "that for once", READ_GROWTH, is_level_word=True))
+    rows.append(Row(group, "memory for four times as many", "MiB", values, {}, growth, "that for once", READ_GROWTH, is_binding=True))
     rows.append(single(group, "size of the report page", "MiB", cases["report"]["page_mebibytes"], REPORT_MEBIBYTES, True, 2))
     if cases["seek"]["read"] is not None:
         what = f"from a time on in {cases['seek']['bytes'] / 1e9:.1f} GB: read"
@@ -354,7 +354,7 @@ def line_of(row):
         ratio += f" {row.ratio_to}"
     limit = "" if row.limit is None else ("at least " if row.is_least else "") + f"{row.limit:g}" + (" x" if row.ratio_to else "")
     cells = "".join(f"{cell(row, column):>{CELL}}" for column in COLUMNS)
-    return f"  {row.title:{WIDTH}}{row.unit:8}{cells}   {ratio:24}{limit:14}{row.filter_result}".rstrip()
+    return f"  {row.title:{WIDTH}}{row.unit:8}{cells}   {ratio:24}{limit:14}{row.outcome}".rstrip()
 
 
 def print_table(rows, absent, out):

@@ -221,7 +221,7 @@ static bool print_json(const struct addition *addition)
 					  ct_json_number(addition->counts.events));
 		(void)json_object_set_new(document, "good_events",
 					  ct_json_number(addition->counts.good_events));
-		(void)json_object_set_new(document, "diagnostics",
+		(void)json_object_set_new(document, "errors",
 					  ct_json_number(addition->counts.diagnostics));
 		(void)json_object_set_new(document, "unread",
 					  ct_json_number(addition->counts.unread));

@@ -505,7 +505,7 @@ static json_t *json_found(const struct diagnostic *found)
 
 	json_object_set_new(object, "line", json_integer((json_int_t)found->place.line));
 	json_object_set_new(object, "column", json_integer((json_int_t)found->place.column));
-	json_object_set_new(object, "kind", json_string(found->is_note ? "note" : "diagnostic"));
+	json_object_set_new(object, "kind", json_string(found->is_note ? "note" : "error"));
 	json_object_set_new(object, "message", ct_json_string(found->message));
 	if (!found->is_note)
 		json_object_set_new(object, "expected", ct_json_string(found->expected));
@@ -525,7 +525,7 @@ static void print_json(struct check *check)
 		json_array_append_new(diagnostics, json_found(&check->found[i]));
 	ct_config_each_setting(&check->target, add_setting, settings);
 	json_object_set_new(object, "path", ct_json_string(check->path));
-	json_object_set_new(object, "diagnostics", json_integer((json_int_t)check->diagnostics));
+	json_object_set_new(object, "errors", json_integer((json_int_t)check->diagnostics));
 	json_object_set_new(object, "diagnostics", diagnostics);
 	json_object_set_new(object, "settings", settings);
 	dump_json(check, object);

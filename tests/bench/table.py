@@ -41,7 +41,7 @@ def bench(*options, path=os.environ["PATH"]):
 
 
 def row_of(figures, title):
-    return next((row for row in figures.get("table", []) if row["title"] == title), {"values": {}, "drops": {}, "filter result": None})
+    return next((row for row in figures.get("table", []) if row["title"] == title), {"values": {}, "drops": {}, "outcome": None})
 
 
 # Everything, ctrace and the baseline.
@@ -66,7 +66,7 @@ test.same("a figure with drops makes the status 1", done.returncode, 1)
 for title in ("A, 1 thread: wall", "B, 1 thread: processors", "A: in the file"):
     row = row_of(figures, title)
     test.check(f"{title}: the drops in place of the figure, no ratio, refused",
-               row["drops"].get("ctrace") and "ctrace" not in row["values"] and row["ratio"] is None and row["filter result"] == "REFUSED", row)
+               row["drops"].get("ctrace") and "ctrace" not in row["values"] and row["ratio"] is None and row["outcome"] == "REFUSED", row)
     line = next((line for line in done.stdout.splitlines() if line.startswith(f"  {title} ")), "")
     test.check(f"{title}: the line says so", "drops: " in line and line.endswith("REFUSED"), line)
     test.check(f"{title}: the baseline, which dropped nothing, has its figure", row["values"].get("direct"), row)

@@ -3,7 +3,7 @@ libraries, and the law that is checked.
 
 The law: what a process emitted was delivered, waits, or was lost by a reason that is counted.
 check_law() reads a destination by its configured name, as a person would, after `ctrace
-recover`.  No event may be there twice, none torn, the thread buffers must be in order, and what is there
+recover`.  No event may be there twice, none torn, the thread_buffers must be in order, and what is there
 and what the destination's own count of losses says must be what was traced.
 
 CTRACE_BUILD names the build that is tried; subjects that it does not have are compiled against
@@ -80,7 +80,7 @@ def library(name):
 # ---- what a subject leaves ----
 
 class Tally:
-    THREAD BUFFERS = 64
+    THREAD_BUFFERS = 64
 
     def __init__(self, path):
         size = 2 * self.THREAD_BUFFERS + 5 + 16 + 16
@@ -92,7 +92,7 @@ class Tally:
 
 
 class Output:
-    """A destination's content by its configured name: thread buffers, torn lines, and how many losses it
+    """A destination's content by its configured name: thread_buffers, torn lines, and how many losses it
     tells of."""
 
     def __init__(self):
@@ -105,9 +105,9 @@ class Output:
             if words[0] == 'torn':
                 self.torn = int(words[1])
             else:
-                thread buffer = dict(zip(words[2::2], map(int, words[3::2])))
-                self.thread_buffers[int(words[1])] = thread buffer
-                self.counts[int(words[1])] = thread buffer['distinct']
+                thread_buffer = dict(zip(words[2::2], map(int, words[3::2])))
+                self.thread_buffers[int(words[1])] = thread_buffer
+                self.counts[int(words[1])] = thread_buffer['distinct']
         self.messages += result.stderr.decode().splitlines()[:3]
 
 
@@ -166,7 +166,7 @@ class Room:
         names.update(more)
         return names
 
-    def start(self, *command, preload=(), limits=(), user=None, program='thread buffers', **environment):
+    def start(self, *command, preload=(), limits=(), user=None, program='thread_buffers', **environment):
         """limits: (resource, value) pairs, set in the child with every signal at its default."""
         def prepare():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -258,33 +258,33 @@ class Room:
     def outputs(self):
         return ([('binfile', self.read_binary())] if self.binary else []) + ([('textfile', self.read_text())] if self.text else [])
 
-    def diagnostics(self, thread buffers=None, lossless=True, killed=False, unordered=(), slack=0, private=False, alone=False, others=0, recover=True, outputs=None):
+    def diagnostics(self, thread_buffers=None, lossless=True, killed=False, unordered=(), slack=0, private=False, alone=False, others=0, recover=True, outputs=None):
         """What breaks the law after a recovery, as a list of sentences.  others: events that
-        were traced without a thread buffer.  slack: events of a thread buffer whose call a kill cut off, when a
-        later run went on with the thread buffer. alone: nothing but the thread buffers' events was emitted, and
+        were traced without a thread_buffer.  slack: events of a thread_buffer whose call a kill cut off, when a
+        later run went on with the thread_buffer. alone: nothing but the thread_buffers' events was emitted, and
         by this process; fewer than calls when its settings were not read. private: no run
         directory could be used; what waited at the end is gone with the process, and stands in
         its statistics."""
         tally, wrong = self.tally(), []
         if recover and self.recover():
             wrong.append(self.recover())
-        used = [i for i in range(64) if tally.begun[i] and (thread buffers is None or i in thread buffers)]
+        used = [i for i in range(64) if tally.begun[i] and (thread_buffers is None or i in thread_buffers)]
         for name, output in (outputs() if outputs else self.outputs()):
             wrong += [f'{name}: {m}' for m in output.messages]
             if output.torn:
                 wrong.append(f'{name}: {output.torn} torn')
             present = returned = begun = 0
             for i in used:
-                thread buffer = output.thread_buffers.get(i, dict.fromkeys(('count', 'distinct', 'first', 'last', 'disorder'), 0))
-                if thread buffer['count'] != thread buffer['distinct']:
-                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["count"] - thread buffer["distinct"]} events twice')
-                elif thread buffer['disorder'] and i not in unordered:
-                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["disorder"]} out of order')
-                if thread buffer['last'] > tally.begun[i]:
-                    wrong.append(f'{name}: thread buffer {i}: number {thread buffer["last"]} was never traced')
-                if lossless and not tally.returned[i] - slack <= thread buffer['distinct'] <= tally.begun[i]:
-                    wrong.append(f'{name}: thread buffer {i}: {thread buffer["distinct"]} of {tally.returned[i]}')
-                present += thread buffer['distinct']
+                thread_buffer = output.thread_buffers.get(i, dict.fromkeys(('count', 'distinct', 'first', 'last', 'disorder'), 0))
+                if thread_buffer['count'] != thread_buffer['distinct']:
+                    wrong.append(f'{name}: thread_buffer {i}: {thread_buffer["count"] - thread_buffer["distinct"]} events twice')
+                elif thread_buffer['disorder'] and i not in unordered:
+                    wrong.append(f'{name}: thread_buffer {i}: {thread_buffer["disorder"]} out of order')
+                if thread_buffer['last'] > tally.begun[i]:
+                    wrong.append(f'{name}: thread_buffer {i}: number {thread_buffer["last"]} was never traced')
+                if lossless and not tally.returned[i] - slack <= thread_buffer['distinct'] <= tally.begun[i]:
+                    wrong.append(f'{name}: thread_buffer {i}: {thread_buffer["distinct"]} of {tally.returned[i]}')
+                present += thread_buffer['distinct']
                 returned += tally.returned[i]
                 begun += tally.begun[i]
             # An output that never came to be cannot tell of its losses; the process's own
@@ -328,7 +328,7 @@ class Battery:
     def __init__(self, name):
         self.name, self.count, self.bad = name, 0, 0
         try:
-            for program in ('decode', 'thread buffers', 'step'):
+            for program in ('decode', 'thread_buffers', 'step'):
                 subject(program)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f'Bail out! the subjects cannot be built: {error}')

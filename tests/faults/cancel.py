@@ -15,7 +15,7 @@ def run(*command, lossless=True, **config):
         ended = room.run(*command, seconds=20)
         if ended:
             return 1, [ended + f' at {room.tally().note[0]}']
-        return 1, room.diagnostics(lossless=lossless, unordered=(1,), thread buffers=None if lossless else ())
+        return 1, room.diagnostics(lossless=lossless, unordered=(1,), thread_buffers=None if lossless else ())
 
 
 report.trial('pending at the first event of a thread', run, 'cancel', f'rounds={form(3, 50)}', pid=True, text=False)
@@ -24,11 +24,11 @@ report.trial('pending at each command', run, 'cancel_commands', pid=True, text=F
 
 
 def asynchronous():
-    """An event that was being traced when its thread was cancelled may be missing: the thread buffer of
+    """An event that was being traced when its thread was cancelled may be missing: the thread_buffer of
     the victims is not counted."""
     with Room(text=False, pid=True) as room:
         ended = room.run('cancel_async', f'rounds={form(50, 1000)}', seconds=20)
-        return form(50, 1000), [ended] if ended else room.diagnostics(unordered=(1,), thread buffers=(3, 4, 5))
+        return form(50, 1000), [ended] if ended else room.diagnostics(unordered=(1,), thread_buffers=(3, 4, 5))
 
 
 report.trial('asynchronous, inside trace calls', asynchronous)

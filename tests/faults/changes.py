@@ -24,7 +24,7 @@ def drop(emitter):
 
 
 def clock(every, seconds, emitter):
-    """In each thread buffer the order is that of the calls, whatever the clock does; the trace says that
+    """In each thread_buffer the order is that of the calls, whatever the clock does; the trace says that
     it stepped."""
     with Room(text=emitter == 'textfile', binary=emitter == 'binfile') as room:
         ended = room.run('trickle' if every < 100 else 'burst', f'events={form(300, 3000) if every < 100 else 60000}', preload=['clockshift'],

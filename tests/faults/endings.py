@@ -55,7 +55,7 @@ def at_every_write(options, command):
 
 def next_run(room):
     """What a kill left does not poison the name: the next run's events are found by it."""
-    room.run('burst', 'events=50', 'thread buffer=9')
+    room.run('burst', 'events=50', 'thread_buffer=9')
     return [f'{name}: {output.counts.get(9, 0)} of 50 of the next run by the configured name'
             for name, output in room.outputs() if output.counts.get(9, 0) != 50]
 
@@ -171,7 +171,7 @@ for emitter in ('BINFILE', 'TEXTFILE'):
 
 def restart(how, options):
     """FILE without $(PID): killed, and started again with the same name.  Every run goes on
-    with the thread buffers of the one before."""
+    with the thread_buffers of the one before."""
     with Room(**options) as room:
         wrong = []
         for run in range(form(2, 10)):

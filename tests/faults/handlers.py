@@ -10,12 +10,12 @@ from battery import Room, form
 report = battery.Battery('handlers')
 
 
-def run(*command, lossless=True, thread buffers=None, unordered=(2,), **config):
+def run(*command, lossless=True, thread_buffers=None, unordered=(2,), **config):
     with Room(**config) as room:
         ended = room.run(*command, seconds=20 if not battery.LONG else 300)
         if ended:
             return 1, [f'{ended} at {room.tally().note[0]}']
-        wrong = room.diagnostics(lossless=lossless, thread buffers=thread buffers, unordered=unordered)
+        wrong = room.diagnostics(lossless=lossless, thread_buffers=thread_buffers, unordered=unordered)
         return max(1, room.tally().begun[2]), wrong
 
 

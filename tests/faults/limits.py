@@ -57,7 +57,7 @@ def asid_locked():
         with open(room.at('run/asid'), 'a', encoding='ascii') as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             ended = room.run('burst', f'events={EVENTS}', seconds=20)
-        return 1, [ended] if ended else room.diagnostics(thread buffers=())
+        return 1, [ended] if ended else room.diagnostics(thread_buffers=())
 
 
 for kilobytes in form((64, 300, 600, 1000), (16, 64, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000)):

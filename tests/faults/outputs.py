@@ -42,7 +42,7 @@ def one_component_alone(failing):
               f'mftrace.dest.second = ({failing})\n') as room:
         ended = room.run('two', f'events={EVENTS // 2}', 'flush_ms=2000', 'end=2')
         room.recover()
-        return 1, [ended] if ended else room.diagnostics(thread buffers=(1,), killed=True, recover=False)
+        return 1, [ended] if ended else room.diagnostics(thread_buffers=(1,), killed=True, recover=False)
 
 
 def orphans_leave(room, count, shared):
@@ -129,7 +129,7 @@ def module(what):
         wrong += [ended] if ended else []
         if what == 'hang' and not wrong and not re.search('cut.?off|does not (return|answer)', shown, re.IGNORECASE):
             wrong.append('`ctrace list` does not say which destination is cut off')
-        return 1, wrong + room.diagnostics(killed=True, recover=False, thread buffers=(1,))
+        return 1, wrong + room.diagnostics(killed=True, recover=False, thread_buffers=(1,))
 
 
 def ready(process, seconds=30):

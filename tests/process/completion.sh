@@ -157,11 +157,11 @@ check 'what parmlib does' is 'ctrace parmlib ' check print
 check 'members' has 'ctrace parmlib check CT' CTIKVS00
 check 'files' is 'ctrace config check directory/o' directory/ours.cfg directory/other.txt
 check 'a file to reload' is 'ctrace reload directory/ou' directory/ours.cfg
-check 'directories' is 'ctrace recover fo' directory
+check 'directories' is 'ctrace recover di' directory
 check 'traces: processes' has 'ctrace show ' "$pid" directory
 check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" directory || exit; done'
 check 'traces to compare: files' has 'ctrace diff directory ' directory
-check 'a directory to repair into' is 'ctrace repair directory --output=fo' directory
+check 'a directory to repair into' is 'ctrace repair directory --output=di' directory
 check 'what catalog does' is 'ctrace catalog ' check header copybook doc import draft
 check 'a catalogue' is 'ctrace catalog check directory/o' directory/ours.cfg directory/other.txt
 check 'a catalogue as the value of an option' is 'ctrace show --catalog=directory/ou' directory/ours.cfg

@@ -77,7 +77,7 @@ import json
 document = json.load(open('out'))
 assert document['problems'] == ['configuration'] and document['end'] == {'status': 0}, document
 configuration = document['processes'][0]['configuration']
-assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_diagnostic'] == 2, configuration
+assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_error'] == 2, configuration
 EOF
 check 'JSON' $?
 [ -z "$(find /tmp -maxdepth 1 -name 'ctrace-doctor.*' -user "$(id -u)" -newer good.cfg 2>/dev/null)" ]
@@ -106,7 +106,7 @@ ctrace doctor "$pid" >out 2>err
 check 'a process that runs' $?
 ctrace list >out 2>err && in_out '^    configuration /.*/bad.cfg: 1 line not understood, line 2$'
 check 'list' $?
-ctrace list --json >out 2>err && python3 -c 'import json; c = json.load(open("out"))["configuration"]; assert (c["errors"], c["first_diagnostic"], c["read"], c["error"]) == (1, 2, True, None), c'
+ctrace list --json >out 2>err && python3 -c 'import json; c = json.load(open("out"))["configuration"]; assert (c["errors"], c["first_error"], c["read"], c["error"]) == (1, 2, True, None), c'
 check 'list --json' $?
 ctrace stats >out 2>err && in_out '^    configuration: /.*/bad.cfg: 1 line not understood, line 2$'
 check 'stats' $?

@@ -77,7 +77,7 @@ run property "mftrace.emitter.binfile#catalog = $PWD/app.yaml"
 view property >viewed
 check 'the property CATALOG' has viewed 'MY.APP:STEP {'
 mkdir directory && cp app.yaml directory/
-MFTRACE_ANNOTATIONS=$PWD/directory process directory
+MFTRACE_ANNOTATIONS=$PWD/directory run directory
 view directory >viewed
 check 'MFTRACE_ANNOTATIONS' has viewed 'MY.APP:STEP {'
 CTRACE_CATALOG=/nowhere run both "mftrace.emitter.binfile#catalog = $PWD/directory:/nowhere"

@@ -45,7 +45,7 @@ says() {
 	like "$out" "$2" && is "$status" "$1" && is "$err" ''
 }
 # STATUS ERR
-diagnoses() {
+reports() {
 	like "$err" "$2" && is "$status" "$1" && is "$out" ''
 }
 # NAME ORDER ANSWER

@@ -42,7 +42,7 @@ check 'every event' is "$(about page.html 'about["counts"]["events"]')" "$events
 check 'names from the catalogue' is "$(about page.html 'sorted(t["mnemonic"] for t in about["types"])')" \
 	"['ATTACK', 'CUSTOMER', 'ORDER', 'ORDEREND', 'QUERY', 'REFUSED', 'ROWS', 'SLOW']"
 check 'layouts of records' is "$(about page.html '[f[0] for f in about["fields"]][:3]')" "['CUSTOMER-RECORD', 'CUST-NAME', 'CUST-CLASS']"
-check 'the process' is "$(about page.html '[(o["program"], o["jobname"]) for o in about["source processes"]]')" "[('report_subject', 'REPORT_S')]"
+check 'the process' is "$(about page.html '[(o["program"], o["jobname"]) for o in about["origins"]]')" "[('report_subject', 'REPORT_S')]"
 check 'what was named' is "$(about page.html 'about["paths"]')" "['shop']"
 check 'one document' is "$(grep -c '</html>' page.html)" 1
 check 'no text of the trace stands in it as it is' is "$(grep -c 'alert(' page.html)" 0

@@ -325,7 +325,7 @@ static long consumer_thread_switches(void)
 		while (fgets(line, sizeof line, file) != NULL) {
 			long count;
 
-			is_consumer_thread |= strstr(line, "Name:\tctrace-consumer thread") != NULL;
+			is_consumer_thread |= strstr(line, "Name:\tctrace-consumer") != NULL;
 			if (is_consumer_thread &&
 			    sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1)
 				switches = (switches < 0 ? 0 : switches) + count;

@@ -214,7 +214,7 @@ static bool is_ours(const char *tid)
 	REQUIRE(file != NULL);
 	REQUIRE(fgets(name, sizeof name, file) != NULL);
 	(void)fclose(file);
-	return strcmp(name, "ctrace-consumer thread\n") == 0 ||
+	return strcmp(name, "ctrace-consumer\n") == 0 ||
 	       strcmp(name, "ctrace-control\n") == 0;
 }
 

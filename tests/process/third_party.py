@@ -2,7 +2,7 @@
 """Traces of other tracers: each value that ctrace show reads is the one that babeltrace2 reads, and each time, to the nanosecond
 where babeltrace2 is so exact.
 
-Of tests/golden/third-party: what LTTng and barectf wrote, and what odd.py writes that they rarely do.  And of ctrace's own traces, read as if
+Of tests/golden/third_party: what LTTng and barectf wrote, and what odd.py writes that they rarely do.  And of ctrace's own traces, read as if
 somebody else had written them: so the decoder of third-party traces is proved against our writer too.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
 
 SOURCE, BUILD = os.environ['CTRACE_SOURCE'], os.environ['CTRACE_BUILD']
-GOLDEN = os.path.join(SOURCE, 'tests/golden/third-party')
+GOLDEN = os.path.join(SOURCE, 'tests/golden/third_party')
 DOUBLE_NS = 1  # babeltrace2 counts the ticks of other clocks than of 1 GHz in doubles
 CLOCK_NS = 1000  # between what the metadata of a trace of ours say of its clock, and what its packets say
 checks = tap.Tap(is_live=True)
@@ -165,7 +165,7 @@ texts = {}
 
 def compare_fields(ours, event):
 	"""Each item is a field, each field an item: but for lengths, which the items have themselves, and who the event is of."""
-	errors = []
+	diagnostics = []
 	items = {}
 	for item in ours['data']:
 		items.setdefault(item['name'], []).append(item)
@@ -189,15 +189,15 @@ def compare_fields(ours, event):
 			else:
 				right = value[0] == 'number' and is_length(path, event[scope])
 			if not right:
-				errors.append(f'{event["name"]} {path}: {value}, not in {ours}')
+				diagnostics.append(f'{event["name"]} {path}: {value}, not in {ours}')
 			if value[0] == 'text':
 				last.add(value[1])
 			if value[0] == 'enum' and items.get(path + '.label'):
 				label = items[path + '.label'].pop(0)['value']
 				if label not in value[1][1]:
-					errors.append(f'{path}: label {label}, not of {value}')
+					diagnostics.append(f'{path}: label {label}, not of {value}')
 	left = [name for name, rest in items.items() if rest]
-	return errors + ([f'{event["name"]}: items that babeltrace2 has not: {left}'] if left else [])
+	return diagnostics + ([f'{event["name"]}: items that babeltrace2 has not: {left}'] if left else [])
 
 
 def is_length(path, fields):
@@ -219,14 +219,14 @@ def compare(what, directory, tracer, slack_ns=0):
 	theirs = view(directory)
 	check(f'{what}: as many events', [] if len(ours) == len(theirs) > 0 else [f'{len(ours)}, not {len(theirs)}: {err}'])
 	check(f'{what}: at the same times', [(a['time_ns'], b['time']) for a, b in zip(ours, theirs) if abs(a['time_ns'] - b['time']) > slack_ns])
-	errors = []
+	diagnostics = []
 	for a, b in zip(ours, theirs):
 		component, rest = split(b['name'], tracer)
 		if a['component'] != component or (str(a['event']) if rest.isdigit() else a.get('mnemonic')) != rest:
-			errors.append(f'{a["component"]} {a.get("mnemonic")}, not {b["name"]}')
+			diagnostics.append(f'{a["component"]} {a.get("mnemonic")}, not {b["name"]}')
 		if b['loglevel'] is not None and 'level' not in b['stream.event.context'] and a['level'] != LEVELS[b['loglevel']]:
-			errors.append(f'{a["level"]}, not {b["loglevel"]}')
-	check(f'{what}: of the same names and levels', errors)
+			diagnostics.append(f'{a["level"]}, not {b["loglevel"]}')
+	check(f'{what}: of the same names and levels', diagnostics)
 	check(f'{what}: with the same values', [m for a, b in zip(ours, theirs) for m in compare_fields(a, b)])
 	return ours, err
 

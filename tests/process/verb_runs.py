@@ -183,7 +183,7 @@ def prepare():
     shutil.copytree('stock/trace', 'stock/packed')
     subprocess.run(['zstd', '-q', '--rm', *glob.glob('stock/packed/stream.*')], check=True)
     for name in 'lttng-lost', 'barectf':
-        shutil.copytree(os.path.join(os.environ['CTRACE_SOURCE'], 'tests/golden/third-party', name), os.path.join('stock', name))
+        shutil.copytree(os.path.join(os.environ['CTRACE_SOURCE'], 'tests/golden/third_party', name), os.path.join('stock', name))
     shutil.copytree('stock/trace', 'stock/damaged')
     with open('stock/damaged/stream.0', 'r+b') as file:
         file.seek(700)
@@ -334,15 +334,15 @@ def sweep(plans, subject, number=0):
             good, faults = make_faults(case, room)
             rooms.put(room)
             results = [(label, pool.submit(one, case, environment)) for label, environment in faults]
-            errors = [f'{label}: {error}' for label, result in results if (error := judge(result.result(), good)) is not None]
+            diagnostics = [f'{label}: {diagnostic}' for label, result in results if (diagnostic := judge(result.result(), good)) is not None]
             runs += len(results)
-            bad += bool(errors)
-            print(f'{"not ok" if errors else "ok"} {number} - {case.name}: {len(results)} runs', flush=True)
+            bad += bool(diagnostics)
+            print(f'{"not ok" if diagnostics else "ok"} {number} - {case.name}: {len(results)} runs', flush=True)
             print(f'#   {time.monotonic() - started:.1f} s', flush=True)
-            for error in errors if os.environ.get('ALL') else errors[:8]:
-                print('#   ' + error.replace('\n', ' | '))
-            if len(errors) > 8:
-                print(f'#   and {len(errors) - 8} more')
+            for diagnostic in diagnostics if os.environ.get('ALL') else diagnostics[:8]:
+                print('#   ' + diagnostic.replace('\n', ' | '))
+            if len(diagnostics) > 8:
+                print(f'#   and {len(diagnostics) - 8} more')
     print(f'1..{number}')
     print(f'# {runs} runs')
     return bad

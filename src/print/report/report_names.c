@@ -11,7 +11,7 @@
  * "arguments": [{"name", "description", "print", ...}]}] "named":      [{"mnemonic", "items":
  * [name, ...]}]              what a trace itself says "encodings":  {"ebcdic-037": its 256
  * characters, ...} "classes":    [[component, event id, level, type or -1, named or -1], ...]
- *     "source processes":    [{"path", "host", "program", "jobname", "pid", "asid",
+ *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid",
  * "is_third_party"}] "threads":    [[source process, process id, thread id], ...]
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -320,6 +320,6 @@ bool ct_report_names_put(const struct ct_report_names *names, json_t *object)
 	       json_object_set(object, "types", names->type_list) == 0 &&
 	       json_object_set(object, "named", names->named_list) == 0 &&
 	       json_object_set(object, "threads", names->thread_list) == 0 &&
-	       json_object_set(object, "source processes", names->source_process_list) == 0 &&
+	       json_object_set(object, "origins", names->source_process_list) == 0 &&
 	       json_object_set_new(object, "encodings", pack_encodings()) == 0;
 }

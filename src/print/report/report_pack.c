@@ -258,7 +258,7 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 		ct_json_string(note->message), "path", ct_json_string(note->path), "offset",
 		(json_int_t)note->offset, "bytes", (json_int_t)note->bytes, "events",
 		(json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
-		pack_time(note->to_ns), "source process",
+		pack_time(note->to_ns), "origin",
 		source_process == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)source_process);
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }

@@ -125,8 +125,8 @@ json_t *ct_list_json_config(const struct ct_session *session)
 			    config->error != 0
 				    ? json_string(ct_config_unread((int)config->error, unread))
 				    : json_null());
-	json_object_set_new(object, "diagnostics", json_integer(config->diagnostics));
-	json_object_set_new(object, "first_diagnostic",
+	json_object_set_new(object, "errors", json_integer(config->diagnostics));
+	json_object_set_new(object, "first_error",
 			    config->diagnostics != 0 ? json_integer(config->first_diagnostic)
 						     : json_null());
 	json_object_set_new(object, "other_program_line",

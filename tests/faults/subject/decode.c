@@ -84,7 +84,7 @@ int main(void)
 	}
 	for (unsigned i = 0; i < THREAD_BUFFERS; i++)
 		if (thread_buffers[i].count != 0)
-			(void)printf("thread buffer %u count %" PRIu64 " distinct %" PRIu64
+			(void)printf("thread_buffer %u count %" PRIu64 " distinct %" PRIu64
 				     " first %" PRIu64 " last %" PRIu64 " disorder %" PRIu64 "\n",
 				     i, thread_buffers[i].count, thread_buffers[i].distinct,
 				     thread_buffers[i].first, thread_buffers[i].last,

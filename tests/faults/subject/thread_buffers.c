@@ -178,7 +178,7 @@ static int mode_burst(void)
 	long threads = option("threads", 1);
 
 	if (threads == 1) {
-		thread_buffer_burst((unsigned)option("thread buffer", 1), option("events", 1000));
+		thread_buffer_burst((unsigned)option("thread_buffer", 1), option("events", 1000));
 		return subject_end();
 	}
 	for (long i = 0; i < threads; i++)

@@ -49,8 +49,8 @@ static int run_tool(int argc, char **argv)
 	for (int i = 3; i < argc; i++) {
 		if (strncmp(argv[i], "record=", 7) == 0)
 			options.record = argv[i] + 7;
-		else if (strncmp(argv[i], "directories=", 8) == 0)
-			options.directories = argv[i] + 8;
+		else if (strncmp(argv[i], "directories=", 12) == 0)
+			options.directories = argv[i] + 12;
 		else if (strcmp(argv[i], "slide") == 0)
 			options.is_sliding = true;
 		else if (!ct_dialect_parse(argv[i], strlen(argv[i]), &options.dialect) &&

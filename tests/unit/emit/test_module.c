@@ -201,11 +201,11 @@ static void files_and_directories_of_others(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip(); /* only root can give files away */
-	build("owner", "third-party", "THIRD_PARTY", GOOD);
+	build("owner", "third_party", "THIRD_PARTY", GOOD);
 	search_in("owner");
-	run("chown 65534 '%s/owner/third-party.so'", top);
+	run("chown 65534 '%s/owner/third_party.so'", top);
 	assert_null(ct_module_find("THIRD_PARTY", NULL));
-	run("chown 0 '%s/owner/third-party.so' && chown 65534 '%s/owner'", top, top);
+	run("chown 0 '%s/owner/third_party.so' && chown 65534 '%s/owner'", top, top);
 	assert_null(ct_module_find("THIRD_PARTY", NULL));
 	run("chown 0 '%s/owner'", top);
 	assert_non_null(ct_module_find("THIRD_PARTY", NULL));

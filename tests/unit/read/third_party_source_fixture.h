@@ -17,7 +17,7 @@
 #define HEAD \
 	"typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32; trace { byte_order = le; };"
 
-/* A file of tests/golden/third-party/, into the test's directory. */
+/* A file of tests/golden/third_party/, into the test's directory. */
 static UNUSED void copy(const char *trace, const char *name)
 {
 	struct ct_buf bytes = { 0 };

@@ -152,7 +152,7 @@ static void a_thread_is_of_its_process(void **state)
 	assert_int_equal(ct_report_source_process(*state, &other), 1);
 	assert_put(*state, "threads", "[[0,77,78],[0,77,79],[1,77,78]]");
 	assert_put(
-		*state, "source processes",
+		*state, "origins",
 		"[{\"path\":\"/tmp/app.ctb\",\"host\":\"asterix\",\"program\":\"app\",\"jobname\":\"APPJOB\",\"pid\":77,\"asid\":42,\"is_third_party\":false},"
 		"{\"path\":\"\",\"host\":\"\",\"program\":\"\",\"jobname\":\"\",\"pid\":0,\"asid\":0,\"is_third_party\":true}]");
 }

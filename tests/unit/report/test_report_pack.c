@@ -221,7 +221,7 @@ static void what_is_no_column_is_described(void **state)
 	assert_string_equal(json_string_value(json_object_get(found, "kind")), "lost");
 	assert_string_equal(json_string_value(json_object_get(found, "to_ns")),
 			    "1769868747993000001");
-	assert_int_equal(json_integer_value(json_object_get(found, "source process")), 0);
+	assert_int_equal(json_integer_value(json_object_get(found, "origin")), 0);
 	json_decref(json);
 	/* once more: it is not used up */
 	json = ct_report_describe(report, &totals);

@@ -10,28 +10,28 @@
 
 /* ---- a module whose write() returns when the test lets it ---- */
 
-static uint32_t level_word; /* 0 closed and nobody there, 1 somebody is in write(), 2 open */
+static uint32_t gate; /* 0 closed and nobody there, 1 somebody is in write(), 2 open */
 
-static void wait_at_level_word(void)
+static void wait_at_gate(void)
 {
-	if (__atomic_load_n(&level_word, __ATOMIC_SEQ_CST) == 0) {
-		__atomic_store_n(&level_word, 1, __ATOMIC_SEQ_CST);
-		ct_os_wake(&level_word);
+	if (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 0) {
+		__atomic_store_n(&gate, 1, __ATOMIC_SEQ_CST);
+		ct_os_wake(&gate);
 	}
-	while (__atomic_load_n(&level_word, __ATOMIC_SEQ_CST) == 1)
-		ct_os_wait(&level_word, 1, UINT64_MAX);
+	while (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 1)
+		ct_os_wait(&gate, 1, UINT64_MAX);
 }
 
 static void wait_until_it_hangs(void)
 {
-	while (__atomic_load_n(&level_word, __ATOMIC_SEQ_CST) == 0)
-		ct_os_wait(&level_word, 0, UINT64_MAX);
+	while (__atomic_load_n(&gate, __ATOMIC_SEQ_CST) == 0)
+		ct_os_wait(&gate, 0, UINT64_MAX);
 }
 
-static void open_level_word(void)
+static void open_gate(void)
 {
-	__atomic_store_n(&level_word, 2, __ATOMIC_SEQ_CST);
-	ct_os_wake(&level_word);
+	__atomic_store_n(&gate, 2, __ATOMIC_SEQ_CST);
+	ct_os_wake(&gate);
 }
 
 static const char module_source[] =
@@ -42,7 +42,7 @@ static const char module_source[] =
 	"static enum ctrace_status o(const struct ctrace_emitter_context *c, void **s)\n"
 	"{ (void)c; *s = &self; return CTRACE_OK; }\n"
 	"static enum ctrace_status w(void *s, const struct ctrace_batch *b)\n"
-	"{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"LEVEL WORD\"), \"%p\", &at);\n"
+	"{ void *at = 0; (void)s; (void)b; sscanf(getenv(\"GATE\"), \"%p\", &at);\n"
 	"	((void (*)(void))at)(); return CTRACE_OK; }\n"
 	"static void c(void *s) { (void)s; }\n"
 	"static const struct ctrace_property p[] = { { 0, 0, 0, 0 } };\n"
@@ -54,10 +54,10 @@ static void make_module_that_hangs(void)
 	char text[32];
 
 	make_module("hangs", module_source);
-	(void)snprintf(text, sizeof text, "%p", (void *)wait_at_level_word);
-	assert_int_equal(setenv("LEVEL_WORD", text, 1), 0);
+	(void)snprintf(text, sizeof text, "%p", (void *)wait_at_gate);
+	assert_int_equal(setenv("GATE", text, 1), 0);
 	configure("mftrace.dest = hangs\n");
-	level_word = 0;
+	gate = 0;
 }
 
 /* ---- a held consumer thread ---- */
@@ -153,7 +153,7 @@ static void go_on_while_it_hangs(void)
 	for (uint32_t i = 0; i < 3; i++)
 		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	CHILD_CHECK(emit(100) == CTRACE_OUTPUT_ERROR);
-	open_level_word();
+	open_gate();
 	while (ctrace_flush(60000) != CTRACE_OK)
 		;
 	CHILD_CHECK(stats().delivered == 101);
@@ -208,12 +208,12 @@ static void hang_between_two_looks(void)
 	for (uint32_t n = 0; has_looked(UINT32_MAX, &has_seen) && !has_seen; n++) {
 		uint32_t turn = __atomic_load_n(&ct_consumer_thread.turn, __ATOMIC_ACQUIRE);
 
-		__atomic_store_n(&level_word, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&gate, 0, __ATOMIC_SEQ_CST);
 		(void)emit(n);
 		wait_until_it_hangs();
 		while (!has_looked(turn, &has_seen))
 			(void)sched_yield();
-		open_level_word();
+		open_gate();
 		while (ctrace_flush(60000) != CTRACE_OK)
 			;
 	}
@@ -267,7 +267,7 @@ static void fill_with_a_shorter_timeout(void)
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 0);
 	CHILD_CHECK(read_lines(n) == n);
-	open_level_word();
+	open_gate();
 }
 
 static void a_timeout_that_is_read_again_reaches_the_consumer_thread(void **state)
@@ -317,17 +317,17 @@ static void take_over_and_look(void)
 		/* it recovers the first orphan */
 		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	move_orphan(false);
-	open_level_word();
+	open_gate();
 	while (ctrace_flush(60000) != CTRACE_OK)
 		;
-	__atomic_store_n(&level_word, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gate, 0, __ATOMIC_SEQ_CST);
 	(void)emit(1);
 	wait_until_it_hangs();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR); /* and again another one */
 	for (until_ns = ct_clock_mono_ns() + 1500000000u; ct_clock_mono_ns() < until_ns;)
 		CHILD_CHECK(ctrace_flush(60000) == CTRACE_OUTPUT_ERROR);
 	CHILD_CHECK(count_run_directories() == 2); /* the second orphan is there */
-	open_level_word();
+	open_gate();
 }
 
 /* One recovery in the life of a process, however often the consumer thread changes: each that hung

@@ -1,5 +1,5 @@
 /*
- * shop.c - a program that LTTng traces: what tests/golden/third-party/make.sh runs.
+ * shop.c - a program that LTTng traces: what tests/golden/third_party/make.sh runs.
  *
  *     shop [FLOOD]     FLOOD events more than the buffers hold
  *

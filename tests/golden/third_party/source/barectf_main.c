@@ -1,6 +1,6 @@
 /*
  * barectf_main.c - a program that barectf traces, into 256-byte packets of the file that it is
- * given: what tests/golden/third-party/make.sh runs.
+ * given: what tests/golden/third_party/make.sh runs.
  *
  * Its clock is its own, so that the trace is always the same.
  *

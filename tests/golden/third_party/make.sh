@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/golden/third-party/make.sh - makes the traces of other tracers that stand here, anew, with what babeltrace2 prints of them.
+# tests/golden/third_party/make.sh - makes the traces of other tracers that stand here, anew, with what babeltrace2 prints of them.
 #
 # Needs lttng-tools and liblttng-ust-dev (2.13), python3-barectf (3.1), babeltrace2 (2.0), and no other session daemon.  Run by hand: which
 # process ids and times are in the traces of LTTng cannot be the same twice.
