@@ -356,7 +356,7 @@ struct ctrace_stats {
 };
 CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats); /* NULL: does nothing */
 
-/* "1.0.0" */
+/* "0.9.0" */
 CTRACE_API_ const char *ctrace_version(void);
 
 /* -----------------------------------------------------------------------------------------------

@@ -77,6 +77,8 @@ static const struct verb verbs[] = {
 
 static const struct verb *verb_find(const char *name)
 {
+	if (strcmp(name, "salvage") == 0) /* in scripts of before it had its present name */
+		name = "repair";
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
 		if (strcmp(verbs[i].name, name) == 0)
 			return &verbs[i];

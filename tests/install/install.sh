@@ -49,7 +49,7 @@ int main(void)
 	if (ctrace_configure("mftrace.level = info") != CTRACE_OK)
 		return 1;
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_STR("traced from C"));
-	return strcmp(ctrace_version(), "1.0.0") != 0;
+	return strcmp(ctrace_version(), "0.9.0") != 0;
 }
 E2
 traced() { # WORD COMMAND...: the command leaves a line with the word in a file here
