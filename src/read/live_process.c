@@ -2,8 +2,8 @@
  * live_process.c - follows one live process: its session, its rings, the names of its components.
  *
  * Called by source_live.c, on one thread.  The files stay open, and an open file outlives its
- * process: so the rest is read when the process is gone, and its directory too.  What is in them
- * may be hostile: numbers are bounded before they are used.
+ * process, so the rest is read even when the process and its directory are gone.  Their content may
+ * be hostile: numbers are bounded before use.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ void ct_live_process_close(struct ct_live_process *process)
 	free(process);
 }
 
-static enum ctrace_status open_session(struct ct_live_process *process,
+static enum ctrace_status session_open(struct ct_live_process *process,
 				       struct ct_session_head *head)
 {
 	size_t got = 0;
@@ -78,7 +78,7 @@ static enum ctrace_status open_session(struct ct_live_process *process,
 	return CTRACE_OK;
 }
 
-static uint64_t lost_in(const struct ct_session_head *head)
+static uint64_t session_lost(const struct ct_session_head *head)
 {
 	uint64_t sum = 0;
 
@@ -87,9 +87,9 @@ static uint64_t lost_in(const struct ct_session_head *head)
 	return sum;
 }
 
-/* The words of its session that change.  False when they cannot be had whole: then those of the
- * last time are used. */
-static bool read_words(const struct ct_live_process *process, struct ct_session_head *words)
+/* Reads the words of the session that change.  Returns false when they cannot be read consistently:
+ * the previous ones stay in use. */
+static bool session_read_words(const struct ct_live_process *process, struct ct_session_head *words)
 {
 	size_t version_at =
 		offsetof(struct ct_session_head, sync) + offsetof(struct ct_shared_sync, version);
@@ -111,9 +111,8 @@ static bool read_words(const struct ct_live_process *process, struct ct_session_
 	return false;
 }
 
-/* A process that has just begun has a single point to tell time by; we run by the same clock and
- * can give it another. */
-static void take_sync(struct ct_live_process *process, const struct ct_shared_sync *shared)
+/* A new process has a single clock point.  It runs by the same clock, so we add a second one. */
+static void session_take_sync(struct ct_live_process *process, const struct ct_shared_sync *shared)
 {
 	struct ct_sync *sync = &process->sync;
 
@@ -124,8 +123,8 @@ static void take_sync(struct ct_live_process *process, const struct ct_shared_sy
 		ct_sync_update(sync);
 }
 
-static void report(const struct ct_live_process *process, const struct ct_live_options *options,
-		   enum ctrace_status status)
+static void report_process(const struct ct_live_process *process,
+			   const struct ct_live_options *options, enum ctrace_status status)
 {
 	if (options->report != NULL)
 		options->report(process->path, 0, ctrace_status_text(status), options->user);
@@ -146,9 +145,9 @@ static void report_ring(const struct ct_live_process *process,
 	free(path);
 }
 
-/* Of a process that has become another user: its ring is in its annex. */
-static enum ctrace_status open_in_annex(const struct ct_live_process *process,
-					struct ct_live_ring *ring, uint32_t index)
+/* Opens a ring in the annex: the process has changed its user. */
+static enum ctrace_status ring_open_in_annex(const struct ct_live_process *process,
+					     struct ct_live_ring *ring, uint32_t index)
 {
 	struct ct_session_head *head = calloc(1, sizeof *head);
 	enum ctrace_status status = CTRACE_NOT_FOUND;
@@ -169,9 +168,9 @@ static enum ctrace_status open_in_annex(const struct ct_live_process *process,
 	return status;
 }
 
-/* Opens the rings that have come since.  A ring that cannot be opened is told once, and left alone.
+/* Opens the new rings.  A ring that cannot be opened is reported once, and then ignored.
  */
-static void add_rings(struct ct_live_process *process, const struct ct_live_options *options,
+static void rings_add(struct ct_live_process *process, const struct ct_live_options *options,
 		      uint32_t count)
 {
 	struct ct_live_ring **rings;
@@ -192,7 +191,7 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 			status = ct_live_ring_open(ring, process->directory_fd, process->ring_count,
 						   &process->classes, process->is_all);
 		if (ring != NULL && status == CTRACE_NOT_FOUND)
-			status = open_in_annex(process, ring, process->ring_count);
+			status = ring_open_in_annex(process, ring, process->ring_count);
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND &&
 		    status != CTRACE_UNSUPPORTED)
 			report_ring(process, options, status);
@@ -204,9 +203,9 @@ static void add_rings(struct ct_live_process *process, const struct ct_live_opti
 	}
 }
 
-/* Does a ring wait for a class?  One that was incomplete when the table was copied may be complete
- * by now. */
-static bool has_stuck_ring(const struct ct_live_process *process)
+/* Does a ring wait for a class?  A class that was incomplete when the table was copied may be
+ * complete now. */
+static bool rings_are_stuck(const struct ct_live_process *process)
 {
 	for (uint32_t i = 0; i < process->ring_count; i++)
 		if (process->rings[i] != NULL && process->rings[i]->stuck != 0)
@@ -214,8 +213,8 @@ static bool has_stuck_ring(const struct ct_live_process *process)
 	return false;
 }
 
-/* Copies the classes that have come since.  Events of later ones are read at the next look. */
-static void take_classes(struct ct_live_process *process)
+/* Copies the new classes.  Events of later ones are read at the next look. */
+static void session_take_classes(struct ct_live_process *process)
 {
 	uint64_t at = process->layout.classes_at, room = process->layout.texts_at - at;
 	uint32_t used = 0;
@@ -224,7 +223,7 @@ static void take_classes(struct ct_live_process *process)
 
 	if (ct_os_read_at(process->session_fd, &used, sizeof used, at, &got) != CTRACE_OK ||
 	    got != sizeof used || used < process->classes.size || used > room ||
-	    (used == process->classes.size && !has_stuck_ring(process)))
+	    (used == process->classes.size && !rings_are_stuck(process)))
 		return;
 	bytes = realloc((void *)(uintptr_t)process->classes.bytes, used);
 	if (bytes == NULL)
@@ -238,24 +237,24 @@ static void take_classes(struct ct_live_process *process)
 bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_options *options,
 			  bool is_new, struct ct_session_head *words)
 {
-	enum ctrace_status status = open_session(process, words);
+	enum ctrace_status status = session_open(process, words);
 
 	if (status == CTRACE_OK && options->wants != NULL &&
 	    !options->wants(&process->who, options->user))
 		return false;
-	if (status == CTRACE_OK && !read_words(process, words))
+	if (status == CTRACE_OK && !session_read_words(process, words))
 		status = CTRACE_DAMAGED;
 	if (status != CTRACE_OK) {
-		if (status != CTRACE_NOT_FOUND) /* it ended while we looked */
-			report(process, options, status);
+		if (status != CTRACE_NOT_FOUND) /* it ended meanwhile */
+			report_process(process, options, status);
 		return false;
 	}
 	process->is_all = is_new || options->from_start;
-	process->lost_at_first = process->is_all ? 0 : lost_in(words);
-	take_sync(process, &words->sync);
-	take_classes(process);
-	add_rings(process, options, words->ring_count);
-	process->is_all = true; /* a ring that it makes from now on is new to us */
+	process->lost_at_first = process->is_all ? 0 : session_lost(words);
+	session_take_sync(process, &words->sync);
+	session_take_classes(process);
+	rings_add(process, options, words->ring_count);
+	process->is_all = true; /* later rings are new to us */
 	return true;
 }
 
@@ -264,12 +263,12 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 {
 	bool is_new = false;
 
-	if (read_words(process, look->words)) {
-		process->lost = lost_in(look->words) - process->lost_at_first;
-		take_sync(process, &look->words->sync);
-		add_rings(process, options, look->words->ring_count);
+	if (session_read_words(process, look->words)) {
+		process->lost = session_lost(look->words) - process->lost_at_first;
+		session_take_sync(process, &look->words->sync);
+		rings_add(process, options, look->words->ring_count);
 	}
-	take_classes(process);
+	session_take_classes(process);
 	look->sync = &process->sync;
 	for (uint32_t i = 0; i < process->ring_count; i++)
 		if (process->rings[i] != NULL && ct_live_ring_look(process->rings[i], look))
@@ -277,8 +276,8 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 	return is_new;
 }
 
-static char *read_name(const struct ct_live_process *process, uint32_t component,
-		       char text[CTRACE_MAX_COMPONENT + 1])
+static char *session_read_name(const struct ct_live_process *process, uint32_t component,
+			       char text[CTRACE_MAX_COMPONENT + 1])
 {
 	uint64_t at = process->layout.components_at +
 		      (uint64_t)component * sizeof(struct ct_component_entry);
@@ -317,6 +316,6 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 		process->name_count = component + 1;
 	}
 	if (process->names[component] == NULL)
-		process->names[component] = read_name(process, component, text);
+		process->names[component] = session_read_name(process, component, text);
 	return process->names[component];
 }

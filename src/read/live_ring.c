@@ -1,11 +1,11 @@
 /*
- * live_ring.c - follows one ring of a live process, which neither helps nor notices.
+ * live_ring.c - follows one ring of a live process, which neither helps nor notices it.
  *
- * Called by source_live.c, on one thread.  What a ring's consumer has consumed stays in its memory
- * until the producer comes round, so a follower that looks often enough sees everything.  It reads
- * the head, then the bytes, then the head again: the second tells which of the bytes the producer
- * cannot have touched meanwhile.  Everything is read with pread and may be hostile or torn; what is
- * not surely whole is never given, but counted.
+ * Called by source_live.c, on one thread.  Consumed bytes stay in the ring until the producer
+ * wraps, so a follower that looks often enough sees every event.  It reads the head, then the
+ * bytes, then the head again: the second head bounds the bytes that the producer may have
+ * overwritten meanwhile.  Everything is read with pread and may be hostile or torn.  Bytes that may
+ * be torn are counted, not returned.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,14 +19,14 @@
 
 #define HEAD_BYTES offsetof(struct ct_ring_head, cursor)
 #define CHUNKS_A_LOOK 4u
-/* looks; a head that was read while it was being written is whole at the next */
+/* looks; a torn head is whole at the next look */
 #define STUCK_LIMIT 4u
 
 /* -----------------------------------------------------------------------------------------------
  * The head
  */
 
-static bool is_sane(const struct ct_ring_head *head, uint32_t index)
+static bool head_is_sane(const struct ct_ring_head *head, uint32_t index)
 {
 	uint64_t capacity = head->capacity;
 
@@ -40,50 +40,51 @@ static bool is_sane(const struct ct_ring_head *head, uint32_t index)
 	if (head->head - (head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : head->tail) >
 	    capacity)
 		return false;
-	return head->head <= UINT64_MAX / 2; /* or sums of positions and sizes might overflow */
+	return head->head <= UINT64_MAX / 2; /* otherwise sums of positions and sizes might
+					      * overflow */
 }
 
-static enum ctrace_status read_head(int fd, uint32_t index, struct ct_ring_head *out)
+static enum ctrace_status head_read(int fd, uint32_t index, struct ct_ring_head *out)
 {
 	size_t got = 0;
 	enum ctrace_status status = ct_os_read_at(fd, out, HEAD_BYTES, 0, &got);
 
 	if (status != CTRACE_OK)
 		return status;
-	return got == HEAD_BYTES && is_sane(out, index) ? CTRACE_OK : CTRACE_DAMAGED;
+	return got == HEAD_BYTES && head_is_sane(out, index) ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
-static bool read_again(const struct ct_live_ring *ring, struct ct_ring_head *out)
+static bool head_read_again(const struct ct_live_ring *ring, struct ct_ring_head *out)
 {
-	return read_head(ring->fd, ring->index, out) == CTRACE_OK &&
+	return head_read(ring->fd, ring->index, out) == CTRACE_OK &&
 	       out->capacity == ring->capacity &&
 	       (out->overflow == CT_OVERFLOW_OVERWRITE) == ring->is_overwrite;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /*
- * From here on everything is as it was written, if it was read before this head was.  The producer
- * writes nothing past oldest, or tail, + capacity; nor past the end of its window, which it says in
- * the head before it writes there.
+ * Returns the position from which on all bytes are intact if they were read before this head.  The
+ * producer never writes past oldest, or tail, + capacity, nor past the end of its window, which it
+ * publishes in the head before it writes there.
  */
-static uint64_t safe_from(const struct ct_ring_head *head)
+static uint64_t head_safe_position(const struct ct_ring_head *head)
 {
 	uint64_t written = head->window > head->head ? head->window : head->head;
 
 	if (head->overflow == CT_OVERFLOW_OVERWRITE)
 		return head->oldest;
-	return least(head->tail, written > head->capacity ? written - head->capacity : 0);
+	return least_of(head->tail, written > head->capacity ? written - head->capacity : 0);
 }
 
-/* The first place that is safe and where reading can begin: a window's mark, the tail, or the
+/* Returns the first safe position where an event begins: a window's mark, the tail, or the
  * oldest. */
-static uint64_t first_event(const struct ct_ring_head *head, struct ct_event_state *out_state)
+static uint64_t head_first_event(const struct ct_ring_head *head, struct ct_event_state *out_state)
 {
-	uint64_t safe = safe_from(head), first = head->tail;
+	uint64_t safe = head_safe_position(head), first = head->tail;
 
 	*out_state = head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest_state
 							     : ct_ring_tail_state(head);
@@ -95,8 +96,8 @@ static uint64_t first_event(const struct ct_ring_head *head, struct ct_event_sta
 	return first;
 }
 
-/* The state of reading at the head, by the mark of the last window. */
-static struct ct_event_state state_at_head(int fd, const struct ct_ring_head *head)
+/* Returns the decoder state at the head, from the mark of the last window. */
+static struct ct_event_state head_state(int fd, const struct ct_ring_head *head)
 {
 	struct ct_event_state state = ct_ring_tail_state(head);
 	const struct ct_class_view none = { 0 };
@@ -114,7 +115,7 @@ static struct ct_event_state state_at_head(int fd, const struct ct_ring_head *he
 	return state;
 }
 
-static uint64_t lost_in(const struct ct_ring_head *head)
+static uint64_t head_lost(const struct ct_ring_head *head)
 {
 	uint64_t sum = 0;
 
@@ -144,7 +145,7 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd
 							   : CTRACE_OS_ERROR;
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
 		for (unsigned tries = 0; tries < STUCK_LIMIT && status == CTRACE_DAMAGED; tries++)
-			status = read_head(fd, index, &head);
+			status = head_read(fd, index, &head);
 	if (status == CTRACE_OK && head.is_flight != 0)
 		status = CTRACE_UNSUPPORTED;
 	if (status != CTRACE_OK) {
@@ -158,10 +159,10 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd
 				       .classes = classes,
 				       .chunk = CT_LIVE_CHUNK,
 				       .position = head.head,
-				       .state = state_at_head(fd, &head),
-				       .lost_at_first = from_start ? 0 : lost_in(&head) };
+				       .state = head_state(fd, &head),
+				       .lost_at_first = from_start ? 0 : head_lost(&head) };
 	if (from_start)
-		ring->position = first_event(&head, &ring->state);
+		ring->position = head_first_event(&head, &ring->state);
 	ct_buf_init(&ring->waiting);
 	return CTRACE_OK;
 }
@@ -176,8 +177,8 @@ void ct_live_ring_close(struct ct_live_ring *ring)
  * Looking
  */
 
-static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const struct ct_event *event,
-		 const unsigned char *bytes)
+static bool event_keep(struct ct_live_ring *ring, struct ct_live_look *look,
+		       const struct ct_event *event, const unsigned char *bytes)
 {
 	struct ct_live_stamp stamp = { .time_ns = ct_sync_wall_ns(look->sync, event->ticks),
 				       .arrival_ns = look->now_ns,
@@ -188,13 +189,13 @@ static bool keep(struct ct_live_ring *ring, struct ct_live_look *look, const str
 		return false;
 	ct_buf_add(&ring->waiting, &stamp, sizeof stamp);
 	ct_buf_add(&ring->waiting, bytes, event->size);
-	look->room -= least(look->room, sizeof stamp + event->size);
+	look->room -= least_of(look->room, sizeof stamp + event->size);
 	return true;
 }
 
-/* Keeps the whole events that begin at the chunk's start, and moves behind them. */
-static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, size_t size,
-			bool *out_is_cut)
+/* Keeps the whole events from the chunk's start on, and moves behind them. */
+static bool chunk_keep_events(struct ct_live_ring *ring, struct ct_live_look *look, size_t size,
+			      bool *out_is_cut)
 {
 	const unsigned char *chunk = (const unsigned char *)look->chunk.data;
 	struct ct_event_state state = ring->state;
@@ -210,7 +211,7 @@ static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, si
 		*out_is_cut = status == CTRACE_BUFFER_TOO_SMALL;
 		if (status != CTRACE_OK)
 			break;
-		if (!event.is_mark && !keep(ring, look, &event, chunk + at))
+		if (!event.is_mark && !event_keep(ring, look, &event, chunk + at))
 			look->totals->missed_bytes += event.size;
 		ring->state = state;
 		at += event.size;
@@ -219,37 +220,36 @@ static bool keep_events(struct ct_live_ring *ring, struct ct_live_look *look, si
 	return ring->position != start;
 }
 
-/* The producer has come round; what is whole begins further on. */
-static void skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look,
-			     const struct ct_ring_head *head)
+/* The producer has wrapped: skips to the first intact event. */
+static void ring_skip_overwritten(struct ct_live_ring *ring, const struct ct_live_look *look,
+				  const struct ct_ring_head *head)
 {
-	uint64_t next = first_event(head, &ring->state); /* which is not before what is safe */
+	uint64_t next = head_first_event(head, &ring->state); /* never before the safe position */
 
 	look->totals->missed_bytes += next - ring->position;
 	ring->position = next;
 }
 
-/* Nothing whole is at our place: perhaps the head was read while it was written.  If not, what
- * follows cannot be found: sizes chain. */
-static void note_stuck(struct ct_live_ring *ring, const struct ct_live_look *look,
-		       const struct ct_ring_head *head)
+/* Counts a look without a whole event, since the head may have been torn.  After STUCK_LIMIT looks
+ * skips to the head: each position follows from the event before, so the rest cannot be found. */
+static void ring_note_stuck(struct ct_live_ring *ring, const struct ct_live_look *look,
+			    const struct ct_ring_head *head)
 {
 	if (++ring->stuck < STUCK_LIMIT)
 		return;
 	look->totals->damaged_bytes +=
 		head->head > ring->position ? head->head - ring->position : 0;
 	ring->position = head->head;
-	ring->state = state_at_head(ring->fd, head);
+	ring->state = head_state(ring->fd, head);
 	ring->stuck = 0;
 }
 
-/* Reads up to the head, as far as a chunk goes; false when there is nothing more to be had at this
- * look. */
-static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look,
-		      struct ct_ring_head *head)
+/* Reads up to the head, a chunk at most.  Returns false when this look can read no more. */
+static bool ring_look_once(struct ct_live_ring *ring, struct ct_live_look *look,
+			   struct ct_ring_head *head)
 {
 	uint64_t waits = head->head - ring->position;
-	size_t size = (size_t)least(waits, ring->chunk);
+	size_t size = (size_t)least_of(waits, ring->chunk);
 	uint64_t before = head->head;
 	bool is_cut;
 
@@ -258,21 +258,21 @@ static bool look_once(struct ct_live_ring *ring, struct ct_live_look *look,
 	    ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size,
 			      (unsigned char *)look->chunk.data) != CTRACE_OK)
 		return false;
-	/* The bytes first, then the head: the producer moves its words before it writes where they
-	 * did not allow it. */
+	/* The bytes are read before the head: the producer moves its words before it writes beyond
+	 * them. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!read_again(ring, head) || head->head < before)
+	if (!head_read_again(ring, head) || head->head < before)
 		return false;
-	if (ring->position < safe_from(head)) {
-		skip_overwritten(ring, look, head);
+	if (ring->position < head_safe_position(head)) {
+		ring_skip_overwritten(ring, look, head);
 		return true;
 	}
-	if (!keep_events(ring, look, size, &is_cut) && look->room != 0) {
+	if (!chunk_keep_events(ring, look, size, &is_cut) && look->room != 0) {
 		if (!is_cut || size == waits) {
-			note_stuck(ring, look, head);
+			ring_note_stuck(ring, look, head);
 			return false;
 		}
-		ring->chunk *= 2; /* the event is longer */
+		ring->chunk *= 2; /* the event is longer than the chunk */
 		return true;
 	}
 	ring->stuck = 0;
@@ -284,25 +284,25 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
 	uint64_t start = ring->position;
 	struct ct_ring_head head;
 
-	if (!read_again(ring, &head))
+	if (!head_read_again(ring, &head))
 		return false;
-	ring->lost = lost_in(&head) - ring->lost_at_first;
+	ring->lost = head_lost(&head) - ring->lost_at_first;
 	if (head.head < ring->position) {
-		note_stuck(ring, look, &head);
+		ring_note_stuck(ring, look, &head);
 		return false;
 	}
-	/* Of what may be gone nothing need be read. */
-	if (ring->position < safe_from(&head))
-		skip_overwritten(ring, look, &head);
+	/* Bytes that may be overwritten need not be read. */
+	if (ring->position < head_safe_position(&head))
+		ring_skip_overwritten(ring, look, &head);
 	for (unsigned i = 0; i < CHUNKS_A_LOOK && look->room != 0 && ring->position < head.head &&
-			     look_once(ring, look, &head);
+			     ring_look_once(ring, look, &head);
 	     i++)
 		;
 	return ring->position != start;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What waits
+ * Waiting events
  */
 
 bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp,
@@ -313,7 +313,7 @@ bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *o
 	if (ring->first == ring->waiting.size)
 		return false;
 	memcpy(out_stamp, at, sizeof *out_stamp);
-	/* It was whole when it came. */
+	/* The event was whole when it was kept. */
 	return ct_event_decode(
 		       ring->classes, (const unsigned char *)at + sizeof *out_stamp,
 		       out_stamp->size,

@@ -1,9 +1,9 @@
 /*
  * merge.c - the events of all sources, in time order.
  *
- * Called by the tools, on one thread.  A binary heap of sources, each with its next event: memory
- * does not depend on how many events there are, and of very many sources those that wait longest
- * have given theirs back.
+ * Called by the tools, on one thread.  A binary heap holds the sources, each with its next event,
+ * so memory does not depend on the number of events.  Of very many sources, those that wait longest
+ * have released theirs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,26 +11,26 @@
 
 #include <stdlib.h>
 
-static bool is_before(const struct ct_source *a, const struct ct_source *b)
+static bool source_is_before(const struct ct_source *a, const struct ct_source *b)
 {
 	return a->view.event.time_ns < b->view.event.time_ns ||
 	       (a->view.event.time_ns == b->view.event.time_ns && a->order < b->order);
 }
 
-static void push(struct ct_sources *sources, struct ct_source *source)
+static void heap_push(struct ct_sources *sources, struct ct_source *source)
 {
 	struct ct_source **heap = sources->heap;
 	size_t at = sources->heap_size++;
 
-	while (at > 0 && is_before(source, heap[(at - 1) / 2])) {
+	while (at > 0 && source_is_before(source, heap[(at - 1) / 2])) {
 		heap[at] = heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
 	heap[at] = source;
 }
 
-/* Puts the first source where its event belongs. */
-static void sink(struct ct_sources *sources)
+/* Moves the first source to the position of its event. */
+static void heap_sink(struct ct_sources *sources)
 {
 	struct ct_source **heap = sources->heap;
 	struct ct_source *source = heap[0];
@@ -41,9 +41,10 @@ static void sink(struct ct_sources *sources)
 
 		if (child >= sources->heap_size)
 			break;
-		if (child + 1 < sources->heap_size && is_before(heap[child + 1], heap[child]))
+		if (child + 1 < sources->heap_size &&
+		    source_is_before(heap[child + 1], heap[child]))
 			child++;
-		if (is_before(source, heap[child]))
+		if (source_is_before(source, heap[child]))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -51,19 +52,19 @@ static void sink(struct ct_sources *sources)
 	heap[at] = source;
 }
 
-/* The first source - there is one - has no more events, or its next one stands wherever it stands.
+/* Moves the first source, which exists, to its next event, or removes it from the heap.
  */
-static void advance(struct ct_sources *sources)
+static void heap_advance(struct ct_sources *sources)
 {
 	struct ct_source *source = sources->heap[0];
 
 	if (!source->next(source, sources))
 		sources->heap[0] = sources->heap[--sources->heap_size];
 	if (sources->heap_size > 1)
-		sink(sources);
+		heap_sink(sources);
 }
 
-static bool start(struct ct_sources *sources)
+static bool merge_start(struct ct_sources *sources)
 {
 	sources->is_started = true;
 	sources->is_given = false;
@@ -75,11 +76,11 @@ static bool start(struct ct_sources *sources)
 	}
 	for (size_t i = 0; i < sources->count; i++)
 		if (sources->items[i]->next(sources->items[i], sources))
-			push(sources, sources->items[i]);
+			heap_push(sources, sources->items[i]);
 	return true;
 }
 
-static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
+static bool source_is_wanted(struct ct_source *source, struct ct_sources *sources)
 {
 	if (source->filter_result == CT_FILTER_RESULT_NEVER)
 		return false;
@@ -88,19 +89,19 @@ static bool is_wanted(struct ct_source *source, struct ct_sources *sources)
 
 bool ct_sources_start(struct ct_sources *sources)
 {
-	return sources->is_started || start(sources);
+	return sources->is_started || merge_start(sources);
 }
 
 struct ct_view *ct_sources_next(struct ct_sources *sources)
 {
 	struct ct_source *first;
 
-	if (!sources->is_started && !start(sources))
+	if (!sources->is_started && !merge_start(sources))
 		return NULL;
 	do {
-		/* The event given last was borrowed until now. */
+		/* The caller has finished with the event returned last. */
 		if (sources->is_given)
-			advance(sources);
+			heap_advance(sources);
 		sources->is_given = sources->heap_size > 0 && !sources->is_stopped;
 		if (!sources->is_given)
 			return NULL;
@@ -109,6 +110,6 @@ struct ct_view *ct_sources_next(struct ct_sources *sources)
 		if (first->view.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL &&
 		    !sources->step(sources->step_user))
 			sources->is_stopped = true;
-	} while (!is_wanted(first, sources));
+	} while (!source_is_wanted(first, sources));
 	return &first->view;
 }

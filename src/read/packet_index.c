@@ -1,13 +1,12 @@
 /*
- * packet_index.c - where in a stream file a time is.
+ * packet_index.c - finds the position of a time in a stream file.
  *
- * Called by binfile_packets.c, on one thread, with files that may be hostile.  A place in the
- * middle is guessed, the next head behind it is looked for, and its times say which half it is in;
- * the last stretch is hopped through from packet to packet.  A packet's bytes may hold whole
- * packets as data, of the same trace even: so what is found must also stand between its neighbours
- * in number and in time, and be followed by others.  What cannot be decided by that, or not with so
- * many reads, is left to the caller, who reads from the last place that is known to be before the
- * time.
+ * Called by binfile_packets.c, on one thread, with files that may be hostile.  The search bisects:
+ * it guesses a position in the middle, finds the next head behind it, and its times select a half.
+ * It hops through the last stretch from packet to packet.  A packet's data may contain whole
+ * packets, even of the same trace.  So a head must also fit between its neighbours in number and
+ * time, and be followed by others.  When that does not decide, or takes too many reads, the caller
+ * reads from the last position that is known to be before the time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +16,12 @@
 #include <string.h>
 
 #define WINDOW ((size_t)64 << 10)
-#define GLANCE ((size_t)512)        /* read where only a head is wanted */
-#define SMALL ((size_t)4 << 10)     /* where packets are smaller, what is read for one has many */
-#define STRETCH ((uint64_t)1 << 18) /* so much is hopped through */
-/* bytes: a packet that has more is that of one large event, and there are few of them */
+#define GLANCE ((size_t)512)        /* bytes to read for a head alone */
+#define SMALL ((size_t)4 << 10)     /* of smaller packets, one read covers many */
+#define STRETCH ((uint64_t)1 << 18) /* bytes to hop through */
+/* bytes; a larger packet holds one large event, which is rare */
 #define ORDINARY ((uint64_t)1 << 20)
-#define PARTS 8u /* places that are tried, when there is damage at the others */
+#define PARTS 8u /* positions to try when others are damaged */
 #define READS_TO_BISECT 4096u
 #define READS_TO_HOP 8192u
 
@@ -36,21 +35,21 @@ struct search {
 	size_t window_size;
 	uint32_t reads;
 	enum ctrace_status status;
-	/* Every packet that begins before `low` is before the time; the one that ends there, when
-	 * it is known: */
+	/* Every packet that begins before `low` is before the time.  `before` ends at `low`, if
+	 * known. */
 	uint64_t low;
 	bool has_before;
 	struct ct_packet_head before;
-	/* The packet at `high` is not before it; at the file's end there is none. */
+	/* The packet at `high` is not before the time; at the end of the file there is none. */
 	uint64_t high;
 	bool has_after;
 	struct ct_packet_head after;
 };
 
-/* At least `size` bytes at `at`, or all that the file has; `ahead`: how many to read when they have
- * to be read. */
-static const unsigned char *look(struct search *search, uint64_t at, size_t size, size_t ahead,
-				 size_t *out_available)
+/* Returns at least `size` bytes at `at`, or all that the file has; `ahead`: how many to read if the
+ * window lacks them. */
+static const unsigned char *search_look(struct search *search, uint64_t at, size_t size,
+					size_t ahead, size_t *out_available)
 {
 	*out_available = 0;
 	if (at >= search->size || search->status != CTRACE_OK)
@@ -71,17 +70,18 @@ static const unsigned char *look(struct search *search, uint64_t at, size_t size
 	return search->window + (at - search->window_at);
 }
 
-static bool head_at(struct search *search, uint64_t at, size_t ahead, struct ct_packet_head *out)
+static bool search_head_at(struct search *search, uint64_t at, size_t ahead,
+			   struct ct_packet_head *out)
 {
 	size_t available;
-	const unsigned char *bytes = look(search, at, CT_PACKET_HEAD, ahead, &available);
+	const unsigned char *bytes = search_look(search, at, CT_PACKET_HEAD, ahead, &available);
 
 	return ct_packet_decode_head(bytes, available, out) == CTRACE_OK &&
 	       memcmp(out->uuid, search->uuid, sizeof out->uuid) == 0;
 }
 
-/* May it come between the two that are known? */
-static bool fits(const struct search *search, const struct ct_packet_head *head)
+/* Does the packet fit between the two known ones? */
+static bool head_fits(const struct search *search, const struct ct_packet_head *head)
 {
 	const struct ct_packet_head *before = &search->before, *after = &search->after;
 
@@ -94,23 +94,23 @@ static bool fits(const struct search *search, const struct ct_packet_head *head)
 		head->sequence < after->sequence && head->end_ns <= after->begin_ns);
 }
 
-/* Is `head` the next packet behind the one before it?  Numbers run on, but where something is
- * missing. */
-static bool follows(const struct ct_packet_head *head, const struct ct_packet_head *before)
+/* Is `head` the packet after `before`?  Numbers are consecutive unless packets are missing. */
+static bool head_follows(const struct ct_packet_head *head, const struct ct_packet_head *before)
 {
 	return head->stream_instance == before->stream_instance &&
 	       head->sequence == before->sequence + 1 && head->begin_ns >= before->end_ns;
 }
 
-/* So much is read for the head of the packet behind this one. */
-static size_t ahead_of(const struct ct_packet_head *head)
+/* Returns the bytes to read for the head of the packet behind this one. */
+static size_t head_ahead(const struct ct_packet_head *head)
 {
 	return head->packet_bits / 8 < SMALL ? WINDOW : GLANCE;
 }
 
-/* Do packets follow from here for longer than any item is?  Then they are not another packet's
- * data: the length before each item breaks a chain that somebody has traced in pieces. */
-static bool is_chain(struct search *search, uint64_t start, const struct ct_packet_head *first)
+/* Do packets follow from here for longer than any item?  Then they are not data of another packet:
+ * the length before each item breaks a chain that a program has traced in pieces. */
+static bool search_is_chain(struct search *search, uint64_t start,
+			    const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;
 	uint64_t at = start;
@@ -119,36 +119,39 @@ static bool is_chain(struct search *search, uint64_t start, const struct ct_pack
 		struct ct_packet_head next;
 
 		at += head.packet_bits / 8;
-		if (!head_at(search, at, ahead_of(&head), &next) || !follows(&next, &head))
+		if (!search_head_at(search, at, head_ahead(&head), &next) ||
+		    !head_follows(&next, &head))
 			return false;
 		head = next;
 	}
 	return true;
 }
 
-/* A packet of ours, and not another one's data?  That it is before the time is believed only of
- * what certainly is one: otherwise what is wanted could be passed over.  That it is not, only costs
- * time where it is wrong. */
-static bool is_packet(struct search *search, uint64_t at, const struct ct_packet_head *head)
+/* Is it a packet of the trace, and not the data of another packet?  A packet before the time needs
+ * proof, since a false one would skip wanted events.  A false packet after the time only costs
+ * reads. */
+static bool search_is_packet(struct search *search, uint64_t at, const struct ct_packet_head *head)
 {
 	struct ct_packet_head next;
 
-	if (!fits(search, head))
+	if (!head_fits(search, head))
 		return false;
 	if (head->end_ns < search->since_ns)
-		return is_chain(search, at, head);
+		return search_is_chain(search, at, head);
 	return at + head->packet_bits / 8 == search->size ||
-	       (head_at(search, at + head->packet_bits / 8, GLANCE, &next) && follows(&next, head));
+	       (search_head_at(search, at + head->packet_bits / 8, GLANCE, &next) &&
+		head_follows(&next, head));
 }
 
-/* Moves *at on to the head of a packet of this trace, before `end`.  False: there is none, or it
- * would take more than `reads` reads in all. */
-static bool find_head(struct search *search, uint64_t *at, uint64_t end, uint32_t reads,
-		      struct ct_packet_head *out)
+/* Moves *at to the next head of this trace before `end`.  Returns false when there is none, or when
+ * the search would take more than `reads` reads in all. */
+static bool search_find_head(struct search *search, uint64_t *at, uint64_t end, uint32_t reads,
+			     struct ct_packet_head *out)
 {
 	while (*at < end && search->status == CTRACE_OK && search->reads < reads) {
 		size_t available, found;
-		const unsigned char *bytes = look(search, *at, CT_PACKET_HEAD, WINDOW, &available);
+		const unsigned char *bytes =
+			search_look(search, *at, CT_PACKET_HEAD, WINDOW, &available);
 
 		if (available < CT_PACKET_HEAD)
 			return false;
@@ -158,28 +161,30 @@ static bool find_head(struct search *search, uint64_t *at, uint64_t end, uint32_
 			continue;
 		}
 		*at += found;
-		if (*at < end && head_at(search, *at, GLANCE, out))
+		if (*at < end && search_head_at(search, *at, GLANCE, out))
 			return true;
 		++*at;
 	}
 	return false;
 }
 
-/* The first packet at or after `from`, unless a large one is before it: those are hopped over. */
-static bool find_packet(struct search *search, uint64_t from, uint64_t *out_at,
-			struct ct_packet_head *out_head)
+/* Finds the first packet at or after `from`, but not behind a large packet: those are hopped
+ * over. */
+static bool search_find_packet(struct search *search, uint64_t from, uint64_t *out_at,
+			       struct ct_packet_head *out_head)
 {
 	uint64_t end = from + ORDINARY < search->high ? from + ORDINARY : search->high;
 
-	for (*out_at = from; find_head(search, out_at, end, READS_TO_BISECT, out_head); ++*out_at)
-		if (is_packet(search, *out_at, out_head))
+	for (*out_at = from; search_find_head(search, out_at, end, READS_TO_BISECT, out_head);
+	     ++*out_at)
+		if (search_is_packet(search, *out_at, out_head))
 			return true;
 	return false;
 }
 
-/* Tries places between low and `end`, the middle one first.  True: it has become less; *end is
- * where to go on below. */
-static bool narrow(struct search *search, uint64_t *end)
+/* Tries positions between low and `end`, the middle first.  Returns true when the range has shrunk;
+ * *end is then its new end. */
+static bool search_narrow(struct search *search, uint64_t *end)
 {
 	static const unsigned order[PARTS - 1] = { 4, 5, 3, 6, 2, 7, 1 };
 
@@ -188,7 +193,7 @@ static bool narrow(struct search *search, uint64_t *end)
 		struct ct_packet_head head;
 		uint64_t at;
 
-		if (!find_packet(search, guess, &at, &head))
+		if (!search_find_packet(search, guess, &at, &head))
 			continue;
 		if (head.end_ns < search->since_ns) {
 			search->low = at + head.packet_bits / 8;
@@ -207,24 +212,24 @@ static bool narrow(struct search *search, uint64_t *end)
 	return false;
 }
 
-/* The end of the file, where nothing is a chain, is left to hopping. */
-static void bisect(struct search *search)
+/* Leaves the end of the file, where no chain is long enough, to hopping. */
+static void search_bisect(struct search *search)
 {
 	uint64_t end = search->size > ORDINARY ? search->size - ORDINARY : 0;
 
 	while (end > search->low && end - search->low > STRETCH &&
 	       search->reads < READS_TO_BISECT && search->status == CTRACE_OK)
-		if (!narrow(search, &end))
+		if (!search_narrow(search, &end))
 			break;
 }
 
-/* Goes past the packet at low, when that is before the time. */
-static bool hop_once(struct search *search)
+/* Moves past the packet at low if it is before the time. */
+static bool search_hop(struct search *search)
 {
-	size_t ahead = search->has_before ? ahead_of(&search->before) : GLANCE;
+	size_t ahead = search->has_before ? head_ahead(&search->before) : GLANCE;
 	struct ct_packet_head head;
 
-	if (search->low >= search->high || !head_at(search, search->low, ahead, &head) ||
+	if (search->low >= search->high || !search_head_at(search, search->low, ahead, &head) ||
 	    head.end_ns >= search->since_ns || head.packet_bits / 8 > search->size - search->low ||
 	    (search->has_before && head.begin_ns < search->before.end_ns))
 		return false;
@@ -247,11 +252,10 @@ enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t
 	search.window = malloc(WINDOW);
 	if (search.window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	/* The first packet says more than how the rest begins: what is no later than it is none of
-	 * the rest. */
-	(void)hop_once(&search);
-	bisect(&search);
-	while (search.reads < READS_TO_HOP && hop_once(&search))
+	/* The first packet sets a bound: an earlier head is not of this stream. */
+	(void)search_hop(&search);
+	search_bisect(&search);
+	while (search.reads < READS_TO_HOP && search_hop(&search))
 		;
 	free(search.window);
 	if (search.status != CTRACE_OK)
@@ -263,15 +267,15 @@ enum ctrace_status ct_packet_index_find(int fd, const uint8_t uuid[16], uint64_t
 	return CTRACE_OK;
 }
 
-/* Do packets follow one another from here to the end of the file?  The last of them. */
-static bool reaches_end(struct search *search, uint64_t at, struct ct_packet_head *out_last)
+/* Do packets follow one another from here to the end of the file?  Returns the last of them. */
+static bool search_reaches_end(struct search *search, uint64_t at, struct ct_packet_head *out_last)
 {
 	struct ct_packet_head head;
 	bool is_first = true;
 
 	while (at < search->size && search->reads < READS_TO_HOP) {
-		if (!head_at(search, at, is_first ? GLANCE : ahead_of(out_last), &head) ||
-		    (!is_first && !follows(&head, out_last)))
+		if (!search_head_at(search, at, is_first ? GLANCE : head_ahead(out_last), &head) ||
+		    (!is_first && !head_follows(&head, out_last)))
 			return false;
 		is_first = false;
 		*out_last = head;
@@ -280,24 +284,25 @@ static bool reaches_end(struct search *search, uint64_t at, struct ct_packet_hea
 	return at == search->size;
 }
 
-/* The last packet begins in the last `size` bytes. */
-static bool find_last_within(struct search *search, uint64_t size, struct ct_packet_head *out_last)
+/* Finds the last packet if it begins in the last `size` bytes. */
+static bool search_find_last_within(struct search *search, uint64_t size,
+				    struct ct_packet_head *out_last)
 {
 	struct ct_packet_head head;
 
 	for (uint64_t at = search->size > size ? search->size - size : 0;
-	     find_head(search, &at, search->size, READS_TO_HOP, &head); at++)
-		if (reaches_end(search, at, out_last))
+	     search_find_head(search, &at, search->size, READS_TO_HOP, &head); at++)
+		if (search_reaches_end(search, at, out_last))
 			return true;
 	return false;
 }
 
-/* It is mostly no larger than a window. */
-static bool find_last(struct search *search, struct ct_packet_head *out_last)
+/* Most last packets are no larger than a window. */
+static bool search_find_last(struct search *search, struct ct_packet_head *out_last)
 {
-	return find_last_within(search, WINDOW, out_last) ||
-	       find_last_within(search, ORDINARY, out_last) ||
-	       find_last_within(search, CT_PACKET_MAX, out_last);
+	return search_find_last_within(search, WINDOW, out_last) ||
+	       search_find_last_within(search, ORDINARY, out_last) ||
+	       search_find_last_within(search, CT_PACKET_MAX, out_last);
 }
 
 enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16],
@@ -317,7 +322,8 @@ enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16],
 	search.window = malloc(WINDOW);
 	if (search.window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	found = head_at(&search, 0, GLANCE, out_first) && find_last(&search, out_last) &&
+	found = search_head_at(&search, 0, GLANCE, out_first) &&
+		search_find_last(&search, out_last) &&
 		out_last->stream_instance == out_first->stream_instance &&
 		out_last->begin_ns >= out_first->begin_ns;
 	free(search.window);

@@ -1,19 +1,16 @@
 /*
- * pairing.c - which exit belongs to which entry: spans, how long they took, and how deep they are
- * in each other.
+ * pairing.c - pairs exits with entries: spans, their durations and their nesting depth.
  *
  * Called by the reader for every event in merged order, on one thread.  An exit ends the innermost
- * span of its process, thread, component and entry id; or, when the catalogue names an argument for
- * it, the last one that began with the same value in it, on whatever thread. Spans of one thread
- * are expected to be nested: when an outer one ends, those within it no longer count as open around
- * what follows, though their exits are still known when they come.  Memory is bounded and each
- * event takes a fixed number of steps: when there are CT_PAIRING_OPEN spans, the oldest is given
- * up.
+ * span of its process, thread, component and entry id.  If the catalogue names an argument for it,
+ * it ends the last span that began with the same value in that argument, on any thread.  Spans of
+ * one thread are expected to be nested: when an outer span ends, those within it no longer count as
+ * open, but their exits are still recognized.  Memory is bounded and an event takes a fixed number
+ * of steps on average: when CT_PAIRING_OPEN spans are open, the oldest is dropped.
  *
- *     buckets -> the last span of each key -> earlier ones of the same key           what an exit
- * looks for threads -> the innermost span of each thread -> those around it                depth
- *     oldest -> ... -> newest                                                        which one is
- * given up
+ *     buckets -> the last span of each key -> earlier ones of the same key     finds an exit's span
+ *     threads -> the innermost span of each thread -> those around it          counts the depth
+ *     oldest -> ... -> newest                                                  drops the oldest
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,11 +21,11 @@
 
 #define BUCKETS (2 * CT_PAIRING_OPEN)
 
-/* Places in the arrays, from 1; 0 is none. */
+/* Indexes in the arrays, from 1; 0 is none. */
 typedef uint32_t place;
 
 struct key {
-	uint64_t component; /* a hash: names of other components do not stay */
+	uint64_t component; /* a hash, since names do not outlive their event */
 	uint64_t value;     /* a hash of the argument, or the thread */
 	uint32_t source_process;
 	uint32_t entry_id;
@@ -38,12 +35,12 @@ struct span {
 	struct key key;
 	uint64_t id;
 	uint64_t time_ns;
-	place thread; /* 0: it counts no more, or never did */
-	place around; /* the next one out in its thread; in a free span: the next free one */
+	place thread; /* 0: it is not, or no longer, in a thread's nest */
+	place around; /* the next outer span of its thread; in a free span: the next free one */
 	place within;
-	place earlier; /* of its key */
+	place earlier; /* of the same key */
 	place later;
-	place chain; /* the next key of the bucket; valid in the last of a key */
+	place chain; /* the next key of the bucket; valid in the last span of a key */
 	place chain_back;
 	place older, newer;
 };
@@ -62,12 +59,12 @@ struct ct_pairing_state {
 	struct thread *threads;
 	place *span_buckets;
 	place *thread_buckets;
-	uint32_t span_count, thread_count; /* ever used */
+	uint32_t span_count, thread_count; /* high-water marks */
 	place free_span, free_thread;
 	uint32_t open;
 	place oldest, newest;
 	uint64_t last_id;
-	uint64_t seed; /* so that nobody can make all keys fall into one bucket */
+	uint64_t seed; /* so that a hostile trace cannot put all keys into one bucket */
 };
 
 enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state)
@@ -105,7 +102,7 @@ void ct_pairing_destroy(struct ct_pairing_state *state)
  * Keys
  */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0xFF51AFD7ED558CCDu;
 	return hash ^ hash >> 32;
@@ -118,14 +115,14 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 	for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
 		memcpy(&word, at, sizeof word);
-		hash = mix(hash, word);
+		hash = hash_mix(hash, word);
 	}
 	for (word = size; size > 0; size--)
 		word = word << 8 | at[size - 1];
-	return mix(hash, word);
+	return hash_mix(hash, word);
 }
 
-/* Setting bit 5 of every byte makes the cases of a letter equal. */
+/* Ignores case: bit 5 of every byte is set. */
 static uint64_t hash_name(uint64_t hash, const char *name, size_t size)
 {
 	for (size_t at = 0; at < size; at += sizeof hash) {
@@ -133,26 +130,26 @@ static uint64_t hash_name(uint64_t hash, const char *name, size_t size)
 		uint64_t word = 0;
 
 		memcpy(&word, name + at, left < sizeof word ? left : sizeof word);
-		hash = mix(hash, word | 0x2020202020202020u);
+		hash = hash_mix(hash, word | 0x2020202020202020u);
 	}
-	return mix(hash, size);
+	return hash_mix(hash, size);
 }
 
-static place *bucket_of(const struct ct_pairing_state *state, const struct key *key)
+static place *span_bucket(const struct ct_pairing_state *state, const struct key *key)
 {
-	uint64_t hash = mix(mix(mix(state->seed, key->component), key->value),
-			    (uint64_t)key->source_process << 32 | key->entry_id);
+	uint64_t hash = hash_mix(hash_mix(hash_mix(state->seed, key->component), key->value),
+				 (uint64_t)key->source_process << 32 | key->entry_id);
 
 	return &state->span_buckets[hash % BUCKETS];
 }
 
-static bool is_same_key(const struct key *a, const struct key *b)
+static bool key_is_same(const struct key *a, const struct key *b)
 {
 	return a->component == b->component && a->value == b->value &&
 	       a->source_process == b->source_process && a->entry_id == b->entry_id;
 }
 
-static bool is_integer(const struct ctrace_event_item *item)
+static bool item_is_integer(const struct ctrace_event_item *item)
 {
 	bool has_width = item->size >= 1 && item->size <= 8;
 
@@ -161,8 +158,8 @@ static bool is_integer(const struct ctrace_event_item *item)
 		item->type != CTRACE_TYPE_UTF8 && item->type < CTRACE_TYPE_COUNT);
 }
 
-/* False: the event has not got the argument that it would be known by. */
-static bool make_key(const struct ct_pairing_state *state, const struct ct_view *view,
+/* Returns false when the event lacks the argument that identifies its span. */
+static bool key_make(const struct ct_pairing_state *state, const struct ct_view *view,
 		     struct key *out)
 {
 	const struct ct_event_type *type = view->type;
@@ -177,8 +174,8 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
 	if ((uint32_t)type->match >= view->event.item_count)
 		return false;
 	item = &view->event.items[type->match];
-	if (is_integer(item))
-		out->value = mix(state->seed + 1, item->value);
+	if (item_is_integer(item))
+		out->value = hash_mix(state->seed + 1, item->value);
 	else
 		out->value = hash_bytes(state->seed + 2, item->data,
 					item->data != NULL ? item->size : 0);
@@ -192,11 +189,11 @@ static bool make_key(const struct ct_pairing_state *state, const struct ct_view 
 static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process,
 			    uint32_t tid)
 {
-	return &state->thread_buckets[mix(state->seed, (uint64_t)source_process << 32 | tid) %
+	return &state->thread_buckets[hash_mix(state->seed, (uint64_t)source_process << 32 | tid) %
 				      BUCKETS];
 }
 
-static place find_thread(const struct ct_pairing_state *state, uint32_t source_process,
+static place thread_find(const struct ct_pairing_state *state, uint32_t source_process,
 			 uint32_t tid)
 {
 	place at = *thread_bucket(state, source_process, tid);
@@ -207,8 +204,8 @@ static place find_thread(const struct ct_pairing_state *state, uint32_t source_p
 	return at;
 }
 
-/* There is always room: a thread has a span at least, and no span has two. */
-static place add_thread(struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
+/* There is always room: each thread has at least one span, and each span one thread. */
+static place thread_add(struct ct_pairing_state *state, uint32_t source_process, uint32_t tid)
 {
 	place *bucket = thread_bucket(state, source_process, tid);
 	place at = state->free_thread;
@@ -223,7 +220,7 @@ static place add_thread(struct ct_pairing_state *state, uint32_t source_process,
 	return at;
 }
 
-static void remove_thread(struct ct_pairing_state *state, place at)
+static void thread_remove(struct ct_pairing_state *state, place at)
 {
 	struct thread *thread = &state->threads[at];
 	place *link = thread_bucket(state, thread->source_process, thread->tid);
@@ -235,8 +232,8 @@ static void remove_thread(struct ct_pairing_state *state, place at)
 	state->free_thread = at;
 }
 
-/* It is open around nothing any more. */
-static void leave_thread(struct ct_pairing_state *state, struct span *span)
+/* Removes the span from its thread's nest. */
+static void span_leave_thread(struct ct_pairing_state *state, struct span *span)
 {
 	struct thread *thread = &state->threads[span->thread];
 
@@ -247,17 +244,17 @@ static void leave_thread(struct ct_pairing_state *state, struct span *span)
 	if (span->around != 0)
 		state->spans[span->around].within = span->within;
 	if (--thread->depth == 0)
-		remove_thread(state, span->thread);
+		thread_remove(state, span->thread);
 	span->thread = 0;
 }
 
-static void enter_thread(struct ct_pairing_state *state, place at, uint32_t tid)
+static void span_enter_thread(struct ct_pairing_state *state, place at, uint32_t tid)
 {
 	struct span *span = &state->spans[at];
-	place found = find_thread(state, span->key.source_process, tid);
+	place found = thread_find(state, span->key.source_process, tid);
 	struct thread *thread;
 
-	span->thread = found != 0 ? found : add_thread(state, span->key.source_process, tid);
+	span->thread = found != 0 ? found : thread_add(state, span->key.source_process, tid);
 	thread = &state->threads[span->thread];
 	span->around = thread->innermost;
 	span->within = 0;
@@ -267,19 +264,19 @@ static void enter_thread(struct ct_pairing_state *state, place at, uint32_t tid)
 	thread->depth++;
 }
 
-/* The span ends, and those within it count no more. */
-static void unwind(struct ct_pairing_state *state, place at)
+/* Removes the span and those within it from their thread's nest. */
+static void span_unwind(struct ct_pairing_state *state, place at)
 {
 	struct span *span = &state->spans[at];
 
 	while (span->thread != 0)
-		leave_thread(state, &state->spans[state->threads[span->thread].innermost]);
+		span_leave_thread(state, &state->spans[state->threads[span->thread].innermost]);
 }
 
-static uint32_t depth_of(const struct ct_pairing_state *state, const struct ct_view *view)
+static uint32_t view_depth(const struct ct_pairing_state *state, const struct ct_view *view)
 {
 	place thread = state->open != 0
-			       ? find_thread(state, view->source_process->index, view->event.tid)
+			       ? thread_find(state, view->source_process->index, view->event.tid)
 			       : 0;
 
 	return thread != 0 ? state->threads[thread].depth : 0;
@@ -289,17 +286,17 @@ static uint32_t depth_of(const struct ct_pairing_state *state, const struct ct_v
  * Spans
  */
 
-static place find_span(const struct ct_pairing_state *state, const struct key *key)
+static place span_find(const struct ct_pairing_state *state, const struct key *key)
 {
-	place at = *bucket_of(state, key);
+	place at = *span_bucket(state, key);
 
-	while (at != 0 && !is_same_key(&state->spans[at].key, key))
+	while (at != 0 && !key_is_same(&state->spans[at].key, key))
 		at = state->spans[at].chain;
 	return at;
 }
 
-/* In the bucket's chain, the key's last span is `with` from now on, or there is none. */
-static void replace_last(struct ct_pairing_state *state, const struct span *span, place with)
+/* Replaces the key's last span by `with` in the bucket's chain; 0 removes the key. */
+static void span_replace_last(struct ct_pairing_state *state, const struct span *span, place with)
 {
 	place next = with != 0 ? with : span->chain;
 
@@ -310,19 +307,19 @@ static void replace_last(struct ct_pairing_state *state, const struct span *span
 	if (span->chain_back != 0)
 		state->spans[span->chain_back].chain = next;
 	else
-		*bucket_of(state, &span->key) = next;
+		*span_bucket(state, &span->key) = next;
 	if (span->chain != 0)
 		state->spans[span->chain].chain_back = with != 0 ? with : span->chain_back;
 }
 
-static void remove_span(struct ct_pairing_state *state, place at)
+static void span_remove(struct ct_pairing_state *state, place at)
 {
 	struct span *span = &state->spans[at];
 
 	if (span->thread != 0)
-		leave_thread(state, span);
+		span_leave_thread(state, span);
 	if (span->later == 0)
-		replace_last(state, span, span->earlier);
+		span_replace_last(state, span, span->earlier);
 	else
 		state->spans[span->later].earlier = span->earlier;
 	if (span->earlier != 0)
@@ -334,16 +331,16 @@ static void remove_span(struct ct_pairing_state *state, place at)
 	state->open--;
 }
 
-static void insert_last(struct ct_pairing_state *state, place at)
+static void span_insert_last(struct ct_pairing_state *state, place at)
 {
 	struct span *span = &state->spans[at];
-	place before = find_span(state, &span->key);
-	place *bucket = bucket_of(state, &span->key);
+	place before = span_find(state, &span->key);
+	place *bucket = span_bucket(state, &span->key);
 
 	span->earlier = before;
 	if (before != 0) {
 		state->spans[before].later = at;
-		replace_last(state, &state->spans[before], at);
+		span_replace_last(state, &state->spans[before], at);
 		return;
 	}
 	span->chain = *bucket;
@@ -352,12 +349,12 @@ static void insert_last(struct ct_pairing_state *state, place at)
 	*bucket = at;
 }
 
-static place add_span(struct ct_pairing_state *state, const struct key *key, uint64_t time_ns)
+static place span_add(struct ct_pairing_state *state, const struct key *key, uint64_t time_ns)
 {
 	place at;
 
 	if (state->open == CT_PAIRING_OPEN)
-		remove_span(state, state->oldest);
+		span_remove(state, state->oldest);
 	at = state->free_span;
 	if (at != 0)
 		state->free_span = state->spans[at].around;
@@ -369,7 +366,7 @@ static place add_span(struct ct_pairing_state *state, const struct key *key, uin
 	*(state->newest != 0 ? &state->spans[state->newest].newer : &state->oldest) = at;
 	state->newest = at;
 	state->open++;
-	insert_last(state, at);
+	span_insert_last(state, at);
 	return at;
 }
 
@@ -377,20 +374,20 @@ static place add_span(struct ct_pairing_state *state, const struct key *key, uin
  * Events
  */
 
-/* Spans that are known by an argument may end on another thread: they are in no thread's nest. */
-static void begin_span(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
+/* A span that an argument identifies may end on another thread, so it is in no thread's nest. */
+static void span_begin(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
 {
-	place at = add_span(state, key, view->event.time_ns);
+	place at = span_add(state, key, view->event.time_ns);
 
 	view->span_id = state->spans[at].id;
-	view->depth = depth_of(state, view);
+	view->depth = view_depth(state, view);
 	if (view->type->match < 0)
-		enter_thread(state, at, view->event.tid);
+		span_enter_thread(state, at, view->event.tid);
 }
 
-static void end_span(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
+static void span_end(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
 {
-	place at = find_span(state, key);
+	place at = span_find(state, key);
 	const struct span *span = &state->spans[at];
 
 	if (at != 0) {
@@ -398,10 +395,10 @@ static void end_span(struct ct_pairing_state *state, struct ct_view *view, const
 		view->duration_ns = view->event.time_ns > span->time_ns
 					    ? view->event.time_ns - span->time_ns
 					    : 0;
-		unwind(state, at);
-		remove_span(state, at);
+		span_unwind(state, at);
+		span_remove(state, at);
 	}
-	view->depth = depth_of(state, view);
+	view->depth = view_depth(state, view);
 }
 
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view)
@@ -411,10 +408,10 @@ void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view)
 
 	view->duration_ns = CT_NO_DURATION;
 	view->span_id = 0;
-	if (pairing == CT_PAIR_NONE || !make_key(state, view, &key))
-		view->depth = depth_of(state, view);
+	if (pairing == CT_PAIR_NONE || !key_make(state, view, &key))
+		view->depth = view_depth(state, view);
 	else if (pairing == CT_PAIR_ENTRY)
-		begin_span(state, view, &key);
+		span_begin(state, view, &key);
 	else
-		end_span(state, view, &key);
+		span_end(state, view, &key);
 }

@@ -1,11 +1,11 @@
 /*
- * read/read.h - the way out: sources give events, the merge orders them, the filter drops, a
+ * read/read.h - the read side: sources decode events, the merge orders them, the filter selects, a
  * printer prints.
  *
  *     source.c {decode} -> merge.c -> reader.c {catalogue, pairing, filter} -> a printer
  *
- * No printer decodes, no decoder prints.  One thread.  Tools use reader.c; what stands behind it is
- * in source.h.
+ * No printer decodes, no decoder prints.  One thread.  Tools use reader.c; source.h declares the
+ * parts behind it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,10 @@
 #include "read/filter/filter.h"
 #include "session/session.h"
 
-/* ---- what a reader has to tell besides the events */
+/* ---- what a reader reports besides the events */
 struct ct_read_totals {
 	uint64_t events;
-	uint64_t discarded;     /* lost before they were written, as the data say */
+	uint64_t discarded;     /* lost before they were written, as the data count them */
 	uint64_t damaged_bytes; /* skipped */
 	uint64_t damages;       /* places */
 	/* of these: traces, directories and stream files of which nothing was read */
@@ -27,38 +27,38 @@ struct ct_read_totals {
 };
 enum ct_trouble {
 	CT_TROUBLE_DAMAGE, /* bytes that could not be read */
-	/* a trace, directory or stream file below what was named, of which nothing is read */
+	/* a trace, directory or stream file of which nothing is read */
 	CT_TROUBLE_UNREAD,
 	CT_TROUBLE_LOST,    /* events were lost before they were written */
 	CT_TROUBLE_MISSING, /* packets are missing */
-	CT_TROUBLE_UNKNOWN, /* third-party: something there that ctrace does not read */
-	/* nothing is wrong: somebody set the wall clock of the traced program's machine */
+	CT_TROUBLE_UNKNOWN, /* third-party: a part that ctrace cannot read */
+	/* no damage: the wall clock of the traced machine was set */
 	CT_TROUBLE_CLOCK
 };
 struct ct_read_note {
 	enum ct_trouble trouble;
 	const char *path;
 	uint64_t offset; /* in the file */
-	uint64_t bytes;  /* of damage */
-	uint64_t events; /* lost; packets that are missing */
-	/* between these it happened; 0: not known */
+	uint64_t bytes;  /* damaged */
+	uint64_t events; /* lost events or missing packets */
+	/* time range of the loss; 0: unknown */
 	uint64_t from_ns, to_ns;
 	const struct ct_source_process *source_process; /* or NULL */
 	const char *message;                            /* a sentence without its subject */
 };
 typedef void ct_read_report(const struct ct_read_note *note, void *user);
 
-/* ---- reader.c: everything that a tool reads with.  Fill in, open, add, then next until it is
- * false. */
+/* ---- reader.c: the reader that tools use.  Fill in the options, create, add, then call next until
+ * NULL. */
 struct ct_reader_options {
 	const struct ct_catalog *catalog; /* or NULL */
 	const struct ct_filter *filter;   /* or NULL */
-	/* views get duration_ns, span_id and depth also when the filter does not ask for them */
+	/* compute duration_ns, span_id and depth even if the filter does not use them */
 	bool has_pairs;
-	/* depth counts for nothing: spans of which the filter drops both ends need not be known */
+	/* depth does not matter: spans of which the filter drops both ends are ignored */
 	bool pairs_are_shown;
 	ct_read_report *report; /* or NULL */
-	/* called often while it reads, or NULL; false: reading ends here */
+	/* or NULL: called often while reading; false ends the reading */
 	bool (*step)(void *user);
 	void *user;
 };
@@ -66,71 +66,72 @@ struct ct_reader;
 enum ctrace_status ct_reader_create(const struct ct_reader_options *options,
 				    struct ct_reader **out_reader) CT_MUST_USE;
 void ct_reader_destroy(struct ct_reader *reader);
-/* Adds everything that path names: a trace of ours or of anybody (directory with `metadata`), one
- * stream file of it, a process directory (directory with `session`), a directory holding any of
- * these (also a few levels down), a process id of a live or dead traced process, or what the
- * generations app.ctb_1, app.ctb_2 ... have in common.  NOT_FOUND when it is none of them;
+/* Adds everything that path names: a trace of ctrace or another tracer (directory with `metadata`),
+ * one stream file of it, a process directory (directory with `session`), a directory holding any of
+ * these (also a few levels down), a process id of a live or dead traced process, or the common name
+ * of the generations app.ctb_1, app.ctb_2 ...  Returns NOT_FOUND when it is none of them;
  * UNSUPPORTED when it is a trace that cannot be read. */
 enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
-/* The next event that the filter accepts; NULL at the end.  Nothing is added after the first call.
+/* Returns the next event that the filter accepts; NULL at the end.  Add nothing after the first
+ * call.
  */
 const struct ct_view *ct_reader_next(struct ct_reader *reader);
-/* From the first event again: what was read is forgotten, totals too. */
+/* Starts again from the first event, and resets the totals. */
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;
-/* The same with the events from since_ns on alone, if the filter does not begin later: only the end
- * of the files is read then. */
+/* Starts again from since_ns, or from the filter's begin if that is later.  Reads only the end of
+ * the files. */
 enum ctrace_status ct_reader_rewind_to(struct ct_reader *reader, uint64_t since_ns) CT_MUST_USE;
-/* When the first event is, and when the last packet of each stream has begun, of which this is the
- * earliest.  False: something that was added can only be read from its beginning, or what the
- * filter asks for needs all that was before. */
+/* Reports the time of the first event, and when the latest last packet of a stream begins.  Returns
+ * false when a source can only be read from its beginning, or when the filter needs all earlier
+ * events. */
 bool ct_reader_ends(struct ct_reader *reader, uint64_t *out_first_ns, uint64_t *out_last_ns);
-/* How much has been read, of 1000; 0: not known. */
+/* Returns the share that has been read, in thousandths; 0: unknown. */
 unsigned ct_reader_progress(const struct ct_reader *reader);
-/* What the lines of a list have to tell apart, from a look at the first events; reading is as
- * before. */
+/* What the lines of a list must distinguish, judged by the first events. Does not disturb
+ * reading. */
 struct ct_reader_survey {
-	bool has_hosts, has_processes, has_threads; /* there are several */
-	/* of a second: 3, 6 or 9 tell the times of neighbours apart */
+	bool has_hosts, has_processes, has_threads; /* there are several of them */
+	/* digits of a second that distinguish neighbouring times: 3, 6 or 9 */
 	unsigned digits;
-	bool is_whole; /* nothing of what was looked at could not be read */
+	bool is_whole; /* the survey met no damage */
 };
 void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *out);
-/* After a scan in which the filter accepted nothing: adds which name or value in it no event has,
- * and which was probably meant.  False: nothing stands out. */
+/* Called after the filter accepted no event: adds a sentence about a name or value in it that no
+ * event has, and the one that was probably meant.  Returns false when nothing stands out. */
 bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out);
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 /* NULL past the last */
 const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader,
 							 size_t index);
-/* A live event (ct_live_next()) as a view: catalogue, pairing and filter.  NULL when the filter
- * drops it.  source_process->index tells processes apart. */
+/* Makes a view of a live event (ct_live_next()): catalogue, pairing and filter.  Returns NULL when
+ * the filter drops it. source_process->index identifies the process. */
 const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event,
 				     const struct ct_source_process *source_process);
 
-/* ---- recognize.c: what a path is at which no trace was found: "a text file, no trace", or why it
- * cannot be looked at.  NULL: there is nothing of that name. */
+/* ---- recognize.c: describes a path that is no trace: "a text file, no trace", or why it cannot be
+ * read.  Returns NULL when the path does not exist. */
 const char *ct_path_recognize(const char *path);
-/* Why a file of a process directory cannot be read, "it cannot be read: Permission denied"; links
- * are not followed.  NULL: it can be read. */
+/* Describes why a file of a process directory cannot be read, "it cannot be read: Permission
+ * denied"; links are not followed.  Returns NULL when it can be read. */
 #define CT_UNREADABLE_SIZE 128
 const char *ct_path_unreadable(const char *path, char out[CT_UNREADABLE_SIZE]);
-/* Has the directory files that are named like the streams of a BINFILE trace? */
+/* Does the directory have files with names of BINFILE streams? */
 bool ct_path_has_streams(const char *path);
 
-/* ---- pairing.c: which exit belongs to which entry.  Bounded: at most CT_PAIRING_OPEN spans are
- * open at once, the oldest are given up. */
+/* ---- pairing.c: pairs exits with entries.  At most CT_PAIRING_OPEN spans are open at once; beyond
+ * that the oldest are dropped. */
 #define CT_PAIRING_OPEN 65536u
 struct ct_pairing_state;
 enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state) CT_MUST_USE;
 void ct_pairing_destroy(struct ct_pairing_state *state);
-/* Sets duration_ns, span_id and depth of the view; to be called for every event whose type has a
- * pairing, in merged order, and for others that want their depth. */
+/* Sets duration_ns, span_id and depth of the view.  Call it in merged order for every event whose
+ * type has a pairing, and for every other event whose depth is wanted. */
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view);
 
 /*
- * ---- source_live.c: follows what the live processes of this user (root: of all users) write into
- * their rings, while they write it and whatever becomes of it: nothing is consumed, and no process
- * notices.  An event that is overwritten before it was seen is counted.
+ * ---- source_live.c: follows the rings of the live processes of this user (root: of all users).
+ * Consumes nothing, and no process notices.  Events that are overwritten before they were read are
+ * counted.
  */
 struct ct_live;
 struct ct_live_who {
@@ -144,28 +145,29 @@ struct ct_live_who {
 struct ct_live_options {
 	bool (*wants)(const struct ct_live_who *who, void *user); /* NULL: all */
 	void (*report)(const char *path, uint64_t offset, const char *message,
-		       void *user); /* of a process that cannot be followed; or NULL */
+		       void *user); /* called for a process that cannot be followed; or NULL */
 	void *user;
-	uint64_t hold_ns; /* so long an event waits for earlier ones of other rings */
-	bool from_start;  /* begin with what the rings still hold */
+	uint64_t hold_ns; /* how long an event waits for earlier ones of other rings */
+	bool from_start;  /* begin with the events still in the rings */
 };
 struct ct_live_totals {
-	uint64_t processes;     /* that are followed now */
-	uint64_t missed_bytes;  /* written over before they were read */
-	uint64_t damaged_bytes; /* no records, or of no component */
-	/* that the processes lost themselves since they are followed; from_start: ever */
+	uint64_t processes;     /* followed now */
+	uint64_t missed_bytes;  /* overwritten before they were read */
+	uint64_t damaged_bytes; /* not events, or of no component */
+	/* lost by the processes since they are followed; from_start: in all */
 	uint64_t lost_events;
 };
 enum ctrace_status ct_live_open(const struct ct_live_options *options,
 				struct ct_live **out_live) CT_MUST_USE;
 void ct_live_close(struct ct_live *live);
-/* Reads what is new.  False when nothing was. */
+/* Reads new events.  Returns false when there were none. */
 bool ct_live_look(struct ct_live *live);
-/* The next event that has waited long enough, or the next of all, and whose it is (out_who may be
- * NULL).  Borrowed until the next call of this or ct_live_look(). */
+/* Returns the next event that has waited long enough (all: any event) and its process (out_who may
+ * be NULL).  Borrowed until the next call of this or ct_live_look(). */
 bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event,
 		  const struct ct_live_who **out_who);
-/* readable: a process has come; ct_live_look() at once.  -1: there is none */
+/* Returns a descriptor that becomes readable when a process appears: call ct_live_look() then. -1:
+ * none. */
 int ct_live_fd(const struct ct_live *live);
 void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals);
 

@@ -1,9 +1,8 @@
 /*
- * reader.c - everything that a tool reads with: sources, merge, catalogue, pairing and filter in
- * one line.
+ * reader.c - the reader that tools use: sources, merge, catalogue, pairing and filter in a row.
  *
- * Called by the tools, on one thread.  Memory depends on how many streams there are and how many
- * spans are open, not on how many events.
+ * Called by the tools, on one thread.  Memory depends on the number of streams and open spans, not
+ * on the number of events.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +16,8 @@
 struct ct_reader {
 	struct ct_reader_options options;
 	struct ct_sources sources;
-	struct ct_pairing_state *pairing; /* NULL: nobody wants pairs */
-	char **paths;                     /* what was added: to begin again */
+	struct ct_pairing_state *pairing; /* NULL: pairs are not wanted */
+	char **paths;                     /* the added paths, for a rewind */
 	size_t path_count;
 	uint64_t since_ns; /* ct_reader_rewind_to(); 0: from the first event */
 	struct ct_view live;
@@ -54,7 +53,7 @@ enum ctrace_status ct_reader_create(const struct ct_reader_options *options,
 	if (reader == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	reader->options = *options;
-	/* Which events are pairs only a catalogue says. */
+	/* Only a catalogue knows which events are pairs. */
 	if (has_pairs && options->catalog != NULL &&
 	    ct_pairing_create(&reader->pairing) != CTRACE_OK) {
 		free(reader);
@@ -110,7 +109,7 @@ const struct ct_view *ct_reader_next(struct ct_reader *reader)
 		view->duration_ns = CT_NO_DURATION;
 		if (reader->pairing != NULL)
 			ct_pairing_note(reader->pairing, view);
-		/* A packet begins before the time at which some event in it is wanted. */
+		/* A wanted packet may begin with events before the time. */
 		if (view->event.time_ns < reader->since_ns)
 			continue;
 		if (reader->options.filter == NULL ||
@@ -181,7 +180,7 @@ unsigned ct_reader_progress(const struct ct_reader *reader)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What lines have to tell apart
+ * What lines must distinguish
  */
 
 #define SURVEYED 256u /* events that are looked at */
@@ -199,15 +198,15 @@ static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a,
 
 static void survey_first_events(struct ct_reader_survey *out, const struct ct_sources *sources)
 {
-	/* Each with its neighbour and with the first: what that misses, the printer finds when it
-	 * comes. */
+	/* Compares each event with its neighbour and with the first.  The printer notices later
+	 * what that misses. */
 	for (size_t i = 1; i < sources->heap_size; i++) {
 		survey_pair(out, &sources->heap[0]->view, &sources->heap[i]->view);
 		survey_pair(out, &sources->heap[i - 1]->view, &sources->heap[i]->view);
 	}
 }
 
-/* The same paths and times once more, without the filter. */
+/* Opens the same paths and times again, without the filter. */
 static bool sources_reopen(const struct ct_reader *reader, struct ct_sources *sources)
 {
 	ct_sources_init(sources, NULL, NULL);
@@ -246,7 +245,7 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 	struct ct_filter_hint *hint;
 	struct ct_sources sources;
 	const struct ct_view *view = NULL;
-	bool is_said;
+	bool has_hint;
 
 	if (reader->options.filter == NULL ||
 	    ct_filter_hint_create(reader->options.filter, &hint) != CTRACE_OK)
@@ -254,10 +253,10 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 	(void)sources_reopen(reader, &sources);
 	for (unsigned i = 0; i < HINTED && (view = ct_sources_next(&sources)) != NULL; i++)
 		ct_filter_hint_note(hint, view);
-	is_said = ct_filter_hint_say(hint, view == NULL, out);
+	has_hint = ct_filter_hint_say(hint, view == NULL, out);
 	ct_sources_fini(&sources);
 	ct_filter_hint_destroy(hint);
-	return is_said;
+	return has_hint;
 }
 
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader)

@@ -1,10 +1,11 @@
 /*
- * reader_exit.c - filter and formatting exits: found by name, called, and judged by what they
- * answer.
+ * reader_exit.c - filter and formatting exits: finds them by name, calls them and acts on their
+ * answers.
  *
  * Called by printers, on the tool's only thread, never in the traced program.  An exit is the
- * user's own code; it is loaded under the rules for all modules, and what it prints is escaped by
- * whoever asked for it.  A module is never unloaded: it may have left things behind.
+ * user's own code; it is loaded under the rules for all modules, and the caller escapes the text
+ * that it prints.  A module is never unloaded, since it may have started threads or registered
+ * handlers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One call, with what the exit does not see behind it. */
+/* One call; the exit sees only the first member. */
 struct call {
-	struct ctrace_exit_call exit; /* first: print() finds the rest by it */
+	struct ctrace_exit_call exit; /* first, since exit_print() casts it to struct call */
 	const struct ct_exit_context *context;
 };
 
-/* NAME.so as it is said, in upper case, and in lower case. */
-static void *open_module(const char *linklist, const char *name)
+/* Tries NAME.so as given, in upper case, and in lower case. */
+static void *module_open(const char *linklist, const char *name)
 {
 	char file_name[CTRACE_MAX_EMITTER + 4];
 	size_t size = strlen(name);
@@ -49,7 +50,7 @@ enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit
 
 	*exit = (struct ct_reader_exit){ .kind = kind };
 	(void)snprintf(exit->name, sizeof exit->name, "%s", name);
-	exit->module = open_module(linklist, name);
+	exit->module = module_open(linklist, name);
 	if (exit->module == NULL)
 		return CTRACE_NOT_FOUND;
 	code = dlsym(exit->module,
@@ -70,7 +71,7 @@ void ct_reader_exit_close(struct ct_reader_exit *exit)
 	*exit = (struct ct_reader_exit){ 0 };
 }
 
-static void print(const struct ctrace_exit_call *call, const char *text, size_t size)
+static void exit_print(const struct ctrace_exit_call *call, const char *text, size_t size)
 {
 	const struct ct_exit_context *context = ((const struct call *)(const void *)call)->context;
 
@@ -78,7 +79,8 @@ static void print(const struct ctrace_exit_call *call, const char *text, size_t 
 		context->print(text, size, context->user);
 }
 
-static struct call call_of(const struct ct_reader_exit *exit, const struct ct_exit_context *context)
+static struct call exit_make_call(const struct ct_reader_exit *exit,
+				  const struct ct_exit_context *context)
 {
 	return (struct call){
 		.exit = {
@@ -90,18 +92,18 @@ static struct call call_of(const struct ct_reader_exit *exit, const struct ct_ex
 			.options = context->options != NULL ? context->options : "",
 			.report = context->report,
 			.work_area = exit->work_area,
-			.print = print,
+			.print = exit_print,
 		},
 		.context = context,
 	};
 }
 
-static enum ct_exit_answer without_code(const struct ct_reader_exit *exit)
+static enum ct_exit_answer exit_default_answer(const struct ct_reader_exit *exit)
 {
 	return exit->kind == CT_EXIT_FILTER ? CT_EXIT_SHOW : CT_EXIT_HIDE;
 }
 
-static enum ct_exit_answer judge(struct ct_reader_exit *exit, int answer)
+static enum ct_exit_answer exit_judge(struct ct_reader_exit *exit, int answer)
 {
 	exit->answer = answer;
 	switch (answer) {
@@ -133,8 +135,8 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struc
 	struct call call;
 
 	if (exit->code == NULL)
-		return without_code(exit);
-	call = call_of(exit, context);
+		return exit_default_answer(exit);
+	call = exit_make_call(exit, context);
 	ct_view_jobname(view, jobname);
 	call.exit.event = &view->event;
 	call.exit.mnemonic = ct_view_mnemonic(view, scratch);
@@ -145,7 +147,7 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struc
 	call.exit.jobname = jobname;
 	call.exit.asid = ct_view_asid(view);
 	call.exit.sequence = view->sequence;
-	return judge(exit, exit->code(&call.exit));
+	return exit_judge(exit, exit->code(&call.exit));
 }
 
 void ct_reader_exit_finish(struct ct_reader_exit *exit, const struct ct_exit_context *context)
@@ -154,7 +156,7 @@ void ct_reader_exit_finish(struct ct_reader_exit *exit, const struct ct_exit_con
 
 	if (exit->code == NULL)
 		return;
-	call = call_of(exit, context);
+	call = exit_make_call(exit, context);
 	call.exit.is_done = 1;
 	(void)exit->code(&call.exit);
 }

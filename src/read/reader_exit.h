@@ -1,6 +1,6 @@
 /*
- * read/reader_exit.h - exits of readers as a printer uses them: found by name, called, and judged
- * by what they answer.
+ * read/reader_exit.h - filter and formatting exits for printers: finds them by name, calls them and
+ * acts on their answers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,28 +13,28 @@
 #define CT_EXIT_REREADS 16u
 
 enum ct_exit_kind { CT_EXIT_FILTER, CT_EXIT_FORMATTER };
-/* What is to be done with an event. */
+/* What the printer does with an event. */
 enum ct_exit_answer {
-	CT_EXIT_SHOW,     /* a formatter: it has been shown */
-	CT_EXIT_HIDE,     /* a formatter: to be shown as hexadecimal */
-	CT_EXIT_AGAIN,    /* from the first event */
-	CT_EXIT_END,      /* the run */
-	CT_EXIT_UNDEFINED /* to be told, and the event shown; the exit is not called again */
+	CT_EXIT_SHOW,     /* a formatter: it has printed the event */
+	CT_EXIT_HIDE,     /* a formatter: print it as hexadecimal */
+	CT_EXIT_AGAIN,    /* start again from the first event */
+	CT_EXIT_END,      /* end the run */
+	CT_EXIT_UNDEFINED /* report it and show the event; the exit is not called again */
 };
 
 struct ct_reader_exit {
 	enum ct_exit_kind kind;
-	ctrace_exit *code; /* NULL: none, or not to be called any more */
+	ctrace_exit *code; /* NULL: none, or not called any more */
 	char name[CTRACE_MAX_EMITTER + 1];
 	void *module;
 	void *work_area;
 	unsigned rereads;
-	bool is_open; /* it was found */
+	bool is_open; /* the module was found */
 	int answer;   /* the last one, for a message */
 };
-/* NAME.so in the directories of linklist, and in it ctrace_filter_exit or ctrace_format_exit.
- * NOT_FOUND: it is not there, may not be loaded, or does not have it; the exit then answers
- * CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */
+/* Loads NAME.so from the directories of linklist, with its ctrace_filter_exit or
+ * ctrace_format_exit.  Returns NOT_FOUND when the file or the function is missing, or may not be
+ * loaded; the exit then answers CT_EXIT_SHOW (a filter) or CT_EXIT_HIDE (a formatter). */
 enum ctrace_status ct_reader_exit_open(struct ct_reader_exit *exit, enum ct_exit_kind kind,
 				       const char *linklist, const char *name) CT_MUST_USE;
 void ct_reader_exit_close(struct ct_reader_exit *exit);
@@ -46,7 +46,7 @@ struct ct_exit_context {
 };
 enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view,
 					const struct ct_exit_context *context);
-/* The final call; not when the run was ended by an exit. */
+/* Makes the final call, unless an exit has ended the run. */
 void ct_reader_exit_finish(struct ct_reader_exit *exit, const struct ct_exit_context *context);
 
 #endif

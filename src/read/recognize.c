@@ -1,8 +1,8 @@
 /*
- * recognize.c - what a path is that no trace was found at, in words for its user.
+ * recognize.c - describes to the user a path that is no trace.
  *
  * Called by the tools once for a path that cannot be read as a trace, on one thread.  The file may
- * be anything: at most its first bytes are read, and only when it is a regular file.
+ * be anything: only its first bytes are read, and only if it is a regular file.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 #define LOOK_SIZE 4096u
 
-/* What files begin with. */
+/* The first bytes of known kinds of files. */
 static const struct {
 	const char *bytes;
 	size_t size;
@@ -54,7 +54,7 @@ static bool has_suffix(const char *path, const char *suffix)
 	return size > suffix_size && strcasecmp(path + size - suffix_size, suffix) == 0;
 }
 
-static const char *beginning_of(const unsigned char *bytes, size_t size)
+static const char *bytes_beginning(const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(beginnings); i++)
 		if (size >= beginnings[i].size &&
@@ -63,24 +63,24 @@ static const char *beginning_of(const unsigned char *bytes, size_t size)
 	return NULL;
 }
 
-static bool is_stream(const char *name)
+static bool name_is_stream(const char *name)
 {
 	return strncmp(name, "stream.", 7) == 0 && name[7] >= '0' && name[7] <= '9';
 }
 
-static bool is_text(const char *name)
+static bool name_is_text(const char *name)
 {
 	return has_suffix(name, ".log");
 }
 
-/* A stream of a trace of which the metadata may not be read: nothing is wrong with the file. */
+/* Is it a stream of a trace whose metadata may not be read?  The stream itself is not at fault. */
 static bool has_closed_metadata(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *metadata;
 	bool is_closed;
 
-	if (!is_stream(slash != NULL ? slash + 1 : path))
+	if (!name_is_stream(slash != NULL ? slash + 1 : path))
 		return false;
 	if (asprintf(&metadata, "%.*smetadata", slash != NULL ? (int)(slash + 1 - path) : 0, path) <
 	    0)
@@ -90,7 +90,7 @@ static bool has_closed_metadata(const char *path)
 	return is_closed;
 }
 
-/* A file that lies beside a process directory's session is a part of that directory. */
+/* A file beside a process directory's session is a part of that directory. */
 static bool is_part_of_run_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -110,7 +110,7 @@ static bool is_part_of_run_directory(const char *path)
 
 static const char *recognize_bytes(const char *path, const unsigned char *bytes, size_t size)
 {
-	const char *what = beginning_of(bytes, size);
+	const char *what = bytes_beginning(bytes, size);
 
 	if (size == 0)
 		return "an empty file";
@@ -145,7 +145,7 @@ static const char *recognize_file(const char *path)
 	return what;
 }
 
-static bool has_entry(const char *path, bool (*is_wanted)(const char *name))
+static bool directory_has_entry(const char *path, bool (*is_wanted)(const char *name))
 {
 	DIR *directory = opendir(path);
 	const struct dirent *entry;
@@ -160,12 +160,12 @@ static bool has_entry(const char *path, bool (*is_wanted)(const char *name))
 
 bool ct_path_has_streams(const char *path)
 {
-	return has_entry(path, is_stream);
+	return directory_has_entry(path, name_is_stream);
 }
 
-/* What is there and may not be read: a trace's metadata, a process directory's session.  0: it may
- * be read, or is not there. */
-static int refusal_of(const char *directory, const char *name, int flags)
+/* Returns the error of opening a trace's metadata or a process directory's session; 0 when it can
+ * be opened or does not exist. */
+static int file_refusal(const char *directory, const char *name, int flags)
 {
 	int fd, error = 0;
 	char *path;
@@ -207,11 +207,11 @@ static const char *recognize_refusal(const char *path)
 		return "permission denied: the directory may not be read";
 	if (error != 0)
 		return strerror(error);
-	error = refusal_of(path, "metadata", 0);
+	error = file_refusal(path, "metadata", 0);
 	if (error == EACCES)
 		return "permission denied: its file metadata may not be read";
 	if (error == 0)
-		error = refusal_of(path, "session", O_NOFOLLOW); /* as it is read */
+		error = file_refusal(path, "session", O_NOFOLLOW); /* as source_ring.c reads it */
 	if (error == EACCES)
 		return "permission denied: its file session may not be read";
 	if (error == ELOOP)
@@ -227,7 +227,7 @@ static const char *recognize_directory(const char *path)
 		return refusal;
 	if (ct_path_has_streams(path))
 		return "a trace that lacks its file metadata; ctrace repair can make one that has it";
-	return has_entry(path, is_text)
+	return directory_has_entry(path, name_is_text)
 		       ? "a directory that holds no trace; its text files are read with a text tool, as less"
 		       : "a directory that holds no trace";
 }

@@ -1,8 +1,8 @@
 /*
- * source.c - from what people name - a directory, a file, a process - to streams of events.
+ * source.c - finds the streams of events in the directories, files and processes that people name.
  *
- * Called by the tools, on one thread.  What is named may be hostile or change while it is read;
- * nothing here believes more of it than its name.
+ * Called by the tools, on one thread.  The input may be hostile, or change while it is read; only
+ * its name is trusted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A struct ct_source_process, and what it points to. */
+/* A struct ct_source_process and the texts that it points to. */
 struct source_process {
 	struct ct_source_process base;
 	uint64_t started_ns;
@@ -77,7 +77,8 @@ void ct_source_fini(struct ct_source *source)
 
 void ct_sources_hold(struct ct_sources *sources, const struct ct_source *source, size_t bytes)
 {
-	/* In turns, each at most once, and never the one whose event the caller has. */
+	/* Asks the sources in turn, each at most once, but never the source whose event the caller
+	 * holds. */
 	for (size_t i = 0; i < sources->count && sources->held + bytes > sources->may_hold; i++) {
 		struct ct_source *other = sources->items[sources->released++ % sources->count];
 		bool is_given = sources->is_given && other == sources->heap[0];
@@ -106,8 +107,8 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
  * Source processes
  */
 
-static bool is_same_process(const struct source_process *source_process,
-			    const struct ct_process_key *key, const char *host)
+static bool source_process_matches(const struct source_process *source_process,
+				   const struct ct_process_key *key, const char *host)
 {
 	return key->started_ns != 0 && source_process->started_ns == key->started_ns &&
 	       source_process->base.pid == key->pid && strcmp(source_process->base.host, host) == 0;
@@ -147,7 +148,7 @@ static struct source_process *source_process_create(const struct ct_process_key 
 	return source_process;
 }
 
-/* The rings of a process do not know the format that its files have. */
+/* Completes the format: only the files of a process know it, not its rings. */
 static const struct ct_source_process *
 source_process_complete(struct source_process *source_process, const struct ct_process_key *key)
 {
@@ -170,8 +171,8 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
 	struct source_process *source_process;
 
 	for (size_t i = 0; i < sources->source_process_count; i++)
-		if (is_same_process((struct source_process *)sources->source_processes[i], key,
-				    text_or_none(key->host)))
+		if (source_process_matches((struct source_process *)sources->source_processes[i],
+					   key, text_or_none(key->host)))
 			return source_process_complete(
 				(struct source_process *)sources->source_processes[i], key);
 	source_processes =
@@ -192,7 +193,7 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
  * Classes of events
  */
 
-/* Could the filter accept the event at the other end of what this one begins or ends? */
+/* Could the filter accept the event at the other end of the span that this event begins or ends? */
 static bool may_accept_other_end(const struct ct_sources *sources, const struct ct_view *view)
 {
 	struct ct_view other = *view;
@@ -211,7 +212,7 @@ static bool may_accept_other_end(const struct ct_sources *sources, const struct 
 	return false;
 }
 
-static bool is_for_pairs(const struct ct_sources *sources, const struct ct_view *view)
+static bool view_is_for_pairs(const struct ct_sources *sources, const struct ct_view *view)
 {
 	return sources->has_pairs && view->type != NULL && view->type->pairing != CT_PAIR_NONE &&
 	       (!sources->pairs_are_shown || may_accept_other_end(sources, view));
@@ -230,13 +231,13 @@ enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct 
 			     : NULL;
 	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, view)
 						: CT_FILTER_RESULT_ALWAYS;
-	return filter_result == CT_FILTER_RESULT_NEVER && is_for_pairs(sources, view)
+	return filter_result == CT_FILTER_RESULT_NEVER && view_is_for_pairs(sources, view)
 		       ? CT_FILTER_RESULT_MAYBE
 		       : filter_result;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What is told
+ * Reports
  */
 
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note)
@@ -294,7 +295,7 @@ void ct_sources_clock(struct ct_sources *sources, const char *path,
 	} else {
 		ct_buf_add_text(&text, "the clock had been set");
 	}
-	/* After a step back and forth some nanoseconds remain, by which the readings were off. */
+	/* A step back and forth leaves some nanoseconds: the error of reading the clocks. */
 	if (step->ahead_ns >= 1000000u) {
 		ct_buf_add_text(&text, "; times from there on are ahead of it by ");
 		ct_line_add_seconds(&text, step->ahead_ns);
@@ -311,10 +312,10 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What is it?
+ * Directories and files
  */
 
-/* A trace or directory below what was named, of which nothing is read: the output lacks its events.
+/* Reports a trace or directory that cannot be read, so the output lacks its events.
  */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
@@ -333,7 +334,7 @@ static void report_status(struct ct_sources *sources, const char *path, enum ctr
 	report_unread(sources, path, why != NULL ? why : ctrace_status_text(status));
 }
 
-/* Something may be there that the system refuses to look at. */
+/* Reports an error of the system that may hide a trace. */
 static void report_refusal(struct ct_sources *sources, const char *path)
 {
 	if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP &&
@@ -358,7 +359,7 @@ static bool has_file(struct ct_sources *sources, const char *directory, const ch
 }
 
 /* True for a directory that this user may not search. */
-static bool is_closed(const char *directory)
+static bool directory_is_closed(const char *directory)
 {
 	struct stat info;
 
@@ -366,7 +367,7 @@ static bool is_closed(const char *directory)
 	       faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
-/* directory is absolute and without links: everything but its last part is the run directory. */
+/* directory is absolute and without links; its parent is the run directory. */
 static enum ctrace_status add_run_directory(struct ct_sources *sources, char *directory)
 {
 	char *slash = strrchr(directory, '/');
@@ -377,7 +378,7 @@ static enum ctrace_status add_run_directory(struct ct_sources *sources, char *di
 	return ct_source_ring_add(sources, directory, slash + 1);
 }
 
-/* Of ours, or of another tracer. */
+/* Adds a BINFILE trace or one of another tracer. */
 static enum ctrace_status add_trace(struct ct_sources *sources, const char *directory,
 				    const char *only)
 {
@@ -395,7 +396,7 @@ static enum ctrace_status add_one_directory(struct ct_sources *sources, const ch
 	if (has_file(sources, path, "metadata"))
 		return add_trace(sources, path, NULL);
 	if (!has_file(sources, path, "session"))
-		return is_closed(path) ? CTRACE_DENIED : CTRACE_NOT_FOUND;
+		return directory_is_closed(path) ? CTRACE_DENIED : CTRACE_NOT_FOUND;
 	directory = realpath(path, NULL);
 	if (directory == NULL)
 		return CTRACE_NOT_FOUND;
@@ -404,20 +405,20 @@ static enum ctrace_status add_one_directory(struct ct_sources *sources, const ch
 	return status;
 }
 
-/* of directories in directories: a session of LTTng has ust/uid/USER/64-bit below it */
+/* nested directories: an LTTng session has ust/uid/USER/64-bit below it */
 #define DEPTH 4u
 
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory,
 				      unsigned depth);
 
-/* In a directory that was named. */
+/* Adds a directory inside one that the user named. */
 static enum ctrace_status add_directory(struct ct_sources *sources, const char *path,
 					unsigned depth)
 {
 	enum ctrace_status status = add_entries(sources, path, depth);
 
-	/* A trace without its metadata is no empty directory: its events are missing from what is
-	 * read. */
+	/* A directory with streams but no metadata is a trace whose events are missing from the
+	 * output. */
 	if (status == CTRACE_NOT_FOUND && ct_path_has_streams(path)) {
 		report_unread(sources, path, ct_path_recognize(path));
 		return CTRACE_OK;
@@ -439,8 +440,8 @@ static enum ctrace_status add_entry(struct ct_sources *sources, const char *path
 	return S_ISDIR(info.st_mode) ? add_directory(sources, path, depth) : status;
 }
 
-/* What is in a directory counts as found when there is a trace in it, also one that cannot be read:
- * that is reported. */
+/* Adds the entries of a directory.  Returns OK also when every trace in it is unreadable: that is
+ * reported. */
 static enum ctrace_status add_entries(struct ct_sources *sources, const char *directory,
 				      unsigned depth)
 {
@@ -482,7 +483,7 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 
 	if (directory == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	/* Other viewers want that file to be chosen: the trace is meant. */
+	/* People name the metadata file as other viewers want it; they mean the trace. */
 	if (has_file(sources, directory, "metadata"))
 		status = add_trace(sources, directory, strcmp(name, "metadata") == 0 ? NULL : name);
 	free(directory);
@@ -529,11 +530,11 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What belongs to a name: generations app.ctb_1, app.ctb_2 of what is called app.ctb, and
- * app.ctb.1234 or app.ctb_2.1234.2, where the events of process 1234 are because another process
- * had the name or took it after a crash / */
+ * Further directories of one name.  The generations of app.ctb are app.ctb_1, app.ctb_2.  The
+ * events of process 1234 are in app.ctb.1234 or app.ctb_2.1234.2 when another process had the name,
+ * or took it over after a crash. */
 
-/* Behind a mark and digits, or where it was when there are none. */
+/* Returns the position behind the mark and its digits, or `text` when there are none. */
 static const char *skip_number(const char *text, char mark)
 {
 	size_t digits = text[0] == mark ? strspn(text + 1, "0123456789") : 0;
@@ -541,8 +542,9 @@ static const char *skip_number(const char *text, char mark)
 	return digits != 0 ? text + 1 + digits : text;
 }
 
-/* *out_pid: the process that the name speaks of; 0: none. */
-static bool is_of_name(const char *name, const char *stem, size_t stem_size, uint32_t *out_pid)
+/* *out_pid: the process in the name; 0: none. */
+static bool name_is_generation(const char *name, const char *stem, size_t stem_size,
+			       uint32_t *out_pid)
 {
 	const char *process;
 
@@ -553,8 +555,8 @@ static bool is_of_name(const char *name, const char *stem, size_t stem_size, uin
 	return skip_number(skip_number(process, '.'), '.')[0] == '\0';
 }
 
-/* Is the trace of that process?  Other programs number their copies in the same way. */
-static bool is_of_process(const char *directory, uint32_t pid)
+/* Is it a trace of that process?  Other programs number their copies in the same way. */
+static bool trace_is_of_process(const char *directory, uint32_t pid)
 {
 	struct ct_trace_info info;
 	struct ct_buf text;
@@ -573,8 +575,8 @@ static bool is_of_process(const char *directory, uint32_t pid)
 	return is_same;
 }
 
-/* Notes a directory.  False when it is there already and one of the two was added for another one's
- * name: its events would come twice. */
+/* Remembers a directory.  Returns false when it is known already and one of the two was added for
+ * another name: its events would appear twice. */
 static bool note_directory(struct ct_sources *sources, const char *path, bool is_implied)
 {
 	struct ct_source_directory *directories;
@@ -599,7 +601,7 @@ static bool note_directory(struct ct_sources *sources, const char *path, bool is
 	return true;
 }
 
-/* All but the directory of exactly that name. */
+/* Adds the further directories of a name, but not the directory of exactly that name. */
 static enum ctrace_status add_others_of_name(struct ct_sources *sources, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -613,16 +615,17 @@ static enum ctrace_status add_others_of_name(struct ct_sources *sources, const c
 	for (int i = 0; i < count; i++) {
 		char *other;
 
-		if (is_of_name(entries[i]->d_name, stem, strlen(stem), &pid) &&
+		if (name_is_generation(entries[i]->d_name, stem, strlen(stem), &pid) &&
 		    asprintf(&other, "%s%s", directory, entries[i]->d_name) >= 0) {
 			enum ctrace_status status = CTRACE_NOT_FOUND;
 
 			if (has_file(sources, other, "metadata") &&
-			    (pid == 0 || is_of_process(other, pid)))
+			    (pid == 0 || trace_is_of_process(other, pid)))
 				status = note_directory(sources, other, true)
 						 ? add_one_directory(sources, other)
 						 : CTRACE_OK;
-			else if (pid == 0 && (is_closed(other) || ct_path_has_streams(other)))
+			else if (pid == 0 &&
+				 (directory_is_closed(other) || ct_path_has_streams(other)))
 				status = CTRACE_DENIED;
 			if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 				report_status(sources, other, status);
@@ -658,7 +661,8 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 	status = add_one_directory(sources, path);
 	if (status == CTRACE_NOT_FOUND)
 		status = add_entries(sources, path, DEPTH);
-	/* An output that was made and never begun: its process may have had to take another name.
+	/* An output directory that was created but never used: its process may have taken another
+	 * name.
 	 */
 	if (status == CTRACE_NOT_FOUND) {
 		status = add_others_of_name(sources, path);

@@ -1,10 +1,10 @@
 /*
  * source_bin.c - the events of a stream file of a BINFILE trace.
  *
- * Called by the merge, on one thread.  The files may be hostile, damaged, or grow while they are
- * read: what cannot be read as an event costs the rest of its packet.  An event that waits for its
- * turn is read again when its memory was wanted meanwhile.  What the trace's classes are is
- * binfile_trace.c's, where packets are binfile_packets.c's, how bytes are read stream_file.c's.
+ * Called by the merge, on one thread.  The files may be hostile or damaged, or grow while they are
+ * read.  An unreadable event costs the rest of its packet.  A waiting event whose memory was
+ * released is read again when its turn comes. binfile_trace.c knows the classes, binfile_packets.c
+ * finds the packets, stream_file.c reads the bytes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,10 +24,10 @@ struct bin_source {
 	struct ct_source base;
 	struct ct_binfile_trace *trace;
 	struct ct_binfile_packets packets;
-	size_t event_at; /* of the present event, and the time before it: to read it again */
+	size_t event_at; /* offset of the current event and the state before it, to read it again */
 	struct ct_event_state before_event;
-	uint32_t class_number; /* of the event before: the view has what is known of it */
-	bool is_placed;        /* the packets begin where the reader wants to begin */
+	uint32_t class_number; /* class of the previous event, which the view describes */
+	bool is_placed;        /* the first packet that the reader wants was looked for */
 	bool has_ended;
 };
 
@@ -35,22 +35,22 @@ struct bin_source {
  * Events
  */
 
-/* NULL: the metadata have no such class, also as they are now. */
-static const struct ct_binfile_class *find_class(struct bin_source *bin, struct ct_sources *sources,
+/* Returns NULL when even the current metadata lack the class. */
+static const struct ct_binfile_class *class_find(struct bin_source *bin, struct ct_sources *sources,
 						 uint32_t number)
 {
 	const struct ct_binfile_class *known = ct_binfile_class(bin->trace, sources, number);
 
-	/* It may have come after we read the metadata, as it does in the trace of a live process.
+	/* A live process may have added the class since the metadata were read.
 	 */
 	if (__builtin_expect(known == NULL, 0) && ct_binfile_trace_grow(bin->trace, sources))
 		known = ct_binfile_class(bin->trace, sources, number);
 	return known;
 }
 
-/* What fill_view() needs of the event at `at`.  Mostly its size is all that is to be found out. */
-static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile_class *known,
-				 const unsigned char *at, size_t left, struct ct_event *out)
+/* Decodes as much of the event at `at` as view_fill() needs: mostly its size. */
+static enum ctrace_status event_decode(struct bin_source *bin, const struct ct_binfile_class *known,
+				       const unsigned char *at, size_t left, struct ct_event *out)
 {
 	struct ct_event_state *state = &bin->packets.clock.state;
 	size_t size = known->shape.size != 0 ? ct_event_shape_size(&known->shape, at, left) : 0;
@@ -68,9 +68,9 @@ static enum ctrace_status decode(struct bin_source *bin, const struct ct_binfile
 	return CTRACE_OK;
 }
 
-/* What the view has of an event's class; of a generic event, each says itself. */
-static void set_class(struct bin_source *bin, const struct ct_event *event,
-		      const struct ct_binfile_class *known)
+/* Sets the view's class.  Each generic event carries its own. */
+static void view_set_class(struct bin_source *bin, const struct ct_event *event,
+			   const struct ct_binfile_class *known)
 {
 	struct ct_view *view = &bin->base.view;
 	bool is_generic = known->number == CT_CLASS_ANY;
@@ -88,7 +88,7 @@ static void set_class(struct bin_source *bin, const struct ct_event *event,
 	bin->class_number = known->number;
 }
 
-static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *sources,
+static enum ctrace_status view_fill(struct bin_source *bin, struct ct_sources *sources,
 				    const struct ct_event *event,
 				    const struct ct_binfile_class *known)
 {
@@ -96,7 +96,7 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 	struct ct_view *view = &base->view;
 
 	if (known->number != bin->class_number || known->number == CT_CLASS_ANY)
-		set_class(bin, event, known);
+		view_set_class(bin, event, known);
 	view->event.time_ns = ct_packet_clock_time(&bin->packets.clock);
 	view->event.item_count = 0;
 	if (known->filter_result == CT_FILTER_RESULT_NEVER)
@@ -111,8 +111,9 @@ static enum ctrace_status fill_view(struct bin_source *bin, struct ct_sources *s
 	return CTRACE_OK;
 }
 
-/* Makes the event at offset the view.  DAMAGED when it cannot be read: offset is where it was. */
-static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *sources)
+/* Sets the view to the event at offset. Returns DAMAGED, without moving, when it cannot be
+ * read. */
+static enum ctrace_status bin_read_event(struct bin_source *bin, struct ct_sources *sources)
 {
 	struct ct_binfile_packets *packets = &bin->packets;
 	const struct ct_binfile_class *known;
@@ -128,11 +129,12 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
 	if (available < packets->content || packets->content - packets->offset < CT_EVENT_HEAD)
 		return CTRACE_DAMAGED;
 	at = packet + packets->offset;
-	known = find_class(bin, sources, ct_event_word(at) & 0xFFFF);
-	status = known != NULL ? decode(bin, known, at, packets->content - packets->offset, &event)
-			       : CTRACE_DAMAGED;
+	known = class_find(bin, sources, ct_event_word(at) & 0xFFFF);
+	status = known != NULL
+			 ? event_decode(bin, known, at, packets->content - packets->offset, &event)
+			 : CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
-		status = fill_view(bin, sources, &event, known);
+		status = view_fill(bin, sources, &event, known);
 	if (status == CTRACE_OK)
 		packets->offset += event.size;
 	else
@@ -144,7 +146,7 @@ static enum ctrace_status read_event(struct bin_source *bin, struct ct_sources *
  * The source
  */
 
-/* The event that waits is read again when its turn comes. */
+/* bin_restore() reads the waiting event again when its turn comes. */
 static void bin_release(struct ct_source *source, struct ct_sources *sources)
 {
 	struct bin_source *bin = (struct bin_source *)source;
@@ -163,15 +165,15 @@ static bool bin_restore(struct ct_source *source, struct ct_sources *sources)
 	source->is_stale = false;
 	packets->offset = bin->event_at;
 	packets->clock.state = bin->before_event;
-	if (read_event(bin, sources) == CTRACE_OK)
+	if (bin_read_event(bin, sources) == CTRACE_OK)
 		return true;
-	/* The file is not what it was. */
+	/* The file has changed. */
 	ct_binfile_packets_skip(packets, sources, packets->packet_at + bin->event_at, NO_EVENT);
 	return false;
 }
 
 /* False at the end of the file. */
-static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
+static bool bin_next_packet(struct bin_source *bin, struct ct_sources *sources)
 {
 	struct ct_binfile_packets *packets = &bin->packets;
 
@@ -186,8 +188,8 @@ static bool next_packet(struct bin_source *bin, struct ct_sources *sources)
 	return true;
 }
 
-/* What lies before the time that the reader wants to begin with is not read. */
-static void place(struct bin_source *bin, struct ct_sources *sources)
+/* Skips the packets before the reader's start time. */
+static void bin_seek(struct bin_source *bin, struct ct_sources *sources)
 {
 	if (!bin->is_placed && sources->may_seek && sources->since_ns > 0)
 		ct_binfile_packets_seek(&bin->packets, sources);
@@ -203,22 +205,22 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 	source->is_stale = false;
 	while (!bin->has_ended) {
 		if (packets->offset >= packets->content) {
-			place(bin, sources);
+			bin_seek(bin, sources);
 			bin->has_ended = !ct_binfile_packets_grow(packets, sources) &&
-					 !next_packet(bin, sources);
+					 !bin_next_packet(bin, sources);
 			continue;
 		}
-		status = read_event(bin, sources);
+		status = bin_read_event(bin, sources);
 		if (status == CTRACE_OK && source->view.event.time_ns <= sources->until_ns)
 			return true;
 		if (status == CTRACE_OK) {
-			bin->has_ended = true; /* what follows is later still */
+			bin->has_ended = true; /* later events follow */
 			continue;
 		}
 		if (status == CTRACE_DAMAGED && ct_binfile_packets_grow(packets, sources))
 			continue;
 		if (packets->file.has_failed) {
-			bin->has_ended = true; /* why was told */
+			bin->has_ended = true; /* the reason was reported */
 			continue;
 		}
 		if (status == CTRACE_DAMAGED) {
@@ -231,7 +233,7 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 				  ctrace_status_text(status));
 		bin->has_ended = true;
 	}
-	/* Nobody asks again. */
+	/* The merge does not call again. */
 	ct_stream_file_release(&packets->file, sources);
 	ct_stream_file_fini(&packets->file);
 	return false;
@@ -307,7 +309,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources,
 	if (count < 0)
 		return errno == EACCES ? CTRACE_DENIED : CTRACE_OS_ERROR;
 	for (int i = 0; i < count; i++) {
-		/* One that was compressed and could not be removed afterwards is there twice. */
+		/* A file exists twice when it could not be removed after compression. */
 		if (status == CTRACE_OK && !ct_stream_file_is_second(directory, entries[i]->d_name))
 			status = add_stream(sources, trace, directory, entries[i]->d_name);
 		free(entries[i]);
@@ -316,7 +318,7 @@ static enum ctrace_status add_all_streams(struct ct_sources *sources,
 	return status;
 }
 
-static void note_shortage(const struct ct_read_note *note, void *user)
+static void report_shortage(const struct ct_read_note *note, void *user)
 {
 	ct_sources_note(user, note);
 }
@@ -336,7 +338,7 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *dir
 	status = only != NULL ? add_stream(sources, trace, directory, only)
 			      : add_all_streams(sources, trace, directory);
 	if (status == CTRACE_OK)
-		ct_closing_mark_check(directory, only, trace->info.uuid, note_shortage, sources);
+		ct_closing_mark_check(directory, only, trace->info.uuid, report_shortage, sources);
 	ct_binfile_trace_unref(trace);
 	return status;
 }

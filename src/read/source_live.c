@@ -1,10 +1,10 @@
 /*
  * source_live.c - the events of all live processes, as they happen.
  *
- * Called by ctrace tail, on one thread.  Looks for processes that come and go, has what is new in
- * each read, and gives the events of all in order of time: an event waits a little, since an
- * earlier one may be found at the next look.  What waits is bounded: who is slow to take it misses
- * events, which is counted, and costs the traced processes nothing.
+ * Called by ctrace tail, on one thread.  Looks for processes that come and go, reads their new
+ * events, and returns all events in time order.  An event waits a little, since the next look may
+ * find an earlier one.  The waiting events are bounded.  A slow caller misses events, which are
+ * counted; the traced processes lose no time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +19,12 @@
 
 /* between two looks for processes that have come or gone */
 #define SCAN_NS 200000000u
-#define BACKLOG_LIMIT ((size_t)64 << 20)  /* bytes that wait: no more is read */
-#define BACKLOG_URGENT ((size_t)32 << 20) /* no event waits for others */
+#define BACKLOG_LIMIT ((size_t)64 << 20)  /* waiting bytes at which reading pauses */
+#define BACKLOG_URGENT ((size_t)32 << 20) /* waiting bytes at which no event is held back */
 
 /* A ring that has an event. */
 struct entry {
-	struct ct_live_stamp stamp; /* of its first */
+	struct ct_live_stamp stamp; /* of the ring's first event */
 	struct ct_live_ring *ring;
 	struct ct_live_process *process;
 };
@@ -37,16 +37,15 @@ struct ct_live {
 	uint64_t next_scan_ns;
 	int notify_fd;
 	struct ct_live_look look;
-	struct ct_live_totals totals; /* lost_events: of those that are gone */
+	struct ct_live_totals totals; /* lost_events: of processes that are gone */
 	struct ctrace_event_item *items;
 	/* the order: earliest first */
 	struct entry *heap;
 	size_t heap_size;
 	size_t heap_capacity;
-	bool is_given; /* the caller has the event of the first */
+	bool is_given; /* the caller holds the event of the first entry */
 	size_t backlog;
-	/* CLOCK_REALTIME: all that happened until then has been read, but for threads that were
-	 * interrupted */
+	/* CLOCK_REALTIME: all earlier events have been read, except those of interrupted threads */
 	uint64_t complete_ns;
 };
 
@@ -121,15 +120,15 @@ static void scan_run_directory(const char *path, void *user)
 {
 	struct ct_live *live = user;
 
-	/* Watched before it is read, so that no process comes in between.  Again and again: that
-	 * changes nothing. */
+	/* The directory is watched before it is read, so that no process is missed.  Adding the
+	 * watch again changes nothing. */
 	if (live->notify_fd >= 0)
 		(void)inotify_add_watch(live->notify_fd, path,
 					IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	ct_directory_each(path, see_process, live);
 }
 
-static void scan(struct ct_live *live)
+static void run_directories_scan(struct ct_live *live)
 {
 	char events[4096];
 
@@ -144,7 +143,7 @@ static void scan(struct ct_live *live)
 	live->next_scan_ns = live->look.now_ns + SCAN_NS;
 }
 
-static bool has_news(const struct ct_live *live)
+static bool run_directories_have_news(const struct ct_live *live)
 {
 	struct pollfd poll_fd = { .fd = live->notify_fd, .events = POLLIN };
 
@@ -155,7 +154,7 @@ static bool has_news(const struct ct_live *live)
  * The order
  */
 
-static bool is_before(const struct entry *a, const struct entry *b)
+static bool entry_is_before(const struct entry *a, const struct entry *b)
 {
 	if (a->stamp.time_ns != b->stamp.time_ns)
 		return a->stamp.time_ns < b->stamp.time_ns;
@@ -163,8 +162,8 @@ static bool is_before(const struct entry *a, const struct entry *b)
 					: a->ring->index < b->ring->index;
 }
 
-/* Puts the entry at or below `at`, where nothing is. */
-static void sift_down(struct ct_live *live, size_t at, struct entry entry)
+/* Puts the entry at or below the free position `at`. */
+static void heap_sift_down(struct ct_live *live, size_t at, struct entry entry)
 {
 	for (;;) {
 		size_t child = 2 * at + 1;
@@ -172,9 +171,9 @@ static void sift_down(struct ct_live *live, size_t at, struct entry entry)
 		if (child >= live->heap_size)
 			break;
 		if (child + 1 < live->heap_size &&
-		    is_before(&live->heap[child + 1], &live->heap[child]))
+		    entry_is_before(&live->heap[child + 1], &live->heap[child]))
 			child++;
-		if (!is_before(&live->heap[child], &entry))
+		if (!entry_is_before(&live->heap[child], &entry))
 			break;
 		live->heap[at] = live->heap[child];
 		at = child;
@@ -182,8 +181,8 @@ static void sift_down(struct ct_live *live, size_t at, struct entry entry)
 	live->heap[at] = entry;
 }
 
-static bool add_entry(struct ct_live *live, struct ct_live_process *process,
-		      struct ct_live_ring *ring)
+static bool heap_add(struct ct_live *live, struct ct_live_process *process,
+		     struct ct_live_ring *ring)
 {
 	struct entry entry = { .ring = ring, .process = process };
 	struct ct_event event;
@@ -203,8 +202,8 @@ static bool add_entry(struct ct_live *live, struct ct_live_process *process,
 	return true;
 }
 
-/* Anew after each look: nearly all rings have something new, or nothing has. */
-static void make_heap(struct ct_live *live)
+/* Builds the heap anew after each look, since nearly all rings have new events, or none has. */
+static void heap_build(struct ct_live *live)
 {
 	live->heap_size = 0;
 	live->backlog = 0;
@@ -215,16 +214,16 @@ static void make_heap(struct ct_live *live)
 			if (process->rings[r] == NULL)
 				continue;
 			live->backlog += process->rings[r]->waiting.size - process->rings[r]->first;
-			if (!add_entry(live, process, process->rings[r]))
+			if (!heap_add(live, process, process->rings[r]))
 				break;
 		}
 	}
 	for (size_t at = live->heap_size / 2; at-- > 0;)
-		sift_down(live, at, live->heap[at]);
+		heap_sift_down(live, at, live->heap[at]);
 }
 
-/* The caller has done with the event of the first entry. */
-static void pop(struct ct_live *live)
+/* Removes the event of the first entry, with which the caller has finished. */
+static void heap_pop(struct ct_live *live)
 {
 	struct entry entry = live->heap[0];
 	struct ct_event event;
@@ -233,17 +232,18 @@ static void pop(struct ct_live *live)
 	if (!ct_live_ring_first(entry.ring, &entry.stamp, &event))
 		entry = live->heap[--live->heap_size];
 	if (live->heap_size > 0)
-		sift_down(live, 0, entry);
+		heap_sift_down(live, 0, entry);
 }
 
-static bool is_due(const struct ct_live *live, const struct entry *entry)
+static bool entry_is_due(const struct ct_live *live, const struct entry *entry)
 {
 	return entry->stamp.time_ns <= live->complete_ns ||
 	       entry->stamp.arrival_ns + live->options.hold_ns <= live->look.now_ns ||
 	       live->backlog > BACKLOG_URGENT;
 }
 
-static bool fill_event(struct ct_live *live, const struct entry *entry, struct ctrace_event *out)
+static bool entry_fill_event(struct ct_live *live, const struct entry *entry,
+			     struct ctrace_event *out)
 {
 	struct ct_live_stamp stamp;
 	struct ct_event event;
@@ -277,16 +277,16 @@ bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event
 		  const struct ct_live_who **out_who)
 {
 	if (live->is_given)
-		pop(live);
+		heap_pop(live);
 	live->is_given = false;
-	while (live->heap_size > 0 && (all || is_due(live, &live->heap[0]))) {
-		live->is_given = fill_event(live, &live->heap[0], out_event);
+	while (live->heap_size > 0 && (all || entry_is_due(live, &live->heap[0]))) {
+		live->is_given = entry_fill_event(live, &live->heap[0], out_event);
 		if (live->is_given) {
 			if (out_who != NULL)
 				*out_who = &live->heap[0].process->who;
 			return true;
 		}
-		pop(live);
+		heap_pop(live);
 	}
 	return false;
 }
@@ -295,7 +295,7 @@ bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event
  * Looking
  */
 
-static uint64_t lost_by(const struct ct_live_process *process)
+static uint64_t process_lost(const struct ct_live_process *process)
 {
 	uint64_t lost = process->lost;
 
@@ -304,7 +304,7 @@ static uint64_t lost_by(const struct ct_live_process *process)
 	return lost;
 }
 
-static bool has_waiting(const struct ct_live_process *process)
+static bool process_has_waiting(const struct ct_live_process *process)
 {
 	for (uint32_t i = 0; i < process->ring_count; i++)
 		if (process->rings[i] != NULL &&
@@ -313,7 +313,7 @@ static bool has_waiting(const struct ct_live_process *process)
 	return false;
 }
 
-/* Those that have ended, and of which all has been read and given. */
+/* Drops the processes that have ended and whose events have all been returned. */
 static void drop_ended(struct ct_live *live)
 {
 	size_t kept = 0;
@@ -321,8 +321,8 @@ static void drop_ended(struct ct_live *live)
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct ct_live_process *process = live->processes[i];
 
-		if (process->has_ended && process->is_consumed && !has_waiting(process)) {
-			live->totals.lost_events += lost_by(process);
+		if (process->has_ended && process->is_consumed && !process_has_waiting(process)) {
+			live->totals.lost_events += process_lost(process);
 			ct_live_process_close(process);
 			continue;
 		}
@@ -337,11 +337,11 @@ bool ct_live_look(struct ct_live *live)
 	bool is_new = false;
 
 	if (live->is_given)
-		pop(live);
+		heap_pop(live);
 	live->is_given = false;
 	live->look.now_ns = ct_clock_mono_ns();
-	if (live->look.now_ns >= live->next_scan_ns || has_news(live))
-		scan(live);
+	if (live->look.now_ns >= live->next_scan_ns || run_directories_have_news(live))
+		run_directories_scan(live);
 	live->look.room = live->backlog < BACKLOG_LIMIT ? BACKLOG_LIMIT - live->backlog : 0;
 	for (size_t i = 0; i < live->process_count; i++) {
 		struct ct_live_process *process = live->processes[i];
@@ -353,7 +353,7 @@ bool ct_live_look(struct ct_live *live)
 	}
 	live->complete_ns = wall_ns > live->options.hold_ns ? wall_ns - live->options.hold_ns : 0;
 	drop_ended(live);
-	make_heap(live);
+	heap_build(live);
 	return is_new;
 }
 
@@ -362,7 +362,7 @@ void ct_live_count(struct ct_live *live, struct ct_live_totals *out_totals)
 	struct ct_live_totals totals = live->totals;
 
 	for (size_t i = 0; i < live->process_count; i++) {
-		totals.lost_events += lost_by(live->processes[i]);
+		totals.lost_events += process_lost(live->processes[i]);
 		totals.processes +=
 			!live->processes[i]->is_ignored && !live->processes[i]->has_ended;
 	}
@@ -381,7 +381,7 @@ enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct
 	if (live == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	live->options = *options;
-	/* without it a process is found a little later */
+	/* without it, a new process is found a little later */
 	live->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	live->look.totals = &live->totals;
 	ct_buf_init(&live->look.chunk);
@@ -392,7 +392,7 @@ enum ctrace_status ct_live_open(const struct ct_live_options *options, struct ct
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	live->look.now_ns = ct_clock_mono_ns();
-	scan(live);
+	run_directories_scan(live);
 	*out_live = live;
 	return CTRACE_OK;
 }

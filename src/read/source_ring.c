@@ -2,14 +2,13 @@
  * source_ring.c - the events that wait in the rings of a traced process, live or dead.
  *
  * Called by the merge, on one thread.  Session and rings are copied with pread, since their owner
- * may change or truncate them at any time; everything that counts is in the copies.  Only what no
- * destination has taken over yet is given: the rest is in the destinations.
+ * may change or truncate them at any time; only the copies are used.  Returns only events that the
+ * consumer has not consumed: the destinations have the others.
  *
- * What waits in a ring is copied when the ring is added, as a live process goes on.  Once the
- * copies have COPIES_LIMIT bytes together, a ring is read through a window, when its turn comes: a
- * user may have thousands of rings of a gigabyte each, which are files without a block behind
- * them.  Of such a ring a live process may deliver or overwrite a part before it is read; that is
- * reported.
+ * The waiting events of a ring are copied when the ring is added, since a live process goes on
+ * writing.  When the copies reach COPIES_LIMIT bytes, further rings are read through a window when
+ * their turn comes: a user may have thousands of sparse rings of a gigabyte each.  A live process
+ * may consume or overwrite a part of such a ring before it is read; that is reported.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +21,7 @@
 #define COPIES_LIMIT (CT_SOURCES_HOLD / 2)
 #define WINDOW ((size_t)64 << 10)
 
-/* What all rings of a process share. */
+/* The data that all rings of a process share. */
 struct process {
 	unsigned users;
 	struct ct_session session;
@@ -38,16 +37,16 @@ struct ring_source {
 	uint32_t index;
 	uint64_t capacity;
 	bool is_overwrite;
-	uint64_t position; /* behind the present event */
+	uint64_t position; /* behind the current event */
 	uint64_t limit;
-	uint64_t event_at;                        /* position of the present event */
-	struct ct_event_state state, event_state; /* of reading, at these two */
+	uint64_t event_at;                        /* position of the current event */
+	struct ct_event_state state, event_state; /* decoder states at these two positions */
 	/* The bytes from position window_at on. */
-	unsigned char *window; /* NULL: none are held */
+	unsigned char *window; /* NULL: none */
 	size_t window_size;
 	uint64_t window_at;
-	bool is_copy; /* the window has all there is, and stays */
-	/* the class that base.filter_result is of */
+	bool is_copy; /* the window holds the whole ring content, and stays */
+	/* the class of base.filter_result */
 	bool has_class;
 	uint32_t class_component, class_event, class_level;
 };
@@ -110,7 +109,7 @@ static enum ctrace_status process_open(struct ct_sources *sources, const char *r
 	return CTRACE_OK;
 }
 
-static const char *component_name(struct process *process, uint32_t component)
+static const char *process_component_name(struct process *process, uint32_t component)
 {
 	size_t size;
 	const char *name;
@@ -132,9 +131,9 @@ static const char *component_name(struct process *process, uint32_t component)
  * One ring
  */
 
-/* Rings hold no classes, but runs of like events: what was found out of the last one mostly holds.
+/* Rings hold runs of like events, so the result of the last lookup mostly holds.
  */
-static void look_up_class(struct ring_source *source, struct ct_sources *sources)
+static void class_look_up(struct ring_source *source, struct ct_sources *sources)
 {
 	struct ct_view *view = &source->base.view;
 
@@ -148,7 +147,7 @@ static void look_up_class(struct ring_source *source, struct ct_sources *sources
 	source->has_class = true;
 }
 
-static bool reserve_items(struct ring_source *source, struct ct_sources *sources, uint32_t count)
+static bool items_reserve(struct ring_source *source, struct ct_sources *sources, uint32_t count)
 {
 	struct ct_source *base = &source->base;
 
@@ -157,13 +156,13 @@ static bool reserve_items(struct ring_source *source, struct ct_sources *sources
 	return ct_source_reserve(base, count);
 }
 
-static bool fill_event(struct ring_source *source, struct ct_sources *sources,
-		       const struct ct_event *event)
+static bool view_fill(struct ring_source *source, struct ct_sources *sources,
+		      const struct ct_event *event)
 {
-	const char *component = component_name(source->process, event->head.component);
+	const char *component = process_component_name(source->process, event->head.component);
 	struct ct_source *base = &source->base;
 
-	if (component == NULL || !reserve_items(source, sources, event->item_count))
+	if (component == NULL || !items_reserve(source, sources, event->item_count))
 		return false;
 	base->view.event = (struct ctrace_event){
 		.time_ns = ct_sync_wall_ns(&source->process->sync, event->ticks),
@@ -180,7 +179,7 @@ static bool fill_event(struct ring_source *source, struct ct_sources *sources,
 	};
 	base->view.source_process = source->process->source_process;
 	base->view.is_of_class = true;
-	look_up_class(source, sources);
+	class_look_up(source, sources);
 	if (base->filter_result != CT_FILTER_RESULT_NEVER)
 		ct_event_items(event, base->items);
 	return true;
@@ -188,7 +187,7 @@ static bool fill_event(struct ring_source *source, struct ct_sources *sources,
 
 /* ---- the window ---- */
 
-static void drop_window(struct ring_source *source, struct ct_sources *sources)
+static void window_drop(struct ring_source *source, struct ct_sources *sources)
 {
 	if (source->window != NULL)
 		sources->held -= source->window_size;
@@ -197,9 +196,9 @@ static void drop_window(struct ring_source *source, struct ct_sources *sources)
 	source->window_size = 0;
 }
 
-/* After a window was read: a live process may have written in it since its head was copied.  What
- * its head says now tells how far that can have come. */
-static void skip_reused(struct ring_source *source, struct ct_sources *sources, int fd)
+/* Skips the bytes that a live process may have overwritten while the window was read.  Its head,
+ * read now, bounds how far it can have come. */
+static void window_skip_reused(struct ring_source *source, struct ct_sources *sources, int fd)
 {
 	uint64_t from = source->position, next = from;
 	struct ct_ring_head now;
@@ -218,21 +217,22 @@ static void skip_reused(struct ring_source *source, struct ct_sources *sources, 
 	if (next > source->limit)
 		next = source->limit;
 	source->position = next;
-	/* While the copies are made that is as if we had come a little later. */
+	/* Before the start the skipped part is no loss: it is as if the ring had been added
+	 * later. */
 	if (next > from && sources->is_started)
 		ct_sources_damage(
 			sources, source->base.path, from, next - from,
 			"the process has delivered or overwritten this while it was read");
 }
 
-static enum ctrace_status read_window(struct ring_source *source, struct ct_sources *sources,
+static enum ctrace_status window_read(struct ring_source *source, struct ct_sources *sources,
 				      size_t size)
 {
 	uint64_t at = source->position;
 	enum ctrace_status status;
 	int fd;
 
-	drop_window(source, sources);
+	window_drop(source, sources);
 	ct_sources_hold(sources, &source->base, size);
 	source->window = malloc(size);
 	source->window_size = source->window != NULL ? size : 0;
@@ -240,35 +240,36 @@ static enum ctrace_status read_window(struct ring_source *source, struct ct_sour
 	sources->held -= size - source->window_size;
 	if (source->window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	/* Open only while it is read: a process may have more rings than we may have descriptors.
-	 * */
+	/* The file is open only while it is read: a process may have more rings than we may have
+	 * descriptors.
+	 */
 	status = ct_ring_open(&source->process->session, source->index, &fd);
 	if (status == CTRACE_OK) {
 		status = ct_ring_read_data(fd, source->capacity, at, at + size, source->window);
 		if (status == CTRACE_OK)
-			skip_reused(source, sources, fd);
+			window_skip_reused(source, sources, fd);
 		ct_os_close(&fd);
 	}
 	if (status != CTRACE_OK)
-		drop_window(source, sources);
+		window_drop(source, sources);
 	return status;
 }
 
-static size_t least(uint64_t a, uint64_t b)
+static size_t least_size(uint64_t a, uint64_t b)
 {
 	return (size_t)(a < b ? a : b);
 }
 
-/* The event at the source's position, as the bytes that are held have it. */
-static enum ctrace_status decode(struct ring_source *source, size_t size, struct ct_event *out)
+/* Decodes the event at the source's position from the window. */
+static enum ctrace_status event_decode(struct ring_source *source, size_t size,
+				       struct ct_event *out)
 {
 	const unsigned char *at = source->window + (source->position - source->window_at);
 	struct ct_class_view classes = ct_session_classes(&source->process->session);
 	struct ct_event_state state = source->state;
 	enum ctrace_status status = ct_event_decode(&classes, at, size, &state, out);
 
-	/* A live process may have a class by now that it had not, or not completed, when its
-	 * session was copied. */
+	/* A live process may have added or completed the class since its session was copied. */
 	if (status == CTRACE_DAMAGED && ct_session_load_classes(&source->process->session)) {
 		state = source->state;
 		classes = ct_session_classes(&source->process->session);
@@ -277,9 +278,10 @@ static enum ctrace_status decode(struct ring_source *source, size_t size, struct
 	return status;
 }
 
-/* The event at the source's position.  NOT_FOUND at the end, and when the file is gone. */
-static enum ctrace_status read_event(struct ring_source *source, struct ct_sources *sources,
-				     struct ct_event *out)
+/* Reads the event at the source's position.  Returns NOT_FOUND at the end, and when the file is
+ * gone. */
+static enum ctrace_status ring_read_event(struct ring_source *source, struct ct_sources *sources,
+					  struct ct_event *out)
 {
 	size_t wanted = WINDOW;
 
@@ -292,21 +294,21 @@ static enum ctrace_status read_event(struct ring_source *source, struct ct_sourc
 		enum ctrace_status status = CTRACE_BUFFER_TOO_SMALL;
 
 		if (has > 0)
-			status = decode(source, least(has, waits), out);
+			status = event_decode(source, least_size(has, waits), out);
 		if (status == CTRACE_OK || has >= waits || source->is_copy ||
 		    (has > 0 && status == CTRACE_DAMAGED))
 			return status == CTRACE_BUFFER_TOO_SMALL ? CTRACE_DAMAGED : status;
-		/* It is not whole in the window, or there is none. */
+		/* The event is not whole in the window, or there is no window. */
 		if (has > 0 && at == 0)
 			wanted = 4 * has;
-		status = read_window(source, sources, least(waits, wanted));
+		status = window_read(source, sources, least_size(waits, wanted));
 		if (status != CTRACE_OK)
 			return status;
 	}
 	return CTRACE_NOT_FOUND;
 }
 
-static void drop_items(struct ring_source *source, struct ct_sources *sources)
+static void items_drop(struct ring_source *source, struct ct_sources *sources)
 {
 	struct ct_source *base = &source->base;
 
@@ -318,7 +320,7 @@ static void drop_items(struct ring_source *source, struct ct_sources *sources)
 
 /* ---- the source ---- */
 
-static void pass(struct ring_source *source, const struct ct_event *event)
+static void event_pass(struct ring_source *source, const struct ct_event *event)
 {
 	source->position += event->size;
 	source->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
@@ -331,18 +333,19 @@ static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 	struct ct_event event;
 
 	base->is_stale = false;
-	while ((status = read_event(source, sources, &event)) == CTRACE_OK) {
+	while ((status = ring_read_event(source, sources, &event)) == CTRACE_OK) {
 		source->event_at = source->position;
 		source->event_state = source->state;
-		pass(source, &event);
+		event_pass(source, &event);
 		if (event.is_mark)
 			continue;
-		if (fill_event(source, sources, &event))
+		if (view_fill(source, sources, &event))
 			return true;
 		ct_sources_damage(sources, base->path, source->event_at, event.size,
 				  "this event is of no component");
 	}
-	/* What follows cannot be found: sizes chain. */
+	/* Each event's position follows from the size of the one before, so the rest cannot be
+	 * found. */
 	if (source->position < source->limit)
 		ct_sources_damage(sources, base->path, source->position,
 				  source->limit - source->position,
@@ -350,12 +353,12 @@ static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 					  ? "this is no event; nothing behind it can be read"
 					  : "this cannot be read any more: the ring is gone");
 	source->position = source->limit;
-	drop_window(source, sources);
-	drop_items(source, sources);
+	window_drop(source, sources);
+	items_drop(source, sources);
 	return false;
 }
 
-/* The items and, of what is no copy, the window: the event is read again when its turn comes. */
+/* Drops the items, and the window unless it is a copy. ring_restore() reads the event again. */
 static void ring_release(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
@@ -363,8 +366,8 @@ static void ring_release(struct ct_source *base, struct ct_sources *sources)
 	if (source->window == NULL)
 		return;
 	if (!source->is_copy)
-		drop_window(source, sources);
-	drop_items(source, sources);
+		window_drop(source, sources);
+	items_drop(source, sources);
 	base->is_stale = true;
 }
 
@@ -378,13 +381,13 @@ static bool ring_restore(struct ct_source *base, struct ct_sources *sources)
 	base->is_stale = false;
 	source->position = source->event_at;
 	source->state = source->event_state;
-	if (read_event(source, sources, &event) == CTRACE_OK &&
+	if (ring_read_event(source, sources, &event) == CTRACE_OK &&
 	    source->position == source->event_at && !event.is_mark &&
-	    fill_event(source, sources, &event)) {
-		pass(source, &event);
+	    view_fill(source, sources, &event)) {
+		event_pass(source, &event);
 		return true;
 	}
-	/* It is gone, which was told. */
+	/* The event is gone, which was reported. */
 	if (source->position < behind) {
 		source->position = behind;
 		source->state = behind_state;
@@ -402,8 +405,8 @@ static void ring_destroy(struct ct_source *base)
 	free(source);
 }
 
-/* What waits in it is copied at once while the copies are not too many. */
-static enum ctrace_status copy_ring(struct ring_source *source, struct ct_sources *sources,
+/* Copies the waiting events at once, unless the copies would exceed COPIES_LIMIT. */
+static enum ctrace_status ring_copy(struct ring_source *source, struct ct_sources *sources,
 				    size_t *copied)
 {
 	uint64_t waits = source->limit - source->position;
@@ -412,12 +415,12 @@ static enum ctrace_status copy_ring(struct ring_source *source, struct ct_source
 	if (waits > COPIES_LIMIT - *copied)
 		return CTRACE_OK;
 	*copied += (size_t)waits;
-	status = read_window(source, sources, (size_t)waits);
+	status = window_read(source, sources, (size_t)waits);
 	source->is_copy = status == CTRACE_OK;
 	return status;
 }
 
-static enum ctrace_status add_ring(struct ct_sources *sources, struct process *process,
+static enum ctrace_status ring_add(struct ct_sources *sources, struct process *process,
 				   uint32_t index, const struct ct_ring_head *head)
 {
 	struct ring_source *source = calloc(1, sizeof *source);
@@ -445,9 +448,9 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
 	if (status != CTRACE_OK)
 		source->base.path = NULL;
 	else
-		status = copy_ring(source, sources, &sources->copied);
+		status = ring_copy(source, sources, &sources->copied);
 	if (status != CTRACE_OK) {
-		drop_window(source, sources);
+		window_drop(source, sources);
 		ring_destroy(&source->base);
 		return status;
 	}
@@ -458,8 +461,7 @@ static enum ctrace_status add_ring(struct ct_sources *sources, struct process *p
  * A process
  */
 
-/* A ring whose file cannot be read at all is a part that was not read; a ring with a bad head is
- * damage. */
+/* A ring whose file cannot be read is unread; a ring with a bad head is damage. */
 static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index,
 			enum ctrace_status status)
 {
@@ -479,8 +481,8 @@ static void report_ring(struct ct_sources *sources, const struct process *proces
 	free(path);
 }
 
-/* OK also when nothing waits in it. */
-static enum ctrace_status look_at_ring(struct ct_sources *sources, struct process *process,
+/* Adds the ring if events wait in it. */
+static enum ctrace_status ring_inspect(struct ct_sources *sources, struct process *process,
 				       uint32_t index, uint64_t *lost)
 {
 	struct ct_ring_head head;
@@ -496,7 +498,7 @@ static enum ctrace_status look_at_ring(struct ct_sources *sources, struct proces
 	if (status != CTRACE_OK)
 		return status;
 	*lost += ct_ring_lost_total(&ring);
-	return head.tail != head.head ? add_ring(sources, process, index, &head) : CTRACE_OK;
+	return head.tail != head.head ? ring_add(sources, process, index, &head) : CTRACE_OK;
 }
 
 static enum ctrace_status add_rings(struct ct_sources *sources, struct process *process,
@@ -505,18 +507,18 @@ static enum ctrace_status add_rings(struct ct_sources *sources, struct process *
 	uint32_t count = process->session.head->ring_count;
 
 	for (uint32_t i = 0; i < count && i < CT_RING_LIMIT; i++) {
-		enum ctrace_status status = look_at_ring(sources, process, i, lost);
+		enum ctrace_status status = ring_inspect(sources, process, i, lost);
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
-		/* a live process that ended meanwhile */
+		/* NOT_FOUND: a live process has ended meanwhile. */
 		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 			report_ring(sources, process, i, status);
 	}
 	return CTRACE_OK;
 }
 
-static void note_lost(struct ct_sources *sources, const struct process *process, uint64_t events)
+static void report_lost(struct ct_sources *sources, const struct process *process, uint64_t events)
 {
 	char message[64];
 	struct ct_read_note note = {
@@ -531,7 +533,7 @@ static void note_lost(struct ct_sources *sources, const struct process *process,
 	ct_sources_note(sources, &note);
 }
 
-static void tell_steps(struct ct_sources *sources, const struct process *process)
+static void report_clock_steps(struct ct_sources *sources, const struct process *process)
 {
 	const struct ct_sync *sync = &process->sync;
 
@@ -561,8 +563,8 @@ enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *ru
 		lost += process->session.head->lost[i];
 	status = add_rings(sources, process, &lost);
 	if (lost > 0)
-		note_lost(sources, process, lost);
-	tell_steps(sources, process);
+		report_lost(sources, process, lost);
+	report_clock_steps(sources, process);
 	process_unref(process);
 	return status;
 }

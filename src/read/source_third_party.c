@@ -1,10 +1,10 @@
 /*
- * source_third_party.c - the events of a stream file of somebody else's trace.
+ * source_third_party.c - the events of a stream file of a third-party trace.
  *
- * Called by the merge, on one thread.  The files may be hostile or damaged: what cannot be read as
- * an event costs the rest of its packet. An event that waits for its turn is read again when its
- * memory was wanted meanwhile.  What its class is is third_party_class.c's, where packets are
- * third_party_packets.c's, what its bits mean third_party_decode.c's.
+ * Called by the merge, on one thread.  The files may be hostile or damaged.  An unreadable event
+ * costs the rest of its packet.  A waiting event whose memory was released is read again when its
+ * turn comes. third_party_class.c knows the classes, third_party_packets.c finds the packets,
+ * third_party_decode.c decodes the bits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 struct third_party_source {
 	struct ct_source base;
 	struct ct_third_party_packets packets;
-	uint64_t event_at; /* of the present event, and the clock before it: to read it again */
+	uint64_t event_at; /* bit of the current event and the clock before it, to read it again */
 	struct ct_third_party_clock before_event;
 	struct ct_third_party_items items;
 	struct ct_event_names names;
@@ -34,7 +34,7 @@ struct third_party_source {
  * Events
  */
 
-/* A place of the trace for the stream's header or context. */
+/* Returns the root place of the stream's header or context. */
 static struct ct_third_party_place *stream_root(struct ct_third_party_trace *trace,
 						struct ct_third_party_place **roots,
 						const struct ct_tsdl_stream *stream)
@@ -44,17 +44,17 @@ static struct ct_third_party_place *stream_root(struct ct_third_party_trace *tra
 	return roots[stream->index];
 }
 
-static void set_scope(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
-		      const struct ct_tsdl_type *type, struct ct_third_party_place *root,
-		      uint64_t stamp)
+static void decoder_set_scope(struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
+			      const struct ct_tsdl_type *type, struct ct_third_party_place *root,
+			      uint64_t stamp)
 {
 	decoder->scopes[scope] =
 		(struct ct_third_party_scope){ .type = type, .root = root, .stamp = stamp };
 }
 
-/* The class that the header says, or the only one there is; NULL when there is none. */
-static const struct ct_tsdl_event *event_of(const struct ct_third_party_packets *packets,
-					    const struct ct_third_party_decoder *decoder)
+/* Returns the class that the header names, or the trace's only class; NULL when there is none. */
+static const struct ct_tsdl_event *event_class(const struct ct_third_party_packets *packets,
+					       const struct ct_third_party_decoder *decoder)
 {
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
 	bool has_id = ct_third_party_has(decoder, CT_ROLE_EVENT_ID);
@@ -66,35 +66,36 @@ static const struct ct_tsdl_event *event_of(const struct ct_third_party_packets 
 	return event;
 }
 
-static enum ct_third_party_result read_contexts(struct ct_third_party_packets *packets,
-						struct ct_third_party_decoder *decoder,
-						const struct ct_third_party_class *class,
-						uint64_t stamp)
+static enum ct_third_party_result event_read_contexts(struct ct_third_party_packets *packets,
+						      struct ct_third_party_decoder *decoder,
+						      const struct ct_third_party_class *class,
+						      uint64_t stamp)
 {
 	struct ct_third_party_trace *trace = packets->trace;
 	const struct ct_tsdl_stream *stream = packets->stream;
 	enum ct_third_party_result result;
 
-	set_scope(decoder, CT_SCOPE_STREAM_EVENT_CONTEXT, stream->event_context,
-		  stream->event_context != NULL ? stream_root(trace, trace->contexts, stream)
-						: NULL,
-		  stamp);
-	set_scope(decoder, CT_SCOPE_EVENT_CONTEXT, class->event->context, class->context, stamp);
+	decoder_set_scope(
+		decoder, CT_SCOPE_STREAM_EVENT_CONTEXT, stream->event_context,
+		stream->event_context != NULL ? stream_root(trace, trace->contexts, stream) : NULL,
+		stamp);
+	decoder_set_scope(decoder, CT_SCOPE_EVENT_CONTEXT, class->event->context, class->context,
+			  stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_STREAM_EVENT_CONTEXT);
 	return result == CT_THIRD_PARTY_OK ? ct_third_party_decode(decoder, CT_SCOPE_EVENT_CONTEXT)
 					   : result;
 }
 
-static uint32_t role_number(const struct ct_third_party_decoder *decoder,
-			    enum ct_third_party_role role, enum ct_third_party_role other,
-			    uint32_t otherwise)
+static uint32_t decoder_role_number(const struct ct_third_party_decoder *decoder,
+				    enum ct_third_party_role role, enum ct_third_party_role other,
+				    uint32_t otherwise)
 {
 	if (ct_third_party_has(decoder, role))
 		return (uint32_t)decoder->values[role];
 	return ct_third_party_has(decoder, other) ? (uint32_t)decoder->values[other] : otherwise;
 }
 
-/* Most events are of the process of the one before. */
+/* Remembers the last process, since most events are of the same process as the one before. */
 static const struct ct_source_process *find_source_process(struct third_party_source *third_party,
 							   struct ct_sources *sources, uint32_t pid,
 							   const char *program)
@@ -107,14 +108,14 @@ static const struct ct_source_process *find_source_process(struct third_party_so
 	return third_party->last_source_process;
 }
 
-/* The view of the event whose header and contexts were read; its items follow. */
-static void fill_view(struct third_party_source *third_party, struct ct_sources *sources,
+/* Fills the view from the event's header and contexts; the items follow. */
+static void view_fill(struct third_party_source *third_party, struct ct_sources *sources,
 		      const struct ct_third_party_decoder *decoder,
 		      struct ct_third_party_class *class)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	struct ct_view *view = &third_party->base.view;
-	uint32_t pid = role_number(decoder, CT_ROLE_PID, CT_ROLE_VPID, packets->packet_pid);
+	uint32_t pid = decoder_role_number(decoder, CT_ROLE_PID, CT_ROLE_VPID, packets->packet_pid);
 	bool has_pid = packets->has_packet_pid || ct_third_party_has(decoder, CT_ROLE_PID) ||
 		       ct_third_party_has(decoder, CT_ROLE_VPID);
 
@@ -129,7 +130,8 @@ static void fill_view(struct third_party_source *third_party, struct ct_sources 
 	view->event.event_id = class->event_id;
 	view->event.level = class->level;
 	view->event.pid = has_pid ? pid : view->source_process->pid;
-	view->event.tid = role_number(decoder, CT_ROLE_TID, CT_ROLE_VTID, packets->packet_tid);
+	view->event.tid =
+		decoder_role_number(decoder, CT_ROLE_TID, CT_ROLE_VTID, packets->packet_tid);
 	third_party->base.filter_result = ct_third_party_class_filter_result(sources, class);
 	view->component = class->catalogued;
 	view->type = class->type;
@@ -138,8 +140,8 @@ static void fill_view(struct third_party_source *third_party, struct ct_sources 
 	view->names = &third_party->names;
 }
 
-/* Items of the event, then those of its contexts, then those of its packet. */
-static enum ct_third_party_result finish_items(struct third_party_source *third_party,
+/* Completes the items: those of the event, then of its contexts, then of its packet. */
+static enum ct_third_party_result items_finish(struct third_party_source *third_party,
 					       struct ct_sources *sources)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
@@ -165,18 +167,18 @@ static enum ct_third_party_result finish_items(struct third_party_source *third_
 	return CT_THIRD_PARTY_OK;
 }
 
-static enum ct_third_party_result read_fields(struct third_party_source *third_party,
-					      struct ct_sources *sources,
-					      struct ct_third_party_decoder *decoder,
-					      const struct ct_third_party_class *class)
+static enum ct_third_party_result event_read_fields(struct third_party_source *third_party,
+						    struct ct_sources *sources,
+						    struct ct_third_party_decoder *decoder,
+						    const struct ct_third_party_class *class)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	bool is_wanted = third_party->base.filter_result != CT_FILTER_RESULT_NEVER;
 	enum ct_third_party_result result;
 
 	decoder->items = is_wanted ? &third_party->items : NULL;
-	set_scope(decoder, CT_SCOPE_EVENT_FIELDS, class->event->fields, class->fields,
-		  decoder->scopes[CT_SCOPE_EVENT_HEADER].stamp);
+	decoder_set_scope(decoder, CT_SCOPE_EVENT_FIELDS, class->event->fields, class->fields,
+			  decoder->scopes[CT_SCOPE_EVENT_HEADER].stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_EVENT_FIELDS);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
@@ -184,12 +186,12 @@ static enum ct_third_party_result read_fields(struct third_party_source *third_p
 		return ct_third_party_bad(decoder, "an event takes no bits");
 	packets->at = decoder->at;
 	third_party->base.view.event.item_count = 0;
-	return is_wanted ? finish_items(third_party, sources) : CT_THIRD_PARTY_OK;
+	return is_wanted ? items_finish(third_party, sources) : CT_THIRD_PARTY_OK;
 }
 
-/* The event at event_at becomes the view. */
-static enum ct_third_party_result read_one(void *user, struct ct_sources *sources,
-					   struct ct_third_party_decoder *decoder)
+/* Sets the view to the event at event_at. */
+static enum ct_third_party_result event_read(void *user, struct ct_sources *sources,
+					     struct ct_third_party_decoder *decoder)
 {
 	struct third_party_source *third_party = user;
 	struct ct_third_party_packets *packets = &third_party->packets;
@@ -203,13 +205,14 @@ static enum ct_third_party_result read_one(void *user, struct ct_sources *source
 	ct_third_party_items_clear(&third_party->items);
 	ct_third_party_items_clear(&packets->context_items);
 	decoder->items = &packets->context_items;
-	set_scope(decoder, CT_SCOPE_EVENT_HEADER, stream->event_header,
-		  stream->event_header != NULL ? stream_root(trace, trace->headers, stream) : NULL,
-		  stamp);
+	decoder_set_scope(decoder, CT_SCOPE_EVENT_HEADER, stream->event_header,
+			  stream->event_header != NULL ? stream_root(trace, trace->headers, stream)
+						       : NULL,
+			  stamp);
 	result = ct_third_party_decode(decoder, CT_SCOPE_EVENT_HEADER);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	event = event_of(packets, decoder);
+	event = event_class(packets, decoder);
 	if (event == NULL)
 		return ct_third_party_bad(decoder,
 					  "the metadata do not describe an event of this number");
@@ -217,16 +220,17 @@ static enum ct_third_party_result read_one(void *user, struct ct_sources *source
 		return ct_third_party_bad(decoder,
 					  "what the metadata say of this event is not understood");
 	class = ct_third_party_class(trace, event, &packets->steps);
-	result = class != NULL ? read_contexts(packets, decoder, class, stamp)
+	result = class != NULL ? event_read_contexts(packets, decoder, class, stamp)
 			       : CT_THIRD_PARTY_NO_MEMORY;
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	fill_view(third_party, sources, decoder, class);
-	return read_fields(third_party, sources, decoder, class);
+	view_fill(third_party, sources, decoder, class);
+	return event_read_fields(third_party, sources, decoder, class);
 }
 
-/* True: it is the view.  False: it could not be read, and that was said. */
-static bool read_event(struct third_party_source *third_party, struct ct_sources *sources)
+/* Reads the next event into the view.  Returns false when it cannot be read, which was reported. */
+static bool third_party_read_event(struct third_party_source *third_party,
+				   struct ct_sources *sources)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	struct ct_third_party_decoder decoder;
@@ -235,7 +239,7 @@ static bool read_event(struct third_party_source *third_party, struct ct_sources
 	third_party->before_event = packets->clock;
 	third_party->event_at = packets->at;
 	result = ct_third_party_packets_read(packets, sources, &decoder, packets->at,
-					     packets->content, read_one, third_party);
+					     packets->content, event_read, third_party);
 	if (result == CT_THIRD_PARTY_OK)
 		return true;
 	if (result == CT_THIRD_PARTY_NO_MEMORY)
@@ -252,7 +256,7 @@ static bool read_event(struct third_party_source *third_party, struct ct_sources
  * The source
  */
 
-/* The event that waits is read again when its turn comes. */
+/* third_party_restore() reads the waiting event again when its turn comes. */
 static void third_party_release(struct ct_source *source, struct ct_sources *sources)
 {
 	struct third_party_source *third_party = (struct third_party_source *)source;
@@ -276,9 +280,9 @@ static bool third_party_restore(struct ct_source *source, struct ct_sources *sou
 	source->is_stale = false;
 	packets->at = third_party->event_at;
 	packets->clock = third_party->before_event;
-	is_read = read_event(third_party, sources);
+	is_read = third_party_read_event(third_party, sources);
 	if (is_read)
-		packets->steps = steps; /* it is not the file's doing */
+		packets->steps = steps; /* the second reading is not the file's fault */
 	return is_read;
 }
 
@@ -298,13 +302,13 @@ static bool third_party_next(struct ct_source *source, struct ct_sources *source
 					     packets->has_ended;
 			continue;
 		}
-		if (!read_event(third_party, sources))
+		if (!third_party_read_event(third_party, sources))
 			continue;
 		if (source->view.event.time_ns <= sources->until_ns)
 			return true;
-		packets->has_ended = true; /* what follows is later still */
+		packets->has_ended = true; /* later events follow */
 	}
-	/* Nobody asks again. */
+	/* The merge does not call again. */
 	ct_stream_file_release(&packets->file, sources);
 	return false;
 }
@@ -355,8 +359,8 @@ static bool is_regular(const char *directory, const char *name)
 	bool is;
 
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		return true; /* that there is no memory will be said */
-	/* What the system refuses to look at cannot be opened either, and that is reported. */
+		return true; /* the lack of memory is reported later */
+	/* A file that stat() fails on cannot be opened either, and that is reported. */
 	is = stat(path, &info) == 0 ? S_ISREG(info.st_mode)
 				    : errno != ENOENT && errno != ELOOP && errno != EACCES;
 	free(path);

@@ -3,10 +3,10 @@
  * a window.
  *
  * Called by the parts of a source, on the reader's thread.  The files may be hostile, and grow or
- * go while they are read: they are read with pread, never mapped and never written to, and what is
- * no regular file is not read.  A file is open only while it is read from, so a trace of any number
- * of streams can be merged; only a compressed one, which is decompressed when it is first read,
- * stays open until its end.  All windows together are bounded: ct_sources_hold().
+ * disappear while they are read.  They are read with pread, never mapped and never written to; only
+ * regular files are read.  A file is open only while it is read, so a trace may have any number of
+ * streams.  A compressed file is decompressed when it is first read, and stays open until its end.
+ * ct_sources_hold() bounds the sum of all windows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,14 +47,15 @@ void ct_stream_file_release(struct ct_stream_file *file, struct ct_sources *sour
  * The file
  */
 
-static bool has_packed_name(const char *name)
+static bool name_is_packed(const char *name)
 {
 	size_t size = strlen(name), suffix = strlen(CT_STREAM_PACKED);
 
 	return size > suffix && strcmp(name + size - suffix, CT_STREAM_PACKED) == 0;
 }
 
-/* Negative, with errno, when there is none that is a regular file. */
+/* Returns a negative number and sets errno when the path is not a regular file or cannot be
+ * opened. */
 static int open_regular(const char *path, uint64_t *out_size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -71,12 +72,12 @@ static int open_regular(const char *path, uint64_t *out_size)
 	return fd;
 }
 
-/* Once: the operating system refused something, and errno says why.  A file that goes when all of
- * it was read is nobody's loss. */
-static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
+/* Reports an error of the operating system, from errno, once.  A file that disappears after it was
+ * read completely is no loss. */
+static void report_failure(struct ct_stream_file *file, struct ct_sources *sources, uint64_t at)
 {
 	char message[128], reason[96];
-	/* A file that was never opened is missing as a whole. */
+	/* A file that was never opened is missing entirely. */
 	bool is_unread = errno == EACCES || file->size == 0;
 	struct ct_read_note note = { .trouble = is_unread ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
 				     .path = file->source->path,
@@ -92,7 +93,7 @@ static void tell_failure(struct ct_stream_file *file, struct ct_sources *sources
 	ct_sources_note(sources, &note);
 }
 
-static void unpack(struct ct_stream_file *file, struct ct_sources *sources)
+static void stream_file_unpack(struct ct_stream_file *file, struct ct_sources *sources)
 {
 	uint64_t packed_size;
 	int fd = open_regular(file->source->path, &packed_size);
@@ -102,7 +103,7 @@ static void unpack(struct ct_stream_file *file, struct ct_sources *sources)
 	if (fd >= 0)
 		status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
 	if (status != CTRACE_OK)
-		tell_failure(file, sources, 0);
+		report_failure(file, sources, 0);
 	else if (unpacked.damages > 0)
 		ct_sources_damage(sources, file->source->path, unpacked.damage_at,
 				  unpacked.damaged_bytes, unpacked.message);
@@ -113,12 +114,13 @@ static void unpack(struct ct_stream_file *file, struct ct_sources *sources)
 		file->size = unpacked.size;
 }
 
-/* A writer may have compressed it since we found it: then that is read, at the same places. */
+/* A writer may have compressed the file since it was found: the compressed file is read then, at
+ * the same positions. */
 static bool has_become_packed(struct ct_stream_file *file)
 {
 	char *path;
 
-	if (errno != ENOENT || has_packed_name(file->source->path) ||
+	if (errno != ENOENT || name_is_packed(file->source->path) ||
 	    asprintf(&path, "%s" CT_STREAM_PACKED, file->source->path) < 0)
 		return false;
 	if (access(path, F_OK) != 0) {
@@ -135,7 +137,7 @@ int ct_stream_file_open(struct ct_stream_file *file, struct ct_sources *sources)
 	uint64_t size = 0;
 	int fd;
 
-	if (!file->is_unpacked && !(file->may_be_packed && has_packed_name(file->source->path))) {
+	if (!file->is_unpacked && !(file->may_be_packed && name_is_packed(file->source->path))) {
 		fd = open_regular(file->source->path, &size);
 		if (file->size == 0)
 			file->size = size;
@@ -143,7 +145,7 @@ int ct_stream_file_open(struct ct_stream_file *file, struct ct_sources *sources)
 			return fd;
 	}
 	if (!file->is_unpacked)
-		unpack(file, sources);
+		stream_file_unpack(file, sources);
 	return file->unpacked_fd;
 }
 
@@ -159,7 +161,7 @@ bool ct_stream_file_is_second(const char *directory, const char *name)
 	char *path;
 	bool found;
 
-	if (!has_packed_name(name) ||
+	if (!name_is_packed(name) ||
 	    asprintf(&path, "%s/%.*s", directory, (int)(strlen(name) - strlen(CT_STREAM_PACKED)),
 		     name) < 0)
 		return false;
@@ -172,9 +174,9 @@ bool ct_stream_file_is_second(const char *directory, const char *name)
  * The window
  */
 
-/* How large a window is for `size` bytes from `at`: twice that, so however a hostile file makes us
- * start again a little further on, it is read twice at most; and no larger than the file, which
- * need not have what its packets say. */
+/* Returns the size of a window for `size` bytes from `at`: twice that, so that a hostile file with
+ * overlapping packets is read twice at most, but no larger than the file, which may be shorter than
+ * its packets claim. */
 static size_t window_capacity(int fd, uint64_t at, size_t size)
 {
 	struct stat info;
@@ -188,8 +190,8 @@ static size_t window_capacity(int fd, uint64_t at, size_t size)
 	return rest > CT_STREAM_WINDOW ? (size_t)rest : CT_STREAM_WINDOW;
 }
 
-/* False without memory. */
-static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sources, size_t capacity)
+/* Returns false without memory. */
+static bool window_reserve(struct ct_stream_file *file, struct ct_sources *sources, size_t capacity)
 {
 	unsigned char *window;
 
@@ -207,10 +209,10 @@ static bool reserve_window(struct ct_stream_file *file, struct ct_sources *sourc
 	return true;
 }
 
-static enum ctrace_status read_window(struct ct_stream_file *file, struct ct_sources *sources,
+static enum ctrace_status window_read(struct ct_stream_file *file, struct ct_sources *sources,
 				      int fd, uint64_t at, size_t size)
 {
-	if (!reserve_window(file, sources, window_capacity(fd, at, size)))
+	if (!window_reserve(file, sources, window_capacity(fd, at, size)))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	size = size <= file->glance ? file->glance : file->capacity;
 	file->asked += size;
@@ -224,8 +226,8 @@ const unsigned char *ct_stream_file_move(struct ct_stream_file *file, struct ct_
 
 	file->window_size = 0;
 	file->window_at = at;
-	if (fd < 0 || read_window(file, sources, fd, at, size) != CTRACE_OK) {
-		tell_failure(file, sources, at);
+	if (fd < 0 || window_read(file, sources, fd, at, size) != CTRACE_OK) {
+		report_failure(file, sources, at);
 		file->window_size = 0;
 	}
 	ct_stream_file_close(file, &fd);

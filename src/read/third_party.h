@@ -1,6 +1,6 @@
 /*
- * read/third_party.h - the fields of a third-party trace: bits as its metadata describe them become
- * items.
+ * read/third_party.h - decodes the fields of a third-party trace into items, as its metadata
+ * describe them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,12 +10,12 @@
 #include "format/tsdl.h"
 #include <ctrace/event.h>
 
-/* ---- third_party_name.c: where a field stands, and what it is called there: "a", "a.b", "a.b[3]".
- * A tree of such places, made as they are met; each remembers the value that a length or a tag may
- * ask for. */
+/* ---- third_party_name.c: the places of fields and their names: "a", "a.b", "a.b[3]".  A tree of
+ * places grows as fields are met; each place keeps the value that a length or a tag may refer
+ * to. */
 enum ct_third_party_role {
 	CT_ROLE_ITEM,
-	CT_ROLE_HIDDEN, /* says nothing that is not seen elsewhere */
+	CT_ROLE_HIDDEN, /* repeats what is shown elsewhere */
 	/* packet.header */
 	CT_ROLE_MAGIC,
 	CT_ROLE_UUID,
@@ -45,8 +45,9 @@ struct ct_third_party_place {
 	uint32_t child_capacity;
 	uint8_t role;
 	const char *name;
-	struct ct_third_party_place *label; /* "a.label": what an enumeration calls its value */
-	/* of an integer that something refers to */
+	struct ct_third_party_place *label; /* "a.label": the name that an enumeration gives its
+					     * value */
+	/* of an integer that a length or a tag refers to */
 	uint64_t value;
 	uint64_t stamp; /* of the packet or event in which it was read */
 	const struct ct_tsdl_type *type;
@@ -56,10 +57,10 @@ struct ct_third_party_place {
 struct ct_third_party_tree {
 	struct ct_arena arena;
 	size_t used;
-	struct ct_third_party_place *roots[CT_SCOPE_COUNT]; /* those that are not a class's own */
+	struct ct_third_party_place *roots[CT_SCOPE_COUNT]; /* the roots that no class owns */
 };
 void ct_third_party_tree_fini(struct ct_third_party_tree *tree);
-/* NULL: no memory, as below */
+/* Returns NULL without memory, as do the functions below. */
 struct ct_third_party_place *ct_third_party_root(struct ct_third_party_tree *tree);
 /* The slow half of ct_third_party_member(). */
 struct ct_third_party_place *ct_third_party_member_add(struct ct_third_party_tree *tree,
@@ -76,42 +77,42 @@ ct_third_party_member(struct ct_third_party_tree *tree, struct ct_third_party_pl
 		return parent->children[index];
 	return ct_third_party_member_add(tree, parent, scope, type, index);
 }
-/* The choice of a variant: it is called as the variant is. */
+/* The chosen option of a variant; it has the variant's name. */
 struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *tree,
 						   struct ct_third_party_place *parent,
 						   const struct ct_tsdl_type *type, uint32_t index);
-/* The element number `index`; those from CTRACE_MAX_ITEMS on share a place. */
+/* The element number `index`; elements from CTRACE_MAX_ITEMS on share a place. */
 struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *tree,
 						    struct ct_third_party_place *parent,
 						    uint64_t index);
 struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tree,
 						  struct ct_third_party_place *parent);
 
-/* ---- third_party_item.c: items as they are gathered.  What they point to, and they themselves,
- * may move until ct_third_party_items_finish(). */
+/* ---- third_party_item.c: collects items.  The items and their data may move until
+ * ct_third_party_items_finish(). */
 struct ct_third_party_items {
 	struct ctrace_event_item *items;
 	const char **names;
 	uint8_t *whereabouts; /* enum, in third_party_item.c */
 	uint32_t count, capacity;
-	struct ct_buf bytes; /* what had to be put together */
-	bool is_cut;         /* there were more, or longer ones */
+	struct ct_buf bytes; /* data of the copied items */
+	bool is_cut;         /* items were left out or shortened */
 	bool has_no_memory;
 };
 void ct_third_party_items_fini(struct ct_third_party_items *items);
 void ct_third_party_items_clear(struct ct_third_party_items *items);
 void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name,
 				     enum ctrace_item_type type, uint64_t value);
-/* The bytes stay where they are. */
+/* Adds an item that points to the bytes. */
 void ct_third_party_items_add(struct ct_third_party_items *items, const char *name,
 			      enum ctrace_item_type type, const void *data, uint64_t size);
-/* They are copied. */
+/* Adds an item with a copy of the bytes. */
 void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name,
 			       enum ctrace_item_type type, const void *data, uint64_t size);
-/* As the shortest decimal number that is this one again. */
+/* Adds the shortest decimal text that reads as the same number. */
 void ct_third_party_items_add_float(struct ct_third_party_items *items, const char *name,
 				    double value, bool is_short);
-/* Adds those of the other, which was finished, behind; has_copies: their bytes too. */
+/* Appends the items of `other`, which is finished; has_copies: with copies of their bytes. */
 void ct_third_party_items_append(struct ct_third_party_items *items,
 				 const struct ct_third_party_items *other, bool has_copies);
 void ct_third_party_items_finish(struct ct_third_party_items *items);
@@ -119,18 +120,18 @@ void ct_third_party_items_finish(struct ct_third_party_items *items);
 /* ---- third_party_decode.c */
 enum ct_third_party_result {
 	CT_THIRD_PARTY_OK,
-	CT_THIRD_PARTY_MORE, /* the bytes end inside a field, the packet does not */
+	CT_THIRD_PARTY_MORE, /* the bytes end inside a field, but the packet goes on */
 	CT_THIRD_PARTY_BAD,  /* decoder->message says why; decoder->at is where */
 	CT_THIRD_PARTY_NO_MEMORY
 };
 
-/* A clock as the fields show it: those of few bits only its low ones. */
+/* A clock, updated from fields that may hold only its low bits. */
 struct ct_third_party_clock {
 	uint64_t ticks;
 	const struct ct_tsdl_clock *clock; /* or NULL */
 	bool is_set;
 };
-/* since 1970; NULL: ticks are that */
+/* Returns nanoseconds since 1970. clock NULL: the ticks are nanoseconds. */
 uint64_t ct_third_party_ns(const struct ct_tsdl_clock *clock, uint64_t ticks);
 void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t value,
 				  unsigned bits);
@@ -140,7 +141,7 @@ struct ct_third_party_scope {
 	struct ct_third_party_place *root;
 	uint64_t stamp; /* of its values */
 };
-/* A struct that is being read. */
+/* A struct in the course of decoding. */
 struct ct_third_party_frame {
 	const struct ct_tsdl_type *type;
 	struct ct_third_party_place *place;
@@ -149,20 +150,19 @@ struct ct_third_party_frame {
 struct ct_third_party_decoder {
 	const struct ct_tsdl *tsdl;
 	struct ct_third_party_tree *tree;
-	/* bytes of the packet: from the one numbered `first`, to the bit numbered `limit`.  Its
-	 * content ends at the bit `end`. */
+	/* bytes of the packet, from byte `first` to bit `limit`.  The content ends at bit `end`. */
 	const unsigned char *bytes;
 	uint64_t first;
 	uint64_t limit;
 	uint64_t end;
 	uint64_t at; /* the next bit */
-	/* that may still be made: what bounds the time a stream can take */
+	/* steps left, which bound the time that a stream can take */
 	uint64_t *steps;
-	struct ct_third_party_items *items; /* NULL: nobody wants them */
+	struct ct_third_party_items *items; /* NULL: items are not wanted */
 	struct ct_third_party_clock *clock;
 	struct ct_third_party_scope scopes[CT_SCOPE_COUNT];
-	/* what was found */
-	uint32_t roles; /* bit (1 << role): it was there */
+	/* results */
+	uint32_t roles; /* bit (1 << role): the field was present */
 	uint64_t values[CT_ROLE_COUNT];
 	const void *uuid; /* 16 bytes */
 	char program[64];
@@ -172,7 +172,7 @@ struct ct_third_party_decoder {
 	struct ct_third_party_frame frames[CT_TSDL_DEPTH + 1];
 	unsigned frame_count;
 };
-/* Reads what the scope's type says from `at` on. */
+/* Decodes the type of the scope from `at` on. */
 enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder,
 						 enum ct_tsdl_scope scope);
 static inline bool ct_third_party_has(const struct ct_third_party_decoder *decoder,

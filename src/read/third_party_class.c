@@ -1,10 +1,10 @@
 /*
- * third_party_class.c - what events are of one description in a third-party trace's metadata: their
- * component, number, name and level.
+ * third_party_class.c - the event classes of a third-party trace: their component, number, name and
+ * level.
  *
  * Called by source_third_party.c, on the reader's thread, when a class is first met: a trace may
  * describe many thousands and hold few.  The names are the trace's own, so they may be anything;
- * looking for a component takes steps of the stream that asks.
+ * finding a component costs steps of the calling stream.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ void ct_third_party_classes_fini(struct ct_third_party_trace *trace)
 }
 
 static const struct ct_third_party_component *
-find_component(struct ct_third_party_trace *trace, const char *name, size_t size, uint64_t *steps)
+component_find(struct ct_third_party_trace *trace, const char *name, size_t size, uint64_t *steps)
 {
 	struct ct_third_party_component *component, **place;
 
@@ -57,7 +57,7 @@ find_component(struct ct_third_party_trace *trace, const char *name, size_t size
 	return component;
 }
 
-static bool is_number(const char *text, uint32_t *out_number)
+static bool text_is_number(const char *text, uint32_t *out_number)
 {
 	size_t size = strlen(text);
 	unsigned long value;
@@ -69,7 +69,7 @@ static bool is_number(const char *text, uint32_t *out_number)
 	return value <= UINT32_MAX;
 }
 
-/* What events are of whose names do not say it. */
+/* Returns the component of events whose names have none. */
 static const char *tracer_name(const struct ct_tsdl *tsdl)
 {
 	const char *tracer = ct_tsdl_env_text(tsdl, "tracer_name", "");
@@ -80,14 +80,14 @@ static const char *tracer_name(const struct ct_tsdl *tsdl)
 }
 
 /* "shop:order" is the component shop's order; "MY.COMP:12" is MY.COMP's event 12. */
-static bool split_name(struct ct_third_party_trace *trace, struct ct_third_party_class *class,
-		       uint64_t *steps)
+static bool class_split_name(struct ct_third_party_trace *trace, struct ct_third_party_class *class,
+			     uint64_t *steps)
 {
 	const char *name = class->event->name, *colon = strrchr(name, ':');
 	uint32_t number;
 
 	class->event_id = (uint32_t) class->event->id;
-	if (colon != NULL && is_number(colon + 1, &number)) {
+	if (colon != NULL && text_is_number(colon + 1, &number)) {
 		class->event_id = number;
 	} else {
 		colon = strchr(name, ':');
@@ -96,16 +96,16 @@ static bool split_name(struct ct_third_party_trace *trace, struct ct_third_party
 			class->mnemonic = NULL;
 	}
 	if (colon != NULL && colon > name) {
-		class->component = find_component(trace, name, (size_t)(colon - name), steps);
+		class->component = component_find(trace, name, (size_t)(colon - name), steps);
 	} else {
 		name = tracer_name(trace->tsdl);
-		class->component = find_component(trace, name, strlen(name), steps);
+		class->component = component_find(trace, name, strlen(name), steps);
 	}
 	return class->component != NULL;
 }
 
-/* LTTng's level, and syslog's, as ours. */
-static uint32_t level_of(int64_t level)
+/* Translates a level of LTTng or syslog. */
+static uint32_t level_translate(int64_t level)
 {
 	if (level < 0)
 		return CTRACE_INFO;
@@ -127,8 +127,8 @@ struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *t
 	if (class->is_known)
 		return class;
 	class->event = event;
-	class->level = level_of(event->level);
-	if (!split_name(trace, class, steps))
+	class->level = level_translate(event->level);
+	if (!class_split_name(trace, class, steps))
 		return NULL;
 	class->context = event->context != NULL ? ct_third_party_root(&trace->tree) : NULL;
 	class->fields = event->fields != NULL ? ct_third_party_root(&trace->tree) : NULL;
@@ -137,11 +137,11 @@ struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *t
 	return class->is_known ? class : NULL;
 }
 
-/* Out of line, so that the classes that are known are spared its view. */
-static __attribute__((noinline)) void look_up_class(const struct ct_sources *sources,
+/* Out of line, so that calls for known classes do not pay for its large view. */
+static __attribute__((noinline)) void class_look_up(const struct ct_sources *sources,
 						    struct ct_third_party_class *class)
 {
-	/* Which names items have, only each event can say. */
+	/* Only each event knows the names of its items. */
 	const struct ct_event_names names = { .mnemonic = class->mnemonic, .is_open = true };
 	struct ct_view view = { .event = { .component = class->component->name,
 					   .component_size = class->component->size,
@@ -158,6 +158,6 @@ enum ct_filter_result ct_third_party_class_filter_result(const struct ct_sources
 							 struct ct_third_party_class *class)
 {
 	if (class->filter_result == 0)
-		look_up_class(sources, class);
+		class_look_up(sources, class);
 	return (enum ct_filter_result)(class->filter_result - 1);
 }

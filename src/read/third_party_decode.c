@@ -1,10 +1,11 @@
 /*
- * third_party_decode.c - the bits of a third-party trace become items, as its metadata say.
+ * third_party_decode.c - decodes the bits of a third-party trace into items, as its metadata
+ * describe them.
  *
- * Called by third_party_packets.c and source_third_party.c, on one thread, for one scope of a
- * packet or event after the other.  Any alignment, either byte order, any type that the metadata
- * can describe.  The bytes and the metadata may be hostile: nothing is read behind `limit`,
- * recursion is as deep as types stand in each other, and each step is counted.
+ * Called by third_party_packets.c and source_third_party.c, on one thread, for the scopes of a
+ * packet or event in turn.  Supports any alignment, either byte order, and any type that the
+ * metadata can describe.  The bytes and the metadata may be hostile: nothing is read behind
+ * `limit`, the nesting of types bounds the recursion, and each step is counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +41,7 @@ void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t v
 {
 	uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
 
-	/* Less than before: the low bits have gone round. */
+	/* A smaller value: the low bits have wrapped. */
 	if (bits < 64 && (value & mask) < (clock->ticks & mask))
 		clock->ticks += mask + 1;
 	clock->ticks = (clock->ticks & ~mask) | (value & mask);
@@ -51,54 +52,59 @@ void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t v
  * Bits
  */
 
-static enum ct_third_party_result bad(struct ct_third_party_decoder *decoder, const char *message)
+static enum ct_third_party_result decoder_fail(struct ct_third_party_decoder *decoder,
+					       const char *message)
 {
 	decoder->message = message;
 	return CT_THIRD_PARTY_BAD;
 }
 
-static enum ct_third_party_result step(struct ct_third_party_decoder *decoder, uint64_t steps)
+static enum ct_third_party_result decoder_step(struct ct_third_party_decoder *decoder,
+					       uint64_t steps)
 {
 	if (*decoder->steps < steps) {
 		*decoder->steps = 0;
-		return bad(decoder, "reading it takes longer than its size can explain");
+		return decoder_fail(decoder, "reading it takes longer than its size can explain");
 	}
 	*decoder->steps -= steps;
 	return CT_THIRD_PARTY_OK;
 }
 
-/* There are so many bits more. */
-static enum ct_third_party_result need(struct ct_third_party_decoder *decoder, uint64_t bits)
+/* Returns OK when so many bits are left. */
+static enum ct_third_party_result decoder_need(struct ct_third_party_decoder *decoder,
+					       uint64_t bits)
 {
 	if (decoder->at <= decoder->limit && bits <= decoder->limit - decoder->at)
 		return CT_THIRD_PARTY_OK;
 	if (decoder->at > decoder->end || bits > decoder->end - decoder->at)
-		return bad(decoder, "the packet ends inside a field");
+		return decoder_fail(decoder, "the packet ends inside a field");
 	return CT_THIRD_PARTY_MORE;
 }
 
-static enum ct_third_party_result align(struct ct_third_party_decoder *decoder, uint32_t bits)
+static enum ct_third_party_result decoder_align(struct ct_third_party_decoder *decoder,
+						uint32_t bits)
 {
 	uint64_t aligned = CT_ALIGN_UP(decoder->at, (uint64_t)bits);
 
 	if (aligned < decoder->at || aligned > decoder->end)
-		return bad(decoder, "the packet ends inside a field");
+		return decoder_fail(decoder, "the packet ends inside a field");
 	decoder->at = aligned;
 	return CT_THIRD_PARTY_OK;
 }
 
-static const unsigned char *byte_at(const struct ct_third_party_decoder *decoder)
+static const unsigned char *decoder_byte(const struct ct_third_party_decoder *decoder)
 {
 	return decoder->bytes + (decoder->at / 8 - decoder->first);
 }
 
-static bool is_big(const struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type)
+static bool type_is_big(const struct ct_third_party_decoder *decoder,
+			const struct ct_tsdl_type *type)
 {
 	return type->order == CT_ORDER_NATIVE ? decoder->tsdl->is_big : type->order == CT_ORDER_BE;
 }
 
-/* Bits of bytes that need not begin or end with one: in little-endian order the low bits of a byte
- * come first, in big-endian the high ones. */
+/* Extracts bits that need not begin or end at a byte.  In little-endian order the low bits of a
+ * byte come first, in big-endian order the high ones. */
 static uint64_t gather_bits(const unsigned char *bytes, unsigned shift, unsigned size, bool big)
 {
 	unsigned count = (shift + size + 7) / 8;
@@ -129,11 +135,12 @@ static uint64_t get_bytes(const unsigned char *bytes, unsigned size, bool big)
 
 static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type)
 {
-	const unsigned char *bytes = byte_at(decoder);
+	const unsigned char *bytes = decoder_byte(decoder);
 	unsigned shift = (unsigned)(decoder->at % 8);
-	uint64_t value = shift == 0 && type->size % 8 == 0
-				 ? get_bytes(bytes, type->size, is_big(decoder, type))
-				 : gather_bits(bytes, shift, type->size, is_big(decoder, type));
+	uint64_t value =
+		shift == 0 && type->size % 8 == 0
+			? get_bytes(bytes, type->size, type_is_big(decoder, type))
+			: gather_bits(bytes, shift, type->size, type_is_big(decoder, type));
 
 	decoder->at += type->size;
 	if (type->is_signed && type->size < 64 && (value >> (type->size - 1) & 1) != 0)
@@ -145,10 +152,10 @@ static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct
  * Looking up lengths and tags
  */
 
-/* The member of the struct that has this name, of the first `count`; UINT32_MAX when there is none.
+/* Returns the index of the member with this name among the first `count`, or UINT32_MAX.
  */
-static uint32_t find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name,
-			    uint32_t count)
+static uint32_t struct_find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name,
+				   uint32_t count)
 {
 	for (uint32_t i = count; i > 0; i--)
 		if (type->fields[i - 1].name == name)
@@ -156,20 +163,19 @@ static uint32_t find_member(const struct ct_tsdl_type *type, const struct ct_tsd
 	return UINT32_MAX;
 }
 
-/* The place that path names from a struct on, when it has been read there. */
-static const struct ct_third_party_place *follow(struct ct_third_party_decoder *decoder,
-						 const struct ct_tsdl_reference *reference,
-						 const struct ct_tsdl_type *type,
-						 const struct ct_third_party_place *place,
-						 uint32_t count, uint64_t stamp)
+/* Follows the path from a struct.  Returns the place when its value has been read, or NULL. */
+static const struct ct_third_party_place *
+reference_follow(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference,
+		 const struct ct_tsdl_type *type, const struct ct_third_party_place *place,
+		 uint32_t count, uint64_t stamp)
 {
 	for (uint32_t i = 0; i < reference->count; i++) {
 		uint32_t index;
 
 		if (type->kind != CT_TSDL_STRUCT ||
-		    step(decoder, 1 + type->count / 8) != CT_THIRD_PARTY_OK)
+		    decoder_step(decoder, 1 + type->count / 8) != CT_THIRD_PARTY_OK)
 			return NULL;
-		index = find_member(type, reference->path[i], i == 0 ? count : type->count);
+		index = struct_find_member(type, reference->path[i], i == 0 ? count : type->count);
 		if (index == UINT32_MAX || index >= place->child_capacity ||
 		    place->children[index] == NULL)
 			return NULL;
@@ -179,19 +185,21 @@ static const struct ct_third_party_place *follow(struct ct_third_party_decoder *
 	return place->type != NULL && place->stamp == stamp ? place : NULL;
 }
 
-static const struct ct_third_party_place *look_in_scope(struct ct_third_party_decoder *decoder,
-							const struct ct_tsdl_reference *reference,
-							enum ct_tsdl_scope scope)
+static const struct ct_third_party_place *
+reference_look_in_scope(struct ct_third_party_decoder *decoder,
+			const struct ct_tsdl_reference *reference, enum ct_tsdl_scope scope)
 {
 	const struct ct_third_party_scope *in = &decoder->scopes[scope];
 
 	return in->type != NULL && in->root != NULL
-		       ? follow(decoder, reference, in->type, in->root, in->type->count, in->stamp)
+		       ? reference_follow(decoder, reference, in->type, in->root, in->type->count,
+					  in->stamp)
 		       : NULL;
 }
 
-static const struct ct_third_party_place *look_around(struct ct_third_party_decoder *decoder,
-						      const struct ct_tsdl_reference *reference)
+static const struct ct_third_party_place *
+reference_look_around(struct ct_third_party_decoder *decoder,
+		      const struct ct_tsdl_reference *reference)
 {
 	uint64_t stamp = decoder->scopes[decoder->scope].stamp;
 	const struct ct_third_party_place *found = NULL;
@@ -199,29 +207,31 @@ static const struct ct_third_party_place *look_around(struct ct_third_party_deco
 	for (unsigned i = decoder->frame_count; i > 0 && found == NULL; i--) {
 		const struct ct_third_party_frame *frame = &decoder->frames[i - 1];
 
-		found = follow(decoder, reference, frame->type, frame->place, frame->index, stamp);
+		found = reference_follow(decoder, reference, frame->type, frame->place,
+					 frame->index, stamp);
 	}
 	for (unsigned scope = (unsigned)decoder->scope; scope > 0 && found == NULL; scope--)
-		found = look_in_scope(decoder, reference, (enum ct_tsdl_scope)(scope - 1));
+		found = reference_look_in_scope(decoder, reference,
+						(enum ct_tsdl_scope)(scope - 1));
 	return found;
 }
 
-static const struct ct_third_party_place *look_up(struct ct_third_party_decoder *decoder,
-						  const struct ct_tsdl_reference *reference)
+static const struct ct_third_party_place *
+reference_look_up(struct ct_third_party_decoder *decoder, const struct ct_tsdl_reference *reference)
 {
 	if (reference == NULL)
 		return NULL;
 	return reference->scope == CT_SCOPE_RELATIVE
-		       ? look_around(decoder, reference)
-		       : look_in_scope(decoder, reference, reference->scope);
+		       ? reference_look_around(decoder, reference)
+		       : reference_look_in_scope(decoder, reference, reference->scope);
 }
 
 /* -----------------------------------------------------------------------------------------------
  * Integers and enumerations
  */
 
-static bool is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label,
-			uint64_t value)
+static bool value_is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label,
+			      uint64_t value)
 {
 	if (type->is_signed)
 		return (int64_t)value >= (int64_t)label->from &&
@@ -229,16 +239,17 @@ static bool is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_la
 	return value >= label->from && value <= label->to;
 }
 
-static const struct ct_tsdl_name *label_of(const struct ct_tsdl_type *type, uint64_t value)
+static const struct ct_tsdl_name *value_label(const struct ct_tsdl_type *type, uint64_t value)
 {
 	for (uint32_t i = 0; i < type->count; i++)
-		if (is_labelled(type, &type->labels[i], value))
+		if (value_is_labelled(type, &type->labels[i], value))
 			return type->labels[i].name;
 	return NULL;
 }
 
-static void take_role(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-		      enum ct_third_party_role role, uint64_t value)
+static void decoder_take_role(struct ct_third_party_decoder *decoder,
+			      const struct ct_tsdl_type *type, enum ct_third_party_role role,
+			      uint64_t value)
 {
 	const struct ct_tsdl_clock *clock =
 		type->clock != NULL ? type->clock->clock : decoder->tsdl->clock;
@@ -263,7 +274,7 @@ static void add_integer(struct ct_third_party_decoder *decoder, const struct ct_
 	bool is_address = type->base == 16 && type->size == 64 && !type->is_signed &&
 			  type->kind == CT_TSDL_INTEGER;
 	const struct ct_tsdl_name *label =
-		type->kind == CT_TSDL_ENUM ? label_of(type, value) : NULL;
+		type->kind == CT_TSDL_ENUM ? value_label(type, value) : NULL;
 	const struct ct_third_party_place *label_place =
 		label != NULL ? ct_third_party_label(decoder->tree, place) : NULL;
 
@@ -282,7 +293,7 @@ static enum ct_third_party_result decode_integer(struct ct_third_party_decoder *
 						 struct ct_third_party_place *place,
 						 bool is_referenced)
 {
-	enum ct_third_party_result result = need(decoder, type->size);
+	enum ct_third_party_result result = decoder_need(decoder, type->size);
 	uint64_t value;
 
 	if (result != CT_THIRD_PARTY_OK)
@@ -296,17 +307,18 @@ static enum ct_third_party_result decode_integer(struct ct_third_party_decoder *
 	if (place->role == CT_ROLE_HIDDEN)
 		return CT_THIRD_PARTY_OK;
 	if (place->role > CT_ROLE_HIDDEN)
-		take_role(decoder, type, (enum ct_third_party_role)place->role, value);
+		decoder_take_role(decoder, type, (enum ct_third_party_role)place->role, value);
 	else if (decoder->items != NULL)
 		add_integer(decoder, type, place, value);
-	return type->kind == CT_TSDL_ENUM ? step(decoder, type->count / 8) : CT_THIRD_PARTY_OK;
+	return type->kind == CT_TSDL_ENUM ? decoder_step(decoder, type->count / 8)
+					  : CT_THIRD_PARTY_OK;
 }
 
 static enum ct_third_party_result decode_float(struct ct_third_party_decoder *decoder,
 					       const struct ct_tsdl_type *type,
 					       const struct ct_third_party_place *place)
 {
-	enum ct_third_party_result result = need(decoder, type->size);
+	enum ct_third_party_result result = decoder_need(decoder, type->size);
 	uint64_t bits;
 	double value;
 
@@ -332,9 +344,9 @@ static enum ct_third_party_result decode_float(struct ct_third_party_decoder *de
  * Text and bytes
  */
 
-static void take_text(struct ct_third_party_decoder *decoder,
-		      const struct ct_third_party_place *place, enum ctrace_item_type type,
-		      const void *text, uint64_t size)
+static void decoder_take_text(struct ct_third_party_decoder *decoder,
+			      const struct ct_third_party_place *place, enum ctrace_item_type type,
+			      const void *text, uint64_t size)
 {
 	if (place->role == CT_ROLE_PROGRAM) {
 		size_t fits =
@@ -366,34 +378,34 @@ static enum ct_third_party_result decode_string(struct ct_third_party_decoder *d
 	size_t available;
 
 	if (decoder->at >= decoder->limit)
-		return need(decoder, 8);
-	text = byte_at(decoder);
+		return decoder_need(decoder, 8);
+	text = decoder_byte(decoder);
 	available = (size_t)((decoder->limit - decoder->at) / 8);
 	end = memchr(text, '\0', available);
 	if (end == NULL)
-		return need(decoder, (uint64_t)available * 8 + 8);
-	take_text(decoder, place,
-		  type->encoding == CT_ENCODED_NOT ? CTRACE_TYPE_TEXT : text_type(type), text,
-		  (uint64_t)(end - text));
+		return decoder_need(decoder, (uint64_t)available * 8 + 8);
+	decoder_take_text(decoder, place,
+			  type->encoding == CT_ENCODED_NOT ? CTRACE_TYPE_TEXT : text_type(type),
+			  text, (uint64_t)(end - text));
 	decoder->at += (uint64_t)(end - text + 1) * 8;
-	return step(decoder, (uint64_t)(end - text) / 64);
+	return decoder_step(decoder, (uint64_t)(end - text) / 64);
 }
 
-/* Arrays of bytes that lie next to each other. */
-static bool is_bytes(const struct ct_tsdl_type *element)
+/* True for elements that make an array of contiguous bytes. */
+static bool element_is_byte(const struct ct_tsdl_type *element)
 {
 	return element->kind == CT_TSDL_INTEGER && element->size == 8 && element->align <= 8;
 }
 
-/* Bytes that do not begin with one. */
+/* Decodes bytes that do not begin at a byte boundary. */
 static enum ct_third_party_result decode_odd_bytes(struct ct_third_party_decoder *decoder,
 						   const struct ct_tsdl_type *element,
 						   const struct ct_third_party_place *place,
 						   uint64_t length)
 {
-	enum ct_third_party_result result = step(decoder, length);
+	enum ct_third_party_result result = decoder_step(decoder, length);
 	uint64_t kept = length < CTRACE_MAX_ITEM_SIZE ? length : CTRACE_MAX_ITEM_SIZE;
-	const unsigned char *bytes = byte_at(decoder);
+	const unsigned char *bytes = decoder_byte(decoder);
 	unsigned shift = (unsigned)(decoder->at % 8);
 	unsigned char *copy;
 
@@ -405,7 +417,8 @@ static enum ct_third_party_result decode_odd_bytes(struct ct_third_party_decoder
 	if (copy == NULL)
 		return CT_THIRD_PARTY_NO_MEMORY;
 	for (uint64_t i = 0; i < kept; i++)
-		copy[i] = (unsigned char)gather_bits(bytes + i, shift, 8, is_big(decoder, element));
+		copy[i] = (unsigned char)gather_bits(bytes + i, shift, 8,
+						     type_is_big(decoder, element));
 	if (element->encoding != CT_ENCODED_NOT)
 		length = strnlen((char *)copy, kept);
 	ct_third_party_items_copy(decoder->items, place->name, text_type(element), copy,
@@ -419,9 +432,9 @@ static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *de
 					       const struct ct_third_party_place *place,
 					       uint64_t length)
 {
-	enum ct_third_party_result result = length > UINT64_MAX / 16
-						    ? bad(decoder, "the packet ends inside a field")
-						    : need(decoder, length * 8);
+	enum ct_third_party_result result =
+		length > UINT64_MAX / 16 ? decoder_fail(decoder, "the packet ends inside a field")
+					 : decoder_need(decoder, length * 8);
 	const unsigned char *bytes;
 	uint64_t size = length;
 
@@ -434,21 +447,22 @@ static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *de
 		decoder->at = at + length * 8;
 		return result;
 	}
-	bytes = byte_at(decoder);
+	bytes = decoder_byte(decoder);
 	if (element->encoding != CT_ENCODED_NOT)
 		size = strnlen((const char *)bytes, length);
-	take_text(decoder, place, text_type(element), bytes, size);
+	decoder_take_text(decoder, place, text_type(element), bytes, size);
 	decoder->at += length * 8;
-	return step(decoder, length / 64);
+	return decoder_step(decoder, length / 64);
 }
 
 /* -----------------------------------------------------------------------------------------------
  * Types in types
  */
 
-static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
-					 const struct ct_tsdl_type *type,
-					 struct ct_third_party_place *place, bool is_referenced);
+static enum ct_third_party_result decode_type(struct ct_third_party_decoder *decoder,
+					      const struct ct_tsdl_type *type,
+					      struct ct_third_party_place *place,
+					      bool is_referenced);
 
 static enum ct_third_party_result decode_elements(struct ct_third_party_decoder *decoder,
 						  const struct ct_tsdl_type *type,
@@ -457,14 +471,15 @@ static enum ct_third_party_result decode_elements(struct ct_third_party_decoder 
 {
 	const struct ct_tsdl_type *element = type->element;
 
-	if (is_bytes(element))
+	if (element_is_byte(element))
 		return decode_bytes(decoder, element, place, length);
 	if (!element->may_be_empty && length > decoder->end - decoder->at)
-		return bad(decoder, "the packet ends inside a field");
+		return decoder_fail(decoder, "the packet ends inside a field");
 	for (uint64_t i = 0; i < length; i++) {
 		struct ct_third_party_place *at = ct_third_party_element(decoder->tree, place, i);
 		enum ct_third_party_result result =
-			at != NULL ? decode(decoder, element, at, false) : CT_THIRD_PARTY_NO_MEMORY;
+			at != NULL ? decode_type(decoder, element, at, false)
+				   : CT_THIRD_PARTY_NO_MEMORY;
 
 		if (result != CT_THIRD_PARTY_OK)
 			return result;
@@ -476,27 +491,28 @@ static enum ct_third_party_result decode_sequence(struct ct_third_party_decoder 
 						  const struct ct_tsdl_type *type,
 						  struct ct_third_party_place *place)
 {
-	const struct ct_third_party_place *length = look_up(decoder, type->reference);
+	const struct ct_third_party_place *length = reference_look_up(decoder, type->reference);
 
 	if (length == NULL)
-		return bad(decoder, "the length of a sequence is nowhere");
+		return decoder_fail(decoder, "the length of a sequence is nowhere");
 	if (length->type->is_signed && (int64_t)length->value < 0)
-		return bad(decoder, "the length of a sequence is negative");
+		return decoder_fail(decoder, "the length of a sequence is negative");
 	return decode_elements(decoder, type, place, length->value);
 }
 
-/* The option of the variant that the tag's value selects; UINT32_MAX when none. */
-static uint32_t find_choice(struct ct_third_party_decoder *decoder, const struct ct_tsdl_type *type,
-			    const struct ct_third_party_place *tag)
+/* Returns the index of the option that the tag's value selects, or UINT32_MAX. */
+static uint32_t variant_find_choice(struct ct_third_party_decoder *decoder,
+				    const struct ct_tsdl_type *type,
+				    const struct ct_third_party_place *tag)
 {
 	for (uint32_t i = 0; i < tag->type->count; i++) {
 		uint32_t index;
 
-		if (!is_labelled(tag->type, &tag->type->labels[i], tag->value))
+		if (!value_is_labelled(tag->type, &tag->type->labels[i], tag->value))
 			continue;
-		if (step(decoder, type->count / 8) != CT_THIRD_PARTY_OK)
+		if (decoder_step(decoder, type->count / 8) != CT_THIRD_PARTY_OK)
 			break;
-		index = find_member(type, tag->type->labels[i].name, type->count);
+		index = struct_find_member(type, tag->type->labels[i].name, type->count);
 		if (index != UINT32_MAX)
 			return index;
 	}
@@ -507,21 +523,21 @@ static enum ct_third_party_result decode_variant(struct ct_third_party_decoder *
 						 const struct ct_tsdl_type *type,
 						 struct ct_third_party_place *place)
 {
-	const struct ct_third_party_place *tag = look_up(decoder, type->reference);
+	const struct ct_third_party_place *tag = reference_look_up(decoder, type->reference);
 	struct ct_third_party_place *chosen;
 	enum ct_third_party_result result;
 	uint32_t index;
 
 	if (tag == NULL || tag->type->kind != CT_TSDL_ENUM)
-		return bad(decoder, "the tag of a variant is nowhere");
-	result = step(decoder, tag->type->count / 8);
+		return decoder_fail(decoder, "the tag of a variant is nowhere");
+	result = decoder_step(decoder, tag->type->count / 8);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	index = find_choice(decoder, type, tag);
+	index = variant_find_choice(decoder, type, tag);
 	if (index == UINT32_MAX)
-		return bad(decoder, "the tag of a variant selects nothing");
+		return decoder_fail(decoder, "the tag of a variant selects nothing");
 	chosen = ct_third_party_choice(decoder->tree, place, type, index);
-	return chosen != NULL ? decode(decoder, type->fields[index].type, chosen, false)
+	return chosen != NULL ? decode_type(decoder, type->fields[index].type, chosen, false)
 			      : CT_THIRD_PARTY_NO_MEMORY;
 }
 
@@ -539,21 +555,23 @@ static enum ct_third_party_result decode_struct(struct ct_third_party_decoder *d
 		struct ct_third_party_place *at = ct_third_party_member(
 			decoder->tree, place, decoder->scope, type, frame->index);
 
-		result = at != NULL ? decode(decoder, field->type, at, field->name->is_referenced)
-				    : CT_THIRD_PARTY_NO_MEMORY;
+		result = at != NULL
+				 ? decode_type(decoder, field->type, at, field->name->is_referenced)
+				 : CT_THIRD_PARTY_NO_MEMORY;
 	}
 	decoder->frame_count--;
 	return result;
 }
 
-static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
-					 const struct ct_tsdl_type *type,
-					 struct ct_third_party_place *place, bool is_referenced)
+static enum ct_third_party_result decode_type(struct ct_third_party_decoder *decoder,
+					      const struct ct_tsdl_type *type,
+					      struct ct_third_party_place *place,
+					      bool is_referenced)
 {
-	enum ct_third_party_result result = step(decoder, 1);
+	enum ct_third_party_result result = decoder_step(decoder, 1);
 
 	if (result == CT_THIRD_PARTY_OK)
-		result = align(decoder, type->align);
+		result = decoder_align(decoder, type->align);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
 	switch ((enum ct_tsdl_kind)type->kind) {
@@ -573,7 +591,7 @@ static enum ct_third_party_result decode(struct ct_third_party_decoder *decoder,
 	case CT_TSDL_SEQUENCE:
 		return decode_sequence(decoder, type, place);
 	}
-	return bad(decoder, "");
+	return decoder_fail(decoder, "");
 }
 
 enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *decoder,
@@ -588,7 +606,7 @@ enum ct_third_party_result ct_third_party_decode(struct ct_third_party_decoder *
 		return CT_THIRD_PARTY_NO_MEMORY;
 	decoder->scope = scope;
 	decoder->frame_count = 0;
-	result = decode(decoder, in->type, in->root, false);
+	result = decode_type(decoder, in->type, in->root, false);
 	if (result == CT_THIRD_PARTY_OK && decoder->items != NULL && decoder->items->has_no_memory)
 		return CT_THIRD_PARTY_NO_MEMORY;
 	return result;

@@ -1,9 +1,8 @@
 /*
- * third_party_item.c - items of a third-party event, as they are gathered.
+ * third_party_item.c - collects the items of a third-party event.
  *
- * Called by the decoder, on one thread.  What an item points to may lie in the file's bytes, in
- * bytes that were put together here, or in the item's own value; where the latter two are is known
- * when all of them are there.
+ * Called by the decoder, on one thread.  An item's data may be in the file's bytes, in copied bytes
+ * or in the item's own value.  The latter two have no fixed address until the last item is added.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +30,7 @@ void ct_third_party_items_clear(struct ct_third_party_items *items)
 	ct_buf_clear(&items->bytes);
 }
 
-static bool grow(struct ct_third_party_items *items)
+static bool items_grow(struct ct_third_party_items *items)
 {
 	uint32_t capacity = items->capacity == 0 ? 16 : 2 * items->capacity;
 	struct ctrace_event_item *grown = reallocarray(items->items, capacity, sizeof *grown);
@@ -50,9 +49,9 @@ static bool grow(struct ct_third_party_items *items)
 	return true;
 }
 
-/* The next item, or NULL. */
-static struct ctrace_event_item *add(struct ct_third_party_items *items, const char *name,
-				     enum ctrace_item_type type, enum whereabouts where)
+/* Adds an item, or returns NULL. */
+static struct ctrace_event_item *items_add(struct ct_third_party_items *items, const char *name,
+					   enum ctrace_item_type type, enum whereabouts where)
 {
 	struct ctrace_event_item *item;
 
@@ -60,7 +59,7 @@ static struct ctrace_event_item *add(struct ct_third_party_items *items, const c
 		items->is_cut = true;
 		return NULL;
 	}
-	if (items->count == items->capacity && !grow(items)) {
+	if (items->count == items->capacity && !items_grow(items)) {
 		items->has_no_memory = true;
 		return NULL;
 	}
@@ -71,7 +70,7 @@ static struct ctrace_event_item *add(struct ct_third_party_items *items, const c
 	return item;
 }
 
-static uint32_t cut(struct ct_third_party_items *items, uint64_t size)
+static uint32_t items_cut(struct ct_third_party_items *items, uint64_t size)
 {
 	if (size <= CTRACE_MAX_ITEM_SIZE)
 		return (uint32_t)size;
@@ -82,7 +81,7 @@ static uint32_t cut(struct ct_third_party_items *items, uint64_t size)
 void ct_third_party_items_add_number(struct ct_third_party_items *items, const char *name,
 				     enum ctrace_item_type type, uint64_t value)
 {
-	struct ctrace_event_item *item = add(items, name, type, IN_VALUE);
+	struct ctrace_event_item *item = items_add(items, name, type, IN_VALUE);
 
 	if (item != NULL) {
 		item->size = sizeof value;
@@ -93,10 +92,10 @@ void ct_third_party_items_add_number(struct ct_third_party_items *items, const c
 void ct_third_party_items_add(struct ct_third_party_items *items, const char *name,
 			      enum ctrace_item_type type, const void *data, uint64_t size)
 {
-	struct ctrace_event_item *item = add(items, name, type, WHERE_IT_SAYS);
+	struct ctrace_event_item *item = items_add(items, name, type, WHERE_IT_SAYS);
 
 	if (item != NULL) {
-		item->size = cut(items, size);
+		item->size = items_cut(items, size);
 		item->data = data;
 	}
 }
@@ -104,12 +103,12 @@ void ct_third_party_items_add(struct ct_third_party_items *items, const char *na
 void ct_third_party_items_copy(struct ct_third_party_items *items, const char *name,
 			       enum ctrace_item_type type, const void *data, uint64_t size)
 {
-	struct ctrace_event_item *item = add(items, name, type, IN_BYTES);
+	struct ctrace_event_item *item = items_add(items, name, type, IN_BYTES);
 
 	if (item == NULL)
 		return;
-	item->size = cut(items, size);
-	item->value = items->bytes.size; /* until it is finished */
+	item->size = items_cut(items, size);
+	item->value = items->bytes.size; /* an offset, until ct_third_party_items_finish() */
 	ct_buf_add(&items->bytes, data, item->size);
 	items->has_no_memory = items->has_no_memory || items->bytes.failed;
 }

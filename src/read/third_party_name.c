@@ -1,10 +1,9 @@
 /*
- * third_party_name.c - where the fields of a third-party trace stand, and what they are called
- * there.
+ * third_party_name.c - the places of the fields of a third-party trace, and their names.
  *
  * Called by the decoder, on one thread, for each field of each event: a place is made once, with
- * its name and what it is for, and found by its number from then on.  However hostile the trace, a
- * tree does not take more than CT_THIRD_PARTY_NAMES.
+ * its name and its role, and later found by its number.  A tree never takes more than
+ * CT_THIRD_PARTY_NAMES, however hostile the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +18,7 @@ void ct_third_party_tree_fini(struct ct_third_party_tree *tree)
 	*tree = (struct ct_third_party_tree){ 0 };
 }
 
-static void *take(struct ct_third_party_tree *tree, size_t size)
+static void *tree_take(struct ct_third_party_tree *tree, size_t size)
 {
 	void *taken = size <= CT_THIRD_PARTY_NAMES - tree->used ? ct_arena_take(&tree->arena, size)
 								: NULL;
@@ -32,11 +31,12 @@ static void *take(struct ct_third_party_tree *tree, size_t size)
 	return taken;
 }
 
-static struct ct_third_party_place *new_place(struct ct_third_party_tree *tree,
-					      struct ct_third_party_place *parent, const char *name)
+static struct ct_third_party_place *place_create(struct ct_third_party_tree *tree,
+						 struct ct_third_party_place *parent,
+						 const char *name)
 {
 	size_t size = strnlen(name, CT_THIRD_PARTY_NAME_SIZE - 1) + 1;
-	struct ct_third_party_place *place = take(tree, sizeof *place + size);
+	struct ct_third_party_place *place = tree_take(tree, sizeof *place + size);
 
 	if (place == NULL)
 		return NULL;
@@ -48,12 +48,12 @@ static struct ct_third_party_place *new_place(struct ct_third_party_tree *tree,
 
 struct ct_third_party_place *ct_third_party_root(struct ct_third_party_tree *tree)
 {
-	return new_place(tree, NULL, "");
+	return place_create(tree, NULL, "");
 }
 
-/* Room for the child with this number. */
-static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
-		    uint32_t index, uint32_t count)
+/* Makes room for the child with this number. */
+static bool place_reserve(struct ct_third_party_tree *tree, struct ct_third_party_place *parent,
+			  uint32_t index, uint32_t count)
 {
 	uint32_t capacity = parent->child_capacity;
 	struct ct_third_party_place **children;
@@ -61,7 +61,7 @@ static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_plac
 	if (index < capacity)
 		return true;
 	capacity = count > index ? count : index < 4 ? 8 : 2 * index;
-	children = take(tree, capacity * sizeof(struct ct_third_party_place *));
+	children = tree_take(tree, capacity * sizeof(struct ct_third_party_place *));
 	if (children == NULL)
 		return false;
 	if (parent->child_capacity > 0)
@@ -72,7 +72,7 @@ static bool reserve(struct ct_third_party_tree *tree, struct ct_third_party_plac
 	return true;
 }
 
-/* Before the names of their fields tracers put a _, so that none is a word of the language. */
+/* Strips the _ that tracers put before field names to avoid keywords. */
 static const char *field_name(const struct ct_tsdl_name *name)
 {
 	return name->text[0] == '_' ? name->text + 1 : name->text;
@@ -104,44 +104,45 @@ static const struct {
 	{ CT_SCOPE_STREAM_EVENT_CONTEXT, CT_ROLE_PROGRAM, "procname" },
 };
 
-static bool is_integer(const struct ct_tsdl_type *type)
+static bool type_is_integer(const struct ct_tsdl_type *type)
 {
 	return type->kind == CT_TSDL_INTEGER || type->kind == CT_TSDL_ENUM;
 }
 
-/* Only of the type that it is for has a field its role. */
-static bool fits_role(enum ct_third_party_role role, const struct ct_tsdl_type *type)
+/* A field has its role only if it has the type that the role requires. */
+static bool type_fits_role(enum ct_third_party_role role, const struct ct_tsdl_type *type)
 {
 	switch (role) {
 	case CT_ROLE_UUID:
 		return type->kind == CT_TSDL_ARRAY && type->length == 16 &&
-		       is_integer(type->element) && type->element->size == 8;
+		       type_is_integer(type->element) && type->element->size == 8;
 	case CT_ROLE_PROGRAM:
 		return type->kind == CT_TSDL_STRING ||
 		       ((type->kind == CT_TSDL_ARRAY || type->kind == CT_TSDL_SEQUENCE) &&
-			is_integer(type->element) && type->element->size == 8);
+			type_is_integer(type->element) && type->element->size == 8);
 	default:
-		return is_integer(type);
+		return type_is_integer(type);
 	}
 }
 
-static enum ct_third_party_role role_of(const struct ct_third_party_place *parent,
-					enum ct_tsdl_scope scope, const struct ct_tsdl_field *field)
+static enum ct_third_party_role field_role(const struct ct_third_party_place *parent,
+					   enum ct_tsdl_scope scope,
+					   const struct ct_tsdl_field *field)
 {
 	const char *name = field_name(field->name);
 
 	if (field->is_length)
 		return CT_ROLE_HIDDEN;
-	/* A header's id may stand in a variant in it. */
+	/* The id of an event header may be inside a variant. */
 	if (parent->parent != NULL && scope != CT_SCOPE_EVENT_HEADER)
 		return CT_ROLE_ITEM;
 	if (scope == CT_SCOPE_EVENT_CONTEXT)
 		scope = CT_SCOPE_STREAM_EVENT_CONTEXT;
 	for (size_t i = 0; i < CT_COUNT(roles); i++)
 		if (roles[i].scope == scope && strcmp(roles[i].name, name) == 0 &&
-		    fits_role(roles[i].role, field->type))
+		    type_fits_role(roles[i].role, field->type))
 			return roles[i].role;
-	return scope == CT_SCOPE_EVENT_HEADER && is_integer(field->type) &&
+	return scope == CT_SCOPE_EVENT_HEADER && type_is_integer(field->type) &&
 			       field->type->clock != NULL
 		       ? CT_ROLE_TIME
 		       : CT_ROLE_ITEM;
@@ -154,13 +155,13 @@ ct_third_party_member_add(struct ct_third_party_tree *tree, struct ct_third_part
 	char name[CT_THIRD_PARTY_NAME_SIZE];
 	struct ct_third_party_place *place;
 
-	if (!reserve(tree, parent, index, type->count))
+	if (!place_reserve(tree, parent, index, type->count))
 		return NULL;
 	(void)snprintf(name, sizeof name, "%s%s%s", parent->name,
 		       parent->name[0] != '\0' ? "." : "", field_name(type->fields[index].name));
-	place = new_place(tree, parent, name);
+	place = place_create(tree, parent, name);
 	if (place != NULL) {
-		place->role = (uint8_t)role_of(parent, scope, &type->fields[index]);
+		place->role = (uint8_t)field_role(parent, scope, &type->fields[index]);
 		parent->children[index] = place;
 	}
 	return place;
@@ -174,9 +175,9 @@ struct ct_third_party_place *ct_third_party_choice(struct ct_third_party_tree *t
 
 	if (index < parent->child_capacity && parent->children[index] != NULL)
 		return parent->children[index];
-	if (!reserve(tree, parent, index, type->count))
+	if (!place_reserve(tree, parent, index, type->count))
 		return NULL;
-	place = new_place(tree, parent, parent->name);
+	place = place_create(tree, parent, parent->name);
 	if (place != NULL)
 		parent->children[index] = place;
 	return place;
@@ -192,11 +193,11 @@ struct ct_third_party_place *ct_third_party_element(struct ct_third_party_tree *
 
 	if (number < parent->child_capacity && parent->children[number] != NULL)
 		return parent->children[number];
-	if (!reserve(tree, parent, number, 0))
+	if (!place_reserve(tree, parent, number, 0))
 		return NULL;
 	(void)snprintf(name, sizeof name, "%.*s[%u]", (int)(sizeof name - 16), parent->name,
 		       number);
-	place = new_place(tree, parent, name);
+	place = place_create(tree, parent, name);
 	if (place != NULL)
 		parent->children[number] = place;
 	return place;
@@ -210,7 +211,7 @@ struct ct_third_party_place *ct_third_party_label(struct ct_third_party_tree *tr
 	if (parent->label == NULL) {
 		(void)snprintf(name, sizeof name, "%.*s.label", (int)(sizeof name - 16),
 			       parent->name);
-		parent->label = new_place(tree, parent, name);
+		parent->label = place_create(tree, parent, name);
 	}
 	return parent->label;
 }

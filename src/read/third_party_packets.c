@@ -1,11 +1,11 @@
 /*
- * third_party_packets.c - the packets of a stream of a third-party trace: which comes next, what is
- * damaged or missing between them, and its bits.
+ * third_party_packets.c - the packets of a stream of a third-party trace: finds the next one,
+ * reports damage and gaps, reads its bits.
  *
  * Called by source_third_party.c, on the reader's thread.  The file may be hostile or damaged: a
- * damaged packet costs what cannot be read of it, and reading goes on at the next one.  What a
- * stream may cost is bounded by its size: every field takes a step, bytes that are read take some,
- * and where none is left the stream ends.
+ * damaged packet loses its unreadable rest, and reading goes on at the next packet.  The size of a
+ * stream bounds its cost: every field and every 16 bytes read take a step, and the stream ends when
+ * no step is left.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#define HEAD_WINDOW ((size_t)4 << 10) /* what is read of a packet that will be passed over */
-/* bytes of an event, or of what is before the events of a packet */
+#define HEAD_WINDOW ((size_t)4 << 10) /* bytes read of a packet to skip */
+/* bytes of an event, or of the packet's head */
 #define EVENT_LIMIT ((size_t)1 << 20)
 #define STEPS_PER_BYTE 24u
 #define STEPS_AT_LEAST ((uint64_t)1 << 18)
@@ -24,7 +24,7 @@ void ct_third_party_packets_init(struct ct_third_party_packets *packets,
 {
 	*packets = (struct ct_third_party_packets){ .trace = trace };
 	ct_stream_file_init(&packets->file, source, false);
-	packets->file.glance = HEAD_WINDOW; /* until a packet is wanted */
+	packets->file.glance = HEAD_WINDOW; /* until the first wanted packet */
 }
 
 void ct_third_party_packets_fini(struct ct_third_party_packets *packets)
@@ -38,9 +38,11 @@ void ct_third_party_packets_fini(struct ct_third_party_packets *packets)
  * Bits
  */
 
-/* The bytes of the file.  Once over it is nothing; what makes us go back and forth pays for it. */
-static const unsigned char *look(struct ct_third_party_packets *packets, struct ct_sources *sources,
-				 uint64_t at, size_t size, size_t *out_available)
+/* Returns bytes of the file.  Reading takes steps, so that a file that makes us seek back and forth
+ * pays for it; one pass costs next to nothing. */
+static const unsigned char *packets_look(struct ct_third_party_packets *packets,
+					 struct ct_sources *sources, uint64_t at, size_t size,
+					 size_t *out_available)
 {
 	uint64_t before = packets->file.asked, cost;
 	const unsigned char *bytes =
@@ -77,8 +79,8 @@ enum ct_third_party_result ct_third_party_packets_read(struct ct_third_party_pac
 		size_t available;
 		uint64_t limit;
 
-		decoder->bytes =
-			look(packets, sources, packets->packet_at + at / 8, wanted, &available);
+		decoder->bytes = packets_look(packets, sources, packets->packet_at + at / 8, wanted,
+					      &available);
 		decoder->first = at / 8;
 		limit = (at / 8 + available) * 8;
 		decoder->limit = limit < end ? limit : end;
@@ -118,8 +120,8 @@ enum ct_third_party_result ct_third_party_bad(struct ct_third_party_decoder *dec
  * Packets
  */
 
-static bool is_of_trace(const struct ct_third_party_packets *packets,
-			const struct ct_third_party_decoder *decoder)
+static bool packet_is_of_trace(const struct ct_third_party_packets *packets,
+			       const struct ct_third_party_decoder *decoder)
 {
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
 
@@ -130,10 +132,10 @@ static bool is_of_trace(const struct ct_third_party_packets *packets,
 	       memcmp(decoder->uuid, tsdl->uuid, sizeof tsdl->uuid) == 0;
 }
 
-/* A place for the scope's values, which belong to this stream alone. */
-static void prepare_scope(struct ct_third_party_packets *packets,
-			  struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
-			  const struct ct_tsdl_type *type)
+/* Makes a root place for the scope's values; each stream has its own. */
+static void packets_prepare_scope(struct ct_third_party_packets *packets,
+				  struct ct_third_party_decoder *decoder, enum ct_tsdl_scope scope,
+				  const struct ct_tsdl_type *type)
 {
 	struct ct_third_party_scope *own = &packets->scopes[scope];
 
@@ -147,9 +149,9 @@ static void prepare_scope(struct ct_third_party_packets *packets,
 	decoder->scopes[scope] = *own;
 }
 
-/* The packet's header and context. */
-static enum ct_third_party_result read_head(void *user, struct ct_sources *sources,
-					    struct ct_third_party_decoder *decoder)
+/* Decodes the packet's header and context. */
+static enum ct_third_party_result packet_read_head(void *user, struct ct_sources *sources,
+						   struct ct_third_party_decoder *decoder)
 {
 	struct ct_third_party_packets *packets = user;
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
@@ -160,14 +162,14 @@ static enum ct_third_party_result read_head(void *user, struct ct_sources *sourc
 	packets->trace->stamp++;
 	ct_third_party_items_clear(&packets->context_items);
 	decoder->items = &packets->context_items;
-	prepare_scope(packets, decoder, CT_SCOPE_PACKET_HEADER, tsdl->packet_header);
+	packets_prepare_scope(packets, decoder, CT_SCOPE_PACKET_HEADER, tsdl->packet_header);
 	decoder->scopes[CT_SCOPE_PACKET_CONTEXT].type = NULL;
 	result = ct_third_party_decode(decoder, CT_SCOPE_PACKET_HEADER);
-	if (result == CT_THIRD_PARTY_OK && !is_of_trace(packets, decoder))
+	if (result == CT_THIRD_PARTY_OK && !packet_is_of_trace(packets, decoder))
 		return ct_third_party_bad(decoder, "this is no packet of the trace");
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	/* nobody wants what else a header may hold */
+	/* other fields of the header are not shown */
 	ct_third_party_items_clear(&packets->context_items);
 	if (ct_third_party_has(decoder, CT_ROLE_STREAM_ID))
 		stream = ct_tsdl_stream(tsdl, decoder->values[CT_ROLE_STREAM_ID]);
@@ -175,13 +177,14 @@ static enum ct_third_party_result read_head(void *user, struct ct_sources *sourc
 		return ct_third_party_bad(
 			decoder, "the packet is of a stream that the metadata do not describe");
 	packets->stream = stream;
-	prepare_scope(packets, decoder, CT_SCOPE_PACKET_CONTEXT, stream->packet_context);
+	packets_prepare_scope(packets, decoder, CT_SCOPE_PACKET_CONTEXT, stream->packet_context);
 	return ct_third_party_decode(decoder, CT_SCOPE_PACKET_CONTEXT);
 }
 
-/* The next place from `from` on where a packet of the trace may begin, or the end of the file. */
-static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_sources *sources,
-			    uint64_t from)
+/* Returns the next position from `from` on where a packet of the trace may begin, or the end of the
+ * file. */
+static uint64_t packets_find(struct ct_third_party_packets *packets, struct ct_sources *sources,
+			     uint64_t from)
 {
 	const struct ct_third_party_trace *trace = packets->trace;
 	size_t size = trace->has_uuid ? sizeof trace->begin : 4;
@@ -189,7 +192,7 @@ static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_so
 	while (trace->has_magic && from < packets->file.size) {
 		size_t available;
 		const unsigned char *bytes =
-			look(packets, sources, from, CT_STREAM_WINDOW / 2, &available);
+			packets_look(packets, sources, from, CT_STREAM_WINDOW / 2, &available);
 		const unsigned char *found =
 			available >= size ? memmem(bytes, available, trace->begin, size) : NULL;
 
@@ -202,15 +205,15 @@ static uint64_t find_packet(struct ct_third_party_packets *packets, struct ct_so
 	return packets->file.size;
 }
 
-static bool begins_packet(struct ct_third_party_packets *packets, struct ct_sources *sources,
-			  uint64_t at)
+static bool packets_begin_at(struct ct_third_party_packets *packets, struct ct_sources *sources,
+			     uint64_t at)
 {
 	size_t available;
 	const unsigned char *bytes;
 
 	if (at >= packets->file.size || !packets->trace->has_magic)
 		return at == packets->file.size || !packets->trace->has_magic;
-	bytes = look(packets, sources, at, 4, &available);
+	bytes = packets_look(packets, sources, at, 4, &available);
 	return available >= 4 && memcmp(bytes, packets->trace->begin, 4) == 0;
 }
 
@@ -221,9 +224,9 @@ void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct 
 
 	if (at > packets->file.size)
 		at = packets->file.size;
-	if (packets->packet_size == 0 || next < at || !begins_packet(packets, sources, next))
-		next = find_packet(packets, sources,
-				   at > packets->packet_at ? at : packets->packet_at + 1);
+	if (packets->packet_size == 0 || next < at || !packets_begin_at(packets, sources, next))
+		next = packets_find(packets, sources,
+				    at > packets->packet_at ? at : packets->packet_at + 1);
 	if (packets->steps == 0)
 		next = packets->file.size;
 	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);
@@ -233,8 +236,8 @@ void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct 
 	packets->has_ended = packets->steps == 0;
 }
 
-static void note_gap(struct ct_third_party_packets *packets, struct ct_sources *sources,
-		     enum ct_trouble trouble, uint64_t events, uint64_t from_ns)
+static void report_gap(struct ct_third_party_packets *packets, struct ct_sources *sources,
+		       enum ct_trouble trouble, uint64_t events, uint64_t from_ns)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
@@ -253,9 +256,9 @@ static void note_gap(struct ct_third_party_packets *packets, struct ct_sources *
 	ct_sources_note(sources, &note);
 }
 
-/* The counters run over all of the stream; before its first packet they are 0. */
-static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources *sources,
-		      const struct ct_third_party_decoder *decoder, uint64_t from_ns)
+/* Reports gaps by the counters, which count over the whole stream from 0. */
+static void report_gaps(struct ct_third_party_packets *packets, struct ct_sources *sources,
+			const struct ct_third_party_decoder *decoder, uint64_t from_ns)
 {
 	uint64_t sequence = decoder->values[CT_ROLE_SEQUENCE],
 		 discarded = decoder->values[CT_ROLE_DISCARDED];
@@ -264,12 +267,12 @@ static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources 
 			(!has_sequence || sequence == 0);
 
 	if (has_sequence && packets->has_sequence && sequence > packets->sequence + 1)
-		note_gap(packets, sources, CT_TROUBLE_MISSING, sequence - packets->sequence - 1,
-			 from_ns);
+		report_gap(packets, sources, CT_TROUBLE_MISSING, sequence - packets->sequence - 1,
+			   from_ns);
 	if (ct_third_party_has(decoder, CT_ROLE_DISCARDED)) {
 		if ((packets->has_discarded || is_first) && discarded > packets->discarded)
-			note_gap(packets, sources, CT_TROUBLE_LOST, discarded - packets->discarded,
-				 from_ns);
+			report_gap(packets, sources, CT_TROUBLE_LOST,
+				   discarded - packets->discarded, from_ns);
 		packets->discarded = discarded;
 		packets->has_discarded = true;
 	}
@@ -277,9 +280,9 @@ static void note_gaps(struct ct_third_party_packets *packets, struct ct_sources 
 	packets->has_sequence = has_sequence;
 }
 
-/* Its sizes, when they can be. */
-static const char *measure(struct ct_third_party_packets *packets,
-			   const struct ct_third_party_decoder *decoder)
+/* Sets the packet's sizes.  Returns a message when they are impossible, otherwise NULL. */
+static const char *packet_measure(struct ct_third_party_packets *packets,
+				  const struct ct_third_party_decoder *decoder)
 {
 	uint64_t left = (packets->file.size - packets->packet_at) * 8;
 	uint64_t packet = left, content;
@@ -302,9 +305,9 @@ static const char *measure(struct ct_third_party_packets *packets,
 	return NULL;
 }
 
-/* What the context says of all its events.  False without memory. */
-static bool keep_context(struct ct_third_party_packets *packets,
-			 const struct ct_third_party_decoder *decoder)
+/* Keeps the fields of the packet's context for its events.  Returns false without memory. */
+static bool packet_keep_context(struct ct_third_party_packets *packets,
+				const struct ct_third_party_decoder *decoder)
 {
 	packets->has_packet_pid = ct_third_party_has(decoder, CT_ROLE_PID);
 	packets->packet_pid = packets->has_packet_pid ? (uint32_t)decoder->values[CT_ROLE_PID] : 0;
@@ -341,21 +344,21 @@ bool ct_third_party_packets_next(struct ct_third_party_packets *packets, struct 
 		return false;
 	result = ct_third_party_packets_read(packets, sources, &decoder, 0,
 					     (packets->file.size - packets->packet_at) * 8,
-					     read_head, packets);
+					     packet_read_head, packets);
 	if (result == CT_THIRD_PARTY_OK)
-		message = measure(packets, &decoder);
+		message = packet_measure(packets, &decoder);
 	else
 		message = result == CT_THIRD_PARTY_BAD
 				  ? decoder.message
 				  : ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
-	if (message == NULL && !keep_context(packets, &decoder))
+	if (message == NULL && !packet_keep_context(packets, &decoder))
 		message = ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY);
 	if (message != NULL) {
 		ct_third_party_packets_skip(packets, sources, packets->packet_at, message);
 		return true;
 	}
-	note_gaps(packets, sources, &decoder, before_ns);
-	/* Without the time at which it begins, those of the next packet could not be told. */
+	report_gaps(packets, sources, &decoder, before_ns);
+	/* A packet without its begin time is not skipped: times in the next packet depend on it. */
 	if (sources->may_seek && packets->begin_ns != 0 && packets->end_ns != 0 &&
 	    packets->end_ns < sources->since_ns)
 		packets->at = packets->content;
@@ -370,9 +373,9 @@ bool ct_third_party_packets_begin(struct ct_third_party_packets *packets,
 	uint64_t size;
 	size_t available;
 
-	/* The first look says how large it is. */
+	/* The first look finds the size of the file. */
 	if (packets->file.size == 0 && !packets->has_ended) {
-		(void)look(packets, sources, 0, 1, &available);
+		(void)packets_look(packets, sources, 0, 1, &available);
 		size = packets->file.size;
 		packets->steps =
 			STEPS_AT_LEAST +

@@ -1,10 +1,9 @@
 /*
- * third_party_trace.c - what the streams of a third-party trace share: its metadata, how its
- * packets begin, and whose its events are.
+ * third_party_trace.c - the data that the streams of a third-party trace share: its metadata, the
+ * first bytes of its packets, and its processes.
  *
- * Called by source_third_party.c, on the reader's thread.  The metadata may be hostile: how large
- * they and all that is kept of them may become is bounded, and what of them is not understood is
- * told.
+ * Called by source_third_party.c, on the reader's thread.  The metadata may be hostile: their size
+ * and all memory kept for them are bounded, and parts that are not understood are reported.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +19,14 @@
 
 struct ct_third_party_process {
 	uint32_t pid;
-	const struct ct_source_process *source_process; /* NULL: the place is free */
+	const struct ct_source_process *source_process; /* NULL: the slot is free */
 };
 
 /* -----------------------------------------------------------------------------------------------
  * The metadata
  */
 
-struct telling {
+struct diagnostics {
 	struct ct_sources *sources;
 	const char *path;
 	unsigned count;
@@ -42,26 +41,27 @@ void ct_third_party_tell(struct ct_sources *sources, const char *path, const cha
 	ct_sources_note(sources, &note);
 }
 
-static void tell_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece,
-			    void *user)
+static void report_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_span piece,
+			      void *user)
 {
-	struct telling *telling = user;
+	struct diagnostics *diagnostics = user;
 	char message[500];
 
 	(void)piece;
-	if (telling->count++ >= DIAGNOSTICS_SHOWN)
+	if (diagnostics->count++ >= DIAGNOSTICS_SHOWN)
 		return;
 	(void)snprintf(message, sizeof message, "line %u, column %u: %s%s%s", diagnostic->line,
 		       diagnostic->column, diagnostic->message,
 		       diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
-	ct_third_party_tell(telling->sources, telling->path, message);
+	ct_third_party_tell(diagnostics->sources, diagnostics->path, message);
 }
 
-/* A trace of ours comes here when the part in front of its event classes was changed. */
-static void tell_if_ours(const struct ct_third_party_trace *trace, struct ct_sources *sources,
-			 const struct ct_buf *text)
+/* Reports a ctrace trace whose part before the event classes was changed: it is not recognized as
+ * one. */
+static void report_if_ours(const struct ct_third_party_trace *trace, struct ct_sources *sources,
+			   const struct ct_buf *text)
 {
-	/* no viewer that writes such a trace anew keeps the names of types */
+	/* a viewer that rewrites such a trace drops the names of types */
 	static const char type[] = ":= ct_time48;";
 	struct ct_trace_info info;
 	size_t at = 0;
@@ -77,7 +77,7 @@ static void tell_if_ours(const struct ct_third_party_trace *trace, struct ct_sou
 static enum ctrace_status read_metadata(struct ct_third_party_trace *trace,
 					struct ct_sources *sources)
 {
-	struct telling telling = { .sources = sources, .path = trace->metadata_path };
+	struct diagnostics diagnostics = { .sources = sources, .path = trace->metadata_path };
 	struct ct_buf bytes = { 0 }, text = { 0 };
 	const char *message = NULL;
 	enum ctrace_status status =
@@ -88,16 +88,16 @@ static enum ctrace_status read_metadata(struct ct_third_party_trace *trace,
 	ct_buf_fini(&bytes);
 	if (message != NULL)
 		ct_third_party_tell(sources, trace->metadata_path, message);
-	tell_if_ours(trace, sources, &text);
+	report_if_ours(trace, sources, &text);
 	if (status == CTRACE_OK || status == CTRACE_DAMAGED)
-		status = ct_tsdl_parse(text.data, text.size, tell_diagnostic, &telling,
+		status = ct_tsdl_parse(text.data, text.size, report_diagnostic, &diagnostics,
 				       &trace->tsdl);
 	ct_buf_fini(&text);
 	return status;
 }
 
-/* How the bytes of a packet begin that has the usual header: by these one is found again. */
-static void find_begin(struct ct_third_party_trace *trace)
+/* Computes the first bytes of a packet with the usual header, by which packets are found again. */
+static void packet_begin_find(struct ct_third_party_trace *trace)
 {
 	const struct ct_tsdl *tsdl = trace->tsdl;
 	const struct ct_tsdl_type *header = tsdl->packet_header, *magic, *uuid;
@@ -127,7 +127,7 @@ static void find_begin(struct ct_third_party_trace *trace)
  * Processes
  */
 
-static const struct ct_source_process *make_source_process(const struct ct_third_party_trace *trace,
+static const struct ct_source_process *source_process_make(const struct ct_third_party_trace *trace,
 							   struct ct_sources *sources, uint32_t pid,
 							   const char *program)
 {
@@ -167,7 +167,7 @@ ct_third_party_trace_source_process(struct ct_third_party_trace *trace, struct c
 	if (process->source_process == NULL) {
 		const struct ct_source_process *source_process =
 			trace->process_count < CT_THIRD_PARTY_SOURCE_PROCESSES
-				? make_source_process(trace, sources, pid, program)
+				? source_process_make(trace, sources, pid, program)
 				: NULL;
 
 		if (source_process == NULL)
@@ -216,8 +216,8 @@ static enum ctrace_status trace_init(struct ct_third_party_trace *trace, struct 
 	if (!ct_third_party_classes_init(trace) || trace->headers == NULL ||
 	    trace->contexts == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	find_begin(trace);
-	trace->source_process = make_source_process(trace, sources, 0, "");
+	packet_begin_find(trace);
+	trace->source_process = source_process_make(trace, sources, 0, "");
 	return trace->source_process != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 

@@ -1,15 +1,14 @@
 /*
- * unpack.c - a compressed stream file becomes one that can be read at any place.
+ * unpack.c - decompresses a stream file into a file that can be read at any position.
  *
- * Called by stream_file.c and repair.c, on one thread.  The file may be hostile or damaged: what it
- * becomes is bounded, and each byte is looked at once.  A damaged frame costs all of itself: its
- * checksum covers all of it and stands at its end, so nothing says which bytes are right.  Where
- * the file ends inside a frame, or the bound is reached, what came before stays: it is unchecked,
- * and that is reported.
+ * Called by stream_file.c and repair.c, on one thread.  The file may be hostile or damaged: the
+ * result is bounded, and each byte is examined once.  A damaged frame is lost entirely: the
+ * checksum at its end covers all of it, so no single byte is known to be right.  If the file ends
+ * inside a frame, or the bound is reached, the unchecked bytes before that stay, which is reported.
  *
- * The result is a file without a name, on disk where there is one for such, so that long traces
- * need no memory; nobody reads it before all frames are checked.  A few bytes can become gigabytes:
- * they may, when those are packets.
+ * The result is a file without a name, on disk if possible, so that long traces need no memory.  It
+ * is not read before all frames are checked.  A few bytes may become gigabytes only if the result
+ * consists of packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,14 +28,14 @@
 
 #define PIECE ((size_t)256 << 10)
 #define MAGIC_SIZE 4u
-#define FRAME_HEAD 18u /* the most bytes that a frame's head has */
+#define FRAME_HEAD 18u /* largest head of a frame */
 #define TOO_MUCH "more comes of this than is read; zstd -d unpacks it"
-/* So much is believed unseen: bytes in all, and of each compressed byte. */
+/* Up to these sizes the result need not be packets: bytes in all, and per compressed byte. */
 #define FREE_BYTES ((uint64_t)64 << 20)
 #define FREE_RATIO 256u
 #define MEMORY_LIMIT ((uint64_t)96 << 20) /* where there is no disk to write to */
 
-/* Packets follow each other up to `end`, as far as that was asked for. */
+/* Packets follow one another up to `end`, as far as has been checked. */
 struct walk {
 	uint64_t end;
 	uint64_t last_at; /* where the last of them begins */
@@ -51,16 +50,16 @@ struct unpacker {
 	unsigned char *in;
 	size_t in_size;
 	size_t in_at;
-	uint64_t offset; /* in the compressed file, of what is at in_at */
+	uint64_t offset; /* of in_at in the compressed file */
 	bool is_end;     /* of the compressed file */
-	/* why the frame that was read last cannot be right; NULL: it ends too early */
+	/* why the last frame is wrong; NULL: it ends too early */
 	const char *wrong;
 	unsigned char *out;
 	struct walk walk;
 };
 
-/* Each compressed stream has a file open to its end, and there may be more of them than a process
- * has files as a rule. */
+/* Each compressed stream keeps a file open until its end, and there may be more of them than the
+ * usual limit. */
 static void allow_many_files(void)
 {
 	struct rlimit limit;
@@ -71,9 +70,9 @@ static void allow_many_files(void)
 	}
 }
 
-/* A file without a name, on disk if there is one; *limit becomes smaller when there is only memory.
+/* Opens a file without a name, on disk if possible; lowers *limit when there is only memory.
  */
-static int open_nameless(uint64_t *limit)
+static int output_open(uint64_t *limit)
 {
 	int fd;
 
@@ -86,7 +85,7 @@ static int open_nameless(uint64_t *limit)
 	return memfd_create("ctrace", MFD_CLOEXEC);
 }
 
-static void note_damage(struct unpacker *unpacker, uint64_t at, const char *message)
+static void unpack_note_damage(struct unpacker *unpacker, uint64_t at, const char *message)
 {
 	struct ct_unpacked *result = unpacker->result;
 
@@ -96,8 +95,8 @@ static void note_damage(struct unpacker *unpacker, uint64_t at, const char *mess
 	}
 }
 
-/* At least `size` bytes at in_at, or all that the file still has. */
-static enum ctrace_status fill(struct unpacker *unpacker, size_t size)
+/* Provides at least `size` bytes at in_at, or all that are left in the file. */
+static enum ctrace_status input_fill(struct unpacker *unpacker, size_t size)
 {
 	size_t left = unpacker->in_size - unpacker->in_at;
 	enum ctrace_status status;
@@ -116,13 +115,13 @@ static enum ctrace_status fill(struct unpacker *unpacker, size_t size)
 	return CTRACE_OK;
 }
 
-static void move_on(struct unpacker *unpacker, size_t size)
+static void input_move_on(struct unpacker *unpacker, size_t size)
 {
 	unpacker->in_at += size;
 	unpacker->offset += size;
 }
 
-static enum ctrace_status write_out(struct unpacker *unpacker, size_t size)
+static enum ctrace_status output_write(struct unpacker *unpacker, size_t size)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -133,8 +132,8 @@ static enum ctrace_status write_out(struct unpacker *unpacker, size_t size)
 	return status;
 }
 
-/* Is what has come so far one packet after the other? */
-static bool are_packets(struct unpacker *unpacker)
+/* Does the result so far consist of packets? */
+static bool output_is_packets(struct unpacker *unpacker)
 {
 	while (unpacker->walk.end + CT_PACKET_HEAD <= unpacker->result->size) {
 		unsigned char bytes[CT_PACKET_HEAD];
@@ -152,43 +151,44 @@ static bool are_packets(struct unpacker *unpacker)
 	return true;
 }
 
-/* What nobody's tracer wrote is not unpacked any further. */
-static void check_size(struct unpacker *unpacker)
+/* Stops the decompression of a large result that is not packets: no tracer wrote it. */
+static void output_check_size(struct unpacker *unpacker)
 {
 	uint64_t size = unpacker->result->size;
 
-	if (size > FREE_BYTES && size / FREE_RATIO > unpacker->offset && !are_packets(unpacker))
+	if (size > FREE_BYTES && size / FREE_RATIO > unpacker->offset &&
+	    !output_is_packets(unpacker))
 		unpacker->limit = size;
 }
 
-static enum ctrace_status lack_memory(void)
+static enum ctrace_status unpack_no_memory(void)
 {
 	ct_memory_note_lack();
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static enum ctrace_status refuse_frame(struct unpacker *unpacker, size_t error)
+static enum ctrace_status frame_refuse(struct unpacker *unpacker, size_t error)
 {
 	ZSTD_ErrorCode code = ZSTD_getErrorCode(error);
 
 	if (code == ZSTD_error_memory_allocation)
-		return lack_memory();
+		return unpack_no_memory();
 	unpacker->wrong = code == ZSTD_error_checksum_wrong
 				  ? "the checksum of these compressed bytes is wrong"
 				  : "this cannot be decompressed";
 	return CTRACE_DAMAGED;
 }
 
-/* The frame at in_at, whose head claims no more than is allowed.  DAMAGED when it cannot be read to
- * its end. */
-static enum ctrace_status unpack_frame(struct unpacker *unpacker)
+/* Decompresses the frame at in_at, whose head claims no more than the limit.  Returns DAMAGED when
+ * it cannot be read to its end. */
+static enum ctrace_status frame_unpack(struct unpacker *unpacker)
 {
 	size_t hint = 1;
 
 	unpacker->wrong = NULL;
 	(void)ZSTD_DCtx_reset(unpacker->context, ZSTD_reset_session_only);
 	while (hint != 0) {
-		enum ctrace_status status = fill(unpacker, 1);
+		enum ctrace_status status = input_fill(unpacker, 1);
 		ZSTD_inBuffer in = { unpacker->in + unpacker->in_at,
 				     unpacker->in_size - unpacker->in_at, 0 };
 		ZSTD_outBuffer out = { unpacker->out, PIECE, 0 };
@@ -198,29 +198,29 @@ static enum ctrace_status unpack_frame(struct unpacker *unpacker)
 		if (out.size > unpacker->limit - unpacker->result->size)
 			out.size = (size_t)(unpacker->limit - unpacker->result->size);
 		hint = ZSTD_decompressStream(unpacker->context, &out, &in);
-		status = write_out(unpacker, out.pos);
+		status = output_write(unpacker, out.pos);
 		if (status != CTRACE_OK)
 			return status;
-		/* Behind what it could not read, or at the next magic number would be found this
-		 * frame again. */
-		move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
-		check_size(unpacker);
+		/* Moves past the unreadable bytes, otherwise the search would find this frame
+		 * again. */
+		input_move_on(unpacker, in.pos != 0 || !ZSTD_isError(hint) ? in.pos : in.size != 0);
+		output_check_size(unpacker);
 		if (ZSTD_isError(hint))
-			return refuse_frame(unpacker, hint);
-		/* the file ends, or the result is as long as it may be */
+			return frame_refuse(unpacker, hint);
+		/* the file ends, or the result has reached its limit */
 		if (hint != 0 && in.pos == 0 && out.pos == 0)
 			return CTRACE_DAMAGED;
 	}
 	return CTRACE_OK;
 }
 
-/* Moves to the next place where a frame may begin, or to the end. */
-static enum ctrace_status find_frame(struct unpacker *unpacker)
+/* Moves to the next position where a frame may begin, or to the end. */
+static enum ctrace_status frame_find(struct unpacker *unpacker)
 {
 	static const unsigned char magic[MAGIC_SIZE] = { 0x28, 0xB5, 0x2F, 0xFD };
 
 	for (;;) {
-		enum ctrace_status status = fill(unpacker, MAGIC_SIZE);
+		enum ctrace_status status = input_fill(unpacker, MAGIC_SIZE);
 		size_t left = unpacker->in_size - unpacker->in_at;
 		const unsigned char *start = unpacker->in + unpacker->in_at;
 		const unsigned char *found;
@@ -229,18 +229,18 @@ static enum ctrace_status find_frame(struct unpacker *unpacker)
 			return status;
 		found = left >= MAGIC_SIZE ? memmem(start, left, magic, MAGIC_SIZE) : NULL;
 		if (found != NULL) {
-			move_on(unpacker, (size_t)(found - start));
+			input_move_on(unpacker, (size_t)(found - start));
 			return CTRACE_OK;
 		}
 		if (left < MAGIC_SIZE || unpacker->is_end) {
-			move_on(unpacker, left);
+			input_move_on(unpacker, left);
 			return CTRACE_OK;
 		}
-		move_on(unpacker, left - (MAGIC_SIZE - 1));
+		input_move_on(unpacker, left - (MAGIC_SIZE - 1));
 	}
 }
 
-static bool claims_too_much(const struct unpacker *unpacker)
+static bool frame_claims_too_much(const struct unpacker *unpacker)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(unpacker->in + unpacker->in_at,
 							   unpacker->in_size - unpacker->in_at);
@@ -249,7 +249,7 @@ static bool claims_too_much(const struct unpacker *unpacker)
 	       size > unpacker->limit - unpacker->result->size;
 }
 
-static const char *message_of(const struct unpacker *unpacker)
+static const char *frame_message(const struct unpacker *unpacker)
 {
 	if (unpacker->wrong != NULL)
 		return unpacker->wrong;
@@ -258,15 +258,14 @@ static const char *message_of(const struct unpacker *unpacker)
 		       : "the compressed file ends inside a frame";
 }
 
-/* Takes back what came of a frame that is not right, and a packet that it would have gone on with:
- * what comes next is none of that packet. walk: how far the packets were known when the frame
- * began. */
-static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start,
+/* Removes the output of a wrong frame, and an unfinished packet before it, since the next frame
+ * does not continue that packet. walk: the checked packets before the frame. */
+static enum ctrace_status frame_drop(struct unpacker *unpacker, uint64_t start,
 				     const struct walk *walk)
 {
 	unpacker->result->size = start;
 	unpacker->walk = *walk;
-	if (are_packets(unpacker)) {
+	if (output_is_packets(unpacker)) {
 		if (unpacker->walk.end > start)
 			unpacker->walk.end = unpacker->walk.last_at;
 		unpacker->result->size = unpacker->walk.end;
@@ -274,38 +273,38 @@ static enum ctrace_status drop_frame(struct unpacker *unpacker, uint64_t start,
 	return ct_os_truncate(unpacker->to, unpacker->result->size);
 }
 
-/* OK also when some of it is damaged: the result says so. */
+/* Returns OK also when some of it is damaged: the result counts the damage. */
 static enum ctrace_status unpack_all(struct unpacker *unpacker)
 {
 	struct ct_unpacked *result = unpacker->result;
-	enum ctrace_status status = fill(unpacker, FRAME_HEAD);
+	enum ctrace_status status = input_fill(unpacker, FRAME_HEAD);
 
 	while (status == CTRACE_OK && unpacker->in_at < unpacker->in_size) {
 		uint64_t at = unpacker->offset, start = result->size;
 		const struct walk walk = unpacker->walk;
 
-		if (result->size == unpacker->limit || claims_too_much(unpacker)) {
-			note_damage(unpacker, at, TOO_MUCH);
+		if (result->size == unpacker->limit || frame_claims_too_much(unpacker)) {
+			unpack_note_damage(unpacker, at, TOO_MUCH);
 			return CTRACE_OK;
 		}
-		status = unpack_frame(unpacker);
+		status = frame_unpack(unpacker);
 		if (status == CTRACE_DAMAGED) {
-			note_damage(unpacker, at, message_of(unpacker));
-			status = unpacker->wrong != NULL ? drop_frame(unpacker, start, &walk)
+			unpack_note_damage(unpacker, at, frame_message(unpacker));
+			status = unpacker->wrong != NULL ? frame_drop(unpacker, start, &walk)
 							 : CTRACE_OK;
 			if (status == CTRACE_OK)
-				status = find_frame(unpacker);
+				status = frame_find(unpacker);
 			result->damaged_bytes += unpacker->offset - at;
 		}
 		if (status == CTRACE_OK)
-			status = fill(unpacker, FRAME_HEAD);
+			status = input_fill(unpacker, FRAME_HEAD);
 	}
 	return status;
 }
 
 enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 {
-	struct ct_unpacked result = { .fd = open_nameless(&limit) };
+	struct ct_unpacked result = { .fd = output_open(&limit) };
 	struct unpacker unpacker = {
 		.from = from, .to = result.fd, .limit = limit, .result = &result
 	};
@@ -319,7 +318,7 @@ enum ctrace_status ct_unpack(int from, uint64_t limit, struct ct_unpacked *out)
 	if (unpacker.context != NULL && unpacker.in != NULL && unpacker.out != NULL)
 		status = unpack_all(&unpacker);
 	else
-		status = lack_memory();
+		status = unpack_no_memory();
 	(void)ZSTD_freeDCtx(unpacker.context);
 	free(unpacker.in);
 	free(unpacker.out);

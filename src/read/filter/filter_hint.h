@@ -1,8 +1,10 @@
 /*
  * read/filter/filter_hint.h - why a filter accepted nothing.
  *
- *     ct_filter_hint_create; for each event, unfiltered, ct_filter_hint_note; ct_filter_hint_say;
- * ct_filter_hint_destroy
+ *     ct_filter_hint_create()
+ *     for each event, unfiltered: ct_filter_hint_note()
+ *     ct_filter_hint_say()
+ *     ct_filter_hint_destroy()
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

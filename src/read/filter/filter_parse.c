@@ -4,8 +4,11 @@
  *     EITHER      = BOTH { "||" BOTH }                          also "or"
  *     BOTH        = ONE { "&&" ONE }                            also "and"
  *     ONE         = ( "!" | "not" ) ONE | "(" EITHER ")" | COMPARISON
- *     COMPARISON  = FIELD OPERATOR VALUE | FIELD [ "not" ] "in" "(" RANGE { "," RANGE } ")" | ITEM
- * | "duration" RANGE       = VALUE [ ".." VALUE ] FIELD       = "component" | "level" | ... | ITEM
+ *     COMPARISON  = FIELD OPERATOR VALUE
+ *                 | FIELD [ "not" ] "in" "(" RANGE { "," RANGE } ")"
+ *                 | ITEM | "duration"
+ *     RANGE       = VALUE [ ".." VALUE ]
+ *     FIELD       = "component" | "level" | ... | ITEM
  *     ITEM        = ( "data" [ "[" NUMBER | TEXT "]" ] | "data1" ... ) { "." NAME }
  *
  * Called by the tools, on one thread, before anything is read.  Whether a field can be compared so

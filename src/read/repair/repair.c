@@ -1,11 +1,11 @@
 /*
- * repair.c - finds damaged BINFILE traces and writes what is good of each as a trace without
- * damage.
+ * repair.c - finds damaged BINFILE traces and writes the readable part of each as an undamaged
+ * trace.
  *
  * Called by src/tools/cmd_repair.c, on one thread, with directories and files that may be hostile:
  * links inside a named directory are not followed, nothing there is changed, and the copy consists
  * of files that were not there before.  The metadata are printed anew from what could be understood
- * of them; the packets are repair_stream.c's.
+ * of them; repair_stream.c copies the packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,20 +35,20 @@
 
 struct trace {
 	struct ct_repair *repair;
-	const char *directory; /* what is read */
+	const char *directory; /* the damaged trace */
 	const char *to;        /* the copy */
 	int to_fd;
 	char *metadata_path;
 	struct ct_buf text; /* its metadata, as they are */
 	struct ct_trace_info info;
 	struct ct_schema *schema;
-	uint64_t frequency;   /* of its ticks; 0: nobody knows */
+	uint64_t frequency;   /* of its ticks; 0: unknown */
 	struct ct_buf closed; /* the closing mark of the copy */
 	uint64_t streams;
 };
 
-static void tell(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes,
-		 const char *message)
+static void repair_report_damage(struct ct_repair *repair, const char *path, uint64_t offset,
+				 uint64_t bytes, const char *message)
 {
 	const struct ct_repair_note note = {
 		.path = path, .offset = offset, .bytes = bytes, .message = message
@@ -58,16 +58,16 @@ static void tell(struct ct_repair *repair, const char *path, uint64_t offset, ui
 	repair->report(&note, repair->user);
 }
 
-/* The bytes are not in the copy. */
-static void tell_lost(struct ct_repair *repair, const char *path, uint64_t offset, uint64_t bytes,
-		      const char *message)
+/* Reports bytes that the copy lacks. */
+static void repair_report_lost(struct ct_repair *repair, const char *path, uint64_t offset,
+			       uint64_t bytes, const char *message)
 {
 	repair->lost_bytes += bytes;
-	tell(repair, path, offset, bytes, message);
+	repair_report_damage(repair, path, offset, bytes, message);
 }
 
-/* Nothing of it is in the copy. */
-static void tell_unread(struct ct_repair *repair, const char *path, const char *why)
+/* Reports a path of which the copy has nothing. */
+static void repair_report_unread(struct ct_repair *repair, const char *path, const char *why)
 {
 	const struct ct_repair_note note = { .path = path, .message = why, .is_unread = true };
 
@@ -109,7 +109,8 @@ static int is_stream(const struct dirent *entry)
 	return parse_stream_name(entry->d_name, &id, &is_compressed);
 }
 
-/* Negative, with errno, when there is none that is a regular file. */
+/* Returns a negative number and sets errno when the path is not a regular file or cannot be
+ * opened. */
 static int open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -122,7 +123,7 @@ static int open_regular(const char *path)
 	return fd;
 }
 
-/* The file itself, or what a compressed one holds. */
+/* Opens the file; if it is compressed, returns a file with the decompressed bytes instead. */
 static int open_stream(struct ct_repair *repair, const char *path, bool is_compressed)
 {
 	int fd = open_regular(path);
@@ -130,21 +131,21 @@ static int open_stream(struct ct_repair *repair, const char *path, bool is_compr
 	enum ctrace_status status;
 
 	if (fd < 0)
-		tell_unread(repair, path, refusal_text(errno));
+		repair_report_unread(repair, path, refusal_text(errno));
 	if (fd < 0 || !is_compressed)
 		return fd;
 	status = ct_unpack(fd, CT_UNPACK_LIMIT, &unpacked);
 	ct_os_close(&fd);
 	if (status != CTRACE_OK)
-		tell(repair, path, 0, 0, ctrace_status_text(status));
+		repair_report_damage(repair, path, 0, 0, ctrace_status_text(status));
 	else if (unpacked.damages > 0)
-		tell_lost(repair, path, unpacked.damage_at, unpacked.damaged_bytes,
-			  unpacked.message);
+		repair_report_lost(repair, path, unpacked.damage_at, unpacked.damaged_bytes,
+				   unpacked.message);
 	return unpacked.fd;
 }
 
-/* In the metadata of a copy that lacks packets.  Without this mark, a gap in such a copy looks like
- * a wrong number. */
+/* Marks the metadata of a copy that lacks packets.  Without this mark, a gap in such a copy looks
+ * like a wrong number. */
 static const char gaps_mark[] = "/* ctrace repair: packets are missing */\n";
 
 static bool has_gaps_mark(const struct ct_buf *text)
@@ -186,7 +187,8 @@ static enum ctrace_status repair_stream(struct trace *trace, const char *name)
 	return status;
 }
 
-/* A file that was compressed and could not be removed afterwards is there twice. */
+/* Is it the compressed twin of a plain file?  Both exist when the plain one could not be removed
+ * after compression. */
 static bool is_second(struct dirent **entries, int count, const char *name)
 {
 	size_t size = strlen(name) - (sizeof COMPRESSED - 1);
@@ -202,12 +204,12 @@ static bool is_second(struct dirent **entries, int count, const char *name)
 	return false;
 }
 
-static void tell_shortage(const struct ct_read_note *found, void *user)
+static void report_shortage(const struct ct_read_note *found, void *user)
 {
 	if (found->trouble == CT_TROUBLE_UNREAD)
-		tell_unread(user, found->path, found->message);
+		repair_report_unread(user, found->path, found->message);
 	else
-		tell_lost(user, found->path, found->offset, found->bytes, found->message);
+		repair_report_lost(user, found->path, found->offset, found->bytes, found->message);
 }
 
 static enum ctrace_status repair_streams(struct trace *trace, const char *only)
@@ -216,7 +218,7 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 	struct dirent **entries;
 	int count;
 
-	ct_closing_mark_check(trace->directory, only, trace->info.uuid, tell_shortage,
+	ct_closing_mark_check(trace->directory, only, trace->info.uuid, report_shortage,
 			      trace->repair);
 	if (only != NULL)
 		return repair_stream(trace, only);
@@ -224,7 +226,7 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 	if (count < 0 && !is_refusal(errno))
 		return CTRACE_OS_ERROR;
 	if (count < 0) {
-		tell_unread(trace->repair, trace->directory, refusal_text(errno));
+		repair_report_unread(trace->repair, trace->directory, refusal_text(errno));
 		return CTRACE_OK;
 	}
 	for (int i = 0; i < count; i++)
@@ -257,7 +259,7 @@ static void read_beginning(const char *path, bool is_compressed, void *out, size
 	ct_os_close(&fd);
 }
 
-/* What the heads at a stream's beginning say. */
+/* The facts in the packet heads at a stream's beginning. */
 struct answer {
 	struct ct_packet_head head; /* the first */
 	bool found;
@@ -301,7 +303,7 @@ static void ask_stream(const char *directory, const char *name, const uint8_t uu
 	free(bytes);
 }
 
-/* Who made the packets, as they say themselves. */
+/* Finds out from the packets which process wrote them. */
 static struct answer ask_packets(const char *directory, const uint8_t uuid[16])
 {
 	struct answer answer = { .found = false };
@@ -318,7 +320,8 @@ static struct answer ask_packets(const char *directory, const uint8_t uuid[16])
 	return answer;
 }
 
-/* Takes the text, if it is that of a trace; the uuid and the process are those of the packets. */
+/* Takes over the text if it is the metadata of a trace.  A file that nobody named must be of the
+ * process that wrote the packets. */
 static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, bool is_chosen)
 {
 	struct ct_trace_info info;
@@ -341,7 +344,7 @@ static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, boo
 	return is_taken;
 }
 
-/* "app.ctb_2" -> "app.ctb": what the generations of a trace have in common. */
+/* "app.ctb_2" -> "app.ctb": the common stem of a trace's generations. */
 static size_t stem_size(const char *name)
 {
 	size_t size = strlen(name), digits = size;
@@ -351,8 +354,7 @@ static size_t stem_size(const char *name)
 	return digits < size && digits > 1 && name[digits - 1] == '_' ? digits - 1 : size;
 }
 
-/* Is the open file of a process the metadata of that directory, as they were before somebody
- * removed them? */
+/* Does the link of an open file lead to the metadata of that directory, perhaps removed since? */
 static bool is_metadata_of(const char *link, const char *directory)
 {
 	static const char name[] = "/metadata", gone[] = "/metadata (deleted)";
@@ -362,7 +364,8 @@ static bool is_metadata_of(const char *link, const char *directory)
 	       (strcmp(link + size, name) == 0 || strcmp(link + size, gone) == 0);
 }
 
-/* A process that still writes the trace has its metadata open, whatever became of their name. */
+/* A process that still writes the trace still has the metadata file open, even if its name is
+ * gone. */
 static bool borrow_from_process(struct trace *trace, uint32_t pid)
 {
 	char *directory = realpath(trace->directory, NULL), path[64], link[PATH_MAX];
@@ -387,9 +390,9 @@ static bool borrow_from_process(struct trace *trace, uint32_t pid)
 	return is_taken;
 }
 
-/* Another generation of the same process has met the same classes of events, in the same order as
- * far as the program does things in the same order: that is reported, and every event of the copy
- * decodes by them. */
+/* Another generation of the same process has the same classes of events.  Their order is the same
+ * only as far as the program traces in the same order, so the loan is reported.  Every event of the
+ * copy decodes by these classes. */
 static bool borrow_from_generation(struct trace *trace, uint32_t pid)
 {
 	const char *slash = strrchr(trace->directory, '/'),
@@ -419,7 +422,7 @@ static bool borrow_from_generation(struct trace *trace, uint32_t pid)
 	return is_taken;
 }
 
-/* Where other metadata were found, for people; NULL: nowhere. */
+/* Returns a text for people that names the source of other metadata; NULL when there are none. */
 static const char *borrow_metadata(struct trace *trace, uint32_t pid)
 {
 	if (trace->repair->metadata != NULL)
@@ -433,8 +436,9 @@ static const char *borrow_metadata(struct trace *trace, uint32_t pid)
 		       : NULL;
 }
 
-/* status, error: what came of reading the file. */
-static void tell_maker_unknown(struct trace *trace, size_t at, enum ctrace_status status, int error)
+/* status, error: the result of reading the file. */
+static void report_maker_unknown(struct trace *trace, size_t at, enum ctrace_status status,
+				 int error)
 {
 	char message[160];
 
@@ -447,11 +451,11 @@ static void tell_maker_unknown(struct trace *trace, size_t at, enum ctrace_statu
 			       status == CTRACE_OK          ? "the file is empty"
 			       : status == CTRACE_NOT_FOUND ? "there is no such file"
 							    : refusal_text(error));
-	tell(trace->repair, trace->metadata_path, at, 0, message);
+	repair_report_damage(trace->repair, trace->metadata_path, at, 0, message);
 }
 
-/* Viewers know no times but by the metadata.  is_own, is_borrowed: where those are from; or else
- * nobody knows the clock. */
+/* Viewers compute times by the metadata alone.  is_own, is_borrowed: the metadata are the trace's
+ * own, or borrowed; if neither, the clock is unknown. */
 static void set_clock(struct trace *trace, const struct ct_repair_clock *clock, bool is_own,
 		      bool is_borrowed)
 {
@@ -460,8 +464,8 @@ static void set_clock(struct trace *trace, const struct ct_repair_clock *clock, 
 		return;
 	}
 	if (is_own)
-		tell(trace->repair, trace->metadata_path, 0, 0,
-		     "its clock is not that of the packets, and is repaired");
+		repair_report_damage(trace->repair, trace->metadata_path, 0, 0,
+				     "its clock is not that of the packets, and is repaired");
 	trace->frequency = ct_repair_clock_set(clock, &trace->info);
 }
 
@@ -475,10 +479,10 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	size_t at = 0;
 	bool knows;
 
-	/* A disk that refuses once is no damage: what the metadata say would be made up. */
+	/* A read error is not damage: going on would invent metadata. */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 		return status;
-	/* Neither is a file that may not be read. */
+	/* An unreadable file is not damage either. */
 	if (status == CTRACE_DENIED && is_refusal(errno) && trace->repair->metadata == NULL)
 		return status;
 	knows = status == CTRACE_OK && ct_binfile_info_parse(trace->text.data, trace->text.size,
@@ -489,13 +493,13 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	if (!knows && (trace->text.size == 0 || trace->repair->metadata != NULL))
 		borrowed = borrow_metadata(trace, answer.head.pid);
 	if (borrowed != NULL) {
-		tell(trace->repair, trace->metadata_path, 0, 0, borrowed);
+		repair_report_damage(trace->repair, trace->metadata_path, 0, 0, borrowed);
 	} else if (!knows) {
-		tell_maker_unknown(trace, at, status, error);
+		report_maker_unknown(trace, at, status, error);
 		trace->info = (struct ct_trace_info){ .pid = answer.head.pid };
 	} else if (answer.found && !answer.agrees) {
-		tell(trace->repair, trace->metadata_path, 0, 0,
-		     "the uuid is not that of the packets, and is repaired");
+		repair_report_damage(trace->repair, trace->metadata_path, 0, 0,
+				     "the uuid is not that of the packets, and is repaired");
 	}
 	if (!knows || (answer.found && !answer.agrees))
 		memcpy(trace->info.uuid, answer.head.uuid, sizeof answer.head.uuid);
@@ -503,12 +507,12 @@ static enum ctrace_status read_metadata(struct trace *trace)
 	return CTRACE_OK;
 }
 
-/* Classes do not depend on who made them. */
+/* Classes do not depend on the process that wrote them. */
 static enum ctrace_status read_classes(struct trace *trace)
 {
 	enum ctrace_status status = ct_schema_create(&trace->schema);
 
-	/* Why there is no text was reported. */
+	/* read_metadata() has reported why there is no text. */
 	if (status != CTRACE_OK || trace->text.size == 0)
 		return status;
 	return ct_repair_classes(trace->repair, trace->metadata_path,
@@ -516,8 +520,8 @@ static enum ctrace_status read_classes(struct trace *trace)
 				 trace->schema);
 }
 
-/* What the streams had lost before this trace is said in a comment, which is taken over as it is,
- * if it is one. */
+/* A comment in the metadata counts the losses of the streams before this trace.  It is copied
+ * unchanged if it is one comment. */
 static void add_lost_mark(struct ct_buf *out, const struct ct_buf *text)
 {
 	size_t end = 0;
@@ -533,7 +537,7 @@ static void add_lost_mark(struct ct_buf *out, const struct ct_buf *text)
 		ct_buf_add(out, mark, size);
 }
 
-/* The same of steps of the wall clock. */
+/* Copies the marks of steps of the wall clock. */
 static void add_clock_marks(struct ct_buf *out, const struct ct_buf *text)
 {
 	struct ct_bin_clock_mark mark;
@@ -553,7 +557,7 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 	ct_schema_print_trace(&out, &trace->info);
 	add_lost_mark(&out, &trace->text);
 	add_clock_marks(&out, &trace->text);
-	/* The process may find the copy in the place of its directory. */
+	/* The process may find the copy at the path of its directory. */
 	if (trace->text.size > 0 && ct_bin_mark_find(trace->text.data, trace->text.size,
 						     CT_BIN_MARK_OWN_NUMBERS, &end) != NULL)
 		ct_buf_add_text(&out, CT_BIN_MARK_OWN_NUMBERS CT_BIN_MARK_END);
@@ -595,7 +599,7 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 	enum ctrace_status status = read_metadata(trace);
 
 	if (status == CTRACE_DENIED) {
-		tell_unread(trace->repair, trace->metadata_path, refusal_text(errno));
+		repair_report_unread(trace->repair, trace->metadata_path, refusal_text(errno));
 		return CTRACE_OK;
 	}
 	if (status == CTRACE_OK)
@@ -606,10 +610,11 @@ static enum ctrace_status copy_trace(struct trace *trace, const char *only)
 		status = repair_streams(trace, only);
 	if (status != CTRACE_OK)
 		return status;
-	/* Whatever it was that memory lacked for: a packet may be missing for that alone. */
+	/* Any lack of memory may have cost a packet, so the copy is not trusted. */
 	if (ct_memory_has_lacked())
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	/* Viewers refuse a trace without streams; one that had none stays as it is. */
+	/* Viewers refuse a trace without streams. A trace that never had streams is still
+	 * copied. */
 	if (trace->streams == 0 && trace->repair->damages > damages) {
 		(void)rmdir(trace->to);
 		return CTRACE_OK;
@@ -631,8 +636,9 @@ static bool is_written(const char *name)
 	return strcmp(name, "metadata") == 0 || parse_stream_name(name, &id, &is_compressed);
 }
 
-/* Half a copy does not stay.  Also without memory: scandir() and opendir() would need some. */
-static void discard(const struct trace *trace)
+/* Removes a half-written copy. Must work without memory, which scandir() and opendir() would
+ * need. */
+static void copy_discard(const struct trace *trace)
 {
 	union {
 		struct dirent64 entry;
@@ -671,7 +677,7 @@ static enum ctrace_status repair_trace(struct ct_repair *repair, const char *dir
 	if (status != CTRACE_OK && trace.to_fd >= 0) {
 		int error = errno;
 
-		discard(&trace);
+		copy_discard(&trace);
 		repair->events = events;
 		repair->packets = packets;
 		errno = error;
@@ -716,21 +722,21 @@ static enum ctrace_status repair_directory(struct ct_repair *repair, const char 
 					   const char *to, const struct stat *written,
 					   unsigned depth);
 
-/* A directory, not a link to one, and not the one that is being written. */
+/* True for a directory that is neither a link nor the output directory. */
 static bool is_to_be_read(struct ct_repair *repair, const char *path, const struct stat *written)
 {
 	struct stat info;
 
 	if (lstat(path, &info) != 0) {
 		if (errno != ENOENT)
-			tell_unread(repair, path, refusal_text(errno));
+			repair_report_unread(repair, path, refusal_text(errno));
 		return false;
 	}
 	return S_ISDIR(info.st_mode) &&
 	       (info.st_dev != written->st_dev || info.st_ino != written->st_ino);
 }
 
-/* One of the entries of a directory that was named. */
+/* Repairs one entry of a directory that the user named. */
 static enum ctrace_status repair_entry(struct ct_repair *repair, const char *path, const char *to,
 				       const struct stat *written, unsigned depth)
 {
@@ -738,7 +744,7 @@ static enum ctrace_status repair_entry(struct ct_repair *repair, const char *pat
 
 	if (status != CTRACE_NOT_FOUND || !is_trace(path))
 		return status;
-	tell_unread(repair, path, "no BINFILE trace, or nothing of it can be read");
+	repair_report_unread(repair, path, "no BINFILE trace, or nothing of it can be read");
 	return CTRACE_OK;
 }
 
@@ -754,7 +760,7 @@ static enum ctrace_status repair_directory(struct ct_repair *repair, const char 
 		return repair_trace(repair, directory, NULL, to);
 	count = depth > 0 ? scandir(directory, &entries, is_visible, versionsort) : 0;
 	if (count < 0) {
-		tell_unread(repair, directory, refusal_text(errno));
+		repair_report_unread(repair, directory, refusal_text(errno));
 		return CTRACE_OK;
 	}
 	for (int i = 0; i < count; i++) {
@@ -776,7 +782,7 @@ static enum ctrace_status repair_directory(struct ct_repair *repair, const char 
 	return status;
 }
 
-/* A name in the directory `to` that is free: that of the path, or numbered. */
+/* Returns a free path in the directory `to`: the last name of `path`, numbered if it is taken. */
 static char *choose_name(const char *path, const char *to)
 {
 	const char *slash = strrchr(path, '/');
@@ -796,7 +802,7 @@ static char *choose_name(const char *path, const char *to)
 	return NULL;
 }
 
-/* A stream file, and the trace that it is of. */
+/* Repairs one stream file and the metadata of its trace. */
 static enum ctrace_status repair_file(struct ct_repair *repair, char *path, const char *to)
 {
 	char *slash = strrchr(path, '/'), *copy;

@@ -1,9 +1,9 @@
 /*
- * repair_metadata.c - the classes of a trace whose metadata are damaged.
+ * repair_metadata.c - reads the classes of a trace whose metadata are damaged.
  *
  * Called by repair.c, on one thread, with text that may be hostile.  A class that cannot be read
- * has no number, so no event is read by it. Where the trace-wide part is damaged, one that is
- * printed here stands in its place: it says nothing of the classes but their types.
+ * has no number, so no event is decoded by it.  A damaged trace-wide part is replaced by a new one,
+ * which holds only the types that the classes use.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +16,11 @@
 struct work {
 	struct ct_repair *repair;
 	const char *path;
-	size_t end;   /* of what is parsed */
-	size_t shift; /* what is parsed has so many bytes more than the file, in front */
+	size_t end;   /* of the parsed text */
+	size_t shift; /* bytes that the parsed text has in front of those of the file */
 };
 
-static void tell_damage(size_t at, size_t size, void *user)
+static void report_damage(size_t at, size_t size, void *user)
 {
 	const struct work *work = user;
 	const struct ct_repair_note note = { .path = work->path,
@@ -34,13 +34,13 @@ static void tell_damage(size_t at, size_t size, void *user)
 	work->repair->report(&note, work->repair->user);
 }
 
-static void tell_class(size_t at, size_t size, void *user)
+static void report_class(size_t at, size_t size, void *user)
 {
 	((struct work *)user)->repair->lost_classes++;
-	tell_damage(at, size, user);
+	report_damage(at, size, user);
 }
 
-/* The first block of a class; the generic class belongs to the trace-wide part. */
+/* Finds the first block of a class; the generic class belongs to the trace-wide part. */
 static const char *find_class(struct ct_span text)
 {
 	static const char block[] = "\nevent {\n",
@@ -56,8 +56,8 @@ static const char *find_class(struct ct_span text)
 	return end;
 }
 
-/* The text from the first class on, behind a trace-wide part that is not its own: that is damaged
- * at `at`. */
+/* Parses the text from its first class on, behind a newly printed trace-wide part: its own is
+ * damaged at `at`. */
 static enum ctrace_status parse_behind_other(struct work *work, struct ct_span text, size_t at,
 					     struct ct_schema *schema)
 {
@@ -70,13 +70,13 @@ static enum ctrace_status parse_behind_other(struct work *work, struct ct_span t
 	ct_schema_print_trace(&whole, &(struct ct_trace_info){ .frequency = 0 });
 	front = whole.size;
 	ct_buf_add(&whole, class, text.size - skipped);
-	tell_damage(at, at < skipped ? skipped - at : 0, work);
+	report_damage(at, at < skipped ? skipped - at : 0, work);
 	work->end = whole.size;
 	work->shift = front - skipped;
 	if (!whole.failed)
 		status =
 			ct_binfile_classes_parse(schema, (struct ct_span){ whole.data, whole.size },
-						 front, tell_class, work);
+						 front, report_class, work);
 	ct_buf_fini(&whole);
 	return status;
 }
@@ -89,6 +89,6 @@ enum ctrace_status ct_repair_classes(struct ct_repair *repair, const char *path,
 	size_t at;
 
 	if (ct_schema_parse_trace(text.at, text.size, &info, &at) == CTRACE_OK)
-		return ct_binfile_classes_parse(schema, text, at, tell_class, &work);
+		return ct_binfile_classes_parse(schema, text, at, report_class, &work);
 	return parse_behind_other(&work, text, at, schema);
 }

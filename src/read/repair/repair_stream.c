@@ -1,10 +1,11 @@
 /*
- * repair_stream.c - the packets of one stream file, those that are good.
+ * repair_stream.c - copies the readable packets of one stream file.
  *
- * Called by repair.c, on one thread, with files that may be hostile.  A packet of which every event
- * can be read is copied as it is; one with damage is cut behind its last good event.  One packet is
- * held back until the next is seen: where two contradict each other in number or time, the one that
- * does not fit what came before goes, or else a single wrong time would cost all that follows it.
+ * Called by repair.c, on one thread, with files that may be hostile.  A packet whose every event
+ * can be read is copied unchanged.  A damaged packet is cut behind its last readable event.  One
+ * packet is held back until the next is read.  When the two contradict each other in number or
+ * time, the packet that does not fit its predecessors is dropped.  Otherwise a single wrong time
+ * would cost all later packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,17 +21,17 @@
 
 #define WINDOW ((size_t)2 << 20) /* more for larger packets */
 #define SEARCH ((size_t)64 << 10)
-#define UNLIKELY ((uint64_t)1 << 40) /* so many packets, or events, are not missing between two */
+#define UNLIKELY ((uint64_t)1 << 40) /* a gap of so many packets or events is damage */
 #define WRITE_AT_ONCE ((size_t)256 << 10)
 
-/* A packet as it is to be written. */
+/* A packet to write. */
 struct packet {
 	uint64_t at;   /* in the file */
 	uint64_t size; /* there */
 	struct ct_packet_head head;
 	uint64_t events;
 	struct ct_buf bytes;
-	bool is_repaired; /* its head is to be written anew */
+	bool is_repaired; /* its head must be written anew */
 };
 
 struct work {
@@ -49,13 +50,13 @@ struct work {
 	struct ct_buf out;
 	bool has_last;
 	struct ct_packet_head last;
-	/* in the file that is read: there the next packet begins when none is missing */
+	/* position in the damaged file where the next packet begins, unless packets are missing */
 	uint64_t last_end;
-	/* packets that follow at once, with the next number and with another */
+	/* adjacent packets with the next number, and with another number */
 	uint64_t consecutive, gaps;
 };
 
-static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char *message)
+static void stream_report(struct work *work, uint64_t offset, uint64_t bytes, const char *message)
 {
 	const struct ct_repair_note note = {
 		.path = work->stream->path, .offset = offset, .bytes = bytes, .message = message
@@ -71,8 +72,8 @@ static void tell(struct work *work, uint64_t offset, uint64_t bytes, const char 
  * Reading
  */
 
-/* Makes the window twice as large as what is asked for, and no larger than the file.  False without
- * memory. */
+/* Grows the window to twice the wanted size, but not beyond the end of the file.  Returns false
+ * without memory. */
 static bool reserve_window(struct work *work, uint64_t at, size_t size)
 {
 	uint64_t wanted = 2 * (uint64_t)size;
@@ -93,8 +94,9 @@ static bool reserve_window(struct work *work, uint64_t at, size_t size)
 	return true;
 }
 
-/* The bytes from `at`, `size` of them or as many as the file has. */
-static const unsigned char *look(struct work *work, uint64_t at, size_t size, size_t *out_available)
+/* Returns the bytes from `at`: `size` of them, or as many as the file has. */
+static const unsigned char *stream_look(struct work *work, uint64_t at, size_t size,
+					size_t *out_available)
 {
 	if (at < work->window_at || at - work->window_at > work->window_size ||
 	    size > work->window_size - (size_t)(at - work->window_at)) {
@@ -113,8 +115,8 @@ static const unsigned char *look(struct work *work, uint64_t at, size_t size, si
 	return work->window + (at - work->window_at);
 }
 
-static bool is_ours(const struct work *work, const unsigned char *bytes, size_t available,
-		    struct ct_packet_head *out)
+static bool head_is_ours(const struct work *work, const unsigned char *bytes, size_t available,
+			 struct ct_packet_head *out)
 {
 	return ct_packet_decode_head(bytes, available, out) == CTRACE_OK &&
 	       memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) == 0 &&
@@ -125,18 +127,19 @@ static bool is_ours(const struct work *work, const unsigned char *bytes, size_t 
 static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
 {
 	size_t available;
-	const unsigned char *bytes = look(work, at, CT_PACKET_HEAD, &available);
+	const unsigned char *bytes = stream_look(work, at, CT_PACKET_HEAD, &available);
 
-	return is_ours(work, bytes, available, out);
+	return head_is_ours(work, bytes, available, out);
 }
 
-/* The next place at or after `from` where a packet of this stream begins, or the end of the file.
+/* Returns the next position from `from` on where a packet of this stream begins, or the end of the
+ * file.
  */
 static uint64_t find_packet(struct work *work, uint64_t from)
 {
 	for (;;) {
 		size_t available, found;
-		const unsigned char *bytes = look(work, from, SEARCH, &available);
+		const unsigned char *bytes = stream_look(work, from, SEARCH, &available);
 		struct ct_packet_head head;
 
 		if (available < CT_PACKET_HEAD)
@@ -154,8 +157,8 @@ static uint64_t find_packet(struct work *work, uint64_t from)
 	}
 }
 
-/* Reads events up to `content`, or to the first that cannot be read, or is later than `limit`; how
- * far it came, and when the last was. */
+/* Reads events up to `content`, or to the first that is unreadable or later than `limit`.  Returns
+ * the offset behind the last good event, and its time. */
 static size_t read_events(struct work *work, const unsigned char *bytes, size_t content,
 			  uint64_t limit, struct packet *packet, uint64_t *out_last_ticks)
 {
@@ -180,19 +183,19 @@ static size_t read_events(struct work *work, const unsigned char *bytes, size_t 
 	return offset;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t time_distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
-static bool is_span(const struct work *work, uint64_t ticks, uint64_t ns)
+static bool stream_is_span(const struct work *work, uint64_t ticks, uint64_t ns)
 {
 	return work->stream->frequency == 0 ||
 	       ct_repair_is_span(work->stream->frequency, ticks, ns);
 }
 
-/* Of the two ends of a packet that do not belong together: is it the beginning that does not go on
- * from the packet before? */
+/* The two times of a packet contradict each other: is its beginning wrong, judged by the packet
+ * before? */
 static bool is_begin_wrong(const struct work *work, const struct ct_packet_head *head,
 			   uint64_t last_ticks)
 {
@@ -207,13 +210,13 @@ static bool is_begin_wrong(const struct work *work, const struct ct_packet_head 
 						      head->begin_ticks - before->end_ticks);
 	end_ns = before->end_ns +
 		 ct_repair_span_ns(work->stream->frequency, last_ticks - before->end_ticks);
-	return distance(begin_ns, head->begin_ns) > distance(end_ns, head->end_ns);
+	return time_distance(begin_ns, head->begin_ns) > time_distance(end_ns, head->end_ns);
 }
 
-/* Mends the times of a packet of which the last event is known.  Gives what was wrong; NULL:
- * nothing. */
-static const char *mend_times(const struct work *work, struct ct_packet_head *head,
-			      uint64_t last_ticks, bool is_whole)
+/* Repairs the times of a packet whose last event is known.  Returns a text about the repair, or
+ * NULL when nothing was wrong. */
+static const char *packet_mend_times(const struct work *work, struct ct_packet_head *head,
+				     uint64_t last_ticks, bool is_whole)
 {
 	uint64_t said = head->end_ns - head->begin_ns, ticks = last_ticks - head->begin_ticks;
 	struct ct_packet_clock clock = ct_packet_clock_start(head);
@@ -222,9 +225,9 @@ static const char *mend_times(const struct work *work, struct ct_packet_head *he
 
 	clock.state.ticks = last_ticks;
 	if (!is_whole && last_ticks <= head->end_ticks &&
-	    is_span(work, head->end_ticks - head->begin_ticks, said)) {
+	    stream_is_span(work, head->end_ticks - head->begin_ticks, said)) {
 		head->end_ns = ct_packet_clock_time(&clock);
-	} else if (!is_span(work, ticks, said)) {
+	} else if (!stream_is_span(work, ticks, said)) {
 		uint64_t ns = ct_repair_span_ns(work->stream->frequency, ticks);
 
 		wrong = "its end was wrong, and is repaired";
@@ -244,7 +247,7 @@ static const char *mend_times(const struct work *work, struct ct_packet_head *he
  * Writing
  */
 
-static void write_out(struct work *work)
+static void stream_flush(struct work *work)
 {
 	struct ct_repair_stream *stream = work->stream;
 
@@ -261,8 +264,8 @@ static void write_out(struct work *work)
 	ct_buf_clear(&work->out);
 }
 
-/* Viewers count missing packets between two: when the first ones are missing, an empty one stands
- * in the place of the very first. */
+/* Viewers count missing packets between two others.  When the first packets are missing, an empty
+ * packet 0 makes the gap visible. */
 static void write_beginning(struct work *work, const struct ct_packet_head *first)
 {
 	struct ct_packet_head head = *first;
@@ -299,47 +302,48 @@ static void write_packet(struct work *work, struct packet *packet)
 	work->has_last = true;
 	work->stream->last_at = work->stream->written + start;
 	if (work->out.size >= WRITE_AT_ONCE)
-		write_out(work);
+		stream_flush(work);
 }
 
 /* -----------------------------------------------------------------------------------------------
  * Which packets
  */
 
-/* By ticks: the wall clock may have been set between the two. */
-static bool is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
+/* Compares ticks, since the wall clock may have been set between the two. */
+static bool packet_is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
 {
 	return a->end_ticks <= b->begin_ticks;
 }
 
-static void mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right,
-		 const char *message)
+static void packet_mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right,
+			const char *message)
 {
 	*value = right;
 	packet->is_repaired = true;
-	tell(work, packet->at, 0, message);
+	stream_report(work, packet->at, 0, message);
 }
 
-/* Makes a number that only rises rise: between what was written last and what comes next, when that
- * is known. */
-static void mend_number(struct work *work, struct packet *packet, uint64_t *value, uint64_t least,
-			const uint64_t *most, const char *message)
+/* Repairs a number that must not fall: it lies between that of the last written packet and `most`,
+ * that of the next one, if known. */
+static void packet_mend_number(struct work *work, struct packet *packet, uint64_t *value,
+			       uint64_t least, const uint64_t *most, const char *message)
 {
 	if (*value < least || (most == NULL && *value - least > UNLIKELY))
-		mend(work, packet, value, least, message);
+		packet_mend(work, packet, value, least, message);
 	else if (most != NULL && *value > *most && *most >= least)
-		mend(work, packet, value, *most, message);
+		packet_mend(work, packet, value, *most, message);
 }
 
-static uint64_t end_of(const struct packet *packet)
+static uint64_t packet_end(const struct packet *packet)
 {
 	return packet->at + packet->head.packet_bits / 8;
 }
 
-/* The number of a packet, which tells how many are missing before it and behind it: a wrong one
- * makes viewers report a loss that is none, or hides one.  Where it contradicts its neighbours, it
- * becomes the number that its position in the file implies. */
-static void mend_sequence(struct work *work, struct packet *packet, const struct packet *next)
+/* Repairs the number of a packet.  Viewers count losses by it, so a wrong number invents a loss or
+ * hides one.  A number that contradicts its neighbours becomes the number that the position in the
+ * file implies. */
+static void packet_mend_sequence(struct work *work, struct packet *packet,
+				 const struct packet *next)
 {
 	static const char message[] = "its number was wrong, and is repaired";
 	uint64_t *value = &packet->head.sequence;
@@ -347,22 +351,22 @@ static void mend_sequence(struct work *work, struct packet *packet, const struct
 	bool has_most = next != NULL && next->head.sequence > 0;
 	uint64_t most = has_most ? next->head.sequence - 1 : UINT64_MAX;
 	bool follows = work->has_last && packet->at == work->last_end;
-	bool leads = next != NULL && next->at == end_of(packet);
+	bool leads = next != NULL && next->at == packet_end(packet);
 
-	/* At least one packet is missing when it does not begin where the last one ended. */
+	/* A packet that does not begin where the last one ended has lost at least one before it. */
 	if (*value < least)
-		mend(work, packet, value,
-		     follows                             ? least
-		     : has_most && leads && most > least ? most
-							 : least + (most > least),
-		     message);
+		packet_mend(work, packet, value,
+			    follows                             ? least
+			    : has_most && leads && most > least ? most
+								: least + (most > least),
+			    message);
 	else if (has_most && *value > most && most >= least)
-		mend(work, packet, value, follows ? least : most, message);
+		packet_mend(work, packet, value, follows ? least : most, message);
 	else if (!has_most && *value - least > UNLIKELY)
-		mend(work, packet, value, least, message);
+		packet_mend(work, packet, value, least, message);
 	else if (next == NULL && follows && *value > least && work->consecutive >= 2 &&
 		 work->gaps == 0 && !work->stream->has_gaps)
-		mend(work, packet, value, least, message);
+		packet_mend(work, packet, value, least, message);
 	if (follows) {
 		work->consecutive += *value == least;
 		work->gaps += *value != least;
@@ -379,80 +383,82 @@ static void write_pending(struct work *work, const struct packet *next)
 	work->pending = NULL;
 	if (next != NULL)
 		most_discarded = next->head.discarded;
-	mend_sequence(work, packet, next);
-	mend_number(work, packet, &packet->head.discarded,
-		    work->has_last ? work->last.discarded : 0,
-		    next != NULL ? &most_discarded : NULL,
-		    "its count of lost events was wrong, and is repaired");
-	work->last_end = end_of(packet);
+	packet_mend_sequence(work, packet, next);
+	packet_mend_number(work, packet, &packet->head.discarded,
+			   work->has_last ? work->last.discarded : 0,
+			   next != NULL ? &most_discarded : NULL,
+			   "its count of lost events was wrong, and is repaired");
+	work->last_end = packet_end(packet);
 	write_packet(work, packet);
 }
 
-static void drop(struct work *work, const struct packet *packet)
+static void packet_drop(struct work *work, const struct packet *packet)
 {
-	tell(work, packet->at, packet->size, "its time is not between those of its neighbours");
+	stream_report(work, packet->at, packet->size,
+		      "its time is not between those of its neighbours");
 }
 
-/* A packet that is good by itself. */
-static void offer(struct work *work, struct packet *packet)
+/* Queues a packet that is consistent by itself, or drops the one that does not fit. */
+static void packet_offer(struct work *work, struct packet *packet)
 {
-	bool fits_last = !work->has_last || is_before(&work->last, &packet->head);
-	bool fits_pending = work->pending == NULL || is_before(&work->pending->head, &packet->head);
+	bool fits_last = !work->has_last || packet_is_before(&work->last, &packet->head);
+	bool fits_pending =
+		work->pending == NULL || packet_is_before(&work->pending->head, &packet->head);
 
 	if (fits_pending && fits_last) {
 		write_pending(work, packet);
 		work->pending = packet;
 	} else if (fits_last) {
-		drop(work, work->pending);
+		packet_drop(work, work->pending);
 		work->pending = packet;
 	} else {
-		drop(work, packet);
+		packet_drop(work, packet);
 	}
 }
 
-/* The head where the packet's size leads to; false when there is none that comes after it. */
-static bool follower(const struct work *work, const struct packet *packet,
-		     struct ct_packet_head *out)
+/* Reads the head behind the packet, found by the packet's size.  Returns false when it is not a
+ * later head of this stream. */
+static bool packet_follower(const struct work *work, const struct packet *packet,
+			    struct ct_packet_head *out)
 {
-	/* beside the window, which a hostile file would have us fill again and again */
+	/* not through the window: a hostile file could make us fill it again and again */
 	unsigned char bytes[CT_PACKET_HEAD];
 	size_t available;
 
 	return ct_os_read_at(work->stream->fd, bytes, sizeof bytes,
 			     packet->at + packet->head.packet_bits / 8, &available) == CTRACE_OK &&
-	       is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence &&
+	       head_is_ours(work, bytes, available, out) && out->sequence > packet->head.sequence &&
 	       out->begin_ticks >= packet->head.begin_ticks;
 }
 
-/* Events that are later than the packet says: one of the two is wrong.  It is the event's time when
- * the next packet says so too. */
-static size_t read_again(struct work *work, const unsigned char *bytes, size_t content,
-			 struct packet *packet, uint64_t *last_ticks, size_t good)
+/* Reads again a packet with events later than its end.  Either the end or an event's time is wrong;
+ * the head of the next packet decides. */
+static size_t packet_read_again(struct work *work, const unsigned char *bytes, size_t content,
+				struct packet *packet, uint64_t *last_ticks, size_t good)
 {
 	struct ct_packet_head next;
 	uint64_t limit;
 
-	if (*last_ticks <= packet->head.end_ticks || !follower(work, packet, &next))
+	if (*last_ticks <= packet->head.end_ticks || !packet_follower(work, packet, &next))
 		return good;
 	limit = next.begin_ticks > packet->head.end_ticks ? next.begin_ticks
 							  : packet->head.end_ticks;
 	return read_events(work, bytes, content, limit, packet, last_ticks);
 }
 
-/* Where to go on behind a packet of which the first `good` bytes are. */
-static uint64_t behind(struct work *work, const struct packet *packet, size_t good)
+/* Returns the position behind a damaged packet whose first `good` bytes are readable. */
+static uint64_t packet_behind(struct work *work, const struct packet *packet, size_t good)
 {
 	struct ct_packet_head next;
 
-	/* A packet whose size leads to a head is left by that size.  Otherwise the size may be
-	 * damaged, so that the packet covers the next head: the search begins behind its last good
-	 * event. */
-	return follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8
-					     : find_packet(work, packet->at + good);
+	/* A size that leads to a head is trusted.  Any other size may be damaged and cover the next
+	 * head, so the search begins behind the last good event. */
+	return packet_follower(work, packet, &next) ? packet->at + packet->head.packet_bits / 8
+						    : find_packet(work, packet->at + good);
 }
 
-/* Is there a stream file, compressed or not, that has this number?  Then a packet with it is that
- * file's. */
+/* Does a stream file, compressed or not, have this number?  Then a packet with the number belongs
+ * to that file. */
 static bool has_stream(const struct work *work, uint32_t number)
 {
 	const char *path = work->stream->path, *slash = strrchr(path, '/');
@@ -469,8 +475,8 @@ static bool has_stream(const struct work *work, uint32_t number)
 	return found;
 }
 
-/* Where a packet of this stream is to begin: a head of which only the stream's number is not right.
- * It fits between its neighbours, and its size leads to the next one or to the end of the file. */
+/* Accepts a head in which only the stream's number is wrong.  It must fit between its neighbours,
+ * and its size must lead to the next packet or to the end of the file. */
 static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head *out)
 {
 	const struct ct_packet_head *before = work->pending != NULL ? &work->pending->head
@@ -478,27 +484,26 @@ static bool misnumbered_at(struct work *work, uint64_t at, struct ct_packet_head
 								    : NULL;
 	unsigned char bytes[CT_PACKET_HEAD];
 	size_t available;
-	const unsigned char *seen = look(work, at, CT_PACKET_HEAD, &available);
+	const unsigned char *seen = stream_look(work, at, CT_PACKET_HEAD, &available);
 	struct ct_packet_head next;
 
 	if (ct_packet_decode_head(seen, available, out) != CTRACE_OK || out->begin_ns > INT64_MAX ||
 	    out->begin_ticks > work->stream->most_ticks ||
 	    memcmp(out->uuid, work->stream->uuid, sizeof out->uuid) != 0)
 		return false;
-	if (before != NULL && (out->sequence <= before->sequence || !is_before(before, out)))
+	if (before != NULL && (out->sequence <= before->sequence || !packet_is_before(before, out)))
 		return false;
 	if (ct_os_read_at(work->stream->fd, bytes, sizeof bytes, at + out->packet_bits / 8,
 			  &available) != CTRACE_OK)
 		return false;
 	if (available == 0)
 		return before != NULL || !has_stream(work, out->stream_instance);
-	return is_ours(work, bytes, available, &next) && next.sequence > out->sequence &&
-	       is_before(out, &next);
+	return head_is_ours(work, bytes, available, &next) && next.sequence > out->sequence &&
+	       packet_is_before(out, &next);
 }
 
-/* Nobody writes padding behind a packet: a size that goes over the next packet of the stream is
- * wrong. */
-static size_t size_of(struct work *work, uint64_t at, const struct ct_packet_head *head)
+/* ctrace writes no padding, so a size that covers the next packet of the stream is wrong. */
+static size_t packet_size(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
 	uint64_t content = head->content_bits / 8;
 	struct ct_packet_head next;
@@ -508,27 +513,30 @@ static size_t size_of(struct work *work, uint64_t at, const struct ct_packet_hea
 				: head->packet_bits / 8);
 }
 
-/* Reports what is wrong with a packet of which the first `good` bytes are right. */
-static void tell_packet(struct work *work, const struct packet *packet,
-			const struct ct_packet_head *head, size_t good, uint64_t next, bool is_cut)
+/* Reports the damage of a packet whose first `good` bytes are right. */
+static void report_packet(struct work *work, const struct packet *packet,
+			  const struct ct_packet_head *head, size_t good, uint64_t next,
+			  bool is_cut)
 {
 	if (next != 0)
-		tell(work, packet->at + good, next - packet->at - good,
-		     is_cut ? "the file ends inside a packet" : "this is no event of the trace");
+		stream_report(work, packet->at + good, next - packet->at - good,
+			      is_cut ? "the file ends inside a packet"
+				     : "this is no event of the trace");
 	else if (packet->size != head->packet_bits / 8)
-		tell(work, packet->at, 0, "its size was wrong, and is repaired");
+		stream_report(work, packet->at, 0, "its size was wrong, and is repaired");
 	if (head->stream_instance != work->stream->id)
-		tell(work, packet->at, 0, "its stream's number was wrong, and is repaired");
+		stream_report(work, packet->at, 0,
+			      "its stream's number was wrong, and is repaired");
 }
 
-/* The packet at `at`, which has a head; where to go on. */
+/* Reads the packet at `at`, which has a head.  Returns the position to continue at. */
 static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_packet_head *head)
 {
 	struct packet *packet =
 		work->pending == &work->packets[0] ? &work->packets[1] : &work->packets[0];
-	size_t size = size_of(work, at, head), content = (size_t)(head->content_bits / 8),
+	size_t size = packet_size(work, at, head), content = (size_t)(head->content_bits / 8),
 	       available, good;
-	const unsigned char *bytes = look(work, at, size, &available);
+	const unsigned char *bytes = stream_look(work, at, size, &available);
 	const char *wrong;
 	uint64_t last_ticks, next;
 	bool is_whole;
@@ -539,34 +547,34 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 	packet->head.packet_bits = 8 * (uint32_t)size;
 	good = read_events(work, bytes, content < available ? content : available,
 			   work->stream->most_ticks, packet, &last_ticks);
-	good = read_again(work, bytes, content < available ? content : available, packet,
-			  &last_ticks, good);
+	good = packet_read_again(work, bytes, content < available ? content : available, packet,
+				 &last_ticks, good);
 	is_whole = good == content && size <= available;
-	/* Looking further moves the window. */
+	/* The next look moves the window. */
 	ct_buf_clear(&packet->bytes);
 	ct_buf_add(&packet->bytes, bytes, is_whole ? size : good);
 	work->out.failed |= packet->bytes.failed;
-	next = is_whole ? at + size : behind(work, packet, good);
+	next = is_whole ? at + size : packet_behind(work, packet, good);
 	packet->size = is_whole ? size : good;
 	if (!is_whole && packet->events == 0) {
-		tell(work, at, next - at,
-		     available < size ? "the file ends inside a packet"
-				      : "no event of this packet can be read");
+		stream_report(work, at, next - at,
+			      available < size ? "the file ends inside a packet"
+					       : "no event of this packet can be read");
 		return next;
 	}
-	wrong = mend_times(work, &packet->head, last_ticks, is_whole);
+	wrong = packet_mend_times(work, &packet->head, last_ticks, is_whole);
 	packet->is_repaired = !is_whole || wrong != NULL || size != head->packet_bits / 8 ||
 			      head->stream_instance != work->stream->id;
 	if (packet->is_repaired && packet->bytes.size > good)
 		packet->bytes.size = good; /* no padding */
 	if (is_whole && wrong != NULL)
-		tell(work, at, 0, wrong);
-	tell_packet(work, packet, head, good, is_whole ? 0 : next, available < size);
-	offer(work, packet);
+		stream_report(work, at, 0, wrong);
+	report_packet(work, packet, head, good, is_whole ? 0 : next, available < size);
+	packet_offer(work, packet);
 	return next;
 }
 
-static void walk(struct work *work)
+static void stream_walk(struct work *work)
 {
 	uint64_t at = 0;
 
@@ -574,7 +582,7 @@ static void walk(struct work *work)
 		struct ct_packet_head head;
 		size_t available;
 
-		(void)look(work, at, CT_PACKET_HEAD, &available);
+		(void)stream_look(work, at, CT_PACKET_HEAD, &available);
 		if (available == 0)
 			break;
 		if (head_at(work, at, &head) || misnumbered_at(work, at, &head)) {
@@ -582,12 +590,12 @@ static void walk(struct work *work)
 		} else {
 			uint64_t next = find_packet(work, at + 1);
 
-			tell(work, at, next - at, "this is no packet of the trace");
+			stream_report(work, at, next - at, "this is no packet of the trace");
 			at = next;
 		}
 	}
 	write_pending(work, NULL);
-	write_out(work);
+	stream_flush(work);
 }
 
 enum ctrace_status ct_repair_stream(struct ct_repair *repair, struct ct_repair_stream *stream)
@@ -600,7 +608,7 @@ enum ctrace_status ct_repair_stream(struct ct_repair *repair, struct ct_repair_s
 	if (work.window == NULL)
 		work.status = CTRACE_NOT_ENOUGH_MEMORY;
 	else
-		walk(&work);
+		stream_walk(&work);
 	ct_os_close(&work.out_fd);
 	ct_buf_fini(&work.packets[0].bytes);
 	ct_buf_fini(&work.packets[1].bytes);

@@ -1,5 +1,5 @@
 /*
- * read/repair/repair_stream.h - one stream file of a trace that is repaired.
+ * read/repair/repair_stream.h - one stream file of a trace under repair.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,21 +10,21 @@
 
 struct ct_repair_stream {
 	const char *path; /* for reports */
-	int fd;           /* what is read */
-	uint32_t id;      /* of the stream: every packet of it says so */
+	int fd;           /* the damaged file */
+	uint32_t id;      /* of the stream, as in every packet head */
 	const uint8_t *uuid;
 	const struct ct_schema *schema;
-	uint64_t frequency;  /* ticks a second; 0: nobody knows */
-	uint64_t most_ticks; /* later ones are no time */
-	/* packets are known to be missing in it, though what is there follows at once */
+	uint64_t frequency;  /* ticks a second; 0: unknown */
+	uint64_t most_ticks; /* a later time is damage */
+	/* packets are known to be missing, although the rest is contiguous */
 	bool has_gaps;
-	int directory_fd; /* where the copy goes... */
-	const char *name; /* ...and its name; it is made when there is a first packet to be in it */
-	uint64_t written; /* given back: bytes of the copy; 0: there is none */
-	uint64_t last_at; /* given back: where the last packet of the copy begins */
+	int directory_fd; /* the copy's directory... */
+	const char *name; /* ...and name; created with its first packet */
+	uint64_t written; /* result: bytes of the copy; 0: no copy */
+	uint64_t last_at; /* result: offset of the copy's last packet */
 };
-/* OK also when nothing in it was good; else why the copy cannot be written, or the file not be
- * read. */
+/* Copies the readable packets.  Returns OK also when there are none, otherwise the reason why the
+ * file cannot be read or the copy not be written. */
 enum ctrace_status ct_repair_stream(struct ct_repair *repair,
 				    struct ct_repair_stream *stream) CT_MUST_USE;
 
