@@ -1,9 +1,9 @@
 /*
- * catalog.c - the set of all components that catalogues describe: which files are read, and
- * look-up.
+ * catalog.c - the set of all components in the catalogues: reads the files and looks up components.
  *
  * Called by readers, and by the module catalog.so in a traced process; on one thread.  A component
- * is found by a hash of its name, an event by halving: a printer asks for both with every event.
+ * is found by a hash of its name, an event by bisection, since a printer looks up both for every
+ * event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 struct ct_catalog {
 	struct ct_catalog_file *files;
-	const struct ct_catalog_component **components; /* in the order in which they were added */
+	const struct ct_catalog_component **components; /* in the order of addition */
 	uint32_t count;
 	struct ct_hash_table table; /* of the components, by name */
 	struct ct_catalog_budget budget;
@@ -74,7 +74,7 @@ struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog)
 
 /* ---- look-up ---- */
 
-static bool is_component(const void *items, uint32_t number, const void *key)
+static bool component_has_name(const void *items, uint32_t number, const void *key)
 {
 	const struct ct_catalog_component *component =
 		((const struct ct_catalog_component *const *)items)[number];
@@ -83,12 +83,12 @@ static bool is_component(const void *items, uint32_t number, const void *key)
 	return ct_name_is(name->at, name->size, component->name);
 }
 
-static const struct ct_catalog_component *find(const struct ct_catalog *catalog, const char *name,
-					       size_t size)
+static const struct ct_catalog_component *component_find(const struct ct_catalog *catalog,
+							 const char *name, size_t size)
 {
 	const struct ct_span key = { name, size };
-	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size), is_component,
-					    catalog->components, &key);
+	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size),
+					    component_has_name, catalog->components, &key);
 
 	return found != CT_HASH_TABLE_NONE ? catalog->components[found] : NULL;
 }
@@ -97,7 +97,7 @@ const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog 
 							const char *name, size_t size)
 {
 	while (size > 0) {
-		const struct ct_catalog_component *component = find(catalog, name, size);
+		const struct ct_catalog_component *component = component_find(catalog, name, size);
 		const char *dot;
 
 		if (component != NULL)
@@ -133,14 +133,14 @@ const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalo
 
 /* ---- adding ---- */
 
-/* A name that is there already is an error, and that component stays out. */
-static enum ctrace_status add_component(struct ct_catalog *catalog,
-					const struct ct_catalog_file *file, uint32_t index,
-					struct ct_catalog_diagnostics *diagnostics)
+/* Adds a component.  A name that exists already is reported, and the component is left out. */
+static enum ctrace_status catalog_add_component(struct ct_catalog *catalog,
+						const struct ct_catalog_file *file, uint32_t index,
+						struct ct_catalog_diagnostics *diagnostics)
 {
 	const struct ct_catalog_component *component = &file->components[index];
-	const struct ct_catalog_component *other = find(catalog, component->name,
-							strlen(component->name)),
+	const struct ct_catalog_component *other = component_find(catalog, component->name,
+								  strlen(component->name)),
 					  **all;
 
 	if (other != NULL) {
@@ -169,19 +169,19 @@ static enum ctrace_status add_component(struct ct_catalog *catalog,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status add_components(struct ct_catalog *catalog,
-					 const struct ct_catalog_file *file,
-					 struct ct_catalog_diagnostics *diagnostics)
+static enum ctrace_status catalog_add_components(struct ct_catalog *catalog,
+						 const struct ct_catalog_file *file,
+						 struct ct_catalog_diagnostics *diagnostics)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < file->component_count && status == CTRACE_OK; i++)
-		status = add_component(catalog, file, i, diagnostics);
+		status = catalog_add_component(catalog, file, i, diagnostics);
 	return status;
 }
 
-static void diagnose_whole(uint64_t *count, const char *path, const char *what,
-			   const char *expected, ct_catalog_diagnose *diagnose, void *user)
+static void diagnose_file(uint64_t *count, const char *path, const char *what, const char *expected,
+			  ct_catalog_diagnose *diagnose, void *user)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
@@ -212,10 +212,10 @@ static struct ct_catalog_file *file_create(const char *path)
 	return file;
 }
 
-/* Nothing of it is in use until it has no error; from then on it stays. */
-static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalog_file *file,
-				    const char *text, size_t size,
-				    struct ct_catalog_diagnostics *diagnostics)
+/* Loads the file, and keeps it only if it has no errors. */
+static enum ctrace_status catalog_take_file(struct ct_catalog *catalog,
+					    struct ct_catalog_file *file, const char *text,
+					    size_t size, struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_catalog_result result;
 	enum ctrace_status status =
@@ -228,7 +228,7 @@ static enum ctrace_status take_file(struct ct_catalog *catalog, struct ct_catalo
 	if (status == CTRACE_OK && diagnostics->total == 0) {
 		file->next = catalog->files;
 		catalog->files = file;
-		status = add_components(catalog, file, diagnostics);
+		status = catalog_add_components(catalog, file, diagnostics);
 	} else {
 		file_destroy(file);
 	}
@@ -245,14 +245,14 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	enum ctrace_status status;
 
 	if (size > CT_CATALOG_FILE_LIMIT) {
-		diagnose_whole(&catalog->counts.diagnostics, path, "it is too large",
-			       "at most 4 MiB", diagnose, user);
+		diagnose_file(&catalog->counts.diagnostics, path, "it is too large",
+			      "at most 4 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	if (catalog->counts.files >= CT_CATALOG_FILES || size > catalog->budget.bytes) {
-		diagnose_whole(&catalog->counts.diagnostics, path,
-			       "with this there is too much in the catalogue",
-			       "at most 4,096 files, and 64 MiB", diagnose, user);
+		diagnose_file(&catalog->counts.diagnostics, path,
+			      "with this there is too much in the catalogue",
+			      "at most 4,096 files, and 64 MiB", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	catalog->budget.bytes -= size;
@@ -263,7 +263,7 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	file = file_create(path);
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = take_file(catalog, file, text, size, &diagnostics);
+	status = catalog_take_file(catalog, file, text, size, &diagnostics);
 	ct_catalog_diagnostics_tell(&diagnostics, path, text, size, diagnose, user);
 	ct_catalog_diagnostics_fini(&diagnostics);
 	return status;
@@ -271,15 +271,15 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 
 /* ---- files and directories ---- */
 
-/* What happens to the whole when something happens to a part: want of memory goes before all, then
- * what is wrong first. */
-static enum ctrace_status worse(enum ctrace_status a, enum ctrace_status b)
+/* Combines the status of a part with that of the whole: lack of memory wins, then the first
+ * error. */
+static enum ctrace_status status_combine(enum ctrace_status a, enum ctrace_status b)
 {
 	return b == CTRACE_NOT_ENOUGH_MEMORY || a == CTRACE_OK ? b : a;
 }
 
-static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
-				   ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status catalog_add_file(struct ct_catalog *catalog, const char *path,
+					   ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -290,9 +290,9 @@ static enum ctrace_status add_file(struct ct_catalog *catalog, const char *path,
 		status = ct_catalog_parse(catalog, path, text.size != 0 ? text.data : "", text.size,
 					  diagnose, user);
 	else if (status != CTRACE_NOT_FOUND && status != CTRACE_NOT_ENOUGH_MEMORY)
-		diagnose_whole(&catalog->counts.unread, path,
-			       errno == EINVAL ? "it is no regular file" : strerror(errno),
-			       "a file that can be read", diagnose, user);
+		diagnose_file(&catalog->counts.unread, path,
+			      errno == EINVAL ? "it is no regular file" : strerror(errno),
+			      "a file that can be read", diagnose, user);
 	ct_buf_fini(&text);
 	return status == CTRACE_NOT_FOUND || status == CTRACE_OK ||
 			       status == CTRACE_NOT_ENOUGH_MEMORY
@@ -308,31 +308,32 @@ static int is_catalog_name(const struct dirent *entry)
 	       (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int entry_compare(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static enum ctrace_status add_directory(struct ct_catalog *catalog, const char *directory,
-					ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status catalog_add_directory(struct ct_catalog *catalog, const char *directory,
+						ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct dirent **entries;
 	struct ct_buf path;
-	int count = scandir(directory, &entries, is_catalog_name, by_name);
+	int count = scandir(directory, &entries, is_catalog_name, entry_compare);
 
 	if (count < 0) {
-		diagnose_whole(&catalog->counts.unread, directory, strerror(errno),
-			       "a directory that can be read", diagnose, user);
+		diagnose_file(&catalog->counts.unread, directory, strerror(errno),
+			      "a directory that can be read", diagnose, user);
 		return CTRACE_DAMAGED;
 	}
 	ct_buf_init(&path);
 	for (int i = 0; i < count; i++) {
 		ct_buf_clear(&path);
 		ct_buf_add_format(&path, "%s/%s", directory, entries[i]->d_name);
-		status = worse(status,
-			       path.failed ? CTRACE_NOT_ENOUGH_MEMORY
-					   : add_file(catalog, ct_buf_text(&path), diagnose, user));
+		status = status_combine(status,
+					path.failed ? CTRACE_NOT_ENOUGH_MEMORY
+						    : catalog_add_file(catalog, ct_buf_text(&path),
+								       diagnose, user));
 		free(entries[i]);
 	}
 	ct_buf_fini(&path);
@@ -346,18 +347,18 @@ enum ctrace_status ct_catalog_add(struct ct_catalog *catalog, const char *path,
 	struct stat info;
 
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return add_directory(catalog, path, diagnose, user);
-	return add_file(catalog, path, diagnose, user);
+		return catalog_add_directory(catalog, path, diagnose, user);
+	return catalog_add_file(catalog, path, diagnose, user);
 }
 
-static enum ctrace_status add_named(struct ct_catalog *catalog, const char *path,
-				    ct_catalog_diagnose *diagnose, void *user)
+static enum ctrace_status catalog_add_named(struct ct_catalog *catalog, const char *path,
+					    ct_catalog_diagnose *diagnose, void *user)
 {
 	enum ctrace_status status = ct_catalog_add(catalog, path, diagnose, user);
 
 	if (status == CTRACE_NOT_FOUND)
-		diagnose_whole(&catalog->counts.unread, path, "there is no such file or directory",
-			       "the path of a catalogue", diagnose, user);
+		diagnose_file(&catalog->counts.unread, path, "there is no such file or directory",
+			      "the path of a catalogue", diagnose, user);
 	return status;
 }
 
@@ -373,7 +374,8 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 		if (path == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		if (size != 0)
-			status = worse(status, add_named(catalog, path, diagnose, user));
+			status = status_combine(status,
+						catalog_add_named(catalog, path, diagnose, user));
 		free(path);
 		paths += size;
 		paths += *paths == ':';
@@ -381,8 +383,8 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 	return status;
 }
 
-/* One annotation file instead of a directory of them: the tools read it. */
-static bool is_xml(const char *path)
+/* True for a single annotation file instead of a directory: the tools read that themselves. */
+static bool path_is_xml(const char *path)
 {
 	size_t size = strlen(path);
 
@@ -397,7 +399,7 @@ enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog,
 
 	if (paths != NULL)
 		return ct_catalog_add_list(catalog, paths, diagnose, user);
-	return directory != NULL && !is_xml(directory)
-		       ? add_named(catalog, directory, diagnose, user)
+	return directory != NULL && !path_is_xml(directory)
+		       ? catalog_add_named(catalog, directory, diagnose, user)
 		       : CTRACE_OK;
 }

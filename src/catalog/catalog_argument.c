@@ -1,8 +1,7 @@
 /*
- * catalog_argument.c - what a catalogue says of an event's items.
+ * catalog_argument.c - reads the items of an event from a catalogue.
  *
- * Called by catalog_load.c for each event.  A list of items may be an alias, and then counts each
- * time.
+ * Called by catalog_load.c for each event.  A list of items may be an alias; each use counts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,30 +39,30 @@ static const struct ct_load_letters label_letters = { CT_CATALOG_NAME, "*", fals
 static const struct ct_load_letters record_letters = { CT_CATALOG_NAME, "_-", false,
 						       "the name of a level 01 in the copybook" };
 
-/* ---- what aliases repeat ---- */
+/* ---- repeated aliases ---- */
 
-/* What a list of arguments or a map of values was, for the aliases that repeat it: a catalogue of
- * 29 KB may have a million of them, and what was read is not read again.  The printers write all of
+/* The result of a list of arguments or a map of values, for the aliases that repeat it.  A
+ * catalogue of 29 KB may have a million aliases, so the list is not read again.  The printers write
  * it each time, so it is charged each time. */
 struct ct_load_memo {
-	const void *what; /* NULL: there is an error in it */
-	uint32_t reads;   /* what reading it was charged */
+	const void *what; /* NULL: it has an error */
+	uint32_t reads;   /* the charge for reading it */
 };
 
-static void remember(struct ct_load *load, const struct ct_yaml *node,
+static void memo_add(struct ct_load *load, const struct ct_yaml *node,
 		     const struct ct_load_memo *what)
 {
 	struct ct_load_memo *memo = ct_arena_take(&load->nodes, sizeof *memo);
 
 	if (memo == NULL)
-		return; /* then it is read again */
+		return; /* the next alias reads it again */
 	*memo = *what;
 	((struct ct_yaml *)(uintptr_t)node)->memo = memo;
 }
 
-/* NULL, which was reported: there is an error in it, or it is too much. */
-static const void *repeat(struct ct_load *load, const struct ct_yaml *node, const char *what,
-			  const char *expected)
+/* Returns the result again; NULL, which is reported, when it has an error or exceeds the budget. */
+static const void *memo_repeat(struct ct_load *load, const struct ct_yaml *node, const char *what,
+			       const char *expected)
 {
 	const struct ct_load_memo *memo = ct_yaml_value(node)->memo;
 
@@ -74,7 +73,7 @@ static const void *repeat(struct ct_load *load, const struct ct_yaml *node, cons
 
 /* ---- values and their names ---- */
 
-static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels,
+static bool labels_take(struct ct_load *load, const struct ct_yaml *map, struct ct_label *labels,
 			struct ct_load_entry *entries)
 {
 	uint64_t before = load->diagnostics->total;
@@ -90,7 +89,7 @@ static bool take_labels(struct ct_load *load, const struct ct_yaml *map, struct 
 	return load->diagnostics->total == before;
 }
 
-static void check_labels(struct ct_load *load, struct ct_load_entry *entries, uint32_t count)
+static void labels_check(struct ct_load *load, struct ct_load_entry *entries, uint32_t count)
 {
 	ct_load_unique(load, count, "is the name", "a name of its own for each value");
 	for (uint32_t i = 0; i < count; i++)
@@ -98,7 +97,7 @@ static void check_labels(struct ct_load *load, struct ct_load_entry *entries, ui
 	ct_load_unique(load, count, "has the value", "a number of its own for each name");
 }
 
-static const struct ct_label *read_labels(struct ct_load *load, const struct ct_yaml *map)
+static const struct ct_label *labels_read(struct ct_load *load, const struct ct_yaml *map)
 {
 	uint32_t count = map->count / 2;
 	uint64_t diagnostics = load->diagnostics->total;
@@ -107,16 +106,16 @@ static const struct ct_label *read_labels(struct ct_load *load, const struct ct_
 
 	if (labels == NULL || entries == NULL)
 		return NULL;
-	if (take_labels(load, map, labels, entries))
-		check_labels(load, entries, count);
-	remember(load, map,
+	if (labels_take(load, map, labels, entries))
+		labels_check(load, entries, count);
+	memo_add(load, map,
 		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics ? labels
 											 : NULL,
 					 .reads = map->count });
 	return labels;
 }
 
-static void load_labels(struct ct_load *load, const struct ct_yaml *node,
+static void labels_load(struct ct_load *load, const struct ct_yaml *node,
 			struct ct_argument *argument)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
@@ -128,14 +127,14 @@ static void load_labels(struct ct_load *load, const struct ct_yaml *node,
 	}
 	if (map->memo != NULL)
 		argument->labels =
-			repeat(load, node, "there are errors in the values that this repeats",
-			       "values without an error");
+			memo_repeat(load, node, "there are errors in the values that this repeats",
+				    "values without an error");
 	else if (ct_load_charge(load, node, map->count))
-		argument->labels = read_labels(load, map);
+		argument->labels = labels_read(load, map);
 	argument->label_count = argument->labels != NULL ? map->count / 2 : 0;
 }
 
-/* ---- how it is printed ---- */
+/* ---- print formats ---- */
 
 const char *const ct_print_words[CT_PRINT_COUNT] = {
 	[CT_PRINT_DEFAULT] = "default",
@@ -148,7 +147,7 @@ const char *const ct_print_words[CT_PRINT_COUNT] = {
 	[CT_PRINT_RECORD] = "record",
 };
 
-static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct_print *out_print)
+static bool print_load(struct ct_load *load, const struct ct_yaml *node, enum ct_print *out_print)
 {
 	uint32_t index;
 
@@ -160,12 +159,12 @@ static bool load_print(struct ct_load *load, const struct ct_yaml *node, enum ct
 	return true;
 }
 
-/* Without the word for it, the other keys say how. */
-static bool choose_print(struct ct_load *load, const struct ct_yaml *const *values,
+/* Chooses the print format; without the key `print`, the other keys imply it. */
+static bool print_choose(struct ct_load *load, const struct ct_yaml *const *values,
 			 enum ct_print *out_print)
 {
 	if (values[KEY_PRINT] != NULL)
-		return load_print(load, values[KEY_PRINT], out_print);
+		return print_load(load, values[KEY_PRINT], out_print);
 	*out_print = values[KEY_COPYBOOK] != NULL ? CT_PRINT_RECORD
 		     : values[KEY_VALUES] != NULL ? CT_PRINT_ENUMERATION
 		     : values[KEY_UNIT] != NULL   ? CT_PRINT_TIME
@@ -173,18 +172,18 @@ static bool choose_print(struct ct_load *load, const struct ct_yaml *const *valu
 	return true;
 }
 
-static bool has_labels(enum ct_print print)
+static bool print_has_labels(enum ct_print print)
 {
 	return print == CT_PRINT_FLAGS || print == CT_PRINT_ENUMERATION;
 }
 
-static bool has_encoding(enum ct_print print)
+static bool print_has_encoding(enum ct_print print)
 {
 	return print == CT_PRINT_DEFAULT || print == CT_PRINT_TEXT || print == CT_PRINT_RECORD;
 }
 
-/* Keys that mean nothing beside each other. */
-static void check_print(struct ct_load *load, const struct ct_yaml *const *values,
+/* Reports keys that do not go together. */
+static void print_check(struct ct_load *load, const struct ct_yaml *const *values,
 			enum ct_print print)
 {
 	static const unsigned of_copybooks[] = { KEY_RECORD, KEY_DIALECT, KEY_ODOSLIDE };
@@ -192,10 +191,10 @@ static void check_print(struct ct_load *load, const struct ct_yaml *const *value
 	if (values[KEY_UNIT] != NULL && print != CT_PRINT_TIME)
 		ct_load_diagnose(load, values[KEY_UNIT], "only a time has a unit",
 				 "print: time, or no unit");
-	if (values[KEY_VALUES] != NULL && !has_labels(print))
+	if (values[KEY_VALUES] != NULL && !print_has_labels(print))
 		ct_load_diagnose(load, values[KEY_VALUES], "values have no names when printed so",
 				 "print: enumeration or flags, or no values");
-	if (values[KEY_VALUES] == NULL && has_labels(print))
+	if (values[KEY_VALUES] == NULL && print_has_labels(print))
 		ct_load_diagnose(load, values[KEY_PRINT], "what the values are called is not said",
 				 "values: {NAME: NUMBER, ...} beside it");
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
@@ -209,14 +208,14 @@ static void check_print(struct ct_load *load, const struct ct_yaml *const *value
 			ct_load_diagnose(load, values[of_copybooks[i]],
 					 "this says something of a copybook, and there is none",
 					 "copybook: FILE beside it");
-	if (values[KEY_ENCODING] != NULL && !has_encoding(print))
+	if (values[KEY_ENCODING] != NULL && !print_has_encoding(print))
 		ct_load_diagnose(load, values[KEY_ENCODING],
 				 "only texts and records have an encoding",
 				 "print: text or record, or no encoding");
 }
 
-static void load_unit(struct ct_load *load, const struct ct_yaml *node,
-		      struct ct_argument *argument)
+static void argument_load_unit(struct ct_load *load, const struct ct_yaml *node,
+			       struct ct_argument *argument)
 {
 	static const char *const words[] = { "ns", "us", "ms", "s" };
 	static const uint64_t units[] = { 1, 1000, 1000000, 1000000000 };
@@ -228,8 +227,8 @@ static void load_unit(struct ct_load *load, const struct ct_yaml *node,
 		argument->unit_ns = units[index];
 }
 
-static void load_copybook(struct ct_load *load, const struct ct_yaml *const *values,
-			  const char *record, struct ct_argument *argument)
+static void argument_load_copybook(struct ct_load *load, const struct ct_yaml *const *values,
+				   const char *record, struct ct_argument *argument)
 {
 	const struct ct_yaml *node = values[KEY_COPYBOOK];
 	struct ct_record_request request = { .node = node,
@@ -261,8 +260,8 @@ static void load_copybook(struct ct_load *load, const struct ct_yaml *const *val
 
 /* ---- an argument ---- */
 
-static void load_marks(struct ct_load *load, const struct ct_yaml *const *values,
-		       struct ct_argument *argument)
+static void argument_load_marks(struct ct_load *load, const struct ct_yaml *const *values,
+				struct ct_argument *argument)
 {
 	(void)ct_load_flag(load, values[KEY_KEY], &argument->is_key);
 	(void)ct_load_flag(load, values[KEY_ASID], &argument->is_asid);
@@ -272,8 +271,8 @@ static void load_marks(struct ct_load *load, const struct ct_yaml *const *values
 				 "one of asid and jobname");
 }
 
-static void load_details(struct ct_load *load, const struct ct_yaml *const *values,
-			 struct ct_argument *argument)
+static void argument_load_details(struct ct_load *load, const struct ct_yaml *const *values,
+				  struct ct_argument *argument)
 {
 	const char *description = ct_load_text(load, values[KEY_DESCRIPTION]);
 	const char *record = ct_load_name(load, values[KEY_RECORD], &record_letters);
@@ -281,17 +280,17 @@ static void load_details(struct ct_load *load, const struct ct_yaml *const *valu
 	if (description != NULL)
 		argument->description = description;
 	(void)ct_load_encoding(load, values[KEY_ENCODING], &argument->encoding);
-	if (choose_print(load, values, &argument->print))
-		check_print(load, values, argument->print);
-	load_unit(load, values[KEY_UNIT], argument);
+	if (print_choose(load, values, &argument->print))
+		print_check(load, values, argument->print);
+	argument_load_unit(load, values[KEY_UNIT], argument);
 	if (values[KEY_VALUES] != NULL)
-		load_labels(load, values[KEY_VALUES], argument);
+		labels_load(load, values[KEY_VALUES], argument);
 	if (values[KEY_COPYBOOK] != NULL)
-		load_copybook(load, values, record, argument);
-	load_marks(load, values, argument);
+		argument_load_copybook(load, values, record, argument);
+	argument_load_marks(load, values, argument);
 }
 
-/* A name alone, or a map.  The node that has the name, or NULL. */
+/* Reads an argument: a name alone, or a map.  Returns the node with the name, or NULL. */
 static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct_yaml *node,
 					   struct ct_argument *argument)
 {
@@ -308,12 +307,12 @@ static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct
 		ct_load_diagnose(load, node, "an argument without a name", "name: NAME");
 	else
 		argument->name = ct_load_name(load, values[KEY_NAME], &argument_letters);
-	load_details(load, values, argument);
+	argument_load_details(load, values, argument);
 	return argument->name != NULL ? values[KEY_NAME] : NULL;
 }
 
-static void check_marks(struct ct_load *load, const struct ct_yaml *list,
-			const struct ct_event_type *type)
+static void arguments_check_marks(struct ct_load *load, const struct ct_yaml *list,
+				  const struct ct_event_type *type)
 {
 	unsigned asids = 0;
 	unsigned jobnames = 0;
@@ -330,8 +329,8 @@ static void check_marks(struct ct_load *load, const struct ct_yaml *list,
 				 "jobname: true once");
 }
 
-/* False when memory is short, or something of the file is at its limit. */
-static bool read_arguments(struct ct_load *load, const struct ct_yaml *list,
+/* Returns false without memory, or when the file exceeds a limit. */
+static bool arguments_read(struct ct_load *load, const struct ct_yaml *list,
 			   struct ct_event_type *type)
 {
 	const struct ct_yaml *items = ct_yaml_value(list);
@@ -361,7 +360,7 @@ static bool read_arguments(struct ct_load *load, const struct ct_yaml *list,
 			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name,
 								   .node = names[i] };
 	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
-	check_marks(load, list, type);
+	arguments_check_marks(load, list, type);
 	return true;
 }
 
@@ -379,9 +378,9 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 		return;
 	}
 	if (items->memo != NULL) {
-		type->arguments =
-			repeat(load, list, "there are errors in the arguments that this repeats",
-			       "arguments without an error");
+		type->arguments = memo_repeat(load, list,
+					      "there are errors in the arguments that this repeats",
+					      "arguments without an error");
 		type->argument_count = type->arguments != NULL ? items->count : 0;
 		return;
 	}
@@ -391,9 +390,9 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 		return;
 	}
 	if (items->count == 0 || !ct_load_charge(load, list, items->count) ||
-	    !read_arguments(load, list, type))
+	    !arguments_read(load, list, type))
 		return;
-	remember(load, items,
+	memo_add(load, items,
 		 &(struct ct_load_memo){ .what = load->diagnostics->total == diagnostics_before
 							 ? type->arguments
 							 : NULL,

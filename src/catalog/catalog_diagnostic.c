@@ -1,9 +1,9 @@
 /*
- * catalog_diagnostic.c - what is wrong with a catalogue, in words, and told in the order of the
+ * catalog_diagnostic.c - collects the errors of a catalogue, and reports them in the order of the
  * text.
  *
- * Called by all that read a catalogue, on that one thread.  A text may consist of errors: after a
- * thousand they are only counted.  What is quoted is cut and escaped.
+ * Called by all that read a catalogue, on that one thread.  A text may have any number of errors:
+ * after a thousand they are only counted.  Quotes are cut and escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +21,9 @@ void ct_catalog_diagnostics_fini(struct ct_catalog_diagnostics *diagnostics)
 	*diagnostics = (struct ct_catalog_diagnostics){ 0 };
 }
 
-/* NULL: enough are noted, or memory is short; it counts all the same. */
-static struct ct_catalog_diagnostic_note *new_note(struct ct_catalog_diagnostics *diagnostics,
-						   bool is_diagnostic)
+/* Counts a note, and returns it; NULL when the limit is reached or memory is short. */
+static struct ct_catalog_diagnostic_note *note_create(struct ct_catalog_diagnostics *diagnostics,
+						      bool is_diagnostic)
 {
 	diagnostics->total += is_diagnostic;
 	diagnostics->harmless += !is_diagnostic;
@@ -47,7 +47,7 @@ void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics,
 				const struct ct_yaml_place *place,
 				const struct ct_catalog_diagnostic *diagnostic)
 {
-	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, !diagnostic->is_note);
+	struct ct_catalog_diagnostic_note *note = note_create(diagnostics, !diagnostic->is_note);
 	struct ct_buf message;
 
 	if (note == NULL)
@@ -76,7 +76,7 @@ void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,
 				     const struct ct_yaml_place *place, const char *path,
 				     const struct ct_diagnostic *diagnostic)
 {
-	struct ct_catalog_diagnostic_note *note = new_note(diagnostics, true);
+	struct ct_catalog_diagnostic_note *note = note_create(diagnostics, true);
 
 	if (note == NULL)
 		return;
@@ -87,19 +87,19 @@ void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,
 	note->diagnostic = *diagnostic;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* A walk through the text, from one error's place to the next one's. */
+/* A walk through the text, from one error's position to the next. */
 struct walk {
-	const char *line; /* where this one begins */
-	const char *stop; /* and ends; NULL: nobody knows yet */
-	const char *at;   /* the place in it that the last error has; NULL: there was none */
-	uint32_t column;  /* of that */
+	const char *line; /* begin of the current line */
+	const char *stop; /* its end; NULL: unknown yet */
+	const char *at;   /* position of the last error in it; NULL: none */
+	uint32_t column;  /* column of `at` */
 	const char *end;
 	uint32_t number;
 };
 
-static const char *next_break(const char *at, const char *end)
+static const char *line_find_break(const char *at, const char *end)
 {
 	while (at < end && ct_yaml_break(at, end) == 0)
 		at++;
@@ -109,7 +109,7 @@ static const char *next_break(const char *at, const char *end)
 static void walk_to(struct walk *walk, uint32_t line)
 {
 	while (walk->number < line) {
-		const char *at = next_break(walk->line, walk->end);
+		const char *at = line_find_break(walk->line, walk->end);
 
 		if (at == walk->end)
 			return;
@@ -119,13 +119,13 @@ static void walk_to(struct walk *walk, uint32_t line)
 	}
 }
 
-/* Columns are bytes, where libyaml counts characters.  A line may be all of the file, and have all
- * the errors. */
-static void fill_in_place(struct walk *walk, struct ct_catalog_diagnostic_note *note)
+/* Sets line and column.  Columns count bytes, but libyaml's count characters.  One line may be the
+ * whole file with all errors, so the walk goes on from the last error. */
+static void note_set_position(struct walk *walk, struct ct_catalog_diagnostic_note *note)
 {
 	walk_to(walk, note->place.line);
 	if (walk->stop == NULL)
-		walk->stop = next_break(walk->line, walk->end);
+		walk->stop = line_find_break(walk->line, walk->end);
 	if (walk->at == NULL || walk->column > note->place.column) {
 		walk->at = walk->line;
 		walk->column = 0;
@@ -140,8 +140,8 @@ static void fill_in_place(struct walk *walk, struct ct_catalog_diagnostic_note *
 	note->diagnostic.column = (unsigned)(walk->at - walk->line) + 1;
 }
 
-static int64_t difference(const struct ct_catalog_diagnostic_note *a,
-			  const struct ct_catalog_diagnostic_note *b)
+static int64_t note_compare(const struct ct_catalog_diagnostic_note *a,
+			    const struct ct_catalog_diagnostic_note *b)
 {
 	if (a->is_whole != b->is_whole)
 		return a->is_whole ? 1 : -1;
@@ -150,20 +150,20 @@ static int64_t difference(const struct ct_catalog_diagnostic_note *a,
 	return (int64_t)a->place.column - (int64_t)b->place.column;
 }
 
-static int by_place(const void *one, const void *other)
+static int note_pointer_compare(const void *one, const void *other)
 {
 	const struct ct_catalog_diagnostic_note *a =
 		*(const struct ct_catalog_diagnostic_note *const *)one;
 	const struct ct_catalog_diagnostic_note *b =
 		*(const struct ct_catalog_diagnostic_note *const *)other;
-	int64_t by = difference(a, b);
+	int64_t by = note_compare(a, b);
 
 	if (by == 0)
-		by = a - b; /* those of one place in the order in which they were found */
+		by = a - b; /* errors at one position in the order of their discovery */
 	return by < 0 ? -1 : by > 0;
 }
 
-static void tell_rest(uint64_t count, const char *path, ct_catalog_diagnose *diagnose, void *user)
+static void report_rest(uint64_t count, const char *path, ct_catalog_diagnose *diagnose, void *user)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
@@ -188,15 +188,16 @@ void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, con
 		return;
 	for (uint32_t i = 0; i < diagnostics->count; i++)
 		order[i] = &diagnostics->notes[i];
-	qsort(order, diagnostics->count, sizeof(struct ct_catalog_diagnostic_note *), by_place);
+	qsort(order, diagnostics->count, sizeof(struct ct_catalog_diagnostic_note *),
+	      note_pointer_compare);
 	for (uint32_t i = 0; i < diagnostics->count; i++) {
 		if (order[i]->path == NULL && !order[i]->is_whole)
-			fill_in_place(&walk, order[i]);
+			note_set_position(&walk, order[i]);
 		diagnose(order[i]->path != NULL ? order[i]->path : path, &order[i]->diagnostic,
 			 user);
 	}
 	if (diagnostics->total + diagnostics->harmless > diagnostics->count)
-		tell_rest(diagnostics->total + diagnostics->harmless - diagnostics->count, path,
-			  diagnose, user);
+		report_rest(diagnostics->total + diagnostics->harmless - diagnostics->count, path,
+			    diagnose, user);
 	free(order);
 }

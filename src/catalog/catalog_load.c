@@ -1,10 +1,9 @@
 /*
- * catalog_load.c - the text of a catalogue becomes components and their events.
+ * catalog_load.c - reads the text of a catalogue into components and their events.
  *
- * Called by catalog.c, on the thread that reads catalogues, once a file.  Whatever the text is,
- * this ends soon and takes little memory: the tree is bounded by catalog_yaml.c, and what aliases
- * make of it by a budget.  All errors are noted; what is made of a text with errors is to be thrown
- * away.
+ * Called by catalog.c, on the thread that reads catalogues, once per file.  Time and memory are
+ * bounded for any text: catalog_yaml.c bounds the tree, and a budget bounds the expansion of
+ * aliases.  All errors are noted; the caller discards the result of a text with errors.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,8 +36,8 @@ static const struct ct_load_keys event_keys = {
 static const struct ct_load_letters mnemonic_letters = { CT_MNEMONIC_SIZE - 1, "_-.", false,
 							 "1 to 31 letters, digits, _, - and dots" };
 
-static void load_severity(struct ct_load *load, const struct ct_yaml *node,
-			  struct ct_event_type *type)
+static void event_load_severity(struct ct_load *load, const struct ct_yaml *node,
+				struct ct_event_type *type)
 {
 	static const char *const words[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
 							       "fatal" };
@@ -49,8 +48,8 @@ static void load_severity(struct ct_load *load, const struct ct_yaml *node,
 		type->severity = index;
 }
 
-static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node,
-			  struct ct_event_draft *draft)
+static void event_load_mnemonic(struct ct_load *load, const struct ct_yaml *node,
+				struct ct_event_draft *draft)
 {
 	const char *name;
 
@@ -66,7 +65,7 @@ static void load_mnemonic(struct ct_load *load, const struct ct_yaml *node,
 	draft->mnemonic = node;
 }
 
-static void load_event_map(struct ct_load *load, const struct ct_yaml *node,
+static void event_load_map(struct ct_load *load, const struct ct_yaml *node,
 			   struct ct_event_draft *draft)
 {
 	const struct ct_yaml *values[EVENT_KEYS];
@@ -74,11 +73,11 @@ static void load_event_map(struct ct_load *load, const struct ct_yaml *node,
 
 	if (!ct_load_map(load, node, &event_keys, values))
 		return;
-	load_mnemonic(load, values[EVENT_MNEMONIC], draft);
+	event_load_mnemonic(load, values[EVENT_MNEMONIC], draft);
 	description = ct_load_text(load, values[EVENT_DESCRIPTION]);
 	if (description != NULL)
 		draft->type.description = description;
-	load_severity(load, values[EVENT_SEVERITY], &draft->type);
+	event_load_severity(load, values[EVENT_SEVERITY], &draft->type);
 	(void)ct_load_flag(load, values[EVENT_EXCEPTION], &draft->type.is_exception);
 	draft->exit = values[EVENT_EXIT];
 	draft->match = values[EVENT_MATCH];
@@ -86,8 +85,8 @@ static void load_event_map(struct ct_load *load, const struct ct_yaml *node,
 		ct_load_arguments(load, values[EVENT_ARGUMENTS], &draft->type);
 }
 
-/* A mnemonic alone, or a map. */
-static void load_event(struct ct_load *load, const struct ct_yaml *key,
+/* Reads an event: a mnemonic alone, or a map. */
+static void event_load(struct ct_load *load, const struct ct_yaml *key,
 		       struct ct_event_draft *draft)
 {
 	uint64_t before = load->diagnostics->total;
@@ -98,13 +97,13 @@ static void load_event(struct ct_load *load, const struct ct_yaml *key,
 	};
 	draft->has_id = ct_load_id(load, key, &draft->type.event_id);
 	if (ct_yaml_value(key->next)->kind == CT_YAML_SCALAR)
-		load_mnemonic(load, key->next, draft);
+		event_load_mnemonic(load, key->next, draft);
 	else
-		load_event_map(load, key->next, draft);
+		event_load_map(load, key->next, draft);
 	draft->is_bad = load->diagnostics->total != before;
 }
 
-static int by_id(const void *one, const void *other)
+static int draft_compare(const void *one, const void *other)
 {
 	const struct ct_event_draft *a = one;
 	const struct ct_event_draft *b = other;
@@ -112,9 +111,9 @@ static int by_id(const void *one, const void *other)
 	return a->type.event_id < b->type.event_id ? -1 : a->type.event_id > b->type.event_id;
 }
 
-/* Those that have one, and how many these are. */
-static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_draft *drafts,
-				 uint32_t count)
+/* Gathers the drafts that have a mnemonic.  Returns their number. */
+static uint32_t drafts_gather_mnemonics(struct ct_load_entry *entries,
+					struct ct_event_draft *drafts, uint32_t count)
 {
 	uint32_t named = 0;
 
@@ -126,8 +125,8 @@ static uint32_t gather_mnemonics(struct ct_load_entry *entries, struct ct_event_
 	return named;
 }
 
-static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts,
-			   uint32_t count)
+static uint32_t drafts_gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts,
+				  uint32_t count)
 {
 	uint32_t numbered = 0;
 
@@ -140,19 +139,19 @@ static uint32_t gather_ids(struct ct_load_entry *entries, struct ct_event_draft 
 	return numbered;
 }
 
-static void check_unique(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count)
+static void events_check_unique(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count)
 {
 	struct ct_load_entry *entries = ct_load_entries(load, count);
 
 	if (entries == NULL)
 		return;
-	ct_load_unique(load, gather_ids(entries, drafts, count), "is the id",
+	ct_load_unique(load, drafts_gather_ids(entries, drafts, count), "is the id",
 		       "an id of its own for each event");
-	ct_load_unique(load, gather_mnemonics(entries, drafts, count), "is the mnemonic",
+	ct_load_unique(load, drafts_gather_mnemonics(entries, drafts, count), "is the mnemonic",
 		       "a mnemonic of its own for each event");
 }
 
-static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count,
+static void events_keep(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count,
 			struct ct_catalog_component *component)
 {
 	struct ct_event_type *events = ct_load_keep(load, count, sizeof *events);
@@ -171,7 +170,7 @@ static void keep_events(struct ct_load *load, struct ct_event_draft *drafts, uin
 	component->event_count = count;
 }
 
-static void load_events(struct ct_load *load, const struct ct_yaml *node,
+static void events_load(struct ct_load *load, const struct ct_yaml *node,
 			struct ct_catalog_component *component, struct ct_catalog_result *result)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
@@ -194,13 +193,13 @@ static void load_events(struct ct_load *load, const struct ct_yaml *node,
 	}
 	for (const struct ct_yaml *key = map->first; key != NULL && load->status == CTRACE_OK;
 	     key = key->next->next)
-		load_event(load, key, &drafts[count++]);
+		event_load(load, key, &drafts[count++]);
 	if (load->status != CTRACE_OK)
 		return;
-	qsort(drafts, count, sizeof *drafts, by_id);
-	check_unique(load, drafts, count);
+	qsort(drafts, count, sizeof *drafts, draft_compare);
+	events_check_unique(load, drafts, count);
 	ct_load_pairs(load, drafts, count);
-	keep_events(load, drafts, count, component);
+	events_keep(load, drafts, count, component);
 	result->event_count += count;
 	for (uint32_t i = 0; i < count; i++)
 		result->good_count += !drafts[i].is_bad;
@@ -235,7 +234,7 @@ static const struct ct_load_letters module_letters = {
 	"the name of a shared object without its .so: 1 to 31 letters, digits, _, -, @, # and $"
 };
 
-static void load_directories(struct ct_load *load, const struct ct_yaml *node)
+static void component_load_directories(struct ct_load *load, const struct ct_yaml *node)
 {
 	enum { MOST = 16 };
 	const struct ct_yaml *list = ct_yaml_value(node);
@@ -264,7 +263,7 @@ static void load_directories(struct ct_load *load, const struct ct_yaml *node)
 	load->directories = directories;
 }
 
-static void load_component_name(struct ct_load *load, const struct ct_yaml *node,
+static void component_load_name(struct ct_load *load, const struct ct_yaml *node,
 				const struct ct_yaml *document,
 				struct ct_catalog_component *component)
 {
@@ -282,8 +281,8 @@ static void load_component_name(struct ct_load *load, const struct ct_yaml *node
 	load->names[load->name_count++] = node;
 }
 
-static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
-		      struct ct_catalog_component *component)
+static void component_load_head(struct ct_load *load, const struct ct_yaml *const *values,
+				struct ct_catalog_component *component)
 {
 	const char *description = ct_load_text(load, values[TOP_DESCRIPTION]);
 
@@ -298,10 +297,10 @@ static void load_head(struct ct_load *load, const struct ct_yaml *const *values,
 	component->formatter = ct_load_name(load, values[TOP_FORMATTER], &module_letters);
 	component->filter = ct_load_name(load, values[TOP_FILTER], &module_letters);
 	if (values[TOP_COPYBOOKS] != NULL)
-		load_directories(load, values[TOP_COPYBOOKS]);
+		component_load_directories(load, values[TOP_COPYBOOKS]);
 }
 
-static void load_component(struct ct_load *load, const struct ct_yaml *document,
+static void component_load(struct ct_load *load, const struct ct_yaml *document,
 			   struct ct_catalog_result *result)
 {
 	struct ct_catalog_file *file = load->file;
@@ -312,14 +311,14 @@ static void load_component(struct ct_load *load, const struct ct_yaml *document,
 		return;
 	*component =
 		(struct ct_catalog_component){ .name = "", .description = "", .path = file->path };
-	load_component_name(load, values[TOP_COMPONENT], document, component);
+	component_load_name(load, values[TOP_COMPONENT], document, component);
 	file->component_count++;
-	load_head(load, values, component);
+	component_load_head(load, values, component);
 	if (values[TOP_EVENTS] != NULL)
-		load_events(load, values[TOP_EVENTS], component, result);
+		events_load(load, values[TOP_EVENTS], component, result);
 }
 
-static void check_names(struct ct_load *load)
+static void names_check(struct ct_load *load)
 {
 	struct ct_load_entry *entries = ct_load_entries(load, load->name_count);
 
@@ -332,14 +331,14 @@ static void check_names(struct ct_load *load)
 		       "a part of the file for each component");
 }
 
-/* Where a component that is good has its name. */
-static void keep_places(struct ct_load *load)
+/* Keeps the positions of the components' names. */
+static void names_keep_places(struct ct_load *load)
 {
 	for (uint32_t i = 0; i < load->name_count; i++)
 		load->file->places[i] = load->names[i]->place;
 }
 
-static void load_documents(struct ct_load *load, const struct ct_yaml *documents,
+static void documents_load(struct ct_load *load, const struct ct_yaml *documents,
 			   struct ct_catalog_result *result)
 {
 	uint32_t count = 0;
@@ -357,14 +356,14 @@ static void load_documents(struct ct_load *load, const struct ct_yaml *documents
 	for (const struct ct_yaml *document = documents;
 	     document != NULL && load->status == CTRACE_OK; document = document->next)
 		if (!ct_load_is_nothing(document))
-			load_component(load, document, result);
+			component_load(load, document, result);
 	if (load->status != CTRACE_OK || load->name_count == 0)
 		return;
-	check_names(load);
-	keep_places(load);
+	names_check(load);
+	names_keep_places(load);
 }
 
-static void diagnose_whole(struct ct_load *load, const char *what, const char *expected)
+static void diagnose_document(struct ct_load *load, const char *what, const char *expected)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
@@ -395,12 +394,12 @@ enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *tex
 	*out_result = (struct ct_catalog_result){ 0 };
 	status = ct_yaml_parse(text, size, &file->arena, &load.nodes, &documents, &error);
 	if (status != CTRACE_NOT_ENOUGH_MEMORY) {
-		load_documents(&load, documents, out_result);
+		documents_load(&load, documents, out_result);
 		if (status == CTRACE_DAMAGED)
 			diagnose_yaml(&load, &error);
 		else if (file->component_count == 0 && diagnostics->total == 0)
-			diagnose_whole(&load, "there is no component in this file",
-				       "component: NAME");
+			diagnose_document(&load, "there is no component in this file",
+					  "component: NAME");
 	} else {
 		load.status = status;
 	}

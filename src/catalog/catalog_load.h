@@ -1,5 +1,5 @@
 /*
- * catalog/catalog_load.h - what the files that read a catalogue share.  Each calls only those below
+ * catalog/catalog_load.h - shared by the files that read a catalogue.  Each calls only those below
  * it:
  *
  *     catalog.c           the set: which files are read, look-up
@@ -20,22 +20,22 @@
 
 #define CT_CATALOG_NODES (1u << 18) /* keys, values and lists of a file */
 #define CT_CATALOG_ANCHORS 256u     /* of a document */
-/* keys and values of all files, each as often as aliases repeat it: what aliases can make of it */
+/* keys and values of all files, counting each repetition by an alias */
 #define CT_CATALOG_READS (1u << 20)
-#define CT_CATALOG_DIAGNOSTICS 1000u /* told of one file */
-#define CT_CATALOG_COPYBOOKS 128u    /* records of one file */
+#define CT_CATALOG_DIAGNOSTICS 1000u /* reported for one file */
+#define CT_CATALOG_COPYBOOKS 128u    /* different records of one file */
 #define CT_CATALOG_FIELDS (1u << 18) /* of the records of all files */
 #define CT_CATALOG_TEXT 4095u        /* bytes of a description or a file's name */
 #define CT_CATALOG_NAME 63u          /* bytes of an argument's or a value's name */
 #define CT_CATALOG_FILES 4096u       /* of all directories */
 #define CT_CATALOG_BYTES (64u << 20) /* of all files */
-/* For a guest. */
+/* Limits in a traced process. */
 #define CT_CATALOG_GUEST_READS (1u << 18)
 #define CT_CATALOG_GUEST_BYTES (16u << 20)
 
 /* ---- catalog_yaml.c */
 enum ct_yaml_kind { CT_YAML_SCALAR, CT_YAML_LIST, CT_YAML_MAP, CT_YAML_ALIAS };
-/* Where something is: lines and characters from 0, as libyaml counts them. */
+/* A position: lines and characters from 0, as libyaml counts them. */
 struct ct_yaml_place {
 	uint32_t line;
 	uint32_t column;
@@ -50,7 +50,7 @@ struct ct_yaml {
 	struct ct_yaml *last;
 	struct ct_yaml *next;
 	const struct ct_yaml *target; /* of an alias; never an alias itself */
-	/* the loader's: what it read here; NULL: nothing that is kept */
+	/* the loader's result for this node; NULL: none kept */
 	struct ct_load_memo *memo;
 };
 struct ct_yaml_error {
@@ -58,25 +58,25 @@ struct ct_yaml_error {
 	char message[200];
 	const char *expected;
 };
-/* The documents of a text, linked by next, in two arenas: one for the texts of scalars, one for all
- * else.  DAMAGED, with what is wrong, when it is not YAML or out of bounds: documents before that
- * are given. */
+/* Parses a text into its documents, linked by next.  The texts of scalars go to one arena,
+ * everything else to another.  Returns DAMAGED, with the error, when the text is not YAML or
+ * exceeds a limit; the documents before the error are returned. */
 enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena *texts,
 				 struct ct_arena *nodes, struct ct_yaml **out_documents,
 				 struct ct_yaml_error *out_error) CT_MUST_USE;
-/* What the node stands for, when it is an alias. */
+/* Resolves an alias; returns other nodes unchanged. */
 static inline const struct ct_yaml *ct_yaml_value(const struct ct_yaml *node)
 {
 	return node->kind == CT_YAML_ALIAS ? node->target : node;
 }
-/* Bytes of the line break at `at`, as libyaml sees it; 0: there is none. */
+/* Returns the size of the line break at `at`, as libyaml sees it; 0: none. */
 size_t ct_yaml_break(const char *at, const char *end);
 
 /* ---- catalog_diagnostic.c */
 struct ct_catalog_diagnostic_note {
 	struct ct_yaml_place place;
-	bool is_whole; /* of the file as a whole */
-	/* of a copybook whose error it is, with the place in it; NULL: the catalogue's */
+	bool is_whole; /* about the whole file */
+	/* path of a copybook, if the error and its position are there; NULL: in the catalogue */
 	char *path;
 	struct ct_diagnostic diagnostic;
 };
@@ -84,34 +84,33 @@ struct ct_catalog_diagnostics {
 	struct ct_catalog_diagnostic_note *notes;
 	uint32_t count;
 	uint32_t capacity;
-	uint64_t total;    /* also those that are not noted */
-	uint64_t harmless; /* of the notes, those that are no errors: not in total */
+	uint64_t total;    /* including those that are not kept */
+	uint64_t harmless; /* notes that are no errors; not in total */
 };
 void ct_catalog_diagnostics_fini(struct ct_catalog_diagnostics *diagnostics);
-/* `what` with the node's text in quotation marks before it ("this" for one that has none), when
- * `word` is not NULL; did you mean `suggestion`, when there is one. */
+/* A diagnostic: `what`, after the quoted text of `word` if that is not NULL ("this" if it has no
+ * text), and "did you mean" `suggestion` if there is one. */
 struct ct_catalog_diagnostic {
 	const struct ct_yaml *word;
 	const char *what;
 	const char *suggestion;
 	const char *expected;
-	bool is_note; /* it is told, but the catalogue is good without what it is about */
+	bool is_note; /* reported, but no error: the catalogue works without the value */
 };
 void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics,
 				const struct ct_yaml_place *place,
 				const struct ct_catalog_diagnostic *diagnostic);
-/* The same with a text that is ready; place NULL: the file as a whole; path NULL: of the catalogue
- * itself. */
+/* The same with a complete text; place NULL: the whole file; path NULL: the catalogue itself. */
 void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,
 				     const struct ct_yaml_place *place, const char *path,
 				     const struct ct_diagnostic *diagnostic);
-/* In the order of the text. */
+/* Reports the diagnostics in the order of the text. */
 void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path,
 				 const char *text, size_t size, ct_catalog_diagnose *diagnose,
 				 void *user);
 
 /* ---- catalog_record.c */
-/* How a record's bytes are meant, beside its copybook. */
+/* The interpretation of a record's bytes, besides its copybook. */
 struct ct_record_form {
 	enum ct_encoding encoding;
 	enum ct_dialect dialect;
@@ -123,9 +122,9 @@ struct ct_catalog_record {
 	const char *const *directories; /* the component's */
 	const char *record;             /* NULL: the first */
 	struct ct_record_form form;
-	struct ct_copybook *copybook; /* NULL: it has an error, or is not there */
+	struct ct_copybook *copybook; /* NULL: it has an error, or does not exist */
 };
-/* A file and all that was made of it. */
+/* A file and everything made from it. */
 struct ct_catalog_file {
 	struct ct_catalog_file *next;
 	struct ct_arena arena;
@@ -137,15 +136,15 @@ struct ct_catalog_file {
 	uint32_t record_count;
 };
 struct ct_record_request {
-	const struct ct_yaml *node; /* whose text is the name */
-	/* where it is looked for, after the catalogue's own; relative to that */
+	const struct ct_yaml *node; /* its text is the name */
+	/* searched after the catalogue's own directory, and relative to it */
 	const char *const *directories;
 	uint32_t directory_count;
 	const char *record;
 	struct ct_record_form form;
 };
-/* Opens it, or finds what was opened before.  NULL: an error, and it is noted; or memory is short.
- */
+/* Opens the record, or finds an open one.  Returns NULL after an error, which is noted, or without
+ * memory. */
 const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file,
 						 const struct ct_record_request *request,
 						 uint32_t *fields_left,
@@ -157,27 +156,27 @@ struct ct_catalog_budget {
 	uint32_t reads;      /* left */
 	size_t bytes;        /* left */
 	uint32_t fields;     /* left */
-	bool with_copybooks; /* they are read */
+	bool with_copybooks; /* copybooks are read */
 };
-/* What is compared to find what stands there twice. */
+/* An entry in the search for duplicates. */
 struct ct_load_entry {
 	const char *name; /* NULL: values are compared */
 	uint64_t value;
-	const struct ct_yaml *node; /* whose place is told, and whose text */
-	bool *is_bad;               /* set when it is the later of two; or NULL */
+	const struct ct_yaml *node; /* node whose text and position are reported */
+	bool *is_bad;               /* set for the later of two equal ones; or NULL */
 };
-/* One reading of one file. */
+/* The state of loading one file. */
 struct ct_load {
 	struct ct_catalog_file *file;
-	struct ct_arena nodes; /* given back at the end; what is to stay is in the file's arena */
+	struct ct_arena nodes; /* freed at the end; permanent data is in the file's arena */
 	struct ct_catalog_diagnostics *diagnostics;
 	struct ct_catalog_budget *budget;
-	enum ctrace_status status; /* DAMAGED: the budget is spent, and nothing more is read */
+	enum ctrace_status status; /* DAMAGED: the budget is spent, and reading ends */
 	struct ct_load_entry *entries;
 	uint32_t entry_capacity;
 	const struct ct_yaml **names; /* of the components */
 	uint32_t name_count;
-	/* of the component that is being read */
+	/* of the current component */
 	struct ct_record_form form;
 	const char *const *directories;
 	uint32_t directory_count;
@@ -185,15 +184,15 @@ struct ct_load {
 void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what,
 		      const char *expected);
 void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
-			   const char *expected); /* with its text */
-/* What is to be read comes out of the budget.  False: it is spent. */
+			   const char *expected); /* quotes the node's text */
+/* Charges the budget.  Returns false when it is spent. */
 bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count);
-/* zeroed; NULL when memory is short, and the status says so */
+/* Returns zeroed memory; NULL, and sets the status, without memory. */
 void *ct_load_keep(struct ct_load *load, size_t count, size_t size);
-/* a value that was left out: nothing, ~, null */
+/* Is it an omitted value: nothing, ~ or null? */
 bool ct_load_is_nothing(const struct ct_yaml *node);
-/* A map's values by the keys' numbers; NULL where there is none.  What is none of the keys, or
- * stands there twice, is an error. */
+/* Stores a map's values by the numbers of their keys; NULL where a key is missing.  Unknown and
+ * duplicate keys are errors. */
 struct ct_load_keys {
 	const char *const *names;
 	uint32_t count;
@@ -202,12 +201,12 @@ struct ct_load_keys {
 };
 bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct ct_load_keys *keys,
 		 const struct ct_yaml **out_values);
-/* Values.  NULL or false: it is an error.  A node that is NULL is none, and no error. */
+/* Values.  Each returns NULL or false after an error.  A missing node (NULL) is no error. */
 /* "" for nothing; at most CT_CATALOG_TEXT bytes */
 const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node);
 struct ct_load_letters {
 	size_t limit;
-	/* beside letters and digits; NULL: all that is printable but the blank; "*": that too */
+	/* allowed besides letters and digits; NULL: all printable but the blank; "*": that too */
 	const char *marks;
 	bool begins_with_letter;
 	const char *expected;
@@ -224,8 +223,8 @@ bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node,
 		      enum ct_encoding *out_encoding);
 bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node,
 		     enum ct_dialect *out_dialect);
-/* Room for entries that ct_load_unique() then compares; valid until the next call.  NULL when
- * memory is short. */
+/* Makes room for entries that ct_load_unique() compares; valid until the next call.  Returns NULL
+ * without memory. */
 struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count);
 /* what: "is the name" */
 void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, const char *expected);
@@ -236,18 +235,18 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list,
 		       struct ct_event_type *type);
 
 /* ---- catalog_pair.c */
-/* An event, and what it says of others. */
+/* An event in construction, with its references to other events. */
 struct ct_event_draft {
 	struct ct_event_type type;
 	const struct ct_yaml *id;       /* its key */
-	const struct ct_yaml *mnemonic; /* NULL: it has none that is good */
-	const struct ct_yaml *exit;     /* NULL: not said */
+	const struct ct_yaml *mnemonic; /* NULL: no valid one */
+	const struct ct_yaml *exit;     /* NULL: unspecified */
 	const struct ct_yaml *match;    /* likewise */
 	uint32_t exit_id;
 	bool has_id;
 	bool is_bad;
 };
-/* Finds the other ends.  drafts: by rising id. */
+/* Pairs entries with exits. drafts: sorted by id. */
 void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count);
 
 /* ---- catalog_load.c */
@@ -255,8 +254,8 @@ struct ct_catalog_result {
 	uint32_t event_count;
 	uint32_t good_count; /* of them */
 };
-/* Fills in the file's components; what is wrong is noted.  NOT_ENOUGH_MEMORY, or OK also when there
- * are errors. */
+/* Fills in the file's components, and notes errors.  Returns OK also when there are errors, or
+ * NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_catalog_load(struct ct_catalog_file *file, const char *text, size_t size,
 				   struct ct_catalog_budget *budget,
 				   struct ct_catalog_diagnostics *diagnostics,

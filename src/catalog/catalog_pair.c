@@ -1,5 +1,5 @@
 /*
- * catalog_pair.c - entries and exits of a component: each finds the other end.
+ * catalog_pair.c - pairs the entries and exits of a component.
  *
  * Called by catalog_load.c once all events of a component are read and sorted.
  *
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t count,
+static struct ct_event_draft *draft_find(struct ct_event_draft *drafts, uint32_t count,
 					 uint32_t event_id)
 {
 	uint32_t low = 0;
@@ -29,8 +29,8 @@ static struct ct_event_draft *find_draft(struct ct_event_draft *drafts, uint32_t
 	return NULL;
 }
 
-static void diagnose(struct ct_load *load, struct ct_event_draft *draft, const struct ct_yaml *node,
-		     const char *what, const char *expected)
+static void draft_diagnose(struct ct_load *load, struct ct_event_draft *draft,
+			   const struct ct_yaml *node, const char *what, const char *expected)
 {
 	ct_load_diagnose_word(load, node, what, expected);
 	draft->is_bad = true;
@@ -38,20 +38,21 @@ static void diagnose(struct ct_load *load, struct ct_event_draft *draft, const s
 
 /* ---- exit: ID */
 
-static void pair(struct ct_load *load, struct ct_event_draft *entry, struct ct_event_draft *exit)
+static void draft_pair(struct ct_load *load, struct ct_event_draft *entry,
+		       struct ct_event_draft *exit)
 {
 	if (exit == NULL)
-		diagnose(load, entry, entry->exit, "is no event of this component",
-			 "the id of the event that ends what this one begins");
+		draft_diagnose(load, entry, entry->exit, "is no event of this component",
+			       "the id of the event that ends what this one begins");
 	else if (exit == entry)
-		diagnose(load, entry, entry->exit, "is this event itself",
-			 "the id of another event");
+		draft_diagnose(load, entry, entry->exit, "is this event itself",
+			       "the id of another event");
 	else if (exit->exit != NULL)
-		diagnose(load, entry, entry->exit, "is an entry, with an exit of its own",
-			 "the id of an event that has no exit");
+		draft_diagnose(load, entry, entry->exit, "is an entry, with an exit of its own",
+			       "the id of an event that has no exit");
 	else if (exit->type.pairing == CT_PAIR_EXIT)
-		diagnose(load, entry, entry->exit, "is another entry's exit already",
-			 "an exit for each entry");
+		draft_diagnose(load, entry, entry->exit, "is another entry's exit already",
+			       "an exit for each entry");
 	else {
 		entry->type.pairing = CT_PAIR_ENTRY;
 		entry->type.pair_id = exit->type.event_id;
@@ -62,7 +63,7 @@ static void pair(struct ct_load *load, struct ct_event_draft *entry, struct ct_e
 
 /* ---- match: ARGUMENT */
 
-static int32_t find_argument(const struct ct_event_type *type, const struct ct_yaml *name)
+static int32_t type_find_argument(const struct ct_event_type *type, const struct ct_yaml *name)
 {
 	const struct ct_yaml *word = ct_yaml_value(name);
 
@@ -75,7 +76,7 @@ static int32_t find_argument(const struct ct_event_type *type, const struct ct_y
 	return -1;
 }
 
-static void match_own(struct ct_load *load, struct ct_event_draft *draft)
+static void draft_match_own(struct ct_load *load, struct ct_event_draft *draft)
 {
 	if (ct_yaml_value(draft->match)->kind != CT_YAML_SCALAR) {
 		ct_load_diagnose(load, draft->match, "this is no argument's name",
@@ -83,27 +84,27 @@ static void match_own(struct ct_load *load, struct ct_event_draft *draft)
 		draft->is_bad = true;
 		return;
 	}
-	draft->type.match = find_argument(&draft->type, draft->match);
+	draft->type.match = type_find_argument(&draft->type, draft->match);
 	if (draft->type.match < 0)
-		diagnose(load, draft, draft->match, "is no argument of this event",
-			 "the name of one of this event's arguments");
+		draft_diagnose(load, draft, draft->match, "is no argument of this event",
+			       "the name of one of this event's arguments");
 	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
-		diagnose(load, draft, draft->match,
-			 "matches nothing: this event is no entry, and no exit",
-			 "exit: ID beside it, or no match");
+		draft_diagnose(load, draft, draft->match,
+			       "matches nothing: this event is no entry, and no exit",
+			       "exit: ID beside it, or no match");
 }
 
-/* An exit that does not say so itself has an argument of the same name as its entry's. */
-static void match_other(struct ct_load *load, struct ct_event_draft *entry,
-			struct ct_event_draft *exit)
+/* An exit without `match` must have an argument of the same name as its entry's. */
+static void draft_match_other(struct ct_load *load, struct ct_event_draft *entry,
+			      struct ct_event_draft *exit)
 {
 	if (entry->match == NULL && exit->match != NULL) {
-		diagnose(load, exit, exit->match, "matches nothing: the entry has no match",
-			 "match: ARGUMENT at the entry too");
+		draft_diagnose(load, exit, exit->match, "matches nothing: the entry has no match",
+			       "match: ARGUMENT at the entry too");
 	} else if (entry->match != NULL && exit->match == NULL && entry->type.match >= 0) {
-		exit->type.match = find_argument(&exit->type, entry->match);
+		exit->type.match = type_find_argument(&exit->type, entry->match);
 		if (exit->type.match < 0)
-			diagnose(
+			draft_diagnose(
 				load, entry, entry->match, "is no argument of the exit",
 				"an argument of that name there, or match: ARGUMENT at the exit too");
 	}
@@ -113,14 +114,14 @@ void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].exit != NULL && ct_load_id(load, drafts[i].exit, &drafts[i].exit_id))
-			pair(load, &drafts[i], find_draft(drafts, count, drafts[i].exit_id));
+			draft_pair(load, &drafts[i], draft_find(drafts, count, drafts[i].exit_id));
 		else if (drafts[i].exit != NULL)
 			drafts[i].is_bad = true;
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].match != NULL)
-			match_own(load, &drafts[i]);
+			draft_match_own(load, &drafts[i]);
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].type.pairing == CT_PAIR_ENTRY)
-			match_other(load, &drafts[i],
-				    find_draft(drafts, count, drafts[i].type.pair_id));
+			draft_match_other(load, &drafts[i],
+					  draft_find(drafts, count, drafts[i].type.pair_id));
 }

@@ -1,6 +1,6 @@
 /*
- * catalog/catalog_print.h - what the files that print a component for other people share.  The
- * three printers call the two below them, never each other:
+ * catalog/catalog_print.h - shared by the files that print a component in another language.  The
+ * three printers call the two files below them, never each other:
  *
  *     catalog_print_header.c    a C header
  *     catalog_print_copybook.c  a COBOL copybook
@@ -8,8 +8,8 @@
  *     catalog_print_name.c      names that a language takes, each of them different
  *     catalog_print_text.c      texts on one line, and what is said of an event
  *
- * All texts come from a file that anybody may have written: in what is printed they can end no
- * comment, no literal, no line and no cell of a table.
+ * The texts may be hostile: in the output they can end no comment, no literal, no line and no cell
+ * of a table.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,43 +19,43 @@
 #include "base/hash_table.h"
 #include "catalog/catalog.h"
 
-/* ---- catalog_print_name.c: names from the component's, made of upper case letters, digits and a
- * mark. */
-/* What a name may look like. */
+/* ---- catalog_print_name.c: makes names of upper case letters, digits and a mark. */
+/* The form of a name. */
 struct ct_spelling {
-	const char *begin; /* before all names: "78-" */
-	char mark;         /* for what is no letter or digit */
+	const char *begin; /* prefix of all names: "78-" */
+	char mark;         /* replaces other characters */
 	size_t limit;      /* bytes */
 };
-/* The names of one component that were made already. */
+/* The names made so far for one component. */
 struct ct_made_names {
 	const struct ct_spelling *spelling;
 	const struct ct_catalog_component *component;
 	struct ct_buf texts;        /* each terminated */
-	struct ct_hash_table table; /* a name's number is its place in texts */
+	struct ct_hash_table table; /* a name's number is its offset in texts */
 	struct ct_buf last;
-	bool has_failed; /* for want of memory names may not be distinct */
+	bool has_failed; /* without memory, so names may not be distinct */
 };
 void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling,
 			const struct ct_catalog_component *component);
 void ct_made_names_fini(struct ct_made_names *names);
-/* A name that none has yet, until the next is made: of an event, of a value or bit of one of its
- * arguments, or of what else the printer needs one for. */
+/* Makes a new unique name: for an event, for a value or bit of one of its arguments, or for another
+ * purpose of the printer.  Borrowed until the next name is made. */
 const char *ct_made_names_event(struct ct_made_names *names, const struct ct_event_type *type);
 const char *ct_made_names_label(struct ct_made_names *names, const struct ct_event_type *type,
 				const struct ct_argument *argument, const struct ct_label *label);
 const char *ct_made_names_own(struct ct_made_names *names, const char *what);
 
 /* ---- catalog_print_text.c */
-/* One line of printable text: as it is, but for what is neither. */
+/* Adds a text as one line: line breaks and tabs become blanks, unprintable characters are
+ * escaped. */
 void ct_plain_add(struct ct_buf *out, const char *text);
-/* Ends a sentence that may have its full stop already. */
+/* Ends a sentence, unless it has its full stop. */
 void ct_plain_add_stop(struct ct_buf *out);
-/* What a person wants to know of an event beside its name, for a comment: its description, and
- * "INFO, its exit is READEND; items: package, size".  Not made harmless yet. */
+/* Adds a description of an event for a comment: its text, and "INFO, its exit is READEND; items:
+ * package, size".  The result is not escaped yet. */
 void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *component,
 		   const struct ct_event_type *type);
-/* The event at the other end, or NULL. */
+/* Returns the event at the other end, or NULL. */
 const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component,
 					  const struct ct_event_type *type);
 /* without its directory */

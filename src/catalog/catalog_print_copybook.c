@@ -1,9 +1,10 @@
 /*
- * catalog_print_copybook.c - a component as a COBOL copybook: constants of level 78 for its name,
- * each event, and each value and bit that has a name.
+ * catalog_print_copybook.c - prints a component as a COBOL copybook: constants of level 78 for its
+ * name, each event, and each named value and bit.
  *
  * Called by `ctrace catalog copybook`, on the tool's thread.  Lines are in columns 8 to 72, which
- * fixed and free format take alike; no text of the catalogue makes one longer, or ends a literal.
+ * both fixed and free format accept.  No text of the catalogue makes a line longer, or ends a
+ * literal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,15 +12,15 @@
 
 #include <string.h>
 
-#define AREA_A "       " /* what stands before column 8 */
+#define AREA_A "       " /* columns 1 to 7 */
 #define REMARK "      *> "
 #define LAST_COLUMN 72u
 #define LITERAL_WIDTH 48u
 
 static const struct ct_spelling cobol_spelling = { "78-", '-', 31 };
 
-/* How much of the text fits, ending at a blank where there is one, and never in a character. */
-static size_t fitting(const char *text, size_t room)
+/* Returns how much of the text fits: up to a blank if possible, and never part of a character. */
+static size_t text_fitting_size(const char *text, size_t room)
 {
 	size_t size = strlen(text);
 	size_t at;
@@ -44,7 +45,7 @@ static void add_cobol_remark(struct ct_buf *out, const char *text)
 	ct_plain_add(&plain, text);
 	at = ct_buf_text(&plain);
 	do {
-		size_t size = fitting(at, LAST_COLUMN - strlen(REMARK));
+		size_t size = text_fitting_size(at, LAST_COLUMN - strlen(REMARK));
 
 		ct_buf_add_text(out, REMARK);
 		ct_buf_add(out, at, size);
@@ -55,8 +56,8 @@ static void add_cobol_remark(struct ct_buf *out, const char *text)
 	ct_buf_fini_into(&plain, out);
 }
 
-/* Bytes of the first character as a text has them; a quotation mark is doubled in a literal. */
-static size_t character_size(const char *text)
+/* Returns the size of the first character. */
+static size_t text_character_size(const char *text)
 {
 	size_t size = 1;
 
@@ -65,13 +66,13 @@ static size_t character_size(const char *text)
 	return size;
 }
 
-/* A line of the literal.  What is left. */
+/* Adds one line of the literal; a quotation mark is doubled.  Returns the rest. */
 static const char *add_cobol_piece(struct ct_buf *out, const char *text)
 {
 	size_t width = 0;
 
 	while (*text != '\0') {
-		size_t size = character_size(text);
+		size_t size = text_character_size(text);
 
 		if (width + size + (*text == '"') > LITERAL_WIDTH)
 			break;

@@ -1,6 +1,6 @@
 /*
- * catalog_print_header.c - a component as a C header: a macro for its name, each event, and each
- * value and bit that has a name.
+ * catalog_print_header.c - prints a component as a C header: a macro for its name, each event, and
+ * each named value and bit.
  *
  * Called by `ctrace catalog header`, on the tool's thread.  No text of the catalogue ends a comment
  * or a literal, or continues a line.
@@ -13,7 +13,7 @@
 
 static const struct ct_spelling c_spelling = { "", '_', 500 };
 
-/* What neither ends nor begins a comment, nor joins it to the next line. */
+/* Adds a text that can neither begin nor end a comment, nor continue its line. */
 static void add_c_remark(struct ct_buf *out, const char *text)
 {
 	size_t start = out->size;

@@ -1,9 +1,9 @@
 /*
- * catalog_print_markdown.c - a component as a page in Markdown: a table of its events, and then
- * each with its items.
+ * catalog_print_markdown.c - prints a component as a Markdown page: a table of its events, then
+ * each event with its items.
  *
- * Called by `ctrace catalog doc`, on the tool's thread.  No text of the catalogue begins markup,
- * ends a cell or makes an element of HTML.
+ * Called by `ctrace catalog doc`, on the tool's thread.  No text of the catalogue can begin markup,
+ * end a cell or make an HTML element.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static void add_markdown(struct ct_buf *out, const char *text)
+static void markdown_add(struct ct_buf *out, const char *text)
 {
 	struct ct_buf plain;
 	const char *at;
@@ -47,14 +47,14 @@ static const char *unit_name(uint64_t unit_ns)
 	return unit_ns == 1 ? "ns" : unit_ns == 1000 ? "us" : unit_ns == 1000000 ? "ms" : "s";
 }
 
-static void add_separate(struct ct_buf *out, size_t start, const char *text)
+static void markdown_add_separate(struct ct_buf *out, size_t start, const char *text)
 {
 	if (out->size > start)
 		ct_buf_add_text(out, ", ");
 	ct_buf_add_text(out, text);
 }
 
-static void print_form(struct ct_buf *out, const struct ct_argument *argument)
+static void markdown_print_form(struct ct_buf *out, const struct ct_argument *argument)
 {
 	size_t start = out->size;
 
@@ -63,29 +63,29 @@ static void print_form(struct ct_buf *out, const struct ct_argument *argument)
 		ct_buf_add_format(out, " %s", unit_name(argument->unit_ns));
 	if (argument->copybook_name != NULL) {
 		ct_buf_add_text(out, " of ");
-		add_markdown(out, argument->copybook_name);
+		markdown_add(out, argument->copybook_name);
 		if (argument->copybook != NULL) {
 			ct_buf_add_text(out, ": ");
-			add_markdown(out, ct_copybook_name(argument->copybook));
+			markdown_add(out, ct_copybook_name(argument->copybook));
 			ct_buf_add_format(out, ", %u bytes", ct_copybook_size(argument->copybook));
 		}
 	}
 	if (argument->encoding != CT_ENCODING_ASCII)
-		add_separate(out, start, ct_encoding_name(argument->encoding));
+		markdown_add_separate(out, start, ct_encoding_name(argument->encoding));
 	if (argument->is_key)
-		add_separate(out, start, "key");
+		markdown_add_separate(out, start, "key");
 	if (argument->is_asid)
-		add_separate(out, start, "the event's ASID");
+		markdown_add_separate(out, start, "the event's ASID");
 	if (argument->is_jobname)
-		add_separate(out, start, "the event's JOBNAME");
+		markdown_add_separate(out, start, "the event's JOBNAME");
 }
 
-static void print_labels(struct ct_buf *out, const struct ct_argument *argument)
+static void markdown_print_labels(struct ct_buf *out, const struct ct_argument *argument)
 {
 	if (argument->label_count == 0)
 		return;
 	ct_buf_add_format(out, "\n%s of ", ct_labels_word(argument));
-	add_markdown(out, argument->name);
+	markdown_add(out, argument->name);
 	ct_buf_add_text(out, ":\n\n| value | name |\n|---:|---|\n");
 	for (uint32_t i = 0; i < argument->label_count; i++) {
 		uint64_t value = argument->labels[i].value;
@@ -94,47 +94,47 @@ static void print_labels(struct ct_buf *out, const struct ct_argument *argument)
 			ct_buf_add_format(out, "| 0x%llX | ", (unsigned long long)value);
 		else
 			ct_buf_add_format(out, "| %lld | ", (long long)value);
-		add_markdown(out, argument->labels[i].name);
+		markdown_add(out, argument->labels[i].name);
 		ct_buf_add_text(out, " |\n");
 	}
 }
 
-static void print_arguments(struct ct_buf *out, const struct ct_event_type *type)
+static void markdown_print_arguments(struct ct_buf *out, const struct ct_event_type *type)
 {
 	if (type->argument_count == 0)
 		return;
 	ct_buf_add_text(out, "\n| item | name | printed as | description |\n|---:|---|---|---|\n");
 	for (uint32_t i = 0; i < type->argument_count; i++) {
 		ct_buf_add_format(out, "| %u | ", i);
-		add_markdown(out, type->arguments[i].name);
+		markdown_add(out, type->arguments[i].name);
 		ct_buf_add_text(out, " | ");
-		print_form(out, &type->arguments[i]);
+		markdown_print_form(out, &type->arguments[i]);
 		ct_buf_add_text(out, " | ");
-		add_markdown(out, type->arguments[i].description);
+		markdown_add(out, type->arguments[i].description);
 		ct_buf_add_text(out, " |\n");
 	}
 	for (uint32_t i = 0; i < type->argument_count; i++)
-		print_labels(out, &type->arguments[i]);
+		markdown_print_labels(out, &type->arguments[i]);
 }
 
 /* " with the same handle." */
-static void print_pair(struct ct_buf *out, const struct ct_event_type *type,
-		       const struct ct_event_type *other)
+static void markdown_print_pair(struct ct_buf *out, const struct ct_event_type *type,
+				const struct ct_event_type *other)
 {
 	ct_buf_add_format(out, " %s %u ",
 			  type->pairing == CT_PAIR_ENTRY ? "An entry; its exit is" : "The exit of",
 			  other->event_id);
-	add_markdown(out, other->mnemonic);
+	markdown_add(out, other->mnemonic);
 	if (type->match >= 0) {
 		ct_buf_add_text(out, " with the same ");
-		add_markdown(out, type->arguments[type->match].name);
+		markdown_add(out, type->arguments[type->match].name);
 	}
 	ct_buf_add_char(out, '.');
 }
 
 /* "Level INFO. An entry; its exit is 11 READEND." */
-static void print_remarks(struct ct_buf *out, const struct ct_catalog_component *component,
-			  const struct ct_event_type *type)
+static void markdown_print_remarks(struct ct_buf *out, const struct ct_catalog_component *component,
+				   const struct ct_event_type *type)
 {
 	const struct ct_event_type *other = ct_event_pair(component, type);
 	struct ct_buf remarks;
@@ -145,29 +145,29 @@ static void print_remarks(struct ct_buf *out, const struct ct_catalog_component 
 	if (type->is_exception)
 		ct_buf_add_text(&remarks, " An exception.");
 	if (other != NULL)
-		print_pair(&remarks, type, other);
+		markdown_print_pair(&remarks, type, other);
 	if (remarks.size != 0)
 		ct_buf_add_format(out, "\n%s\n", ct_buf_text(&remarks) + 1);
 	ct_buf_fini_into(&remarks, out);
 }
 
-static void print_event(struct ct_buf *out, const struct ct_catalog_component *component,
-			const struct ct_event_type *type)
+static void markdown_print_event(struct ct_buf *out, const struct ct_catalog_component *component,
+				 const struct ct_event_type *type)
 {
 	ct_buf_add_format(out, "\n## %u ", type->event_id);
-	add_markdown(out, type->mnemonic);
+	markdown_add(out, type->mnemonic);
 	ct_buf_add_char(out, '\n');
 	if (type->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
-		add_markdown(out, type->description);
+		markdown_add(out, type->description);
 		ct_plain_add_stop(out);
 		ct_buf_add_char(out, '\n');
 	}
-	print_remarks(out, component, type);
-	print_arguments(out, type);
+	markdown_print_remarks(out, component, type);
+	markdown_print_arguments(out, type);
 }
 
-static void print_table(struct ct_buf *out, const struct ct_catalog_component *component)
+static void markdown_print_table(struct ct_buf *out, const struct ct_catalog_component *component)
 {
 	ct_buf_add_text(
 		out,
@@ -176,11 +176,11 @@ static void print_table(struct ct_buf *out, const struct ct_catalog_component *c
 		const struct ct_event_type *type = &component->events[i];
 
 		ct_buf_add_format(out, "| %u | %X | ", type->event_id, type->event_id);
-		add_markdown(out, type->mnemonic);
+		markdown_add(out, type->mnemonic);
 		ct_buf_add_format(
 			out, " | %s | ",
 			type->severity != CTRACE_LEVEL_NONE ? ct_level_name(type->severity) : "");
-		add_markdown(out, type->description);
+		markdown_add(out, type->description);
 		ct_buf_add_text(out, " |\n");
 	}
 }
@@ -188,16 +188,16 @@ static void print_table(struct ct_buf *out, const struct ct_catalog_component *c
 void ct_catalog_print_markdown(struct ct_buf *out, const struct ct_catalog_component *component)
 {
 	ct_buf_add_text(out, "# ");
-	add_markdown(out, component->name);
+	markdown_add(out, component->name);
 	ct_buf_add_char(out, '\n');
 	if (component->description[0] != '\0') {
 		ct_buf_add_char(out, '\n');
-		add_markdown(out, component->description);
+		markdown_add(out, component->description);
 		ct_plain_add_stop(out);
 		ct_buf_add_char(out, '\n');
 	}
 	if (component->event_count != 0)
-		print_table(out, component);
+		markdown_print_table(out, component);
 	for (uint32_t i = 0; i < component->event_count; i++)
-		print_event(out, component, &component->events[i]);
+		markdown_print_event(out, component, &component->events[i]);
 }

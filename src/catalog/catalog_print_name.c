@@ -1,10 +1,8 @@
 /*
- * catalog_print_name.c - which name an event has in C or COBOL: one that the language takes, and
- * that nothing else in the text has.
+ * catalog_print_name.c - makes unique names for C and COBOL that the language allows.
  *
- * Called by the printers of headers and copybooks, on the tool's thread.  The catalogue may have a
- * million names that are cut to the same: making one takes no longer because of those that are
- * there.
+ * Called by the printers of headers and copybooks, on the tool's thread.  A million names may be
+ * cut to the same text: making a name takes no longer for that.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names that are there already, for a language that takes upper and lower case for the same,
- * as COBOL does ---- */
+/* ---- existing names, compared ignoring case, as COBOL does ---- */
 
 void ct_made_names_init(struct ct_made_names *names, const struct ct_spelling *spelling,
 			const struct ct_catalog_component *component)
@@ -32,18 +29,18 @@ void ct_made_names_fini(struct ct_made_names *names)
 	ct_hash_table_fini(&names->table);
 }
 
-static bool is_name(const void *items, uint32_t number, const void *key)
+static bool name_is_equal(const void *items, uint32_t number, const void *key)
 {
 	return ct_name_is(key, strlen(key), (const char *)items + number);
 }
 
-/* False: it was there already.  Without memory none is. */
-static bool add(struct ct_made_names *names, const char *name)
+/* Adds a name.  Returns false when it exists already; without memory all count as new. */
+static bool names_add(struct ct_made_names *names, const char *name)
 {
 	uint32_t hash = ct_name_hash(name, strlen(name));
 	size_t at = names->texts.size;
 
-	if (ct_hash_table_find(&names->table, hash, is_name, names->texts.data, name) !=
+	if (ct_hash_table_find(&names->table, hash, name_is_equal, names->texts.data, name) !=
 	    CT_HASH_TABLE_NONE)
 		return false;
 	ct_buf_add(&names->texts, name, strlen(name) + 1);
@@ -56,13 +53,13 @@ static bool add(struct ct_made_names *names, const char *name)
 
 /* ---- making names ---- */
 
-static bool is_letter_or_digit(char c)
+static bool char_is_alphanumeric(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Letters are upper case, a run of other characters is one mark, and none is at the end. */
-static void add_part(struct ct_buf *out, const struct ct_spelling *spelling, const char *part)
+/* Adds a part: letters in upper case, a run of other characters as one mark, no mark at the end. */
+static void name_add_part(struct ct_buf *out, const struct ct_spelling *spelling, const char *part)
 {
 	size_t start = out->size;
 
@@ -70,7 +67,7 @@ static void add_part(struct ct_buf *out, const struct ct_spelling *spelling, con
 		char c = *part;
 
 		ct_name_upper(&c, 1);
-		if (is_letter_or_digit(c))
+		if (char_is_alphanumeric(c))
 			ct_buf_add_char(out, c);
 		else if (out->size > start && out->data[out->size - 1] != spelling->mark)
 			ct_buf_add_char(out, spelling->mark);
@@ -81,8 +78,8 @@ static void add_part(struct ct_buf *out, const struct ct_spelling *spelling, con
 		ct_buf_add_char(out, 'X');
 }
 
-static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling,
-		       const char *const *parts, size_t count)
+static void name_join_parts(struct ct_buf *out, const struct ct_spelling *spelling,
+			    const char *const *parts, size_t count)
 {
 	ct_buf_clear(out);
 	ct_buf_add_text(out, spelling->begin);
@@ -91,13 +88,12 @@ static void join_parts(struct ct_buf *out, const struct ct_spelling *spelling,
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			ct_buf_add_char(out, spelling->mark);
-		add_part(out, spelling, parts[i]);
+		name_add_part(out, spelling, parts[i]);
 	}
 }
 
-/* Cuts the name and ends it with the number, or with the first one above it that makes a name that
- * is not taken. */
-static void number_name(struct ct_made_names *names, uint64_t number)
+/* Cuts the name and appends the number, or the first greater one that makes the name unique. */
+static void names_add_numbered(struct ct_made_names *names, uint64_t number)
 {
 	const struct ct_spelling *spelling = names->spelling;
 	struct ct_buf *name = &names->last;
@@ -112,25 +108,25 @@ static void number_name(struct ct_made_names *names, uint64_t number)
 		while (name->size > 0 && name->data[name->size - 1] == spelling->mark)
 			name->size--;
 		ct_buf_add_text(name, end);
-	} while (!name->failed && !add(names, ct_buf_text(name)));
+	} while (!name->failed && !names_add(names, ct_buf_text(name)));
 }
 
-/* COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE: without the mnemonic when that is too
- * long.  What is still too long, or taken, ends with a number. */
-static const char *make_name(struct ct_made_names *names, const char *const *parts, size_t count,
-			     uint64_t number)
+/* Makes COMPONENT_MNEMONIC, or COMPONENT_MNEMONIC_ARGUMENT_VALUE, without the mnemonic if that is
+ * too long.  A name that is still too long, or not unique, ends with a number. */
+static const char *names_make(struct ct_made_names *names, const char *const *parts, size_t count,
+			      uint64_t number)
 {
 	const struct ct_spelling *spelling = names->spelling;
 	struct ct_buf *out = &names->last;
 
-	join_parts(out, spelling, parts, count);
+	name_join_parts(out, spelling, parts, count);
 	if (out->size > spelling->limit && count == 4) {
 		const char *shorter[] = { parts[0], parts[2], parts[3] };
 
-		join_parts(out, spelling, shorter, CT_COUNT(shorter));
+		name_join_parts(out, spelling, shorter, CT_COUNT(shorter));
 	}
-	if (out->size > spelling->limit || !add(names, ct_buf_text(out)))
-		number_name(names, number);
+	if (out->size > spelling->limit || !names_add(names, ct_buf_text(out)))
+		names_add_numbered(names, number);
 	names->has_failed |= out->failed;
 	return ct_buf_text(out);
 }
@@ -139,7 +135,7 @@ const char *ct_made_names_event(struct ct_made_names *names, const struct ct_eve
 {
 	const char *parts[] = { names->component->name, type->mnemonic };
 
-	return make_name(names, parts, CT_COUNT(parts), type->event_id);
+	return names_make(names, parts, CT_COUNT(parts), type->event_id);
 }
 
 const char *ct_made_names_label(struct ct_made_names *names, const struct ct_event_type *type,
@@ -148,13 +144,14 @@ const char *ct_made_names_label(struct ct_made_names *names, const struct ct_eve
 	const char *parts[] = { names->component->name, type->mnemonic, argument->name,
 				label->name };
 
-	/* A number that nearly surely is free: there may be many names that are cut to the same. */
-	return make_name(names, parts, CT_COUNT(parts), names->table.count);
+	/* The count of names is almost certainly a free number, even if many names are cut to the
+	 * same. */
+	return names_make(names, parts, CT_COUNT(parts), names->table.count);
 }
 
 const char *ct_made_names_own(struct ct_made_names *names, const char *what)
 {
 	const char *parts[] = { names->component->name, what };
 
-	return make_name(names, parts, CT_COUNT(parts), 2);
+	return names_make(names, parts, CT_COUNT(parts), 2);
 }

@@ -1,10 +1,9 @@
 /*
- * catalog_print_text.c - what is said of an event in a comment or a page, and how a catalogue's
- * text becomes one line.
+ * catalog_print_text.c - describes an event for a comment or a page, and makes a catalogue's text
+ * one line.
  *
- * Called by the printers, on the tool's thread.  Nothing that a terminal or an editor acts upon
- * goes through, and no line ends where the text says so; what the language takes for more than text
- * is the printers' own business.
+ * Called by the printers, on the tool's thread.  The output has no control characters and no line
+ * breaks of the text.  The printers themselves escape what their language would interpret.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,8 +55,8 @@ bool ct_label_is_negative(const struct ct_argument *argument, const struct ct_la
 }
 
 /* "INFO, its exit is READEND, 2 items: package, size" */
-static void add_facts(struct ct_buf *out, const struct ct_catalog_component *component,
-		      const struct ct_event_type *type)
+static void remark_add_facts(struct ct_buf *out, const struct ct_catalog_component *component,
+			     const struct ct_event_type *type)
 {
 	const struct ct_event_type *other = ct_event_pair(component, type);
 	const char *comma = "";
@@ -90,7 +89,7 @@ void ct_remark_add(struct ct_buf *out, const struct ct_catalog_component *compon
 	struct ct_buf facts;
 
 	ct_buf_init(&facts);
-	add_facts(&facts, component, type);
+	remark_add_facts(&facts, component, type);
 	ct_buf_add_text(out, type->description);
 	if (out->size != 0 && facts.size != 0) {
 		ct_plain_add_stop(out);

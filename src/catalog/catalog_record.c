@@ -1,10 +1,9 @@
 /*
- * catalog_record.c - the copybooks that a catalogue names: where they are, and each of them read
- * once.
+ * catalog_record.c - finds the copybooks that a catalogue names, and reads each once.
  *
- * Called by catalog_load.c.  A name is taken as it is when it is absolute, else it is looked for in
- * the catalogue's directory and then in those that it lists.  An error in a copybook is told with
- * its place there, behind the place in the catalogue.
+ * Called by catalog_load.c.  A relative name is searched in the catalogue's directory and then in
+ * those that it lists.  An error in a copybook is reported with its position there, after the
+ * position in the catalogue.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node,
-		     const char *what, const char *expected)
+static void record_diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct_yaml *node,
+			    const char *what, const char *expected)
 {
 	ct_catalog_diagnostics_add(diagnostics, &node->place,
 				   &(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node),
@@ -25,10 +24,10 @@ static void diagnose(struct ct_catalog_diagnostics *diagnostics, const struct ct
 								    .expected = expected });
 }
 
-/* ---- where it is ---- */
+/* ---- finding a copybook ---- */
 
-/* The path of a name that a text at `path` mentions. */
-static void add_beside(struct ct_buf *out, const char *path, const char *name)
+/* Adds the path of a name that the file at `path` mentions. */
+static void path_add_beside(struct ct_buf *out, const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -37,56 +36,56 @@ static void add_beside(struct ct_buf *out, const char *path, const char *name)
 	ct_buf_add_text(out, name);
 }
 
-static bool is_file(const char *path)
+static bool path_is_file(const char *path)
 {
 	struct stat info;
 
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* In that directory, which is beside the catalogue; "": in the catalogue's own. */
-static bool find_in(const struct ct_catalog_file *file, const char *directory, const char *name,
-		    struct ct_buf *out_path)
+/* Looks in that directory, relative to the catalogue; "": in the catalogue's own. */
+static bool copybook_find_in(const struct ct_catalog_file *file, const char *directory,
+			     const char *name, struct ct_buf *out_path)
 {
 	ct_buf_clear(out_path);
-	add_beside(out_path, file->path, directory);
+	path_add_beside(out_path, file->path, directory);
 	if (directory[0] != '\0')
 		ct_buf_add_char(out_path, '/');
 	ct_buf_add_text(out_path, name);
-	return is_file(ct_buf_text(out_path));
+	return path_is_file(ct_buf_text(out_path));
 }
 
-static bool find(const struct ct_catalog_file *file, const struct ct_record_request *request,
-		 struct ct_buf *out_path)
+static bool copybook_find(const struct ct_catalog_file *file,
+			  const struct ct_record_request *request, struct ct_buf *out_path)
 {
 	const char *name = ct_yaml_value(request->node)->text;
 
 	if (name[0] == '/') {
 		ct_buf_add_text(out_path, name);
-		return is_file(ct_buf_text(out_path));
+		return path_is_file(ct_buf_text(out_path));
 	}
-	if (find_in(file, "", name, out_path))
+	if (copybook_find_in(file, "", name, out_path))
 		return true;
 	for (uint32_t i = 0; i < request->directory_count; i++)
-		if (find_in(file, request->directories[i], name, out_path))
+		if (copybook_find_in(file, request->directories[i], name, out_path))
 			return true;
 	return false;
 }
 
-/* Where COPY looks: the catalogue's own directory and those that it lists. */
-static void add_directories(struct ct_buf *out, const struct ct_catalog_file *file,
-			    const struct ct_record_request *request)
+/* Adds the search path of COPY: the catalogue's own directory and those that it lists. */
+static void path_add_directories(struct ct_buf *out, const struct ct_catalog_file *file,
+				 const struct ct_record_request *request)
 {
-	add_beside(out, file->path, ".");
+	path_add_beside(out, file->path, ".");
 	for (uint32_t i = 0; i < request->directory_count; i++) {
 		ct_buf_add_char(out, ':');
-		add_beside(out, file->path, request->directories[i]);
+		path_add_beside(out, file->path, request->directories[i]);
 	}
 }
 
 /* ---- reading it ---- */
 
-static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics,
+static void copybook_diagnose(struct ct_catalog_diagnostics *diagnostics,
 			      const struct ct_yaml *node, struct ct_buf *path,
 			      const struct ct_diagnostic *diagnostic)
 {
@@ -96,16 +95,16 @@ static void diagnose_copybook(struct ct_catalog_diagnostics *diagnostics,
 		(void)snprintf(what, sizeof what, "cannot be taken: %.90s", diagnostic->message);
 	else
 		(void)snprintf(what, sizeof what, "has an error on line %u", diagnostic->line);
-	diagnose(diagnostics, node, what,
-		 diagnostic->line == 0 && diagnostic->expected[0] != '\0'
-			 ? diagnostic->expected
-			 : "a copybook without errors");
+	record_diagnose(diagnostics, node, what,
+			diagnostic->line == 0 && diagnostic->expected[0] != '\0'
+				? diagnostic->expected
+				: "a copybook without errors");
 	if (diagnostic->line != 0)
 		ct_catalog_diagnostics_add_text(diagnostics, &node->place, ct_buf_text(path),
 						diagnostic);
 }
 
-static struct ct_copybook *open_copybook(const struct ct_catalog_file *file,
+static struct ct_copybook *copybook_open(const struct ct_catalog_file *file,
 					 const struct ct_record_request *request, const char *path,
 					 struct ct_catalog_diagnostics *diagnostics)
 {
@@ -120,7 +119,7 @@ static struct ct_copybook *open_copybook(const struct ct_catalog_file *file,
 
 	ct_buf_init(&directories);
 	ct_buf_init(&diagnostic_path);
-	add_directories(&directories, file, request);
+	path_add_directories(&directories, file, request);
 	options.directories = ct_buf_text(&directories);
 	status = ct_copybook_open(path, &options, &copybook, &diagnostic, &diagnostic_path);
 	if (status != CTRACE_OK) {
@@ -128,15 +127,16 @@ static struct ct_copybook *open_copybook(const struct ct_catalog_file *file,
 		if (diagnostic.message[0] == '\0')
 			(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s",
 				       ctrace_status_text(status));
-		diagnose_copybook(diagnostics, request->node, &diagnostic_path, &diagnostic);
+		copybook_diagnose(diagnostics, request->node, &diagnostic_path, &diagnostic);
 	}
 	ct_buf_fini(&directories);
 	ct_buf_fini(&diagnostic_path);
 	return copybook;
 }
 
-/* Its fields come out of what all may have.  One with an error has cost time too. */
-static bool charge(struct ct_copybook *copybook, uint32_t *fields_left)
+/* Charges the fields of a copybook to the budget of all.  A copybook with an error has cost time
+ * too. */
+static bool copybook_charge(struct ct_copybook *copybook, uint32_t *fields_left)
 {
 	enum { OF_A_DIAGNOSTIC = 4096 };
 	uint32_t fields = copybook != NULL ? copybook->item_count : OF_A_DIAGNOSTIC;
@@ -149,19 +149,19 @@ static bool charge(struct ct_copybook *copybook, uint32_t *fields_left)
 	return true;
 }
 
-/* ---- those that were opened ---- */
+/* ---- open records ---- */
 
-static bool is_same_form(const struct ct_record_form *a, const struct ct_record_form *b)
+static bool form_is_same(const struct ct_record_form *a, const struct ct_record_form *b)
 {
 	return a->encoding == b->encoding && a->dialect == b->dialect &&
 	       a->is_sliding == b->is_sliding;
 }
 
-static bool is_same(const struct ct_catalog_record *record, uint32_t hash,
-		    const struct ct_record_request *request)
+static bool record_is_same(const struct ct_catalog_record *record, uint32_t hash,
+			   const struct ct_record_request *request)
 {
 	if (record->hash != hash || record->directories != request->directories ||
-	    !is_same_form(&record->form, &request->form) ||
+	    !form_is_same(&record->form, &request->form) ||
 	    strcmp(record->name, ct_yaml_value(request->node)->text) != 0)
 		return false;
 	if (record->record == NULL || request->record == NULL)
@@ -169,41 +169,42 @@ static bool is_same(const struct ct_catalog_record *record, uint32_t hash,
 	return ct_name_is(record->record, strlen(record->record), request->record);
 }
 
-static const struct ct_catalog_record *find_record(const struct ct_catalog_file *file,
+static const struct ct_catalog_record *record_find(const struct ct_catalog_file *file,
 						   uint32_t hash,
 						   const struct ct_record_request *request)
 {
 	for (uint32_t i = 0; i < file->record_count; i++)
-		if (is_same(&file->records[i], hash, request))
+		if (record_is_same(&file->records[i], hash, request))
 			return &file->records[i];
 	return NULL;
 }
 
-static void open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record,
-		       const struct ct_record_request *request, const char *path,
-		       uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
+static void record_open_found(const struct ct_catalog_file *file, struct ct_catalog_record *record,
+			      const struct ct_record_request *request, const char *path,
+			      uint32_t *fields_left, struct ct_catalog_diagnostics *diagnostics)
 {
 	if (*fields_left != 0)
-		record->copybook = open_copybook(file, request, path, diagnostics);
-	if (charge(record->copybook, fields_left))
+		record->copybook = copybook_open(file, request, path, diagnostics);
+	if (copybook_charge(record->copybook, fields_left))
 		return;
 	ct_copybook_destroy(record->copybook);
 	record->copybook = NULL;
-	diagnose(diagnostics, request->node, "is too much, with the copybooks before it",
-		 "at most 262,144 fields in all records");
+	record_diagnose(diagnostics, request->node, "is too much, with the copybooks before it",
+			"at most 262,144 fields in all records");
 }
 
-static void open_record(const struct ct_catalog_file *file, struct ct_catalog_record *record,
+static void record_open(const struct ct_catalog_file *file, struct ct_catalog_record *record,
 			const struct ct_record_request *request, uint32_t *fields_left,
 			struct ct_catalog_diagnostics *diagnostics)
 {
 	struct ct_buf path;
 
 	ct_buf_init(&path);
-	if (find(file, request, &path))
-		open_found(file, record, request, ct_buf_text(&path), fields_left, diagnostics);
+	if (copybook_find(file, request, &path))
+		record_open_found(file, record, request, ct_buf_text(&path), fields_left,
+				  diagnostics);
 	else
-		diagnose(
+		record_diagnose(
 			diagnostics, request->node, "is not there",
 			request->directory_count == 0
 				? "a file in the directory of the catalogue, or its directory in copybooks"
@@ -218,18 +219,19 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file,
 {
 	const struct ct_yaml *name = ct_yaml_value(request->node);
 	uint32_t hash = ct_name_hash(name->text, name->count);
-	const struct ct_catalog_record *known = find_record(file, hash, request);
+	const struct ct_catalog_record *known = record_find(file, hash, request);
 	struct ct_catalog_record *record;
 
 	if (known != NULL) {
 		if (known->copybook == NULL)
-			diagnose(diagnostics, request->node, "has an error, as was said before",
-				 "a copybook without errors");
+			record_diagnose(diagnostics, request->node,
+					"has an error, as was said before",
+					"a copybook without errors");
 		return known->copybook;
 	}
 	if (file->record_count == CT_CATALOG_COPYBOOKS) {
-		diagnose(diagnostics, request->node, "is one record too many",
-			 "at most 128 different records in a file");
+		record_diagnose(diagnostics, request->node, "is one record too many",
+				"at most 128 different records in a file");
 		return NULL;
 	}
 	if (file->records == NULL)
@@ -242,7 +244,7 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file,
 					      .directories = request->directories,
 					      .record = request->record,
 					      .form = request->form };
-	open_record(file, record, request, fields_left, diagnostics);
+	record_open(file, record, request, fields_left, diagnostics);
 	return record->copybook;
 }
 

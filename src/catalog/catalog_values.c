@@ -1,10 +1,10 @@
 /*
- * catalog_values.c - keys and values of a catalogue: texts, names, numbers, words, and what stands
- * there twice.
+ * catalog_values.c - reads keys and values of a catalogue: texts, names, numbers, words; finds
+ * duplicates.
  *
- * Called by all that read a catalogue's tree, on that one thread.  Each function notes what is
- * wrong itself and says false or NULL; reading goes on with the next value, so that a file's errors
- * come out all at once.
+ * Called by all that read a catalogue's tree, on that one thread.  Each function reports errors
+ * itself and returns false or NULL.  Reading goes on with the next value, so that all errors of a
+ * file are reported at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@ void ct_load_diagnose(struct ct_load *load, const struct ct_yaml *node, const ch
 		&(struct ct_catalog_diagnostic){ .what = what, .expected = expected });
 }
 
-static void diagnose_and_suggest(struct ct_load *load, const struct ct_yaml *node, const char *what,
-				 const char *suggestion, const char *expected)
+static void node_diagnose(struct ct_load *load, const struct ct_yaml *node, const char *what,
+			  const char *suggestion, const char *expected)
 {
 	ct_catalog_diagnostics_add(load->diagnostics, &node->place,
 				   &(struct ct_catalog_diagnostic){ .word = ct_yaml_value(node),
@@ -37,7 +37,7 @@ static void diagnose_and_suggest(struct ct_load *load, const struct ct_yaml *nod
 void ct_load_diagnose_word(struct ct_load *load, const struct ct_yaml *node, const char *what,
 			   const char *expected)
 {
-	diagnose_and_suggest(load, node, what, NULL, expected);
+	node_diagnose(load, node, what, NULL, expected);
 }
 
 bool ct_load_charge(struct ct_load *load, const struct ct_yaml *node, uint32_t count)
@@ -74,7 +74,7 @@ bool ct_load_is_nothing(const struct ct_yaml *node)
 
 /* ---- maps ---- */
 
-static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *key)
+static uint32_t keys_find(const struct ct_load_keys *keys, const struct ct_yaml *key)
 {
 	uint32_t index = 0;
 
@@ -84,8 +84,8 @@ static uint32_t find_key(const struct ct_load_keys *keys, const struct ct_yaml *
 	return index;
 }
 
-/* A key without a value often is the rest of a text that a comma has cut in two. */
-static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys *keys,
+/* Reports an unknown key.  A key without a value is often the rest of a text with a comma. */
+static void key_diagnose_unknown(struct ct_load *load, const struct ct_load_keys *keys,
 				 const struct ct_yaml *key, const struct ct_yaml *word)
 {
 	const char *suggestion =
@@ -95,14 +95,14 @@ static void diagnose_unknown_key(struct ct_load *load, const struct ct_load_keys
 	char what[80];
 
 	(void)snprintf(what, sizeof what, "is no key of %s", keys->what);
-	diagnose_and_suggest(
+	node_diagnose(
 		load, key, what, suggestion,
 		is_rest ? "a key and its value; or quotation marks around the text before it, when the comma belongs to that"
 			: keys->expected);
 }
 
-static void take_pair(struct ct_load *load, const struct ct_load_keys *keys,
-		      const struct ct_yaml *key, const struct ct_yaml **values)
+static void map_take_pair(struct ct_load *load, const struct ct_load_keys *keys,
+			  const struct ct_yaml *key, const struct ct_yaml **values)
 {
 	const struct ct_yaml *word = ct_yaml_value(key);
 	uint32_t index;
@@ -111,9 +111,9 @@ static void take_pair(struct ct_load *load, const struct ct_load_keys *keys,
 		ct_load_diagnose(load, key, "this is no key", keys->expected);
 		return;
 	}
-	index = find_key(keys, word);
+	index = keys_find(keys, word);
 	if (index == keys->count) {
-		diagnose_unknown_key(load, keys, key, word);
+		key_diagnose_unknown(load, keys, key, word);
 	} else if (values[index] != NULL) {
 		ct_load_diagnose_word(load, key, "is there twice", "each key once");
 	} else {
@@ -137,15 +137,15 @@ bool ct_load_map(struct ct_load *load, const struct ct_yaml *node, const struct 
 	if (!ct_load_charge(load, node, map->count))
 		return false;
 	for (const struct ct_yaml *key = map->first; key != NULL; key = key->next->next)
-		take_pair(load, keys, key, out_values);
+		map_take_pair(load, keys, key, out_values);
 	return true;
 }
 
 /* ---- texts ---- */
 
-/* The scalar, or NULL. */
-static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_yaml *node,
-					 const char *expected)
+/* Returns the scalar, or NULL. */
+static const struct ct_yaml *node_take_scalar(struct ct_load *load, const struct ct_yaml *node,
+					      const char *expected)
 {
 	const struct ct_yaml *scalar;
 
@@ -162,7 +162,7 @@ static const struct ct_yaml *take_scalar(struct ct_load *load, const struct ct_y
 
 const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node)
 {
-	const struct ct_yaml *scalar = take_scalar(load, node, "a text");
+	const struct ct_yaml *scalar = node_take_scalar(load, node, "a text");
 
 	if (scalar == NULL)
 		return NULL;
@@ -177,36 +177,37 @@ const char *ct_load_text(struct ct_load *load, const struct ct_yaml *node)
 	return NULL;
 }
 
-static bool is_letter(char c)
+static bool char_is_letter(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-static bool is_digit(char c)
+static bool char_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_allowed(char c, const struct ct_load_letters *letters)
+static bool char_is_allowed(char c, const struct ct_load_letters *letters)
 {
 	if (letters->marks == NULL)
 		return (unsigned char)c > ' ' && c != 0x7F;
 	if (letters->marks[0] == '*')
 		return (unsigned char)c >= ' ' && c != 0x7F;
-	return is_letter(c) || is_digit(c) || (c != '\0' && strchr(letters->marks, c) != NULL);
+	return char_is_letter(c) || char_is_digit(c) ||
+	       (c != '\0' && strchr(letters->marks, c) != NULL);
 }
 
-static const char *diagnostic_of_name(const struct ct_yaml *scalar,
-				      const struct ct_load_letters *letters)
+static const char *name_check(const struct ct_yaml *scalar, const struct ct_load_letters *letters)
 {
 	if (scalar->count == 0)
 		return "is empty";
 	if (scalar->count > letters->limit)
 		return "is too long";
-	if (letters->begins_with_letter && !is_letter(scalar->text[0]) && scalar->text[0] != '_')
+	if (letters->begins_with_letter && !char_is_letter(scalar->text[0]) &&
+	    scalar->text[0] != '_')
 		return "does not begin with a letter";
 	for (uint32_t i = 0; i < scalar->count; i++)
-		if (!is_allowed(scalar->text[i], letters))
+		if (!char_is_allowed(scalar->text[i], letters))
 			return "has a character that may not be there";
 	return NULL;
 }
@@ -214,12 +215,12 @@ static const char *diagnostic_of_name(const struct ct_yaml *scalar,
 const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node,
 			 const struct ct_load_letters *letters)
 {
-	const struct ct_yaml *scalar = take_scalar(load, node, letters->expected);
+	const struct ct_yaml *scalar = node_take_scalar(load, node, letters->expected);
 	const char *diagnostic;
 
 	if (scalar == NULL)
 		return NULL;
-	diagnostic = diagnostic_of_name(scalar, letters);
+	diagnostic = name_check(scalar, letters);
 	if (diagnostic == NULL)
 		return scalar->text;
 	ct_load_diagnose_word(load, node, diagnostic, letters->expected);
@@ -228,16 +229,16 @@ const char *ct_load_name(struct ct_load *load, const struct ct_yaml *node,
 
 /* ---- numbers and words ---- */
 
-static unsigned digit_of(char c)
+static unsigned char_digit(char c)
 {
-	if (is_digit(c))
+	if (char_is_digit(c))
 		return (unsigned)(c - '0');
 	c = (char)(c | 0x20);
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* What is wrong, or NULL. */
-static const char *parse_number(const char *text, size_t size, uint64_t *out_value)
+/* Returns the error, or NULL. */
+static const char *number_parse(const char *text, size_t size, uint64_t *out_value)
 {
 	unsigned base = 10;
 	uint64_t value = 0;
@@ -250,7 +251,7 @@ static const char *parse_number(const char *text, size_t size, uint64_t *out_val
 	if (size == 0)
 		return "is no number";
 	for (size_t i = 0; i < size; i++) {
-		unsigned digit = digit_of(text[i]);
+		unsigned digit = char_digit(text[i]);
 
 		if (digit >= base)
 			return "is no number";
@@ -268,7 +269,7 @@ bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_
 	const char *expected =
 		with_sign ? "digits, with or without a minus, or 0x and hexadecimal digits"
 			  : EXPECTED_NUMBER;
-	const struct ct_yaml *scalar = take_scalar(load, node, expected);
+	const struct ct_yaml *scalar = node_take_scalar(load, node, expected);
 	const char *diagnostic;
 	bool is_negative;
 	uint64_t value = 0;
@@ -276,7 +277,7 @@ bool ct_load_number(struct ct_load *load, const struct ct_yaml *node, bool with_
 	if (scalar == NULL)
 		return false;
 	is_negative = with_sign && scalar->count > 1 && scalar->text[0] == '-';
-	diagnostic = parse_number(scalar->text + is_negative, scalar->count - is_negative, &value);
+	diagnostic = number_parse(scalar->text + is_negative, scalar->count - is_negative, &value);
 	if (diagnostic == NULL && is_negative && value > (uint64_t)1 << 63)
 		diagnostic = "is too small";
 	if (diagnostic != NULL) {
@@ -302,8 +303,8 @@ bool ct_load_id(struct ct_load *load, const struct ct_yaml *node, uint32_t *out_
 	return true;
 }
 
-/* The number of the word, or count. */
-static uint32_t find_word(const struct ct_yaml *scalar, const char *const *words, uint32_t count)
+/* Returns the index of the word, or count. */
+static uint32_t word_find(const struct ct_yaml *scalar, const char *const *words, uint32_t count)
 {
 	uint32_t index = 0;
 
@@ -315,14 +316,14 @@ static uint32_t find_word(const struct ct_yaml *scalar, const char *const *words
 bool ct_load_word(struct ct_load *load, const struct ct_yaml *node, const char *const *words,
 		  uint32_t count, const char *expected, uint32_t *out_index)
 {
-	const struct ct_yaml *scalar = take_scalar(load, node, expected);
+	const struct ct_yaml *scalar = node_take_scalar(load, node, expected);
 	uint32_t index;
 
 	if (scalar == NULL)
 		return false;
-	index = find_word(scalar, words, count);
+	index = word_find(scalar, words, count);
 	if (index == count) {
-		diagnose_and_suggest(
+		node_diagnose(
 			load, node, "is none of these words",
 			ct_suggest((struct ct_span){ scalar->text, scalar->count }, words, count),
 			expected);
@@ -358,8 +359,7 @@ bool ct_load_encoding(struct ct_load *load, const struct ct_yaml *node,
 		*out_encoding = encoding;
 		return true;
 	}
-	/* Not a reason to do without the catalogue: texts are shown as bytes of the encoding that
-	 * held so far. */
+	/* An unknown encoding does not reject the catalogue: texts keep the previous encoding. */
 	ct_catalog_diagnostics_add(
 		load->diagnostics, &node->place,
 		&(struct ct_catalog_diagnostic){
@@ -384,7 +384,7 @@ bool ct_load_dialect(struct ct_load *load, const struct ct_yaml *node, enum ct_d
 	return true;
 }
 
-/* ---- what stands there twice ---- */
+/* ---- duplicates ---- */
 
 struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count)
 {
@@ -401,7 +401,7 @@ struct ct_load_entry *ct_load_entries(struct ct_load *load, uint32_t count)
 	return load->entries;
 }
 
-static int compare_names(const char *a, const char *b)
+static int name_compare(const char *a, const char *b)
 {
 	for (;; a++, b++) {
 		int x = *a >= 'a' && *a <= 'z' ? *a - 'a' + 'A' : (unsigned char)*a;
@@ -412,19 +412,19 @@ static int compare_names(const char *a, const char *b)
 	}
 }
 
-static int compare_keys(const struct ct_load_entry *a, const struct ct_load_entry *b)
+static int entry_compare(const struct ct_load_entry *a, const struct ct_load_entry *b)
 {
 	if (a->name != NULL)
-		return compare_names(a->name, b->name);
+		return name_compare(a->name, b->name);
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Equal ones in the order of the text, so that the later is the error. */
-static int by_key(const void *one, const void *other)
+/* Sorts equal entries in the order of the text, so that the later one is the error. */
+static int entry_compare_position(const void *one, const void *other)
 {
 	const struct ct_load_entry *a = one;
 	const struct ct_load_entry *b = other;
-	int by = compare_keys(a, b);
+	int by = entry_compare(a, b);
 
 	if (by != 0)
 		return by;
@@ -439,11 +439,11 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 {
 	char message[120];
 
-	qsort(load->entries, count, sizeof *load->entries, by_key);
+	qsort(load->entries, count, sizeof *load->entries, entry_compare_position);
 	for (uint32_t i = 1; i < count; i++) {
 		const struct ct_load_entry *entry = &load->entries[i];
 
-		if (compare_keys(entry - 1, entry) != 0)
+		if (entry_compare(entry - 1, entry) != 0)
 			continue;
 		(void)snprintf(message, sizeof message, "%s of another, on line %u", what,
 			       entry[-1].node->place.line + 1);

@@ -1,9 +1,9 @@
 /*
- * catalog_yaml.c - YAML, from libyaml's events to a tree that says where each thing stands.
+ * catalog_yaml.c - builds a tree with positions from libyaml's events.
  *
  * Called by catalog_load.c, on the thread that reads a catalogue.  The text may be hostile: depth,
- * nodes and anchors are counted, an alias is a reference and never a copy, and one that would lead
- * back into itself is refused, so that the tree has an end.
+ * nodes and anchors are bounded.  An alias is a reference, never a copy; an alias inside its own
+ * anchor is refused, so the tree is finite.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,36 +18,36 @@ struct anchor {
 	const struct ct_yaml *node;
 };
 
-/* A list or map whose end is still to come. */
+/* A list or map whose end has not been read. */
 struct open_node {
 	struct ct_yaml *node;
-	const char *anchor; /* NULL: it has none */
+	const char *anchor; /* NULL: none */
 };
 
 struct reading {
 	struct ct_arena *texts;
 	struct ct_arena *nodes;
 	struct ct_yaml *first_document;
-	struct ct_yaml **next_document; /* where the next one is put */
+	struct ct_yaml **next_document; /* the link for the next document */
 	struct open_node open[CT_CATALOG_DEPTH];
 	uint32_t depth;
 	uint32_t node_count;
 	struct anchor anchors[CT_CATALOG_ANCHORS]; /* of this document */
 	uint32_t anchor_count;
-	struct ct_yaml *document; /* whose end is still to come */
+	struct ct_yaml *document; /* the document whose end has not been read */
 	enum ctrace_status status;
 	struct ct_yaml_error *error;
 };
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
-static struct ct_yaml_place place_of(const yaml_mark_t *mark)
+static struct ct_yaml_place mark_place(const yaml_mark_t *mark)
 {
 	return (struct ct_yaml_place){ (uint32_t)mark->line, (uint32_t)mark->column };
 }
 
-static void fail(struct reading *reading, struct ct_yaml_place place, const char *expected,
-		 const char *what, struct ct_span word)
+static void reading_fail(struct reading *reading, struct ct_yaml_place place, const char *expected,
+			 const char *what, struct ct_span word)
 {
 	struct ct_buf message;
 
@@ -65,13 +65,14 @@ static void fail(struct reading *reading, struct ct_yaml_place place, const char
 	reading->status = CTRACE_DAMAGED;
 }
 
-static void fail_at(struct reading *reading, const yaml_event_t *event, const char *expected,
-		    const char *what)
+static void reading_fail_at(struct reading *reading, const yaml_event_t *event,
+			    const char *expected, const char *what)
 {
-	fail(reading, place_of(&event->start_mark), expected, what, (struct ct_span){ 0 });
+	reading_fail(reading, mark_place(&event->start_mark), expected, what,
+		     (struct ct_span){ 0 });
 }
 
-static const char *expected_for(const char *problem)
+static const char *problem_hint(const char *problem)
 {
 	static const struct {
 		const char *part;
@@ -116,7 +117,7 @@ size_t ct_yaml_break(const char *at, const char *end)
 		       : 0;
 }
 
-static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_t offset)
+static struct ct_yaml_place offset_place(const char *text, size_t size, size_t offset)
 {
 	struct ct_yaml_place place = { 0, 0 };
 	const char *end = text + size;
@@ -136,20 +137,21 @@ static struct ct_yaml_place place_of_offset(const char *text, size_t size, size_
 	return place;
 }
 
-/* Of what has no end the beginning is told: the end of the text says nothing. */
-static struct ct_yaml_place place_of_problem(const yaml_parser_t *parser, const char *text,
-					     size_t size)
+/* Returns the position of a problem: the beginning of an unclosed text, since the end of the text
+ * would not help. */
+static struct ct_yaml_place problem_place(const yaml_parser_t *parser, const char *text,
+					  size_t size)
 {
 	if (parser->error == YAML_READER_ERROR)
-		return place_of_offset(text, size, parser->problem_offset);
+		return offset_place(text, size, parser->problem_offset);
 	if (parser->context != NULL && parser->problem != NULL &&
 	    strstr(parser->problem, "end of stream") != NULL)
-		return place_of(&parser->context_mark);
-	return place_of(&parser->problem_mark);
+		return mark_place(&parser->context_mark);
+	return mark_place(&parser->problem_mark);
 }
 
-static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser, const char *text,
-			   size_t size)
+static void reading_fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
+				   const char *text, size_t size)
 {
 	struct ct_yaml_place place;
 	char what[160];
@@ -160,18 +162,18 @@ static void fail_by_parser(struct reading *reading, const yaml_parser_t *parser,
 		reading->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return;
 	}
-	place = place_of_problem(parser, text, size);
+	place = problem_place(parser, text, size);
 	if (parser->context != NULL && parser->context_mark.line < place.line)
 		(void)snprintf(where, sizeof where, ", in what begins on line %zu",
 			       parser->context_mark.line + 1);
 	(void)snprintf(what, sizeof what, "this is not YAML: %.90s%s",
 		       parser->problem != NULL ? parser->problem : "it cannot be read", where);
-	fail(reading, place, expected_for(what), what, (struct ct_span){ 0 });
+	reading_fail(reading, place, problem_hint(what), what, (struct ct_span){ 0 });
 }
 
 /* ---- the tree ---- */
 
-static const char *keep_text(struct reading *reading, const char *text, size_t size)
+static const char *text_keep(struct reading *reading, const char *text, size_t size)
 {
 	char *kept = ct_arena_take(reading->texts, size + 1);
 
@@ -182,8 +184,9 @@ static const char *keep_text(struct reading *reading, const char *text, size_t s
 	return kept;
 }
 
-/* The last child of what is open, or the document; NULL: the status says why. */
-static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *event,
+/* Adds a node as last child of the open node, or as the document.  Returns NULL, and sets the
+ * status, on failure. */
+static struct ct_yaml *node_add(struct reading *reading, const yaml_event_t *event,
 				enum ct_yaml_kind kind)
 {
 	struct ct_yaml *parent =
@@ -191,8 +194,8 @@ static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *eve
 	struct ct_yaml *node;
 
 	if (++reading->node_count > CT_CATALOG_NODES) {
-		fail_at(reading, event, "at most 262,144 keys and values in a file",
-			"there is too much in this file");
+		reading_fail_at(reading, event, "at most 262,144 keys and values in a file",
+				"there is too much in this file");
 		return NULL;
 	}
 	node = ct_arena_take(reading->nodes, sizeof *node);
@@ -201,7 +204,7 @@ static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *eve
 		return NULL;
 	}
 	node->kind = kind;
-	node->place = place_of(&event->start_mark);
+	node->place = mark_place(&event->start_mark);
 	if (parent == NULL) {
 		reading->document = node;
 		return node;
@@ -215,43 +218,42 @@ static struct ct_yaml *add_node(struct reading *reading, const yaml_event_t *eve
 	return node;
 }
 
-/* From here on an alias may stand for the node: it is complete, so that none can stand in itself.
- */
-static void add_anchor(struct reading *reading, const struct ct_yaml *node, const char *name)
+/* Lets aliases refer to the node.  It is complete, so it cannot contain itself. */
+static void anchor_add(struct reading *reading, const struct ct_yaml *node, const char *name)
 {
 	if (name == NULL)
 		return;
 	if (reading->anchor_count == CT_CATALOG_ANCHORS) {
-		fail(reading, node->place, "at most 256 anchors in a document",
-		     "there are too many anchors", (struct ct_span){ 0 });
+		reading_fail(reading, node->place, "at most 256 anchors in a document",
+			     "there are too many anchors", (struct ct_span){ 0 });
 		return;
 	}
 	reading->anchors[reading->anchor_count++] = (struct anchor){ name, node };
 }
 
-static const char *keep_anchor(struct reading *reading, const yaml_char_t *name)
+static const char *anchor_keep(struct reading *reading, const yaml_char_t *name)
 {
-	return name != NULL ? keep_text(reading, (const char *)name, strlen((const char *)name))
+	return name != NULL ? text_keep(reading, (const char *)name, strlen((const char *)name))
 			    : NULL;
 }
 
-static void take_scalar(struct reading *reading, const yaml_event_t *event)
+static void reading_take_scalar(struct reading *reading, const yaml_event_t *event)
 {
-	struct ct_yaml *node = add_node(reading, event, CT_YAML_SCALAR);
+	struct ct_yaml *node = node_add(reading, event, CT_YAML_SCALAR);
 
 	if (node == NULL)
 		return;
 	node->count = (uint32_t)event->data.scalar.length;
-	node->text = keep_text(reading, (const char *)event->data.scalar.value,
+	node->text = text_keep(reading, (const char *)event->data.scalar.value,
 			       event->data.scalar.length);
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	add_anchor(reading, node, keep_anchor(reading, event->data.scalar.anchor));
+	anchor_add(reading, node, anchor_keep(reading, event->data.scalar.anchor));
 }
 
-static void take_alias(struct reading *reading, const yaml_event_t *event)
+static void reading_take_alias(struct reading *reading, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.alias.anchor;
-	struct ct_yaml *node = add_node(reading, event, CT_YAML_ALIAS);
+	struct ct_yaml *node = node_add(reading, event, CT_YAML_ALIAS);
 
 	if (node == NULL)
 		return;
@@ -261,34 +263,34 @@ static void take_alias(struct reading *reading, const yaml_event_t *event)
 			return;
 		}
 	}
-	fail(reading, node->place,
-	     "an anchor (&name) before the alias, on something that ends before it",
-	     "is no anchor's name", (struct ct_span){ name, strlen(name) });
+	reading_fail(reading, node->place,
+		     "an anchor (&name) before the alias, on something that ends before it",
+		     "is no anchor's name", (struct ct_span){ name, strlen(name) });
 }
 
-static void begin_node(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind,
+static void node_begin(struct reading *reading, const yaml_event_t *event, enum ct_yaml_kind kind,
 		       const yaml_char_t *anchor)
 {
-	struct ct_yaml *node = add_node(reading, event, kind);
+	struct ct_yaml *node = node_add(reading, event, kind);
 
 	if (node == NULL)
 		return;
 	if (reading->depth == CT_CATALOG_DEPTH) {
-		fail_at(reading, event, "at most 16 lists and maps in each other",
-			"this is too deep");
+		reading_fail_at(reading, event, "at most 16 lists and maps in each other",
+				"this is too deep");
 		return;
 	}
-	reading->open[reading->depth++] = (struct open_node){ node, keep_anchor(reading, anchor) };
+	reading->open[reading->depth++] = (struct open_node){ node, anchor_keep(reading, anchor) };
 }
 
-static void end_node(struct reading *reading)
+static void node_end(struct reading *reading)
 {
 	struct open_node *open = &reading->open[--reading->depth];
 
-	add_anchor(reading, open->node, open->anchor);
+	anchor_add(reading, open->node, open->anchor);
 }
 
-static void end_document(struct reading *reading)
+static void document_end(struct reading *reading)
 {
 	if (reading->document == NULL)
 		return;
@@ -298,34 +300,34 @@ static void end_document(struct reading *reading)
 	reading->anchor_count = 0;
 }
 
-static void take_event(struct reading *reading, const yaml_event_t *event)
+static void reading_take_event(struct reading *reading, const yaml_event_t *event)
 {
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		take_scalar(reading, event);
+		reading_take_scalar(reading, event);
 		break;
 	case YAML_ALIAS_EVENT:
-		take_alias(reading, event);
+		reading_take_alias(reading, event);
 		break;
 	case YAML_SEQUENCE_START_EVENT:
-		begin_node(reading, event, CT_YAML_LIST, event->data.sequence_start.anchor);
+		node_begin(reading, event, CT_YAML_LIST, event->data.sequence_start.anchor);
 		break;
 	case YAML_MAPPING_START_EVENT:
-		begin_node(reading, event, CT_YAML_MAP, event->data.mapping_start.anchor);
+		node_begin(reading, event, CT_YAML_MAP, event->data.mapping_start.anchor);
 		break;
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
-		end_node(reading);
+		node_end(reading);
 		break;
 	case YAML_DOCUMENT_END_EVENT:
-		end_document(reading);
+		document_end(reading);
 		break;
 	default:
 		break;
 	}
 }
 
-static void read_events(struct reading *reading, yaml_parser_t *parser, const char *text,
+static void reading_run(struct reading *reading, yaml_parser_t *parser, const char *text,
 			size_t size)
 {
 	bool is_done = false;
@@ -334,11 +336,11 @@ static void read_events(struct reading *reading, yaml_parser_t *parser, const ch
 		yaml_event_t event;
 
 		if (!yaml_parser_parse(parser, &event)) {
-			fail_by_parser(reading, parser, text, size);
+			reading_fail_by_parser(reading, parser, text, size);
 			return;
 		}
 		is_done = event.type == YAML_STREAM_END_EVENT;
-		take_event(reading, &event);
+		reading_take_event(reading, &event);
 		yaml_event_delete(&event);
 	}
 }
@@ -360,10 +362,10 @@ enum ctrace_status ct_yaml_parse(const char *text, size_t size, struct ct_arena 
 	reading->nodes = nodes;
 	reading->next_document = &reading->first_document;
 	reading->error = out_error;
-	/* else a mark at the beginning chooses another */
+	/* otherwise a byte order mark chooses another */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-	read_events(reading, &parser, text, size);
+	reading_run(reading, &parser, text, size);
 	yaml_parser_delete(&parser);
 	*out_documents = reading->first_document;
 	return reading->status;

@@ -1,11 +1,11 @@
 /*
- * binfile_metadata.c - from the metadata of a BINFILE trace, as tsdl.c has parsed them, to its
- * process and its classes of events.
+ * binfile_metadata.c - finds the process and the event classes of a BINFILE trace in its metadata,
+ * which tsdl.c parses.
  *
  * Called by readers and `ctrace repair`, on one thread, with text that may be hostile.  The
- * trace-wide part is compared with what ctrace prints, so the heads of packets and events are as
- * they are for every trace of ours.  The items of a class are what the types of its fields say,
- * whatever those are called: where no item has such a type, the class is refused.
+ * trace-wide part must be what ctrace prints, so packet and event heads are those of every ctrace
+ * trace.  The types of a class's fields determine its items, whatever their names: a class with any
+ * other type is refused.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@
 
 #define TEXT_LIMIT 3072u /* a format of 511 bytes, each escaped to six; other texts are shorter */
 
-/* A text as it was before ct_escape_add().  False when it does not fit. */
-static bool copy_text(char *out, size_t capacity, const char *text, size_t size)
+/* Reverses ct_escape_add().  Returns false when the text does not fit. */
+static bool text_unescape(char *out, size_t capacity, const char *text, size_t size)
 {
 	char plain[TEXT_LIMIT];
 
@@ -31,18 +31,18 @@ static bool copy_text(char *out, size_t capacity, const char *text, size_t size)
 	return (size_t)snprintf(out, capacity, "%s", plain) < capacity;
 }
 
-static void pass_over(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
+static void damage_ignore(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
 	(void)diagnostic;
 	(void)piece;
 	(void)user;
 }
 
-static bool copy_env(char *out, size_t capacity, const struct ct_tsdl *tsdl, const char *name)
+static bool env_copy(char *out, size_t capacity, const struct ct_tsdl *tsdl, const char *name)
 {
 	const char *text = ct_tsdl_env_text(tsdl, name, "");
 
-	return copy_text(out, capacity, text, strlen(text));
+	return text_unescape(out, capacity, text, strlen(text));
 }
 
 enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
@@ -53,13 +53,13 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
 	enum ctrace_status status = ct_schema_parse_trace(text, size, &info, out_at);
 
 	if (status == CTRACE_OK)
-		status = ct_tsdl_parse(text, *out_at, pass_over, NULL, &tsdl);
+		status = ct_tsdl_parse(text, *out_at, damage_ignore, NULL, &tsdl);
 	if (status == CTRACE_OK &&
-	    (!copy_env(info.host, sizeof info.host, tsdl, "hostname") ||
-	     !copy_env(info.program, sizeof info.program, tsdl, "procname") ||
-	     !copy_env(info.system, sizeof info.system, tsdl, "sysname") ||
-	     !copy_env(info.jobname, sizeof info.jobname, tsdl, "jobname") ||
-	     !copy_env(info.format, sizeof info.format, tsdl, "format")))
+	    (!env_copy(info.host, sizeof info.host, tsdl, "hostname") ||
+	     !env_copy(info.program, sizeof info.program, tsdl, "procname") ||
+	     !env_copy(info.system, sizeof info.system, tsdl, "sysname") ||
+	     !env_copy(info.jobname, sizeof info.jobname, tsdl, "jobname") ||
+	     !env_copy(info.format, sizeof info.format, tsdl, "format")))
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
 		*out_info = info;
@@ -68,10 +68,9 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes
- */
+ * Classes */
 
-/* A class as it is read, and the memory for what it points to. */
+/* A parsed class, with the memory that it points to. */
 struct parsed_class {
 	struct ct_class class;
 	struct ct_class_names names;
@@ -80,8 +79,8 @@ struct parsed_class {
 	const char *item_names[CT_CLASS_MAX_ITEMS];
 };
 
-/* An integer of whole bytes; 0 for what is no item of ours. */
-static uint32_t integer_item(const struct ct_tsdl_type *type)
+/* Returns the item of an integer of whole bytes; 0 for a type that ctrace does not write. */
+static uint32_t type_integer_item(const struct ct_tsdl_type *type)
 {
 	bool is_big = type->order == CT_ORDER_BE;
 	uint32_t size = type->size / 8 << 8;
@@ -97,12 +96,12 @@ static uint32_t integer_item(const struct ct_tsdl_type *type)
 	return (is_big ? CTRACE_TYPE_COMPX : CTRACE_TYPE_COMP5) | size;
 }
 
-/* Bytes: as many as the type says, or the field before them.  Texts of both kinds look alike to
- * viewers; the names of their types differ. */
-static bool bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_type *length,
-		       uint32_t *out_item)
+/* Finds the item of a byte array, whose length is in its type or in the field before it.  Viewers
+ * see both kinds of texts alike; the names of their types differ. */
+static bool type_bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_type *length,
+			    uint32_t *out_item)
 {
-	uint32_t counted = length != NULL ? integer_item(length) : 0;
+	uint32_t counted = length != NULL ? type_integer_item(length) : 0;
 	const struct ct_tsdl_type *byte = type->element;
 	uint64_t size = type->length;
 
@@ -125,8 +124,8 @@ static bool bytes_item(const struct ct_tsdl_type *type, const struct ct_tsdl_typ
 	return true;
 }
 
-/* "_rows" -> "rows".  One without a name of its own has its number for it: NULL. */
-static bool parse_item_name(const char *text, uint32_t number, bool has_names,
+/* "_rows" -> "rows".  An item without a name is called by its number, and gets NULL. */
+static bool item_name_parse(const char *text, uint32_t number, bool has_names,
 			    const char **out_name)
 {
 	char numbered[24];
@@ -137,7 +136,7 @@ static bool parse_item_name(const char *text, uint32_t number, bool has_names,
 	       (has_names && text[0] == '_' && text[1] != '\0' && strlen(text) <= CT_METADATA_NAME);
 }
 
-static bool parse_items(const struct ct_tsdl_type *fields, struct parsed_class *parsed,
+static bool items_parse(const struct ct_tsdl_type *fields, struct parsed_class *parsed,
 			bool has_names)
 {
 	uint32_t *count = &parsed->class.item_count;
@@ -146,11 +145,11 @@ static bool parse_items(const struct ct_tsdl_type *fields, struct parsed_class *
 		const struct ct_tsdl_type *length =
 			fields->fields[i].is_length ? fields->fields[i++].type : NULL;
 		const struct ct_tsdl_field *field = &fields->fields[i];
-		uint32_t item = integer_item(field->type);
+		uint32_t item = type_integer_item(field->type);
 
 		if (*count == CT_CLASS_MAX_ITEMS ||
-		    (item == 0 && !bytes_item(field->type, length, &item)) ||
-		    !parse_item_name(field->name->text, *count + 1, has_names,
+		    (item == 0 && !type_bytes_item(field->type, length, &item)) ||
+		    !item_name_parse(field->name->text, *count + 1, has_names,
 				     &parsed->item_names[*count]))
 			return false;
 		parsed->items[(*count)++] = item;
@@ -158,8 +157,8 @@ static bool parse_items(const struct ct_tsdl_type *fields, struct parsed_class *
 	return fields->align <= 8;
 }
 
-/* Decimal digits and nothing else. */
-static bool parse_event_id(const char *text, uint32_t *out_id)
+/* Parses an id of decimal digits only. */
+static bool event_id_parse(const char *text, uint32_t *out_id)
 {
 	size_t size = strlen(text);
 	unsigned long long id = strtoull(text, NULL, 10);
@@ -169,22 +168,22 @@ static bool parse_event_id(const char *text, uint32_t *out_id)
 }
 
 /* "MY.COMP:12": the component and its event id.  "MY.COMP:OPEN": its id is in the uri. */
-static bool parse_event_name(const struct ct_tsdl_event *event, struct parsed_class *parsed)
+static bool event_name_parse(const struct ct_tsdl_event *event, struct parsed_class *parsed)
 {
 	static const char prefix[] = CT_METADATA_URI;
 	const char *colon = strrchr(event->name, ':');
 
-	if (colon == NULL || !copy_text(parsed->component, sizeof parsed->component, event->name,
-					(size_t)(colon - event->name)))
+	if (colon == NULL || !text_unescape(parsed->component, sizeof parsed->component,
+					    event->name, (size_t)(colon - event->name)))
 		return false;
 	if (event->uri == NULL)
-		return parse_event_id(colon + 1, &parsed->class.event_id);
+		return event_id_parse(colon + 1, &parsed->class.event_id);
 	parsed->names.mnemonic = colon + 1;
 	return strncmp(event->uri, prefix, sizeof prefix - 1) == 0 &&
-	       parse_event_id(event->uri + sizeof prefix - 1, &parsed->class.event_id);
+	       event_id_parse(event->uri + sizeof prefix - 1, &parsed->class.event_id);
 }
 
-static bool parse_class(const struct ct_tsdl_event *event, struct parsed_class *parsed)
+static bool class_parse(const struct ct_tsdl_event *event, struct parsed_class *parsed)
 {
 	bool has_names = event->uri != NULL;
 	uint32_t level = 0;
@@ -199,14 +198,14 @@ static bool parse_class(const struct ct_tsdl_event *event, struct parsed_class *
 				   .names = has_names ? &parsed->names : NULL };
 	parsed->names = (struct ct_class_names){ .items = parsed->item_names };
 	if (event->stream_id != 0 || event->context != NULL || event->fields == NULL ||
-	    !parse_event_name(event, parsed) || !parse_items(event->fields, parsed, has_names))
+	    !event_name_parse(event, parsed) || !items_parse(event->fields, parsed, has_names))
 		return false;
 	parsed->names.item_count = parsed->class.item_count;
 	return true;
 }
 
-/* In the order of the text: of two classes that claim a number, the first has it. */
-static int compare_blocks(const void *a, const void *b)
+/* Sorts by position in the text: the first of two classes with one number wins. */
+static int block_compare(const void *a, const void *b)
 {
 	const struct ct_tsdl_event *one = a, *other = b;
 
@@ -219,7 +218,7 @@ struct reading {
 	void *user;
 };
 
-static void tell_damage(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
+static void damage_report(const struct ct_diagnostic *diagnostic, struct ct_span piece, void *user)
 {
 	const struct reading *reading = user;
 
@@ -233,20 +232,21 @@ enum ctrace_status ct_binfile_classes_parse(struct ct_schema *schema, struct ct_
 	struct reading reading = { .text = text.at, .damage = damage, .user = user };
 	struct parsed_class parsed;
 	struct ct_tsdl *tsdl;
-	enum ctrace_status status = ct_tsdl_parse(text.at, text.size, tell_damage, &reading, &tsdl);
+	enum ctrace_status status =
+		ct_tsdl_parse(text.at, text.size, damage_report, &reading, &tsdl);
 
 	if (status != CTRACE_OK)
 		return status == CTRACE_UNSUPPORTED ? CTRACE_OK : status;
-	qsort(tsdl->events, tsdl->event_count, sizeof *tsdl->events, compare_blocks);
+	qsort(tsdl->events, tsdl->event_count, sizeof *tsdl->events, block_compare);
 	for (size_t i = 0; i < tsdl->event_count && status != CTRACE_NOT_ENOUGH_MEMORY; i++) {
 		const struct ct_tsdl_event *event = &tsdl->events[i];
 
 		if (event->is_unknown || event->block.at < text.at + at)
 			continue;
-		status = parse_class(event, &parsed) ? ct_schema_add(schema, &parsed.class)
+		status = class_parse(event, &parsed) ? ct_schema_add(schema, &parsed.class)
 						     : CTRACE_DAMAGED;
 		if (status == CTRACE_DAMAGED)
-			tell_damage(NULL, event->block, &reading);
+			damage_report(NULL, event->block, &reading);
 	}
 	ct_tsdl_destroy(tsdl);
 	return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OK;

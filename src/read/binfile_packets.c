@@ -1,10 +1,10 @@
 /*
- * binfile_packets.c - the packets of a stream of a BINFILE trace: which comes next, and what is
- * damaged or missing between them.
+ * binfile_packets.c - the packets of a stream of a BINFILE trace: finds the next one, and reports
+ * damage and gaps.
  *
- * Called by source_bin.c, on the reader's thread.  The file may be hostile, damaged, or grow while
- * it is read: a damaged place costs what cannot be read there, and reading goes on at the next
- * packet.  Always forward, so it ends.
+ * Called by source_bin.c, on the reader's thread.  The file may be hostile or damaged, or grow
+ * while it is read.  Unreadable bytes are skipped, and reading goes on at the next packet.  It only
+ * moves forward, so it ends.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,16 @@
 
 #include <string.h>
 
-static bool is_of_trace(const struct ct_binfile_packets *packets, const struct ct_packet_head *head)
+static bool head_is_of_trace(const struct ct_binfile_packets *packets,
+			     const struct ct_packet_head *head)
 {
 	return memcmp(head->uuid, packets->trace->info.uuid, sizeof head->uuid) == 0;
 }
 
-/* The next place at or after `from` where a packet of this trace begins, or the end of the file. */
-static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_sources *sources,
-			    uint64_t from)
+/* Returns the next position from `from` on where a packet of this trace begins, or the end of the
+ * file. */
+static uint64_t packets_find(struct ct_binfile_packets *packets, struct ct_sources *sources,
+			     uint64_t from)
 {
 	for (;;) {
 		size_t available, found;
@@ -38,7 +40,7 @@ static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_source
 			continue;
 		}
 		if (ct_packet_decode_head(bytes + found, available - found, &head) == CTRACE_OK &&
-		    is_of_trace(packets, &head))
+		    head_is_of_trace(packets, &head))
 			return from + found;
 		from += found + 1;
 	}
@@ -47,9 +49,9 @@ static uint64_t find_packet(struct ct_binfile_packets *packets, struct ct_source
 void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sources *sources,
 			     uint64_t at, const char *message)
 {
-	/* The size of the packet before may be damaged, so that it covers this head: the search
-	 * begins where its events end. */
-	uint64_t next = find_packet(packets, sources, at > packets->packet_at ? at : at + 1);
+	/* The size of the packet before may be damaged and cover this head, so the search begins
+	 * behind its last event. */
+	uint64_t next = packets_find(packets, sources, at > packets->packet_at ? at : at + 1);
 
 	ct_sources_damage(sources, packets->file.source->path, at, next - at, message);
 	packets->packet_at = next;
@@ -57,9 +59,9 @@ void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->is_cut = false;
 }
 
-static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources,
-		     const struct ct_packet_head *next, uint64_t at, enum ct_trouble trouble,
-		     uint64_t events)
+static void report_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+		       const struct ct_packet_head *next, uint64_t at, enum ct_trouble trouble,
+		       uint64_t events)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
@@ -78,21 +80,21 @@ static void note_gap(const struct ct_binfile_packets *packets, struct ct_sources
 	ct_sources_note(sources, &note);
 }
 
-static void note_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources,
-		      const struct ct_packet_head *head, uint64_t at)
+static void report_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+			const struct ct_packet_head *head, uint64_t at)
 {
 	if (!packets->has_head)
 		return;
 	if (head->discarded > packets->head.discarded)
-		note_gap(packets, sources, head, at, CT_TROUBLE_LOST,
-			 head->discarded - packets->head.discarded);
+		report_gap(packets, sources, head, at, CT_TROUBLE_LOST,
+			   head->discarded - packets->head.discarded);
 	if (head->sequence > packets->head.sequence + 1)
-		note_gap(packets, sources, head, at, CT_TROUBLE_MISSING,
-			 head->sequence - packets->head.sequence - 1);
+		report_gap(packets, sources, head, at, CT_TROUBLE_MISSING,
+			   head->sequence - packets->head.sequence - 1);
 }
 
-/* So much of the present packet is in the file. */
-static void set_extent(struct ct_binfile_packets *packets, size_t available)
+/* Sets how much of the current packet is in the file. */
+static void packets_set_extent(struct ct_binfile_packets *packets, size_t available)
 {
 	uint64_t size = packets->head.packet_bits / 8, content = packets->head.content_bits / 8;
 
@@ -111,7 +113,7 @@ bool ct_binfile_packets_grow(struct ct_binfile_packets *packets, struct ct_sourc
 				  (size_t)(packets->head.packet_bits / 8), &available);
 	if (available <= packets->packet_size)
 		return false;
-	set_extent(packets, available);
+	packets_set_extent(packets, available);
 	return true;
 }
 
@@ -125,11 +127,11 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 
 	if (available == 0)
 		return false;
-	if (available < CT_PACKET_HEAD) /* somebody may be writing it just now */
+	if (available < CT_PACKET_HEAD) /* the head may be being written */
 		bytes = ct_stream_file_move(&packets->file, sources, at, CT_PACKET_HEAD,
 					    &available);
 	if (ct_packet_decode_head(bytes, available, &head) != CTRACE_OK ||
-	    !is_of_trace(packets, &head)) {
+	    !head_is_of_trace(packets, &head)) {
 		packets->packet_at = at;
 		ct_binfile_packets_skip(packets, sources, at,
 					available < CT_PACKET_HEAD
@@ -139,11 +141,11 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 	}
 	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8),
 				  &available);
-	note_gaps(packets, sources, &head, at);
+	report_gaps(packets, sources, &head, at);
 	packets->head = head;
 	packets->has_head = true;
 	packets->packet_at = at;
-	set_extent(packets, available);
+	packets_set_extent(packets, available);
 	packets->offset = CT_PACKET_HEAD;
 	packets->clock = ct_packet_clock_start(&head);
 	return true;
@@ -175,7 +177,7 @@ bool ct_binfile_packets_ends(struct ct_binfile_packets *packets, struct ct_sourc
 	uint32_t reads;
 	int fd;
 
-	/* What is compressed is unpacked from its beginning. */
+	/* A compressed file can only be read from its beginning. */
 	if (size > suffix_size && strcmp(path + size - suffix_size, CT_STREAM_PACKED) == 0)
 		return false;
 	fd = ct_stream_file_open(&packets->file, sources);

@@ -1,9 +1,8 @@
 /*
- * binfile_trace.c - what the metadata of a BINFILE trace say: whose it is, and of which class an
- * event is.
+ * binfile_trace.c - the metadata of a BINFILE trace: its process and the classes of its events.
  *
  * Called by source_bin.c, on the reader's thread.  The metadata may be damaged, and grow while they
- * are read: a class that was found stays where it is and as it is, for views point to its names.
+ * are read: a class, once found, neither moves nor changes, since views point to its names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,13 +17,12 @@
 #include <sys/stat.h>
 
 /* -----------------------------------------------------------------------------------------------
- * The metadata
- */
+ * The metadata */
 
-/* A trace that follows one that was told of, or began after the step, says nothing new unless its
- * times are not the clock's. */
-static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *sources,
-		       const struct ct_buf *text)
+/* Reports the clock steps in the metadata.  A trace that began after a step repeats its mark; that
+ * is reported only if the trace's times deviate from the clock. */
+static void report_clock_steps(struct ct_binfile_trace *trace, struct ct_sources *sources,
+			       const struct ct_buf *text)
 {
 	struct ct_bin_clock_mark mark;
 
@@ -39,25 +37,25 @@ static void tell_steps(struct ct_binfile_trace *trace, struct ct_sources *source
 	}
 }
 
-struct telling {
+struct damage_report {
 	struct ct_sources *sources;
 	const char *path;
 	size_t end;
 };
 
-static void tell_damage(size_t at, size_t size, void *user)
+static void damage_report(size_t at, size_t size, void *user)
 {
-	const struct telling *telling = user;
+	const struct damage_report *report = user;
 
-	ct_sources_damage(telling->sources, telling->path, at, size,
-			  at + size < telling->end ? "not understood"
-						   : "not understood from here on");
+	ct_sources_damage(report->sources, report->path, at, size,
+			  at + size < report->end ? "not understood"
+						  : "not understood from here on");
 }
 
-/* Reads the metadata, again when they have grown meanwhile: classes are only ever added. */
-static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct ct_sources *sources)
+/* Reads the metadata, or reads them again when they have grown.  Classes are only ever added. */
+static enum ctrace_status metadata_read(struct ct_binfile_trace *trace, struct ct_sources *sources)
 {
-	struct telling telling = { .sources = sources, .path = trace->metadata_path };
+	struct damage_report report = { .sources = sources, .path = trace->metadata_path };
 	struct ct_buf text;
 	enum ctrace_status status;
 	size_t at = 0;
@@ -67,18 +65,18 @@ static enum ctrace_status read_metadata(struct ct_binfile_trace *trace, struct c
 	if (status == CTRACE_OK)
 		status = ct_binfile_info_parse(text.data, text.size, &trace->info, &at);
 	if (status == CTRACE_OK) {
-		telling.end = trace->metadata_size = text.size;
+		report.end = trace->metadata_size = text.size;
 		status = ct_binfile_classes_parse(trace->schema,
 						  (struct ct_span){ text.data, text.size }, at,
-						  tell_damage, &telling);
+						  damage_report, &report);
 		trace->view = ct_schema_view(trace->schema);
-		tell_steps(trace, sources, &text);
+		report_clock_steps(trace, sources, &text);
 	}
 	ct_buf_fini(&text);
 	return status == CTRACE_DAMAGED ? CTRACE_UNSUPPORTED : status;
 }
 
-static bool has_grown(const struct ct_binfile_trace *trace)
+static bool metadata_has_grown(const struct ct_binfile_trace *trace)
 {
 	struct stat info;
 
@@ -130,7 +128,7 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 			 ? CTRACE_NOT_ENOUGH_MEMORY
 			 : ct_schema_create(&trace->schema);
 	if (status == CTRACE_OK)
-		status = read_metadata(trace, sources);
+		status = metadata_read(trace, sources);
 	if (status == CTRACE_OK)
 		status = find_source_process(trace, sources, directory);
 	if (status != CTRACE_OK) {
@@ -142,11 +140,10 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes of events
- */
+ * Classes of events */
 
-/* Room for each class that the metadata have by now. */
-static bool reserve_classes(struct ct_binfile_trace *trace, uint32_t index)
+/* Makes room for all classes of the schema. */
+static bool classes_reserve(struct ct_binfile_trace *trace, uint32_t index)
 {
 	uint32_t count = ct_schema_count(trace->schema);
 	struct ct_binfile_class *classes;
@@ -162,8 +159,8 @@ static bool reserve_classes(struct ct_binfile_trace *trace, uint32_t index)
 	return true;
 }
 
-/* Up to the last item that has a name of its own; 0: none has. */
-static uint32_t count_named(const struct ct_class_names *names)
+/* Counts the items up to the last one with a name; 0: no item has a name. */
+static uint32_t names_count(const struct ct_class_names *names)
 {
 	uint32_t count = names->item_count;
 
@@ -172,12 +169,12 @@ static uint32_t count_named(const struct ct_class_names *names)
 	return count;
 }
 
-/* In one block; an item between named ones that has no name gets its number.  NULL when the class
- * has none, or without memory. */
-static struct ct_event_names *copy_names(const struct ct_class *class)
+/* Copies the names into one block; an unnamed item between named ones is called by its number.
+ * Returns NULL when the class has no names, or without memory. */
+static struct ct_event_names *class_copy_names(const struct ct_class *class)
 {
 	typedef char number[16];
-	uint32_t count = class->names != NULL ? count_named(class->names) : 0;
+	uint32_t count = class->names != NULL ? names_count(class->names) : 0;
 	struct ct_event_names *names =
 		class->names != NULL
 			? malloc(sizeof *names + count * (sizeof(const char *) + sizeof(number)))
@@ -207,7 +204,7 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 	struct ct_binfile_class *known;
 	struct ct_view view;
 
-	if (class == NULL || !reserve_classes(trace, class->index))
+	if (class == NULL || !classes_reserve(trace, class->index))
 		return NULL;
 	known = &trace->classes[class->index];
 	*known = (struct ct_binfile_class){ .number = number,
@@ -215,13 +212,13 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 					    .component_size = (uint32_t)strlen(class->component) };
 	if (!ct_event_shape(&trace->view, number, &known->shape) || known->shape.is_long)
 		known->shape.size = 0;
-	known->names = copy_names(class);
+	known->names = class_copy_names(class);
 	view = (struct ct_view){ .names = known->names,
 				 .event = { .component = class->component,
 					    .component_size = known->component_size,
 					    .event_id = class->event_id,
 					    .level = class->level } };
-	/* What a generic event is, each says itself. */
+	/* Each generic event carries its own class. */
 	known->filter_result =
 		number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &view);
 	known->component = view.component;
@@ -231,5 +228,5 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 
 bool ct_binfile_trace_grow(struct ct_binfile_trace *trace, struct ct_sources *sources)
 {
-	return has_grown(trace) && read_metadata(trace, sources) == CTRACE_OK;
+	return metadata_has_grown(trace) && metadata_read(trace, sources) == CTRACE_OK;
 }

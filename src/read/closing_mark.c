@@ -1,10 +1,10 @@
 /*
- * closing_mark.c - stream files of a BINFILE trace that have fewer bytes than the closing mark in
- * its metadata says.
+ * closing_mark.c - finds stream files of a BINFILE trace that have fewer bytes than the closing
+ * mark in its metadata counts.
  *
- * Called by source_bin.c and repair.c, on one thread, with directories that may be hostile or be
- * changed meanwhile.  A file that is missing or empty, or ends between two packets, looks as if
- * nothing had been traced: only the mark says otherwise.
+ * Called by source_bin.c and repair.c, on one thread, with directories that may be hostile or
+ * change meanwhile.  A file that is missing or empty, or ends between two packets, shows no damage:
+ * only the mark reveals the loss.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A stream of which bytes are missing. */
+/* A stream that lacks bytes. */
 struct shortage {
-	char name[32]; /* of the file that is read */
+	char name[32]; /* of the stream's file */
 	bool is_there;
 	uint64_t size;
 	uint64_t wanted;
@@ -39,7 +39,7 @@ struct check {
 	size_t count;
 };
 
-/* The mark in the text; NULL when something follows it: then the directory was gone on with. */
+/* Returns the mark in the text; NULL when something follows it, because the trace was continued. */
 static const char *mark_find(const struct ct_buf *text)
 {
 	size_t end = 0;
@@ -50,11 +50,11 @@ static const char *mark_find(const struct ct_buf *text)
 	return end == text->size ? mark : NULL;
 }
 
-/* Finds the file of the stream `plain`, and its size.  False when the mark says nothing of that: a
- * compressed file, or no regular one. */
+/* Finds the file of the stream `plain`, and its size.  Returns false when the mark does not apply:
+ * the file is compressed, or not regular. */
 static bool shortage_measure(const struct check *check, const char *plain, struct shortage *out)
 {
-	/* a file that is decompressed meanwhile is there again */
+	/* the third try finds a file that was decompressed meanwhile */
 	const char *const endings[] = { "", CT_STREAM_PACKED, "" };
 	struct stat info;
 
@@ -72,9 +72,9 @@ static bool shortage_measure(const struct check *check, const char *plain, struc
 	return true;
 }
 
-/* Do packets go to the very end of the file?  When they do not, whoever reads it comes upon that.
- */
-static bool ends_between_packets(const struct check *check, const char *name)
+/* Do packets reach exactly to the end of the file?  If not, the reader of the file reports the
+ * damage. */
+static bool file_ends_between_packets(const struct check *check, const char *name)
 {
 	int fd = openat(check->directory_fd, name,
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -87,7 +87,7 @@ static bool ends_between_packets(const struct check *check, const char *name)
 	return is_between;
 }
 
-static bool is_meant(const struct check *check, const char *plain)
+static bool stream_is_selected(const struct check *check, const char *plain)
 {
 	size_t size = strlen(plain);
 
@@ -107,7 +107,7 @@ static bool shortage_add(struct check *check, const struct shortage *shortage)
 	return true;
 }
 
-static void find_shortages(struct check *check, const char *at)
+static void shortages_find(struct check *check, const char *at)
 {
 	const char *end = check->text.data + check->text.size;
 	struct shortage shortage;
@@ -115,7 +115,7 @@ static void find_shortages(struct check *check, const char *at)
 	uint64_t next_id = 0;
 	uint32_t id;
 
-	/* The ids rise: a hostile mark names no stream twice. */
+	/* The ids must rise, so that a hostile mark cannot name a stream twice. */
 	for (at += sizeof CT_BIN_MARK_CLOSED - 1;
 	     ct_bin_mark_next(&at, end, &id, &line) == CTRACE_OK && id >= next_id;
 	     next_id = (uint64_t)id + 1) {
@@ -124,18 +124,18 @@ static void find_shortages(struct check *check, const char *at)
 		shortage.wanted = line.value;
 		if (id != CT_BIN_LOST)
 			(void)snprintf(plain, sizeof plain, "stream.%u", id);
-		if (!is_meant(check, plain) || !shortage_measure(check, plain, &shortage) ||
-		    shortage.size >= shortage.wanted)
+		if (!stream_is_selected(check, plain) ||
+		    !shortage_measure(check, plain, &shortage) || shortage.size >= shortage.wanted)
 			continue;
-		if ((shortage.size == 0 || ends_between_packets(check, shortage.name)) &&
+		if ((shortage.size == 0 || file_ends_between_packets(check, shortage.name)) &&
 		    !shortage_add(check, &shortage))
 			return;
 	}
 }
 
-/* A process that replaces the trace removes the streams before the new metadata get their name.  It
- * has the new file locked until then. */
-static bool is_being_replaced(const struct check *check)
+/* Is a process replacing the trace?  It removes the streams before it renames the new metadata, and
+ * holds a lock on the new file until then. */
+static bool trace_is_being_replaced(const struct check *check)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = openat(check->directory_fd, CT_BIN_TEMPORARY,
@@ -146,7 +146,7 @@ static bool is_being_replaced(const struct check *check)
 	return is_locked;
 }
 
-static bool read_metadata(const struct check *check, struct ct_buf *out)
+static bool metadata_read(const struct check *check, struct ct_buf *out)
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	char *path;
@@ -159,11 +159,12 @@ static bool read_metadata(const struct check *check, struct ct_buf *out)
 	return status == CTRACE_OK;
 }
 
-/* Each trace has a uuid of its own in its metadata: those of a new one are never the same. */
-static bool is_as_it_was(const struct check *check)
+/* Are the metadata unchanged?  Every trace has its own uuid in them, so those of a new trace
+ * differ. */
+static bool metadata_are_unchanged(const struct check *check)
 {
 	struct ct_buf text;
-	bool is_same = read_metadata(check, &text) && text.size == check->text.size &&
+	bool is_same = metadata_read(check, &text) && text.size == check->text.size &&
 		       memcmp(text.data, check->text.data, text.size) == 0;
 
 	ct_buf_fini(&text);
@@ -199,12 +200,13 @@ void ct_closing_mark_check(const char *directory, const char *only, const uint8_
 	const char *mark;
 
 	check.directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	mark = read_metadata(&check, &check.text) ? mark_find(&check.text) : NULL;
+	mark = metadata_read(&check, &check.text) ? mark_find(&check.text) : NULL;
 	if (mark != NULL && check.directory_fd >= 0)
-		find_shortages(&check, mark);
+		shortages_find(&check, mark);
 	ct_point("closing_mark.measured");
-	/* In this order: metadata that have their name by now are found by the second look. */
-	if (check.count > 0 && !is_being_replaced(&check) && is_as_it_was(&check))
+	/* The order matters: metadata that were renamed after the first check are found by the
+	 * second. */
+	if (check.count > 0 && !trace_is_being_replaced(&check) && metadata_are_unchanged(&check))
 		for (size_t i = 0; i < check.count; i++)
 			report_shortage(&check, &check.found[i], report, user);
 	ct_buf_fini(&check.text);

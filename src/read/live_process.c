@@ -168,8 +168,7 @@ static enum ctrace_status ring_open_in_annex(const struct ct_live_process *proce
 	return status;
 }
 
-/* Opens the new rings.  A ring that cannot be opened is reported once, and then ignored.
- */
+/* Opens the new rings.  A ring that cannot be opened is reported once, and then ignored. */
 static void rings_add(struct ct_live_process *process, const struct ct_live_options *options,
 		      uint32_t count)
 {

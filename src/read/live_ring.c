@@ -23,8 +23,7 @@
 #define STUCK_LIMIT 4u
 
 /* -----------------------------------------------------------------------------------------------
- * The head
- */
+ * The head */
 
 static bool head_is_sane(const struct ct_ring_head *head, uint32_t index)
 {
@@ -125,8 +124,7 @@ static uint64_t head_lost(const struct ct_ring_head *head)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Opening
- */
+ * Opening */
 
 enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
 				     const struct ct_class_view *classes, bool from_start)
@@ -174,8 +172,7 @@ void ct_live_ring_close(struct ct_live_ring *ring)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Looking
- */
+ * Looking */
 
 static bool event_keep(struct ct_live_ring *ring, struct ct_live_look *look,
 		       const struct ct_event *event, const unsigned char *bytes)
@@ -302,8 +299,7 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Waiting events
- */
+ * Waiting events */
 
 bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp,
 			struct ct_event *out_event)

@@ -52,8 +52,7 @@ static void heap_sink(struct ct_sources *sources)
 	heap[at] = source;
 }
 
-/* Moves the first source, which exists, to its next event, or removes it from the heap.
- */
+/* Moves the first source, which exists, to its next event, or removes it from the heap. */
 static void heap_advance(struct ct_sources *sources)
 {
 	struct ct_source *source = sources->heap[0];

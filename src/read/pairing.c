@@ -99,8 +99,7 @@ void ct_pairing_destroy(struct ct_pairing_state *state)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Keys
- */
+ * Keys */
 
 static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
@@ -183,8 +182,7 @@ static bool key_make(const struct ct_pairing_state *state, const struct ct_view 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Threads
- */
+ * Threads */
 
 static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process,
 			    uint32_t tid)
@@ -283,8 +281,7 @@ static uint32_t view_depth(const struct ct_pairing_state *state, const struct ct
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Spans
- */
+ * Spans */
 
 static place span_find(const struct ct_pairing_state *state, const struct key *key)
 {
@@ -371,8 +368,7 @@ static place span_add(struct ct_pairing_state *state, const struct key *key, uin
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Events
- */
+ * Events */
 
 /* A span that an argument identifies may end on another thread, so it is in no thread's nest. */
 static void span_begin(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)

@@ -73,8 +73,7 @@ void ct_reader_destroy(struct ct_reader *reader);
  * UNSUPPORTED when it is a trace that cannot be read. */
 enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
 /* Returns the next event that the filter accepts; NULL at the end.  Add nothing after the first
- * call.
- */
+ * call. */
 const struct ct_view *ct_reader_next(struct ct_reader *reader);
 /* Starts again from the first event, and resets the totals. */
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;

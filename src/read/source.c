@@ -104,8 +104,7 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Source processes
- */
+ * Source processes */
 
 static bool source_process_matches(const struct source_process *source_process,
 				   const struct ct_process_key *key, const char *host)
@@ -190,8 +189,7 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes of events
- */
+ * Classes of events */
 
 /* Could the filter accept the event at the other end of the span that this event begins or ends? */
 static bool may_accept_other_end(const struct ct_sources *sources, const struct ct_view *view)
@@ -237,8 +235,7 @@ enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Reports
- */
+ * Reports */
 
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note)
 {
@@ -312,11 +309,9 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Directories and files
- */
+ * Directories and files */
 
-/* Reports a trace or directory that cannot be read, so the output lacks its events.
- */
+/* Reports a trace or directory that cannot be read, so the output lacks its events. */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
 	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
@@ -491,8 +486,7 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Processes
- */
+ * Processes */
 
 struct process_search {
 	struct ct_sources *sources;
@@ -662,8 +656,7 @@ enum ctrace_status ct_sources_add(struct ct_sources *sources, const char *path)
 	if (status == CTRACE_NOT_FOUND)
 		status = add_entries(sources, path, DEPTH);
 	/* An output directory that was created but never used: its process may have taken another
-	 * name.
-	 */
+	 * name. */
 	if (status == CTRACE_NOT_FOUND) {
 		status = add_others_of_name(sources, path);
 		if (status == CTRACE_OK && ct_path_has_streams(path))

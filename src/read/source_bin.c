@@ -32,8 +32,7 @@ struct bin_source {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Events
- */
+ * Events */
 
 /* Returns NULL when even the current metadata lack the class. */
 static const struct ct_binfile_class *class_find(struct bin_source *bin, struct ct_sources *sources,
@@ -41,8 +40,7 @@ static const struct ct_binfile_class *class_find(struct bin_source *bin, struct 
 {
 	const struct ct_binfile_class *known = ct_binfile_class(bin->trace, sources, number);
 
-	/* A live process may have added the class since the metadata were read.
-	 */
+	/* A live process may have added the class since the metadata were read. */
 	if (__builtin_expect(known == NULL, 0) && ct_binfile_trace_grow(bin->trace, sources))
 		known = ct_binfile_class(bin->trace, sources, number);
 	return known;
@@ -143,8 +141,7 @@ static enum ctrace_status bin_read_event(struct bin_source *bin, struct ct_sourc
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The source
- */
+ * The source */
 
 /* bin_restore() reads the waiting event again when its turn comes. */
 static void bin_release(struct ct_source *source, struct ct_sources *sources)
@@ -266,8 +263,7 @@ static void bin_destroy(struct ct_source *source)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Adding
- */
+ * Adding */
 
 static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace,
 				     const char *directory, const char *name)

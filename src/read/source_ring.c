@@ -128,11 +128,9 @@ static const char *process_component_name(struct process *process, uint32_t comp
 }
 
 /* -----------------------------------------------------------------------------------------------
- * One ring
- */
+ * One ring */
 
-/* Rings hold runs of like events, so the result of the last lookup mostly holds.
- */
+/* Rings hold runs of like events, so the result of the last lookup mostly holds. */
 static void class_look_up(struct ring_source *source, struct ct_sources *sources)
 {
 	struct ct_view *view = &source->base.view;
@@ -241,8 +239,7 @@ static enum ctrace_status window_read(struct ring_source *source, struct ct_sour
 	if (source->window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	/* The file is open only while it is read: a process may have more rings than we may have
-	 * descriptors.
-	 */
+	 * descriptors. */
 	status = ct_ring_open(&source->process->session, source->index, &fd);
 	if (status == CTRACE_OK) {
 		status = ct_ring_read_data(fd, source->capacity, at, at + size, source->window);
@@ -458,8 +455,7 @@ static enum ctrace_status ring_add(struct ct_sources *sources, struct process *p
 }
 
 /* -----------------------------------------------------------------------------------------------
- * A process
- */
+ * A process */
 
 /* A ring whose file cannot be read is unread; a ring with a bad head is damage. */
 static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index,

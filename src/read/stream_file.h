@@ -59,8 +59,7 @@ static inline const unsigned char *ct_stream_file_look(struct ct_stream_file *fi
 	return file->window + (at - file->window_at);
 }
 /* Returns a descriptor for reading the whole file, or -1 on failure.  ct_stream_file_close() gives
- * it back and sets it to -1.
- */
+ * it back and sets it to -1. */
 int ct_stream_file_open(struct ct_stream_file *file, struct ct_sources *sources);
 void ct_stream_file_close(struct ct_stream_file *file, int *fd);
 /* Is it a compressed file whose uncompressed original is in the directory too? */

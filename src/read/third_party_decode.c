@@ -16,8 +16,7 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Clocks
- */
+ * Clocks */
 
 static __int128 ticks_to_ns(const struct ct_tsdl_clock *clock, __int128 ticks)
 {
@@ -49,8 +48,7 @@ void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t v
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Bits
- */
+ * Bits */
 
 static enum ct_third_party_result decoder_fail(struct ct_third_party_decoder *decoder,
 					       const char *message)
@@ -149,11 +147,9 @@ static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Looking up lengths and tags
- */
+ * Looking up lengths and tags */
 
-/* Returns the index of the member with this name among the first `count`, or UINT32_MAX.
- */
+/* Returns the index of the member with this name among the first `count`, or UINT32_MAX. */
 static uint32_t struct_find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name,
 				   uint32_t count)
 {
@@ -227,8 +223,7 @@ reference_look_up(struct ct_third_party_decoder *decoder, const struct ct_tsdl_r
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Integers and enumerations
- */
+ * Integers and enumerations */
 
 static bool value_is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label,
 			      uint64_t value)
@@ -341,8 +336,7 @@ static enum ct_third_party_result decode_float(struct ct_third_party_decoder *de
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Text and bytes
- */
+ * Text and bytes */
 
 static void decoder_take_text(struct ct_third_party_decoder *decoder,
 			      const struct ct_third_party_place *place, enum ctrace_item_type type,
@@ -456,8 +450,7 @@ static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *de
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Types in types
- */
+ * Types in types */
 
 static enum ct_third_party_result decode_type(struct ct_third_party_decoder *decoder,
 					      const struct ct_tsdl_type *type,

@@ -70,8 +70,7 @@ static void allow_many_files(void)
 	}
 }
 
-/* Opens a file without a name, on disk if possible; lowers *limit when there is only memory.
- */
+/* Opens a file without a name, on disk if possible; lowers *limit when there is only memory. */
 static int output_open(uint64_t *limit)
 {
 	int fd;

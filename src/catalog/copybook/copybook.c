@@ -1,9 +1,9 @@
 /*
- * copybook.c - COBOL records: the text of a copybook becomes the layout of a record.
+ * copybook.c - reads the text of a copybook into the layout of a COBOL record.
  *
- * Called by the catalogue for each copybook that it names, and by `ctrace catalog`.  The flow is
- * below in ct_copybook_parse(); each step is a file of its own (copybook_private.h).  Everything of
- * a copybook lives in its arena and its vectors, and goes with it.
+ * Called by the catalogue for each copybook that it names, and by `ctrace catalog`.
+ * ct_copybook_parse() shows the flow; each step has its own file (copybook_private.h).  All memory
+ * of a copybook is in its arena and its vectors, and is freed with it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ctrace_status find_record(struct ct_scan *scan, struct ct_copybook *copybook)
+static enum ctrace_status record_find(struct ct_scan *scan, struct ct_copybook *copybook)
 {
 	const char *name = scan->options->record;
 	struct ct_token start = { .line = 1, .column = 1 };
@@ -39,8 +39,8 @@ static enum ctrace_status find_record(struct ct_scan *scan, struct ct_copybook *
 	return CTRACE_SYNTAX_ERROR;
 }
 
-/* Text to words: what COPY and REPLACE leave. */
-static enum ctrace_status read_words(struct ct_scan *scan, const char *text, size_t size,
+/* Reads the words that COPY and REPLACE leave. */
+static enum ctrace_status words_read(struct ct_scan *scan, const char *text, size_t size,
 				     struct ct_tokens *out)
 {
 	struct ct_tokens scanned = { 0 }, replaced = { 0 };
@@ -55,17 +55,17 @@ static enum ctrace_status read_words(struct ct_scan *scan, const char *text, siz
 	return status;
 }
 
-static enum ctrace_status read_all(struct ct_scan *scan, const char *text, size_t size,
-				   struct ct_copybook *copybook)
+static enum ctrace_status copybook_read(struct ct_scan *scan, const char *text, size_t size,
+					struct ct_copybook *copybook)
 {
 	struct ct_tokens words = { 0 };
-	enum ctrace_status status = read_words(scan, text, size, &words);
+	enum ctrace_status status = words_read(scan, text, size, &words);
 
 	if (status == CTRACE_OK)
 		status = ct_entries_parse(scan, &words, copybook);
 	ct_tokens_fini(&words);
 	if (status == CTRACE_OK)
-		status = find_record(scan, copybook);
+		status = record_find(scan, copybook);
 	if (status == CTRACE_OK)
 		status = ct_layout_make(scan, copybook, copybook->record);
 	return status == CTRACE_OK ? ct_decoding_create(copybook) : status;
@@ -94,7 +94,7 @@ enum ctrace_status ct_copybook_parse(const char *path, const char *text, size_t 
 	copybook->dialect = scan->options->dialect;
 	copybook->is_sliding =
 		scan->options->is_sliding || ct_encoding_is_ebcdic(copybook->encoding);
-	status = read_all(scan, text, size, copybook);
+	status = copybook_read(scan, text, size, copybook);
 end:
 	if (status == CTRACE_OK) {
 		*out_copybook = copybook;

@@ -1,10 +1,10 @@
 /*
- * catalog/copybook/copybook.h - COBOL records: from the text of a copybook to a layout, and from a
- * record's bytes to fields.
+ * catalog/copybook/copybook.h - COBOL records: parses a copybook into a layout, and decodes a
+ * record's bytes into fields.
  *
- * Parsing allocates, decoding does not, but for what the visitor does.  Both may be given hostile
- * input: limits are below, and nothing recurses deeper than CT_COPYBOOK_DEPTH.  Any thread, one at
- * a time per copybook.
+ * Parsing allocates; decoding does not, apart from the visitor.  Both accept hostile input within
+ * the limits below, and nothing recurses deeper than CT_COPYBOOK_DEPTH.  Any thread, one at a time
+ * per copybook.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +16,11 @@
 #define CT_COPYBOOK_LIMIT ((size_t)1 << 20) /* bytes, with all that is copied into it */
 #define CT_COPYBOOK_DEPTH 49u               /* levels; and of COPY in COPY: 16 */
 #define CT_COPYBOOK_FIELDS 8192u
-/* of one record; more are left out, and the visitor is told */
+/* of one record; more are left out, and ct_copybook_decode() returns false */
 #define CT_RECORD_FIELDS_SHOWN 65536u
 
-/* ---- dialect.c: what a compiler makes of the same text.  "default" (also "gnucobol"), "mf",
- * "ibm"; false for others. */
+/* ---- dialect.c: compilers differ about the same text.  "default" (also "gnucobol"), "mf", "ibm";
+ * returns false for others. */
 enum ct_dialect {
 	CT_DIALECT_DEFAULT, /* cobc -std=default: COMP takes 1, 2, 4 or 8 bytes */
 	CT_DIALECT_MF,      /* cobc -std=mf: COMP and COMP-5 take 1 to 8, as few as do */
@@ -31,22 +31,22 @@ bool ct_dialect_parse(const char *text, size_t size, enum ct_dialect *out_dialec
 const char *ct_dialect_name(enum ct_dialect dialect);
 
 struct ct_copybook_options {
-	/* where COPY looks, colons between, after the directory of the copybook itself; or NULL */
+	/* directories for COPY, separated by colons, searched after the copybook's own; or NULL */
 	const char *directories;
 	const char *record; /* name of the level 01 (or 77) to decode; NULL: the first */
-	/* Of DISPLAY data and of overpunched signs (0-9 and p-y in ASCII, also { A-I and } J-R;
-	 * zones in EBCDIC).  With EBCDIC, what is native to a machine is so to a mainframe: COMP-5,
-	 * INDEX and POINTER are big-endian; only floats (COMP-1, COMP-2) stay those of this one. */
+	/* The encoding of DISPLAY data and overpunched signs (0-9 and p-y in ASCII, also { A-I and
+	 * } J-R; zones in EBCDIC).  EBCDIC implies the byte order of a mainframe: COMP-5, INDEX and
+	 * POINTER are big-endian.  Only floats (COMP-1, COMP-2) are those of this machine. */
 	enum ct_encoding encoding;
 	enum ct_dialect dialect;
-	/* What follows a table with DEPENDING ON stands behind its last occurrence, not behind its
-	 * greatest (cobc -fodoslide).  It is so without saying for EBCDIC, where such a table
-	 * stands within another, and behind a group that ends with one. */
+	/* The fields behind a table with DEPENDING ON follow its last occurrence, not its greatest
+	 * (cobc -fodoslide).  Implied for EBCDIC, where such a table is inside another, and behind
+	 * a group that ends with one. */
 	bool is_sliding;
 };
 
-/* ---- copybook.c: text to layout.  The format (fixed, free) is found out, or what $SET
- * SOURCEFORMAT and >>SOURCE say. */
+/* ---- copybook.c: text to layout.  The format (fixed, free) is that of $SET SOURCEFORMAT or
+ * >>SOURCE, or is guessed. */
 struct ct_copybook;
 enum ctrace_status ct_copybook_open(const char *path, const struct ct_copybook_options *options,
 				    struct ct_copybook **out_copybook,
@@ -77,28 +77,28 @@ struct ct_record_field {
 	enum ct_field_kind kind;
 	uint32_t depth;        /* 0: the record itself */
 	uint32_t offset, size; /* bytes in the record */
-	/* from 1 in a table; 0: it is in none.  Of this field's own OCCURS only */
+	/* from 1, for this field's own OCCURS; 0: no table */
 	int32_t occurrence;
 	bool is_filler;
 	bool is_redefinition;
-	/* its bytes do not fit its picture, or are not there: text is hex digits of them */
+	/* its bytes do not fit its picture, or are missing: text is their hex digits */
 	bool is_bad;
 	const char *picture; /* as written, upper case; "" */
 	/* as DISPLAY shows it, in UTF-8, not escaped; trailing blanks kept; "" of groups and tables
 	 */
 	const char *text;
 	size_t text_size;
-	/* where it is in the record; fewer than `size` may be there */
+	/* the bytes in the record; fewer than `size` may exist */
 	const void *bytes;
 	const char *const *conditions; /* 88 names that hold */
 	uint32_t condition_count;
 	const struct ct_copybook *copybook; /* these two for ct_field_json_number() */
 	const struct ct_item *item;
 };
-/* Group: begin, its fields, end.  A table (OCCURS): begin_table, each occurrence (a value or a
- * group), end_table.  A field is borrowed for the call.  A record shorter than the copybook shows
- * what is there, and marks the first field that is not.  A table whose DEPENDING ON says more or
- * less than it may, or nothing readable, begins with is_bad.  Any of these may be NULL. */
+/* Calls for a group: begin, its fields, end.  For a table (OCCURS): begin_table, each occurrence (a
+ * value or a group), end_table.  A field is borrowed for the call.  A short record shows the
+ * existing fields, and marks the first missing one as bad.  A table whose DEPENDING ON is out of
+ * range or unreadable begins with is_bad.  Any of these may be NULL. */
 struct ct_field_visitor {
 	void (*begin_group)(const struct ct_record_field *field, void *user);
 	void (*end_group)(const struct ct_record_field *field, void *user);
@@ -107,14 +107,15 @@ struct ct_field_visitor {
 	void (*value)(const struct ct_record_field *field, void *user);
 	void *user;
 };
-/* False when something was bad or left out, or bytes are left over (out_left_over, may be NULL). */
+/* Returns false when something was bad or left out, or bytes are left over (out_left_over, may be
+ * NULL). */
 bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size,
 			const struct ct_field_visitor *visitor, size_t *out_left_over);
 
-/* The value of a CT_RECORD_NUMBER that is not bad, as JSON has numbers: -123.45, 7, 0.5.  Gives its
- * size, or 0 when JSON has no such number (another kind, bad, not finite).  It is the value that
- * the program calculates with, also where DISPLAY shows less of it: the point of a COMP-5 item, the
- * leading digits of PIC X COMP-X.  Only while the field is borrowed. */
+/* Prints a number as JSON: -123.45, 7, 0.5.  Returns its size, or 0 when JSON has no such number
+ * (another kind, bad, not finite).  The value is that of the program's calculations, even where
+ * DISPLAY shows less: the point of a COMP-5 item, the leading digits of PIC X COMP-X.  Only while
+ * the field is borrowed. */
 #define CT_JSON_NUMBER_SIZE 96u
 size_t ct_field_json_number(const struct ct_record_field *field, char out[CT_JSON_NUMBER_SIZE]);
 

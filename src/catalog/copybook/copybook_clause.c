@@ -1,9 +1,9 @@
 /*
- * copybook_clause.c - what an entry says of its field: the clauses between its name and its period.
+ * copybook_clause.c - the clauses of an entry, between its name and its period.
  *
- * Called by copybook_entry.c.  Each clause is a row of one table and a function that takes what
- * follows its word; clauses come in any order. They say something of one item only: names of other
- * fields and of types are kept as words, and found when the item is in the tree.
+ * Called by copybook_entry.c.  Each clause is a row of one table, with a function that reads the
+ * words behind its name.  Clauses come in any order.  They describe one item only: names of other
+ * fields and of types are kept as words, and resolved when the item is in the tree.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -49,8 +49,8 @@ static enum ctrace_status take_picture(struct ct_entry_parser *parser, struct ct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_separate(struct ct_entry_parser *parser, struct ct_item *item,
-					uint8_t sign)
+static enum ctrace_status clause_take_separate(struct ct_entry_parser *parser, struct ct_item *item,
+					       uint8_t sign)
 {
 	item->sign = sign;
 	item->is_sign_separate = ct_entry_accept(parser, "SEPARATE");
@@ -61,12 +61,12 @@ static enum ctrace_status take_separate(struct ct_entry_parser *parser, struct c
 
 static enum ctrace_status take_leading(struct ct_entry_parser *parser, struct ct_item *item)
 {
-	return take_separate(parser, item, CT_SIGN_LEADING);
+	return clause_take_separate(parser, item, CT_SIGN_LEADING);
 }
 
 static enum ctrace_status take_trailing(struct ct_entry_parser *parser, struct ct_item *item)
 {
-	return take_separate(parser, item, CT_SIGN_TRAILING);
+	return clause_take_separate(parser, item, CT_SIGN_TRAILING);
 }
 
 static enum ctrace_status take_sign(struct ct_entry_parser *parser, struct ct_item *item)
@@ -162,7 +162,7 @@ static enum ctrace_status take_blank(struct ct_entry_parser *parser, struct ct_i
 	return CTRACE_OK;
 }
 
-/* The first values of a field say nothing about its place. */
+/* Skips the initial values of a field, which do not affect its layout. */
 static enum ctrace_status take_value(struct ct_entry_parser *parser, struct ct_item *item)
 {
 	static const char *const air[] = { "IS", "ARE" };
@@ -237,7 +237,7 @@ static const struct {
 	{ "SAME", take_type },
 };
 
-static clause *find_clause(const struct ct_token *word)
+static clause *clause_find(const struct ct_token *word)
 {
 	for (size_t i = 0; i < CT_COUNT(clauses); i++)
 		if (ct_token_is(word, clauses[i].word))
@@ -247,10 +247,10 @@ static clause *find_clause(const struct ct_token *word)
 
 bool ct_clause_is(const struct ct_token *word)
 {
-	return find_clause(word) != NULL || ct_usage_is(word);
+	return clause_find(word) != NULL || ct_usage_is(word);
 }
 
-static enum ctrace_status fail_clause(struct ct_entry_parser *parser)
+static enum ctrace_status clause_fail(struct ct_entry_parser *parser)
 {
 	const char *words[CT_COUNT(clauses) + CT_USAGE_WORDS];
 	const struct ct_token *word = ct_entry_peek(parser);
@@ -277,7 +277,7 @@ enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_ite
 {
 	while (ct_entry_peek(parser)->kind != CT_TOKEN_PERIOD) {
 		const struct ct_token *word = ct_entry_peek(parser);
-		clause *take = find_clause(word);
+		clause *take = clause_find(word);
 		enum ctrace_status status = CTRACE_OK;
 		uint32_t type;
 
@@ -288,7 +288,7 @@ enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_ite
 			type = word->kind == CT_TOKEN_WORD ? ct_type_find(parser->copybook, word)
 							   : CT_NO_ITEM;
 			if (type == CT_NO_ITEM || !parser->copybook->items[type].is_type)
-				return fail_clause(parser);
+				return clause_fail(parser);
 			parser->type = *ct_entry_next(parser);
 		}
 		if (status != CTRACE_OK)

@@ -1,9 +1,9 @@
 /*
- * copybook_condition.c - level 88: which names hold for a value.
+ * copybook_condition.c - level 88: finds the names that hold for a value.
  *
- * Prepared once with the layout, asked for each field that has conditions.  Numbers are compared as
- * numbers, everything else byte by byte in the order of the record's own encoding, the shorter side
- * filled with blanks.
+ * Prepared once with the layout, evaluated for each field with conditions.  Numbers are compared as
+ * numbers, everything else byte by byte in the record's encoding, the shorter side padded with
+ * blanks.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEYOND ((__int128)1 << 126) /* more than 38 digits hold */
+#define BEYOND ((__int128)1 << 126) /* beyond all numbers of 38 digits */
 
-/* A decimal number times 10 to the scale, rounded down or up when it has more digits than that. */
-static __int128 scaled(const struct ct_literal *literal, int scale, bool is_up)
+/* Returns a decimal number times 10 to the scale, rounded down or up if it has more digits. */
+static __int128 literal_scaled(const struct ct_literal *literal, int scale, bool is_up)
 {
 	size_t at = literal->size > 0 && (*literal->text == '-' || *literal->text == '+');
 	bool is_negative = at > 0 && *literal->text == '-', has_rest = false;
@@ -40,7 +40,7 @@ static __int128 scaled(const struct ct_literal *literal, int scale, bool is_up)
 	return value + (has_rest && is_up);
 }
 
-static double as_double(const struct ct_literal *literal, enum ct_usage usage)
+static double literal_double(const struct ct_literal *literal, enum ct_usage usage)
 {
 	char text[64];
 	size_t size = literal->size < sizeof text - 1 ? literal->size : sizeof text - 1;
@@ -50,15 +50,15 @@ static double as_double(const struct ct_literal *literal, enum ct_usage usage)
 	return usage == CT_USAGE_FLOAT ? (double)strtof(text, NULL) : strtod(text, NULL);
 }
 
-static bool is_number(const struct ct_literal *literal)
+static bool literal_is_number(const struct ct_literal *literal)
 {
 	return literal->kind == CT_LITERAL_NUMBER ||
 	       (literal->kind == CT_LITERAL_FILL && literal->is_zero);
 }
 
-/* The bytes that the text would be in a record. */
-static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encoding,
-				    struct ct_literal *literal)
+/* Translates the text to the bytes of a record. */
+static enum ctrace_status literal_translate(struct ct_scan *scan, enum ct_encoding encoding,
+					    struct ct_literal *literal)
 {
 	const char *at = literal->text, *end = literal->text + literal->size;
 	uint8_t *bytes, *to;
@@ -81,7 +81,7 @@ static enum ctrace_status translate(struct ct_scan *scan, enum ct_encoding encod
 	return CTRACE_OK;
 }
 
-static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_copybook *copybook,
+static enum ctrace_status range_prepare(struct ct_scan *scan, const struct ct_copybook *copybook,
 					const struct ct_item *item, bool is_elementary,
 					struct ct_range *range)
 {
@@ -89,18 +89,19 @@ static enum ctrace_status prepare_range(struct ct_scan *scan, const struct ct_co
 	int scale = item->form.class == CT_CLASS_NUMERIC ? item->form.scale : 0;
 	enum ctrace_status status;
 
-	if (is_elementary && (is_float || ct_item_is_number(item)) && is_number(&range->low) &&
-	    is_number(&range->high)) {
+	if (is_elementary && (is_float || ct_item_is_number(item)) &&
+	    literal_is_number(&range->low) && literal_is_number(&range->high)) {
 		range->is_number = true;
-		range->low_number = scaled(&range->low, scale, true);
-		range->high_number = scaled(&range->high, scale, false);
-		range->low_double = as_double(&range->low, item->usage);
-		range->high_double = as_double(&range->high, item->usage);
+		range->low_number = literal_scaled(&range->low, scale, true);
+		range->high_number = literal_scaled(&range->high, scale, false);
+		range->low_double = literal_double(&range->low, item->usage);
+		range->high_double = literal_double(&range->high, item->usage);
 		return CTRACE_OK;
 	}
 	range->is_number = false;
-	status = translate(scan, copybook->encoding, &range->low);
-	return status == CTRACE_OK ? translate(scan, copybook->encoding, &range->high) : status;
+	status = literal_translate(scan, copybook->encoding, &range->low);
+	return status == CTRACE_OK ? literal_translate(scan, copybook->encoding, &range->high)
+				   : status;
 }
 
 enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook,
@@ -114,16 +115,16 @@ enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook
 			&copybook->conditions[item->first_condition + i];
 
 		for (uint32_t j = 0; j < condition->range_count && status == CTRACE_OK; j++)
-			status = prepare_range(scan, copybook, item, is_elementary,
+			status = range_prepare(scan, copybook, item, is_elementary,
 					       &copybook->ranges[condition->first_range + j]);
 	}
 	return status;
 }
 
-/* ---- asked */
+/* ---- evaluation */
 
-static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *literal,
-		   uint8_t blank)
+static int bytes_compare(const uint8_t *bytes, size_t size, const struct ct_literal *literal,
+			 uint8_t blank)
 {
 	bool is_fill = literal->kind == CT_LITERAL_FILL_BYTES;
 	size_t longest = is_fill || size > literal->size ? size : literal->size;
@@ -141,9 +142,9 @@ static int compare(const uint8_t *bytes, size_t size, const struct ct_literal *l
 	return 0;
 }
 
-static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item,
-		  const struct ct_range *range, const uint8_t *bytes, size_t size,
-		  const struct ct_digits *number)
+static bool range_contains(const struct ct_copybook *copybook, const struct ct_item *item,
+			   const struct ct_range *range, const uint8_t *bytes, size_t size,
+			   const struct ct_digits *number)
 {
 	uint8_t blank = ct_encoding_is_ebcdic(copybook->encoding) ? 0x40 : ' ';
 
@@ -159,8 +160,8 @@ static bool is_in(const struct ct_copybook *copybook, const struct ct_item *item
 		return ct_digits_value(number) >= range->low_number &&
 		       ct_digits_value(number) <= range->high_number;
 	}
-	return compare(bytes, size, &range->low, blank) >= 0 &&
-	       compare(bytes, size, &range->high, blank) <= 0;
+	return bytes_compare(bytes, size, &range->low, blank) >= 0 &&
+	       bytes_compare(bytes, size, &range->high, blank) <= 0;
 }
 
 bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item,
@@ -168,8 +169,8 @@ bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item
 			const struct ct_digits *number)
 {
 	for (uint32_t i = 0; i < condition->range_count; i++)
-		if (is_in(copybook, item, &copybook->ranges[condition->first_range + i], bytes,
-			  size, number))
+		if (range_contains(copybook, item, &copybook->ranges[condition->first_range + i],
+				   bytes, size, number))
 			return true;
 	return false;
 }

@@ -1,8 +1,8 @@
 /*
- * copybook_condition_entry.c - what a level 88 says: a name, and the values of the field before it.
+ * copybook_condition_entry.c - reads a level 88: a name, and values of the field before it.
  *
- * Called by copybook_entry.c.  The values are kept as they are written; copybook_condition.c
- * compares them, when the layout is known.
+ * Called by copybook_entry.c.  The values are kept as written; copybook_condition.c compares them
+ * once the layout is known.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static enum ctrace_status add_range(struct ct_entry_parser *parser, const struct ct_range *range)
+static enum ctrace_status ranges_add(struct ct_entry_parser *parser, const struct ct_range *range)
 {
 	struct ct_copybook *copybook = parser->copybook;
 
@@ -28,9 +28,9 @@ static enum ctrace_status add_range(struct ct_entry_parser *parser, const struct
 	return CTRACE_OK;
 }
 
-static enum ctrace_status add_condition(struct ct_entry_parser *parser,
-					const struct ct_condition *condition,
-					const struct ct_token *place)
+static enum ctrace_status conditions_add(struct ct_entry_parser *parser,
+					 const struct ct_condition *condition,
+					 const struct ct_token *place)
 {
 	struct ct_copybook *copybook = parser->copybook;
 	struct ct_item *item;
@@ -60,7 +60,8 @@ static enum ctrace_status add_condition(struct ct_entry_parser *parser,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_range(struct ct_entry_parser *parser, struct ct_condition *condition)
+static enum ctrace_status condition_take_range(struct ct_entry_parser *parser,
+					       struct ct_condition *condition)
 {
 	struct ct_range range = { .is_number = false };
 	enum ctrace_status status = ct_literal_take(parser, &range.low);
@@ -71,7 +72,7 @@ static enum ctrace_status take_range(struct ct_entry_parser *parser, struct ct_c
 	if (ct_entry_accept(parser, "THRU") || ct_entry_accept(parser, "THROUGH"))
 		status = ct_literal_take(parser, &range.high);
 	if (status == CTRACE_OK)
-		status = add_range(parser, &range);
+		status = ranges_add(parser, &range);
 	condition->range_count++;
 	return status;
 }
@@ -91,7 +92,7 @@ enum ctrace_status ct_condition_take(struct ct_entry_parser *parser, const struc
 				     "a level 88 without a name or VALUE");
 	ct_entry_accept_any(parser, air, CT_COUNT(air));
 	do
-		status = take_range(parser, &condition);
+		status = condition_take_range(parser, &condition);
 	while (status == CTRACE_OK && ct_entry_peek(parser)->kind != CT_TOKEN_PERIOD &&
 	       !ct_token_is(ct_entry_peek(parser), "WHEN") &&
 	       !ct_token_is(ct_entry_peek(parser), "FALSE") &&
@@ -100,5 +101,5 @@ enum ctrace_status ct_condition_take(struct ct_entry_parser *parser, const struc
 	if (status != CTRACE_OK)
 		return status;
 	ct_entry_skip(parser);
-	return add_condition(parser, &condition, name);
+	return conditions_add(parser, &condition, name);
 }

@@ -1,9 +1,9 @@
 /*
- * copybook_constant.c - which names stand for values: levels 78, and levels 01 with CONSTANT.
+ * copybook_constant.c - names of values: levels 78, and levels 01 with CONSTANT.
  *
  * Called by copybook_entry.c for each of them, and wherever a name may stand for a number.  A
- * constant whose value cannot be told here (LENGTH OF, NEXT) is kept without one: it is reported
- * about only where it is needed, since most copybooks need none of theirs.
+ * constant whose value is unknown here (LENGTH OF, NEXT) is kept without one.  It is reported only
+ * where its value is needed, since most copybooks never need theirs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,8 +38,8 @@ bool ct_constants_number(void *user, const char *name, size_t size, int64_t *out
 	return true;
 }
 
-static enum ctrace_status add_constant(struct ct_entry_parser *parser,
-				       const struct ct_constant *constant)
+static enum ctrace_status constants_add(struct ct_entry_parser *parser,
+					const struct ct_constant *constant)
 {
 	if (parser->constants.count == parser->constants.capacity) {
 		uint32_t capacity =
@@ -62,8 +62,8 @@ static enum ctrace_status add_constant(struct ct_entry_parser *parser,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status sum_up(struct ct_entry_parser *parser, size_t from, size_t to,
-				 struct ct_constant *constant)
+static enum ctrace_status constant_calculate(struct ct_entry_parser *parser, size_t from, size_t to,
+					     struct ct_constant *constant)
 {
 	struct ct_buf text = { 0 };
 	char digits[24];
@@ -89,7 +89,8 @@ static enum ctrace_status sum_up(struct ct_entry_parser *parser, size_t from, si
 								    : CTRACE_OK;
 }
 
-static enum ctrace_status take_single(struct ct_entry_parser *parser, struct ct_constant *constant)
+static enum ctrace_status constant_take_single(struct ct_entry_parser *parser,
+					       struct ct_constant *constant)
 {
 	const struct ct_token *word = ct_entry_peek(parser);
 	enum ctrace_status status;
@@ -119,10 +120,10 @@ enum ctrace_status ct_constants_take(struct ct_entry_parser *parser, const struc
 	if (from == to)
 		return ct_entry_fail(parser, name, "78 name VALUE value.",
 				     "the constant %s has no value");
-	status = to == from + 1 ? take_single(parser, &constant)
-				: sum_up(parser, from, to, &constant);
+	status = to == from + 1 ? constant_take_single(parser, &constant)
+				: constant_calculate(parser, from, to, &constant);
 	parser->at = to;
-	return status == CTRACE_OK ? add_constant(parser, &constant) : status;
+	return status == CTRACE_OK ? constants_add(parser, &constant) : status;
 }
 
 enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected,

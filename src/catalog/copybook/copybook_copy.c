@@ -1,8 +1,8 @@
 /*
- * copybook_copy.c - COPY: which file a name is, and its tokens in place of the statement.
+ * copybook_copy.c - COPY: finds the file of a name, and puts its tokens in place of the statement.
  *
- * Called by copybook_scan.c for the tokens of each file, and calls it for what is copied.  A file
- * is looked for beside the one that names it, beside the first, and in the directories for
+ * Called by copybook_scan.c for the tokens of each file, and calls it for the copied file.  A file
+ * is searched beside the file that names it, beside the first file, and in the directories for
  * copybooks, in this order.  A file that copies itself is refused before it is read again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 
 #define NAME_LIMIT 1024u
 
-static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token *place,
+static enum ctrace_status copy_fail(struct ct_scan *scan, const struct ct_token *place,
 				    const char *name)
 {
 	struct ct_buf quoted = { 0 };
@@ -28,10 +28,10 @@ static enum ctrace_status fail_copy(struct ct_scan *scan, const struct ct_token 
 	return CTRACE_SYNTAX_ERROR;
 }
 
-/* One spelling of a name in one directory. */
-static enum ctrace_status try_file(struct ct_span directory, const char *library, const char *name,
-				   const char *ending, int letters, struct ct_buf *path,
-				   struct ct_buf *text)
+/* Tries one spelling of a name in one directory. */
+static enum ctrace_status copy_try_file(struct ct_span directory, const char *library,
+					const char *name, const char *ending, int letters,
+					struct ct_buf *path, struct ct_buf *text)
 {
 	size_t at;
 
@@ -55,22 +55,22 @@ static enum ctrace_status try_file(struct ct_span directory, const char *library
 	return ct_os_read_file(ct_buf_text(path), CT_COPYBOOK_LIMIT, text);
 }
 
-static bool find_in(struct ct_span directory, const char *library, const char *name,
-		    struct ct_buf *path, struct ct_buf *text)
+static bool copy_find_in(struct ct_span directory, const char *library, const char *name,
+			 struct ct_buf *path, struct ct_buf *text)
 {
 	static const char *const endings[] = { "", ".cpy", ".cbl", ".cob", ".CPY", ".CBL", ".COB" };
 
 	for (int letters = 0; letters < 3; letters++)
 		for (size_t i = 0; i < CT_COUNT(endings); i++) {
 			ct_buf_clear(text);
-			if (try_file(directory, library, name, endings[i],
-				     letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
+			if (copy_try_file(directory, library, name, endings[i],
+					  letters == 2 ? 1 : -letters, path, text) == CTRACE_OK)
 				return true;
 		}
 	return false;
 }
 
-static struct ct_span directory_of(const char *path)
+static struct ct_span path_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -78,29 +78,30 @@ static struct ct_span directory_of(const char *path)
 			     : ct_span_of(path, slash == path ? slash + 1 : slash);
 }
 
-static bool find_copy(struct ct_scan *scan, const char *library, const char *name,
+static bool copy_find(struct ct_scan *scan, const char *library, const char *name,
 		      struct ct_buf *path, struct ct_buf *text)
 {
 	const char *from = scan->options->directories;
 
 	if (name[0] == '/')
-		return find_in((struct ct_span){ "", 0 }, "", name, path, text);
-	if (find_in(directory_of(scan->files[scan->open[scan->depth]]), library, name, path,
-		    text) ||
-	    find_in(directory_of(scan->files[0]), library, name, path, text))
+		return copy_find_in((struct ct_span){ "", 0 }, "", name, path, text);
+	if (copy_find_in(path_directory(scan->files[scan->open[scan->depth]]), library, name, path,
+			 text) ||
+	    copy_find_in(path_directory(scan->files[0]), library, name, path, text))
 		return true;
 	while (from != NULL && *from != '\0') {
 		size_t size = strcspn(from, ":");
 
-		if (size > 0 && find_in((struct ct_span){ from, size }, library, name, path, text))
+		if (size > 0 &&
+		    copy_find_in((struct ct_span){ from, size }, library, name, path, text))
 			return true;
 		from += size + (from[size] == ':');
 	}
 	return false;
 }
 
-/* Notes the file that is copied; what is wrong with copying it at all. */
-static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token *place,
+/* Registers the copied file.  Reports a file that copies itself, or too many files. */
+static enum ctrace_status copy_open(struct ct_scan *scan, const struct ct_token *place,
 				    struct ct_buf *path)
 {
 	const char *name = ct_scan_text(scan, ct_buf_text(path), path->size);
@@ -123,16 +124,17 @@ static enum ctrace_status open_copy(struct ct_scan *scan, const struct ct_token 
 	return CTRACE_OK;
 }
 
-static enum ctrace_status copy_file(struct ct_scan *scan, const struct ct_token *place,
-				    const char *library, const char *name, struct ct_tokens *out)
+static enum ctrace_status copy_read_file(struct ct_scan *scan, const struct ct_token *place,
+					 const char *library, const char *name,
+					 struct ct_tokens *out)
 {
 	struct ct_buf path = { 0 }, text = { 0 };
 	enum ctrace_status status;
 
-	if (!find_copy(scan, library, name, &path, &text)) {
-		status = fail_copy(scan, place, name);
+	if (!copy_find(scan, library, name, &path, &text)) {
+		status = copy_fail(scan, place, name);
 	} else {
-		status = open_copy(scan, place, &path);
+		status = copy_open(scan, place, &path);
 		if (status == CTRACE_OK) {
 			status = ct_scan_text_of(scan, scan->open[scan->depth], text.data,
 						 text.size, out);
@@ -150,9 +152,9 @@ struct copy {
 	struct ct_replacements replacements;
 };
 
-/* A file's or library's name: a literal, or what stands without blanks.  A period at its end is
- * left. */
-static bool take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME_LIMIT])
+/* Reads the name of a file or library: a literal, or tokens without blanks.  Leaves a period at its
+ * end. */
+static bool copy_take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME_LIMIT])
 {
 	size_t end = ct_run_end(tokens, *at), size = 0;
 
@@ -174,16 +176,16 @@ static bool take_name(const struct ct_tokens *tokens, size_t *at, char name[NAME
 	return size > 0;
 }
 
-static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_tokens *tokens,
+static enum ctrace_status copy_parse(struct ct_scan *scan, const struct ct_tokens *tokens,
 				     size_t *at, struct copy *copy)
 {
-	bool is_good = *at < tokens->count && take_name(tokens, at, copy->name);
+	bool is_good = *at < tokens->count && copy_take_name(tokens, at, copy->name);
 
 	copy->library[0] = '\0';
 	if (is_good && *at < tokens->count &&
 	    (ct_token_is(&tokens->at[*at], "OF") || ct_token_is(&tokens->at[*at], "IN"))) {
 		(*at)++;
-		is_good = *at < tokens->count && take_name(tokens, at, copy->library);
+		is_good = *at < tokens->count && copy_take_name(tokens, at, copy->library);
 	}
 	if (!is_good) {
 		ct_scan_diagnose(scan, &copy->place, "COPY name [OF library] [REPLACING ...].",
@@ -207,8 +209,8 @@ static enum ctrace_status parse_copy(struct ct_scan *scan, const struct ct_token
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status do_copy(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
-				  struct ct_tokens *out)
+static enum ctrace_status copy_expand(struct ct_scan *scan, const struct ct_tokens *tokens,
+				      size_t *at, struct ct_tokens *out)
 {
 	struct copy *copy = calloc(1, sizeof *copy);
 	struct ct_tokens copied = { 0 };
@@ -217,9 +219,9 @@ static enum ctrace_status do_copy(struct ct_scan *scan, const struct ct_tokens *
 	if (copy == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	copy->place = tokens->at[(*at)++];
-	status = parse_copy(scan, tokens, at, copy);
+	status = copy_parse(scan, tokens, at, copy);
 	if (status == CTRACE_OK)
-		status = copy_file(scan, &copy->place, copy->library, copy->name, &copied);
+		status = copy_read_file(scan, &copy->place, copy->library, copy->name, &copied);
 	if (status == CTRACE_OK)
 		status = ct_replace(scan, &copied, &copy->replacements, out);
 	ct_replacements_fini(&copy->replacements);
@@ -237,7 +239,7 @@ enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *
 		size_t end = ct_pseudo_text_end(own, at);
 
 		if (end == 0 && ct_token_is(&own->at[at], "COPY")) {
-			status = do_copy(scan, own, &at, out);
+			status = copy_expand(scan, own, &at, out);
 			continue;
 		}
 		do

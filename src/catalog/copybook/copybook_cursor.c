@@ -1,8 +1,8 @@
 /*
- * copybook_cursor.c - which word of the entries is next, and how to say that it is the wrong one.
+ * copybook_cursor.c - the next word of the entries, and the report when it is the wrong one.
  *
- * Called by every piece that takes entries apart.  The last word is CT_TOKEN_END and is never
- * passed, so that no caller can read behind the words, whatever they are.
+ * Called by every piece that parses entries.  The last word is CT_TOKEN_END and is never passed, so
+ * no caller reads behind the words.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

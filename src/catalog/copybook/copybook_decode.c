@@ -1,9 +1,9 @@
 /*
- * copybook_decode.c - a record's bytes become fields, one call of the visitor each.
+ * copybook_decode.c - decodes a record's bytes into fields, with one call of the visitor each.
  *
- * Called by readers for each record that is shown.  The bytes may be anybody's and of any length;
- * the layout is good.  Nothing is allocated for a field but room for EBCDIC and for hex digits,
- * which grows to the longest one and stays.  Texts in ASCII are shown where they lie.
+ * Called by readers for each record that is shown.  The bytes may be hostile and of any length; the
+ * layout is valid.  A field allocates only text for EBCDIC and hex digits, which grows to the
+ * longest and stays.  ASCII texts are not copied.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +16,11 @@
 #define COMPARED_LIMIT ((uint64_t)1 << 25)
 #define HEX_SHOWN ((size_t)1 << 16) /* bytes of a bad field */
 
-/* Room that stays from record to record. */
+/* Memory that is reused from record to record. */
 struct ct_decoding {
 	struct ct_buf text;
-	int64_t *counters;       /* by slot: values that tables depend on */
-	const char **conditions; /* of the item that has most */
+	int64_t *counters;       /* by slot: counters of DEPENDING ON */
+	const char **conditions; /* as many as the item with the most */
 };
 
 struct state {
@@ -30,14 +30,14 @@ struct state {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint32_t shown;
-	uint64_t compared; /* bytes, for conditions */
-	/* the bytes of the field at hand are not all there: what follows it is not there either */
+	uint64_t compared; /* bytes compared for conditions */
+	/* the current field is incomplete, so the fields behind it are missing */
 	bool is_missing;
 	bool is_full, is_bad;
 	char number[CT_NUMBER_TEXT];
 };
 
-/* What lies before an item that has shrunk, when tables slide. */
+/* The bytes by which the data before an item has shrunk, when tables slide. */
 typedef uint64_t shrunk;
 
 enum ctrace_status ct_decoding_create(struct ct_copybook *copybook)
@@ -70,20 +70,20 @@ void ct_decoding_destroy(struct ct_decoding *decoding)
 
 /* ---- one value */
 
-static bool is_group(const struct state *state, uint32_t index)
+static bool item_is_group(const struct state *state, uint32_t index)
 {
 	return state->copybook->items[index].end > index + 1;
 }
 
-static uint64_t bytes_there(const struct state *state, uint64_t at, uint64_t size)
+static uint64_t record_bytes_left(const struct state *state, uint64_t at, uint64_t size)
 {
 	if (at >= state->size)
 		return 0;
 	return state->size - at < size ? state->size - at : size;
 }
 
-static struct ct_record_field field_of(const struct state *state, const struct ct_item *item,
-				       uint64_t at, uint32_t occurrence)
+static struct ct_record_field field_make(const struct state *state, const struct ct_item *item,
+					 uint64_t at, uint32_t occurrence)
 {
 	return (struct ct_record_field){ .name = item->name,
 					 .kind = CT_RECORD_GROUP,
@@ -101,12 +101,13 @@ static struct ct_record_field field_of(const struct state *state, const struct c
 					 .item = item };
 }
 
-/* At most so many in one record: a large group with thousands of conditions would take for ever. */
-static void find_conditions(struct state *state, const struct ct_item *item,
-			    struct ct_record_field *field, const struct ct_digits *number)
+/* Finds the conditions that hold.  Bounded by COMPARED_LIMIT per record: a large group with
+ * thousands of conditions would take too long. */
+static void field_find_conditions(struct state *state, const struct ct_item *item,
+				  struct ct_record_field *field, const struct ct_digits *number)
 {
 	const struct ct_copybook *copybook = state->copybook;
-	uint64_t size = bytes_there(state, field->offset, field->size);
+	uint64_t size = record_bytes_left(state, field->offset, field->size);
 
 	for (uint32_t i = 0; i < item->condition_count; i++) {
 		const struct ct_condition *condition =
@@ -123,9 +124,9 @@ static void find_conditions(struct state *state, const struct ct_item *item,
 	field->conditions = state->decoding->conditions;
 }
 
-static void show_hex(struct state *state, struct ct_record_field *field)
+static void field_show_hex(struct state *state, struct ct_record_field *field)
 {
-	uint64_t size = bytes_there(state, field->offset, field->size);
+	uint64_t size = record_bytes_left(state, field->offset, field->size);
 	const uint8_t *bytes = field->bytes;
 	struct ct_buf *text = &state->decoding->text;
 
@@ -143,7 +144,7 @@ static void show_hex(struct state *state, struct ct_record_field *field)
 	state->is_bad = true;
 }
 
-static void keep_counter(const struct state *state, const struct ct_item *item,
+static void counter_keep(const struct state *state, const struct ct_item *item,
 			 const struct ct_digits *number)
 {
 	__int128 value = number == NULL ? UNKNOWN : ct_digits_value(number);
@@ -153,7 +154,7 @@ static void keep_counter(const struct state *state, const struct ct_item *item,
 			value < -1 || value > INT32_MAX ? UNKNOWN : (int64_t)value;
 }
 
-static void show_text(struct state *state, struct ct_record_field *field)
+static void field_show_text(struct state *state, struct ct_record_field *field)
 {
 	struct ct_buf *text = &state->decoding->text;
 
@@ -169,8 +170,8 @@ static void show_text(struct state *state, struct ct_record_field *field)
 	field->text_size = text->size;
 }
 
-static void show_pointer(struct state *state, const struct ct_item *item,
-			 struct ct_record_field *field)
+static void field_show_pointer(struct state *state, const struct ct_item *item,
+			       struct ct_record_field *field)
 {
 	uint64_t value = ct_pointer_value(state->copybook, item, field->bytes);
 
@@ -183,14 +184,14 @@ static void show_pointer(struct state *state, const struct ct_item *item,
 	field->text_size = 18;
 }
 
-/* Everything of a value but its conditions; gives whether it is a number of digits. */
-static bool show_value(struct state *state, const struct ct_item *item,
-		       struct ct_record_field *field, struct ct_digits *number)
+/* Shows a value, without its conditions.  Returns whether it is a number with digits. */
+static bool field_show_value(struct state *state, const struct ct_item *item,
+			     struct ct_record_field *field, struct ct_digits *number)
 {
 	if (ct_item_is_number(item)) {
 		field->kind = CT_RECORD_NUMBER;
 		if (!ct_digits_decode(state->copybook, item, field->bytes, number)) {
-			show_hex(state, field);
+			field_show_hex(state, field);
 			return false;
 		}
 		field->text = state->number;
@@ -202,14 +203,14 @@ static bool show_value(struct state *state, const struct ct_item *item,
 		field->text = state->number;
 		field->text_size = ct_float_print(item, field->bytes, state->number);
 	} else if (item->usage == CT_USAGE_POINTER) {
-		show_pointer(state, item, field);
+		field_show_pointer(state, item, field);
 	} else {
-		show_text(state, field);
+		field_show_text(state, field);
 	}
 	return false;
 }
 
-static enum ct_field_kind kind_of(const struct ct_item *item)
+static enum ct_field_kind item_field_kind(const struct ct_item *item)
 {
 	if (item->usage == CT_USAGE_POINTER)
 		return CT_RECORD_POINTER;
@@ -219,33 +220,33 @@ static enum ct_field_kind kind_of(const struct ct_item *item)
 		       : CT_RECORD_TEXT;
 }
 
-static void decode_value(struct state *state, const struct ct_item *item, uint64_t at,
+static void value_decode(struct state *state, const struct ct_item *item, uint64_t at,
 			 uint32_t occurrence)
 {
-	struct ct_record_field field = field_of(state, item, at, occurrence);
+	struct ct_record_field field = field_make(state, item, at, occurrence);
 	struct ct_digits number;
 	bool is_number = false;
 
-	if (bytes_there(state, at, item->size) < item->size) {
-		field.kind = kind_of(item);
-		show_hex(state, &field);
+	if (record_bytes_left(state, at, item->size) < item->size) {
+		field.kind = item_field_kind(item);
+		field_show_hex(state, &field);
 		state->is_missing = true;
 	} else {
-		is_number = show_value(state, item, &field, &number);
+		is_number = field_show_value(state, item, &field, &number);
 		if (item->condition_count > 0)
-			find_conditions(state, item, &field, is_number ? &number : NULL);
+			field_find_conditions(state, item, &field, is_number ? &number : NULL);
 	}
 	if (item->slot != CT_NO_ITEM)
-		keep_counter(state, item, is_number ? &number : NULL);
+		counter_keep(state, item, is_number ? &number : NULL);
 	if (state->visitor->value != NULL)
 		state->visitor->value(&field, state->visitor->user);
 }
 
 /* ---- groups and tables */
 
-static shrunk decode_item(struct state *state, uint32_t index, uint64_t at);
+static shrunk item_decode(struct state *state, uint32_t index, uint64_t at);
 
-static bool may_show(struct state *state)
+static bool record_may_show(struct state *state)
 {
 	if (state->shown >= CT_RECORD_FIELDS_SHOWN)
 		state->is_full = true;
@@ -254,16 +255,16 @@ static bool may_show(struct state *state)
 	return !state->is_full;
 }
 
-/* What moves what: where tables slide, each table that is not full moves all that follows it. Where
- * they do not, GnuCOBOL leaves room for the greatest between the table and what follows it in the
- * same group, and none behind a group that ends with the table. */
+/* How tables shift later fields.  When tables slide, each table that is not full shifts everything
+ * behind it.  Otherwise GnuCOBOL reserves the greatest size before later fields of the same group,
+ * but not behind a group that ends with the table. */
 struct moved {
-	shrunk here;    /* what follows in this group */
-	shrunk of_view; /* likewise, once all redefinitions of the item are past */
-	shrunk behind;  /* what follows the group */
+	shrunk here;    /* later fields of this group */
+	shrunk of_view; /* likewise, after all redefinitions of the item */
+	shrunk behind;  /* fields behind the group */
 };
 
-static void note_shrunk(const struct state *state, uint32_t index, shrunk less, struct moved *moved)
+static void moved_note(const struct state *state, uint32_t index, shrunk less, struct moved *moved)
 {
 	bool is_table = state->copybook->items[index].is_depending && !state->copybook->is_sliding;
 
@@ -272,8 +273,8 @@ static void note_shrunk(const struct state *state, uint32_t index, shrunk less, 
 	moved->behind = is_table ? less : 0;
 }
 
-/* What is not there ends a group, but for other views of the same bytes, which may be shorter. */
-static shrunk decode_children(struct state *state, uint32_t index, uint64_t at)
+/* Missing bytes end a group, except for other views of the same bytes, which may be shorter. */
+static shrunk group_decode_children(struct state *state, uint32_t index, uint64_t at)
 {
 	const struct ct_item *items = state->copybook->items;
 	struct moved moved = { 0, 0, 0 };
@@ -286,9 +287,9 @@ static shrunk decode_children(struct state *state, uint32_t index, uint64_t at)
 
 		if (is_missing && !is_view)
 			continue;
-		less = decode_item(state, child, at + items[child].offset - before);
+		less = item_decode(state, child, at + items[child].offset - before);
 		if (!is_view)
-			note_shrunk(state, child, less, &moved);
+			moved_note(state, child, less, &moved);
 		is_missing |= state->is_missing;
 		state->is_missing = false;
 	}
@@ -296,24 +297,25 @@ static shrunk decode_children(struct state *state, uint32_t index, uint64_t at)
 	return moved.here + moved.of_view + moved.behind;
 }
 
-static shrunk decode_once(struct state *state, uint32_t index, uint64_t at, uint32_t occurrence)
+static shrunk item_decode_once(struct state *state, uint32_t index, uint64_t at,
+			       uint32_t occurrence)
 {
 	const struct ct_item *item = &state->copybook->items[index];
 	struct ct_record_field field;
 	shrunk less;
 
-	if (!may_show(state))
+	if (!record_may_show(state))
 		return 0;
-	if (!is_group(state, index)) {
-		decode_value(state, item, at, occurrence);
+	if (!item_is_group(state, index)) {
+		value_decode(state, item, at, occurrence);
 		return 0;
 	}
-	field = field_of(state, item, at, occurrence);
+	field = field_make(state, item, at, occurrence);
 	if (item->condition_count > 0)
-		find_conditions(state, item, &field, NULL);
+		field_find_conditions(state, item, &field, NULL);
 	if (state->visitor->begin_group != NULL)
 		state->visitor->begin_group(&field, state->visitor->user);
-	less = decode_children(state, index, at);
+	less = group_decode_children(state, index, at);
 	field.conditions = NULL;
 	field.condition_count = 0;
 	if (state->visitor->end_group != NULL)
@@ -321,9 +323,9 @@ static shrunk decode_once(struct state *state, uint32_t index, uint64_t at, uint
 	return less;
 }
 
-/* How many there are, and whether what says so may say so. */
-static uint32_t count_of(const struct state *state, const struct ct_item *item, uint64_t at,
-			 bool *out_bad)
+/* Returns the number of occurrences; *out_bad: the counter is out of range. */
+static uint32_t table_count(const struct state *state, const struct ct_item *item, uint64_t at,
+			    bool *out_bad)
 {
 	int64_t count;
 
@@ -331,7 +333,7 @@ static uint32_t count_of(const struct state *state, const struct ct_item *item, 
 	if (!item->is_depending)
 		return item->occurs;
 	if (item->depends == CT_NO_ITEM) {
-		uint64_t room = bytes_there(state, at, UINT64_MAX) / item->size;
+		uint64_t room = record_bytes_left(state, at, UINT64_MAX) / item->size;
 
 		return room < item->occurs ? (uint32_t)room : item->occurs;
 	}
@@ -342,20 +344,20 @@ static uint32_t count_of(const struct state *state, const struct ct_item *item, 
 	return count < (int64_t)item->occurs_least ? item->occurs_least : (uint32_t)count;
 }
 
-static shrunk decode_table(struct state *state, uint32_t index, uint64_t at)
+static shrunk table_decode(struct state *state, uint32_t index, uint64_t at)
 {
 	const struct ct_item *item = &state->copybook->items[index];
-	struct ct_record_field field = field_of(state, item, at, 0);
-	uint32_t count = count_of(state, item, at, &field.is_bad);
+	struct ct_record_field field = field_make(state, item, at, 0);
+	uint32_t count = table_count(state, item, at, &field.is_bad);
 	shrunk less = (uint64_t)(item->occurs - count) * item->size;
 
-	if (!may_show(state))
+	if (!record_may_show(state))
 		return 0;
 	state->is_bad |= field.is_bad;
 	if (state->visitor->begin_table != NULL)
 		state->visitor->begin_table(&field, count, state->visitor->user);
 	for (uint32_t i = 0; i < count && !state->is_missing && !state->is_full; i++) {
-		shrunk of_one = decode_once(state, index, at, i + 1);
+		shrunk of_one = item_decode_once(state, index, at, i + 1);
 
 		at += item->size - of_one;
 		less += of_one;
@@ -365,11 +367,11 @@ static shrunk decode_table(struct state *state, uint32_t index, uint64_t at)
 	return less;
 }
 
-static shrunk decode_item(struct state *state, uint32_t index, uint64_t at)
+static shrunk item_decode(struct state *state, uint32_t index, uint64_t at)
 {
 	if (state->copybook->items[index].occurs > 0)
-		return decode_table(state, index, at);
-	return decode_once(state, index, at, 0);
+		return table_decode(state, index, at);
+	return item_decode_once(state, index, at, 0);
 }
 
 bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size,
@@ -385,7 +387,7 @@ bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, s
 
 	for (uint32_t i = 0; i < copybook->slot_count; i++)
 		state.decoding->counters[i] = UNKNOWN;
-	used -= decode_item(&state, copybook->record, 0);
+	used -= item_decode(&state, copybook->record, 0);
 	left_over = size > used ? (size_t)(size - used) : 0;
 	if (out_left_over != NULL)
 		*out_left_over = left_over;

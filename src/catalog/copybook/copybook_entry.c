@@ -1,10 +1,10 @@
 /*
- * copybook_entry.c - the entries of a copybook, one after the other: levels and names, and who
- * takes the rest.
+ * copybook_entry.c - parses the entries of a copybook: levels and names, then calls the parser for
+ * the rest.
  *
- * Called by copybook.c with the words of everything that was copied.  The level says what an entry
- * is: a field, a constant, a condition, or nothing that has a place (66).  A field goes its way in
- * verbs: clauses, then the tree, then what it redefines and the type that it has.
+ * Called by copybook.c with the words of everything that was copied.  The level determines the kind
+ * of entry: a field, a constant, a condition, or one without a position (66).  A field passes
+ * through its clauses, the tree, its REDEFINES and its type.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,9 @@
 #define LEVEL_RENAMES 66u
 #define LEVEL_ALONE 77u
 
-static enum ctrace_status take_data(struct ct_entry_parser *parser, const struct ct_token *level,
-				    uint8_t number, const struct ct_token *name)
+static enum ctrace_status entry_take_data(struct ct_entry_parser *parser,
+					  const struct ct_token *level, uint8_t number,
+					  const struct ct_token *name)
 {
 	struct ct_item item = { .name = "FILLER",
 				.picture = "",
@@ -57,7 +58,7 @@ static enum ctrace_status take_data(struct ct_entry_parser *parser, const struct
 	return status;
 }
 
-static bool take_level(struct ct_entry_parser *parser, uint8_t *out)
+static bool entry_take_level(struct ct_entry_parser *parser, uint8_t *out)
 {
 	const struct ct_token *word = ct_entry_peek(parser);
 	int64_t value;
@@ -73,13 +74,13 @@ static bool take_level(struct ct_entry_parser *parser, uint8_t *out)
 	return true;
 }
 
-static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struct ct_token *level,
+static enum ctrace_status entry_take(struct ct_entry_parser *parser, const struct ct_token *level,
 				     uint8_t number)
 {
 	struct ct_token name = { .at = "" };
 	enum ctrace_status status;
 
-	/* TYPE is a name when what follows would not be one's type. */
+	/* TYPE is a field's name when a clause follows it. */
 	if (ct_entry_peek(parser)->kind == CT_TOKEN_WORD &&
 	    (!ct_clause_is(ct_entry_peek(parser)) || (ct_token_is(ct_entry_peek(parser), "TYPE") &&
 						      ct_clause_is(ct_entry_peek(parser) + 1))))
@@ -99,7 +100,7 @@ static enum ctrace_status take_entry(struct ct_entry_parser *parser, const struc
 		break;
 	default:
 		if (name.size == 0 || !ct_entry_accept(parser, "CONSTANT"))
-			return take_data(parser, level, number, &name);
+			return entry_take_data(parser, level, number, &name);
 		(void)ct_entry_accept(parser, "IS");
 		(void)ct_entry_accept(parser, "GLOBAL");
 		(void)ct_entry_accept(parser, "AS");
@@ -121,8 +122,8 @@ enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens
 		struct ct_token level = *ct_entry_peek(&parser);
 		uint8_t number;
 
-		if (take_level(&parser, &number))
-			status = take_entry(&parser, &level, number);
+		if (entry_take_level(&parser, &number))
+			status = entry_take(&parser, &level, number);
 		else if (!ct_program_skip(&parser))
 			status = ct_entry_fail(&parser, &level,
 					       "a level number: 01 to 49, 66, 77, 78 or 88",

@@ -1,10 +1,11 @@
 /*
- * copybook_format.c - is a copybook in fixed or in free format, and what is in which column?
+ * copybook_format.c - finds out whether a copybook is in fixed or free format, and the columns of a
+ * line.
  *
  * Called by copybook_scan.c, first with the whole text and then with each line.  Fixed format has
- * its text in columns 8 to 72 and a mark in column 7; free format has neither.  Which one a file
- * has is found out from its lines, until a directive says it.  Nothing behind `to`, the end of a
- * line, is looked at.
+ * its text in columns 8 to 72 and a mark in column 7; free format has neither.  The format of a
+ * file is guessed from its lines, unless a directive sets it.  No byte behind `to`, the end of a
+ * line, is read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -46,13 +47,13 @@ const char *ct_format_trim(const char *from, const char *to)
 	return to;
 }
 
-static bool is_mark(char c)
+static bool char_is_mark(char c)
 {
 	return c != '\0' && strchr(" *-/Dd$", c) != NULL;
 }
 
-/* Could columns 1 to 6 be a number of a line, or a tag?  "01 REC" could not. */
-static bool is_sequence(const char *from, const char *to)
+/* Can columns 1 to 6 be a line number or a tag?  "01 REC" cannot. */
+static bool line_has_sequence(const char *from, const char *to)
 {
 	from = ct_format_skip_blanks(from, to);
 	to = ct_format_trim(from, to);
@@ -72,7 +73,7 @@ bool ct_format_is_directive(const char *first, const char *to)
 
 enum evidence { SAYS_NOTHING, SAYS_FIXED, SAYS_FREE };
 
-static enum evidence weigh(const char *from, const char *to)
+static enum evidence line_evidence(const char *from, const char *to)
 {
 	const char *mark = ct_format_column(from, to, CT_MARK_COLUMN);
 	const char *first = ct_format_skip_blanks(from, to);
@@ -84,14 +85,14 @@ static enum evidence weigh(const char *from, const char *to)
 			first++;
 		return first == to ? SAYS_NOTHING : SAYS_FREE;
 	}
-	if ((!is_mark(*mark) && *mark != '\t') || !is_sequence(from, mark))
+	if ((!char_is_mark(*mark) && *mark != '\t') || !line_has_sequence(from, mark))
 		return SAYS_FREE;
 	if (*mark == '*' && first == mark && mark + 1 < to && mark[1] == '>')
 		return SAYS_NOTHING;
 	return (!ct_is_blank(*mark) && first <= mark) || first < mark ? SAYS_FIXED : SAYS_NOTHING;
 }
 
-static bool runs_over(const char *from, const char *to)
+static bool line_runs_over(const char *from, const char *to)
 {
 	const char *last = ct_format_column(from, to, CT_RIGHT_COLUMN),
 		   *first = ct_format_skip_blanks(from, to);
@@ -107,18 +108,18 @@ struct ct_format ct_format_find(const char *text, const char *end)
 	for (const char *from = text; from < end;) {
 		const char *next = ct_format_line_end(from, end);
 		const char *to = ct_format_trim(from, next);
-		enum evidence evidence = weigh(from, to);
+		enum evidence evidence = line_evidence(from, to);
 
 		fixed += evidence == SAYS_FIXED;
 		loose += evidence == SAYS_FREE;
-		is_wide |= runs_over(from, to);
+		is_wide |= line_runs_over(from, to);
 		from = next < end ? next + 1 : end;
 	}
 	return (struct ct_format){ .is_fixed = fixed > loose || (loose == 0 && !is_wide),
 				   .has_right_margin = true };
 }
 
-static bool has_word(const char *from, const char *to, const char *word)
+static bool line_has_word(const char *from, const char *to, const char *word)
 {
 	size_t size = strlen(word);
 
@@ -133,13 +134,14 @@ enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *form
 {
 	from += *from == '$' ? 1 : 2;
 	from = ct_format_skip_blanks(from, to);
-	if (has_word(from, to, "SOURCEFORMAT") ||
-	    (has_word(from, to, "SOURCE") && !has_word(from, to, "SET"))) {
-		if (has_word(from, to, "FREE")) {
+	if (line_has_word(from, to, "SOURCEFORMAT") ||
+	    (line_has_word(from, to, "SOURCE") && !line_has_word(from, to, "SET"))) {
+		if (line_has_word(from, to, "FREE")) {
 			format->is_fixed = false;
-		} else if (has_word(from, to, "FIXED") || has_word(from, to, "VARIABLE")) {
+		} else if (line_has_word(from, to, "FIXED") ||
+			   line_has_word(from, to, "VARIABLE")) {
 			format->is_fixed = true;
-			format->has_right_margin = !has_word(from, to, "VARIABLE");
+			format->has_right_margin = !line_has_word(from, to, "VARIABLE");
 		}
 	} else if (to - from >= 2 && (ct_name_is(from, 2, "IF") || ct_name_is(from, 2, "EL") ||
 				      ct_name_is(from, 2, "EV"))) {

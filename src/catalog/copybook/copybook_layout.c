@@ -1,10 +1,10 @@
 /*
- * copybook_layout.c - where each item of a record is, how large it is, and which one says how often
- * it is there.
+ * copybook_layout.c - computes the position and size of each item of a record, and finds the
+ * counters of its tables.
  *
  * Called by copybook.c once all entries are read, for the one record that is decoded.  Sizes and
- * alignment are those of GnuCOBOL 3.1 (tests/process/copybook.sh asks it), with what -std=mf and
- * -std=ibm change.
+ * alignment are those of GnuCOBOL 3.1 (compared in tests/process/copybook.sh), and of its -std=mf
+ * and -std=ibm.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +21,8 @@ struct layout {
 	uint64_t alignment; /* of the SYNCHRONIZED items of the innermost table of groups so far */
 };
 
-static enum ctrace_status fail(struct layout *layout, const struct ct_token *place,
-			       const char *expected, const char *what)
+static enum ctrace_status layout_fail(struct layout *layout, const struct ct_token *place,
+				      const char *expected, const char *what)
 {
 	struct ct_buf text = { 0 };
 	size_t before = strcspn(what, "%");
@@ -37,15 +37,15 @@ static enum ctrace_status fail(struct layout *layout, const struct ct_token *pla
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static bool is_group(const struct ct_copybook *copybook, uint32_t index)
+static bool item_is_group(const struct ct_copybook *copybook, uint32_t index)
 {
 	return copybook->items[index].end > index + 1;
 }
 
 /* ---- sizes of elementary items */
 
-/* As few bytes as hold so many digits. */
-static uint32_t least_size(unsigned digits, bool is_signed)
+/* Returns the fewest bytes that hold so many digits. */
+static uint32_t digits_least_size(unsigned digits, bool is_signed)
 {
 	static const uint8_t without[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 },
 			     with[] = { 0, 2, 4, 6, 9, 11, 14, 16, 18 };
@@ -56,14 +56,14 @@ static uint32_t least_size(unsigned digits, bool is_signed)
 	return size;
 }
 
-static uint32_t binary_size(const struct ct_copybook *copybook, const struct ct_item *item)
+static uint32_t item_binary_size(const struct ct_copybook *copybook, const struct ct_item *item)
 {
 	unsigned digits = item->form.digits;
 
 	if (item->usage == CT_USAGE_COMP_X)
-		return least_size(digits, false);
+		return digits_least_size(digits, false);
 	if (copybook->dialect == CT_DIALECT_MF)
-		return least_size(digits, item->form.is_signed);
+		return digits_least_size(digits, item->form.is_signed);
 	if (digits <= 2)
 		return copybook->dialect == CT_DIALECT_IBM && item->usage == CT_USAGE_BINARY ? 2
 											     : 1;
@@ -71,53 +71,54 @@ static uint32_t binary_size(const struct ct_copybook *copybook, const struct ct_
 }
 
 /* PIC X(n) COMP-X and COMP-5: that many bytes, unsigned. */
-static enum ctrace_status size_bytes(struct layout *layout, struct ct_item *item)
+static enum ctrace_status layout_size_bytes(struct layout *layout, struct ct_item *item)
 {
 	uint32_t size = item->form.size;
 
 	if ((item->usage != CT_USAGE_COMP_X && item->usage != CT_USAGE_NATIVE) ||
 	    item->form.class != CT_CLASS_TEXT)
-		return fail(layout, &item->place, "9, S, V and P",
-			    "the picture of % does not go with its usage");
+		return layout_fail(layout, &item->place, "9, S, V and P",
+				   "the picture of % does not go with its usage");
 	if (size > 8)
-		return fail(layout, &item->place, "X to X(8)", "% is binary and too long");
+		return layout_fail(layout, &item->place, "X to X(8)", "% is binary and too long");
 	if (item->usage == CT_USAGE_NATIVE && layout->copybook->dialect != CT_DIALECT_MF)
 		size = size > 4 ? 8 : size == 3 ? 4 : size;
 	item->size = size;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status size_number(struct layout *layout, struct ct_item *item)
+static enum ctrace_status layout_size_number(struct layout *layout, struct ct_item *item)
 {
 	unsigned digits = item->form.digits;
 
 	if (item->form.class != CT_CLASS_NUMERIC)
-		return size_bytes(layout, item);
+		return layout_size_bytes(layout, item);
 	if (item->usage == CT_USAGE_PACKED) {
 		item->size = digits / 2 + 1;
 	} else if (item->usage == CT_USAGE_PACKED_UNSIGNED) {
 		if (item->form.is_signed)
-			return fail(layout, &item->place, "a picture without S",
-				    "% is COMP-6, which has no sign");
+			return layout_fail(layout, &item->place, "a picture without S",
+					   "% is COMP-6, which has no sign");
 		item->size = (digits + 1) / 2;
 	} else {
 		if (digits > 18)
-			return fail(layout, &item->place, "at most 18 digits",
-				    "% is binary and has too many digits");
-		item->size = binary_size(layout->copybook, item);
+			return layout_fail(layout, &item->place, "at most 18 digits",
+					   "% is binary and has too many digits");
+		item->size = item_binary_size(layout->copybook, item);
 	}
 	return CTRACE_OK;
 }
 
-static enum ctrace_status size_display(struct layout *layout, struct ct_item *item)
+static enum ctrace_status layout_size_display(struct layout *layout, struct ct_item *item)
 {
 	if (item->form.class == CT_CLASS_NONE)
-		return fail(layout, &item->place, "PIC, a usage that needs none, or fields in it",
-			    "% has no picture");
+		return layout_fail(layout, &item->place,
+				   "PIC, a usage that needs none, or fields in it",
+				   "% has no picture");
 	item->size = item->form.size;
 	if (item->form.class != CT_CLASS_NUMERIC)
 		return CTRACE_OK;
-	if (item->is_blank_when_zero) { /* its zeros are blanks: the text is what there is */
+	if (item->is_blank_when_zero) { /* its zeros are blanks, so it is shown as text */
 		item->form.class = CT_CLASS_EDITED;
 		/* GnuCOBOL 3.1 takes a byte for the V of these */
 		item->size += item->form.scale > 0;
@@ -130,7 +131,7 @@ static enum ctrace_status size_display(struct layout *layout, struct ct_item *it
 	return CTRACE_OK;
 }
 
-static enum ctrace_status size_elementary(struct layout *layout, struct ct_item *item)
+static enum ctrace_status layout_size_elementary(struct layout *layout, struct ct_item *item)
 {
 	switch (item->usage) {
 	case CT_USAGE_FLOAT:
@@ -146,18 +147,18 @@ static enum ctrace_status size_elementary(struct layout *layout, struct ct_item 
 		return CTRACE_OK;
 	case CT_USAGE_NONE:
 	case CT_USAGE_DISPLAY:
-		return size_display(layout, item);
+		return layout_size_display(layout, item);
 	default:
 		if (item->form.class == CT_CLASS_NONE)
-			return fail(layout, &item->place, "PIC, or fields in it",
-				    "% has no picture");
-		return size_number(layout, item);
+			return layout_fail(layout, &item->place, "PIC, or fields in it",
+					   "% has no picture");
+		return layout_size_number(layout, item);
 	}
 }
 
 /* ---- places */
 
-static uint64_t alignment_of(const struct ct_item *item)
+static uint64_t item_alignment(const struct ct_item *item)
 {
 	switch (item->usage) {
 	case CT_USAGE_BINARY:
@@ -175,85 +176,86 @@ static uint64_t alignment_of(const struct ct_item *item)
 	}
 }
 
-static uint64_t times(const struct ct_item *item)
+static uint64_t item_times(const struct ct_item *item)
 {
 	return item->occurs > 0 ? item->occurs : 1;
 }
 
-static enum ctrace_status place(struct layout *layout, uint32_t index, uint64_t start);
+static enum ctrace_status layout_place(struct layout *layout, uint32_t index, uint64_t start);
 
-/* One item of a group, that ends at `end` so far. */
-static enum ctrace_status place_child(struct layout *layout, uint32_t index, uint64_t start,
-				      uint64_t *end)
+/* Places one item of a group; the group ends at `end` so far. */
+static enum ctrace_status layout_place_child(struct layout *layout, uint32_t index, uint64_t start,
+					     uint64_t *end)
 {
 	struct ct_copybook *copybook = layout->copybook;
 	struct ct_item *item = &copybook->items[index];
 	bool is_other = item->redefines != CT_NO_ITEM;
 	uint64_t offset = is_other ? copybook->items[item->redefines].offset : *end;
-	enum ctrace_status status = place(layout, index, start + offset);
+	enum ctrace_status status = layout_place(layout, index, start + offset);
 	uint64_t alignment;
 
 	if (status != CTRACE_OK)
 		return status;
-	if (item->is_synchronized && !is_other && !is_group(copybook, index)) {
-		alignment = alignment_of(item);
+	if (item->is_synchronized && !is_other && !item_is_group(copybook, index)) {
+		alignment = item_alignment(item);
 		offset = CT_ALIGN_UP(start + offset, alignment) - start;
 		if (alignment > layout->alignment)
 			layout->alignment = alignment;
 	}
 	item->offset = (uint32_t)offset;
-	if (offset + item->size * times(item) > *end)
-		*end = offset + item->size * times(item);
-	return *end <= CT_RECORD_LIMIT ? CTRACE_OK
-				       : fail(layout, &item->place, "at most 268435456 bytes",
-					      "the record is too large at %");
+	if (offset + item->size * item_times(item) > *end)
+		*end = offset + item->size * item_times(item);
+	return *end <= CT_RECORD_LIMIT
+		       ? CTRACE_OK
+		       : layout_fail(layout, &item->place, "at most 268435456 bytes",
+				     "the record is too large at %");
 }
 
-/* Each group of a table begins aligned as the first does; GnuCOBOL moves its last item to its end
- * for that, when it is an elementary one. */
-static void pad_group(struct layout *layout, const struct ct_item *group, uint32_t last,
-		      uint64_t *end)
+/* Pads a group so that each occurrence in a table is aligned like the first.  GnuCOBOL moves its
+ * last item to the end for that if it is elementary. */
+static void layout_pad_group(struct layout *layout, const struct ct_item *group, uint32_t last,
+			     uint64_t *end)
 {
 	struct ct_item *item = &layout->copybook->items[last];
 	uint64_t padding = CT_ALIGN_UP(*end, layout->alignment) - *end;
 
-	if (group->occurs <= 1 || is_group(layout->copybook, last))
+	if (group->occurs <= 1 || item_is_group(layout->copybook, last))
 		return;
 	item->offset += (uint32_t)padding;
 	*end += padding;
 }
 
-/* Sets the size of an item that begins at `start` in the record, and the places of what is in it.
+/* Sets the size of an item that begins at `start` in the record, and the positions of its children.
  */
-static enum ctrace_status place(struct layout *layout, uint32_t index, uint64_t start)
+static enum ctrace_status layout_place(struct layout *layout, uint32_t index, uint64_t start)
 {
 	struct ct_copybook *copybook = layout->copybook;
 	struct ct_item *item = &copybook->items[index];
 	uint64_t end = 0;
 	uint32_t last = index;
 
-	if (!is_group(copybook, index))
-		return size_elementary(layout, item);
+	if (!item_is_group(copybook, index))
+		return layout_size_elementary(layout, item);
 	if (item->form.class != CT_CLASS_NONE)
-		return fail(layout, &item->place, "a picture or fields in it, not both",
-			    "the group % has a picture");
+		return layout_fail(layout, &item->place, "a picture or fields in it, not both",
+				   "the group % has a picture");
 	if (item->occurs > 1)
 		layout->alignment = 1;
 	for (uint32_t child = index + 1; child < item->end; child = copybook->items[child].end) {
-		enum ctrace_status status = place_child(layout, child, start, &end);
+		enum ctrace_status status = layout_place_child(layout, child, start, &end);
 
 		if (status != CTRACE_OK)
 			return status;
 		last = child;
 	}
-	pad_group(layout, item, last, &end);
+	layout_pad_group(layout, item, last, &end);
 	item->size = (uint32_t)end;
 	return CTRACE_OK;
 }
 
-/* ---- what a group says for all in it */
+/* ---- attributes inherited from groups */
 
-static void inherit(struct ct_copybook *copybook, uint32_t record)
+static void items_inherit(struct ct_copybook *copybook, uint32_t record)
 {
 	for (uint32_t i = record + 1; i < copybook->items[record].end; i++) {
 		struct ct_item *item = &copybook->items[i];
@@ -274,8 +276,8 @@ static void inherit(struct ct_copybook *copybook, uint32_t record)
 
 /* ---- DEPENDING ON */
 
-static bool stands_in(const struct ct_copybook *copybook, uint32_t index,
-		      const struct ct_token *name)
+static bool item_is_inside(const struct ct_copybook *copybook, uint32_t index,
+			   const struct ct_token *name)
 {
 	while ((index = copybook->items[index].parent) != CT_NO_ITEM) {
 		const struct ct_item *group = &copybook->items[index];
@@ -286,7 +288,7 @@ static bool stands_in(const struct ct_copybook *copybook, uint32_t index,
 	return false;
 }
 
-static uint32_t find_depended(const struct ct_copybook *copybook, uint32_t record, uint32_t index)
+static uint32_t counter_find(const struct ct_copybook *copybook, uint32_t record, uint32_t index)
 {
 	const struct ct_item *table = &copybook->items[index];
 	uint32_t hash = ct_name_hash(table->depends_name.at, table->depends_name.size);
@@ -297,14 +299,16 @@ static uint32_t find_depended(const struct ct_copybook *copybook, uint32_t recor
 		if (item->name_hash == hash &&
 		    ct_name_equal(item->name, item->name_size, table->depends_name.at,
 				  table->depends_name.size) &&
-		    (table->depends_of.size == 0 || stands_in(copybook, i, &table->depends_of)))
+		    (table->depends_of.size == 0 ||
+		     item_is_inside(copybook, i, &table->depends_of)))
 			return i;
 	}
 	return CT_NO_ITEM;
 }
 
-/* A counter that is elsewhere in the program is not known: such a table shows what there is. */
-static enum ctrace_status resolve_tables(struct layout *layout, uint32_t record)
+/* Finds the counters of tables.  A counter elsewhere in the program is unknown: such a table shows
+ * as many occurrences as there are bytes. */
+static enum ctrace_status layout_resolve_tables(struct layout *layout, uint32_t record)
 {
 	struct ct_copybook *copybook = layout->copybook;
 
@@ -315,16 +319,17 @@ static enum ctrace_status resolve_tables(struct layout *layout, uint32_t record)
 		if (!table->is_depending)
 			continue;
 		if (table->occurs == 0)
-			return fail(layout, &table->place, "OCCURS before it",
-				    "% has DEPENDING ON and does not occur");
-		table->depends = find_depended(copybook, record, i);
+			return layout_fail(layout, &table->place, "OCCURS before it",
+					   "% has DEPENDING ON and does not occur");
+		table->depends = counter_find(copybook, record, i);
 		if (table->depends == CT_NO_ITEM)
 			continue;
 		counter = &copybook->items[table->depends];
-		if (is_group(copybook, table->depends) || !ct_item_is_number(counter) ||
+		if (item_is_group(copybook, table->depends) || !ct_item_is_number(counter) ||
 		    counter->form.scale != 0)
-			return fail(layout, &table->depends_name, "a field with a whole number",
-				    "% cannot say how often a field occurs");
+			return layout_fail(layout, &table->depends_name,
+					   "a field with a whole number",
+					   "% cannot say how often a field occurs");
 		if (counter->slot == CT_NO_ITEM)
 			counter->slot = copybook->slot_count++;
 		for (uint32_t in = table->parent; in != CT_NO_ITEM; in = copybook->items[in].parent)
@@ -339,15 +344,15 @@ enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copy
 	struct layout layout = { scan, copybook, 1 };
 	enum ctrace_status status;
 
-	inherit(copybook, record);
-	status = place(&layout, record, 0);
+	items_inherit(copybook, record);
+	status = layout_place(&layout, record, 0);
 	if (status == CTRACE_OK)
-		status = resolve_tables(&layout, record);
+		status = layout_resolve_tables(&layout, record);
 	for (uint32_t i = record; i < copybook->items[record].end && status == CTRACE_OK; i++)
 		status = ct_condition_prepare(scan, copybook, &copybook->items[i]);
 	if (status == CTRACE_OK &&
-	    copybook->items[record].size * times(&copybook->items[record]) > CT_RECORD_LIMIT)
-		status = fail(&layout, &copybook->items[record].place, "at most 268435456 bytes",
-			      "the record % is too large");
+	    copybook->items[record].size * item_times(&copybook->items[record]) > CT_RECORD_LIMIT)
+		status = layout_fail(&layout, &copybook->items[record].place,
+				     "at most 268435456 bytes", "the record % is too large");
 	return status;
 }

@@ -1,11 +1,10 @@
 /*
- * copybook_literal.c - what a value is: a literal, a number, a figurative constant, or the name of
- * a constant.
+ * copybook_literal.c - reads a value: a literal, a number, a figurative constant, or the name of a
+ * constant.
  *
- * Called by copybook_constant.c for levels 78 and by copybook_condition_entry.c for levels 88. Only
- * the text is taken here; whether it is a number that its field can have is found in
- * copybook_condition.c, when the field's picture is known.  A literal lives as long as its
- * copybook.
+ * Called by copybook_constant.c for levels 78 and by copybook_condition_entry.c for levels 88.
+ * Only the text is read here; copybook_condition.c checks it against the field once the picture is
+ * known.  A literal lives as long as its copybook.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ bool ct_literal_is_number(const struct ct_token *word)
 	       digits + points + (*word->at == '-' || *word->at == '+') == word->size;
 }
 
-static bool hex_value(const struct ct_token *literal, uint64_t *out)
+static bool literal_hex_value(const struct ct_token *literal, uint64_t *out)
 {
 	unsigned base = literal->prefix == 'B' ? 2 : 16;
 
@@ -48,8 +47,9 @@ static bool hex_value(const struct ct_token *literal, uint64_t *out)
 	return true;
 }
 
-static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser,
-					 const struct ct_token *token, struct ct_literal *out)
+static enum ctrace_status literal_take_hex_bytes(struct ct_entry_parser *parser,
+						 const struct ct_token *token,
+						 struct ct_literal *out)
 {
 	uint8_t *bytes = ct_scan_take(parser->scan, token->size / 2 + 1);
 
@@ -59,7 +59,7 @@ static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser,
 		struct ct_token pair = { .at = token->at + i, .size = 2 };
 		uint64_t value;
 
-		if (!hex_value(&pair, &value))
+		if (!literal_hex_value(&pair, &value))
 			return ct_entry_fail(parser, token, "pairs of 0-9 and A-F",
 					     "the literal %s has no hexadecimal digits");
 		bytes[i / 2] = (uint8_t)value;
@@ -73,7 +73,8 @@ static enum ctrace_status take_hex_bytes(struct ct_entry_parser *parser,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_quoted(struct ct_entry_parser *parser, struct ct_literal *out)
+static enum ctrace_status literal_take_quoted(struct ct_entry_parser *parser,
+					      struct ct_literal *out)
 {
 	const struct ct_token *token = ct_entry_next(parser);
 	uint64_t value;
@@ -83,9 +84,9 @@ static enum ctrace_status take_quoted(struct ct_entry_parser *parser, struct ct_
 				    .text = token->at,
 				    .size = token->size };
 	if (token->prefix == 'X')
-		return take_hex_bytes(parser, token, out);
+		return literal_take_hex_bytes(parser, token, out);
 	if (token->prefix == 'H' || token->prefix == 'B') {
-		if (!hex_value(token, &value))
+		if (!literal_hex_value(token, &value))
 			return ct_entry_fail(parser, token, "its digits, at most 64 bits",
 					     "the literal %s is no number");
 		out->kind = CT_LITERAL_NUMBER;
@@ -133,7 +134,7 @@ enum ctrace_status ct_literal_take(struct ct_entry_parser *parser, struct ct_lit
 	const struct ct_constant *constant;
 
 	if (word->kind == CT_TOKEN_LITERAL) {
-		enum ctrace_status status = take_quoted(parser, out);
+		enum ctrace_status status = literal_take_quoted(parser, out);
 
 		if (status == CTRACE_OK && is_all && out->kind == CT_LITERAL_TEXT && out->size > 0)
 			out->kind = CT_LITERAL_FILL;

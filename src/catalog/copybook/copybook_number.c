@@ -1,9 +1,9 @@
 /*
- * copybook_number.c - numbers of records: from bytes to digits, and from digits to what DISPLAY
- * shows or JSON takes.
+ * copybook_number.c - numbers of records: decodes bytes to digits, and prints digits as DISPLAY or
+ * JSON does.
  *
- * Called for each number of each record that is shown, so nothing allocates.  The bytes are
- * anybody's; what is not a number of the item's picture is said to be none.
+ * Called for each number of each record that is shown, so nothing allocates.  The bytes may be
+ * hostile; bytes that are no number of the item's picture are rejected.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 
 #define INDEX_DIGITS 9u
 
-/* DISPLAY shows a COMP-5 item as wide as its bytes can be, and PIC X(n) COMP-X as wide as they
- * always can. */
+/* The digits that DISPLAY shows: of a COMP-5 item the most that its bytes can have, of PIC X(n)
+ * COMP-X the most that they always can. */
 static const uint8_t native_widths[] = { 0, 3, 5, 8, 10, 13, 15, 17, 20 };
 static const uint8_t byte_widths[] = { 0, 2, 4, 7, 9, 12, 14, 16, 18 };
 
@@ -34,14 +34,14 @@ bool ct_item_is_number(const struct ct_item *item)
 	}
 }
 
-static bool is_signed(const struct ct_item *item)
+static bool item_is_signed(const struct ct_item *item)
 {
 	return item->usage == CT_USAGE_INDEX || item->form.is_signed;
 }
 
 /* ---- binary */
 
-static uint64_t load(const uint8_t *bytes, unsigned size, bool is_big)
+static uint64_t bytes_load(const uint8_t *bytes, unsigned size, bool is_big)
 {
 	uint64_t value = 0;
 
@@ -50,21 +50,21 @@ static uint64_t load(const uint8_t *bytes, unsigned size, bool is_big)
 	return value;
 }
 
-static bool is_big(const struct ct_copybook *copybook, const struct ct_item *item)
+static bool item_is_big(const struct ct_copybook *copybook, const struct ct_item *item)
 {
 	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X ||
 	       ct_encoding_is_ebcdic(copybook->encoding);
 }
 
-static bool decode_binary(const struct ct_copybook *copybook, const struct ct_item *item,
-			  const uint8_t *bytes, struct ct_digits *out)
+static bool digits_decode_binary(const struct ct_copybook *copybook, const struct ct_item *item,
+				 const uint8_t *bytes, struct ct_digits *out)
 {
 	unsigned size = item->size < 8 ? item->size : 8;
-	uint64_t value = load(bytes, size, is_big(copybook, item));
+	uint64_t value = bytes_load(bytes, size, item_is_big(copybook, item));
 	char digits[20];
 	size_t at = sizeof digits;
 
-	out->is_negative = is_signed(item) && (value >> (size * 8 - 1) & 1) != 0;
+	out->is_negative = item_is_signed(item) && (value >> (size * 8 - 1) & 1) != 0;
 	if (out->is_negative)
 		value = size == 8 ? 0 - value : (UINT64_C(1) << size * 8) - value;
 	do {
@@ -73,20 +73,21 @@ static bool decode_binary(const struct ct_copybook *copybook, const struct ct_it
 	} while (value != 0);
 	out->count = (uint8_t)(sizeof digits - at);
 	memcpy(out->at, digits + at, out->count);
-	/* A native item holds what its bytes do, whatever its picture says. */
+	/* A native item may exceed its picture. */
 	return item->form.class != CT_CLASS_NUMERIC || item->usage == CT_USAGE_NATIVE ||
 	       out->count <= item->form.shown;
 }
 
 /* ---- packed decimal */
 
-static bool decode_packed(const struct ct_item *item, const uint8_t *bytes, struct ct_digits *out)
+static bool digits_decode_packed(const struct ct_item *item, const uint8_t *bytes,
+				 struct ct_digits *out)
 {
 	bool has_sign = item->usage == CT_USAGE_PACKED;
 	unsigned nibbles = item->size * 2 - has_sign, first = 0;
 	uint8_t sign = bytes[item->size - 1] & 15;
 
-	if (nibbles > item->form.shown) { /* half a byte more than there are digits */
+	if (nibbles > item->form.shown) { /* one half-byte is unused */
 		if (bytes[0] >> 4 != 0)
 			return false;
 		first = 1;
@@ -105,7 +106,7 @@ static bool decode_packed(const struct ct_item *item, const uint8_t *bytes, stru
 
 /* ---- zoned decimal */
 
-static bool digit_of(uint8_t byte, bool is_ebcdic, char *out)
+static bool byte_digit(uint8_t byte, bool is_ebcdic, char *out)
 {
 	if (byte >> 4 != (is_ebcdic ? 0xF : 0x3) || (byte & 15) > 9)
 		return false;
@@ -113,8 +114,8 @@ static bool digit_of(uint8_t byte, bool is_ebcdic, char *out)
 	return true;
 }
 
-/* The digit that carries the sign. */
-static bool signed_digit_of(uint8_t byte, bool is_ebcdic, char *out, bool *out_negative)
+/* Decodes the digit that carries the sign. */
+static bool byte_signed_digit(uint8_t byte, bool is_ebcdic, char *out, bool *out_negative)
 {
 	uint8_t zone = byte >> 4, digit = byte & 15;
 
@@ -136,14 +137,14 @@ static bool signed_digit_of(uint8_t byte, bool is_ebcdic, char *out, bool *out_n
 	return digit <= 9;
 }
 
-static bool sign_of(uint8_t byte, bool is_ebcdic, bool *out_negative)
+static bool byte_sign(uint8_t byte, bool is_ebcdic, bool *out_negative)
 {
 	*out_negative = byte == (is_ebcdic ? 0x60 : '-');
 	return *out_negative || byte == (is_ebcdic ? 0x4E : '+');
 }
 
-static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item,
-			 const uint8_t *bytes, struct ct_digits *out)
+static bool digits_decode_zoned(const struct ct_copybook *copybook, const struct ct_item *item,
+				const uint8_t *bytes, struct ct_digits *out)
 {
 	bool is_ebcdic = ct_encoding_is_ebcdic(copybook->encoding);
 	bool is_leading = item->sign == CT_SIGN_LEADING;
@@ -153,16 +154,16 @@ static bool decode_zoned(const struct ct_copybook *copybook, const struct ct_ite
 	out->count = (uint8_t)digits;
 	out->is_negative = false;
 	if (item->is_sign_separate) {
-		if (!sign_of(bytes[is_leading ? 0 : digits], is_ebcdic, &out->is_negative))
+		if (!byte_sign(bytes[is_leading ? 0 : digits], is_ebcdic, &out->is_negative))
 			return false;
 	} else if (item->form.is_signed) {
 		with_sign = is_leading ? 0 : digits - 1;
-		if (!signed_digit_of(bytes[with_sign], is_ebcdic, &out->at[with_sign],
-				     &out->is_negative))
+		if (!byte_signed_digit(bytes[with_sign], is_ebcdic, &out->at[with_sign],
+				       &out->is_negative))
 			return false;
 	}
 	for (unsigned i = 0; i < digits; i++)
-		if (i != with_sign && !digit_of(bytes[first + i], is_ebcdic, &out->at[i]))
+		if (i != with_sign && !byte_digit(bytes[first + i], is_ebcdic, &out->at[i]))
 			return false;
 	return true;
 }
@@ -173,19 +174,20 @@ bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *
 	switch (item->usage) {
 	case CT_USAGE_NONE:
 	case CT_USAGE_DISPLAY:
-		return decode_zoned(copybook, item, bytes, out);
+		return digits_decode_zoned(copybook, item, bytes, out);
 	case CT_USAGE_PACKED:
 	case CT_USAGE_PACKED_UNSIGNED:
-		return decode_packed(item, bytes, out);
+		return digits_decode_packed(item, bytes, out);
 	default:
-		return decode_binary(copybook, item, bytes, out);
+		return digits_decode_binary(copybook, item, bytes, out);
 	}
 }
 
 /* ---- text */
 
-/* How many digits DISPLAY shows, and how many of them behind a point. */
-static unsigned width_of(const struct ct_item *item, const struct ct_digits *digits, int *out_scale)
+/* Returns the number of digits that DISPLAY shows; *out_scale: those behind the point. */
+static unsigned digits_width(const struct ct_item *item, const struct ct_digits *digits,
+			     int *out_scale)
 {
 	unsigned size = item->size < 8 ? item->size : 8;
 
@@ -200,7 +202,7 @@ static unsigned width_of(const struct ct_item *item, const struct ct_digits *dig
 	return item->form.shown;
 }
 
-static bool is_zero(const struct ct_digits *digits)
+static bool digits_are_zero(const struct ct_digits *digits)
 {
 	for (unsigned i = 0; i < digits->count; i++)
 		if (digits->at[i] != '0')
@@ -208,9 +210,9 @@ static bool is_zero(const struct ct_digits *digits)
 	return true;
 }
 
-/* The last `width` digits, with zeros before them when there are fewer, and a point before the last
+/* Writes the last `width` digits, padded with leading zeros, and a point before the last
  * `scale`. */
-static char *put_digits(char *to, const struct ct_digits *digits, unsigned width, int scale)
+static char *digits_put(char *to, const struct ct_digits *digits, unsigned width, int scale)
 {
 	int missing = (int)width - digits->count;
 	const char *from = missing < 0 ? digits->at - missing : digits->at;
@@ -231,16 +233,16 @@ static char *put_digits(char *to, const struct ct_digits *digits, unsigned width
 size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out)
 {
 	int scale;
-	unsigned width = width_of(item, digits, &scale);
-	char sign = digits->is_negative && !is_zero(digits) ? '-' : '+';
+	unsigned width = digits_width(item, digits, &scale);
+	char sign = digits->is_negative && !digits_are_zero(digits) ? '-' : '+';
 	bool is_behind = item->is_sign_separate && item->sign == CT_SIGN_TRAILING &&
 			 item->usage <= CT_USAGE_DISPLAY;
 	char *to = out;
 
-	if (is_signed(item) && !is_behind)
+	if (item_is_signed(item) && !is_behind)
 		*to++ = sign;
-	to = put_digits(to, digits, width, scale);
-	if (is_signed(item) && is_behind)
+	to = digits_put(to, digits, width, scale);
+	if (item_is_signed(item) && is_behind)
 		*to++ = sign;
 	return (size_t)(to - out);
 }
@@ -260,7 +262,7 @@ size_t ct_digits_print_json(const struct ct_item *item, const struct ct_digits *
 		*to++ = '-';
 	if (all.count == 0 && scale < 0)
 		scale = 0;
-	to = put_digits(to, &all, all.count > least ? all.count : least, scale);
+	to = digits_put(to, &all, all.count > least ? all.count : least, scale);
 	return (size_t)(to - out);
 }
 
@@ -273,7 +275,7 @@ __int128 ct_digits_value(const struct ct_digits *digits)
 	return digits->is_negative ? -value : value;
 }
 
-/* ---- what is no digits */
+/* ---- floats and pointers */
 
 double ct_float_value(const struct ct_item *item, const uint8_t *bytes)
 {
@@ -292,7 +294,7 @@ size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *ou
 {
 	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16,
 			    ct_float_value(item, bytes));
-	char *comma = memchr(out, ',', (size_t)size); /* of the user's language */
+	char *comma = memchr(out, ',', (size_t)size); /* the decimal point of the locale */
 	char *exponent = memchr(out, 'E', (size_t)size);
 
 	if (comma != NULL)
@@ -307,5 +309,5 @@ size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *ou
 uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item,
 			  const uint8_t *bytes)
 {
-	return load(bytes, item->size < 8 ? item->size : 8, is_big(copybook, item));
+	return bytes_load(bytes, item->size < 8 ? item->size : 8, item_is_big(copybook, item));
 }

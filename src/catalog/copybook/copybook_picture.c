@@ -1,10 +1,9 @@
 /*
- * copybook_picture.c - what a PICTURE says: of what kind its item is, how many characters and
- * digits it has, where its point is.
+ * copybook_picture.c - parses a PICTURE: the kind of its item, its characters and digits, and the
+ * position of its point.
  *
- * Called by copybook_clause.c with the picture's text.  Pure.  It is as strict as telling the size
- * needs; whether a picture's insertions stand in an order that a compiler takes is the compiler's
- * business.
+ * Called by copybook_clause.c with the picture's text.  Pure.  It checks only what the size depends
+ * on; the order of insertion characters is left to the compiler.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,24 +18,24 @@ struct reading {
 	size_t size, at;
 	const struct ct_picture_context *context;
 	struct ct_picture_error *error;
-	uint64_t characters; /* that the item has */
+	uint64_t characters; /* of the item */
 	uint64_t nines, p_before, p_after;
 	uint64_t behind_point;
 	bool is_signed, has_point, has_letter, has_text, has_national, has_insertion, has_editing;
 };
 
-static bool fail(struct reading *reading, const char *message, const char *expected)
+static bool picture_fail(struct reading *reading, const char *message, const char *expected)
 {
 	*reading->error = (struct ct_picture_error){ reading->at, message, expected };
 	return false;
 }
 
-static char upper(char c)
+static char char_upper(char c)
 {
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static bool parse_number(const char *from, size_t size, uint64_t *out)
+static bool picture_parse_number(const char *from, size_t size, uint64_t *out)
 {
 	*out = 0;
 	for (size_t i = 0; i < size; i++) {
@@ -47,8 +46,8 @@ static bool parse_number(const char *from, size_t size, uint64_t *out)
 	return size > 0;
 }
 
-/* (5) or (NAME) behind a symbol. */
-static bool take_count(struct reading *reading, uint64_t *out_count)
+/* Reads (5) or (NAME) behind a symbol. */
+static bool picture_take_count(struct reading *reading, uint64_t *out_count)
 {
 	const char *from, *to;
 	int64_t value;
@@ -59,42 +58,43 @@ static bool take_count(struct reading *reading, uint64_t *out_count)
 	from = reading->text + reading->at + 1;
 	to = memchr(from, ')', reading->size - reading->at - 1);
 	if (to == NULL)
-		return fail(reading, "the picture lacks a closing parenthesis", "a number and )");
-	if (!parse_number(from, (size_t)(to - from), out_count)) {
+		return picture_fail(reading, "the picture lacks a closing parenthesis",
+				    "a number and )");
+	if (!picture_parse_number(from, (size_t)(to - from), out_count)) {
 		if (reading->context->find == NULL ||
 		    !reading->context->find(reading->context->user, from, (size_t)(to - from),
 					    &value) ||
 		    value < 0)
-			return fail(reading,
-				    "the picture repeats a symbol an unknown number of times",
-				    "a number, or a level 78 with one");
+			return picture_fail(
+				reading, "the picture repeats a symbol an unknown number of times",
+				"a number, or a level 78 with one");
 		*out_count = (uint64_t)value;
 	}
 	if (*out_count == 0 || *out_count > CT_RECORD_LIMIT)
-		return fail(reading, "the picture repeats a symbol too often or not at all",
-			    "1 to 268435456");
+		return picture_fail(reading, "the picture repeats a symbol too often or not at all",
+				    "1 to 268435456");
 	reading->at = (size_t)(to + 1 - reading->text);
 	return true;
 }
 
-/* CR and DB are two characters. */
-static bool take_pair(struct reading *reading, char c)
+/* Reads CR or DB, which are two characters. */
+static bool picture_take_pair(struct reading *reading, char c)
 {
 	char second = c == 'C' ? 'R' : 'B';
 
-	if (reading->at >= reading->size || upper(reading->text[reading->at]) != second)
-		return fail(reading, "the picture has half of CR or DB", "CR or DB");
+	if (reading->at >= reading->size || char_upper(reading->text[reading->at]) != second)
+		return picture_fail(reading, "the picture has half of CR or DB", "CR or DB");
 	reading->at++;
 	reading->characters += 2;
 	reading->has_editing = true;
 	return true;
 }
 
-static bool take_nines(struct reading *reading, uint64_t count)
+static bool picture_take_nines(struct reading *reading, uint64_t count)
 {
 	if (reading->p_after > 0)
-		return fail(reading, "the picture has a 9 behind a P behind a 9",
-			    "P only before or only behind all digits");
+		return picture_fail(reading, "the picture has a 9 behind a P behind a 9",
+				    "P only before or only behind all digits");
 	reading->nines += count;
 	reading->characters += count;
 	if (reading->has_point)
@@ -102,10 +102,11 @@ static bool take_nines(struct reading *reading, uint64_t count)
 	return true;
 }
 
-static bool take_p(struct reading *reading, uint64_t count)
+static bool picture_take_p(struct reading *reading, uint64_t count)
 {
 	if (count > CT_NUMBER_DIGITS)
-		return fail(reading, "the picture has too many digits", "at most 38 digits");
+		return picture_fail(reading, "the picture has too many digits",
+				    "at most 38 digits");
 	if (reading->nines > 0 || reading->has_editing)
 		reading->p_after += count;
 	else
@@ -113,7 +114,7 @@ static bool take_p(struct reading *reading, uint64_t count)
 	return true;
 }
 
-static bool take_symbol(struct reading *reading, char c, uint64_t count)
+static bool picture_take_symbol(struct reading *reading, char c, uint64_t count)
 {
 	switch (c) {
 	case 'X':
@@ -126,19 +127,20 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 		reading->has_national = true;
 		break;
 	case '9':
-		return take_nines(reading, count);
+		return picture_take_nines(reading, count);
 	case 'P':
-		return take_p(reading, count);
+		return picture_take_p(reading, count);
 	case 'S':
 		if (reading->at != 1)
-			return fail(reading, "the picture has an S that is not its first symbol",
-				    "S once and first");
+			return picture_fail(reading,
+					    "the picture has an S that is not its first symbol",
+					    "S once and first");
 		reading->is_signed = true;
 		return true;
 	case 'V':
 		if (reading->has_point)
-			return fail(reading, "the picture has two decimal points",
-				    "one V or one point");
+			return picture_fail(reading, "the picture has two decimal points",
+					    "one V or one point");
 		reading->has_point = true;
 		return true;
 	case 'B':
@@ -146,7 +148,7 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 	case '/':
 		reading->has_insertion = true;
 		break;
-	case '.': /* which of the two is the point makes no difference here */
+	case '.': /* either may be the decimal point */
 	case ',':
 	case 'Z':
 	case '*':
@@ -155,10 +157,11 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 		reading->has_editing = true;
 		break;
 	default:
-		if (c != '$' && (c != upper(reading->context->currency) || c == '\0')) {
+		if (c != '$' && (c != char_upper(reading->context->currency) || c == '\0')) {
 			reading->at--;
-			return fail(reading, "the picture has a symbol that is not known",
-				    "A B N P S V X Z 9 0 / , . + - * CR DB or the currency sign");
+			return picture_fail(
+				reading, "the picture has a symbol that is not known",
+				"A B N P S V X Z 9 0 / , . + - * CR DB or the currency sign");
 		}
 		reading->has_editing = true;
 	}
@@ -166,35 +169,37 @@ static bool take_symbol(struct reading *reading, char c, uint64_t count)
 	return true;
 }
 
-static bool take_all(struct reading *reading)
+static bool picture_take_all(struct reading *reading)
 {
 	while (reading->at < reading->size) {
-		char c = upper(reading->text[reading->at++]);
+		char c = char_upper(reading->text[reading->at++]);
 		uint64_t count;
 
-		if ((c == 'C' || c == 'D') && c != upper(reading->context->currency)) {
-			if (!take_pair(reading, c))
+		if ((c == 'C' || c == 'D') && c != char_upper(reading->context->currency)) {
+			if (!picture_take_pair(reading, c))
 				return false;
 			continue;
 		}
-		if (!take_count(reading, &count) || !take_symbol(reading, c, count))
+		if (!picture_take_count(reading, &count) || !picture_take_symbol(reading, c, count))
 			return false;
 		if (reading->characters > CT_RECORD_LIMIT)
-			return fail(reading, "the picture is too long",
-				    "at most 268435456 characters");
+			return picture_fail(reading, "the picture is too long",
+					    "at most 268435456 characters");
 	}
 	return true;
 }
 
-static bool classify_number(struct reading *reading, struct ct_picture *out)
+static bool picture_classify_number(struct reading *reading, struct ct_picture *out)
 {
 	uint64_t shown = reading->nines + reading->p_before + reading->p_after;
 
 	if (reading->nines == 0 || (reading->p_before > 0 && reading->p_after > 0))
-		return fail(reading, "the picture has no digits, or P on both sides of them",
-			    "at least one 9");
+		return picture_fail(reading,
+				    "the picture has no digits, or P on both sides of them",
+				    "at least one 9");
 	if (shown > CT_NUMBER_DIGITS)
-		return fail(reading, "the picture has too many digits", "at most 38 digits");
+		return picture_fail(reading, "the picture has too many digits",
+				    "at most 38 digits");
 	*out = (struct ct_picture){ .class = CT_CLASS_NUMERIC };
 	out->size = (uint32_t)reading->nines;
 	out->digits = (uint8_t)reading->nines;
@@ -218,20 +223,21 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 
 	if (size > PICTURE_LIMIT) {
 		reading.at = PICTURE_LIMIT;
-		return fail(&reading, "the picture is too long", "at most 255 characters");
+		return picture_fail(&reading, "the picture is too long", "at most 255 characters");
 	}
-	if (!take_all(&reading))
+	if (!picture_take_all(&reading))
 		return false;
 	is_text = reading.has_text || reading.has_letter || reading.has_national;
 	if (!is_text && !reading.has_insertion && !reading.has_editing)
-		return classify_number(&reading, out);
+		return picture_classify_number(&reading, out);
 	if (reading.is_signed || (is_text && (reading.has_editing || reading.has_point ||
 					      reading.p_before + reading.p_after > 0)))
-		return fail(&reading, "the picture mixes symbols of texts and of numbers",
-			    "X, A, 9, B, 0 and / of a text, or no X and A of a number");
+		return picture_fail(&reading, "the picture mixes symbols of texts and of numbers",
+				    "X, A, 9, B, 0 and / of a text, or no X and A of a number");
 	if (reading.characters == 0 ||
 	    (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
-		return fail(&reading, "the picture says nothing, or two things", "X, A, 9 or N");
+		return picture_fail(&reading, "the picture says nothing, or two things",
+				    "X, A, 9 or N");
 	*out = (struct ct_picture){ .class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED };
 	out->size = (uint32_t)reading.characters * (reading.has_national ? 2 : 1);
 	return true;

@@ -1,15 +1,15 @@
 /*
- * copybook_program.c - what a program has around its data: passed over, but for the currency sign.
+ * copybook_program.c - skips the parts of a program around its data, except the currency sign.
  *
- * Called by copybook_entry.c where no level number stands, so that a whole program may be given
- * instead of a copybook.  Divisions, sections and FD end with a period; listing words (EJECT,
- * TITLE) may do without.
+ * Called by copybook_entry.c when there is no level number, so that a whole program is accepted as
+ * a copybook.  Divisions, sections and FD end with a period; listing words (EJECT, TITLE) may lack
+ * it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "catalog/copybook/copybook_private.h"
 
-static void skip_sentence(struct ct_entry_parser *parser)
+static void program_skip_sentence(struct ct_entry_parser *parser)
 {
 	const struct ct_token *word;
 
@@ -55,7 +55,7 @@ bool ct_program_skip(struct ct_entry_parser *parser)
 		parser->is_before_data = false;
 	for (size_t i = 0; i < CT_COUNT(sentences); i++)
 		if (parser->is_before_data || ct_token_is(ct_entry_peek(parser), sentences[i])) {
-			skip_sentence(parser);
+			program_skip_sentence(parser);
 			return true;
 		}
 	if (ct_entry_peek(parser)->kind != CT_TOKEN_PERIOD)

@@ -1,10 +1,9 @@
 /*
- * copybook_replace.c - COPY ... REPLACING and the REPLACE statement: runs of tokens that become
- * others.
+ * copybook_replace.c - COPY ...  REPLACING and the REPLACE statement: replaces runs of tokens.
  *
- * Called by copybook_copy.c for what was copied, and by copybook.c for the whole.  What was put in
- * is not looked at again.  Comparing is counted against a limit, as a long pattern that nearly fits
- * everywhere would take for ever.
+ * Called by copybook_copy.c for copied tokens, and by copybook.c for the whole text.  Inserted
+ * tokens are not replaced again.  Comparisons are limited, since a long pattern that nearly matches
+ * everywhere would take too long.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,24 +14,24 @@
 
 #define NESTED_LIMIT 64u /* REPLACE ALSO in REPLACE ALSO */
 
-static bool is_character(const struct ct_tokens *tokens, size_t at, char c)
+static bool tokens_have_character(const struct ct_tokens *tokens, size_t at, char c)
 {
 	return at < tokens->count && tokens->at[at].kind == CT_TOKEN_OTHER &&
 	       *tokens->at[at].at == c;
 }
 
-static bool is_delimiter(const struct ct_tokens *tokens, size_t at)
+static bool tokens_have_delimiter(const struct ct_tokens *tokens, size_t at)
 {
-	return is_character(tokens, at, '=') && is_character(tokens, at + 1, '=') &&
-	       !tokens->at[at + 1].is_spaced;
+	return tokens_have_character(tokens, at, '=') &&
+	       tokens_have_character(tokens, at + 1, '=') && !tokens->at[at + 1].is_spaced;
 }
 
 size_t ct_pseudo_text_end(const struct ct_tokens *tokens, size_t at)
 {
-	if (!is_delimiter(tokens, at))
+	if (!tokens_have_delimiter(tokens, at))
 		return 0;
 	for (at += 2; at < tokens->count; at++)
-		if (is_delimiter(tokens, at))
+		if (tokens_have_delimiter(tokens, at))
 			return at + 2;
 	return 0;
 }
@@ -46,23 +45,24 @@ size_t ct_run_end(const struct ct_tokens *tokens, size_t at)
 	for (at++; at < tokens->count && !tokens->at[at].is_spaced &&
 		   tokens->at[at].kind != CT_TOKEN_LITERAL;
 	     at++)
-		if (is_delimiter(tokens, at))
+		if (tokens_have_delimiter(tokens, at))
 			break;
 	return at;
 }
 
-/* ---- what is to be replaced */
+/* ---- patterns */
 
-static enum ctrace_status fail(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at,
-			       const char *expected)
+static enum ctrace_status replace_fail(struct ct_scan *scan, const struct ct_tokens *tokens,
+				       size_t at, const char *expected)
 {
 	ct_scan_diagnose(scan, &tokens->at[at < tokens->count ? at : tokens->count - 1], expected,
 			 "REPLACING or REPLACE is not complete");
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tokens *tokens,
-				       size_t *at, struct ct_tokens *out)
+static enum ctrace_status replacement_take_operand(struct ct_scan *scan,
+						   const struct ct_tokens *tokens, size_t *at,
+						   struct ct_tokens *out)
 {
 	size_t from = *at, to = ct_pseudo_text_end(tokens, from);
 	enum ctrace_status status = CTRACE_OK;
@@ -71,11 +71,11 @@ static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tok
 		*at = to;
 		from += 2;
 		to -= 2;
-	} else if (from >= tokens->count || is_delimiter(tokens, from)) {
-		return fail(scan, tokens, from, "==text== or a word");
+	} else if (from >= tokens->count || tokens_have_delimiter(tokens, from)) {
+		return replace_fail(scan, tokens, from, "==text== or a word");
 	} else {
 		to = ct_run_end(tokens, from);
-		if (to > from + 1 && is_character(tokens, to - 1, '.'))
+		if (to > from + 1 && tokens_have_character(tokens, to - 1, '.'))
 			to--;
 		*at = to;
 	}
@@ -84,8 +84,8 @@ static enum ctrace_status take_operand(struct ct_scan *scan, const struct ct_tok
 	return status;
 }
 
-static enum ctrace_status add_replacement(struct ct_replacements *out,
-					  struct ct_replacement **out_replacement)
+static enum ctrace_status replacements_add(struct ct_replacements *out,
+					   struct ct_replacement **out_replacement)
 {
 	if (out->count == out->capacity) {
 		size_t capacity = out->capacity == 0 ? 8 : out->capacity * 2;
@@ -101,8 +101,9 @@ static enum ctrace_status add_replacement(struct ct_replacements *out,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_pair(struct ct_scan *scan, const struct ct_tokens *tokens,
-				    size_t *at, struct ct_replacement *pair)
+static enum ctrace_status replacement_take_pair(struct ct_scan *scan,
+						const struct ct_tokens *tokens, size_t *at,
+						struct ct_replacement *pair)
 {
 	enum ctrace_status status;
 	size_t began;
@@ -115,35 +116,36 @@ static enum ctrace_status take_pair(struct ct_scan *scan, const struct ct_tokens
 		(*at)++;
 	}
 	began = *at;
-	status = take_operand(scan, tokens, at, &pair->from);
+	status = replacement_take_operand(scan, tokens, at, &pair->from);
 	if (status != CTRACE_OK)
 		return status;
 	if (pair->from.count == 0)
-		return fail(scan, tokens, began, "what is to be replaced between == and ==");
+		return replace_fail(scan, tokens, began,
+				    "what is to be replaced between == and ==");
 	if (*at >= tokens->count || !ct_token_is(&tokens->at[*at], "BY"))
-		return fail(scan, tokens, *at, "BY");
+		return replace_fail(scan, tokens, *at, "BY");
 	(*at)++;
-	status = take_operand(scan, tokens, at, &pair->to);
+	status = replacement_take_operand(scan, tokens, at, &pair->to);
 	if (status == CTRACE_OK && pair->part != CT_REPLACE_WHOLE &&
 	    (pair->from.count != 1 || pair->from.at[0].kind != CT_TOKEN_WORD || pair->to.count > 1))
-		return fail(scan, tokens, began, "one word, and one or none to replace it");
+		return replace_fail(scan, tokens, began, "one word, and one or none to replace it");
 	return status;
 }
 
 enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens,
 					 size_t *at, struct ct_replacements *out)
 {
-	while (*at < tokens->count && !is_character(tokens, *at, '.')) {
+	while (*at < tokens->count && !tokens_have_character(tokens, *at, '.')) {
 		struct ct_replacement *pair;
-		enum ctrace_status status = add_replacement(out, &pair);
+		enum ctrace_status status = replacements_add(out, &pair);
 
 		if (status == CTRACE_OK)
-			status = take_pair(scan, tokens, at, pair);
+			status = replacement_take_pair(scan, tokens, at, pair);
 		if (status != CTRACE_OK)
 			return status;
 	}
 	if (*at >= tokens->count || out->count == 0)
-		return fail(scan, tokens, *at, "==text== BY ==text==, and a period");
+		return replace_fail(scan, tokens, *at, "==text== BY ==text==, and a period");
 	(*at)++;
 	return CTRACE_OK;
 }
@@ -160,7 +162,7 @@ void ct_replacements_fini(struct ct_replacements *replacements)
 
 /* ---- replacing */
 
-static bool is_same(const struct ct_token *a, const struct ct_token *b)
+static bool token_is_same(const struct ct_token *a, const struct ct_token *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -169,20 +171,20 @@ static bool is_same(const struct ct_token *a, const struct ct_token *b)
 	return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
 }
 
-static bool fits(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at,
-		 const struct ct_tokens *pattern)
+static bool pattern_fits(struct ct_scan *scan, const struct ct_tokens *tokens, size_t at,
+			 const struct ct_tokens *pattern)
 {
 	if (pattern->count > tokens->count - at)
 		return false;
 	for (size_t i = 0; i < pattern->count; i++) {
 		scan->comparisons++;
-		if (!is_same(&pattern->at[i], &tokens->at[at + i]))
+		if (!token_is_same(&pattern->at[i], &tokens->at[at + i]))
 			return false;
 	}
 	return true;
 }
 
-static bool fits_part(const struct ct_token *token, const struct ct_replacement *pair)
+static bool pattern_fits_part(const struct ct_token *token, const struct ct_replacement *pair)
 {
 	const struct ct_token *part = &pair->from.at[0];
 
@@ -193,8 +195,9 @@ static bool fits_part(const struct ct_token *token, const struct ct_replacement 
 		part->size, part->at, part->size);
 }
 
-static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *token,
-				   const struct ct_replacement *pair, struct ct_tokens *out)
+static enum ctrace_status replacement_put_part(struct ct_scan *scan, const struct ct_token *token,
+					       const struct ct_replacement *pair,
+					       struct ct_tokens *out)
 {
 	struct ct_token put = *token;
 	struct ct_span by = pair->to.count == 0
@@ -217,9 +220,10 @@ static enum ctrace_status put_part(struct ct_scan *scan, const struct ct_token *
 	return put.size == 0 ? CTRACE_OK : ct_tokens_add(scan, out, &put);
 }
 
-/* What is put in stands, for diagnostics, where the first token that it replaces stood. */
-static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token *place,
-				    const struct ct_replacement *pair, struct ct_tokens *out)
+/* Adds the new tokens.  Diagnostics show them at the position of the first replaced token. */
+static enum ctrace_status replacement_put_whole(struct ct_scan *scan, const struct ct_token *place,
+						const struct ct_replacement *pair,
+						struct ct_tokens *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -236,10 +240,10 @@ static enum ctrace_status put_whole(struct ct_scan *scan, const struct ct_token 
 	return status;
 }
 
-/* One token, or all that one replacement takes. */
-static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_tokens *tokens,
-				     size_t *at, const struct ct_replacements *replacements,
-				     struct ct_tokens *out)
+/* Copies one token, or replaces the tokens that match. */
+static enum ctrace_status tokens_replace_at(struct ct_scan *scan, const struct ct_tokens *tokens,
+					    size_t *at, const struct ct_replacements *replacements,
+					    struct ct_tokens *out)
 {
 	const struct ct_token *token = &tokens->at[*at];
 
@@ -247,22 +251,23 @@ static enum ctrace_status replace_at(struct ct_scan *scan, const struct ct_token
 		const struct ct_replacement *pair = &replacements->at[i];
 
 		scan->comparisons++;
-		if (pair->part != CT_REPLACE_WHOLE && fits_part(token, pair)) {
+		if (pair->part != CT_REPLACE_WHOLE && pattern_fits_part(token, pair)) {
 			(*at)++;
-			return put_part(scan, token, pair, out);
+			return replacement_put_part(scan, token, pair, out);
 		}
-		if (pair->part == CT_REPLACE_WHOLE && fits(scan, tokens, *at, &pair->from)) {
+		if (pair->part == CT_REPLACE_WHOLE &&
+		    pattern_fits(scan, tokens, *at, &pair->from)) {
 			*at += pair->from.count;
 			if (pair->to.count == 0 && token->is_spaced && *at < tokens->count)
 				tokens->at[*at].is_spaced = true;
-			return put_whole(scan, token, pair, out);
+			return replacement_put_whole(scan, token, pair, out);
 		}
 	}
 	(*at)++;
 	return ct_tokens_add(scan, out, token);
 }
 
-static enum ctrace_status check_comparisons(struct ct_scan *scan, const struct ct_token *place)
+static enum ctrace_status scan_check_comparisons(struct ct_scan *scan, const struct ct_token *place)
 {
 	if (scan->comparisons <= CT_COPYBOOK_COMPARISONS)
 		return CTRACE_OK;
@@ -277,9 +282,9 @@ enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *toke
 	enum ctrace_status status = CTRACE_OK;
 
 	for (size_t at = 0; at < tokens->count && status == CTRACE_OK;) {
-		status = check_comparisons(scan, &tokens->at[at]);
+		status = scan_check_comparisons(scan, &tokens->at[at]);
 		if (status == CTRACE_OK)
-			status = replace_at(scan, tokens, &at, replacements, out);
+			status = tokens_replace_at(scan, tokens, &at, replacements, out);
 	}
 	return status;
 }
@@ -288,21 +293,21 @@ enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *toke
 
 struct nested {
 	struct ct_replacements
-		/* each ALSO has its own and those that were there, in the order in which they are
-		   tried */
-			sets[NESTED_LIMIT];
+		/* each ALSO has its own pairs and the previous ones, in the order of trial */
+		sets[NESTED_LIMIT];
 	uint32_t count;
 };
 
-static enum ctrace_status copy_set(struct ct_scan *scan, const struct ct_replacements *from,
-				   struct ct_replacements *to)
+static enum ctrace_status replacements_copy(struct ct_scan *scan,
+					    const struct ct_replacements *from,
+					    struct ct_replacements *to)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	for (size_t i = 0; i < from->count && status == CTRACE_OK; i++) {
 		struct ct_replacement *pair;
 
-		status = add_replacement(to, &pair);
+		status = replacements_add(to, &pair);
 		if (status != CTRACE_OK)
 			break;
 		pair->part = from->at[i].part;
@@ -314,7 +319,7 @@ static enum ctrace_status copy_set(struct ct_scan *scan, const struct ct_replace
 	return status;
 }
 
-static void drop(struct nested *nested, bool all)
+static void nested_drop(struct nested *nested, bool all)
 {
 	while (nested->count > 0) {
 		ct_replacements_fini(&nested->sets[--nested->count]);
@@ -323,8 +328,9 @@ static void drop(struct nested *nested, bool all)
 	}
 }
 
-static enum ctrace_status take_statement(struct ct_scan *scan, const struct ct_tokens *tokens,
-					 size_t *at, struct nested *nested)
+static enum ctrace_status replace_take_statement(struct ct_scan *scan,
+						 const struct ct_tokens *tokens, size_t *at,
+						 struct nested *nested)
 {
 	bool is_last = false, is_also = false;
 	enum ctrace_status status;
@@ -335,27 +341,28 @@ static enum ctrace_status take_statement(struct ct_scan *scan, const struct ct_t
 	else if (*at < tokens->count && ct_token_is(&tokens->at[*at], "ALSO"))
 		is_also = true, (*at)++;
 	if (*at < tokens->count && ct_token_is(&tokens->at[*at], "OFF")) {
-		drop(nested, !is_last);
+		nested_drop(nested, !is_last);
 		(*at)++;
-		if (!is_character(tokens, *at, '.'))
-			return fail(scan, tokens, *at, "a period");
+		if (!tokens_have_character(tokens, *at, '.'))
+			return replace_fail(scan, tokens, *at, "a period");
 		(*at)++;
 		return CTRACE_OK;
 	}
 	if (is_last || *at >= tokens->count)
-		return fail(scan, tokens, *at, is_last ? "OFF" : "==text== BY ==text==, or OFF");
+		return replace_fail(scan, tokens, *at,
+				    is_last ? "OFF" : "==text== BY ==text==, or OFF");
 	if (!is_also)
-		drop(nested, true);
+		nested_drop(nested, true);
 	if (nested->count == NESTED_LIMIT)
-		return fail(scan, tokens, *at, "fewer REPLACE ALSO within each other");
+		return replace_fail(scan, tokens, *at, "fewer REPLACE ALSO within each other");
 	status = ct_replacements_parse(scan, tokens, at, &nested->sets[nested->count++]);
 	if (status == CTRACE_OK && nested->count > 1)
-		status = copy_set(scan, &nested->sets[nested->count - 2],
-				  &nested->sets[nested->count - 1]);
+		status = replacements_copy(scan, &nested->sets[nested->count - 2],
+					   &nested->sets[nested->count - 1]);
 	return status;
 }
 
-/* A statement begins what it begins: nobody names a field REPLACE. */
+/* The word REPLACE always begins a statement, since it cannot name a field. */
 enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens,
 					 struct ct_tokens *out)
 {
@@ -365,15 +372,15 @@ enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_t
 
 	for (size_t at = 0; at < tokens->count && status == CTRACE_OK;) {
 		if (ct_token_is(&tokens->at[at], "REPLACE")) {
-			status = take_statement(scan, tokens, &at, &nested);
+			status = replace_take_statement(scan, tokens, &at, &nested);
 			continue;
 		}
-		status = check_comparisons(scan, &tokens->at[at]);
+		status = scan_check_comparisons(scan, &tokens->at[at]);
 		if (status == CTRACE_OK)
-			status = replace_at(
+			status = tokens_replace_at(
 				scan, tokens, &at,
 				nested.count > 0 ? &nested.sets[nested.count - 1] : &none, out);
 	}
-	drop(&nested, true);
+	nested_drop(&nested, true);
 	return status;
 }

@@ -1,10 +1,9 @@
 /*
- * copybook_scan.c - from the lines of a copybook, and of those that it copies, to tokens.
+ * copybook_scan.c - splits the lines of a copybook, and of those that it copies, into tokens.
  *
- * First of the pieces that copybook.c calls; copybook_copy.c calls it too.  copybook_format.c says
- * where a line has its text; here it becomes words, literals and single characters.  Words and
- * literals may go on on the next line.  The text that came in is copied first, since tokens point
- * into it.
+ * The first piece that copybook.c calls; copybook_copy.c calls it too. copybook_format.c finds the
+ * text of a line; this file splits it into words, literals and single characters.  Words and
+ * literals may continue on the next line.  The input is copied first, since tokens point into it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,19 +18,19 @@ struct lines {
 	const char *line_from; /* first byte of the line, for columns */
 	struct ct_format format;
 	bool is_first_on_line;
-	char quote; /* of a literal that goes on on the next line; or 0 */
+	char quote; /* of a literal that continues on the next line; or 0 */
 	struct ct_token literal;
 	struct ct_buf joined; /* the text of that literal so far */
 };
 
-static bool is_word_character(char c)
+static bool char_is_of_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
 	       c == '-' || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static struct ct_token token_at(const struct lines *lines, enum ct_token_kind kind,
-				const char *from, const char *to)
+static struct ct_token lines_token(const struct lines *lines, enum ct_token_kind kind,
+				   const char *from, const char *to)
 {
 	size_t column = (size_t)(from - lines->line_from) + 1;
 
@@ -43,21 +42,22 @@ static struct ct_token token_at(const struct lines *lines, enum ct_token_kind ki
 				  .kind = (uint8_t)kind };
 }
 
-static enum ctrace_status take_directive(struct lines *lines, const char *from, const char *to)
+static enum ctrace_status lines_take_directive(struct lines *lines, const char *from,
+					       const char *to)
 {
-	struct ct_token place = token_at(lines, CT_TOKEN_OTHER, from, from);
+	struct ct_token place = lines_token(lines, CT_TOKEN_OTHER, from, from);
 
 	return ct_format_direct(lines->scan, &lines->format, &place, from, to);
 }
 
-static enum ctrace_status add(struct lines *lines, struct ct_token token, bool is_spaced)
+static enum ctrace_status lines_add(struct lines *lines, struct ct_token token, bool is_spaced)
 {
 	token.is_spaced = is_spaced || lines->is_first_on_line;
 	lines->is_first_on_line = false;
 	return ct_tokens_add(lines->scan, lines->out, &token);
 }
 
-static enum ctrace_status end_literal(struct lines *lines)
+static enum ctrace_status lines_end_literal(struct lines *lines)
 {
 	char *text = ct_scan_text(lines->scan, lines->joined.data, lines->joined.size);
 	struct ct_token token = lines->literal;
@@ -68,18 +68,18 @@ static enum ctrace_status end_literal(struct lines *lines)
 	token.at = text;
 	token.size = (uint32_t)lines->joined.size;
 	lines->quote = '\0';
-	return add(lines, token, is_spaced);
+	return lines_add(lines, token, is_spaced);
 }
 
-static enum ctrace_status fail_open_literal(struct lines *lines)
+static enum ctrace_status lines_fail_open_literal(struct lines *lines)
 {
 	ct_scan_diagnose(lines->scan, &lines->literal, "a closing quotation mark",
 			 "the literal is not closed on its line");
 	return CTRACE_SYNTAX_ERROR;
 }
 
-/* From behind the quote to behind the closing one, or to the end of the line. */
-static enum ctrace_status take_literal(struct lines *lines, const char **at, const char *to)
+/* Reads from behind the opening quote to behind the closing one, or to the end of the line. */
+static enum ctrace_status lines_take_literal(struct lines *lines, const char **at, const char *to)
 {
 	const char *from = *at;
 
@@ -90,39 +90,39 @@ static enum ctrace_status take_literal(struct lines *lines, const char **at, con
 			ct_buf_add_char(&lines->joined, *from++);
 		} else {
 			*at = from + 1;
-			return end_literal(lines);
+			return lines_end_literal(lines);
 		}
 	}
 	*at = to;
-	return lines->format.is_fixed ? CTRACE_OK : fail_open_literal(lines);
+	return lines->format.is_fixed ? CTRACE_OK : lines_fail_open_literal(lines);
 }
 
-static enum ctrace_status take_token(struct lines *lines, const char **at, const char *to,
-				     bool is_spaced)
+static enum ctrace_status lines_take_token(struct lines *lines, const char **at, const char *to,
+					   bool is_spaced)
 {
 	const char *from = *at;
 	const char *end = from + 1;
 
 	if (*from == '"' || *from == '\'') {
 		lines->quote = *from;
-		lines->literal = token_at(lines, CT_TOKEN_LITERAL, from, end);
+		lines->literal = lines_token(lines, CT_TOKEN_LITERAL, from, end);
 		lines->literal.is_spaced = is_spaced || lines->is_first_on_line;
 		lines->is_first_on_line = false;
 		ct_buf_clear(&lines->joined);
 		*at = end;
-		return take_literal(lines, at, to);
+		return lines_take_literal(lines, at, to);
 	}
-	if (!is_word_character(*from)) {
+	if (!char_is_of_word(*from)) {
 		*at = end;
-		return add(lines, token_at(lines, CT_TOKEN_OTHER, from, end), is_spaced);
+		return lines_add(lines, lines_token(lines, CT_TOKEN_OTHER, from, end), is_spaced);
 	}
-	while (end < to && is_word_character(*end))
+	while (end < to && char_is_of_word(*end))
 		end++;
 	*at = end;
-	return add(lines, token_at(lines, CT_TOKEN_WORD, from, end), is_spaced);
+	return lines_add(lines, lines_token(lines, CT_TOKEN_WORD, from, end), is_spaced);
 }
 
-static enum ctrace_status take_tokens(struct lines *lines, const char *from, const char *to)
+static enum ctrace_status lines_take_tokens(struct lines *lines, const char *from, const char *to)
 {
 	bool is_spaced = false;
 
@@ -136,7 +136,7 @@ static enum ctrace_status take_tokens(struct lines *lines, const char *from, con
 		}
 		if (*from == '*' && from + 1 < to && from[1] == '>')
 			return CTRACE_OK;
-		status = take_token(lines, &from, to, is_spaced);
+		status = lines_take_token(lines, &from, to, is_spaced);
 		if (status != CTRACE_OK)
 			return status;
 		is_spaced = false;
@@ -144,8 +144,8 @@ static enum ctrace_status take_tokens(struct lines *lines, const char *from, con
 	return CTRACE_OK;
 }
 
-/* A literal that is open at the end of a line has all blanks up to the right margin. */
-static void pad_literal(struct lines *lines, const char *to)
+/* Pads a literal that is open at the end of a line with blanks up to the right margin. */
+static void lines_pad_literal(struct lines *lines, const char *to)
 {
 	size_t column = (size_t)(to - lines->line_from);
 
@@ -153,14 +153,14 @@ static void pad_literal(struct lines *lines, const char *to)
 		ct_buf_add_char(&lines->joined, ' ');
 }
 
-/* A word goes on with the first one of this line. */
-static enum ctrace_status join_word(struct lines *lines, const char **at, const char *to)
+/* Joins the last word with the first one of this line. */
+static enum ctrace_status lines_join_word(struct lines *lines, const char **at, const char *to)
 {
 	struct ct_token *last = &lines->out->at[lines->out->count - 1];
 	const char *end = *at;
 	char *text;
 
-	while (end < to && is_word_character(*end))
+	while (end < to && char_is_of_word(*end))
 		end++;
 	text = ct_scan_take(lines->scan, last->size + (size_t)(end - *at) + 1);
 	if (text == NULL)
@@ -173,7 +173,8 @@ static enum ctrace_status join_word(struct lines *lines, const char **at, const 
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_continuation(struct lines *lines, const char *from, const char *to)
+static enum ctrace_status lines_take_continuation(struct lines *lines, const char *from,
+						  const char *to)
 {
 	from = ct_format_skip_blanks(from, to);
 	lines->is_first_on_line = false;
@@ -181,35 +182,35 @@ static enum ctrace_status take_continuation(struct lines *lines, const char *fro
 		enum ctrace_status status;
 
 		if (*from != lines->quote)
-			return fail_open_literal(lines);
+			return lines_fail_open_literal(lines);
 		from++;
-		status = take_literal(lines, &from, to);
+		status = lines_take_literal(lines, &from, to);
 		if (status != CTRACE_OK || lines->quote != '\0')
 			return status;
-	} else if (is_word_character(*from) && lines->out->count > 0 &&
+	} else if (char_is_of_word(*from) && lines->out->count > 0 &&
 		   lines->out->at[lines->out->count - 1].kind == CT_TOKEN_WORD) {
-		enum ctrace_status status = join_word(lines, &from, to);
+		enum ctrace_status status = lines_join_word(lines, &from, to);
 
 		if (status != CTRACE_OK)
 			return status;
 	}
-	return take_tokens(lines, from, to);
+	return lines_take_tokens(lines, from, to);
 }
 
-static enum ctrace_status take_fixed(struct lines *lines, const char *from, const char *to)
+static enum ctrace_status lines_take_fixed(struct lines *lines, const char *from, const char *to)
 {
 	const char *mark = ct_format_column(from, to, CT_MARK_COLUMN);
 	const char *text = ct_format_column(from, to, CT_MARK_COLUMN + 1);
 	const char *right = lines->format.has_right_margin
 				    ? ct_format_column(from, to, CT_RIGHT_COLUMN + 1)
 				    : to;
-	struct ct_token place = token_at(lines, CT_TOKEN_OTHER, mark, mark);
+	struct ct_token place = lines_token(lines, CT_TOKEN_OTHER, mark, mark);
 	enum ctrace_status status;
 
 	if (mark == to || *mark == '*' || *mark == '/' || *mark == 'D' || *mark == 'd')
 		return CTRACE_OK;
 	if (*mark == '$')
-		return take_directive(lines, mark, to);
+		return lines_take_directive(lines, mark, to);
 	if (!ct_is_blank(*mark) && *mark != '-') {
 		ct_scan_diagnose(lines->scan, &place,
 				 "a blank, *, /, -, D or $ there, or free format",
@@ -219,23 +220,23 @@ static enum ctrace_status take_fixed(struct lines *lines, const char *from, cons
 	if (ct_format_skip_blanks(text, right) == right)
 		return CTRACE_OK;
 	if (lines->quote != '\0' && *mark != '-')
-		return fail_open_literal(lines);
-	status = *mark == '-' ? take_continuation(lines, text, right)
-			      : take_tokens(lines, text, right);
+		return lines_fail_open_literal(lines);
+	status = *mark == '-' ? lines_take_continuation(lines, text, right)
+			      : lines_take_tokens(lines, text, right);
 	if (status == CTRACE_OK && lines->quote != '\0')
-		pad_literal(lines, right);
+		lines_pad_literal(lines, right);
 	return status;
 }
 
-static enum ctrace_status take_free(struct lines *lines, const char *from, const char *to)
+static enum ctrace_status lines_take_free(struct lines *lines, const char *from, const char *to)
 {
 	from = ct_format_skip_blanks(from, to);
 	if (from == to || *from == '*')
 		return CTRACE_OK;
-	return take_tokens(lines, from, to);
+	return lines_take_tokens(lines, from, to);
 }
 
-static enum ctrace_status take_lines(struct lines *lines, const char *text, const char *end)
+static enum ctrace_status lines_take_all(struct lines *lines, const char *text, const char *end)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -250,14 +251,14 @@ static enum ctrace_status take_lines(struct lines *lines, const char *text, cons
 			from += 3;
 		if (ct_format_is_directive(ct_format_skip_blanks(from, to), to) &&
 		    lines->quote == '\0')
-			status = take_directive(lines, ct_format_skip_blanks(from, to), to);
+			status = lines_take_directive(lines, ct_format_skip_blanks(from, to), to);
 		else
-			status = lines->format.is_fixed ? take_fixed(lines, from, to)
-							: take_free(lines, from, to);
+			status = lines->format.is_fixed ? lines_take_fixed(lines, from, to)
+							: lines_take_free(lines, from, to);
 		from = next < end ? next + 1 : end;
 	}
 	if (status == CTRACE_OK && lines->quote != '\0')
-		status = fail_open_literal(lines);
+		status = lines_fail_open_literal(lines);
 	return status;
 }
 
@@ -280,7 +281,7 @@ enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const ch
 	if (kept == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	lines.format = ct_format_find(kept, kept + size);
-	status = take_lines(&lines, kept, kept + size);
+	status = lines_take_all(&lines, kept, kept + size);
 	ct_buf_fini(&lines.joined);
 	if (status == CTRACE_OK)
 		status = ct_copy_expand(scan, &own, out);

@@ -1,9 +1,9 @@
 /*
  * copybook_sum.c - whole numbers, and the arithmetic of a constant: 78 B VALUE A * (2 + 1).
  *
- * Called for level numbers, for what repeats a picture or a table, and by copybook_constant.c for a
- * value of several words.  Pure.  What does not fit into 64 bits, is divided by zero or nests too
- * deep is no number: nothing here overflows, and a text cannot exhaust the stack.
+ * Called for level numbers, for the counts of pictures and tables, and by copybook_constant.c for a
+ * value of several words.  Pure.  A value that exceeds 64 bits, a division by zero and too deep
+ * nesting are errors: nothing overflows, and a text cannot exhaust the stack.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ bool ct_integer_parse(const char *text, size_t size, int64_t *out)
 	return size > 0;
 }
 
-/* The arithmetic of VALUE 78-A * 2 + 1; the words are one text here. */
+/* Evaluates VALUE 78-A * 2 + 1; the words have been joined to one text. */
 struct sum {
 	ct_constant_find *find;
 	void *user;
@@ -69,7 +69,7 @@ static int64_t sum_operand(struct sum *sum)
 	    !sum->find(sum->user, from, (size_t)(sum->at - from), &value))
 		sum->is_bad = true;
 	if (c == '-')
-		/* a constant may be the least of all numbers */
+		/* a constant may be INT64_MIN */
 		sum->is_bad |= __builtin_sub_overflow(0, value, &value);
 	return value;
 }

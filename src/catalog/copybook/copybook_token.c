@@ -1,10 +1,9 @@
 /*
- * copybook_token.c - what all pieces do with tokens and texts: keep them, compare them, report
- * about one.
+ * copybook_token.c - shared functions for tokens and texts: keep, compare, report.
  *
- * Called by every piece of the copybook reader.  Texts and tokens are made here only, where each
- * counts against the limits of one copybook, so that no file is worth more than it is long, however
- * often it is copied.
+ * Called by every piece of the copybook reader.  Only this file makes texts and tokens, and counts
+ * each against the limits of one copybook, so that a small file that is copied often cannot exhaust
+ * memory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,9 @@
 /*
- * copybook_tree.c - in what a field stands: items in the order of the text, each before what is in
- * it.
+ * copybook_tree.c - the tree of fields: items in the order of the text, each before its children.
  *
- * Called by copybook_entry.c for each entry that is complete, and by copybook_type.c, which adds
- * several at once.  Adding may move all items, so that nobody keeps a pointer to one across it.
- * parser->open is the way from a record down to the last item.
+ * Called by copybook_entry.c for each complete entry, and by copybook_type.c, which adds several at
+ * once.  Adding may move all items, so pointers to items do not survive it. parser->open is the
+ * path from a record down to the last item.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

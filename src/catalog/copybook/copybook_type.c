@@ -1,9 +1,9 @@
 /*
- * copybook_type.c - what a field has from its type: a level 01 or 77 that was described before.
+ * copybook_type.c - gives a field the attributes of its type: an earlier level 01 or 77.
  *
- * Called by copybook_entry.c when an entry that names a type is in the tree.  What is in the type
- * is copied into the field, so that later pieces know nothing of types.  A type never has itself in
- * it, and copies count against the limit of fields.
+ * Called by copybook_entry.c when an entry that names a type is in the tree.  The children of the
+ * type are copied into the field, so that later pieces need not know types.  A type never contains
+ * itself, and copies count against the limit of fields.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +23,9 @@ uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token 
 	return CT_NO_ITEM;
 }
 
-/* What the type has in it, once more, in this item. */
-static enum ctrace_status copy_children(struct ct_entry_parser *parser, uint32_t type,
-					uint32_t index)
+/* Copies the children of the type into this item. */
+static enum ctrace_status type_copy_children(struct ct_entry_parser *parser, uint32_t type,
+					     uint32_t index)
 {
 	struct ct_copybook *copybook = parser->copybook;
 	uint32_t count = copybook->items[type].end - type - 1, shift = index - type;
@@ -79,5 +79,5 @@ enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index)
 	}
 	item->first_condition = type->first_condition;
 	item->condition_count = type->condition_count;
-	return copy_children(parser, found, index);
+	return type_copy_children(parser, found, index);
 }

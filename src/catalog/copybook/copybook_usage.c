@@ -1,8 +1,8 @@
 /*
- * copybook_usage.c - how the bytes of a field are to be read: USAGE, and the words that say it.
+ * copybook_usage.c - the encoding of a field's bytes: USAGE and its words.
  *
- * Called by copybook_clause.c; USAGE itself may be left out.  A word that is none of the table is
- * the name of a type, which copybook_type.c looks for when the entry is complete.
+ * Called by copybook_clause.c; USAGE itself may be left out.  A word that is not in the table is
+ * the name of a type, which copybook_type.c looks up when the entry is complete.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ static const struct usage {
 	{ "UNSIGNED-LONG", CT_USAGE_INTEGER, 8, true },
 };
 
-static const struct usage *find_usage(const struct ct_token *word)
+static const struct usage *usage_find(const struct ct_token *word)
 {
 	for (size_t i = 0; i < CT_COUNT(usages); i++)
 		if (ct_token_is(word, usages[i].word))
@@ -71,11 +71,11 @@ static const struct usage *find_usage(const struct ct_token *word)
 
 bool ct_usage_is(const struct ct_token *word)
 {
-	return find_usage(word) != NULL;
+	return usage_find(word) != NULL;
 }
 
-static void set_usage(struct ct_entry_parser *parser, struct ct_item *item,
-		      const struct usage *usage)
+static void item_set_usage(struct ct_entry_parser *parser, struct ct_item *item,
+			   const struct usage *usage)
 {
 	item->usage = (uint8_t)usage->usage;
 	item->integer_size = usage->integer_size;
@@ -90,12 +90,12 @@ static void set_usage(struct ct_entry_parser *parser, struct ct_item *item,
 
 bool ct_usage_accept(struct ct_entry_parser *parser, struct ct_item *item)
 {
-	const struct usage *usage = find_usage(ct_entry_peek(parser));
+	const struct usage *usage = usage_find(ct_entry_peek(parser));
 
 	if (usage == NULL)
 		return false;
 	parser->at++;
-	set_usage(parser, item, usage);
+	item_set_usage(parser, item, usage);
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /*
- * copybook_word.c - tokens that touch each other become words: PIC S9(5)V99 is two of them,
- * whatever was replaced in it.
+ * copybook_word.c - joins adjacent tokens to words: PIC S9(5)V99 is two of them, whatever was
+ * replaced in it.
  *
- * Called by copybook.c when everything is copied and replaced.  A period is one only when nothing
- * touches it from behind; commas and semicolons at the end of a word are air.
+ * Called by copybook.c after COPY and REPLACE.  A period counts only at the end of a word; commas
+ * and semicolons there are ignored.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tokens, size_t from,
-			       size_t to, struct ct_token *out)
+static enum ctrace_status word_join(struct ct_scan *scan, const struct ct_tokens *tokens,
+				    size_t from, size_t to, struct ct_token *out)
 {
 	size_t size = 0;
 	char *text;
@@ -35,8 +35,8 @@ static enum ctrace_status join(struct ct_scan *scan, const struct ct_tokens *tok
 	return CTRACE_OK;
 }
 
-/* X"00": the letters belong to the literal behind them. */
-static bool is_prefix(const struct ct_token *word, const struct ct_tokens *tokens, size_t next)
+/* X"00": the prefix belongs to the literal behind it. */
+static bool word_is_prefix(const struct ct_token *word, const struct ct_tokens *tokens, size_t next)
 {
 	return word->size <= 2 && next < tokens->count &&
 	       tokens->at[next].kind == CT_TOKEN_LITERAL && !tokens->at[next].is_spaced &&
@@ -44,7 +44,8 @@ static bool is_prefix(const struct ct_token *word, const struct ct_tokens *token
 	       (word->size == 1 || word->at[1] == 'X' || word->at[1] == 'x');
 }
 
-static enum ctrace_status add_run(struct ct_scan *scan, struct ct_token word, struct ct_tokens *out)
+static enum ctrace_status word_add(struct ct_scan *scan, struct ct_token word,
+				   struct ct_tokens *out)
 {
 	struct ct_token period = word;
 	uint32_t size = word.size;
@@ -64,8 +65,8 @@ static enum ctrace_status add_run(struct ct_scan *scan, struct ct_token word, st
 	return status == CTRACE_OK && has_period ? ct_tokens_add(scan, out, &period) : status;
 }
 
-static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tokens, size_t *at,
-			       struct ct_tokens *out)
+static enum ctrace_status word_take(struct ct_scan *scan, const struct ct_tokens *tokens,
+				    size_t *at, struct ct_tokens *out)
 {
 	size_t from = *at;
 	struct ct_token word;
@@ -79,17 +80,17 @@ static enum ctrace_status take(struct ct_scan *scan, const struct ct_tokens *tok
 		(*at)++;
 	while (*at < tokens->count && tokens->at[*at].kind != CT_TOKEN_LITERAL &&
 	       !tokens->at[*at].is_spaced);
-	status = join(scan, tokens, from, *at, &word);
+	status = word_join(scan, tokens, from, *at, &word);
 	if (status != CTRACE_OK)
 		return status;
-	if (is_prefix(&word, tokens, *at)) {
+	if (word_is_prefix(&word, tokens, *at)) {
 		struct ct_token literal = tokens->at[(*at)++];
 
 		literal.prefix = (uint8_t)(word.size == 2 ? 'X' : *word.at & 0xDF);
 		literal.is_spaced = word.is_spaced;
 		return ct_tokens_add(scan, out, &literal);
 	}
-	return add_run(scan, word, out);
+	return word_add(scan, word, out);
 }
 
 enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens,
@@ -99,7 +100,7 @@ enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *t
 	enum ctrace_status status = CTRACE_OK;
 
 	for (size_t at = 0; at < tokens->count && status == CTRACE_OK;)
-		status = take(scan, tokens, &at, out);
+		status = word_take(scan, tokens, &at, out);
 	if (status != CTRACE_OK)
 		return status;
 	if (out->count > 0) {

@@ -1,7 +1,7 @@
 /*
  * dialect.c - names of COBOL's dialects.
  *
- * Called by whoever reads a copybook's options.  Pure; any thread.
+ * Called by the readers of a copybook's options.  Pure; any thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * time_text.c - a point in time as people write it: on a clock, on a calendar, or so long ago.
+ * time_text.c - parses a point in time as people write it: clock time, date, or time ago.
  *
- * Called by the filter's grammar and by the tools, on one thread.  Local time, but for a Z at the
+ * Called by the filter's grammar and by the tools, on one thread.  Local time, unless a Z is at the
  * end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,8 @@
 
 #define NS_PER_SECOND 1000000000u
 
-/* The decimal number at `at`; NULL when there is none, or one over limit. */
+/* Parses the decimal number at `at`.  Returns the position behind it; NULL when there is none, or
+ * it exceeds limit. */
 static const char *take_number(const char *at, uint64_t limit, uint64_t *out_value)
 {
 	const char *start = at;
@@ -33,7 +34,7 @@ static const char *take_number(const char *at, uint64_t limit, uint64_t *out_val
 	return at != start ? at : NULL;
 }
 
-/* ".5" -> 500,000,000; digits past nanoseconds count for nothing.  `at` unchanged when there is no
+/* ".5" -> 500,000,000; digits past nanoseconds are ignored.  Returns `at` when there is no
  * fraction. */
 static const char *take_fraction(const char *at, uint64_t *out_ns)
 {
@@ -70,7 +71,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " ");
 }
 
-/* Behind the word; NULL when it is another one. */
+/* Returns the position behind the word; NULL when it is another one. */
 static const char *take_word(const char *at, const char *word)
 {
 	size_t size = strlen(word);
@@ -126,7 +127,7 @@ static bool parse_ago(const char *at, uint64_t now_ns, uint64_t *out_ns)
 	return true;
 }
 
-/* Exactly `digits` digits, at most max. */
+/* Parses exactly `digits` digits, at most max. */
 static const char *take_field(const char *at, unsigned digits, int max, int *out_value)
 {
 	int value = 0;
@@ -168,7 +169,7 @@ static const char *take_day_word(const char *at, struct tm *date)
 	end = take_word(at, "yesterday");
 	if (end == NULL)
 		return NULL;
-	/* Noon: no step of summer time is near. */
+	/* Noon is far from any change to or from summer time. */
 	date->tm_mday--;
 	date->tm_hour = 12;
 	date->tm_isdst = -1;
@@ -219,7 +220,7 @@ static bool parse_calendar(const char *text, uint64_t now_ns, uint64_t *out_ns)
 	parts.tm_isdst = -1;
 	wanted = parts;
 	seconds = is_utc ? timegm(&parts) : mktime(&parts);
-	/* The 30th of February would become some day of March. */
+	/* mktime() turns the 30th of February into a day of March. */
 	if (seconds < 0 || parts.tm_mday != wanted.tm_mday ||
 	    (uint64_t)seconds > INT64_MAX / NS_PER_SECOND - 1)
 		return false;

@@ -1,8 +1,8 @@
 /*
- * value.c - an item as text for people: as the catalogue says, else as its type says.
+ * value.c - prints an item for people, as the catalogue or its type prescribes.
  *
- * Called by the printers for every item that they show; any thread, no state.  What the traced
- * program gave is escaped: it can neither end the line nor reach a terminal as anything but text.
+ * Called by the printers for every item that they show; any thread, no state.  Bytes of the traced
+ * program are escaped: they can neither end the line nor control a terminal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,22 +13,21 @@
 #define NUMBER_MAX 8u /* bytes of an item that can be shown as a number */
 
 /* -----------------------------------------------------------------------------------------------
- * Numbers
- */
+ * Numbers */
 
-static bool is_integer(uint32_t type)
+static bool type_is_integer(uint32_t type)
 {
 	return type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMPX ||
 	       type == CTRACE_TYPE_COMP5S || type == CTRACE_TYPE_COMPXS ||
 	       type == CTRACE_TYPE_ADDRESS;
 }
 
-/* What the item is as a number: also the bytes of a binary one, the most significant first. */
-static bool number_of(const struct ctrace_event_item *item, uint64_t *out_value)
+/* Returns the item as a number; the bytes of a binary item count most significant first. */
+static bool item_number(const struct ctrace_event_item *item, uint64_t *out_value)
 {
 	if (item->size == 0 || item->size > NUMBER_MAX)
 		return false;
-	*out_value = is_integer(item->type)
+	*out_value = type_is_integer(item->type)
 			     ? item->value
 			     : ct_item_value(CTRACE_TYPE_COMPX, item->data, item->size);
 	return true;
@@ -50,7 +49,7 @@ static void add_enumeration(struct ct_buf *out, uint64_t value, const struct ct_
 	ct_buf_add_u64(out, value);
 }
 
-/* "READ|WRITE|0x40": what has no name stands last. */
+/* "READ|WRITE|0x40": bits without a name come last. */
 static void add_flags(struct ct_buf *out, uint64_t value, const struct ct_argument *argument)
 {
 	uint64_t rest = value;
@@ -113,8 +112,7 @@ static void add_number(struct ct_buf *out, const struct ctrace_event_item *item,
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Records
- */
+ * Records */
 
 struct record {
 	struct ct_buf *out;
@@ -122,7 +120,7 @@ struct record {
 	bool is_first;
 };
 
-static size_t trimmed(const struct ct_record_field *field)
+static size_t field_trimmed_size(const struct ct_record_field *field)
 {
 	size_t size = field->text_size;
 
@@ -131,7 +129,7 @@ static size_t trimmed(const struct ct_record_field *field)
 	return size;
 }
 
-static void add_field_value(struct ct_buf *out, const struct ct_record_field *field)
+static void record_add_value(struct ct_buf *out, const struct ct_record_field *field)
 {
 	if (field->is_bad) {
 		ct_buf_add_text(out, "X'");
@@ -142,12 +140,12 @@ static void add_field_value(struct ct_buf *out, const struct ct_record_field *fi
 	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
 	ct_escape_add(out, field->text,
-		      field->kind == CT_RECORD_TEXT ? trimmed(field) : field->text_size);
+		      field->kind == CT_RECORD_TEXT ? field_trimmed_size(field) : field->text_size);
 	if (field->kind == CT_RECORD_TEXT)
 		ct_buf_add_char(out, '"');
 }
 
-static void add_conditions(struct ct_buf *out, const struct ct_record_field *field)
+static void record_add_conditions(struct ct_buf *out, const struct ct_record_field *field)
 {
 	for (uint32_t i = 0; i < field->condition_count; i++) {
 		ct_buf_add_text(out, i == 0 ? " (" : ", ");
@@ -159,8 +157,9 @@ static void add_conditions(struct ct_buf *out, const struct ct_record_field *fie
 
 #define VALUE_COLUMN 34u
 
-/* "    CUST-NAME", and blanks to the column of values. */
-static void begin_line(struct record *record, const struct ct_record_field *field, bool has_value)
+/* Adds " CUST-NAME", and blanks up to the column of values. */
+static void record_begin_line(struct record *record, const struct ct_record_field *field,
+			      bool has_value)
 {
 	size_t start = record->out->size;
 	unsigned indent = record->indent + 2 * field->depth;
@@ -181,7 +180,7 @@ static void line_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
-	begin_line(record, field, false);
+	record_begin_line(record, field, false);
 	ct_buf_add_char(record->out, '\n');
 }
 
@@ -189,26 +188,26 @@ static void line_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
-	begin_line(record, field, true);
-	add_field_value(record->out, field);
-	add_conditions(record->out, field);
+	record_begin_line(record, field, true);
+	record_add_value(record->out, field);
+	record_add_conditions(record->out, field);
 	ct_buf_add_char(record->out, '\n');
 }
 
-static void nothing(const struct ct_record_field *field, void *user)
+static void visit_nothing(const struct ct_record_field *field, void *user)
 {
 	(void)field;
 	(void)user;
 }
 
-static void nothing_of_table(const struct ct_record_field *field, uint32_t count, void *user)
+static void visit_no_table(const struct ct_record_field *field, uint32_t count, void *user)
 {
 	(void)field;
 	(void)count;
 	(void)user;
 }
 
-static void begin_word(struct record *record, const struct ct_record_field *field)
+static void record_begin_word(struct record *record, const struct ct_record_field *field)
 {
 	if (!record->is_first)
 		ct_buf_add_char(record->out, ' ');
@@ -224,7 +223,7 @@ static void word_begin_group(const struct ct_record_field *field, void *user)
 	struct record *record = user;
 
 	if (field->depth > 0)
-		begin_word(record, field);
+		record_begin_word(record, field);
 	ct_buf_add_char(record->out, '{');
 	record->is_first = true;
 }
@@ -244,9 +243,9 @@ static void word_value(const struct ct_record_field *field, void *user)
 
 	if (field->is_filler)
 		return;
-	begin_word(record, field);
-	add_field_value(record->out, field);
-	add_conditions(record->out, field);
+	record_begin_word(record, field);
+	record_add_value(record->out, field);
+	record_add_conditions(record->out, field);
 }
 
 static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_item *item,
@@ -256,8 +255,8 @@ static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_ite
 	struct ct_field_visitor visitor = {
 		.begin_group = word_begin_group,
 		.end_group = word_end_group,
-		.begin_table = nothing_of_table,
-		.end_table = nothing,
+		.begin_table = visit_no_table,
+		.end_table = visit_nothing,
 		.value = word_value,
 		.user = &record,
 	};
@@ -271,9 +270,9 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
 	struct record record = { .out = out, .indent = indent };
 	struct ct_field_visitor visitor = {
 		.begin_group = line_begin_group,
-		.end_group = nothing,
-		.begin_table = nothing_of_table,
-		.end_table = nothing,
+		.end_group = visit_nothing,
+		.begin_table = visit_no_table,
+		.end_table = visit_nothing,
 		.value = line_value,
 		.user = &record,
 	};
@@ -289,13 +288,12 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Items
- */
+ * Items */
 
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument)
 {
 	return argument != NULL && argument->print == CT_PRINT_RECORD &&
-	       argument->copybook != NULL && !is_integer(item->type);
+	       argument->copybook != NULL && !type_is_integer(item->type);
 }
 
 void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
@@ -314,12 +312,12 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
 	}
 	if (ct_value_is_record(item, argument))
 		add_record_in_line(out, item, argument);
-	else if (argument->print == CT_PRINT_TEXT && !is_integer(item->type))
+	else if (argument->print == CT_PRINT_TEXT && !type_is_integer(item->type))
 		ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
 	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD &&
 		 item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8 &&
-		 number_of(item, &value) &&
-		 (is_integer(item->type) || argument->print != CT_PRINT_HEX))
+		 item_number(item, &value) &&
+		 (type_is_integer(item->type) || argument->print != CT_PRINT_HEX))
 		add_number(out, item, value, argument);
 	else
 		ct_line_add_item(out, format, item);

@@ -1,8 +1,8 @@
 /*
- * view.c - what an event and its items are called, and whose it is.
+ * view.c - the names of an event and its items, and its process.
  *
- * Called by the filter and the printers for any event; pure.  The catalogue's word goes before the
- * trace's own.
+ * Called by the filter and the printers for any event; pure.  A name of the catalogue takes
+ * precedence over the trace's own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@ const char *ct_view_item_name(const struct ct_view *view, uint32_t index, char s
 	return scratch;
 }
 
-/* The item that the catalogue says is this; NULL when there is none. */
-static const struct ctrace_event_item *marked_item(const struct ct_view *view, bool wants_asid)
+/* Returns the item that the catalogue marks as the asid or the job name, or NULL. */
+static const struct ctrace_event_item *view_marked_item(const struct ct_view *view, bool wants_asid)
 {
 	const struct ct_event_type *type = view->type;
 
@@ -45,14 +45,14 @@ static const struct ctrace_event_item *marked_item(const struct ct_view *view, b
 
 uint32_t ct_view_asid(const struct ct_view *view)
 {
-	const struct ctrace_event_item *item = marked_item(view, true);
+	const struct ctrace_event_item *item = view_marked_item(view, true);
 
 	return item != NULL ? (uint32_t)(item->value & 0xFFFF) : view->source_process->asid;
 }
 
 void ct_view_jobname(const struct ct_view *view, char out[17])
 {
-	const struct ctrace_event_item *item = marked_item(view, false);
+	const struct ctrace_event_item *item = view_marked_item(view, false);
 	const char *text = item != NULL ? item->data : view->source_process->jobname;
 	size_t size = item != NULL ? item->size : strlen(text);
 

@@ -1,9 +1,9 @@
 /*
- * filter.c - runs a filter's program: on an event, or on all that is known of a class of events
- * before one is decoded.
+ * filter.c - runs a filter's program on an event, or on the known facts of a class before its
+ * events are decoded.
  *
- * Called by the reader and by tools, on one thread.  What people typed was checked when it was
- * read, so that nothing here can fail; and but for texts in other encodings nothing allocates.
+ * Called by the reader and by tools, on one thread.  The parser has checked the text, so nothing
+ * here can fail.  Only texts in other encodings allocate.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,7 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * One test
- */
+ * One test */
 
 bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value)
 {
@@ -82,7 +81,7 @@ static bool duration_holds(const struct ct_filter_test *test, const struct ct_vi
 	return test->is_there || number_holds(test, view->duration_ns);
 }
 
-static uint64_t size_of(const struct ct_view *view)
+static uint64_t view_size(const struct ct_view *view)
 {
 	uint64_t size = 0;
 
@@ -91,8 +90,8 @@ static uint64_t size_of(const struct ct_view *view)
 	return size;
 }
 
-static bool holds(const struct ct_filter *filter, const struct ct_filter_test *test,
-		  const struct ct_view *view)
+static bool test_holds(const struct ct_filter *filter, const struct ct_filter_test *test,
+		       const struct ct_view *view)
 {
 	switch (test->field) {
 	case CT_FILTER_COMPONENT:
@@ -120,7 +119,7 @@ static bool holds(const struct ct_filter *filter, const struct ct_filter_test *t
 	case CT_FILTER_SEQUENCE:
 		return number_holds(test, view->sequence);
 	case CT_FILTER_SIZE:
-		return number_holds(test, size_of(view));
+		return number_holds(test, view_size(view));
 	case CT_FILTER_DURATION:
 		return duration_holds(test, view);
 	case CT_FILTER_DATA:
@@ -136,16 +135,16 @@ bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *vie
 	if (filter == NULL)
 		return true;
 	while (at < filter->count)
-		at = filter->tests[at].next[holds(filter, &filter->tests[at], view)];
+		at = filter->tests[at].next[test_holds(filter, &filter->tests[at], view)];
 	return at == CT_FILTER_ACCEPT;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * All events of a class: which ways can be gone at all
- */
+ * All events of a class: which tests can be reached */
 
-static enum ct_filter_result judge(const struct ct_filter *filter,
-				   const struct ct_filter_test *test, const struct ct_view *view)
+static enum ct_filter_result test_class_result(const struct ct_filter *filter,
+					       const struct ct_filter_test *test,
+					       const struct ct_view *view)
 {
 	bool has_end = view->type != NULL && view->type->pairing == CT_PAIR_EXIT;
 
@@ -154,7 +153,8 @@ static enum ct_filter_result judge(const struct ct_filter *filter,
 	case CT_FILTER_LEVEL:
 	case CT_FILTER_EVENT:
 	case CT_FILTER_MNEMONIC:
-		return holds(filter, test, view) ? CT_FILTER_RESULT_ALWAYS : CT_FILTER_RESULT_NEVER;
+		return test_holds(filter, test, view) ? CT_FILTER_RESULT_ALWAYS
+						      : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DURATION:
 		return has_end ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DATA:
@@ -169,7 +169,7 @@ struct ends {
 	bool is_accepted, is_rejected;
 };
 
-static void reach(uint32_t way, bool *is_reached, struct ends *ends)
+static void way_reach(uint32_t way, bool *is_reached, struct ends *ends)
 {
 	if (way == CT_FILTER_ACCEPT)
 		ends->is_accepted = true;
@@ -196,12 +196,13 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct ct_filter_test *test = &filter->tests[i];
 		enum ct_filter_result filter_result =
-			is_reached[i] ? judge(filter, test, view) : CT_FILTER_RESULT_MAYBE;
+			is_reached[i] ? test_class_result(filter, test, view)
+				      : CT_FILTER_RESULT_MAYBE;
 
 		if (is_reached[i] && filter_result != CT_FILTER_RESULT_ALWAYS)
-			reach(test->next[0], is_reached, &ends);
+			way_reach(test->next[0], is_reached, &ends);
 		if (is_reached[i] && filter_result != CT_FILTER_RESULT_NEVER)
-			reach(test->next[1], is_reached, &ends);
+			way_reach(test->next[1], is_reached, &ends);
 	}
 	if (is_reached != few)
 		free(is_reached);
@@ -211,17 +212,16 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Times: with which an event can come to each test, and to the end
- */
+ * Times: the event times that can reach each test, and the end */
 
 struct times {
 	uint64_t since_ns, until_ns; /* since beyond until: none */
 };
 #define NO_TIMES ((struct times){ 1, 0 })
 
-/* Those that the test lets through, to its way 0 or 1.  Of what is left in several pieces, the
- * whole from its begin to its end. */
-static struct times pass(const struct ct_filter_test *test, struct times in, unsigned way)
+/* Returns the times that leave the test by way 0 or 1.  Several pieces are returned as one, from
+ * first begin to last end. */
+static struct times times_pass(const struct ct_filter_test *test, struct times in, unsigned way)
 {
 	const struct ct_filter_range *ranges = test->ranges;
 	uint32_t count = test->range_count;
@@ -243,7 +243,7 @@ static struct times pass(const struct ct_filter_test *test, struct times in, uns
 	return since <= until ? (struct times){ (uint64_t)since, (uint64_t)until } : NO_TIMES;
 }
 
-static void join(struct times *times, struct times more)
+static void times_join(struct times *times, struct times more)
 {
 	if (more.since_ns > more.until_ns)
 		return;
@@ -255,7 +255,7 @@ static void join(struct times *times, struct times more)
 	times->until_ns = more.until_ns > times->until_ns ? more.until_ns : times->until_ns;
 }
 
-static struct times find_times(const struct ct_filter *filter)
+static struct times filter_find_times(const struct ct_filter *filter)
 {
 	struct times all = { 0, UINT64_MAX }, accepted = NO_TIMES;
 	struct times *times = calloc(filter->count + 1, sizeof *times);
@@ -269,9 +269,10 @@ static struct times find_times(const struct ct_filter *filter)
 			uint32_t next = filter->tests[i].next[way];
 
 			if (next == CT_FILTER_ACCEPT)
-				join(&accepted, pass(&filter->tests[i], times[i], way));
+				times_join(&accepted, times_pass(&filter->tests[i], times[i], way));
 			else if (next != CT_FILTER_REJECT)
-				join(&times[next], pass(&filter->tests[i], times[i], way));
+				times_join(&times[next],
+					   times_pass(&filter->tests[i], times[i], way));
 		}
 	free(times);
 	return accepted;
@@ -279,14 +280,14 @@ static struct times find_times(const struct ct_filter *filter)
 
 void ct_filter_finish(struct ct_filter *filter)
 {
-	struct times times = find_times(filter);
+	struct times times = filter_find_times(filter);
 
 	filter->uses = 0;
 	for (uint32_t i = 0; i < filter->count; i++) {
 		filter->uses |= filter->tests[i].field == CT_FILTER_DURATION ? CT_USES_DURATION : 0;
 		filter->uses |= filter->tests[i].field == CT_FILTER_SEQUENCE ? CT_USES_SEQUENCE : 0;
 	}
-	/* What accepts nothing is done with at the first event. */
+	/* A filter that accepts nothing ends at the first event. */
 	filter->since_ns = times.since_ns <= times.until_ns ? times.since_ns : 0;
 	filter->until_ns = times.until_ns;
 }
@@ -303,8 +304,7 @@ unsigned ct_filter_uses(const struct ct_filter *filter)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Filters as a whole
- */
+ * Filters as a whole */
 
 void *ct_filter_keep(struct ct_filter *filter, size_t size)
 {
@@ -334,8 +334,8 @@ void ct_filter_destroy(struct ct_filter *filter)
 	free(filter);
 }
 
-/* The second program behind the first: what the first accepts goes on there. */
-static void append(struct ct_filter *to, const struct ct_filter *from)
+/* Appends the second program: events that the first accepts continue there. */
+static void filter_append(struct ct_filter *to, const struct ct_filter *from)
 {
 	uint32_t at = to->count;
 
@@ -353,7 +353,7 @@ static void append(struct ct_filter *to, const struct ct_filter *from)
 	}
 }
 
-static void take_blocks(struct ct_filter *to, struct ct_filter *from)
+static void filter_take_blocks(struct ct_filter *to, struct ct_filter *from)
 {
 	struct ct_filter_block **last = &to->blocks;
 
@@ -377,8 +377,8 @@ struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b)
 	}
 	a->tests = tests;
 	a->capacity = a->count + b->count;
-	append(a, b);
-	take_blocks(a, b);
+	filter_append(a, b);
+	filter_take_blocks(a, b);
 	ct_filter_destroy(b);
 	ct_filter_finish(a);
 	return a;

@@ -1,5 +1,5 @@
 /*
- * read/filter/filter.h - the filter language: which events are shown.
+ * read/filter/filter.h - the filter language, which selects the shown events.
  *
  * Pure, one thread.
  *
@@ -16,16 +16,16 @@ struct ct_filter;
 enum ctrace_status
 ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter,
 		struct ct_diagnostic *out_diagnostic) CT_MUST_USE; /* column: of the text */
-/* Takes both; either may be NULL: accepts what both accept.  NULL without memory (both are gone
- * then). */
+/* Takes ownership of both; either may be NULL.  The result accepts the events that both accept.
+ * Returns NULL without memory, after destroying both. */
 struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b);
 void ct_filter_destroy(struct ct_filter *filter);
 bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view);
-/* What can be said of all events of a class before any is decoded. */
+/* The filter result that holds for all events of a class, before any is decoded. */
 enum ct_filter_result { CT_FILTER_RESULT_NEVER, CT_FILTER_RESULT_MAYBE, CT_FILTER_RESULT_ALWAYS };
 /* view: only event.component, event_id, level, names, component and type are set. */
 enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const struct ct_view *view);
-/* Nothing outside of these times is accepted: 0 and UINT64_MAX when the filter does not say. */
+/* Reports the range of times that the filter may accept: 0 and UINT64_MAX when it has no bounds. */
 void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns,
 		     uint64_t *out_until_ns);
 enum ct_filter_use { CT_USES_DURATION = 1, CT_USES_SEQUENCE = 2 };

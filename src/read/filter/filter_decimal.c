@@ -1,8 +1,8 @@
 /*
  * filter_decimal.c - decimal numbers of any size, compared exactly.
  *
- * Called by the filter, on one thread.  What COBOL records and texts hold need not fit into an
- * integer, nor into floating point.
+ * Called by the filter, on one thread.  Numbers in COBOL records and texts may fit neither an
+ * integer nor floating point.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +12,13 @@
 
 #define EXPONENT_LIMIT 100000
 
-static bool is_digit(const char *at, const char *end)
+static bool text_is_digit(const char *at, const char *end)
 {
 	return at < end && *at >= '0' && *at <= '9';
 }
 
-/* A zero between digits is only written when another digit follows. */
-static void add_digit(struct ct_decimal *out, char digit, unsigned *zeros)
+/* Adds a digit.  Zeros wait until another digit follows. */
+static void decimal_add_digit(struct ct_decimal *out, char digit, unsigned *zeros)
 {
 	if (digit == '0') {
 		*zeros += out->count != 0;
@@ -31,19 +31,19 @@ static void add_digit(struct ct_decimal *out, char digit, unsigned *zeros)
 		out->digits[out->count++] = digit;
 }
 
-/* The digits and the point; NULL when there is no digit. */
-static const char *take_digits(const char *at, const char *end, struct ct_decimal *out)
+/* Parses the digits and the point.  Returns NULL when there is no digit. */
+static const char *decimal_take_digits(const char *at, const char *end, struct ct_decimal *out)
 {
 	bool has_point = false, has_digit = false;
 	unsigned zeros = 0;
 
-	for (; is_digit(at, end) || (at < end && *at == '.' && !has_point); at++) {
+	for (; text_is_digit(at, end) || (at < end && *at == '.' && !has_point); at++) {
 		if (*at == '.') {
 			has_point = true;
 			continue;
 		}
 		has_digit = true;
-		add_digit(out, *at, &zeros);
+		decimal_add_digit(out, *at, &zeros);
 		if (!has_point && out->count != 0)
 			out->exponent++;
 		else if (has_point && out->count == 0)
@@ -52,7 +52,7 @@ static const char *take_digits(const char *at, const char *end, struct ct_decima
 	return has_digit ? at : NULL;
 }
 
-static const char *take_exponent(const char *at, const char *end, int32_t *exponent)
+static const char *decimal_take_exponent(const char *at, const char *end, int32_t *exponent)
 {
 	bool is_negative = false;
 	int32_t value = 0;
@@ -62,16 +62,16 @@ static const char *take_exponent(const char *at, const char *end, int32_t *expon
 	at++;
 	if (at < end && (*at == '+' || *at == '-'))
 		is_negative = *at++ == '-';
-	if (!is_digit(at, end))
+	if (!text_is_digit(at, end))
 		return NULL;
-	for (; is_digit(at, end); at++)
+	for (; text_is_digit(at, end); at++)
 		if (value < EXPONENT_LIMIT)
 			value = value * 10 + (*at - '0');
 	*exponent += is_negative ? -value : value;
 	return at;
 }
 
-static void trim(struct ct_decimal *decimal)
+static void decimal_trim(struct ct_decimal *decimal)
 {
 	while (decimal->count > 0 && decimal->digits[decimal->count - 1] == '0')
 		decimal->count--;
@@ -95,12 +95,12 @@ bool ct_decimal_parse(const char *text, size_t size, struct ct_decimal *out)
 		end--;
 	if (at < end && (*at == '-' || *at == '+'))
 		decimal.is_negative = *at++ == '-';
-	at = take_digits(at, end, &decimal);
+	at = decimal_take_digits(at, end, &decimal);
 	if (at != NULL)
-		at = take_exponent(at, end, &decimal.exponent);
+		at = decimal_take_exponent(at, end, &decimal.exponent);
 	if (at == NULL || at != end)
 		return false;
-	trim(&decimal);
+	decimal_trim(&decimal);
 	*out = decimal;
 	return true;
 }
@@ -117,11 +117,11 @@ void ct_decimal_set(struct ct_decimal *out, uint64_t magnitude, bool is_negative
 	out->is_negative = is_negative;
 	for (unsigned i = 0; i < count; i++)
 		out->digits[i] = digits[count - 1 - i];
-	trim(out);
+	decimal_trim(out);
 }
 
-/* Of the magnitudes. */
-static int compare_digits(const struct ct_decimal *a, const struct ct_decimal *b)
+/* Compares the magnitudes. */
+static int decimal_compare_magnitudes(const struct ct_decimal *a, const struct ct_decimal *b)
 {
 	size_t both = a->count < b->count ? a->count : b->count;
 	int order;
@@ -138,5 +138,5 @@ int ct_decimal_compare(const struct ct_decimal *a, const struct ct_decimal *b)
 {
 	if (a->is_negative != b->is_negative)
 		return a->is_negative ? -1 : 1;
-	return a->is_negative ? compare_digits(b, a) : compare_digits(a, b);
+	return a->is_negative ? decimal_compare_magnitudes(b, a) : decimal_compare_magnitudes(a, b);
 }

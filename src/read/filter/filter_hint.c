@@ -1,9 +1,9 @@
 /*
- * filter_hint.c - why a filter accepted nothing: names and values in it that no event has, and
- * those that were probably meant.
+ * filter_hint.c - explains why a filter accepted nothing: names and values that no event has, and
+ * the probable ones.
  *
- * Called by a reader after a scan without a hit, on one thread.  It looks at the first events
- * again, without the filter; what it remembers of them is bounded.
+ * Called by a reader after a scan without a hit, on one thread.  It reads the first events again,
+ * without the filter, and remembers a bounded number of words.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 1024u    /* distinct ones that are remembered */
-#define WORD_SIZE 128u /* longer ones are not */
+#define WORDS 1024u    /* distinct words to remember */
+#define WORD_SIZE 128u /* longer words are ignored */
 
-/* Distinct words, in the spelling that was seen first. */
+/* Distinct words, in their first spelling. */
 struct words {
 	char *items[WORDS];
 	size_t count;
@@ -84,10 +84,9 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What there is
- */
+ * What there is */
 
-static void note_value(struct words *words, const struct ct_view *view, uint32_t index)
+static void words_note_value(struct words *words, const struct ct_view *view, uint32_t index)
 {
 	const struct ctrace_event_item *item = &view->event.items[index];
 	const struct ct_event_type *type = view->type;
@@ -101,14 +100,14 @@ static void note_value(struct words *words, const struct ct_view *view, uint32_t
 				  strlen(argument->labels[i].name));
 	if (item->type != CTRACE_TYPE_TEXT && item->type != CTRACE_TYPE_UTF8)
 		return;
-	/* A COBOL text is filled up with blanks. */
+	/* COBOL texts are padded with blanks. */
 	while (size > 0 && ((const char *)item->data)[size - 1] == ' ')
 		size--;
 	words_add(words, item->data, size);
 }
 
-static bool is_of_item(const struct ct_filter_test *test, const struct ct_view *view,
-		       uint32_t index)
+static bool test_is_of_item(const struct ct_filter_test *test, const struct ct_view *view,
+			    uint32_t index)
 {
 	char scratch[16];
 
@@ -132,19 +131,18 @@ void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view
 
 		words_add(&hint->names, name, strlen(name));
 		for (uint32_t j = 0; j < hint->filter->count; j++)
-			if (is_of_item(&hint->filter->tests[j], view, i))
-				note_value(&hint->values[j], view, i);
+			if (test_is_of_item(&hint->filter->tests[j], view, i))
+				words_note_value(&hint->values[j], view, i);
 	}
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What there is not
- */
+ * Missing words */
 
-/* `no event has the component "NOPE" (did you mean "NODE"?)`.  False: it is there, or there may be
- * such a one among what was not looked at. */
-static bool miss(struct ct_buf *out, const struct words *words, struct ct_span word,
-		 const char *what, bool is_all)
+/* Adds `no event has the component "NOPE" (did you mean "NODE"?)`.  Returns false when an event has
+ * the word, or an event that was not read may have it. */
+static bool word_report_missing(struct ct_buf *out, const struct words *words, struct ct_span word,
+				const char *what, bool is_all)
 {
 	const char *meant;
 
@@ -165,11 +163,12 @@ static bool miss(struct ct_buf *out, const struct words *words, struct ct_span w
 	return true;
 }
 
-static bool miss_text(struct ct_buf *out, const struct words *words,
-		      const struct ct_filter_test *test, const char *what, bool is_all)
+static bool test_report_missing(struct ct_buf *out, const struct words *words,
+				const struct ct_filter_test *test, const char *what, bool is_all)
 {
 	for (uint32_t i = 0; i < test->text_count; i++)
-		if (test->texts[i].is_one && miss(out, words, test->texts[i].low, what, is_all))
+		if (test->texts[i].is_one &&
+		    word_report_missing(out, words, test->texts[i].low, what, is_all))
 			return true;
 	return false;
 }
@@ -180,18 +179,18 @@ bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct c
 		const struct ct_filter_test *test = &hint->filter->tests[i];
 
 		if (test->field == CT_FILTER_COMPONENT && !test->is_inverted &&
-		    miss_text(out, &hint->components, test, "component", is_all))
+		    test_report_missing(out, &hint->components, test, "component", is_all))
 			return true;
 		if (test->field == CT_FILTER_MNEMONIC && !test->is_inverted &&
-		    miss_text(out, &hint->mnemonics, test, "mnemonic", is_all))
+		    test_report_missing(out, &hint->mnemonics, test, "mnemonic", is_all))
 			return true;
 		if (test->field != CT_FILTER_DATA)
 			continue;
 		if (test->name.at != NULL && test->index == UINT32_MAX &&
-		    miss(out, &hint->names, test->name, "item", is_all))
+		    word_report_missing(out, &hint->names, test->name, "item", is_all))
 			return true;
 		if (!test->is_inverted && test->path_count == 0 &&
-		    miss_text(out, &hint->values[i], test, "value", is_all))
+		    test_report_missing(out, &hint->values[i], test, "value", is_all))
 			return true;
 	}
 	return false;

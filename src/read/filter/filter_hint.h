@@ -1,5 +1,5 @@
 /*
- * read/filter/filter_hint.h - why a filter accepted nothing.
+ * read/filter/filter_hint.h - explains why a filter accepted nothing.
  *
  *     ct_filter_hint_create()
  *     for each event, unfiltered: ct_filter_hint_note()
@@ -19,8 +19,8 @@ enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter,
 					 struct ct_filter_hint **out_hint) CT_MUST_USE;
 void ct_filter_hint_destroy(struct ct_filter_hint *hint);
 void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view);
-/* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted. False:
- * nothing stands out. */
+/* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted.
+ * Returns false when nothing stands out. */
 bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * filter_item.c - the items of an event against one test of a filter: numbers, texts, labels,
+ * filter_item.c - applies one test of a filter to the items of an event: numbers, texts, labels,
  * fields of records.
  *
- * Called by filter.c, on one thread.  An item may be anything, whatever the test expects: what
- * cannot be compared is not equal.  Nothing allocates, but the filter's scratch text for items in
- * another encoding, which grows to the longest.
+ * Called by filter.c, on one thread.  An item may be anything, whatever the test expects: items
+ * that cannot be compared are not equal.  Only the filter's scratch text allocates, for items in
+ * another encoding; it grows to the longest.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,7 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Values
- */
+ * Values */
 
 static int compare_texts(struct ct_span a, struct ct_span b)
 {
@@ -23,7 +22,7 @@ static int compare_texts(struct ct_span a, struct ct_span b)
 	return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-static bool is_between(const struct ct_filter_text *range, struct ct_span text)
+static bool text_is_between(const struct ct_filter_text *range, struct ct_span text)
 {
 	int low, high;
 
@@ -36,9 +35,9 @@ static bool is_between(const struct ct_filter_text *range, struct ct_span text)
 	       (high < 0 || (high == 0 && !range->is_high_out));
 }
 
-/* One of the texts, or patterns, of the test is this.  As in COBOL, blanks at the end do not count;
- * C's byte of zero does not either. */
-static bool has_text(const struct ct_filter_test *test, const char *at, size_t size)
+/* Does one of the test's texts or patterns match?  Blanks at the end do not count, as in COBOL, nor
+ * does a terminating zero byte. */
+static bool test_has_text(const struct ct_filter_test *test, const char *at, size_t size)
 {
 	struct ct_span text = { size != 0 ? at : "", size };
 
@@ -49,14 +48,14 @@ static bool has_text(const struct ct_filter_test *test, const char *at, size_t s
 
 		if (test->is_glob
 			    ? ct_glob_match(wanted->low.at, wanted->low.size, text.at, text.size)
-			    : is_between(wanted, text))
+			    : text_is_between(wanted, text))
 			return true;
 	}
 	return false;
 }
 
-/* A name that somebody gave: whatever the case of its letters, and without an order. */
-static bool has_name(const struct ct_filter_test *test, const char *name)
+/* Compares a name: ignores case, and names have no order. */
+static bool test_has_name(const struct ct_filter_test *test, const char *name)
 {
 	size_t size = strlen(name);
 
@@ -71,7 +70,7 @@ static bool has_name(const struct ct_filter_test *test, const char *name)
 	return false;
 }
 
-static bool has_decimal(const struct ct_filter_test *test, const char *text, size_t size)
+static bool test_has_decimal(const struct ct_filter_test *test, const char *text, size_t size)
 {
 	struct ct_decimal value;
 
@@ -90,11 +89,10 @@ static bool has_decimal(const struct ct_filter_test *test, const char *text, siz
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Integers, and what the catalogue calls them
- */
+ * Integers, and their labels in the catalogue */
 
-/* "READ|WRITE": all of the bits, and no other. */
-static bool are_flags(struct ct_span text, const struct ct_argument *argument, uint64_t value)
+/* "READ|WRITE": all of these bits and no others. */
+static bool flags_are(struct ct_span text, const struct ct_argument *argument, uint64_t value)
 {
 	const char *at = text.at, *end = text.at + text.size;
 	uint64_t sum = 0;
@@ -116,37 +114,38 @@ static bool are_flags(struct ct_span text, const struct ct_argument *argument, u
 	}
 }
 
-static bool has_flags(const struct ct_filter_test *test, const struct ct_argument *argument,
-		      uint64_t value)
+static bool test_has_flags(const struct ct_filter_test *test, const struct ct_argument *argument,
+			   uint64_t value)
 {
 	for (uint32_t i = 0; test->is_glob && i < argument->label_count; i++) {
 		uint64_t bits = argument->labels[i].value;
 
 		if (bits == 0 ? value == 0 : (value & bits) == bits)
-			if (has_name(test, argument->labels[i].name))
+			if (test_has_name(test, argument->labels[i].name))
 				return true;
 	}
 	for (uint32_t i = 0; !test->is_glob && i < test->text_count; i++)
-		if (test->texts[i].is_one && are_flags(test->texts[i].low, argument, value))
+		if (test->texts[i].is_one && flags_are(test->texts[i].low, argument, value))
 			return true;
 	return false;
 }
 
-static bool has_label(const struct ct_filter_test *test, const struct ct_argument *argument,
-		      uint64_t value)
+static bool test_has_label(const struct ct_filter_test *test, const struct ct_argument *argument,
+			   uint64_t value)
 {
 	if (argument == NULL || argument->label_count == 0)
 		return false;
 	if (argument->print == CT_PRINT_FLAGS)
-		return has_flags(test, argument, value);
+		return test_has_flags(test, argument, value);
 	for (uint32_t i = 0; i < argument->label_count; i++)
-		if (argument->labels[i].value == value && has_name(test, argument->labels[i].name))
+		if (argument->labels[i].value == value &&
+		    test_has_name(test, argument->labels[i].name))
 			return true;
 	return false;
 }
 
-/* A number against a text: as it is printed. */
-static bool has_digits(const struct ct_filter_test *test, uint64_t magnitude, bool is_negative)
+/* Compares a number with texts, as it is printed. */
+static bool test_has_digits(const struct ct_filter_test *test, uint64_t magnitude, bool is_negative)
 {
 	char digits[24];
 	size_t at = sizeof digits;
@@ -157,7 +156,7 @@ static bool has_digits(const struct ct_filter_test *test, uint64_t magnitude, bo
 	} while (magnitude != 0);
 	if (is_negative)
 		digits[--at] = '-';
-	return has_text(test, digits + at, sizeof digits - at);
+	return test_has_text(test, digits + at, sizeof digits - at);
 }
 
 static bool number_matches(const struct ct_filter_test *test, uint64_t value, bool is_signed,
@@ -169,13 +168,12 @@ static bool number_matches(const struct ct_filter_test *test, uint64_t value, bo
 		return true;
 	if (test->text_count == 0)
 		return false;
-	return has_label(test, argument, value) ||
-	       has_digits(test, is_negative ? 0 - value : value, is_negative);
+	return test_has_label(test, argument, value) ||
+	       test_has_digits(test, is_negative ? 0 - value : value, is_negative);
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Bytes
- */
+ * Bytes */
 
 static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_test *test,
 			const void *bytes, size_t size, enum ct_encoding encoding)
@@ -190,18 +188,17 @@ static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_t
 		text = scratch->data;
 		size = scratch->size;
 	}
-	return size != 0 ? has_text(test, text, size) || has_decimal(test, text, size)
-			 : has_text(test, "", 0);
+	return size != 0 ? test_has_text(test, text, size) || test_has_decimal(test, text, size)
+			 : test_has_text(test, "", 0);
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Records
- */
+ * Records */
 
 #define DEPTH_LIMIT 64u
 
-/* Where in the record its fields are, and how many names of the path have been found among the
- * groups around them. */
+/* The state of a walk through a record's fields. found: the names of the path found among the
+ * groups around the current field. */
 struct record {
 	const struct ct_filter *filter;
 	const struct ct_filter_test *test;
@@ -212,23 +209,23 @@ struct record {
 	bool is_there, is_matched;
 };
 
-static bool is_next_name(const struct record *record, const struct ct_record_field *field,
-			 uint32_t found)
+static bool record_is_next_name(const struct record *record, const struct ct_record_field *field,
+				uint32_t found)
 {
 	struct ct_span name = record->test->path[found];
 
 	return !field->is_filler && ct_name_is(name.at, name.size, field->name);
 }
 
-static bool is_wanted(const struct record *record, const struct ct_record_field *field)
+static bool record_is_wanted(const struct record *record, const struct ct_record_field *field)
 {
 	uint32_t found = record->found[record->depth];
 
-	return found + 1 == record->test->path_count && is_next_name(record, field, found);
+	return found + 1 == record->test->path_count && record_is_next_name(record, field, found);
 }
 
-/* The group as a whole is its bytes, as in COBOL. */
-static void take_group(struct record *record, const struct ct_record_field *field)
+/* Compares a group by its bytes, as COBOL does. */
+static void record_take_group(struct record *record, const struct ct_record_field *field)
 {
 	const struct ctrace_event_item *item = record->item;
 
@@ -241,20 +238,20 @@ static void take_group(struct record *record, const struct ct_record_field *fiel
 							  field->size, record->encoding);
 }
 
-static void begin_group(const struct ct_record_field *field, void *user)
+static void record_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 	uint32_t found = record->found[record->depth];
 
-	if (is_wanted(record, field))
-		take_group(record, field);
-	else if (found + 1 < record->test->path_count && is_next_name(record, field, found))
+	if (record_is_wanted(record, field))
+		record_take_group(record, field);
+	else if (found + 1 < record->test->path_count && record_is_next_name(record, field, found))
 		found++;
 	if (record->depth + 1 < DEPTH_LIMIT)
 		record->found[++record->depth] = found;
 }
 
-static void end_group(const struct ct_record_field *field, void *user)
+static void record_end_group(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
@@ -264,7 +261,7 @@ static void end_group(const struct ct_record_field *field, void *user)
 }
 
 /* "0x7FFC12345678" */
-static bool has_address(const struct ct_filter_test *test, const char *text, size_t size)
+static bool test_has_address(const struct ct_filter_test *test, const char *text, size_t size)
 {
 	uint64_t value = 0;
 
@@ -278,45 +275,49 @@ static bool has_address(const struct ct_filter_test *test, const char *text, siz
 	return ct_filter_has_number(test, (ct_wide)value);
 }
 
-/* As the program calculates with it, where DISPLAY shows less: the point of a COMP-5 field. */
-static bool has_field_number(const struct ct_filter_test *test, const struct ct_record_field *field)
+/* Compares the field's value as the program calculates with it: DISPLAY omits the point of a COMP-5
+ * field. */
+static bool test_has_field_number(const struct ct_filter_test *test,
+				  const struct ct_record_field *field)
 {
 	char text[CT_JSON_NUMBER_SIZE];
 	size_t size = test->decimal_count != 0 ? ct_field_json_number(field, text) : 0;
 
-	return size != 0 ? has_decimal(test, text, size)
-			 : has_decimal(test, field->text, field->text_size);
+	return size != 0 ? test_has_decimal(test, text, size)
+			 : test_has_decimal(test, field->text, field->text_size);
 }
 
 static bool field_matches(const struct ct_filter_test *test, const struct ct_record_field *field)
 {
 	for (uint32_t i = 0; i < field->condition_count; i++)
-		if (has_name(test, field->conditions[i]))
+		if (test_has_name(test, field->conditions[i]))
 			return true;
-	if (field->kind == CT_RECORD_POINTER && has_address(test, field->text, field->text_size))
+	if (field->kind == CT_RECORD_POINTER &&
+	    test_has_address(test, field->text, field->text_size))
 		return true;
-	return has_text(test, field->text, field->text_size) || has_field_number(test, field);
+	return test_has_text(test, field->text, field->text_size) ||
+	       test_has_field_number(test, field);
 }
 
-static void take_value(const struct ct_record_field *field, void *user)
+static void record_take_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 
-	if (record->is_matched || !is_wanted(record, field) || field->is_bad)
+	if (record->is_matched || !record_is_wanted(record, field) || field->is_bad)
 		return;
 	record->is_there = true;
 	record->is_matched = !record->test->is_there && field_matches(record->test, field);
 }
 
-/* Some occurrence of the field is one of the values; *out_is_there: there is such a field. */
+/* Does an occurrence of the field match one of the values?  *out_is_there: the field exists. */
 static bool record_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
 			   const struct ctrace_event_item *item, const struct ct_argument *argument,
 			   bool *out_is_there)
 {
 	struct record record = { .filter = filter, .test = test, .item = item };
-	const struct ct_field_visitor visitor = { .begin_group = begin_group,
-						  .end_group = end_group,
-						  .value = take_value,
+	const struct ct_field_visitor visitor = { .begin_group = record_begin_group,
+						  .end_group = record_end_group,
+						  .value = record_take_value,
 						  .user = &record };
 
 	*out_is_there = false;
@@ -329,31 +330,29 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Items
- */
+ * Items */
 
 #define INTEGERS \
 	(1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | \
 	 1u << CTRACE_TYPE_COMPXS)
 
-static inline bool is_integer(const struct ctrace_event_item *item)
+static inline bool item_is_integer(const struct ctrace_event_item *item)
 {
 	return item->type < CTRACE_TYPE_COUNT && (1u << item->type & INTEGERS) != 0 &&
 	       item->size - 1 < 8;
 }
 
-static inline bool is_signed(const struct ctrace_event_item *item)
+static inline bool item_is_signed(const struct ctrace_event_item *item)
 {
 	return item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 }
 
-/* The item is a number, or the catalogue says that its bytes are one, the most significant first.
- */
-static bool is_number(const struct ctrace_event_item *item, const struct ct_argument *argument,
-		      uint64_t *out_value)
+/* Is the item a number?  The catalogue may declare its bytes to be one, most significant first. */
+static bool item_is_number(const struct ctrace_event_item *item, const struct ct_argument *argument,
+			   uint64_t *out_value)
 {
 	*out_value = item->value;
-	if (item->type == CTRACE_TYPE_ADDRESS || is_integer(item))
+	if (item->type == CTRACE_TYPE_ADDRESS || item_is_integer(item))
 		return true;
 	if (item->type != CTRACE_TYPE_BINARY || item->size - 1 >= 8 || argument == NULL)
 		return false;
@@ -362,17 +361,17 @@ static bool is_number(const struct ctrace_event_item *item, const struct ct_argu
 	       argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION;
 }
 
-static bool has_item_name(const struct ct_view *view, uint32_t index, struct ct_span name)
+static bool item_has_name(const struct ct_view *view, uint32_t index, struct ct_span name)
 {
 	char scratch[16];
 
 	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
 }
 
-/* data.state.label: what the test takes for a field of a record is the rest of the item's own name,
- * as other tracers have them. */
-static bool has_whole_name(const struct ct_filter_test *test, const struct ct_view *view,
-			   uint32_t index)
+/* data.state.label: the rest of the path may belong to the item's own name, as in third-party
+ * traces, instead of naming a field. */
+static bool item_has_whole_name(const struct ct_filter_test *test, const struct ct_view *view,
+				uint32_t index)
 {
 	const char *text =
 		view->names != NULL && view->names->items != NULL && index < view->names->item_count
@@ -399,43 +398,43 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 
 	if (view->type != NULL && index < view->type->argument_count)
 		argument = &view->type->arguments[index];
-	if (test->path_count != 0 && !has_whole_name(test, view, index))
+	if (test->path_count != 0 && !item_has_whole_name(test, view, index))
 		return record_matches(filter, test, item, argument, out_is_there);
 	*out_is_there = true;
 	if (test->is_there)
 		return false;
-	if (is_number(item, argument, &value))
-		return number_matches(test, value, is_signed(item), argument);
+	if (item_is_number(item, argument, &value))
+		return number_matches(test, value, item_is_signed(item), argument);
 	if (item->data == NULL)
 		return false;
 	return bytes_match(filter, test, item->data, item->size,
 			   argument != NULL ? argument->encoding : CT_ENCODING_ASCII);
 }
 
-/* The item that the test is about; UINT32_MAX when the event has none.  A name that nobody gave
- * needs not be made up for each event. */
-static uint32_t find_item(const struct ct_filter_test *test, const struct ct_view *view)
+/* Returns the index of the item that the test names, or UINT32_MAX.  Default names are not
+ * generated for each event. */
+static uint32_t test_find_item(const struct ct_filter_test *test, const struct ct_view *view)
 {
 	uint32_t count = view->event.item_count;
 
 	if (test->name.at == NULL || (view->type == NULL && view->names == NULL))
 		return test->index < count ? test->index : UINT32_MAX;
 	for (uint32_t i = 0; i < count && test->path_count != 0; i++)
-		if (has_whole_name(test, view, i))
+		if (item_has_whole_name(test, view, i))
 			return i;
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_named = (view->type != NULL && i < view->type->argument_count) ||
 				(view->names != NULL && i < view->names->item_count);
 
 		if (is_named || i == test->index)
-			if (has_item_name(view, i, test->name))
+			if (item_has_name(view, i, test->name))
 				return i;
 	}
 	return UINT32_MAX;
 }
 
-static bool any_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
-			const struct ct_view *view)
+static bool any_item_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
+			     const struct ct_view *view)
 {
 	bool is_there;
 
@@ -452,18 +451,19 @@ bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filte
 	uint32_t index;
 
 	if (test->is_any)
-		return any_matches(filter, test, view);
-	/* data[0] > 100, which is most of what people ask for */
+		return any_item_matches(filter, test, view);
+	/* data[0] > 100, the most frequent test */
 	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 &&
 	    test->path_count == 0 && test->index < view->event.item_count &&
-	    is_integer(&view->event.items[test->index])) {
+	    item_is_integer(&view->event.items[test->index])) {
 		const struct ctrace_event_item *item = &view->event.items[test->index];
 
-		return ct_filter_has_number(test, is_signed(item) ? (ct_wide)(int64_t)item->value
-								  : (ct_wide)item->value) !=
+		return ct_filter_has_number(test, item_is_signed(item)
+							  ? (ct_wide)(int64_t)item->value
+							  : (ct_wide)item->value) !=
 		       test->is_inverted;
 	}
-	index = find_item(test, view);
+	index = test_find_item(test, view);
 	if (index == UINT32_MAX)
 		return false;
 	is_matched = item_matches(filter, test, view, index, &is_there);

@@ -1,5 +1,5 @@
 /*
- * filter_parse.c - the grammar of filters: from the text of one to its program.
+ * filter_parse.c - the grammar of filters: compiles the text of a filter into its program.
  *
  *     EITHER      = BOTH { "||" BOTH }                          also "or"
  *     BOTH        = ONE { "&&" ONE }                            also "and"
@@ -11,10 +11,10 @@
  *     FIELD       = "component" | "level" | ... | ITEM
  *     ITEM        = ( "data" [ "[" NUMBER | TEXT "]" ] | "data1" ... ) { "." NAME }
  *
- * Called by the tools, on one thread, before anything is read.  Whether a field can be compared so
- * is found out here, so that running the program cannot fail.  A part of an expression is a row of
- * tests whose ways out are not known yet: they are chained through the places where they will
- * stand.
+ * Called by the tools, on one thread, before anything is read.  The parser checks whether a field
+ * allows the comparison, so that running the program cannot fail.  A part of an expression is a row
+ * of tests whose exits are still unknown: the exits are chained through the fields that will hold
+ * them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A way out of a test: its index times 2, plus 1 when it holds. */
+/* An exit of a test: its index times 2, plus 1 for the exit when it holds. */
 #define NO_WAY UINT32_MAX
 #define NO_PART \
 	{ \
@@ -32,7 +32,7 @@
 	}
 
 struct part {
-	/* the first way out of each chain: when the part does not hold, and when it does */
+	/* the first exit of each chain: when the part does not hold, and when it does */
 	uint32_t ways[2];
 };
 
@@ -40,16 +40,14 @@ struct parser {
 	struct ct_filter_scan scan;
 	struct ct_filter *filter;
 	unsigned depth;
-	/* the field that was read last is "data1", "data2" ...: its index.  UINT32_MAX: it is not
-	 */
+	/* index of the last field if it was "data1", "data2" ...; otherwise UINT32_MAX */
 	uint32_t item;
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Fields
- */
+ * Fields */
 
-/* Those up to data are what messages suggest; the rest are other names of the same. */
+/* Messages suggest those up to data; the rest are other names for them. */
 static const struct ct_filter_subject fields[] = {
 	{ "component", CT_FILTER_COMPONENT, CT_SUBJECT_NAME, 0 },
 	{ "level", CT_FILTER_LEVEL, CT_SUBJECT_LEVEL, CTRACE_FATAL },
@@ -74,7 +72,7 @@ static const struct ct_filter_subject fields[] = {
 #define FIELD_NAMES \
 	"component, level, event, mnemonic, time, thread, process, job, asid, host, program, seq, size, duration, data, data[N] or data.NAME"
 
-static const struct ct_filter_subject *find_field(struct ct_span word)
+static const struct ct_filter_subject *field_find(struct ct_span word)
 {
 	for (size_t i = 0; i < CT_COUNT(fields); i++)
 		if (ct_name_is(word.at, word.size, fields[i].name))
@@ -82,7 +80,7 @@ static const struct ct_filter_subject *find_field(struct ct_span word)
 	return NULL;
 }
 
-static bool refuse_field(struct parser *parser, struct ct_span word)
+static bool field_refuse(struct parser *parser, struct ct_span word)
 {
 	const char *names[CT_COUNT(fields)];
 
@@ -96,8 +94,8 @@ static bool refuse_field(struct parser *parser, struct ct_span word)
 						.expected = FIELD_NAMES });
 }
 
-/* "data3" is the third item of an event that nobody has named them of. */
-static uint32_t number_of(struct ct_span name)
+/* "data3" is the third item of an event whose items have no names. */
+static uint32_t item_number_parse(struct ct_span name)
 {
 	uint32_t number = 0;
 
@@ -111,7 +109,7 @@ static uint32_t number_of(struct ct_span name)
 	return number - 1;
 }
 
-static const struct ct_filter_subject *read_field(struct parser *parser)
+static const struct ct_filter_subject *field_read(struct parser *parser)
 {
 	struct ct_filter_scan *scan = &parser->scan;
 	const struct ct_filter_subject *field;
@@ -121,14 +119,14 @@ static const struct ct_filter_subject *read_field(struct parser *parser)
 	ct_filter_scan_blanks(scan);
 	start = scan->at;
 	word = ct_filter_scan_word(scan);
-	field = word.size != 0 ? find_field(word) : NULL;
-	if (field == NULL && number_of(word) < CTRACE_MAX_ITEMS)
-		field = find_field(ct_span_of(word.at, word.at + 4)); /* "data1" is data[0] */
-	parser->item = number_of(word);
+	field = word.size != 0 ? field_find(word) : NULL;
+	if (field == NULL && item_number_parse(word) < CTRACE_MAX_ITEMS)
+		field = field_find(ct_span_of(word.at, word.at + 4)); /* "data1" is data[0] */
+	parser->item = item_number_parse(word);
 	if (field != NULL)
 		return field;
 	if (word.size != 0) {
-		(void)refuse_field(parser, word);
+		(void)field_refuse(parser, word);
 		return NULL;
 	}
 	scan->at = start;
@@ -137,18 +135,17 @@ static const struct ct_filter_subject *read_field(struct parser *parser)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * data[0], data["NAME"], data.NAME, data.NAME.FIELD
- */
+ * data[0], data["NAME"], data.NAME, data.NAME.FIELD */
 
-static void set_name(struct ct_filter_test *test, struct ct_span name)
+static void test_set_name(struct ct_filter_test *test, struct ct_span name)
 {
 	test->is_any = false;
 	test->name = name;
-	test->index = number_of(name);
+	test->index = item_number_parse(name);
 }
 
-/* A copy that lives as long as the filter. */
-static bool keep_name(struct parser *parser, struct ct_span *name)
+/* Replaces the name by a copy that lives as long as the filter. */
+static bool name_keep(struct parser *parser, struct ct_span *name)
 {
 	char *copy = ct_filter_keep(parser->filter, name->size + 1);
 
@@ -160,7 +157,7 @@ static bool keep_name(struct parser *parser, struct ct_span *name)
 	return true;
 }
 
-static bool read_index(struct parser *parser, struct ct_filter_test *test)
+static bool item_read_index(struct parser *parser, struct ct_filter_test *test)
 {
 	static const char expected[] = "a number from 0 to 4095, or a name in quotes";
 	struct ct_filter_scan *scan = &parser->scan;
@@ -169,7 +166,7 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 	if (!ct_filter_scan_literal(scan, &literal))
 		return false;
 	if (literal.kind == CT_LITERAL_STRING && literal.text.size != 0)
-		set_name(test, literal.text);
+		test_set_name(test, literal.text);
 	else if (literal.kind == CT_LITERAL_NUMBER && literal.floor == literal.ceil &&
 		 literal.floor >= 0 && literal.floor < CTRACE_MAX_ITEMS)
 		*test = (struct ct_filter_test){ .field = CT_FILTER_DATA,
@@ -179,7 +176,8 @@ static bool read_index(struct parser *parser, struct ct_filter_test *test)
 	return ct_filter_scan_mark(scan, "]") || ct_filter_diagnose_next(scan, "]");
 }
 
-static bool add_field_name(struct parser *parser, struct ct_filter_test *test, struct ct_span name)
+static bool test_add_field_name(struct parser *parser, struct ct_filter_test *test,
+				struct ct_span name)
 {
 	struct ct_span *path =
 		ct_filter_keep(parser->filter, (test->path_count + 1) * sizeof *path);
@@ -195,7 +193,7 @@ static bool add_field_name(struct parser *parser, struct ct_filter_test *test, s
 
 #define PATH_LIMIT 49u /* names: as many as a record has levels */
 
-static bool read_item(struct parser *parser, struct ct_filter_test *test)
+static bool item_read(struct parser *parser, struct ct_filter_test *test)
 {
 	struct ct_filter_scan *scan = &parser->scan;
 
@@ -203,10 +201,10 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 	test->index = parser->item;
 	if (test->is_any && scan->at < scan->end && *scan->at == '[') {
 		scan->at++;
-		if (!read_index(parser, test))
+		if (!item_read_index(parser, test))
 			return false;
 	}
-	/* ".." is no name's */
+	/* ".." does not belong to a name */
 	while (scan->end - scan->at >= 1 && scan->at[0] == '.') {
 		struct ct_span name;
 
@@ -219,26 +217,25 @@ static bool read_item(struct parser *parser, struct ct_filter_test *test)
 		if (test->path_count == PATH_LIMIT)
 			return ct_filter_diagnose_word(scan, name, "is one name too many",
 						       "at most 49 of a record's fields");
-		if (!keep_name(parser, &name))
+		if (!name_keep(parser, &name))
 			return false;
 		if (test->is_any)
-			set_name(test, name);
-		else if (!add_field_name(parser, test, name))
+			test_set_name(test, name);
+		else if (!test_add_field_name(parser, test, name))
 			return false;
 	}
 	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Operators
- */
+ * Operators */
 
-struct dialogue {
+struct operation {
 	const char *mark;
 	enum ct_filter_relation relation;
 	bool is_inverted;
 };
-static const struct dialogue operators[] = {
+static const struct operation operators[] = {
 	{ "==", CT_IS_EQUAL, false },    { "!=", CT_IS_EQUAL, true },
 	{ "<>", CT_IS_EQUAL, true },     { "<=", CT_IS_AT_MOST, false },
 	{ ">=", CT_IS_AT_LEAST, false }, { "!~", CT_IS_LIKE, true },
@@ -247,12 +244,12 @@ static const struct dialogue operators[] = {
 	{ "~", CT_IS_LIKE, false },
 };
 
-static bool is_order(enum ct_filter_relation relation)
+static bool relation_is_order(enum ct_filter_relation relation)
 {
 	return relation >= CT_IS_BELOW && relation <= CT_IS_AT_LEAST;
 }
 
-static const char *operators_of(const struct ct_filter_subject *field)
+static const char *field_operators(const struct ct_filter_subject *field)
 {
 	switch (field->type) {
 	case CT_SUBJECT_NAME:
@@ -264,15 +261,15 @@ static const char *operators_of(const struct ct_filter_subject *field)
 	}
 }
 
-/* False without a diagnostic when there is none. */
-static bool find_operator(struct ct_filter_scan *scan, struct dialogue *out,
+/* Returns false, without a diagnostic, when there is no operator. */
+static bool operator_find(struct ct_filter_scan *scan, struct operation *out,
 			  struct ct_span *out_word)
 {
 	const char *start;
 
 	ct_filter_scan_blanks(scan);
 	start = scan->at;
-	*out = (struct dialogue){ .relation = CT_IS_IN };
+	*out = (struct operation){ .relation = CT_IS_IN };
 	if (ct_filter_scan_keyword(scan, "in")) {
 		*out_word = ct_span_of(start, scan->at);
 		return true;
@@ -292,26 +289,26 @@ static bool find_operator(struct ct_filter_scan *scan, struct dialogue *out,
 	return false;
 }
 
-static bool check_operator(struct parser *parser, const struct ct_filter_subject *field,
-			   const struct dialogue *dialogue, struct ct_span word)
+static bool operator_check(struct parser *parser, const struct ct_filter_subject *field,
+			   const struct operation *operation, struct ct_span word)
 {
 	char what[60];
 
-	if (field->type == CT_SUBJECT_DATA || dialogue->relation == CT_IS_EQUAL ||
-	    dialogue->relation == CT_IS_IN)
+	if (field->type == CT_SUBJECT_DATA || operation->relation == CT_IS_EQUAL ||
+	    operation->relation == CT_IS_IN)
 		return true;
-	if (field->type == CT_SUBJECT_NAME ? dialogue->relation == CT_IS_LIKE
-					   : is_order(dialogue->relation))
+	if (field->type == CT_SUBJECT_NAME ? operation->relation == CT_IS_LIKE
+					   : relation_is_order(operation->relation))
 		return true;
 	(void)snprintf(what, sizeof what, "does not go with %s", field->name);
-	return ct_filter_diagnose_word(&parser->scan, word, what, operators_of(field));
+	return ct_filter_diagnose_word(&parser->scan, word, what, field_operators(field));
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The program
- */
+ * The program */
 
-static bool add_test(struct parser *parser, const struct ct_filter_test *test, struct part *out)
+static bool part_add_test(struct parser *parser, const struct ct_filter_test *test,
+			  struct part *out)
 {
 	struct ct_filter *filter = parser->filter;
 	uint32_t at = filter->count;
@@ -332,62 +329,61 @@ static bool add_test(struct parser *parser, const struct ct_filter_test *test, s
 	return true;
 }
 
-static uint32_t *place_of(struct parser *parser, uint32_t way)
+static uint32_t *way_slot(struct parser *parser, uint32_t way)
 {
 	return &parser->filter->tests[way / 2].next[way % 2];
 }
 
-/* All ways of the chain lead to the test. */
-static void lead_to(struct parser *parser, uint32_t way, uint32_t test)
+/* Redirects all exits of the chain to the test. */
+static void ways_redirect(struct parser *parser, uint32_t way, uint32_t test)
 {
 	while (way != NO_WAY) {
-		uint32_t *place = place_of(parser, way);
+		uint32_t *place = way_slot(parser, way);
 
 		way = *place;
 		*place = test;
 	}
 }
 
-/* The second chain is walked: it is the shorter one of long expressions. */
-static uint32_t join(struct parser *parser, uint32_t first, uint32_t second)
+/* Joins two chains.  Walks the second, which is the shorter one in long expressions. */
+static uint32_t ways_join(struct parser *parser, uint32_t first, uint32_t second)
 {
 	uint32_t *place;
 
-	for (place = place_of(parser, second); *place != NO_WAY;)
-		place = place_of(parser, *place);
+	for (place = way_slot(parser, second); *place != NO_WAY;)
+		place = way_slot(parser, *place);
 	*place = first;
 	return second;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The grammar
- */
+ * The grammar */
 
 static bool read_comparison(struct parser *parser, struct part *out)
 {
 	struct ct_filter_test test = { .index = UINT32_MAX };
 	struct ct_filter_scan *scan = &parser->scan;
-	const struct ct_filter_subject *field = read_field(parser);
-	struct dialogue dialogue;
+	const struct ct_filter_subject *field = field_read(parser);
+	struct operation operation;
 	struct ct_span word;
 
 	if (field == NULL)
 		return false;
 	test.field = field->field;
-	if (field->type == CT_SUBJECT_DATA && !read_item(parser, &test))
+	if (field->type == CT_SUBJECT_DATA && !item_read(parser, &test))
 		return false;
-	if (find_operator(scan, &dialogue, &word)) {
-		if (!check_operator(parser, field, &dialogue, word) ||
-		    !ct_filter_read_values(scan, field, dialogue.relation, &test))
+	if (operator_find(scan, &operation, &word)) {
+		if (!operator_check(parser, field, &operation, word) ||
+		    !ct_filter_read_values(scan, field, operation.relation, &test))
 			return false;
-		test.is_glob = dialogue.relation == CT_IS_LIKE;
-		test.is_inverted = dialogue.is_inverted;
+		test.is_glob = operation.relation == CT_IS_LIKE;
+		test.is_inverted = operation.is_inverted;
 	} else if (field->type == CT_SUBJECT_DATA || field->type == CT_SUBJECT_DURATION) {
 		test.is_there = true;
 	} else {
-		return ct_filter_diagnose_next(scan, operators_of(field));
+		return ct_filter_diagnose_next(scan, field_operators(field));
 	}
-	return add_test(parser, &test, out);
+	return part_add_test(parser, &test, out);
 }
 
 static bool read_either(struct parser *parser, struct part *out);
@@ -431,7 +427,7 @@ static bool read_one(struct parser *parser, struct part *out)
 	return is_done;
 }
 
-static bool has_mark(struct parser *parser, const char *mark, const char *word)
+static bool parser_accept(struct parser *parser, const char *mark, const char *word)
 {
 	return ct_filter_scan_mark(&parser->scan, mark) ||
 	       ct_filter_scan_keyword(&parser->scan, word);
@@ -443,11 +439,11 @@ static bool read_both(struct parser *parser, struct part *out)
 
 	if (!read_one(parser, out))
 		return false;
-	while (has_mark(parser, "&&", "and")) {
-		lead_to(parser, out->ways[1], parser->filter->count);
+	while (parser_accept(parser, "&&", "and")) {
+		ways_redirect(parser, out->ways[1], parser->filter->count);
 		if (!read_one(parser, &right))
 			return false;
-		out->ways[0] = join(parser, out->ways[0], right.ways[0]);
+		out->ways[0] = ways_join(parser, out->ways[0], right.ways[0]);
 		out->ways[1] = right.ways[1];
 	}
 	return true;
@@ -459,11 +455,11 @@ static bool read_either(struct parser *parser, struct part *out)
 
 	if (!read_both(parser, out))
 		return false;
-	while (has_mark(parser, "||", "or")) {
-		lead_to(parser, out->ways[0], parser->filter->count);
+	while (parser_accept(parser, "||", "or")) {
+		ways_redirect(parser, out->ways[0], parser->filter->count);
 		if (!read_both(parser, &right))
 			return false;
-		out->ways[1] = join(parser, out->ways[1], right.ways[1]);
+		out->ways[1] = ways_join(parser, out->ways[1], right.ways[1]);
 		out->ways[0] = right.ways[0];
 	}
 	return true;
@@ -478,8 +474,8 @@ static bool read_all(struct parser *parser)
 	ct_filter_scan_blanks(&parser->scan);
 	if (parser->scan.at < parser->scan.end)
 		return ct_filter_diagnose_next(&parser->scan, "&&, || or the end");
-	lead_to(parser, whole.ways[0], CT_FILTER_REJECT);
-	lead_to(parser, whole.ways[1], CT_FILTER_ACCEPT);
+	ways_redirect(parser, whole.ways[0], CT_FILTER_REJECT);
+	ways_redirect(parser, whole.ways[1], CT_FILTER_ACCEPT);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * read/filter/filter_program.h - what the files of the filter language share: the program that an
+ * read/filter/filter_program.h - shared by the files of the filter language: the program that an
  * expression becomes.
  *
  *     filter_scan.c     the text: words, marks, literals, and what is wrong with it
@@ -9,8 +9,8 @@
  *     filter.c          runs it, on an event or on all events of a class
  *     filter_item.c     the items of an event against a test
  *
- * A program is a row of tests, each of which says where to go when it holds and when it does not:
- * always further on, so that running it ends, and needs neither a stack nor memory.
+ * A program is a row of tests.  Each names the next test for when it holds and for when it does
+ * not.  The next test is always further on, so a run ends, and needs neither a stack nor memory.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,44 +57,44 @@ enum ct_filter_field {
 	CT_FILTER_DATA
 };
 
-/* Numbers from first to last, both of them; in a test sorted, and apart from each other. */
+/* Numbers from first to last inclusive; in a test sorted and disjoint. */
 struct ct_filter_range {
 	ct_wide first, last;
 };
-/* The same for numbers that are written in digits. */
+/* The same for decimal numbers. */
 struct ct_filter_decimals {
 	struct ct_decimal low, high;
 	bool has_low, has_high;
-	bool is_low_out, is_high_out; /* the bound itself is not meant */
+	bool is_low_out, is_high_out; /* the bound itself is excluded */
 };
-/* A text, or texts in their order from low to high. */
+/* A text, or a range of texts from low to high. */
 struct ct_filter_text {
 	struct ct_span low, high; /* terminated */
-	bool is_one;              /* low only: that text; or that pattern */
+	bool is_one;              /* low only: a text or a pattern */
 	bool has_low, has_high, is_low_out, is_high_out;
 };
 
 struct ct_filter_test {
 	enum ct_filter_field field;
 	bool is_glob;     /* the texts are patterns */
-	bool is_there;    /* whether there is such a thing, nothing else */
-	bool is_inverted; /* none of the values, where there is something to compare */
-	uint32_t next[2]; /* the test to go on with when it does not hold, and when it does */
+	bool is_there;    /* tests only whether it exists */
+	bool is_inverted; /* none of the values, if there is something to compare */
+	uint32_t next[2]; /* the next test when it does not hold, and when it does */
 	uint32_t range_count, decimal_count, text_count;
 	const struct ct_filter_range *ranges;
 	const struct ct_filter_decimals *decimals; /* of CT_FILTER_DATA */
 	const struct ct_filter_text *texts;
 	/* CT_FILTER_DATA: which item */
-	bool is_any;         /* whichever */
-	struct ct_span name; /* at NULL: the one at index */
-	uint32_t index;      /* UINT32_MAX with a name that stands for no number */
+	bool is_any;         /* any item */
+	struct ct_span name; /* at NULL: the item at index */
+	uint32_t index;      /* UINT32_MAX: the name is no number */
 	uint32_t path_count; /* names of a record's field, outermost first */
 	const struct ct_span *path;
 };
 #define CT_FILTER_ACCEPT 0xFFFFFFFEu
 #define CT_FILTER_REJECT 0xFFFFFFFFu
 
-/* Memory that goes with the filter. */
+/* Memory that is freed with the filter. */
 struct ct_filter_block {
 	struct ct_filter_block *next;
 	_Alignas(16) unsigned char bytes[];
@@ -109,25 +109,25 @@ struct ct_filter {
 	struct ct_buf *scratch; /* for texts in other encodings: grows to the longest */
 };
 void *ct_filter_keep(struct ct_filter *filter, size_t size); /* NULL without memory */
-/* what can be said of the whole program: uses, times */
+/* computes the facts about the whole program: uses, times */
 void ct_filter_finish(struct ct_filter *filter);
 
 /* ---- filter_item.c */
 bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test,
 			   const struct ct_view *view);
-/* No event of the class has such an item. */
+/* Returns true when no event of the class has such an item. */
 bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view);
-/* What both sides use: one of the test's values is this. */
+/* Used by both files: is the number one of the test's values? */
 bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value);
 
 /* ---- filter_scan.c */
 struct ct_filter_scan {
 	const char *text, *at, *end;
 	struct ct_diagnostic *diagnostic;
-	/* of the first thing that was wrong: later ones change nothing */
+	/* of the first error; later ones do not change it */
 	enum ctrace_status status;
 	struct ct_filter *filter; /* owns the texts of strings */
-	struct ct_span open;      /* the innermost parenthesis that is open; at NULL: none */
+	struct ct_span open;      /* the innermost open parenthesis; at NULL: none */
 	uint64_t now_ns;          /* for times like "-5m" */
 };
 enum ct_literal_kind {
@@ -141,25 +141,25 @@ struct ct_literal {
 	enum ct_literal_kind kind;
 	struct ct_span span;       /* as written */
 	struct ct_span text;       /* STRING: terminated; WORD */
-	ct_wide floor, ceil;       /* NUMBER, DURATION (in ns): the whole numbers around it */
+	ct_wide floor, ceil;       /* NUMBER, DURATION (in ns): rounded down and up */
 	struct ct_decimal decimal; /* NUMBER */
 };
 bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns,
 			  struct ct_filter *filter, struct ct_diagnostic *diagnostic);
 void ct_filter_scan_blanks(struct ct_filter_scan *scan);
-/* Passes the mark, or the word (in any case of letters), if it is what comes next. */
+/* Skips the mark, or the word (ignoring case), if it comes next. */
 bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark);
 bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word);
-/* letters, digits and _; empty when there is none */
+/* Scans letters, digits and _; empty when there are none. */
 struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan);
-/* of an item or a record's field: - @ # $ and other letters too */
+/* Scans the name of an item or a record's field: - @ # $ and other letters too. */
 struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan);
 bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out);
-/* Digits without a mark are hexadecimal ones. */
+/* Scans hexadecimal digits, with or without 0x. */
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
 /* `"word" what (did you mean meant?)`; expected may be NULL.  All return false. */
 struct ct_filter_diagnostic {
-	struct ct_span word; /* its quotation marks, if it has any, are not shown */
+	struct ct_span word; /* shown without its quotation marks */
 	const char *what;
 	const char *meant; /* or NULL */
 	const char *expected;
@@ -169,7 +169,7 @@ bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, c
 			     const char *expected);
 bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
 			   const char *expected);
-/* of what comes next */
+/* Reports the next word or mark. */
 bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected);
 bool ct_filter_no_memory(struct ct_filter_scan *scan);
 
@@ -199,8 +199,8 @@ enum ct_filter_relation {
 	CT_IS_LIKE,
 	CT_IS_IN
 };
-/* Reads what the field is compared with, a list after CT_IS_IN, and sets the test's ranges,
- * decimals and texts. */
+/* Reads the values for the comparison, a list after CT_IS_IN, and sets the test's ranges, decimals
+ * and texts. */
 bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject,
 			   enum ct_filter_relation relation, struct ct_filter_test *test);
 

@@ -1,9 +1,8 @@
 /*
- * filter_scan.c - the text of a filter: its words, marks and literals, and what is wrong with it
- * first.
+ * filter_scan.c - scans the text of a filter: words, marks and literals, and the first error in it.
  *
  * Called by the grammar, on one thread.  The text may be any bytes up to its terminator.  Each byte
- * is looked at a fixed number of times, and what is quoted in a diagnostic is escaped.
+ * is read a bounded number of times, and quotes in a diagnostic are escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +12,7 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Diagnostics: the first one is kept, what follows it may only be its consequence
- */
+ * Diagnostics: only the first is kept, since later ones may be its consequences */
 
 bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
 			   const char *expected)
@@ -55,8 +53,8 @@ bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, c
 						.word = word, .what = what, .expected = expected });
 }
 
-/* What a message shows of the text at the place: a word, or one mark. */
-static struct ct_span next_span(const struct ct_filter_scan *scan)
+/* Returns the text that a message shows for the current position: a word, or one mark. */
+static struct ct_span scan_next_span(const struct ct_filter_scan *scan)
 {
 	struct ct_filter_scan ahead = *scan;
 	struct ct_span span = ct_filter_scan_name(&ahead);
@@ -73,7 +71,7 @@ bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected)
 {
 	ct_filter_scan_blanks(scan);
 	if (scan->at < scan->end)
-		return ct_filter_diagnose_word(scan, next_span(scan), "is not expected here",
+		return ct_filter_diagnose_word(scan, scan_next_span(scan), "is not expected here",
 					       expected);
 	return ct_filter_diagnose_at(scan, scan->end, "the expression ends here", expected);
 }
@@ -87,8 +85,7 @@ bool ct_filter_no_memory(struct ct_filter_scan *scan)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Words and marks
- */
+ * Words and marks */
 
 bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns,
 			  struct ct_filter *filter, struct ct_diagnostic *diagnostic)
@@ -124,14 +121,14 @@ bool ct_filter_scan_mark(struct ct_filter_scan *scan, const char *mark)
 	return true;
 }
 
-static bool is_decimal(char c)
+static bool char_is_decimal(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_letter(char c)
+static bool char_is_letter(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || is_decimal(c) || c == '_';
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || char_is_decimal(c) || c == '_';
 }
 
 struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan)
@@ -139,7 +136,7 @@ struct ct_span ct_filter_scan_word(struct ct_filter_scan *scan)
 	const char *start;
 
 	ct_filter_scan_blanks(scan);
-	for (start = scan->at; scan->at < scan->end && is_letter(*scan->at);)
+	for (start = scan->at; scan->at < scan->end && char_is_letter(*scan->at);)
 		scan->at++;
 	return ct_span_of(start, scan->at);
 }
@@ -149,7 +146,7 @@ struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan)
 	const char *start = scan->at;
 
 	for (; scan->at < scan->end; scan->at++)
-		if (!is_letter(*scan->at) &&
+		if (!char_is_letter(*scan->at) &&
 		    ((unsigned char)*scan->at < 0x80 && strchr("-@#$", *scan->at) == NULL))
 			break;
 	return ct_span_of(start, scan->at);
@@ -167,20 +164,18 @@ bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Texts in quotes
- */
+ * Texts in quotes */
 
-static unsigned hex_of(char c)
+static unsigned hex_value(char c)
 {
-	if (is_decimal(c))
+	if (char_is_decimal(c))
 		return (unsigned)(c - '0');
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* What a backslash at `at` and the letters behind it stand for; how many bytes they are, 0 when
- * they stand for nothing. */
-static size_t take_escape(const char *at, const char *end, char *out)
+/* Decodes the escape sequence at `at`.  Returns its size, or 0 when it is unknown. */
+static size_t escape_decode(const char *at, const char *end, char *out)
 {
 	static const char letters[] = "\\\"'nrt", meanings[] = "\\\"'\n\r\t";
 	const char *letter = end - at >= 2 ? strchr(letters, at[1]) : NULL;
@@ -189,14 +184,14 @@ static size_t take_escape(const char *at, const char *end, char *out)
 		*out = meanings[letter - letters];
 		return 2;
 	}
-	if (end - at < 4 || at[1] != 'x' || hex_of(at[2]) > 15 || hex_of(at[3]) > 15)
+	if (end - at < 4 || at[1] != 'x' || hex_value(at[2]) > 15 || hex_value(at[3]) > 15)
 		return 0;
-	*out = (char)(hex_of(at[2]) << 4 | hex_of(at[3]));
+	*out = (char)(hex_value(at[2]) << 4 | hex_value(at[3]));
 	return 4;
 }
 
-/* Where the quotation mark at `at` is closed; NULL when it is not. */
-static const char *closing_mark(const char *at, const char *end)
+/* Finds the closing quotation mark of the one at `at`, or NULL. */
+static const char *quote_find_end(const char *at, const char *end)
 {
 	char mark = *at++;
 
@@ -207,7 +202,7 @@ static const char *closing_mark(const char *at, const char *end)
 
 static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 {
-	const char *start = scan->at, *end = closing_mark(start, scan->end);
+	const char *start = scan->at, *end = quote_find_end(start, scan->end);
 	size_t size = 0;
 	char *text;
 
@@ -222,7 +217,7 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 
 		text[size] = *scan->at;
 		if (*scan->at == '\\')
-			taken = take_escape(scan->at, end, &text[size]);
+			taken = escape_decode(scan->at, end, &text[size]);
 		if (taken == 0)
 			return ct_filter_diagnose_word(
 				scan, (struct ct_span){ scan->at, end - scan->at >= 2 ? 2 : 1 },
@@ -239,13 +234,12 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Numbers
- */
+ * Numbers */
 
-/* Whole numbers end here; what is larger only compares as such. */
+/* Whole numbers are capped here: larger ones only compare as larger. */
 #define WIDE_LIMIT ((ct_wide)1 << 100)
 
-static void add_digit(ct_wide *value, unsigned base, unsigned digit)
+static void wide_add_digit(ct_wide *value, unsigned base, unsigned digit)
 {
 	*value = *value < WIDE_LIMIT / 16 ? *value * (int)base + (int)digit : WIDE_LIMIT;
 }
@@ -258,25 +252,26 @@ static const struct unit units[] = { { "ns", 1 },           { "us", 1000 },
 				     { "ms", 1000000 },     { "s", 1000000000 },
 				     { "m", 60000000000u }, { "h", 3600000000000u } };
 
-/* The digits behind the point, as billionths; what is smaller makes the number only larger than it
- * seems. */
+/* Scans the digits behind the point, as billionths; *out_is_more: further digits follow. */
 static bool scan_fraction(struct ct_filter_scan *scan, uint64_t *out_billionths, bool *out_is_more)
 {
 	uint64_t unit = 100000000;
 
 	*out_billionths = 0;
 	*out_is_more = false;
-	if (scan->end - scan->at < 2 || scan->at[0] != '.' || !is_decimal(scan->at[1]))
+	if (scan->end - scan->at < 2 || scan->at[0] != '.' || !char_is_decimal(scan->at[1]))
 		return false;
-	for (scan->at++; scan->at < scan->end && is_decimal(*scan->at); scan->at++, unit /= 10) {
+	for (scan->at++; scan->at < scan->end && char_is_decimal(*scan->at);
+	     scan->at++, unit /= 10) {
 		*out_billionths += (uint64_t)(*scan->at - '0') * unit;
 		*out_is_more = *out_is_more || (unit == 0 && *scan->at != '0');
 	}
 	return true;
 }
 
-/* Sets the whole numbers around one, of which whole is what stands before the point. */
-static void set_bounds(struct ct_literal *out, ct_wide whole, bool is_between, bool is_negative)
+/* Sets the number rounded down and up; whole is its part before the point. */
+static void literal_set_bounds(struct ct_literal *out, ct_wide whole, bool is_between,
+			       bool is_negative)
 {
 	out->floor = whole;
 	out->ceil = is_between ? whole + 1 : whole;
@@ -299,8 +294,8 @@ static bool scan_unit(struct ct_filter_scan *scan, struct ct_literal *out, ct_wi
 		if (whole > (ct_wide)(UINT64_MAX / units[i].ns))
 			out->floor = out->ceil = WIDE_LIMIT;
 		else
-			set_bounds(out, whole * (ct_wide)units[i].ns + part / 1000000000,
-				   part % 1000000000 != 0, false);
+			literal_set_bounds(out, whole * (ct_wide)units[i].ns + part / 1000000000,
+					   part % 1000000000 != 0, false);
 		out->kind = CT_LITERAL_DURATION;
 		return true;
 	}
@@ -314,36 +309,36 @@ static bool scan_decimal(struct ct_filter_scan *scan, struct ct_literal *out, bo
 	uint64_t billionths;
 	ct_wide whole = 0;
 
-	for (; scan->at < scan->end && is_decimal(*scan->at); scan->at++)
-		add_digit(&whole, 10, (unsigned)(*scan->at - '0'));
+	for (; scan->at < scan->end && char_is_decimal(*scan->at); scan->at++)
+		wide_add_digit(&whole, 10, (unsigned)(*scan->at - '0'));
 	has_fraction = scan_fraction(scan, &billionths, &is_more);
 	(void)ct_decimal_parse(digits, (size_t)(scan->at - digits), &out->decimal);
 	out->decimal.is_negative = is_negative && out->decimal.count != 0;
 	out->kind = CT_LITERAL_NUMBER;
-	set_bounds(out, whole, has_fraction && (billionths != 0 || is_more), is_negative);
-	if (scan->at < scan->end && is_letter(*scan->at) && !is_negative)
+	literal_set_bounds(out, whole, has_fraction && (billionths != 0 || is_more), is_negative);
+	if (scan->at < scan->end && char_is_letter(*scan->at) && !is_negative)
 		return scan_unit(scan, out, whole, billionths);
 	return true;
 }
 
-/* digits: where those behind a 0x are, or what counts as if. */
+/* digits: the position behind a 0x, or of digits without it. */
 static bool scan_hexadecimal(struct ct_filter_scan *scan, struct ct_literal *out,
 			     const char *digits, bool is_negative)
 {
 	ct_wide value = 0;
 
-	for (scan->at = digits; scan->at < scan->end && hex_of(*scan->at) < 16; scan->at++)
-		add_digit(&value, 16, hex_of(*scan->at));
+	for (scan->at = digits; scan->at < scan->end && hex_value(*scan->at) < 16; scan->at++)
+		wide_add_digit(&value, 16, hex_value(*scan->at));
 	if (scan->at == digits)
 		return ct_filter_diagnose_next(scan, "hexadecimal digits");
 	out->kind = CT_LITERAL_NUMBER;
-	set_bounds(out, value, false, is_negative);
+	literal_set_bounds(out, value, false, is_negative);
 	ct_decimal_set(&out->decimal, value > (ct_wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value,
 		       is_negative);
 	return true;
 }
 
-static bool has_hex_mark(const struct ct_filter_scan *scan)
+static bool scan_has_hex_mark(const struct ct_filter_scan *scan)
 {
 	return scan->end - scan->at >= 2 && scan->at[0] == '0' && (scan->at[1] | 0x20) == 'x';
 }
@@ -354,15 +349,15 @@ static bool scan_number(struct ct_filter_scan *scan, struct ct_literal *out)
 	bool is_negative = *start == '-';
 
 	scan->at += *start == '-' || *start == '+';
-	if (scan->at == scan->end || !is_decimal(*scan->at)) {
+	if (scan->at == scan->end || !char_is_decimal(*scan->at)) {
 		scan->at = start;
 		return ct_filter_diagnose_next(scan, "a value");
 	}
-	if (has_hex_mark(scan) ? !scan_hexadecimal(scan, out, scan->at + 2, is_negative)
-			       : !scan_decimal(scan, out, is_negative))
+	if (scan_has_hex_mark(scan) ? !scan_hexadecimal(scan, out, scan->at + 2, is_negative)
+				    : !scan_decimal(scan, out, is_negative))
 		return false;
 	out->span = ct_span_of(start, scan->at);
-	if (scan->at < scan->end && (is_letter(*scan->at) || (unsigned char)*scan->at >= 0x80))
+	if (scan->at < scan->end && (char_is_letter(*scan->at) || (unsigned char)*scan->at >= 0x80))
 		return ct_filter_diagnose_next(scan, "a number to end here");
 	return true;
 }
@@ -375,7 +370,7 @@ bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out)
 		return ct_filter_diagnose_next(scan, "a value");
 	if (*scan->at == '"' || *scan->at == '\'')
 		return scan_string(scan, out);
-	if (is_decimal(*scan->at) || *scan->at == '-' || *scan->at == '+')
+	if (char_is_decimal(*scan->at) || *scan->at == '-' || *scan->at == '+')
 		return scan_number(scan, out);
 	out->span = out->text = ct_filter_scan_word(scan);
 	out->kind = CT_LITERAL_WORD;
@@ -389,10 +384,10 @@ bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out)
 	out->kind = CT_LITERAL_NONE;
 	ct_filter_scan_blanks(scan);
 	start = scan->at;
-	if (!scan_hexadecimal(scan, out, has_hex_mark(scan) ? start + 2 : start, false))
+	if (!scan_hexadecimal(scan, out, scan_has_hex_mark(scan) ? start + 2 : start, false))
 		return false;
 	out->span = ct_span_of(start, scan->at);
-	if (scan->at < scan->end && is_letter(*scan->at))
+	if (scan->at < scan->end && char_is_letter(*scan->at))
 		return ct_filter_diagnose_next(scan, "hexadecimal digits");
 	return true;
 }

@@ -1,9 +1,9 @@
 /*
- * filter_value.c - what a field is compared with: values of its type, as ranges of numbers, of
- * decimal numbers and of texts.
+ * filter_value.c - reads the values of a comparison as ranges of numbers, decimal numbers and
+ * texts.
  *
- * Called by the grammar, on one thread.  What does not fit the field's type is reported about here;
- * what is left cannot fail when events are compared with it.
+ * Called by the grammar, on one thread.  Values that do not fit the field's type are reported here,
+ * so comparing events cannot fail.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,18 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of the comparison that is being read. */
+/* The values of the current comparison. */
 struct values {
 	struct ct_filter_scan *scan;
 	struct ct_buf ranges, decimals, texts;
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Values
- */
+ * Values */
 
-/* What a number, time or level comes to, once its type has been checked. */
-static void set_whole(struct ct_literal *literal, uint64_t value)
+/* Sets the literal to the whole number of a time or level. */
+static void literal_set_whole(struct ct_literal *literal, uint64_t value)
 {
 	literal->kind = CT_LITERAL_NUMBER;
 	literal->floor = literal->ceil = (ct_wide)value;
@@ -37,7 +36,7 @@ static bool check_level(struct values *values, struct ct_literal *literal)
 
 	if (literal->kind != CT_LITERAL_DURATION && ct_level_parse(text.at, text.size, &level) &&
 	    level <= CTRACE_FATAL) {
-		set_whole(literal, level);
+		literal_set_whole(literal, level);
 		return true;
 	}
 	return ct_filter_diagnose(
@@ -77,7 +76,7 @@ static bool check_time(struct values *values, struct ct_literal *literal)
 
 	if (literal->kind == CT_LITERAL_STRING && strlen(literal->text.at) == literal->text.size &&
 	    ct_filter_parse_time(literal->text.at, values->scan->now_ns, &ns)) {
-		set_whole(literal, ns);
+		literal_set_whole(literal, ns);
 		return true;
 	}
 	return ct_filter_diagnose_word(
@@ -115,8 +114,8 @@ static bool check_asid(struct values *values, struct ct_literal *literal)
 				       "1 to 4 hexadecimal digits");
 }
 
-/* Without quotation marks the digits are hexadecimal, within them too. */
-static bool read_asid(struct values *values, struct ct_literal *out)
+/* The digits are hexadecimal, with or without quotation marks. */
+static bool values_read_asid(struct values *values, struct ct_literal *out)
 {
 	struct ct_filter_scan *scan = values->scan;
 	const char *mark = ct_filter_scan_mark(scan, "\"")  ? "\""
@@ -129,10 +128,10 @@ static bool read_asid(struct values *values, struct ct_literal *out)
 	       ct_filter_diagnose_next(scan, mark);
 }
 
-static bool read_value(struct values *values, const struct ct_filter_subject *subject,
-		       struct ct_literal *out)
+static bool values_read_one(struct values *values, const struct ct_filter_subject *subject,
+			    struct ct_literal *out)
 {
-	if (!(subject->type == CT_SUBJECT_ASID ? read_asid(values, out)
+	if (!(subject->type == CT_SUBJECT_ASID ? values_read_asid(values, out)
 					       : ct_filter_scan_literal(values->scan, out)))
 		return false;
 	switch (subject->type) {
@@ -156,12 +155,11 @@ static bool read_value(struct values *values, const struct ct_filter_subject *su
 }
 
 /* -----------------------------------------------------------------------------------------------
- * From a relation and its value to a range
- */
+ * From a relation and its value to a range */
 
-static void add_numbers(struct values *values, const struct ct_filter_subject *subject,
-			enum ct_filter_relation relation, const struct ct_literal *low,
-			const struct ct_literal *high)
+static void values_add_numbers(struct values *values, const struct ct_filter_subject *subject,
+			       enum ct_filter_relation relation, const struct ct_literal *low,
+			       const struct ct_literal *high)
 {
 	struct ct_filter_range range = { -CT_WIDE_END, CT_WIDE_END };
 	struct ct_filter_decimals decimals = { .low = low->decimal, .high = high->decimal };
@@ -188,19 +186,20 @@ static void add_numbers(struct values *values, const struct ct_filter_subject *s
 }
 
 /* As in COBOL, blanks at the end of an item do not count. */
-static struct ct_span without_padding(const struct ct_filter_subject *subject, struct ct_span text)
+static struct ct_span text_without_padding(const struct ct_filter_subject *subject,
+					   struct ct_span text)
 {
 	while (subject->type == CT_SUBJECT_DATA && text.size > 0 && text.at[text.size - 1] == ' ')
 		text.size--;
 	return text;
 }
 
-static void add_texts(struct values *values, const struct ct_filter_subject *subject,
-		      enum ct_filter_relation relation, const struct ct_literal *low,
-		      const struct ct_literal *high)
+static void values_add_texts(struct values *values, const struct ct_filter_subject *subject,
+			     enum ct_filter_relation relation, const struct ct_literal *low,
+			     const struct ct_literal *high)
 {
-	struct ct_filter_text text = { .low = without_padding(subject, low->text),
-				       .high = without_padding(subject, high->text) };
+	struct ct_filter_text text = { .low = text_without_padding(subject, low->text),
+				       .high = text_without_padding(subject, high->text) };
 
 	text.is_one = relation == CT_IS_LIKE || (relation == CT_IS_EQUAL && low == high);
 	text.has_low =
@@ -212,18 +211,18 @@ static void add_texts(struct values *values, const struct ct_filter_subject *sub
 	ct_buf_add(&values->texts, &text, sizeof text);
 }
 
-static void add_values(struct values *values, const struct ct_filter_subject *subject,
+static void values_add(struct values *values, const struct ct_filter_subject *subject,
 		       enum ct_filter_relation relation, const struct ct_literal *low,
 		       const struct ct_literal *high)
 {
 	if (low->kind == CT_LITERAL_STRING)
-		add_texts(values, subject, relation, low, high);
+		values_add_texts(values, subject, relation, low, high);
 	else
-		add_numbers(values, subject, relation, low, high);
+		values_add_numbers(values, subject, relation, low, high);
 }
 
-static bool is_in_order(const struct ct_filter_subject *subject, const struct ct_literal *low,
-			const struct ct_literal *high)
+static bool range_is_in_order(const struct ct_filter_subject *subject, const struct ct_literal *low,
+			      const struct ct_literal *high)
 {
 	size_t both = low->text.size < high->text.size ? low->text.size : high->text.size;
 	int order;
@@ -237,42 +236,42 @@ static bool is_in_order(const struct ct_filter_subject *subject, const struct ct
 }
 
 /* VALUE [ ".." VALUE ] */
-static bool read_range(struct values *values, const struct ct_filter_subject *subject)
+static bool values_read_range(struct values *values, const struct ct_filter_subject *subject)
 {
 	struct ct_filter_scan *scan = values->scan;
 	struct ct_literal low, high;
 
-	if (!read_value(values, subject, &low))
+	if (!values_read_one(values, subject, &low))
 		return false;
 	if (!ct_filter_scan_mark(scan, "..")) {
-		add_values(values, subject, CT_IS_EQUAL, &low, &low);
+		values_add(values, subject, CT_IS_EQUAL, &low, &low);
 		return true;
 	}
 	if (subject->type == CT_SUBJECT_NAME)
 		return ct_filter_diagnose_word(scan, ct_span_of(scan->at - 2, scan->at),
 					       "does not go with names", ", or )");
-	if (!read_value(values, subject, &high))
+	if (!values_read_one(values, subject, &high))
 		return false;
 	if ((low.kind == CT_LITERAL_STRING) != (high.kind == CT_LITERAL_STRING))
 		return ct_filter_diagnose_word(scan, high.span,
 					       "is of another kind than the beginning of its range",
 					       "two numbers, or two texts");
-	if (!is_in_order(subject, &low, &high))
+	if (!range_is_in_order(subject, &low, &high))
 		return ct_filter_diagnose_word(scan, high.span,
 					       "is less than the beginning of its range",
 					       "the lesser one first");
-	add_values(values, subject, CT_IS_EQUAL, &low, &high);
+	values_add(values, subject, CT_IS_EQUAL, &low, &high);
 	return true;
 }
 
-static bool read_list(struct values *values, const struct ct_filter_subject *subject)
+static bool values_read_list(struct values *values, const struct ct_filter_subject *subject)
 {
 	struct ct_filter_scan *scan = values->scan;
 
 	if (!ct_filter_scan_mark(scan, "("))
 		return ct_filter_diagnose_next(scan, "( and a list of values");
 	do {
-		if (!read_range(values, subject))
+		if (!values_read_range(values, subject))
 			return false;
 	} while (ct_filter_scan_mark(scan, ","));
 	if (ct_filter_scan_mark(scan, ")"))
@@ -281,41 +280,40 @@ static bool read_list(struct values *values, const struct ct_filter_subject *sub
 				       subject->type == CT_SUBJECT_NAME ? ", or )" : ", .. or )");
 }
 
-static bool read_compared(struct values *values, const struct ct_filter_subject *subject,
-			  enum ct_filter_relation relation)
+static bool values_read(struct values *values, const struct ct_filter_subject *subject,
+			enum ct_filter_relation relation)
 {
 	struct ct_literal value;
 
 	if (relation == CT_IS_IN)
-		return read_list(values, subject);
-	if (!read_value(values, subject, &value))
+		return values_read_list(values, subject);
+	if (!values_read_one(values, subject, &value))
 		return false;
 	if (relation == CT_IS_LIKE && value.kind != CT_LITERAL_STRING)
 		return ct_filter_diagnose_word(values->scan, value.span, "is no pattern",
 					       "a text in quotes, with * and ?");
-	add_values(values, subject, relation, &value, &value);
+	values_add(values, subject, relation, &value, &value);
 	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * As the test has them
- */
+ * From values to the test */
 
-static int compare_ranges(const void *a, const void *b)
+static int range_compare(const void *a, const void *b)
 {
 	const struct ct_filter_range *x = a, *y = b;
 
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* In order, and none touches another.  Their number. */
-static size_t merge_ranges(struct ct_filter_range *ranges, size_t count)
+/* Sorts and merges the ranges.  Returns their number. */
+static size_t ranges_merge(struct ct_filter_range *ranges, size_t count)
 {
 	size_t kept = 0;
 
 	if (count == 0)
 		return 0;
-	qsort(ranges, count, sizeof *ranges, compare_ranges);
+	qsort(ranges, count, sizeof *ranges, range_compare);
 	for (size_t i = 1; i < count; i++) {
 		if (ranges[i].first > ranges[kept].last + 1)
 			ranges[++kept] = ranges[i];
@@ -325,8 +323,8 @@ static size_t merge_ranges(struct ct_filter_range *ranges, size_t count)
 	return kept + 1;
 }
 
-/* What is in the buffer, kept with the filter. */
-static const void *keep_values(struct ct_filter_scan *scan, struct ct_buf *buffer, size_t one,
+/* Copies the buffer into memory of the filter. */
+static const void *values_keep(struct ct_filter_scan *scan, struct ct_buf *buffer, size_t one,
 			       uint32_t *out_count)
 {
 	void *kept = NULL;
@@ -343,19 +341,19 @@ static const void *keep_values(struct ct_filter_scan *scan, struct ct_buf *buffe
 	return kept;
 }
 
-static void take_values(struct values *values, struct ct_filter_test *test)
+static void values_finish(struct values *values, struct ct_filter_test *test)
 {
 	struct ct_buf *ranges = &values->ranges;
 
 	if (!ranges->failed && ranges->size != 0)
 		ranges->size = sizeof(struct ct_filter_range) *
-			       merge_ranges((struct ct_filter_range *)(void *)ranges->data,
+			       ranges_merge((struct ct_filter_range *)(void *)ranges->data,
 					    ranges->size / sizeof(struct ct_filter_range));
-	test->ranges = keep_values(values->scan, ranges, sizeof *test->ranges, &test->range_count);
-	test->decimals = keep_values(values->scan, &values->decimals, sizeof *test->decimals,
+	test->ranges = values_keep(values->scan, ranges, sizeof *test->ranges, &test->range_count);
+	test->decimals = values_keep(values->scan, &values->decimals, sizeof *test->decimals,
 				     &test->decimal_count);
 	test->texts =
-		keep_values(values->scan, &values->texts, sizeof *test->texts, &test->text_count);
+		values_keep(values->scan, &values->texts, sizeof *test->texts, &test->text_count);
 }
 
 bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_subject *subject,
@@ -367,9 +365,9 @@ bool ct_filter_read_values(struct ct_filter_scan *scan, const struct ct_filter_s
 	ct_buf_init(&values.ranges);
 	ct_buf_init(&values.decimals);
 	ct_buf_init(&values.texts);
-	is_read = read_compared(&values, subject, relation);
+	is_read = values_read(&values, subject, relation);
 	if (is_read)
-		take_values(&values, test);
+		values_finish(&values, test);
 	ct_buf_fini(&values.ranges);
 	ct_buf_fini(&values.decimals);
 	ct_buf_fini(&values.texts);

@@ -89,8 +89,7 @@ static const char *refusal_text(int error)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Stream files
- */
+ * Stream files */
 
 /* "stream.12.zst" -> 12, and whether it is compressed. */
 static bool parse_stream_name(const char *name, uint32_t *out_id, bool *out_is_compressed)
@@ -239,8 +238,7 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Metadata
- */
+ * Metadata */
 
 /* The first bytes of a stream file, compressed or not. */
 static void read_beginning(const char *path, bool is_compressed, void *out, size_t *out_size)
@@ -579,8 +577,7 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * A trace
- */
+ * A trace */
 
 static enum ctrace_status open_copy(struct trace *trace)
 {
@@ -690,8 +687,7 @@ static enum ctrace_status repair_trace(struct ct_repair *repair, const char *dir
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Directories of traces
- */
+ * Directories of traces */
 
 static bool is_trace(const char *directory)
 {

@@ -69,8 +69,7 @@ static void stream_report(struct work *work, uint64_t offset, uint64_t bytes, co
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Reading
- */
+ * Reading */
 
 /* Grows the window to twice the wanted size, but not beyond the end of the file.  Returns false
  * without memory. */
@@ -133,8 +132,7 @@ static bool head_at(struct work *work, uint64_t at, struct ct_packet_head *out)
 }
 
 /* Returns the next position from `from` on where a packet of this stream begins, or the end of the
- * file.
- */
+ * file. */
 static uint64_t find_packet(struct work *work, uint64_t from)
 {
 	for (;;) {
@@ -244,8 +242,7 @@ static const char *packet_mend_times(const struct work *work, struct ct_packet_h
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Writing
- */
+ * Writing */
 
 static void stream_flush(struct work *work)
 {
@@ -306,8 +303,7 @@ static void write_packet(struct work *work, struct packet *packet)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Which packets
- */
+ * Which packets */
 
 /* Compares ticks, since the wall clock may have been set between the two. */
 static bool packet_is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
