@@ -92,7 +92,7 @@ struct ct_catalog_component {
 
 /* ---- catalog.c: the set of all components that were loaded. */
 struct ct_catalog;
-/* Receives an error in the file at path. line 0: the whole file. */
+/* Receives an error in the file at path.  line 0: the whole file. */
 typedef void ct_catalog_diagnose(const char *path, const struct ct_diagnostic *diagnostic,
 				 void *user);
 enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog) CT_MUST_USE;

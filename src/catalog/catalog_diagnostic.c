@@ -2,8 +2,8 @@
  * catalog_diagnostic.c - collects the errors of a catalogue, and reports them in the order of the
  * text.
  *
- * Called by all that read a catalogue, on that one thread.  A text may have any number of errors:
- * after a thousand they are only counted.  Quotes are cut and escaped.
+ * Called by all files that read a catalogue, on the same thread.  A text may have any number of
+ * errors: after a thousand they are only counted.  Quotes are cut and escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

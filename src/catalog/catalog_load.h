@@ -2,14 +2,14 @@
  * catalog/catalog_load.h - shared by the files that read a catalogue.  Each calls only those below
  * it:
  *
- *     catalog.c           the set: which files are read, look-up
- *     catalog_load.c      a tree becomes components and events
+ *     catalog.c           the set of components: files and look-up
+ *     catalog_load.c      components and events
  *     catalog_pair.c      entries and their exits
  *     catalog_argument.c  an event's items
- *     catalog_record.c    copybooks that arguments name: where they are, and each read once
- *     catalog_values.c    keys and values: texts, names, numbers, words; what stands there twice
- *     catalog_diagnostic.c   what is wrong, in words and in the order of the text
- *     catalog_yaml.c      libyaml's events become a tree with places, within bounds
+ *     catalog_record.c    finds the copybooks that arguments name, and reads each once
+ *     catalog_values.c    keys and values: texts, names, numbers, words; duplicates
+ *     catalog_diagnostic.c   errors, reported in the order of the text
+ *     catalog_yaml.c      builds a bounded tree with positions from libyaml's events
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -246,7 +246,7 @@ struct ct_event_draft {
 	bool has_id;
 	bool is_bad;
 };
-/* Pairs entries with exits. drafts: sorted by id. */
+/* Pairs entries with exits.  drafts: sorted by id. */
 void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count);
 
 /* ---- catalog_load.c */

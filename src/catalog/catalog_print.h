@@ -5,8 +5,8 @@
  *     catalog_print_header.c    a C header
  *     catalog_print_copybook.c  a COBOL copybook
  *     catalog_print_markdown.c  a page in Markdown
- *     catalog_print_name.c      names that a language takes, each of them different
- *     catalog_print_text.c      texts on one line, and what is said of an event
+ *     catalog_print_name.c      unique names that the language allows
+ *     catalog_print_text.c      texts on one line, and the description of an event
  *
  * The texts may be hostile: in the output they can end no comment, no literal, no line and no cell
  * of a table.

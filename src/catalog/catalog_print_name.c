@@ -92,7 +92,7 @@ static void name_join_parts(struct ct_buf *out, const struct ct_spelling *spelli
 	}
 }
 
-/* Cuts the name and appends the number, or the first greater one that makes the name unique. */
+/* Cuts the name and appends a number: the first from `number` on that makes the name unique. */
 static void names_add_numbered(struct ct_made_names *names, uint64_t number)
 {
 	const struct ct_spelling *spelling = names->spelling;

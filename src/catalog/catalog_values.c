@@ -2,9 +2,9 @@
  * catalog_values.c - reads keys and values of a catalogue: texts, names, numbers, words; finds
  * duplicates.
  *
- * Called by all that read a catalogue's tree, on that one thread.  Each function reports errors
- * itself and returns false or NULL.  Reading goes on with the next value, so that all errors of a
- * file are reported at once.
+ * Called by all files that read a catalogue's tree, on the same thread.  Each function reports
+ * errors itself and returns false or NULL.  Reading goes on with the next value, so that all errors
+ * of a file are reported at once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -68,7 +68,8 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes */
+ * Classes
+ */
 
 /* A parsed class, with the memory that it points to. */
 struct parsed_class {

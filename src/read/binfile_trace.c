@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 
 /* -----------------------------------------------------------------------------------------------
- * The metadata */
+ * The metadata
+ */
 
 /* Reports the clock steps in the metadata.  A trace that began after a step repeats its mark; that
  * is reported only if the trace's times deviate from the clock. */
@@ -140,7 +141,8 @@ enum ctrace_status ct_binfile_trace_open(struct ct_sources *sources, const char 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes of events */
+ * Classes of events
+ */
 
 /* Makes room for all classes of the schema. */
 static bool classes_reserve(struct ct_binfile_trace *trace, uint32_t index)

@@ -3,7 +3,7 @@
  *
  *     source_live.c   the processes of the run directories, and their events in order of time
  *     live_process.c  one process: its session, its rings, the names of its components
- *     live_ring.c     one ring: what is new in it, as long as it surely is whole
+ *     live_ring.c     one ring: its new events, as far as they are certainly whole
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
 
 /* ---- live_ring.c */
 /* Returns NOT_FOUND, DENIED, OS_ERROR, DAMAGED when it is no ring, or UNSUPPORTED when it is a
- * flight recorder's, which is not followed. from_start: begin at the oldest event left, otherwise
+ * flight recorder's, which is not followed.  from_start: begin at the oldest event left, otherwise
  * at the end. */
 enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
 				     const struct ct_class_view *classes,

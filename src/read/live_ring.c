@@ -23,7 +23,8 @@
 #define STUCK_LIMIT 4u
 
 /* -----------------------------------------------------------------------------------------------
- * The head */
+ * The head
+ */
 
 static bool head_is_sane(const struct ct_ring_head *head, uint32_t index)
 {
@@ -39,8 +40,7 @@ static bool head_is_sane(const struct ct_ring_head *head, uint32_t index)
 	if (head->head - (head->overflow == CT_OVERFLOW_OVERWRITE ? head->oldest : head->tail) >
 	    capacity)
 		return false;
-	return head->head <= UINT64_MAX / 2; /* otherwise sums of positions and sizes might
-					      * overflow */
+	return head->head <= UINT64_MAX / 2; /* or sums of positions and sizes overflow */
 }
 
 static enum ctrace_status head_read(int fd, uint32_t index, struct ct_ring_head *out)
@@ -124,7 +124,8 @@ static uint64_t head_lost(const struct ct_ring_head *head)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Opening */
+ * Opening
+ */
 
 enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
 				     const struct ct_class_view *classes, bool from_start)
@@ -172,7 +173,8 @@ void ct_live_ring_close(struct ct_live_ring *ring)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Looking */
+ * Looking
+ */
 
 static bool event_keep(struct ct_live_ring *ring, struct ct_live_look *look,
 		       const struct ct_event *event, const unsigned char *bytes)
@@ -299,7 +301,8 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Waiting events */
+ * Waiting events
+ */
 
 bool ct_live_ring_first(const struct ct_live_ring *ring, struct ct_live_stamp *out_stamp,
 			struct ct_event *out_event)

@@ -2,8 +2,8 @@
  * merge.c - the events of all sources, in time order.
  *
  * Called by the tools, on one thread.  A binary heap holds the sources, each with its next event,
- * so memory does not depend on the number of events.  Of very many sources, those that wait longest
- * have released theirs.
+ * so memory does not depend on the number of events.  When there are very many sources,
+ * ct_sources_hold() releases the memory of waiting ones.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

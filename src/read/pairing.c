@@ -99,7 +99,8 @@ void ct_pairing_destroy(struct ct_pairing_state *state)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Keys */
+ * Keys
+ */
 
 static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
@@ -182,7 +183,8 @@ static bool key_make(const struct ct_pairing_state *state, const struct ct_view 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Threads */
+ * Threads
+ */
 
 static place *thread_bucket(const struct ct_pairing_state *state, uint32_t source_process,
 			    uint32_t tid)
@@ -281,7 +283,8 @@ static uint32_t view_depth(const struct ct_pairing_state *state, const struct ct
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Spans */
+ * Spans
+ */
 
 static place span_find(const struct ct_pairing_state *state, const struct key *key)
 {
@@ -368,7 +371,8 @@ static place span_add(struct ct_pairing_state *state, const struct key *key, uin
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Events */
+ * Events
+ */
 
 /* A span that an argument identifies may end on another thread, so it is in no thread's nest. */
 static void span_begin(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)

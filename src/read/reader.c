@@ -180,7 +180,8 @@ unsigned ct_reader_progress(const struct ct_reader *reader)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What lines must distinguish */
+ * What lines must distinguish
+ */
 
 #define SURVEYED 256u /* events that are looked at */
 

@@ -104,7 +104,8 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Source processes */
+ * Source processes
+ */
 
 static bool source_process_matches(const struct source_process *source_process,
 				   const struct ct_process_key *key, const char *host)
@@ -189,7 +190,8 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Classes of events */
+ * Classes of events
+ */
 
 /* Could the filter accept the event at the other end of the span that this event begins or ends? */
 static bool may_accept_other_end(const struct ct_sources *sources, const struct ct_view *view)
@@ -235,7 +237,8 @@ enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct 
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Reports */
+ * Reports
+ */
 
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note)
 {
@@ -309,7 +312,8 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Directories and files */
+ * Directories and files
+ */
 
 /* Reports a trace or directory that cannot be read, so the output lacks its events. */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
@@ -486,7 +490,8 @@ static enum ctrace_status add_stream_file(struct ct_sources *sources, const char
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Processes */
+ * Processes
+ */
 
 struct process_search {
 	struct ct_sources *sources;
@@ -526,7 +531,8 @@ static enum ctrace_status add_process(struct ct_sources *sources, const char *di
 /* -----------------------------------------------------------------------------------------------
  * Further directories of one name.  The generations of app.ctb are app.ctb_1, app.ctb_2.  The
  * events of process 1234 are in app.ctb.1234 or app.ctb_2.1234.2 when another process had the name,
- * or took it over after a crash. */
+ * or took it over after a crash.
+ */
 
 /* Returns the position behind the mark and its digits, or `text` when there are none. */
 static const char *skip_number(const char *text, char mark)

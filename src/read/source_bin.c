@@ -32,7 +32,8 @@ struct bin_source {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Events */
+ * Events
+ */
 
 /* Returns NULL when even the current metadata lack the class. */
 static const struct ct_binfile_class *class_find(struct bin_source *bin, struct ct_sources *sources,
@@ -141,7 +142,8 @@ static enum ctrace_status bin_read_event(struct bin_source *bin, struct ct_sourc
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The source */
+ * The source
+ */
 
 /* bin_restore() reads the waiting event again when its turn comes. */
 static void bin_release(struct ct_source *source, struct ct_sources *sources)
@@ -263,7 +265,8 @@ static void bin_destroy(struct ct_source *source)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Adding */
+ * Adding
+ */
 
 static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfile_trace *trace,
 				     const char *directory, const char *name)

@@ -50,7 +50,8 @@ struct ct_live {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Which processes there are */
+ * Which processes there are
+ */
 
 static struct ct_live_process *find_process(const struct ct_live *live, const char *path,
 					    const struct stat *info)
@@ -150,7 +151,8 @@ static bool run_directories_have_news(const struct ct_live *live)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The order */
+ * The order
+ */
 
 static bool entry_is_before(const struct entry *a, const struct entry *b)
 {
@@ -290,7 +292,8 @@ bool ct_live_next(struct ct_live *live, bool all, struct ctrace_event *out_event
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Looking */
+ * Looking
+ */
 
 static uint64_t process_lost(const struct ct_live_process *process)
 {

@@ -128,7 +128,8 @@ static const char *process_component_name(struct process *process, uint32_t comp
 }
 
 /* -----------------------------------------------------------------------------------------------
- * One ring */
+ * One ring
+ */
 
 /* Rings hold runs of like events, so the result of the last lookup mostly holds. */
 static void class_look_up(struct ring_source *source, struct ct_sources *sources)
@@ -455,7 +456,8 @@ static enum ctrace_status ring_add(struct ct_sources *sources, struct process *p
 }
 
 /* -----------------------------------------------------------------------------------------------
- * A process */
+ * A process
+ */
 
 /* A ring whose file cannot be read is unread; a ring with a bad head is damage. */
 static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index,

@@ -31,7 +31,8 @@ struct third_party_source {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Events */
+ * Events
+ */
 
 /* Returns the root place of the stream's header or context. */
 static struct ct_third_party_place *stream_root(struct ct_third_party_trace *trace,
@@ -252,7 +253,8 @@ static bool third_party_read_event(struct third_party_source *third_party,
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The source */
+ * The source
+ */
 
 /* third_party_restore() reads the waiting event again when its turn comes. */
 static void third_party_release(struct ct_source *source, struct ct_sources *sources)
@@ -324,7 +326,8 @@ static void third_party_destroy(struct ct_source *source)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Adding */
+ * Adding
+ */
 
 static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_third_party_trace *trace,
 				     const char *name)

@@ -44,7 +44,8 @@ void ct_stream_file_release(struct ct_stream_file *file, struct ct_sources *sour
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The file */
+ * The file
+ */
 
 static bool name_is_packed(const char *name)
 {
@@ -170,7 +171,8 @@ bool ct_stream_file_is_second(const char *directory, const char *name)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The window */
+ * The window
+ */
 
 /* Returns the size of a window for `size` bytes from `at`: twice that, so that a hostile file with
  * overlapping packets is read twice at most, but no larger than the file, which may be shorter than

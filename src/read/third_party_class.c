@@ -69,7 +69,7 @@ static bool text_is_number(const char *text, uint32_t *out_number)
 	return value <= UINT32_MAX;
 }
 
-/* Returns the component of events whose names have none. */
+/* Returns the component for events whose names do not contain one. */
 static const char *tracer_name(const struct ct_tsdl *tsdl)
 {
 	const char *tracer = ct_tsdl_env_text(tsdl, "tracer_name", "");

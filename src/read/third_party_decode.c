@@ -16,7 +16,8 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Clocks */
+ * Clocks
+ */
 
 static __int128 ticks_to_ns(const struct ct_tsdl_clock *clock, __int128 ticks)
 {
@@ -48,7 +49,8 @@ void ct_third_party_clock_advance(struct ct_third_party_clock *clock, uint64_t v
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Bits */
+ * Bits
+ */
 
 static enum ct_third_party_result decoder_fail(struct ct_third_party_decoder *decoder,
 					       const char *message)
@@ -147,7 +149,8 @@ static uint64_t get_integer(struct ct_third_party_decoder *decoder, const struct
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Looking up lengths and tags */
+ * Looking up lengths and tags
+ */
 
 /* Returns the index of the member with this name among the first `count`, or UINT32_MAX. */
 static uint32_t struct_find_member(const struct ct_tsdl_type *type, const struct ct_tsdl_name *name,
@@ -223,7 +226,8 @@ reference_look_up(struct ct_third_party_decoder *decoder, const struct ct_tsdl_r
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Integers and enumerations */
+ * Integers and enumerations
+ */
 
 static bool value_is_labelled(const struct ct_tsdl_type *type, const struct ct_tsdl_label *label,
 			      uint64_t value)
@@ -336,7 +340,8 @@ static enum ct_third_party_result decode_float(struct ct_third_party_decoder *de
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Text and bytes */
+ * Text and bytes
+ */
 
 static void decoder_take_text(struct ct_third_party_decoder *decoder,
 			      const struct ct_third_party_place *place, enum ctrace_item_type type,
@@ -450,7 +455,8 @@ static enum ct_third_party_result decode_bytes(struct ct_third_party_decoder *de
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Types in types */
+ * Types in types
+ */
 
 static enum ct_third_party_result decode_type(struct ct_third_party_decoder *decoder,
 					      const struct ct_tsdl_type *type,

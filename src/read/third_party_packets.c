@@ -35,7 +35,8 @@ void ct_third_party_packets_fini(struct ct_third_party_packets *packets)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Bits */
+ * Bits
+ */
 
 /* Returns bytes of the file.  Reading takes steps, so that a file that makes us seek back and forth
  * pays for it; one pass costs next to nothing. */
@@ -116,7 +117,8 @@ enum ct_third_party_result ct_third_party_bad(struct ct_third_party_decoder *dec
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Packets */
+ * Packets
+ */
 
 static bool packet_is_of_trace(const struct ct_third_party_packets *packets,
 			       const struct ct_third_party_decoder *decoder)

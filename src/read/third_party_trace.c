@@ -23,7 +23,8 @@ struct ct_third_party_process {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * The metadata */
+ * The metadata
+ */
 
 struct diagnostics {
 	struct ct_sources *sources;
@@ -123,7 +124,8 @@ static void packet_begin_find(struct ct_third_party_trace *trace)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Processes */
+ * Processes
+ */
 
 static const struct ct_source_process *source_process_make(const struct ct_third_party_trace *trace,
 							   struct ct_sources *sources, uint32_t pid,
@@ -178,7 +180,8 @@ ct_third_party_trace_source_process(struct ct_third_party_trace *trace, struct c
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The trace */
+ * The trace
+ */
 
 void ct_third_party_trace_unref(struct ct_third_party_trace *trace)
 {

@@ -258,7 +258,7 @@ static const char *frame_message(const struct unpacker *unpacker)
 }
 
 /* Removes the output of a wrong frame, and an unfinished packet before it, since the next frame
- * does not continue that packet. walk: the checked packets before the frame. */
+ * does not continue that packet.  walk: the checked packets before the frame. */
 static enum ctrace_status frame_drop(struct unpacker *unpacker, uint64_t start,
 				     const struct walk *walk)
 {

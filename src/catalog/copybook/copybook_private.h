@@ -98,7 +98,8 @@ void ct_tokens_fini(struct ct_tokens *tokens);
 enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text,
 				   size_t size, struct ct_tokens *out) CT_MUST_USE;
 
-/* ---- copybook_format.c: of a line, from its first byte to the one behind its last. */
+/* ---- copybook_format.c: from and to delimit a line: its first byte, and the byte behind its
+ * last. */
 #define CT_MARK_COLUMN 7u   /* from 1 */
 #define CT_RIGHT_COLUMN 72u /* last of the text */
 struct ct_format {

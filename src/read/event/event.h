@@ -72,8 +72,8 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
  * argument may be NULL. */
 /* or NULL */
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument);
-/* Adds a record, one line a field, with `indent` blanks before each: " 05 CUST-NAME \"ADA
- * LOVELACE\"". */
+/* Adds a record, one line a field, with `indent` blanks before each:
+ * "  05 CUST-NAME            \"ADA LOVELACE\"".  */
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item,
 			 const struct ct_argument *argument, unsigned indent);
 

@@ -13,7 +13,8 @@
 #define NUMBER_MAX 8u /* bytes of an item that can be shown as a number */
 
 /* -----------------------------------------------------------------------------------------------
- * Numbers */
+ * Numbers
+ */
 
 static bool type_is_integer(uint32_t type)
 {
@@ -112,7 +113,8 @@ static void add_number(struct ct_buf *out, const struct ctrace_event_item *item,
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Records */
+ * Records
+ */
 
 struct record {
 	struct ct_buf *out;
@@ -157,7 +159,7 @@ static void record_add_conditions(struct ct_buf *out, const struct ct_record_fie
 
 #define VALUE_COLUMN 34u
 
-/* Adds " CUST-NAME", and blanks up to the column of values. */
+/* Adds "    CUST-NAME", and blanks up to the column of values. */
 static void record_begin_line(struct record *record, const struct ct_record_field *field,
 			      bool has_value)
 {
@@ -288,7 +290,8 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Items */
+ * Items
+ */
 
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument)
 {

@@ -13,7 +13,8 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * One test */
+ * One test
+ */
 
 bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value)
 {
@@ -140,7 +141,8 @@ bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *vie
 }
 
 /* -----------------------------------------------------------------------------------------------
- * All events of a class: which tests can be reached */
+ * All events of a class: which tests can be reached
+ */
 
 static enum ct_filter_result test_class_result(const struct ct_filter *filter,
 					       const struct ct_filter_test *test,
@@ -212,7 +214,8 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Times: the event times that can reach each test, and the end */
+ * Times: the event times that can reach each test, and the end
+ */
 
 struct times {
 	uint64_t since_ns, until_ns; /* since beyond until: none */
@@ -304,7 +307,8 @@ unsigned ct_filter_uses(const struct ct_filter *filter)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Filters as a whole */
+ * Filters as a whole
+ */
 
 void *ct_filter_keep(struct ct_filter *filter, size_t size)
 {

@@ -84,7 +84,8 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What there is */
+ * What there is
+ */
 
 static void words_note_value(struct words *words, const struct ct_view *view, uint32_t index)
 {
@@ -137,7 +138,8 @@ void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Missing words */
+ * Missing words
+ */
 
 /* Adds `no event has the component "NOPE" (did you mean "NODE"?)`.  Returns false when an event has
  * the word, or an event that was not read may have it. */

@@ -13,7 +13,8 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Values */
+ * Values
+ */
 
 static int compare_texts(struct ct_span a, struct ct_span b)
 {
@@ -89,7 +90,8 @@ static bool test_has_decimal(const struct ct_filter_test *test, const char *text
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Integers, and their labels in the catalogue */
+ * Integers, and their labels in the catalogue
+ */
 
 /* "READ|WRITE": all of these bits and no others. */
 static bool flags_are(struct ct_span text, const struct ct_argument *argument, uint64_t value)
@@ -173,7 +175,8 @@ static bool number_matches(const struct ct_filter_test *test, uint64_t value, bo
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Bytes */
+ * Bytes
+ */
 
 static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_test *test,
 			const void *bytes, size_t size, enum ct_encoding encoding)
@@ -193,11 +196,12 @@ static bool bytes_match(const struct ct_filter *filter, const struct ct_filter_t
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Records */
+ * Records
+ */
 
 #define DEPTH_LIMIT 64u
 
-/* The state of a walk through a record's fields. found: the names of the path found among the
+/* The state of a walk through a record's fields.  found: the names of the path found among the
  * groups around the current field. */
 struct record {
 	const struct ct_filter *filter;
@@ -330,7 +334,8 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Items */
+ * Items
+ */
 
 #define INTEGERS \
 	(1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMP5S | \

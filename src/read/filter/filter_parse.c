@@ -45,7 +45,8 @@ struct parser {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Fields */
+ * Fields
+ */
 
 /* Messages suggest those up to data; the rest are other names for them. */
 static const struct ct_filter_subject fields[] = {
@@ -135,7 +136,8 @@ static const struct ct_filter_subject *field_read(struct parser *parser)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * data[0], data["NAME"], data.NAME, data.NAME.FIELD */
+ * data[0], data["NAME"], data.NAME, data.NAME.FIELD
+ */
 
 static void test_set_name(struct ct_filter_test *test, struct ct_span name)
 {
@@ -228,7 +230,8 @@ static bool item_read(struct parser *parser, struct ct_filter_test *test)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Operators */
+ * Operators
+ */
 
 struct operation {
 	const char *mark;
@@ -305,7 +308,8 @@ static bool operator_check(struct parser *parser, const struct ct_filter_subject
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The program */
+ * The program
+ */
 
 static bool part_add_test(struct parser *parser, const struct ct_filter_test *test,
 			  struct part *out)
@@ -357,7 +361,8 @@ static uint32_t ways_join(struct parser *parser, uint32_t first, uint32_t second
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The grammar */
+ * The grammar
+ */
 
 static bool read_comparison(struct parser *parser, struct part *out)
 {

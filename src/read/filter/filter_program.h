@@ -2,9 +2,9 @@
  * read/filter/filter_program.h - shared by the files of the filter language: the program that an
  * expression becomes.
  *
- *     filter_scan.c     the text: words, marks, literals, and what is wrong with it
+ *     filter_scan.c     the text: words, marks, literals and diagnostics
  *     filter_parse.c    the grammar: from the text to the program
- *     filter_value.c    what a field is compared with, as its type wants it
+ *     filter_value.c    the values of a comparison, by the type of the field
  *     filter_decimal.c  decimal numbers of any size, exactly
  *     filter.c          runs it, on an event or on all events of a class
  *     filter_item.c     the items of an event against a test

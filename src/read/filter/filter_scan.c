@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * Diagnostics: only the first is kept, since later ones may be its consequences */
+ * Diagnostics: only the first is kept, since later ones may be its consequences
+ */
 
 bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
 			   const char *expected)
@@ -85,7 +86,8 @@ bool ct_filter_no_memory(struct ct_filter_scan *scan)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Words and marks */
+ * Words and marks
+ */
 
 bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_t now_ns,
 			  struct ct_filter *filter, struct ct_diagnostic *diagnostic)
@@ -164,7 +166,8 @@ bool ct_filter_scan_keyword(struct ct_filter_scan *scan, const char *word)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Texts in quotes */
+ * Texts in quotes
+ */
 
 static unsigned hex_value(char c)
 {
@@ -190,7 +193,7 @@ static size_t escape_decode(const char *at, const char *end, char *out)
 	return 4;
 }
 
-/* Finds the closing quotation mark of the one at `at`, or NULL. */
+/* Finds the quotation mark that closes the one at `at`.  Returns NULL when there is none. */
 static const char *quote_find_end(const char *at, const char *end)
 {
 	char mark = *at++;
@@ -234,7 +237,8 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Numbers */
+ * Numbers
+ */
 
 /* Whole numbers are capped here: larger ones only compare as larger. */
 #define WIDE_LIMIT ((ct_wide)1 << 100)

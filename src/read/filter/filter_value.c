@@ -20,7 +20,8 @@ struct values {
 };
 
 /* -----------------------------------------------------------------------------------------------
- * Values */
+ * Values
+ */
 
 /* Sets the literal to the whole number of a time or level. */
 static void literal_set_whole(struct ct_literal *literal, uint64_t value)
@@ -155,7 +156,8 @@ static bool values_read_one(struct values *values, const struct ct_filter_subjec
 }
 
 /* -----------------------------------------------------------------------------------------------
- * From a relation and its value to a range */
+ * From a relation and its value to a range
+ */
 
 static void values_add_numbers(struct values *values, const struct ct_filter_subject *subject,
 			       enum ct_filter_relation relation, const struct ct_literal *low,
@@ -297,7 +299,8 @@ static bool values_read(struct values *values, const struct ct_filter_subject *s
 }
 
 /* -----------------------------------------------------------------------------------------------
- * From values to the test */
+ * From values to the test
+ */
 
 static int range_compare(const void *a, const void *b)
 {

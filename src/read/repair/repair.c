@@ -27,7 +27,7 @@
 
 #define HEAD_SEARCH ((size_t)2 << 20) /* of a stream file, for its first head */
 #define COMPRESSED ".zst"
-#define DEPTH 4u /* of directories below the one that is named */
+#define DEPTH 4u /* directory levels below the named one */
 #define NAMES_TRIED 100u
 #define NS_A_SECOND 1000000000u
 /* since 1970: viewers count signed nanoseconds, not all exactly */
@@ -89,7 +89,8 @@ static const char *refusal_text(int error)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Stream files */
+ * Stream files
+ */
 
 /* "stream.12.zst" -> 12, and whether it is compressed. */
 static bool parse_stream_name(const char *name, uint32_t *out_id, bool *out_is_compressed)
@@ -238,7 +239,8 @@ static enum ctrace_status repair_streams(struct trace *trace, const char *only)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Metadata */
+ * Metadata
+ */
 
 /* The first bytes of a stream file, compressed or not. */
 static void read_beginning(const char *path, bool is_compressed, void *out, size_t *out_size)
@@ -318,8 +320,8 @@ static struct answer ask_packets(const char *directory, const uint8_t uuid[16])
 	return answer;
 }
 
-/* Takes over the text if it is the metadata of a trace.  A file that nobody named must be of the
- * process that wrote the packets. */
+/* Takes over the text if it is the metadata of a trace.  Unless the user named the file
+ * (is_chosen), it must be of the process that wrote the packets. */
 static bool borrow_from(struct trace *trace, const char *path, uint32_t pid, bool is_chosen)
 {
 	struct ct_trace_info info;
@@ -577,7 +579,8 @@ static enum ctrace_status write_metadata(struct trace *trace, bool has_gaps)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * A trace */
+ * A trace
+ */
 
 static enum ctrace_status open_copy(struct trace *trace)
 {
@@ -687,7 +690,8 @@ static enum ctrace_status repair_trace(struct ct_repair *repair, const char *dir
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Directories of traces */
+ * Directories of traces
+ */
 
 static bool is_trace(const char *directory)
 {

@@ -69,7 +69,8 @@ static void stream_report(struct work *work, uint64_t offset, uint64_t bytes, co
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Reading */
+ * Reading
+ */
 
 /* Grows the window to twice the wanted size, but not beyond the end of the file.  Returns false
  * without memory. */
@@ -242,7 +243,8 @@ static const char *packet_mend_times(const struct work *work, struct ct_packet_h
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Writing */
+ * Writing
+ */
 
 static void stream_flush(struct work *work)
 {
@@ -303,7 +305,8 @@ static void write_packet(struct work *work, struct packet *packet)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Which packets */
+ * Which packets
+ */
 
 /* Compares ticks, since the wall clock may have been set between the two. */
 static bool packet_is_before(const struct ct_packet_head *a, const struct ct_packet_head *b)
@@ -319,8 +322,8 @@ static void packet_mend(struct work *work, struct packet *packet, uint64_t *valu
 	stream_report(work, packet->at, 0, message);
 }
 
-/* Repairs a number that must not fall: it lies between that of the last written packet and `most`,
- * that of the next one, if known. */
+/* Repairs a number that must not fall: it lies between `least`, from the last written packet, and
+ * `most`, from the next packet if known. */
 static void packet_mend_number(struct work *work, struct packet *packet, uint64_t *value,
 			       uint64_t least, const uint64_t *most, const char *message)
 {
