@@ -62,13 +62,13 @@ WRAPPED(error_t, argp_parse,
 	 void *input));
 WRAPPED(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset));
 
-static void note(bool has_failed)
+static void allocate_note(bool has_failed)
 {
 	if (has_failed && errno == ENOMEM)
 		ct_memory_note_lack();
 }
 
-static void *note_memory(void *memory, size_t size)
+static void *allocate_note_memory(void *memory, size_t size)
 {
 	if (memory == NULL && size != 0)
 		ct_memory_note_lack();
@@ -79,7 +79,7 @@ static void *note_memory(void *memory, size_t size)
 static const char *running = "ctrace";
 static bool goes_on;
 
-static void put_error(const char *text)
+static void error_put(const char *text)
 {
 	(void)!write(STDERR_FILENO, text, strlen(text));
 }
@@ -87,15 +87,15 @@ static void put_error(const char *text)
 /* At the first failure.  All that a verb would report from here on is a consequence: a trace that
  * seems damaged, a component that is not found, a second lack of memory.  So this message is the
  * last one. */
-static void tell_lack(void)
+static void report_lack(void)
 {
 	int saved = errno;
 	int nowhere;
 
 	if (goes_on)
 		return;
-	put_error(running);
-	put_error(": there is not enough memory; what was done or printed may not be complete\n");
+	error_put(running);
+	error_put(": there is not enough memory; what was done or printed may not be complete\n");
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (nowhere >= 0)
 		(void)dup2(nowhere, STDERR_FILENO);
@@ -111,40 +111,40 @@ void allocate_name(const char *verb, bool verb_goes_on)
 
 void allocate_init(void)
 {
-	ct_memory_on_lack(tell_lack);
+	ct_memory_on_lack(report_lack);
 	errno = 0;
 	tzset();
-	note(true); /* without memory libc takes UTC for the local time */
+	allocate_note(true); /* without memory libc takes UTC for the local time */
 }
 
 void *__wrap_malloc(size_t size)
 {
-	return note_memory(__real_malloc(size), size);
+	return allocate_note_memory(__real_malloc(size), size);
 }
 
 void *__wrap_calloc(size_t items, size_t size)
 {
-	return note_memory(__real_calloc(items, size), items != 0 ? size : 0);
+	return allocate_note_memory(__real_calloc(items, size), items != 0 ? size : 0);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	return note_memory(__real_realloc(old, size), size);
+	return allocate_note_memory(__real_realloc(old, size), size);
 }
 
 void *__wrap_reallocarray(void *old, size_t items, size_t size)
 {
-	return note_memory(__real_reallocarray(old, items, size), items != 0 ? size : 0);
+	return allocate_note_memory(__real_reallocarray(old, items, size), items != 0 ? size : 0);
 }
 
 char *__wrap_strdup(const char *text)
 {
-	return note_memory(__real_strdup(text), 1);
+	return allocate_note_memory(__real_strdup(text), 1);
 }
 
 char *__wrap_strndup(const char *text, size_t size)
 {
-	return note_memory(__real_strndup(text, size), 1);
+	return allocate_note_memory(__real_strndup(text, size), 1);
 }
 
 int __wrap_asprintf(char **out_text, const char *format, ...)
@@ -155,14 +155,14 @@ int __wrap_asprintf(char **out_text, const char *format, ...)
 	va_start(arguments, format);
 	size = vasprintf(out_text, format, arguments);
 	va_end(arguments);
-	(void)note_memory(size >= 0 ? *out_text : NULL, 1);
+	(void)allocate_note_memory(size >= 0 ? *out_text : NULL, 1);
 	return size;
 }
 
 FILE *__wrap_open_memstream(char **out_text, size_t *out_size)
 {
 	errno = 0; /* see allocate_close_stream() */
-	return note_memory(__real_open_memstream(out_text, out_size), 1);
+	return allocate_note_memory(__real_open_memstream(out_text, out_size), 1);
 }
 
 bool allocate_close_stream(FILE *stream)
@@ -180,7 +180,7 @@ ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *from)
 
 	errno = 0; /* the end of the file leaves it alone */
 	size = __real___getdelim(line, room, end, from);
-	note(size < 0);
+	allocate_note(size < 0);
 	return size;
 }
 
@@ -188,7 +188,7 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
 {
 	FILE *file = __real_fopen64(path, mode);
 
-	note(file == NULL);
+	allocate_note(file == NULL);
 	return file;
 }
 
@@ -196,7 +196,7 @@ FILE *__wrap_fdopen(int fd, const char *mode)
 {
 	FILE *file = __real_fdopen(fd, mode);
 
-	note(file == NULL);
+	allocate_note(file == NULL);
 	return file;
 }
 
@@ -204,7 +204,7 @@ DIR *__wrap_opendir(const char *path)
 {
 	DIR *directory = __real_opendir(path);
 
-	note(directory == NULL);
+	allocate_note(directory == NULL);
 	return directory;
 }
 
@@ -212,7 +212,7 @@ DIR *__wrap_fdopendir(int fd)
 {
 	DIR *directory = __real_fdopendir(fd);
 
-	note(directory == NULL);
+	allocate_note(directory == NULL);
 	return directory;
 }
 
@@ -221,7 +221,7 @@ int __wrap_scandir64(const char *path, struct dirent64 ***out_entries, scandir_c
 {
 	int count = __real_scandir64(path, out_entries, choose, compare);
 
-	note(count < 0);
+	allocate_note(count < 0);
 	return count;
 }
 
@@ -229,7 +229,7 @@ char *__wrap_realpath(const char *path, char *resolved)
 {
 	char *found = __real_realpath(path, resolved);
 
-	note(found == NULL);
+	allocate_note(found == NULL);
 	return found;
 }
 
@@ -239,7 +239,7 @@ struct passwd *__wrap_getpwuid(uid_t uid)
 
 	errno = 0;
 	found = __real_getpwuid(uid);
-	note(found == NULL);
+	allocate_note(found == NULL);
 	return found;
 }
 
@@ -247,7 +247,7 @@ void *__wrap_mmap64(void *at, size_t size, int access, int flags, int fd, off64_
 {
 	void *memory = __real_mmap64(at, size, access, flags, fd, offset);
 
-	note(memory == MAP_FAILED);
+	allocate_note(memory == MAP_FAILED);
 	return memory;
 }
 
@@ -293,7 +293,7 @@ bool allocate_has_failed(void)
 		ct_memory_note_lack();
 	if (ct_memory_has_lacked() && goes_on) {
 		goes_on = false;
-		tell_lack();
+		report_lack();
 	}
 	return ct_memory_has_lacked();
 }

@@ -57,7 +57,7 @@ static const struct range ranges[] = {
 	{ 0x1FA70, 0x1FAF8, 2 }, { 0x20000, 0x3FFFD, 2 }, { 0xE0100, 0xE01EF, 0 },
 };
 
-static int by_place(const void *key, const void *element)
+static int range_compare(const void *key, const void *element)
 {
 	uint32_t character = *(const uint32_t *)key;
 	const struct range *range = element;
@@ -65,13 +65,13 @@ static int by_place(const void *key, const void *element)
 	return character < range->first ? -1 : character > range->last;
 }
 
-static int columns_of(uint32_t character)
+static int columns_of_character(uint32_t character)
 {
 	const struct range *range;
 
 	if (character < ranges[0].first)
 		return 1;
-	range = bsearch(&character, ranges, CT_COUNT(ranges), sizeof *ranges, by_place);
+	range = bsearch(&character, ranges, CT_COUNT(ranges), sizeof *ranges, range_compare);
 	return range != NULL ? range->columns : 1;
 }
 
@@ -92,7 +92,7 @@ int columns_count(const char *text, size_t size)
 				    : byte < 0xF0 ? byte & 0x0Fu
 						  : byte & 0x07u;
 		if (is_end)
-			columns += columns_of(character);
+			columns += columns_of_character(character);
 	}
 	return columns;
 }

@@ -20,7 +20,7 @@
 
 volatile sig_atomic_t ct_end_wanted;
 
-static void note_end(int number)
+static void signal_note(int number)
 {
 	(void)number;
 	ct_end_wanted = 1;
@@ -28,7 +28,7 @@ static void note_end(int number)
 
 void ct_end_catch(sigset_t *out_while_waiting)
 {
-	struct sigaction action = { .sa_handler = note_end };
+	struct sigaction action = { .sa_handler = signal_note };
 	sigset_t ours;
 
 	(void)sigemptyset(&ours);

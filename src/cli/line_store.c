@@ -36,7 +36,7 @@ static void spool_clear(struct line_spool *spool)
 }
 
 /* In the directory for such things; memory that can be swapped is the last resort. */
-static int open_file(void)
+static int spool_file_open(void)
 {
 	int fd = ct_temporary_open(ct_temporary_directory("/tmp"));
 
@@ -48,7 +48,7 @@ static bool spool_write(struct line_spool *spool)
 	size_t done = 0;
 
 	if (spool->fd < 0)
-		spool->fd = open_file();
+		spool->fd = spool_file_open();
 	while (spool->fd >= 0 && done < spool->memory.size) {
 		ssize_t written = pwrite(spool->fd, spool->memory.data + done,
 					 spool->memory.size - done, (off_t)(spool->filed + done));
@@ -120,7 +120,7 @@ struct window {
 	uint64_t from;
 };
 
-static bool load(struct window *window, uint64_t from, size_t size)
+static bool window_load(struct window *window, uint64_t from, size_t size)
 {
 	size_t got = 0;
 
@@ -138,7 +138,7 @@ static bool load(struct window *window, uint64_t from, size_t size)
 
 /* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the
  * file. */
-static const char *bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
+static const char *window_bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
 {
 	const struct line_spool *spool = window->spool;
 	size_t more = size < WINDOW_SIZE ? WINDOW_SIZE : size;
@@ -152,12 +152,12 @@ static const char *bytes_at(struct window *window, uint64_t at, size_t size, boo
 		from = at + size > more ? at + size - more : 0;
 	if (more > spool->filed - from)
 		more = (size_t)(spool->filed - from);
-	return load(window, from, more) ? window->bytes.data + (at - from) : NULL;
+	return window_load(window, from, more) ? window->bytes.data + (at - from) : NULL;
 }
 
-static bool size_at(struct window *window, uint64_t at, bool is_backward, line_size *out_size)
+static bool window_size_at(struct window *window, uint64_t at, bool is_backward, line_size *out_size)
 {
-	const char *bytes = bytes_at(window, at, sizeof *out_size, is_backward);
+	const char *bytes = window_bytes_at(window, at, sizeof *out_size, is_backward);
 
 	if (bytes != NULL)
 		memcpy(out_size, bytes, sizeof *out_size);
@@ -179,12 +179,12 @@ static bool spool_each(struct line_spool *spool, uint64_t skip, uint64_t count, 
 		const char *line = NULL;
 		line_size size = 0;
 
-		is_good = size_at(&window, place, is_backward, &size);
+		is_good = window_size_at(&window, place, is_backward, &size);
 		place = is_backward ? place - size : place + sizeof size;
 		at = is_backward ? place - sizeof size : place + size + sizeof size;
 		if (!is_good || skip > 0)
 			continue;
-		line = bytes_at(&window, place, size, is_backward);
+		line = window_bytes_at(&window, place, size, is_backward);
 		is_good = line != NULL;
 		*is_wanted = is_good && take(line, size, user);
 		count--;

@@ -24,7 +24,7 @@
 
 volatile sig_atomic_t new_file_interrupted;
 
-static void note_signal(int number)
+static void signal_note(int number)
 {
 	new_file_interrupted = number;
 }
@@ -34,7 +34,7 @@ void new_file_catch(void)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
 	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
-		struct sigaction action = { .sa_handler = note_signal }, before;
+		struct sigaction action = { .sa_handler = signal_note }, before;
 
 		/* What somebody ignores, as nohup does, stays ignored.  A second one ends it at
 		 * once. */
@@ -54,7 +54,7 @@ void new_file_die(void)
 	(void)raise(number);
 }
 
-static int open_unnamed(const char *path)
+static int file_open_unnamed(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
@@ -64,7 +64,7 @@ static int open_unnamed(const char *path)
 	return fd;
 }
 
-static bool name_temporary(struct new_file *file)
+static bool file_name_temporary(struct new_file *file)
 {
 	if (asprintf(&file->named, "%s.new-%u", file->path, (unsigned)getpid()) >= 0)
 		return true;
@@ -83,9 +83,9 @@ bool new_file_open(struct new_file *file, const char *path)
 		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return file->fd >= 0;
 	}
-	file->fd = open_unnamed(path);
+	file->fd = file_open_unnamed(path);
 	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) &&
-	    name_temporary(file))
+	    file_name_temporary(file))
 		file->fd = open(file->named, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
 	if (file->fd >= 0)
 		return true;
@@ -96,13 +96,13 @@ bool new_file_open(struct new_file *file, const char *path)
 
 /* A file without a name gets one; linkat() replaces nothing, so that it is a temporary one at
  * first. */
-static bool give_name(struct new_file *file)
+static bool file_link(struct new_file *file)
 {
 	char unnamed[32];
 
 	if (file->named != NULL)
 		return true;
-	if (!name_temporary(file))
+	if (!file_name_temporary(file))
 		return false;
 	(void)snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", file->fd);
 	if (linkat(AT_FDCWD, unnamed, AT_FDCWD, file->named, AT_SYMLINK_FOLLOW) == 0)
@@ -117,7 +117,7 @@ bool new_file_end(struct new_file *file, bool is_complete)
 	bool is_done = is_complete && new_file_interrupted == 0;
 	int error = 0;
 
-	if (is_done && !file->is_special && !give_name(file))
+	if (is_done && !file->is_special && !file_link(file))
 		error = errno;
 	if (close(file->fd) != 0 && error == 0)
 		error = errno;

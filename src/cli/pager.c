@@ -30,7 +30,7 @@
 
 static pid_t pager;
 
-static const char *command(void)
+static const char *pager_command(void)
 {
 	const char *chosen = ct_os_environment("PAGER");
 
@@ -39,7 +39,7 @@ static const char *command(void)
 
 bool pager_is_wanted(void)
 {
-	return isatty(STDOUT_FILENO) && strcmp(command(), "cat") != 0;
+	return isatty(STDOUT_FILENO) && strcmp(pager_command(), "cat") != 0;
 }
 
 bool pager_is_worth(const char *text, size_t size)
@@ -59,7 +59,7 @@ bool pager_is_worth(const char *text, size_t size)
 	return rows + 1 > window.ws_row; /* the prompt has a row, too */
 }
 
-static void wait_for_pager(void)
+static void pager_wait(void)
 {
 	(void)fflush(stdout);
 	(void)close(STDOUT_FILENO);
@@ -70,7 +70,7 @@ static void wait_for_pager(void)
 
 /* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`;
  * false when it needs a shell. */
-static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
+static bool command_split(char *text, char *out_words[WORD_LIMIT + 1])
 {
 	size_t count = 0;
 	char *rest;
@@ -88,26 +88,26 @@ static bool split_words(char *text, char *out_words[WORD_LIMIT + 1])
 }
 
 /* In the child: gives back why the pager cannot be run. */
-static int become_pager(int from)
+static int pager_exec(int from)
 {
-	char *words[WORD_LIMIT + 1], *text = strdup(command());
+	char *words[WORD_LIMIT + 1], *text = strdup(pager_command());
 
 	(void)signal(SIGINT, SIG_DFL);
 	(void)dup2(from, STDIN_FILENO);
 	/* As git and others do: short texts are printed as ever, colours pass, the screen is left
 	 * as it is. */
 	(void)setenv("LESS", "FRX", 0);
-	if (text != NULL && split_words(text, words))
+	if (text != NULL && command_split(text, words))
 		(void)execvp(words[0], words);
 	else
-		(void)execl("/bin/sh", "sh", "-c", command(), (char *)NULL);
+		(void)execl("/bin/sh", "sh", "-c", pager_command(), (char *)NULL);
 	return errno;
 }
 
-static bool needs_shell(void)
+static bool command_needs_shell(void)
 {
-	char *words[WORD_LIMIT + 1], *text = strdup(command());
-	bool needs = text != NULL && !split_words(text, words);
+	char *words[WORD_LIMIT + 1], *text = strdup(pager_command());
+	bool needs = text != NULL && !command_split(text, words);
 
 	free(text);
 	return needs;
@@ -115,7 +115,7 @@ static bool needs_shell(void)
 
 /* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be
  * looked up as it stands. */
-static size_t find_program(const char **text)
+static size_t program_find(const char **text)
 {
 	size_t size = 0;
 
@@ -132,10 +132,10 @@ static size_t find_program(const char **text)
 
 /* A shell would find out too late that there is no such program: the text would be lost in a pipe
  * that nobody reads. */
-static bool is_known_to_shell(void)
+static bool program_is_known(void)
 {
-	const char *program = command();
-	size_t size = find_program(&program);
+	const char *program = pager_command();
+	size_t size = program_find(&program);
 	char *test;
 	bool found;
 
@@ -157,16 +157,16 @@ bool pager_is_started(void)
 }
 
 /* The child's, until it is the pager; its end of `report` closes then. */
-static void run_pager(int from, int report)
+static void pager_child_run(int from, int report)
 {
-	int error = become_pager(from);
+	int error = pager_exec(from);
 
 	(void)!write(report, &error, sizeof error);
 	_exit(127);
 }
 
 /* False when the child has become the pager. */
-static bool read_report(int report, int *out_error)
+static bool report_read(int report, int *out_error)
 {
 	ssize_t got;
 
@@ -177,7 +177,7 @@ static bool read_report(int report, int *out_error)
 }
 
 /* Starts it as the reader of `ends`.  0, or why it cannot be run. */
-static int start(const int ends[2])
+static int pager_spawn(const int ends[2])
 {
 	int report[2], error = 0;
 
@@ -187,12 +187,12 @@ static int start(const int ends[2])
 	pager = fork();
 	if (pager == 0) {
 		(void)close(ends[1]);
-		run_pager(ends[0], report[1]);
+		pager_child_run(ends[0], report[1]);
 	}
 	if (pager < 0)
 		error = errno;
 	(void)close(report[1]);
-	if (pager > 0 && read_report(report[0], &error))
+	if (pager > 0 && report_read(report[0], &error))
 		(void)waitpid(pager, NULL, 0);
 	(void)close(report[0]);
 	if (error != 0)
@@ -201,7 +201,7 @@ static int start(const int ends[2])
 }
 
 /* Nobody has asked for the default: that it is not installed is no news. */
-static void say_failure(const char *verb, const char *reason)
+static void report_failure(const char *verb, const char *reason)
 {
 	const char *chosen = ct_os_environment("PAGER");
 
@@ -221,15 +221,15 @@ void pager_start(const char *verb)
 
 	if (pager != 0)
 		return;
-	if (needs_shell() && !is_known_to_shell()) {
-		say_failure(verb, "");
+	if (command_needs_shell() && !program_is_known()) {
+		report_failure(verb, "");
 		return;
 	}
 	if (pipe(ends) != 0) {
-		say_failure(verb, strerror(errno));
+		report_failure(verb, strerror(errno));
 		return;
 	}
-	error = start(ends);
+	error = pager_spawn(ends);
 	(void)close(ends[0]);
 	if (error == 0) {
 		(void)dup2(ends[1], STDOUT_FILENO);
@@ -237,9 +237,9 @@ void pager_start(const char *verb)
 			(void)dup2(ends[1], STDERR_FILENO);
 		(void)signal(SIGINT, SIG_IGN); /* it is the reader's */
 		(void)signal(SIGPIPE, SIG_IGN);
-		(void)atexit(wait_for_pager);
+		(void)atexit(pager_wait);
 	} else {
-		say_failure(verb, strerror(error));
+		report_failure(verb, strerror(error));
 	}
 	(void)close(ends[1]);
 }

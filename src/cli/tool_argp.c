@@ -20,7 +20,7 @@
 
 /* ---- -h ---- */
 
-static error_t parse_help(int key, char *argument, struct argp_state *state)
+static error_t help_parse(int key, char *argument, struct argp_state *state)
 {
 	(void)argument;
 	if (key != 'h')
@@ -33,7 +33,7 @@ const struct argp *tool_argp_extend(struct tool_argp *self, const struct argp *a
 {
 	static const struct argp_option rows[] = { { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
 						   { 0 } };
-	static const struct argp help = { .options = rows, .parser = parse_help };
+	static const struct argp help = { .options = rows, .parser = help_parse };
 	size_t count = 0;
 
 	while (argp->children != NULL && argp->children[count].argp != NULL)
@@ -111,7 +111,7 @@ static size_t names_find(const struct names *names, struct ct_span word)
 
 /* ---- the words ---- */
 
-static void refuse(const struct argp *argp, char *tool, const struct names *names,
+static void word_refuse(const struct argp *argp, char *tool, const struct names *names,
 		   struct ct_span word)
 {
 	const char *nearest = ct_suggest(word, names->items, names->count);
@@ -163,7 +163,7 @@ void tool_argp_check(const struct argp *argp, int argc, char **argv, unsigned fl
 		word.size = strcspn(word.at, "=");
 		found = names_find(&names, word);
 		if (found == names.count)
-			refuse(argp, argv[0], &names, word);
+			word_refuse(argp, argv[0], &names, word);
 		else if (names.takes_next[found] && word.at[word.size] != '=')
 			i++;
 	}

@@ -27,7 +27,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct user_file_failure 
 	return false;
 }
 
-static bool fail_unread(struct user_file_failure *failure, const char *path, const char *what,
+static bool file_fail_unread(struct user_file_failure *failure, const char *path, const char *what,
 			enum ctrace_status status, int error)
 {
 	struct stat info;
@@ -47,7 +47,7 @@ static bool fail_unread(struct user_file_failure *failure, const char *path, con
 }
 
 /* 0: there is none. */
-static uint32_t line_of_nul(const struct ct_buf *text)
+static uint32_t text_line_of_nul(const struct ct_buf *text)
 {
 	const char *nul = text->size > 0 ? memchr(text->data, '\0', text->size) : NULL;
 	uint32_t line = 1;
@@ -57,7 +57,7 @@ static uint32_t line_of_nul(const struct ct_buf *text)
 	return nul != NULL ? line : 0;
 }
 
-static void drop_mark(struct ct_buf *text)
+static void text_drop_mark(struct ct_buf *text)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
 	size_t size = sizeof mark - 1;
@@ -77,11 +77,11 @@ bool user_file_read(const char *path, const char *what, struct ct_buf *out_text,
 	errno = 0;
 	status = ct_os_read_file(path, SIZE_LIMIT, out_text);
 	if (status != CTRACE_OK)
-		return fail_unread(out_failure, path, what, status, errno);
-	nul_line = line_of_nul(out_text);
+		return file_fail_unread(out_failure, path, what, status, errno);
+	nul_line = text_line_of_nul(out_text);
 	if (nul_line != 0)
 		return fail(out_failure, nul_line, "a NUL byte is in this line: no file of %s",
 			    what);
-	drop_mark(out_text);
+	text_drop_mark(out_text);
 	return true;
 }

@@ -37,7 +37,7 @@ void ct_ask_fini(struct ask *ask)
 /* ---- processes ---- */
 
 /* A run directory that was named and that is not there is the likeliest reason. */
-static void diagnose_of_place(void)
+static void diagnose_run_directory(void)
 {
 	const char *named = ct_os_environment("CTRACE_RUN_DIR");
 
@@ -51,7 +51,7 @@ static void diagnose_of_place(void)
 void ct_ask_diagnose_nobody(const struct target *target, const char *what)
 {
 	fprintf(stderr, "%s: %s", target->verb, what);
-	diagnose_of_place();
+	diagnose_run_directory();
 	fputc('\n', stderr);
 	(void)ct_recovery_report_refused(target->verb);
 }
@@ -89,7 +89,7 @@ void ct_ask_place_writer(struct ct_peer *peer, const char *directory, const char
 	(void)snprintf(peer->jobname, sizeof peer->jobname, "%s", name);
 }
 
-static void find_writer(struct ask *ask, const char *directory, const char *name)
+static void writer_find(struct ask *ask, const char *directory, const char *name)
 {
 	struct ct_peer *peer = &ask->peers.items[ask->peers.count];
 	int fd;
@@ -104,7 +104,7 @@ static void find_writer(struct ask *ask, const char *directory, const char *name
 	ask->peers.count++;
 }
 
-static void find_writers(const char *run_directory, void *user)
+static void directory_find_writers(const char *run_directory, void *user)
 {
 	char directory[sizeof((struct ct_peer *)0)->run_directory + sizeof CT_WRITER_DIRECTORY + 1];
 	const struct dirent *entry;
@@ -117,11 +117,11 @@ static void find_writers(const char *run_directory, void *user)
 	while ((entry = readdir(entries)) != NULL)
 		if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) &&
 		    ct_writer_name_is_valid(entry->d_name, strlen(entry->d_name)))
-			find_writer(user, directory, entry->d_name);
+			writer_find(user, directory, entry->d_name);
 	(void)closedir(entries);
 }
 
-static int by_name(const void *a, const void *b)
+static int peer_compare(const void *a, const void *b)
 {
 	return strcasecmp(((const struct ct_peer *)a)->jobname,
 			  ((const struct ct_peer *)b)->jobname);
@@ -132,15 +132,15 @@ enum ctrace_status ct_ask_find_writers(struct ask *ask)
 	ask->peers.items = calloc(MOST_WRITERS + 1, sizeof *ask->peers.items);
 	if (ask->peers.items == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	ct_directory_each_run_directory(find_writers, ask);
-	qsort(ask->peers.items, ask->peers.count, sizeof *ask->peers.items, by_name);
+	ct_directory_each_run_directory(directory_find_writers, ask);
+	qsort(ask->peers.items, ask->peers.count, sizeof *ask->peers.items, peer_compare);
 	return CTRACE_OK;
 }
 
 /* ---- answers ---- */
 
 /* The status that it has answered itself; it may also have answered only a part. */
-static bool has_answered(const struct ct_peer *peer)
+static bool peer_has_answered(const struct ct_peer *peer)
 {
 	struct ct_message first;
 	size_t at = 0;
@@ -149,20 +149,20 @@ static bool has_answered(const struct ct_peer *peer)
 	       ct_message_number(&first, CT_FIELD_STATUS, CTRACE_STATUS_COUNT) == peer->status;
 }
 
-static bool has_ended(const struct ct_peer *peer)
+static bool peer_has_ended(const struct ct_peer *peer)
 {
 	return !peer->is_writer && kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH;
 }
 
 const char *ct_ask_no_response(const struct ct_peer *peer)
 {
-	if (has_answered(peer))
+	if (peer_has_answered(peer))
 		return NULL;
 	switch (peer->status) {
 	case CTRACE_TIMED_OUT:
 		return "did not answer in time";
 	case CTRACE_NOT_FOUND:
-		return has_ended(peer)   ? NULL
+		return peer_has_ended(peer)   ? NULL
 		       : peer->is_writer ? "ended before it had answered"
 					 : "does not listen to operators";
 	case CTRACE_DENIED:

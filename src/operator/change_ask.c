@@ -59,7 +59,7 @@ void ct_change_set(struct change *change, char **text, struct ct_span value)
 	*text = copy;
 }
 
-static struct change_row *add_row(struct change *change, const struct ct_peer *peer,
+static struct change_row *row_add(struct change *change, const struct ct_peer *peer,
 				  struct ct_span subject)
 {
 	struct change_row *rows = change->rows;
@@ -79,7 +79,7 @@ static struct change_row *add_row(struct change *change, const struct ct_peer *p
 }
 
 /* The row of this component in the same process, when an answer before has made one. */
-static struct change_row *find_row(struct change *change, const struct ct_peer *peer,
+static struct change_row *row_find(struct change *change, const struct ct_peer *peer,
 				   struct ct_span subject)
 {
 	for (size_t i = change->count; i > 0 && change->rows[i - 1].peer == peer; i--) {
@@ -105,22 +105,22 @@ struct reading {
 	bool is_repeated;          /* an answer before may have rows of the same components */
 };
 
-static void begin_row(struct reading *reading, struct ct_span subject)
+static void row_begin(struct reading *reading, struct ct_span subject)
 {
 	reading->row =
-		reading->is_repeated ? find_row(reading->change, reading->peer, subject) : NULL;
+		reading->is_repeated ? row_find(reading->change, reading->peer, subject) : NULL;
 	if (reading->row == NULL)
-		reading->row = add_row(reading->change, reading->peer, subject);
+		reading->row = row_add(reading->change, reading->peer, subject);
 }
 
-static void read_field(struct reading *reading, enum ct_field field, struct ct_span value)
+static void field_read(struct reading *reading, enum ct_field field, struct ct_span value)
 {
 	struct change_row *row = reading->row;
 
 	switch (field) {
 	case CT_FIELD_COMPONENT:
 	case CT_FIELD_EMITTER:
-		begin_row(reading, value);
+		row_begin(reading, value);
 		return;
 	case CT_FIELD_PROPERTY:
 		if (row != NULL)
@@ -155,17 +155,17 @@ static void read_field(struct reading *reading, enum ct_field field, struct ct_s
 	}
 }
 
-static bool has_rows(const struct change *change, const struct ct_peer *peer)
+static bool answer_has_rows(const struct change *change, const struct ct_peer *peer)
 {
 	return change->count != 0 && change->rows[change->count - 1].peer == peer;
 }
 
 /* What the process said of the whole request is a row of its own, unless a row says already what
  * went wrong. */
-static void end_answer(const struct reading *reading)
+static void answer_end(const struct reading *reading)
 {
 	struct change *change = reading->change;
-	bool is_known = has_rows(change, reading->peer);
+	bool is_known = answer_has_rows(change, reading->peer);
 	struct ct_span said = reading->said;
 	struct change_row *row;
 
@@ -180,21 +180,21 @@ static void end_answer(const struct reading *reading)
 		return;
 	if (reading->said.at == NULL)
 		said.size = strlen(said.at);
-	row = add_row(change, reading->peer, (struct ct_span){ 0 });
+	row = row_add(change, reading->peer, (struct ct_span){ 0 });
 	if (row == NULL)
 		return;
 	row->failed = reading->status != CTRACE_OK;
 	ct_change_set(change, &row->said, said);
 }
 
-static void add_no_response(struct change *change, const struct ct_peer *peer)
+static void row_add_no_response(struct change *change, const struct ct_peer *peer)
 {
 	const char *no_response = ct_ask_no_response(peer);
 	struct change_row *row;
 
 	change->failed = true;
 	/* It is said on stderr already; the document for programs has it as well. */
-	row = change->target.is_json ? add_row(change, peer, (struct ct_span){ 0 }) : NULL;
+	row = change->target.is_json ? row_add(change, peer, (struct ct_span){ 0 }) : NULL;
 	if (row != NULL) {
 		row->failed = true;
 		ct_change_set(change, &row->said,
@@ -202,7 +202,7 @@ static void add_no_response(struct change *change, const struct ct_peer *peer)
 	}
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+static void frame_read(const struct ct_peer *peer, size_t request, const struct ct_message *message,
 		       void *user)
 {
 	struct reading *reading = user;
@@ -215,7 +215,7 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 					     .peer = peer,
 					     .is_repeated = request != 0 };
 	if (message == NULL) {
-		add_no_response(reading->change, peer);
+		row_add_no_response(reading->change, peer);
 		return;
 	}
 	if (!reading->is_inside)
@@ -223,14 +223,14 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 			(enum ctrace_status)ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
 	fields = message->fields;
 	while (ct_message_next(&fields, &field, &value))
-		read_field(reading, field, value);
+		field_read(reading, field, value);
 	reading->is_inside = (message->flags & CT_MESSAGE_MORE) != 0;
 	if (!reading->is_inside)
-		end_answer(reading);
+		answer_end(reading);
 }
 
 /* Each process's by name; what concerns the process as a whole comes last. */
-static int compare_rows(const void *a, const void *b)
+static int row_compare(const void *a, const void *b)
 {
 	const struct change_row *one = a;
 	const struct change_row *other = b;
@@ -250,9 +250,9 @@ void ct_change_read(struct change *change)
 	struct reading reading = { .change = change };
 
 	(void)ct_ask_report(&change->ask);
-	ct_ask_fold(&change->ask, read_frame, &reading);
+	ct_ask_fold(&change->ask, frame_read, &reading);
 	if (change->count != 0)
-		qsort(change->rows, change->count, sizeof(*change->rows), compare_rows);
+		qsort(change->rows, change->count, sizeof(*change->rows), row_compare);
 }
 
 /* ---- who is asked ---- */
@@ -293,7 +293,7 @@ static void diagnose_nobody_has(const struct change *change)
 	ct_component_names_fini(&names);
 }
 
-static void forget_others(struct change *change)
+static void peers_drop_others(struct change *change)
 {
 	struct ct_peers *peers = &change->ask.peers;
 	struct ct_peer *kept = peers->items;
@@ -313,7 +313,7 @@ enum ctrace_status ct_change_find(struct change *change)
 
 	if (status != CTRACE_OK || change->subject == NULL || change->subject[0] == '\0')
 		return status;
-	forget_others(change);
+	peers_drop_others(change);
 	return change->ask.peers.count == 0 ? CTRACE_NOT_FOUND : CTRACE_OK;
 }
 
@@ -326,18 +326,18 @@ struct widths {
 	int property;
 };
 
-static void widen(int *width, int columns)
+static void width_widen(int *width, int columns)
 {
 	if (columns > *width)
 		*width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
 }
 
-static const char *subject_of(const struct change_row *row)
+static const char *row_subject(const struct change_row *row)
 {
 	return row->subject[0] != '\0' ? row->subject : "default";
 }
 
-static struct widths measure(const struct change *change)
+static struct widths rows_measure(const struct change *change)
 {
 	struct widths widths = { 0 };
 
@@ -346,14 +346,14 @@ static struct widths measure(const struct change *change)
 
 		if (row->failed)
 			continue;
-		widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
-		widen(&widths.jobname,
+		width_widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
+		width_widen(&widths.jobname,
 		      ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
 		if (row->subject != NULL)
-			widen(&widths.subject,
-			      ct_tool_print(NULL, subject_of(row), strlen(subject_of(row))));
+			width_widen(&widths.subject,
+			      ct_tool_print(NULL, row_subject(row), strlen(row_subject(row))));
 		if (row->property != NULL)
-			widen(&widths.property,
+			width_widen(&widths.property,
 			      ct_tool_print(NULL, row->property, strlen(row->property)));
 	}
 	return widths;
@@ -386,14 +386,14 @@ static void print_value(const struct change *change, const char *value)
 		ct_tool_print(stdout, value, strlen(value));
 }
 
-static bool is_same(const struct change_row *row)
+static bool value_is_same(const struct change_row *row)
 {
 	return row->old != NULL && row->now != NULL && strcmp(row->old, row->now) == 0;
 }
 
 static void print_values(const struct change *change, const struct change_row *row)
 {
-	if (is_same(row) && !change->is_question) {
+	if (value_is_same(row) && !change->is_question) {
 		fputs("is ", stdout);
 		print_value(change, row->now);
 		fputs(" already", stdout);
@@ -414,7 +414,7 @@ static void print_row(const struct change *change, const struct change_row *row,
 	printf("%*u ", widths->pid, (unsigned)row->peer->pid);
 	print_cell(row->peer->jobname, widths->jobname);
 	if (row->subject != NULL)
-		print_cell(subject_of(row), widths->subject);
+		print_cell(row_subject(row), widths->subject);
 	if (row->property != NULL)
 		print_cell(row->property, widths->property);
 	if (has_values)
@@ -432,7 +432,7 @@ static void print_failed(const struct change *change, const struct change_row *r
 	ct_ask_print_name(stderr, row->peer);
 	if (row->subject != NULL) {
 		fputc(' ', stderr);
-		ct_tool_print(stderr, subject_of(row), strlen(subject_of(row)));
+		ct_tool_print(stderr, row_subject(row), strlen(row_subject(row)));
 	}
 	fputs(": ", stderr);
 	if (row->said != NULL)
@@ -440,9 +440,9 @@ static void print_failed(const struct change *change, const struct change_row *r
 	fputc('\n', stderr);
 }
 
-static void print_people(const struct change *change)
+static void rows_print_people(const struct change *change)
 {
-	struct widths widths = measure(change);
+	struct widths widths = rows_measure(change);
 
 	for (size_t i = 0; i < change->count; i++) {
 		const struct change_row *row = &change->rows[i];
@@ -456,7 +456,7 @@ static void print_people(const struct change *change)
 
 /* ---- for programs ---- */
 
-static json_t *json_row(const struct change *change, const struct change_row *row)
+static json_t *row_json(const struct change *change, const struct change_row *row)
 {
 	const struct ct_peer *peer = row->peer;
 	json_t *object = json_object();
@@ -487,13 +487,13 @@ static json_t *json_row(const struct change *change, const struct change_row *ro
 	return object;
 }
 
-static bool print_json(const struct change *change)
+static bool rows_print_json(const struct change *change)
 {
 	json_t *document = ct_json_document();
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < change->count; i++)
-		json_array_append_new(list, json_row(change, &change->rows[i]));
+		json_array_append_new(list, row_json(change, &change->rows[i]));
 	json_object_set_new(document, "results", list);
 	return ct_json_print(document, stdout);
 }
@@ -508,8 +508,8 @@ int ct_change_finish(struct change *change)
 		diagnose_nobody_has(change);
 	for (size_t i = 0; i < change->count; i++)
 		is_all_well &= !change->rows[i].failed;
-	print_people(change);
-	if (change->target.is_json && !print_json(change)) {
+	rows_print_people(change);
+	if (change->target.is_json && !rows_print_json(change)) {
 		fprintf(stderr, "%s: not enough memory\n", change->target.verb);
 		return CMD_NOTHING;
 	}

@@ -24,7 +24,7 @@ bool ct_is_pattern(const char *text)
 /* Each component that the program has registered, in no order, until the callback returns false. */
 typedef bool name_sink(struct ct_span name, void *user);
 
-static void each_name(const struct ct_peer *peer, name_sink *each, void *user)
+static void process_each_name(const struct ct_peer *peer, name_sink *each, void *user)
 {
 	struct ct_session session;
 	bool goes_on = true;
@@ -48,7 +48,7 @@ struct search {
 	bool has;
 };
 
-static bool look_for(struct ct_span name, void *user)
+static bool name_look_for(struct ct_span name, void *user)
 {
 	struct search *search = user;
 	size_t size = strlen(search->subject);
@@ -66,7 +66,7 @@ bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
 {
 	struct search search = { .subject = subject };
 
-	each_name(peer, look_for, &search);
+	process_each_name(peer, name_look_for, &search);
 	return search.has;
 }
 
@@ -78,7 +78,7 @@ struct gathering {
 	size_t before; /* names of other processes */
 };
 
-static bool gather_name(struct ct_span name, void *user)
+static bool name_gather(struct ct_span name, void *user)
 {
 	const struct gathering *gathering = user;
 	struct component_names *names = gathering->names;
@@ -97,17 +97,17 @@ static bool gather_name(struct ct_span name, void *user)
 	return !names->failed;
 }
 
-static int compare_names(const void *a, const void *b)
+static int name_compare(const void *a, const void *b)
 {
 	return strcasecmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_and_unite(struct component_names *names)
+static void names_sort_and_unite(struct component_names *names)
 {
 	size_t kept = 0;
 
 	if (names->count != 0)
-		qsort(names->items, names->count, sizeof *names->items, compare_names);
+		qsort(names->items, names->count, sizeof *names->items, name_compare);
 	for (size_t i = 0; i < names->count; i++) {
 		if (kept != 0 && strcasecmp(names->items[kept - 1], names->items[i]) == 0)
 			free(names->items[i]);
@@ -126,8 +126,8 @@ void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
 	out->failed = out->items == NULL;
 	for (size_t i = 0; i < peers->count && !out->failed; i++) {
 		gathering.before = out->count;
-		each_name(&peers->items[i], gather_name, &gathering);
-		sort_and_unite(out); /* the next process may have the same ones */
+		process_each_name(&peers->items[i], name_gather, &gathering);
+		names_sort_and_unite(out); /* the next process may have the same ones */
 	}
 }
 

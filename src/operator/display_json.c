@@ -17,7 +17,7 @@
 /* Where memory is short a value is NULL, and so is what it is part of: the document is not given
  * then. */
 
-static json_t *append(json_t *array, json_t *item)
+static json_t *json_append(json_t *array, json_t *item)
 {
 	if (json_array_append_new(array, item) == 0)
 		return array;
@@ -26,7 +26,7 @@ static json_t *append(json_t *array, json_t *item)
 }
 
 /* The members of `more` behind those of the object. */
-static json_t *join(json_t *object, json_t *more)
+static json_t *json_join(json_t *object, json_t *more)
 {
 	bool ok = json_object_update(object, more) == 0;
 
@@ -72,9 +72,9 @@ static json_t *json_filters(const struct ctrace_display *shown)
 	json_t *jobnames = json_array();
 
 	for (uint32_t i = 0; i < shown->asid_count; i++)
-		asids = append(asids, ct_json_asid(shown->asid[i]));
+		asids = json_append(asids, ct_json_asid(shown->asid[i]));
 	for (uint32_t i = 0; i < shown->jobname_count; i++)
-		jobnames = append(jobnames, ct_json_string(shown->jobname[i]));
+		jobnames = json_append(jobnames, ct_json_string(shown->jobname[i]));
 	return json_pack("{so, so, sb, sb, sb}", "asids", asids, "jobs", jobnames,
 			 "asids_supported", shown->asids != 0, "jobs_supported", shown->jobs != 0,
 			 "filtered", shown->is_filtered != 0);
@@ -99,20 +99,20 @@ static json_t *json_trace(const struct ct_display *display, const struct ct_disp
 	json_t *object = json_pack("{so, so}", "component", ct_json_string(trace->name),
 				   "component_above", ct_json_string(above));
 
-	object = join(object, json_process(display, trace->process));
-	object = join(object,
+	object = json_join(object, json_process(display, trace->process));
+	object = json_join(object,
 		      json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0,
 				"mode", ct_display_mode(shown->mode), "buffer", json_buffer(shown),
 				"head", shown->head != 0, "head_options", shown->headopts != 0,
 				"likehead", shown->likehead != 0, "sublevels",
 				ct_json_number(shown->subs)));
-	object = join(object, json_filters(shown));
-	object = join(object,
+	object = json_join(object, json_filters(shown));
+	object = json_join(object,
 		      json_pack("{so, so, sb, so, sb}", "options", ct_json_string(shown->options),
 				"minops", ct_json_string(shown->minops), "writer_supported",
 				shown->wtr != 0, "writer", json_name(shown->writer),
 				"writer_active", (int)trace->writer_is_active));
-	return join(object, json_attributes(shown));
+	return json_join(object, json_attributes(shown));
 }
 
 /* The same as the text shows, below the same limits. */
@@ -131,7 +131,7 @@ static json_t *json_traces(const struct ct_display *display, const struct ct_dis
 			below = 0;
 		if (ct_display_shows(form, trace) &&
 		    (trace->depth <= form->asked || below++ < form->limit))
-			traces = append(traces, json_trace(display, trace));
+			traces = json_append(traces, json_trace(display, trace));
 	}
 	return traces;
 }
@@ -160,7 +160,7 @@ json_t *ct_display_json_trcouts(const struct ct_display *display, uint32_t write
 
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
 		if (display->trcouts[i].writer == writer)
-			trcouts = append(trcouts, json_trcout(&display->trcouts[i].state));
+			trcouts = json_append(trcouts, json_trcout(&display->trcouts[i].state));
 	return trcouts;
 }
 
@@ -172,7 +172,7 @@ static json_t *json_links(const struct ct_display *display, uint32_t writer)
 		const struct ct_link_state *link = &display->links[i].state;
 
 		if (display->links[i].writer == writer)
-			links = append(links, json_pack("{so, so, so, so, so, so}", "pid",
+			links = json_append(links, json_pack("{so, so, so, so, so, so}", "pid",
 							ct_json_number(link->pid), "asid",
 							ct_json_asid(link->asid), "job",
 							ct_json_string(link->jobname), "ring_count",
@@ -191,7 +191,7 @@ static json_t *json_waiting(const struct ct_display *display, const char *writer
 		const struct ct_display_trace *trace = &display->traces[i];
 
 		if (ct_display_waits(trace, writer))
-			waiting = append(waiting, join(json_pack("{so}", "component",
+			waiting = json_append(waiting, json_join(json_pack("{so}", "component",
 								 ct_json_string(trace->name)),
 						       json_process(display, trace->process)));
 	}
@@ -208,7 +208,7 @@ static json_t *json_writer(const struct ct_display *display, const char *name, u
 	if (is_active) {
 		const struct ct_writer_state *writer = &display->writers[index].state;
 
-		object = join(object, json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}",
+		object = json_join(object, json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}",
 						"status", ct_display_writer_status(display, index),
 						"pid", ct_json_number(writer->pid), "start_ns",
 						ct_json_number(writer->start_ns), "mode",
@@ -222,7 +222,7 @@ static json_t *json_writer(const struct ct_display *display, const char *name, u
 						ct_display_json_trcouts(display, index),
 						"connected", json_links(display, index)));
 	}
-	return join(object, json_pack("{so}", "waiting", json_waiting(display, name)));
+	return json_join(object, json_pack("{so}", "waiting", json_waiting(display, name)));
 }
 
 static json_t *json_writers(const struct ct_display *display,
@@ -238,10 +238,10 @@ static json_t *json_writers(const struct ct_display *display,
 			if (!ct_name_is(name, strlen(name), display->writers[i].state.name))
 				continue;
 			runs = true;
-			writers = append(writers, json_writer(display, name, i));
+			writers = json_append(writers, json_writer(display, name, i));
 		}
 		if (!runs)
-			writers = append(writers, json_writer(display, name, CT_DISPLAY_NONE));
+			writers = json_append(writers, json_writer(display, name, CT_DISPLAY_NONE));
 	}
 	return writers;
 }
@@ -253,7 +253,7 @@ static json_t *json_missing(const struct ct_display *display)
 	json_t *missing = json_array();
 
 	for (uint32_t i = 0; i < display->missing_rows.count; i++)
-		missing = append(missing, ct_json_string(display->missing[i]));
+		missing = json_append(missing, ct_json_string(display->missing[i]));
 	return missing;
 }
 
@@ -265,8 +265,8 @@ static json_t *json_notes(const struct ct_display *display)
 		const char *note = display->processes[i].note;
 
 		if (note[0] != '\0')
-			notes = append(notes,
-				       join(json_process(display, i),
+			notes = json_append(notes,
+				       json_join(json_process(display, i),
 					    json_pack("{so}", "note", ct_json_string(note))));
 	}
 	return notes;
@@ -275,18 +275,18 @@ static json_t *json_notes(const struct ct_display *display)
 enum ctrace_status ct_display_json(const struct ct_display *display,
 				   const struct ct_display_json *what, struct ct_buf *out)
 {
-	json_t *object = join(ct_json_document(),
+	json_t *object = json_join(ct_json_document(),
 			      json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns),
 					"any_on", (int)display->is_any_on));
 	char *text = NULL;
 
 	if (what->has_traces)
-		object = join(object,
+		object = json_join(object,
 			      json_pack("{so, so, so}", "traces", json_traces(display, what->form),
 					"missing", json_missing(display), "notes",
 					json_notes(display)));
 	if (what->writers != NULL)
-		object = join(object,
+		object = json_join(object,
 			      json_pack("{so}", "writers", json_writers(display, what->writers)));
 	if (!display->failed && object != NULL)
 		text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);

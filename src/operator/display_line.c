@@ -13,7 +13,7 @@
 #define DETAIL_COLUMN 5u
 #define VALUE_COLUMN 16u
 
-static bool is_plain(const char *text, size_t size)
+static bool text_is_plain(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (text[i] < 0x20 || text[i] > 0x7E)
@@ -21,7 +21,7 @@ static bool is_plain(const char *text, size_t size)
 	return true;
 }
 
-static unsigned count_columns(const char *text, size_t size)
+static unsigned text_count_columns(const char *text, size_t size)
 {
 	unsigned columns = 0;
 
@@ -36,13 +36,13 @@ unsigned ct_display_add_text(struct ct_buf *out, const char *text)
 	size_t size = strlen(text);
 	size_t before = out->size;
 
-	if (is_plain(text, size))
+	if (text_is_plain(text, size))
 		ct_buf_add(out, text, size);
 	else
 		ct_escape_add(out, text, size);
 	if (out->size == before)
 		return 0;
-	return count_columns(out->data + before, out->size - before);
+	return text_count_columns(out->data + before, out->size - before);
 }
 
 void ct_display_add_blanks(struct ct_buf *out, unsigned count)
@@ -154,7 +154,7 @@ static size_t line_size(const char *at, size_t left, bool is_escaped)
 	while (size < left) {
 		size_t unit = unit_size(at + size, left - size, is_escaped);
 
-		columns += count_columns(at + size, unit);
+		columns += text_count_columns(at + size, unit);
 		if (columns > room)
 			return good != 0 ? good : size != 0 ? size : unit;
 		if (at[size] == ',' || at[size] == ' ')
@@ -166,7 +166,7 @@ static size_t line_size(const char *at, size_t left, bool is_escaped)
 
 void ct_display_add_detail(struct ct_buf *out, const char *keyword, const char *value)
 {
-	bool is_escaped = !is_plain(value, strlen(value));
+	bool is_escaped = !text_is_plain(value, strlen(value));
 	struct ct_buf text;
 	size_t at = 0;
 

@@ -24,7 +24,7 @@ struct search {
 /* ---- which ---- */
 
 /* As the name says it, a glob, or below it so that SUBLEVEL shows it. */
-static bool fits(const char *asked, const char *name, uint32_t levels)
+static bool name_fits(const char *asked, const char *name, uint32_t levels)
 {
 	size_t size = strlen(asked);
 
@@ -38,25 +38,25 @@ static bool fits(const char *asked, const char *name, uint32_t levels)
 	return true;
 }
 
-static bool is_wanted(const struct ct_operator_command *command, const char *name)
+static bool preset_is_wanted(const struct ct_operator_command *command, const char *name)
 {
 	uint32_t levels = ct_display_levels_of(command);
 	struct ctrace_outcome ignored;
 	struct ct_path path;
 
 	for (uint32_t i = 0; i < command->name_count; i++) {
-		if (!command->has_sub && fits(command->name[i], name, levels))
+		if (!command->has_sub && name_fits(command->name[i], name, levels))
 			return true;
 		if (command->has_sub &&
 		    ct_path_parse(command->name[i], command->sub, &path, &ignored) ==
 			    CTRACE_RC_OK &&
-		    fits(path.given, name, levels))
+		    name_fits(path.given, name, levels))
 			return true;
 	}
 	return command->name_count == 0;
 }
 
-static bool is_defined(const struct ct_display *display, const char *name)
+static bool preset_is_defined(const struct ct_display *display, const char *name)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++)
 		if (ct_name_is(name, strlen(name), display->traces[i].name))
@@ -66,7 +66,7 @@ static bool is_defined(const struct ct_display *display, const char *name)
 
 /* ---- what it says ---- */
 
-static void add_row(struct ct_display *display, const char *name,
+static void preset_add_row(struct ct_display *display, const char *name,
 		    const struct ct_trace_request *request)
 {
 	struct ct_display_trace row = { .process = CT_DISPLAY_NONE };
@@ -85,7 +85,7 @@ static void add_row(struct ct_display *display, const char *name,
 	(void)ct_display_add_trace(display, &row);
 }
 
-static void read_preset(struct ct_display *display, int directory_fd, const char *name)
+static void preset_read(struct ct_display *display, int directory_fd, const char *name)
 {
 	char text[CT_PARMLIB_LIMIT];
 	struct ct_parmlib parmlib;
@@ -96,13 +96,13 @@ static void read_preset(struct ct_display *display, int directory_fd, const char
 		return;
 	if (ct_os_read_at(fd, text, sizeof text, 0, &size) == CTRACE_OK) {
 		if (ct_parmlib_parse(text, size, &parmlib, NULL, NULL) == 0 && parmlib.count == 1)
-			add_row(display, name, &parmlib.requests[0]);
+			preset_add_row(display, name, &parmlib.requests[0]);
 		ct_parmlib_fini(&parmlib);
 	}
 	ct_os_close(&fd);
 }
 
-static void look_into(const char *run_directory, void *user)
+static void directory_look_into(const char *run_directory, void *user)
 {
 	const struct search *search = user;
 	char path[4096 + sizeof "/preset"];
@@ -114,9 +114,9 @@ static void look_into(const char *run_directory, void *user)
 	if (entries == NULL)
 		return;
 	while ((entry = readdir(entries)) != NULL)
-		if (entry->d_name[0] != '.' && is_wanted(search->command, entry->d_name) &&
-		    !is_defined(search->display, entry->d_name))
-			read_preset(search->display, dirfd(entries), entry->d_name);
+		if (entry->d_name[0] != '.' && preset_is_wanted(search->command, entry->d_name) &&
+		    !preset_is_defined(search->display, entry->d_name))
+			preset_read(search->display, dirfd(entries), entry->d_name);
 	(void)closedir(entries);
 }
 
@@ -124,5 +124,5 @@ void ct_display_presets(const struct ct_operator_command *command, struct ct_dis
 {
 	struct search search = { command, display };
 
-	ct_directory_each_run_directory(look_into, &search);
+	ct_directory_each_run_directory(directory_look_into, &search);
 }

@@ -66,7 +66,7 @@ uint32_t ct_display_add_process(struct ct_display *display,
 	return display->process_rows.count - 1;
 }
 
-static void clean(struct ctrace_display *shown)
+static void text_clean(struct ctrace_display *shown)
 {
 	if (shown->asid_count > CTRACE_MAX_FILTER)
 		shown->asid_count = CTRACE_MAX_FILTER;
@@ -90,7 +90,7 @@ uint32_t ct_display_add_trace(struct ct_display *display, const struct ct_displa
 	if (row == NULL)
 		return CT_DISPLAY_NONE;
 	TERMINATE(row->name);
-	clean(&row->display);
+	text_clean(&row->display);
 	if (row->process >= display->process_rows.count)
 		row->process = CT_DISPLAY_NONE;
 	row->head = CT_DISPLAY_NONE;
@@ -142,7 +142,7 @@ void ct_display_add_missing(struct ct_display *display, const char *name)
 
 /* As names are compared, but that a trace's sublevels come behind it at once: the dot is before all
  * other characters. */
-static int rank(char c)
+static int character_rank(char c)
 {
 	if (c == '\0')
 		return 0;
@@ -154,8 +154,8 @@ static int rank(char c)
 static int compare_names(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	for (size_t i = 0; i < a_size && i < b_size; i++)
-		if (rank(a[i]) != rank(b[i]))
-			return rank(a[i]) - rank(b[i]);
+		if (character_rank(a[i]) != character_rank(b[i]))
+			return character_rank(a[i]) - character_rank(b[i]);
 	return a_size < b_size ? -1 : a_size > b_size;
 }
 
@@ -177,7 +177,7 @@ static int compare_processes(const struct ct_display *display, uint32_t a, uint3
 }
 
 /* Each process's traces together, a head before its sublevels. */
-static int by_process(const void *a, const void *b, void *user)
+static int trace_compare_by_process(const void *a, const void *b, void *user)
 {
 	const struct ct_display_trace *one = a, *other = b;
 	int order = compare_processes(user, one->process, other->process);
@@ -188,15 +188,15 @@ static int by_process(const void *a, const void *b, void *user)
 }
 
 /* Each topmost trace with all below it; those of one name by process. */
-static int by_root(const void *a, const void *b, void *user)
+static int trace_compare_by_root(const void *a, const void *b, void *user)
 {
 	const struct ct_display_trace *one = a, *other = b;
 	int order = compare_names(one->name, one->root_size, other->name, other->root_size);
 
-	return order != 0 ? order : by_process(a, b, user);
+	return order != 0 ? order : trace_compare_by_process(a, b, user);
 }
 
-static bool is_below(const struct ct_display_trace *head, const struct ct_display_trace *trace)
+static bool trace_is_below(const struct ct_display_trace *head, const struct ct_display_trace *trace)
 {
 	size_t size = strlen(head->name);
 
@@ -206,13 +206,13 @@ static bool is_below(const struct ct_display_trace *head, const struct ct_displa
 
 /* Finds the heads, in either order: whoever is above a trace is before it, with only its own
  * sublevels between. */
-static void find_heads(struct ct_display *display)
+static void traces_find_heads(struct ct_display *display)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
 		struct ct_display_trace *trace = &display->traces[i];
 		uint32_t head = i != 0 ? i - 1 : CT_DISPLAY_NONE;
 
-		while (head != CT_DISPLAY_NONE && !is_below(&display->traces[head], trace))
+		while (head != CT_DISPLAY_NONE && !trace_is_below(&display->traces[head], trace))
 			head = display->traces[head].head;
 		trace->head = head;
 		trace->depth = head != CT_DISPLAY_NONE ? display->traces[head].depth + 1 : 0;
@@ -222,13 +222,13 @@ static void find_heads(struct ct_display *display)
 }
 
 /* Who was asked for the same trace twice has answered twice. */
-static void drop_doubles(struct ct_display *display)
+static void traces_drop_doubles(struct ct_display *display)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
 		if (kept != 0 &&
-		    by_process(&display->traces[kept - 1], &display->traces[i], display) == 0)
+		    trace_compare_by_process(&display->traces[kept - 1], &display->traces[i], display) == 0)
 			continue;
 		if (kept != i)
 			display->traces[kept] = display->traces[i];
@@ -237,17 +237,17 @@ static void drop_doubles(struct ct_display *display)
 	display->trace_rows.count = kept;
 }
 
-static void arrange_traces(struct ct_display *display)
+static void traces_arrange(struct ct_display *display)
 {
 	if (display->trace_rows.count == 0)
 		return;
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_process,
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, trace_compare_by_process,
 		display);
-	drop_doubles(display);
-	find_heads(display);
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, by_root,
+	traces_drop_doubles(display);
+	traces_find_heads(display);
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, trace_compare_by_root,
 		display);
-	find_heads(display);
+	traces_find_heads(display);
 }
 
 static int links_by_asid(const void *a, const void *b)
@@ -261,7 +261,7 @@ static int links_by_asid(const void *a, const void *b)
 }
 
 /* Of what was missing among processes' traces a preset may have been found. */
-static void drop_found(struct ct_display *display)
+static void missing_drop_found(struct ct_display *display)
 {
 	uint32_t kept = 0;
 
@@ -278,8 +278,8 @@ static void drop_found(struct ct_display *display)
 
 void ct_display_arrange(struct ct_display *display)
 {
-	drop_found(display);
-	arrange_traces(display);
+	missing_drop_found(display);
+	traces_arrange(display);
 	if (display->link_rows.count != 0)
 		qsort(display->links, display->link_rows.count, sizeof *display->links,
 		      links_by_asid);
@@ -315,7 +315,7 @@ static int compare_writers(const char *a, const char *b)
 	return compare_names(a, strlen(a), b, strlen(b));
 }
 
-static bool is_meant(const struct ct_display_writers *which, const char *name)
+static bool writer_is_meant(const struct ct_display_writers *which, const char *name)
 {
 	for (size_t i = 0; i < which->count; i++)
 		if (ct_glob_match(which->only[i], strlen(which->only[i]), name, strlen(name)))
@@ -324,7 +324,7 @@ static bool is_meant(const struct ct_display_writers *which, const char *name)
 }
 
 /* The nearer one behind `last`. */
-static void consider(const char *name, const char *last, const char **best)
+static void writer_consider(const char *name, const char *last, const char **best)
 {
 	if (name[0] != '\0' && compare_writers(name, last) > 0 &&
 	    (*best == NULL || compare_writers(name, *best) < 0))
@@ -337,15 +337,15 @@ const char *ct_display_next_writer(const struct ct_display *display,
 	const char *best = NULL;
 
 	for (uint32_t i = 0; i < display->writer_rows.count; i++)
-		if (is_meant(which, display->writers[i].state.name))
-			consider(display->writers[i].state.name, last, &best);
+		if (writer_is_meant(which, display->writers[i].state.name))
+			writer_consider(display->writers[i].state.name, last, &best);
 	for (uint32_t i = 0; i < display->trace_rows.count; i++)
 		if (!display->traces[i].writer_is_active &&
-		    is_meant(which, display->traces[i].display.writer))
-			consider(display->traces[i].display.writer, last, &best);
+		    writer_is_meant(which, display->traces[i].display.writer))
+			writer_consider(display->traces[i].display.writer, last, &best);
 	for (size_t i = 0; i < which->count; i++)
 		if (strpbrk(which->only[i], "*?") == NULL)
-			consider(which->only[i], last, &best);
+			writer_consider(which->only[i], last, &best);
 	return best;
 }
 

@@ -23,7 +23,7 @@ uint32_t ct_display_levels_of(const struct ct_operator_command *command)
 	return command->sublevel ? CT_DISPLAY_NONE : command->has_n;
 }
 
-static struct ct_display_form form_of(const struct ct_operator_command *command)
+static struct ct_display_form command_form(const struct ct_operator_command *command)
 {
 	struct ct_display_form form = { .limit = command->has_n ? command->n : CT_DISPLAY_NONE };
 
@@ -36,7 +36,7 @@ static struct ct_display_form form_of(const struct ct_operator_command *command)
 	return form;
 }
 
-static void add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
+static void request_add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
 {
 	size_t start = ct_message_start(out, CT_VERB_DISPLAY, 0);
 
@@ -49,16 +49,16 @@ static void add_frame(struct ct_buf *out, const char *name, const char *sub, uin
 		out->failed = true;
 }
 
-static void make_request(const struct ct_operator_command *command, struct ct_buf *out_request)
+static void request_make(const struct ct_operator_command *command, struct ct_buf *out_request)
 {
 	uint32_t levels = ct_display_levels_of(command);
 
 	if (command->name_count == 0)
-		add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
+		request_add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
 	for (uint32_t i = 0; i < command->name_count; i++) {
-		add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
+		request_add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
 		if (command->has_sub)
-			add_frame(out_request, command->name[i], command->sub, levels);
+			request_add_frame(out_request, command->name[i], command->sub, levels);
 	}
 }
 
@@ -74,7 +74,7 @@ struct reading {
 	bool found[2 * CT_OPERATOR_NAMES];
 };
 
-static void end_trace(struct reading *reading, size_t request)
+static void trace_end(struct reading *reading, size_t request)
 {
 	if (!reading->has_trace)
 		return;
@@ -86,7 +86,7 @@ static void end_trace(struct reading *reading, size_t request)
 		reading->found[request] = true;
 }
 
-static void begin_trace(struct reading *reading, struct ct_span name, uint32_t process)
+static void trace_begin(struct reading *reading, struct ct_span name, uint32_t process)
 {
 	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
 		return; /* no trace is called so */
@@ -96,7 +96,7 @@ static void begin_trace(struct reading *reading, struct ct_span name, uint32_t p
 }
 
 /* A message with a good answer is one for people; with another it says why there is none. */
-static void keep_note(struct ct_display_process *process, const struct ct_message *message)
+static void note_keep(struct ct_display_process *process, const struct ct_message *message)
 {
 	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
 	size_t room = sizeof process->note - 1;
@@ -107,7 +107,7 @@ static void keep_note(struct ct_display_process *process, const struct ct_messag
 	memcpy(process->note, text.at, text.size < room ? text.size : room);
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+static void frame_read(const struct ct_peer *peer, size_t request, const struct ct_message *message,
 		       void *user)
 {
 	struct reading *reading = user;
@@ -121,11 +121,11 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 	    process >= reading->display->process_rows.count)
 		return;
 	fields = message->fields;
-	keep_note(&reading->display->processes[process], message);
+	note_keep(&reading->display->processes[process], message);
 	while (ct_message_next(&fields, &field, &value)) {
 		if (field == CT_FIELD_COMPONENT) {
-			end_trace(reading, request);
-			begin_trace(reading, value, process);
+			trace_end(reading, request);
+			trace_begin(reading, value, process);
 		} else if (field == CT_FIELD_DISPLAY && value.size >= sizeof shown->size) {
 			memset(shown, 0, sizeof *shown);
 			memcpy(shown, value.at,
@@ -135,10 +135,10 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 			reading->trace.writer_is_active = number != 0;
 		}
 	}
-	end_trace(reading, request);
+	trace_end(reading, request);
 }
 
-static bool is_any_on(const struct ct_peer *peer)
+static bool command_is_any_on(const struct ct_peer *peer)
 {
 	struct ct_session session;
 	bool is_on = false;
@@ -161,7 +161,7 @@ static void add_process(struct ct_display *display, const struct ct_peer *peer)
 	memcpy(process.jobname, peer->jobname, sizeof process.jobname);
 	memcpy(process.program, peer->program, sizeof process.program);
 	(void)ct_display_add_process(display, &process);
-	display->is_any_on |= is_any_on(peer);
+	display->is_any_on |= command_is_any_on(peer);
 }
 
 /* The trace that a frame of the request asks for, by the name that people know it by. */
@@ -184,11 +184,11 @@ uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *co
 	struct reading reading = { .display = display, .peers = ask->peers.items };
 	uint32_t silent;
 
-	make_request(command, &ask->request);
+	request_make(command, &ask->request);
 	display->failed |= ask->request.failed;
 	for (size_t i = 0; i < ask->peers.count; i++)
 		add_process(display, &ask->peers.items[i]);
-	silent = ct_ask_run(ask, read_frame, &reading);
+	silent = ct_ask_run(ask, frame_read, &reading);
 	add_missing(display, command, reading.found);
 	return silent;
 }
@@ -196,7 +196,7 @@ uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *co
 /* ---- what is printed ---- */
 
 /* Which writers are meant; `only` has room for them. */
-static struct ct_display_writers writers_of(const struct ct_operator_command *command,
+static struct ct_display_writers command_writers(const struct ct_operator_command *command,
 					    const char *only[CT_OPERATOR_NAMES])
 {
 	for (uint32_t i = 0; i < command->wtr_count; i++)
@@ -205,12 +205,12 @@ static struct ct_display_writers writers_of(const struct ct_operator_command *co
 					    .count = command->wtr_all ? 0 : command->wtr_count };
 }
 
-static void print(const struct ct_operator_command *command, const struct ct_display *display,
+static void answer_print(const struct ct_operator_command *command, const struct ct_display *display,
 		  struct ct_buf *out)
 {
-	struct ct_display_form form = form_of(command);
+	struct ct_display_form form = command_form(command);
 	const char *only[CT_OPERATOR_NAMES];
-	struct ct_display_writers writers = writers_of(command, only);
+	struct ct_display_writers writers = command_writers(command, only);
 
 	ct_display_print_head(display, out);
 	if (command->has_comp)
@@ -224,12 +224,12 @@ static void print(const struct ct_operator_command *command, const struct ct_dis
 		ct_buf_add_text(out, "  NO TRANSACTION TRACE: IT DOES NOT EXIST HERE\n");
 }
 
-static enum ctrace_status print_json(const struct ct_operator_command *command,
+static enum ctrace_status answer_print_json(const struct ct_operator_command *command,
 				     const struct ct_display *display, struct ct_buf *out)
 {
-	struct ct_display_form form = form_of(command);
+	struct ct_display_form form = command_form(command);
 	const char *only[CT_OPERATOR_NAMES];
-	struct ct_display_writers writers = writers_of(command, only);
+	struct ct_display_writers writers = command_writers(command, only);
 	struct ct_display_json what = {
 		.has_traces = command->has_comp || (!command->has_wtr && !command->tt),
 		.form = command->has_comp ? &form : NULL,
@@ -240,10 +240,10 @@ static enum ctrace_status print_json(const struct ct_operator_command *command,
 }
 
 /* Of the writers that are meant one runs. */
-static bool has_writer(const struct ct_operator_command *command, const struct ct_display *display)
+static bool command_has_writer(const struct ct_operator_command *command, const struct ct_display *display)
 {
 	const char *only[CT_OPERATOR_NAMES];
-	struct ct_display_writers writers = writers_of(command, only);
+	struct ct_display_writers writers = command_writers(command, only);
 	const char *name = "";
 
 	while ((name = ct_display_next_writer(display, &writers, name)) != NULL)
@@ -254,7 +254,7 @@ static bool has_writer(const struct ct_operator_command *command, const struct c
 }
 
 /* With WTR alone no traced process need be there, and nobody is told when there is none. */
-static enum ctrace_status find(const struct ct_operator_command *command, struct ask *ask)
+static enum ctrace_status peers_find(const struct ct_operator_command *command, struct ask *ask)
 {
 	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers)
 				: ct_ask_find(ask);
@@ -272,7 +272,7 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command,
 
 	ct_ask_init(&ask, target, target->is_json ? NULL : wto);
 	ct_display_init(&display, ct_clock_wall_ns());
-	status = find(command, &ask);
+	status = peers_find(command, &ask);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		goto undo_init;
 	silent = ct_display_gather(&ask, command, &display);
@@ -284,11 +284,11 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command,
 	ct_display_arrange(&display);
 	is_found = command->tt ||
 		   (display.trace_rows.count != 0 && (command->has_comp || !command->has_wtr)) ||
-		   (command->has_wtr && has_writer(command, &display));
+		   (command->has_wtr && command_has_writer(command, &display));
 	if (target->is_json)
-		status = print_json(command, &display, out);
+		status = answer_print_json(command, &display, out);
 	else
-		print(command, &display, out);
+		answer_print(command, &display, out);
 	if (display.failed || out->failed)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	else if (status == CTRACE_OK && !is_found)

@@ -18,7 +18,7 @@ static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or R
 
 /* ---- REPLY ---- */
 
-static void take_reply_id(struct ct_parser *parser, struct ct_span word,
+static void reply_id_take(struct ct_parser *parser, struct ct_span word,
 			  struct ct_operator_command *out)
 {
 	uint32_t id = 0;
@@ -34,7 +34,7 @@ static void take_reply_id(struct ct_parser *parser, struct ct_span word,
 }
 
 /* Behind REPLY; digits: those that were written to it without a blank, or none. */
-static void parse_reply(struct ct_parser *parser, struct ct_operator_command *out,
+static void reply_parse(struct ct_parser *parser, struct ct_operator_command *out,
 			struct ct_span digits)
 {
 	out->kind = CT_OPERATOR_REPLY;
@@ -43,14 +43,14 @@ static void parse_reply(struct ct_parser *parser, struct ct_operator_command *ou
 	    *parser->at <= '9')
 		digits = ct_scan_word(parser);
 	if (digits.size != 0)
-		take_reply_id(parser, digits, out);
+		reply_id_take(parser, digits, out);
 	(void)ct_scan_accept(parser, ',');
 	ct_scan_blanks(parser);
 	out->operands = ct_span_of(parser->at, parser->end);
 }
 
 /* R01 */
-static bool is_joined_reply(struct ct_span word)
+static bool word_is_joined_reply(struct ct_span word)
 {
 	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' &&
 	       word.at[1] <= '9';
@@ -58,7 +58,7 @@ static bool is_joined_reply(struct ct_span word)
 
 /* ---- commands ---- */
 
-static void refuse_command(struct ct_parser *parser, struct ct_span word)
+static void command_refuse(struct ct_parser *parser, struct ct_span word)
 {
 	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY" };
 
@@ -71,7 +71,7 @@ static void refuse_command(struct ct_parser *parser, struct ct_span word)
 							   commands_expected });
 }
 
-static void parse_command(struct ct_parser *parser, struct ct_operator_command *out)
+static void command_parse(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	static const struct ct_span no_digits;
 	struct ct_span word = ct_scan_word(parser);
@@ -81,14 +81,14 @@ static void parse_command(struct ct_parser *parser, struct ct_operator_command *
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
 		ct_parse_display(parser, out);
 	else if (ct_name_is(word.at, word.size, "R") || ct_name_is(word.at, word.size, "REPLY"))
-		parse_reply(parser, out, no_digits);
-	else if (is_joined_reply(word))
-		parse_reply(parser, out, ct_span_of(word.at + 1, word.at + word.size));
+		reply_parse(parser, out, no_digits);
+	else if (word_is_joined_reply(word))
+		reply_parse(parser, out, ct_span_of(word.at + 1, word.at + word.size));
 	else
-		refuse_command(parser, word);
+		command_refuse(parser, word);
 }
 
-static bool is_nothing(const struct ct_parser *parser)
+static bool line_is_nothing(const struct ct_parser *parser)
 {
 	return parser->at == parser->end || *parser->at == '*' || *parser->at == '#' ||
 	       (parser->end - parser->at > 1 && parser->at[0] == '/' && parser->at[1] == '*');
@@ -104,10 +104,10 @@ enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_op
 	if (!ct_line_start(&line, text, size, "the command", diagnostic))
 		return CTRACE_FAILURE;
 	ct_scan_blanks(&line.parser);
-	if (!is_nothing(&line.parser)) {
+	if (!line_is_nothing(&line.parser)) {
 		if (!ct_line_is_text(&line))
 			return CTRACE_FAILURE;
-		parse_command(&line.parser, &command);
+		command_parse(&line.parser, &command);
 		if (line.parser.reason != 0)
 			return CTRACE_FAILURE;
 	}

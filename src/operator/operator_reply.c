@@ -69,7 +69,7 @@ static const struct ct_operand operands[] = {
 };
 /* clang-format on */
 
-static enum ctrace_status parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end,
+static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end,
 				struct ct_said *said, struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
@@ -95,7 +95,7 @@ enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace
 	struct ct_said said = { .group = { { NULL, 0 } } };
 	bool is_end = false;
 	enum ctrace_status status =
-		parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
+		reply_parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
 
 	if (status == CTRACE_OK) {
 		*out = trace;
@@ -111,8 +111,8 @@ void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *ou
 	struct ct_diagnostic diagnostic;
 	bool is_end, is_first = true;
 
-	(void)!parse(before, &ignored, &is_end, &said[0], &diagnostic);
-	(void)!parse(text, &ignored, &is_end, &said[1], &diagnostic);
+	(void)!reply_parse(before, &ignored, &is_end, &said[0], &diagnostic);
+	(void)!reply_parse(text, &ignored, &is_end, &said[1], &diagnostic);
 	for (unsigned group = 0; group < REPLY_CLAUSES; group++) {
 		const struct ct_said *last = &said[said[1].whole[group].at != NULL];
 		size_t word = last->group[group].size;

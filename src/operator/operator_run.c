@@ -32,7 +32,7 @@ void ct_operator_start(void)
 
 /* ---- the table of replies ---- */
 
-static void say_table(struct dialogue *dialogue, const struct reply_table *table,
+static void report_table(struct dialogue *dialogue, const struct reply_table *table,
 		      enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
@@ -41,7 +41,7 @@ static void say_table(struct dialogue *dialogue, const struct reply_table *table
 }
 
 /* One prompt's file is not what it should be. */
-static void say_entry_file(struct dialogue *dialogue, const struct reply_table *table,
+static void report_entry_file(struct dialogue *dialogue, const struct reply_table *table,
 			   unsigned number, enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
@@ -52,12 +52,12 @@ static void say_entry_file(struct dialogue *dialogue, const struct reply_table *
 	ct_wto(&dialogue->wto, CTR027I, name, path, why, NULL);
 }
 
-static bool open_table(struct dialogue *dialogue, struct reply_table *table)
+static bool table_open(struct dialogue *dialogue, struct reply_table *table)
 {
 	enum ctrace_status status = ct_reply_table_open(table);
 
 	if (status != CTRACE_OK)
-		say_table(dialogue, table, status);
+		report_table(dialogue, table, status);
 	return status == CTRACE_OK;
 }
 
@@ -66,11 +66,11 @@ bool ct_operator_numbers(struct dialogue *dialogue, unsigned **out_numbers, size
 	struct reply_table table;
 	enum ctrace_status status;
 
-	if (!open_table(dialogue, &table))
+	if (!table_open(dialogue, &table))
 		return false;
 	status = ct_reply_numbers(&table, out_numbers, out_count);
 	if (status != CTRACE_OK)
-		say_table(dialogue, &table, status);
+		report_table(dialogue, &table, status);
 	ct_reply_table_close(&table);
 	return status == CTRACE_OK;
 }
@@ -91,7 +91,7 @@ void ct_operator_prompt(struct dialogue *dialogue, unsigned number)
 
 /* ---- TRACE CT ---- */
 
-static void transact(struct dialogue *dialogue, const struct target *target,
+static void trace_ct_transact(struct dialogue *dialogue, const struct target *target,
 		     const struct ct_operator_command *command,
 		     const struct ct_trace_request *reply)
 {
@@ -104,7 +104,7 @@ static void transact(struct dialogue *dialogue, const struct target *target,
 }
 
 /* --reply: the answer is there before the question. */
-static void answer_at_once(struct dialogue *dialogue, const struct ct_operator_command *command)
+static void trace_ct_answer_at_once(struct dialogue *dialogue, const struct ct_operator_command *command)
 {
 	struct ct_span text = { dialogue->reply, strlen(dialogue->reply) };
 	struct ct_trace_request reply;
@@ -114,15 +114,15 @@ static void answer_at_once(struct dialogue *dialogue, const struct ct_operator_c
 	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) != CTRACE_OK)
 		ct_wto_diagnostic(&dialogue->wto, CTR002E, text, &diagnostic);
 	else
-		transact(dialogue, &dialogue->target, command, &reply);
+		trace_ct_transact(dialogue, &dialogue->target, command, &reply);
 }
 
-static void copy_job(struct reply_entry *entry, const char *job)
+static void job_copy(struct reply_entry *entry, const char *job)
 {
 	(void)snprintf(entry->job, sizeof entry->job, "%s", job != NULL ? job : "");
 }
 
-static void prompt(struct dialogue *dialogue, const char *text, size_t size)
+static void trace_ct_prompt(struct dialogue *dialogue, const char *text, size_t size)
 {
 	const struct ct_peer_filter *filter = &dialogue->target.filter;
 	struct reply_entry entry = { .time_ns = ct_clock_wall_ns(),
@@ -131,34 +131,34 @@ static void prompt(struct dialogue *dialogue, const char *text, size_t size)
 	struct reply_table table;
 	enum ctrace_status status;
 
-	copy_job(&entry, filter->jobname);
+	job_copy(&entry, filter->jobname);
 	(void)snprintf(entry.command, sizeof entry.command, "%.*s", (int)size, text);
-	if (!open_table(dialogue, &table))
+	if (!table_open(dialogue, &table))
 		return;
 	status = ct_reply_add(&table, &entry);
 	if (status == CTRACE_NOT_FOUND)
 		ct_wto(&dialogue->wto, CTR009I, NULL);
 	else if (status != CTRACE_OK)
-		say_table(dialogue, &table, status);
+		report_table(dialogue, &table, status);
 	ct_reply_table_close(&table);
 	if (status == CTRACE_OK)
 		ct_operator_prompt(dialogue, entry.number);
 }
 
-static void trace_ct(struct dialogue *dialogue, const char *text, size_t size,
+static void trace_ct_run(struct dialogue *dialogue, const char *text, size_t size,
 		     const struct ct_operator_command *command)
 {
 	if (command->member[0] != '\0')
 		ct_member_run(command, &dialogue->target, &dialogue->wto);
 	else if (dialogue->reply != NULL)
-		answer_at_once(dialogue, command);
+		trace_ct_answer_at_once(dialogue, command);
 	else
-		prompt(dialogue, text, size);
+		trace_ct_prompt(dialogue, text, size);
 }
 
 /* ---- REPLY ---- */
 
-static bool is_cancel(struct ct_span operands)
+static bool reply_is_cancel(struct ct_span operands)
 {
 	while (operands.size != 0 && ct_is_blank(operands.at[0])) {
 		operands.at++;
@@ -169,14 +169,14 @@ static bool is_cancel(struct ct_span operands)
 	return ct_name_is(operands.at, operands.size, "CANCEL");
 }
 
-static void cancel(struct dialogue *dialogue, struct reply_table *table,
+static void entry_cancel(struct dialogue *dialogue, struct reply_table *table,
 		   const struct reply_entry *entry)
 {
 	enum ctrace_status status = ct_reply_remove(table, entry->number);
 	char number[16];
 
 	if (status != CTRACE_OK) {
-		say_entry_file(dialogue, table, entry->number, status);
+		report_entry_file(dialogue, table, entry->number, status);
 		return;
 	}
 	ct_wto(&dialogue->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
@@ -184,7 +184,7 @@ static void cancel(struct dialogue *dialogue, struct reply_table *table,
 
 /* The reply and those before it are the entry's operands.  False: there is no room, which is
  * reported. */
-static bool join_reply(struct dialogue *dialogue, const struct reply_table *table,
+static bool entry_join_reply(struct dialogue *dialogue, const struct reply_table *table,
 		       struct reply_entry *entry, struct ct_span operands)
 {
 	struct ct_buf joined;
@@ -197,7 +197,7 @@ static bool join_reply(struct dialogue *dialogue, const struct reply_table *tabl
 	if (fits)
 		(void)snprintf(entry->operands, sizeof entry->operands, "%s", ct_buf_text(&joined));
 	else
-		say_table(dialogue, table, CTRACE_NOT_ENOUGH_MEMORY);
+		report_table(dialogue, table, CTRACE_NOT_ENOUGH_MEMORY);
 	ct_buf_fini(&joined);
 	return fits;
 }
@@ -218,7 +218,7 @@ static bool entry_parse(const struct reply_entry *entry, struct ct_operator_comm
 
 /* A reply to an entry of the open table.  True: *command is to be carried out, and nobody else can
  * any more. */
-static bool take_reply(struct dialogue *dialogue, struct reply_table *table,
+static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *table,
 		       struct reply_entry *entry, struct ct_span operands, struct ct_span whole,
 		       struct ct_operator_command *command, struct ct_trace_request *reply)
 {
@@ -228,12 +228,12 @@ static bool take_reply(struct dialogue *dialogue, struct reply_table *table,
 	char text[16];
 	bool is_end;
 
-	if (is_cancel(operands)) {
-		cancel(dialogue, table, entry);
+	if (reply_is_cancel(operands)) {
+		entry_cancel(dialogue, table, entry);
 		return false;
 	}
 	if (!entry_parse(entry, command, reply)) {
-		say_entry_file(dialogue, table, entry->number, CTRACE_DAMAGED);
+		report_entry_file(dialogue, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
 	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
@@ -244,16 +244,16 @@ static bool take_reply(struct dialogue *dialogue, struct reply_table *table,
 	}
 	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
 	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), said, NULL);
-	if (join_reply(dialogue, table, entry, operands) && is_end &&
+	if (entry_join_reply(dialogue, table, entry, operands) && is_end &&
 	    entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);
 		if (status != CTRACE_OK)
-			say_entry_file(dialogue, table, entry->number, status);
+			report_entry_file(dialogue, table, entry->number, status);
 		return status == CTRACE_OK;
 	}
 	status = ct_reply_replace(table, entry);
 	if (status != CTRACE_OK)
-		say_table(dialogue, table, status);
+		report_table(dialogue, table, status);
 	ct_operator_prompt(dialogue, entry->number);
 	return false;
 }
@@ -272,7 +272,7 @@ static unsigned reply_number(struct dialogue *dialogue, struct reply_table *tabl
 		return command->reply_id;
 	status = ct_reply_numbers(table, &numbers, &count);
 	if (status != CTRACE_OK) {
-		say_table(dialogue, table, status);
+		report_table(dialogue, table, status);
 		return 0;
 	}
 	if (count == 1)
@@ -287,7 +287,7 @@ static unsigned reply_number(struct dialogue *dialogue, struct reply_table *tabl
 }
 
 /* One that cannot be read can still be withdrawn. */
-static bool find_entry(struct dialogue *dialogue, struct reply_table *table,
+static bool entry_find(struct dialogue *dialogue, struct reply_table *table,
 		       const struct ct_operator_command *command, bool is_to_go,
 		       struct reply_entry *out)
 {
@@ -304,12 +304,12 @@ static bool find_entry(struct dialogue *dialogue, struct reply_table *table,
 		(void)snprintf(out->command, sizeof out->command, "a command that cannot be read");
 		status = CTRACE_OK;
 	} else if (status != CTRACE_OK) {
-		say_entry_file(dialogue, table, number, status);
+		report_entry_file(dialogue, table, number, status);
 	}
 	return status == CTRACE_OK;
 }
 
-static void run_reply(struct dialogue *dialogue, const char *text, size_t size,
+static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
 		      const struct ct_operator_command *said)
 {
 	struct ct_span operands =
@@ -321,22 +321,22 @@ static void run_reply(struct dialogue *dialogue, const char *text, size_t size,
 	struct ct_trace_request reply;
 	bool is_end;
 
-	if (!open_table(dialogue, &table))
+	if (!table_open(dialogue, &table))
 		return;
-	is_end = find_entry(dialogue, &table, said, is_cancel(operands), &entry) &&
-		 take_reply(dialogue, &table, &entry, operands, (struct ct_span){ text, size },
+	is_end = entry_find(dialogue, &table, said, reply_is_cancel(operands), &entry) &&
+		 entry_take_reply(dialogue, &table, &entry, operands, (struct ct_span){ text, size },
 			    &command, &reply);
 	ct_reply_table_close(&table);
 	if (!is_end)
 		return;
 	target.filter = (struct ct_peer_filter){ .pid = entry.pid, .asid = entry.asid };
 	target.filter.jobname = entry.job[0] != '\0' ? entry.job : NULL;
-	transact(dialogue, &target, &command, &reply);
+	trace_ct_transact(dialogue, &target, &command, &reply);
 }
 
 /* ---- DISPLAY ---- */
 
-static void say_entry(struct dialogue *dialogue, const struct reply_entry *entry)
+static void report_entry(struct dialogue *dialogue, const struct reply_entry *entry)
 {
 	uint64_t now = ct_clock_wall_ns();
 	uint64_t seconds = now > entry->time_ns ? (now - entry->time_ns) / 1000000000u : 0;
@@ -378,7 +378,7 @@ static bool reply_json_print(json_t *replies)
 }
 
 /* Each that is there, in order of their numbers; replies NULL: for people. */
-static void show_entries(struct dialogue *dialogue, struct reply_table *table, json_t *replies)
+static void entries_show(struct dialogue *dialogue, struct reply_table *table, json_t *replies)
 {
 	struct reply_entry entry;
 	enum ctrace_status status;
@@ -387,7 +387,7 @@ static void show_entries(struct dialogue *dialogue, struct reply_table *table, j
 
 	status = ct_reply_numbers(table, &numbers, &count);
 	if (status != CTRACE_OK) {
-		say_table(dialogue, table, status);
+		report_table(dialogue, table, status);
 		return;
 	}
 	if (count == 0 && replies == NULL)
@@ -397,9 +397,9 @@ static void show_entries(struct dialogue *dialogue, struct reply_table *table, j
 		if (status == CTRACE_OK && replies != NULL)
 			reply_json_add(replies, &entry);
 		else if (status == CTRACE_OK)
-			say_entry(dialogue, &entry);
+			report_entry(dialogue, &entry);
 		else if (status != CTRACE_NOT_FOUND)
-			say_entry_file(dialogue, table, numbers[i], status);
+			report_entry_file(dialogue, table, numbers[i], status);
 	}
 	free(numbers);
 }
@@ -409,8 +409,8 @@ static void display_replies(struct dialogue *dialogue)
 	json_t *replies = dialogue->target.is_json ? json_array() : NULL;
 	struct reply_table table;
 
-	if (open_table(dialogue, &table)) {
-		show_entries(dialogue, &table, replies);
+	if (table_open(dialogue, &table)) {
+		entries_show(dialogue, &table, replies);
 		ct_reply_table_close(&table);
 	}
 	if (dialogue->target.is_json && !reply_json_print(replies))
@@ -437,7 +437,7 @@ static void display_trace(struct dialogue *dialogue, const struct ct_operator_co
 
 /* ---- a command ---- */
 
-static void carry_out(struct dialogue *dialogue, const char *text, size_t size,
+static void command_carry_out(struct dialogue *dialogue, const char *text, size_t size,
 		      const struct ct_operator_command *command)
 {
 	struct writer_start start = { .name = command->member,
@@ -448,7 +448,7 @@ static void carry_out(struct dialogue *dialogue, const char *text, size_t size,
 	case CT_OPERATOR_NONE:
 		break;
 	case CT_OPERATOR_TRACE_CT:
-		trace_ct(dialogue, text, size, command);
+		trace_ct_run(dialogue, text, size, command);
 		break;
 	case CT_OPERATOR_WTRSTART:
 		(void)ct_writer_start(&start, &dialogue->wto);
@@ -463,7 +463,7 @@ static void carry_out(struct dialogue *dialogue, const char *text, size_t size,
 		display_replies(dialogue);
 		break;
 	case CT_OPERATOR_REPLY:
-		run_reply(dialogue, text, size, command);
+		reply_run(dialogue, text, size, command);
 		break;
 	}
 }
@@ -477,5 +477,5 @@ void ct_operator_run(struct dialogue *dialogue, const char *text, size_t size)
 		ct_wto_diagnostic(&dialogue->wto, CTR001E, (struct ct_span){ text, size },
 				  &diagnostic);
 	else
-		carry_out(dialogue, text, size, &command);
+		command_carry_out(dialogue, text, size, &command);
 }

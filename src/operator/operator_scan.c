@@ -16,7 +16,7 @@
 #define SYNTAX CTRACE_RSN_MEMBER_SYNTAX /* of the parser; an operator is not told */
 
 /* The first one is kept: what follows it may only be its consequence. */
-static void keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void diagnostic_keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct ct_line *line = user;
 
@@ -43,7 +43,7 @@ bool ct_line_start(struct ct_line *line, const char *text, size_t size, const ch
 					   .placed = start,
 					   .line_start = start,
 					   .line = 1,
-					   .diagnose = keep_first,
+					   .diagnose = diagnostic_keep_first,
 					   .user = line };
 	while (line->parser.end > start && ct_is_blank(line->parser.end[-1]))
 		line->parser.end--;
@@ -87,7 +87,7 @@ static const char *operand_suggest(const struct ct_operand_table *table, struct 
 	return ct_suggest(word, names, count);
 }
 
-static size_t count_unsaid(const struct ct_operand_table *table, const struct ct_said *said)
+static size_t operands_count_unsaid(const struct ct_operand_table *table, const struct ct_said *said)
 {
 	size_t count = 0;
 
@@ -97,10 +97,10 @@ static size_t count_unsaid(const struct ct_operand_table *table, const struct ct
 }
 
 /* Those that may still come: "COMP=, SUB= or PARM=" */
-static void list_unsaid(const struct ct_operand_table *table, const struct ct_said *said,
+static void operands_list_unsaid(const struct ct_operand_table *table, const struct ct_said *said,
 			char out_text[200])
 {
-	size_t left = count_unsaid(table, said);
+	size_t left = operands_count_unsaid(table, said);
 	size_t size = 0;
 
 	(void)snprintf(out_text, 200, "nothing more");
@@ -118,12 +118,12 @@ static void list_unsaid(const struct ct_operand_table *table, const struct ct_sa
 	}
 }
 
-static void refuse_operand(struct ct_parser *parser, const struct ct_operand_table *table,
+static void operand_refuse(struct ct_parser *parser, const struct ct_operand_table *table,
 			   struct ct_span word, const struct ct_said *said)
 {
 	char expected[200];
 
-	list_unsaid(table, said, expected);
+	operands_list_unsaid(table, said, expected);
 	if (word.size == 0)
 		ct_diagnose_found(parser, expected);
 	else
@@ -133,7 +133,7 @@ static void refuse_operand(struct ct_parser *parser, const struct ct_operand_tab
 }
 
 /* before: of the same group */
-static void refuse_again(struct ct_parser *parser, struct ct_span word, struct ct_span before)
+static void operand_refuse_again(struct ct_parser *parser, struct ct_span word, struct ct_span before)
 {
 	char what[40];
 
@@ -144,7 +144,7 @@ static void refuse_again(struct ct_parser *parser, struct ct_span word, struct c
 	ct_diagnose_syntax(parser, word, what, "each operand once");
 }
 
-static void read_operand(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
+static void operand_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
 			 struct ct_said *said)
 {
 	const struct ct_operand *row;
@@ -154,9 +154,9 @@ static void read_operand(struct ct_parser *parser, const struct ct_operand_table
 	word = ct_scan_word(parser);
 	row = operand_find(table, word);
 	if (row == NULL) {
-		refuse_operand(parser, table, word, said);
+		operand_refuse(parser, table, word, said);
 	} else if (said->group[row->group].at != NULL) {
-		refuse_again(parser, word, said->group[row->group]);
+		operand_refuse_again(parser, word, said->group[row->group]);
 	} else if (row->has_value && !ct_scan_accept(parser, '=')) {
 		ct_diagnose_found(parser, "\"=\"");
 	} else {
@@ -177,7 +177,7 @@ bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *t
 		      struct ct_said *said)
 {
 	do
-		read_operand(parser, table, out, said);
+		operand_read(parser, table, out, said);
 	while (parser->reason == 0 && ct_scan_accept(parser, ','));
 	if (parser->reason == 0 && parser->at < parser->end)
 		ct_diagnose_found(parser, "\",\"");

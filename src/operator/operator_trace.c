@@ -123,7 +123,7 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 	parse_writer_operands(parser, out, &table);
 }
 
-static void refuse_state(struct ct_parser *parser, struct ct_span word)
+static void state_refuse(struct ct_parser *parser, struct ct_span word)
 {
 	static const char *const words[] = { "OFF", "WTRSTART", "WTRSTOP" };
 
@@ -171,12 +171,12 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 		ct_diagnose_value(parser, word,
 				  ct_bufsize_parse(word.at, word.size, &out->bufsize));
 	else if (!ct_name_is(word.at, word.size, "ON"))
-		refuse_state(parser, word);
+		state_refuse(parser, word);
 	if (parser->reason == 0)
 		parse_trace(parser, out, word.at);
 }
 
-static void refuse_trace(struct ct_parser *parser, struct ct_span word)
+static void trace_refuse(struct ct_parser *parser, struct ct_span word)
 {
 	/* clang-format off */
 	static const struct {
@@ -212,5 +212,5 @@ void ct_parse_trace(struct ct_parser *parser, struct ct_operator_command *out)
 	else if (word.size == 0)
 		ct_diagnose_found(parser, "CT");
 	else
-		refuse_trace(parser, word);
+		trace_refuse(parser, word);
 }

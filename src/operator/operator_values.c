@@ -148,7 +148,7 @@ static void upper_unquoted(char *text, size_t size)
 
 /* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that
  * there are. */
-static bool is_pattern(const char *text, size_t size)
+static bool path_is_pattern(const char *text, size_t size)
 {
 	bool is_one = false;
 
@@ -164,7 +164,7 @@ static bool is_pattern(const char *text, size_t size)
 	return is_one;
 }
 
-static void take_sub(struct ct_parser *parser, struct ct_span value,
+static void sub_take(struct ct_parser *parser, struct ct_span value,
 		     struct ct_operator_command *command)
 {
 	char text[CTRACE_MAX_COMPONENT];
@@ -179,7 +179,7 @@ static void take_sub(struct ct_parser *parser, struct ct_span value,
 	}
 	memcpy(text, value.at, value.size);
 	upper_unquoted(text, value.size);
-	if (command->kind != CT_OPERATOR_TRACE_CT || !is_pattern(text, value.size))
+	if (command->kind != CT_OPERATOR_TRACE_CT || !path_is_pattern(text, value.size))
 		reason = ct_sub_parse(text, value.size, &path, &diagnostic);
 	if (reason != 0) {
 		ct_diagnose_filled(parser, reason, value.at + diagnostic.column - 1, &diagnostic);
@@ -205,7 +205,7 @@ void ct_read_operator_sub(struct ct_parser *parser, void *out)
 	start = parser->at;
 	end = path_end(parser, is_enclosed);
 	if (end != NULL)
-		take_sub(parser, ct_span_of(start, end), out);
+		sub_take(parser, ct_span_of(start, end), out);
 	else if (parser->reason == 0)
 		ct_diagnose_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end),
 				   "is not closed", "\")\"");

@@ -250,7 +250,7 @@ static void add_sublevels(struct ct_buf *out, const struct ct_display *display,
 				  (unsigned)there);
 }
 
-static bool has_several_processes(const struct ct_display *display)
+static bool display_has_several_processes(const struct ct_display *display)
 {
 	for (uint32_t i = 1; i < display->trace_rows.count; i++)
 		if (display->traces[i].process != display->traces[0].process)
@@ -261,7 +261,7 @@ static bool has_several_processes(const struct ct_display *display)
 void ct_display_print_long(const struct ct_display *display, const struct ct_display_form *form,
 			   struct ct_buf *out)
 {
-	bool has_several = has_several_processes(display);
+	bool has_several = display_has_several_processes(display);
 
 	for (uint32_t root = 0; root < display->trace_rows.count;) {
 		const struct ct_display_trace *trace = &display->traces[root];
@@ -292,7 +292,7 @@ struct summary {
 	bool is_left_out;
 };
 
-static int rank(uint32_t mode)
+static int mode_rank(uint32_t mode)
 {
 	return mode == CTRACE_MODE_ON    ? 3
 	       : mode == CTRACE_MODE_MIN ? 2
@@ -300,28 +300,28 @@ static int rank(uint32_t mode)
 					 : 0;
 }
 
-static bool is_same(const struct ctrace_display *a, const struct ctrace_display *b)
+static bool trace_is_same(const struct ctrace_display *a, const struct ctrace_display *b)
 {
 	return a->mode == b->mode && a->buffer_rounded == b->buffer_rounded && a->head == b->head &&
 	       a->subs == b->subs;
 }
 
-static void summarize_one(const struct ct_display *display, uint32_t root, struct summary *summary)
+static void summary_add_trace(const struct ct_display *display, uint32_t root, struct summary *summary)
 {
 	const struct ct_display_trace *trace = &display->traces[root];
 
 	summary->next = ct_display_end_of(display, root);
-	summary->differs |= !is_same(&summary->best->display, &trace->display);
-	if (rank(trace->display.mode) > rank(summary->best->display.mode))
+	summary->differs |= !trace_is_same(&summary->best->display, &trace->display);
+	if (mode_rank(trace->display.mode) > mode_rank(summary->best->display.mode))
 		summary->best = trace;
 	if (trace->display.mode == CTRACE_MODE_ON)
 		summary->is_left_out &= trace->display.is_filtered != 0;
 	for (uint32_t i = root + 1; i < summary->next; i++)
 		summary->sublevel_is_on |=
-			rank(display->traces[i].display.mode) > rank(CTRACE_MODE_OFF);
+			mode_rank(display->traces[i].display.mode) > mode_rank(CTRACE_MODE_OFF);
 }
 
-static struct summary summarize(const struct ct_display *display, uint32_t root)
+static struct summary summary_make(const struct ct_display *display, uint32_t root)
 {
 	const char *name = display->traces[root].name;
 	struct summary summary = { .best = &display->traces[root],
@@ -330,7 +330,7 @@ static struct summary summarize(const struct ct_display *display, uint32_t root)
 
 	while (summary.next < display->trace_rows.count &&
 	       ct_name_is(name, strlen(name), display->traces[summary.next].name))
-		summarize_one(display, summary.next, &summary);
+		summary_add_trace(display, summary.next, &summary);
 	summary.sublevel_is_on &= summary.best->display.mode == CTRACE_MODE_OFF;
 	summary.is_left_out &= summary.best->display.mode == CTRACE_MODE_ON;
 	return summary;
@@ -405,7 +405,7 @@ void ct_display_print_short(const struct ct_display *display, struct ct_buf *out
 	}
 	add_short_title(out);
 	for (uint32_t root = 0; root < display->trace_rows.count;) {
-		struct summary summary = summarize(display, root);
+		struct summary summary = summary_make(display, root);
 
 		half = add_summary(out, &summary, half);
 		differs |= summary.differs;

@@ -57,7 +57,7 @@ static void recovery_print_directory(FILE *to, const char *run_directory, const 
 }
 
 /* Each on a line of its own, as an indented list. */
-static void say_elsewhere(FILE *to, const char *paths)
+static void report_elsewhere(FILE *to, const char *paths)
 {
 	while (*paths != '\0') {
 		size_t size = strcspn(paths, "\n");
@@ -89,7 +89,7 @@ static void report_directory(const char *run_directory, const char *directory, b
 		ct_tool_print(to, message, strlen(message));
 	}
 	fputc('\n', to);
-	say_elsewhere(to, elsewhere);
+	report_elsewhere(to, elsewhere);
 }
 
 /* What a child that recovers for another user sends to its parent: each step, and at last the
@@ -104,7 +104,7 @@ struct recover_message {
 _Static_assert(sizeof(struct recover_message) <= 4096,
 	       "a pipe takes a message whole or not at all (PIPE_BUF)");
 
-static struct recovery_place place_of(const struct ct_recover_step *step)
+static struct recovery_place place_of_step(const struct ct_recover_step *step)
 {
 	struct recovery_place place = { .directory = "" };
 
@@ -116,17 +116,17 @@ static struct recovery_place place_of(const struct ct_recover_step *step)
 	return place;
 }
 
-static void note_step(const struct ct_recover_step *step, void *user)
+static void step_note(const struct ct_recover_step *step, void *user)
 {
-	struct recovery_place place = place_of(step);
+	struct recovery_place place = place_of_step(step);
 
 	(void)user;
 	ct_recovery_note(&place);
 }
 
-static void send_step(const struct ct_recover_step *step, void *user)
+static void step_send(const struct ct_recover_step *step, void *user)
 {
-	struct recover_message message = { .place = place_of(step) };
+	struct recover_message message = { .place = place_of_step(step) };
 
 	(void)!write(*(const int *)user, &message, sizeof(message));
 }
@@ -173,7 +173,7 @@ static void owners_add(const struct ct_directory_entry *entry, void *user)
 }
 
 /* Makes this process the owner for good.  False when any of root's rights could be left. */
-static bool become(const struct owner *owner)
+static bool owner_become(const struct owner *owner)
 {
 	const struct passwd *user = getpwuid(owner->uid);
 	gid_t gid = user != NULL ? user->pw_gid : owner->gid;
@@ -187,7 +187,7 @@ static bool become(const struct owner *owner)
 
 /* A directory of a user in a directory that is closed to that user: only the hand of root puts it
  * there. */
-static void say_unreachable(const struct ct_recovery_sweep *run, const char *run_directory,
+static void report_unreachable(const struct ct_recovery_sweep *run, const char *run_directory,
 			    const struct owner *owner)
 {
 	if (run->is_quiet)
@@ -198,18 +198,18 @@ static void say_unreachable(const struct ct_recovery_sweep *run, const char *run
 }
 
 /* The child's whole life: becomes the owner, recovers, sends the totals. */
-static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char *run_directory,
+static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *run_directory,
 				       const struct owner *owner, int to_parent, pid_t parent)
 {
 	struct recover_message last = { .is_total = true,
 					.total = { .anyway = run->total.anyway } };
-	struct ct_recover_options options = { .on_step = send_step, .user = &to_parent };
+	struct ct_recover_options options = { .on_step = step_send, .user = &to_parent };
 	sigset_t none;
 
 	/* It is the child of a thread that blocks all signals. */
 	(void)sigemptyset(&none);
 	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
-	if (!become(owner)) {
+	if (!owner_become(owner)) {
 		recovery_print_directory(stderr, run_directory, NULL);
 		fprintf(stderr, "cannot become user %u: %s\n", (unsigned)owner->uid,
 			strerror(errno));
@@ -220,7 +220,7 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
 		_exit(CMD_NOTHING);
 	if (access(run_directory, R_OK | X_OK) != 0) {
-		say_unreachable(run, run_directory, owner);
+		report_unreachable(run, run_directory, owner);
 		_exit(CMD_NOTHING);
 	}
 	ct_recover(run_directory, &options, &last.total, report_directory, run);
@@ -232,7 +232,7 @@ static _Noreturn void recover_in_child(struct ct_recovery_sweep *run, const char
 }
 
 /* Until the child's last message: true, its totals are added. */
-static bool receive(struct ct_recovery_sweep *run, int from_child)
+static bool child_receive(struct ct_recovery_sweep *run, int from_child)
 {
 	struct recover_message message;
 
@@ -247,7 +247,7 @@ static bool receive(struct ct_recovery_sweep *run, int from_child)
 	return false;
 }
 
-static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
+static void sweep_recover_as(struct ct_recovery_sweep *run, const char *run_directory,
 		       const struct owner *owner)
 {
 	pid_t child, parent = getpid();
@@ -264,10 +264,10 @@ static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
 	child = fork();
 	if (child == 0) {
 		(void)close(ends[0]);
-		recover_in_child(run, run_directory, owner, ends[1], parent);
+		child_recover(run, run_directory, owner, ends[1], parent);
 	}
 	(void)close(ends[1]);
-	is_whole = child > 0 && receive(run, ends[0]);
+	is_whole = child > 0 && child_receive(run, ends[0]);
 	(void)close(ends[0]);
 	if (child > 0 && TEMP_FAILURE_RETRY(waitpid(child, &how, 0)) != child)
 		how = -1;
@@ -280,17 +280,17 @@ static void recover_as(struct ct_recovery_sweep *run, const char *run_directory,
 	}
 }
 
-static void recover_for(struct ct_recovery_sweep *run, const char *run_directory,
+static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_directory,
 			const struct owner *owner)
 {
 	if (owner->uid == geteuid()) {
-		const struct ct_recover_options options = { .on_step = note_step };
+		const struct ct_recover_options options = { .on_step = step_note };
 		struct ct_recovery total = { .anyway = run->total.anyway };
 
 		ct_recover(run_directory, &options, &total, report_directory, run);
 		total_add(&run->total, &total);
 	} else if (geteuid() == 0) {
-		recover_as(run, run_directory, owner);
+		sweep_recover_as(run, run_directory, owner);
 	} else {
 		run->others++;
 		if (!run->is_quiet) {
@@ -303,7 +303,7 @@ static void recover_for(struct ct_recovery_sweep *run, const char *run_directory
 }
 
 /* What could not be delivered so far, and until when it is kept. */
-static void say_tries(const struct ct_session_head *head)
+static void report_tries(const struct ct_session_head *head)
 {
 	time_t until = (time_t)(ct_recover_until_ns(head) / 1000000000u);
 	char when[32] = "?";
@@ -318,7 +318,7 @@ static void say_tries(const struct ct_session_head *head)
 	       head->recover_tries, head->recover_tries == 1 ? "" : "s", when);
 }
 
-static void say_orphan(const struct ct_directory_entry *entry, void *user)
+static void report_orphan(const struct ct_directory_entry *entry, void *user)
 {
 	struct ct_recovery_sweep *run = user;
 	char why[CT_DIRECTORY_WHY_SIZE];
@@ -348,22 +348,22 @@ static void say_orphan(const struct ct_directory_entry *entry, void *user)
 	ct_tool_print(stdout, session.head->program,
 		      strnlen(session.head->program, sizeof(session.head->program)));
 	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
-	say_tries(session.head);
+	report_tries(session.head);
 	ct_session_close(&session, false);
 }
 
-static void recover_directory(const char *path, void *user)
+static void sweep_recover_directory(const char *path, void *user)
 {
 	struct ct_recovery_sweep *run = user;
 	struct owners owners = { 0 };
 
 	if (run->is_dry) {
-		ct_directory_each(path, say_orphan, run);
+		ct_directory_each(path, report_orphan, run);
 		return;
 	}
 	ct_directory_each(path, owners_add, &owners);
 	for (size_t i = 0; i < owners.count; i++)
-		recover_for(run, path, &owners.items[i]);
+		sweep_recover_for(run, path, &owners.items[i]);
 	if (owners.failed)
 		run->broken++;
 	free(owners.items);
@@ -371,7 +371,7 @@ static void recover_directory(const char *path, void *user)
 
 void ct_recovery_everywhere(void *sweep)
 {
-	ct_directory_each_run_directory(recover_directory, sweep);
+	ct_directory_each_run_directory(sweep_recover_directory, sweep);
 }
 
 void ct_recovery_on_the_way(const char *verb)
@@ -382,7 +382,7 @@ void ct_recovery_on_the_way(const char *verb)
 	ct_recovery_run(ct_recovery_everywhere, &run, verb, RECOVERY_GOES_ON);
 }
 
-static void say_refused(const char *path, const char *why, void *user)
+static void report_refused(const char *path, const char *why, void *user)
 {
 	struct refused_run *refused = user;
 
@@ -396,7 +396,7 @@ uint32_t ct_recovery_report_refused(const char *verb)
 {
 	struct refused_run refused = { .verb = verb };
 
-	ct_directory_each_refused(say_refused, &refused);
+	ct_directory_each_refused(report_refused, &refused);
 	return refused.count;
 }
 
@@ -406,7 +406,7 @@ void ct_recovery_named(struct ct_recovery_sweep *run, const char *path)
 
 	errno = 0;
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, R_OK | X_OK) == 0) {
-		recover_directory(path, run);
+		sweep_recover_directory(path, run);
 		return;
 	}
 	if (errno == 0)

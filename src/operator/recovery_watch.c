@@ -32,7 +32,7 @@ static struct {
 	void *argument;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void note_time(void)
+static void watch_note_time(void)
 {
 	(void)clock_gettime(CLOCK_MONOTONIC, &watch.stepped_at);
 }
@@ -41,7 +41,7 @@ void ct_recovery_note(const struct recovery_place *place)
 {
 	(void)pthread_mutex_lock(&watch.lock);
 	watch.at = *place;
-	note_time();
+	watch_note_time();
 	if (watch.is_reported)
 		(void)pthread_cond_broadcast(&watch.has_changed);
 	watch.is_reported = false;
@@ -58,7 +58,7 @@ bool ct_recovery_runs(void)
 	return runs;
 }
 
-static void *run(void *unused)
+static void *watch_thread(void *unused)
 {
 	(void)unused;
 	watch.body(watch.argument);
@@ -70,7 +70,7 @@ static void *run(void *unused)
 }
 
 /* False: the recovery was made on the calling thread, as there is no other. */
-static bool start(void (*body)(void *argument), void *argument)
+static bool watch_start(void (*body)(void *argument), void *argument)
 {
 	pthread_condattr_t attributes;
 	pthread_t thread;
@@ -83,9 +83,9 @@ static bool start(void (*body)(void *argument), void *argument)
 	watch.argument = argument;
 	watch.at = (struct recovery_place){ .directory = "" };
 	watch.is_reported = false;
-	note_time();
+	watch_note_time();
 	watch.runs = true;
-	if (ct_os_thread_start(run, NULL, "ctrace-recovery", &thread) == CTRACE_OK) {
+	if (ct_os_thread_start(watch_thread, NULL, "ctrace-recovery", &thread) == CTRACE_OK) {
 		(void)pthread_detach(thread);
 		return true;
 	}
@@ -114,7 +114,7 @@ static void print_stall(const struct recovery_place *at, const char *verb,
 	funlockfile(stderr);
 }
 
-static bool is_overdue(void)
+static bool watch_is_overdue(void)
 {
 	struct timespec now;
 
@@ -126,9 +126,9 @@ static bool is_overdue(void)
 
 /* Under the lock: waits until the recovery ends, or has made no progress for a while, which is true
  * once until there is progress again. */
-static bool is_stalled(enum recovery_patience patience)
+static bool watch_is_stalled(enum recovery_patience patience)
 {
-	while (watch.runs && !watch.is_reported && !is_overdue()) {
+	while (watch.runs && !watch.is_reported && !watch_is_overdue()) {
 		struct timespec due = watch.stepped_at;
 
 		due.tv_sec += PATIENCE_SECONDS;
@@ -143,7 +143,7 @@ static bool is_stalled(enum recovery_patience patience)
 	return true;
 }
 
-static void wait(const char *verb, enum recovery_patience patience)
+static void watch_wait(const char *verb, enum recovery_patience patience)
 {
 	bool goes_on;
 
@@ -152,7 +152,7 @@ static void wait(const char *verb, enum recovery_patience patience)
 		bool stalled;
 
 		(void)pthread_mutex_lock(&watch.lock);
-		stalled = is_stalled(patience);
+		stalled = watch_is_stalled(patience);
 		at = watch.at;
 		goes_on = watch.runs && (patience == RECOVERY_WAITS || !watch.is_reported);
 		(void)pthread_mutex_unlock(&watch.lock);
@@ -164,6 +164,6 @@ static void wait(const char *verb, enum recovery_patience patience)
 void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb,
 		     enum recovery_patience patience)
 {
-	if (ct_recovery_runs() || start(body, argument))
-		wait(verb, patience);
+	if (ct_recovery_runs() || watch_start(body, argument))
+		watch_wait(verb, patience);
 }

@@ -59,7 +59,7 @@ void ct_reply_table_close(struct reply_table *table)
 /* ---- numbers ---- */
 
 /* The number that a file name stands for; 0: none. */
-static unsigned number_of(const char *name)
+static unsigned number_of_name(const char *name)
 {
 	unsigned number = 0;
 
@@ -104,7 +104,7 @@ enum ctrace_status ct_reply_numbers(struct reply_table *table, unsigned **out_nu
 		return directory != NULL ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
 	}
 	while (count < REPLY_MOST && (entry = readdir(directory)) != NULL) {
-		unsigned number = number_of(entry->d_name);
+		unsigned number = number_of_name(entry->d_name);
 
 		if (number != 0)
 			numbers[count++] = number;
@@ -127,7 +127,7 @@ static unsigned lowest_free(const unsigned *numbers, size_t count)
 
 /* ---- one entry as a file ---- */
 
-static void add_line(struct ct_buf *text, const char *key, const char *value)
+static void line_add(struct ct_buf *text, const char *key, const char *value)
 {
 	ct_buf_add_text(text, key);
 	for (; *value != '\0'; value++)
@@ -135,17 +135,17 @@ static void add_line(struct ct_buf *text, const char *key, const char *value)
 	ct_buf_add_char(text, '\n');
 }
 
-static void print_entry(const struct reply_entry *entry, struct ct_buf *text)
+static void entry_print(const struct reply_entry *entry, struct ct_buf *text)
 {
 	ct_buf_add_text(text, FIRST_LINE);
 	ct_buf_add_format(text, "time %" PRIu64 "\n", entry->time_ns);
 	ct_buf_add_format(text, "process %" PRIu32 " %" PRIu32 "\n", entry->pid, entry->asid);
-	add_line(text, "job ", entry->job);
-	add_line(text, "command ", entry->command);
-	add_line(text, "operands ", entry->operands);
+	line_add(text, "job ", entry->job);
+	line_add(text, "command ", entry->command);
+	line_add(text, "operands ", entry->operands);
 }
 
-static enum ctrace_status write_entry(struct reply_table *table, const struct reply_entry *entry)
+static enum ctrace_status entry_write(struct reply_table *table, const struct reply_entry *entry)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -155,7 +155,7 @@ static enum ctrace_status write_entry(struct reply_table *table, const struct re
 	(void)snprintf(name, sizeof name, "%u", entry->number);
 	(void)unlinkat(table->directory_fd, TEMPORARY, 0); /* of somebody who died over it */
 	ct_buf_init(&text);
-	print_entry(entry, &text);
+	entry_print(entry, &text);
 	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 	if (status == CTRACE_OK)
 		status = ct_os_open_file(table->directory_fd, TEMPORARY,
@@ -174,7 +174,7 @@ static enum ctrace_status write_entry(struct reply_table *table, const struct re
 }
 
 /* The text behind `key`, copied; false when the line is another or too long.  *at moves on. */
-static bool read_line(const char **at, const char *key, char *out, size_t room)
+static bool line_read(const char **at, const char *key, char *out, size_t room)
 {
 	const char *end = strchr(*at, '\n');
 	size_t key_size = strlen(key);
@@ -192,7 +192,7 @@ static bool read_line(const char **at, const char *key, char *out, size_t room)
 }
 
 /* A decimal number at *at, which moves behind it.  False: there is none, or it is too large. */
-static bool read_number(const char **at, uint64_t most, uint64_t *out)
+static bool number_read(const char **at, uint64_t most, uint64_t *out)
 {
 	char *end;
 
@@ -204,36 +204,36 @@ static bool read_number(const char **at, uint64_t most, uint64_t *out)
 	return true;
 }
 
-static bool parse_process(const char *line, struct reply_entry *out)
+static bool process_parse(const char *line, struct reply_entry *out)
 {
 	uint64_t pid, asid;
 
-	if (!read_number(&line, UINT32_MAX, &pid) || !read_number(&line, UINT16_MAX, &asid))
+	if (!number_read(&line, UINT32_MAX, &pid) || !number_read(&line, UINT16_MAX, &asid))
 		return false;
 	out->pid = (uint32_t)pid;
 	out->asid = (uint32_t)asid;
 	return true;
 }
 
-static bool parse_entry(struct ct_buf *text, struct reply_entry *out)
+static bool entry_parse(struct ct_buf *text, struct reply_entry *out)
 {
 	const char *at = ct_buf_text(text);
 	char line[64];
 	const char *time = line;
 
-	if (!read_line(&at, "ctrace-reply ", line, sizeof line) || strcmp(line, "1") != 0)
+	if (!line_read(&at, "ctrace-reply ", line, sizeof line) || strcmp(line, "1") != 0)
 		return false;
-	if (!read_line(&at, "time ", line, sizeof line) ||
-	    !read_number(&time, UINT64_MAX, &out->time_ns))
+	if (!line_read(&at, "time ", line, sizeof line) ||
+	    !number_read(&time, UINT64_MAX, &out->time_ns))
 		return false;
-	if (!read_line(&at, "process ", line, sizeof line) || !parse_process(line, out))
+	if (!line_read(&at, "process ", line, sizeof line) || !process_parse(line, out))
 		return false;
-	return read_line(&at, "job ", out->job, sizeof out->job) &&
-	       read_line(&at, "command ", out->command, sizeof out->command) &&
-	       read_line(&at, "operands ", out->operands, sizeof out->operands);
+	return line_read(&at, "job ", out->job, sizeof out->job) &&
+	       line_read(&at, "command ", out->command, sizeof out->command) &&
+	       line_read(&at, "operands ", out->operands, sizeof out->operands);
 }
 
-static enum ctrace_status read_entry(struct reply_table *table, const char *name,
+static enum ctrace_status entry_read(struct reply_table *table, const char *name,
 				     struct reply_entry *out)
 {
 	enum ctrace_status status;
@@ -251,7 +251,7 @@ static enum ctrace_status read_entry(struct reply_table *table, const char *name
 		status = ct_os_read_at(fd, text.data, FILE_LIMIT, 0, &size);
 	if (status == CTRACE_OK) {
 		text.size = size;
-		status = parse_entry(&text, out) ? CTRACE_OK : CTRACE_DAMAGED;
+		status = entry_parse(&text, out) ? CTRACE_OK : CTRACE_DAMAGED;
 	}
 	ct_buf_fini(&text);
 	ct_os_close(&fd);
@@ -270,12 +270,12 @@ enum ctrace_status ct_reply_add(struct reply_table *table, struct reply_entry *e
 		return status;
 	entry->number = lowest_free(numbers, count);
 	free(numbers);
-	return entry->number <= REPLY_MOST ? write_entry(table, entry) : CTRACE_NOT_FOUND;
+	return entry->number <= REPLY_MOST ? entry_write(table, entry) : CTRACE_NOT_FOUND;
 }
 
 enum ctrace_status ct_reply_replace(struct reply_table *table, const struct reply_entry *entry)
 {
-	return write_entry(table, entry);
+	return entry_write(table, entry);
 }
 
 enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number,
@@ -287,7 +287,7 @@ enum ctrace_status ct_reply_find(struct reply_table *table, unsigned number,
 		return CTRACE_NOT_FOUND;
 	(void)snprintf(name, sizeof name, "%u", number);
 	out->number = number;
-	return read_entry(table, name, out);
+	return entry_read(table, name, out);
 }
 
 enum ctrace_status ct_reply_remove(struct reply_table *table, unsigned number)

@@ -60,7 +60,7 @@ bool ct_target_is_all(const struct target *target)
 	       target->filter.jobname == NULL;
 }
 
-static void check_all(const struct target *target, struct argp_state *state)
+static void target_check_all(const struct target *target, struct argp_state *state)
 {
 	const struct ct_peer_filter *filter = &target->filter;
 
@@ -71,7 +71,7 @@ static void check_all(const struct target *target, struct argp_state *state)
 					       : "job");
 }
 
-static error_t parse_target(int key, char *argument, struct argp_state *state)
+static error_t target_parse(int key, char *argument, struct argp_state *state)
 {
 	struct target *target = state->input;
 
@@ -99,7 +99,7 @@ static error_t parse_target(int key, char *argument, struct argp_state *state)
 		target->timeout_ms = parse_timeout(argument, state);
 		return 0;
 	case ARGP_KEY_END:
-		check_all(target, state);
+		target_check_all(target, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -115,4 +115,4 @@ static const struct argp_option rows[] = {
 	{ "timeout", 't', "SECONDS", 0, "Wait so long for answers; 5 by default", 0 },
 	{ 0 },
 };
-const struct argp ct_target_argp = { .options = rows, .parser = parse_target };
+const struct argp ct_target_argp = { .options = rows, .parser = target_parse };

@@ -31,7 +31,7 @@ void ct_transactions_fini(struct transactions *all)
 
 /* ---- what is asked ---- */
 
-static struct transaction *add_item(struct transactions *all)
+static struct transaction *item_add(struct transactions *all)
 {
 	if (all->count == all->capacity) {
 		size_t capacity = all->capacity != 0 ? all->capacity * 2 : 16;
@@ -48,10 +48,10 @@ static struct transaction *add_item(struct transactions *all)
 	return &all->items[all->count++];
 }
 
-static void add_one(struct transactions *all, const struct ct_trace_command *command,
+static void item_add_trace(struct transactions *all, const struct ct_trace_command *command,
 		    const char *place, bool is_of_glob)
 {
-	struct transaction *transaction = add_item(all);
+	struct transaction *transaction = item_add(all);
 
 	if (transaction == NULL)
 		return;
@@ -66,7 +66,7 @@ static void add_one(struct transactions *all, const struct ct_trace_command *com
 }
 
 /* Returns true if there is somebody to ask; reports the first time that there is nobody. */
-static bool find_peers(struct transactions *all)
+static bool peers_find(struct transactions *all)
 {
 	if (!all->has_looked)
 		all->failed |= ct_ask_find(&all->ask) == CTRACE_NOT_ENOUGH_MEMORY;
@@ -75,7 +75,7 @@ static bool find_peers(struct transactions *all)
 }
 
 /* Each trace that the patterns mean, by its whole name. */
-static void add_pattern(struct transactions *all, const struct ct_trace_command *command,
+static void items_add_pattern(struct transactions *all, const struct ct_trace_command *command,
 			const char *place)
 {
 	struct ct_trace_command one = *command;
@@ -83,7 +83,7 @@ static void add_pattern(struct transactions *all, const struct ct_trace_command 
 	char where[50];
 	struct component_names names;
 
-	if (!find_peers(all)) {
+	if (!peers_find(all)) {
 		all->refused++;
 		return;
 	}
@@ -99,7 +99,7 @@ static void add_pattern(struct transactions *all, const struct ct_trace_command 
 	one.sub[0] = '\0';
 	for (size_t i = 0; i < names.count; i++) {
 		(void)snprintf(one.name, sizeof one.name, "%s", names.items[i]);
-		add_one(all, &one, place, true);
+		item_add_trace(all, &one, place, true);
 	}
 	ct_component_names_fini(&names);
 }
@@ -126,9 +126,9 @@ void ct_transactions_add(struct transactions *all, const struct ct_operator_comm
 		one.request.bufsize = command->bufsize;
 	}
 	if (ct_is_pattern(one.name) || ct_is_pattern(one.sub))
-		add_pattern(all, &one, place);
+		items_add_pattern(all, &one, place);
 	else
-		add_one(all, &one, place, false);
+		item_add_trace(all, &one, place, false);
 }
 
 /* ---- what is answered ---- */
@@ -146,7 +146,7 @@ struct answers {
 	struct answer *items;
 };
 
-static void copy_message(struct answer *answer, const char *text, size_t size)
+static void message_copy(struct answer *answer, const char *text, size_t size)
 {
 	size_t most = sizeof answer->message - 1;
 
@@ -155,7 +155,7 @@ static void copy_message(struct answer *answer, const char *text, size_t size)
 	answer->message[size] = '\0';
 }
 
-static bool read_outcome(const struct ct_message *message, struct ctrace_outcome *out)
+static bool outcome_read(const struct ct_message *message, struct ctrace_outcome *out)
 {
 	struct ct_span bytes = ct_message_find(message, CT_FIELD_OUTCOME);
 
@@ -167,7 +167,7 @@ static bool read_outcome(const struct ct_message *message, struct ctrace_outcome
 	return true;
 }
 
-static bool is_absent(const struct transaction *transaction, const struct ctrace_outcome *outcome)
+static bool outcome_is_absent(const struct transaction *transaction, const struct ctrace_outcome *outcome)
 {
 	uint32_t reason = CTRACE_REASON(outcome->rsncode);
 
@@ -176,17 +176,17 @@ static bool is_absent(const struct transaction *transaction, const struct ctrace
 		(transaction->is_preset && reason == CTRACE_RSN_NO_HEAD));
 }
 
-static void read_answer(const struct transaction *transaction, const struct ct_message *message,
+static void answer_read(const struct transaction *transaction, const struct ct_message *message,
 			struct answer *out)
 {
 	uint64_t status = ct_message_number(message, CT_FIELD_STATUS, CTRACE_OK);
 	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
 
-	if (read_outcome(message, &out->outcome)) {
+	if (outcome_read(message, &out->outcome)) {
 		out->kind = ANSWER_REFUSED;
 		if (out->outcome.rc == CTRACE_RC_OK)
 			out->kind = ANSWER_DONE;
-		else if (is_absent(transaction, &out->outcome))
+		else if (outcome_is_absent(transaction, &out->outcome))
 			out->kind = ANSWER_ABSENT;
 		return;
 	}
@@ -194,21 +194,21 @@ static void read_answer(const struct transaction *transaction, const struct ct_m
 		    : status == CTRACE_NOT_FOUND ? ANSWER_ABSENT
 						 : ANSWER_REFUSED;
 	if (text.at != NULL)
-		copy_message(out, text.at, text.size);
+		message_copy(out, text.at, text.size);
 	else if (out->kind == ANSWER_REFUSED)
-		copy_message(out, ctrace_status_text((enum ctrace_status)status),
+		message_copy(out, ctrace_status_text((enum ctrace_status)status),
 			     strlen(ctrace_status_text((enum ctrace_status)status)));
 	out->outcome.rc = out->kind == ANSWER_DONE ? CTRACE_RC_OK : UINT32_MAX;
 }
 
-static void take_frame(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
+static void frame_take(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
 		       void *user)
 {
 	const struct answers *answers = user;
 	const struct transactions *all = answers->all;
 
 	if (frame != NULL && frame->verb == CT_VERB_TRACE_CT && request < all->count)
-		read_answer(&all->items[request], frame,
+		answer_read(&all->items[request], frame,
 			    &answers->items[(size_t)(peer - all->ask.peers.items) * all->count +
 					    request]);
 }
@@ -250,7 +250,7 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 }
 
 /* ctrace's own message says what the reason says, and more. */
-static bool says_all(const struct ctrace_outcome *outcome)
+static bool message_covers_reason(const struct ctrace_outcome *outcome)
 {
 	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,
 					    CTRACE_RSN_NO_JOBS,        CTRACE_RSN_NO_WTR,
@@ -269,7 +269,7 @@ static bool says_all(const struct ctrace_outcome *outcome)
 
 static void print_detail(const struct ctrace_outcome *outcome, struct ct_buf *out)
 {
-	if (says_all(outcome)) {
+	if (message_covers_reason(outcome)) {
 		ct_buf_add_text(out, outcome->message);
 		return;
 	}
@@ -281,7 +281,7 @@ static void print_detail(const struct ctrace_outcome *outcome, struct ct_buf *ou
 		ct_buf_add_format(out, "; %s", outcome->message);
 }
 
-static void say_refused(const struct transaction *transaction, const struct ct_peer *peer,
+static void report_answer_refused(const struct transaction *transaction, const struct ct_peer *peer,
 			const struct answer *answer, struct wto *wto)
 {
 	struct ct_buf subject, codes, detail;
@@ -306,7 +306,7 @@ static void say_refused(const struct transaction *transaction, const struct ct_p
 	ct_buf_fini(&detail);
 }
 
-static void say_done(const struct transaction *transaction, const struct ct_peer *peer,
+static void report_done(const struct transaction *transaction, const struct ct_peer *peer,
 		     const struct answer *answer, struct wto *wto)
 {
 	const char *message =
@@ -362,7 +362,7 @@ static void hint_subs(const struct ct_peers *peers, const char *component, struc
 	ct_component_names_fini(&names);
 }
 
-static void say_nobody_has(const struct ask *ask, struct transaction *transaction)
+static void report_nobody_has(const struct ask *ask, struct transaction *transaction)
 {
 	bool has_sub = transaction->sub[0] != '\0';
 	char whole[2 * CTRACE_MAX_COMPONENT + 2];
@@ -383,21 +383,21 @@ static void say_nobody_has(const struct ask *ask, struct transaction *transactio
 
 /* A preset is one file for all processes: when one has carried it out, the others find nothing more
  * to do. */
-static bool is_moot(const struct transaction *transaction, const struct answer *answer)
+static bool answer_is_moot(const struct transaction *transaction, const struct answer *answer)
 {
 	return transaction->is_preset && transaction->done != 0 &&
 	       answer->outcome.rc == CTRACE_RC_EXISTS;
 }
 
-static bool is_failure(const struct transaction *transaction, const struct ct_peer *peer,
+static bool answer_is_failure(const struct transaction *transaction, const struct ct_peer *peer,
 		       const struct answer *answer)
 {
 	if (answer->kind == ANSWER_GONE)
 		return peer->answer.size != 0; /* else it is told once for the process */
-	return answer->kind == ANSWER_REFUSED && !is_moot(transaction, answer);
+	return answer->kind == ANSWER_REFUSED && !answer_is_moot(transaction, answer);
 }
 
-static void settle(const struct ask *ask, struct transaction *transaction,
+static void item_settle(const struct ask *ask, struct transaction *transaction,
 		   const struct answer *column, size_t stride)
 {
 	const struct ct_peers *peers = &ask->peers;
@@ -409,17 +409,17 @@ static void settle(const struct ask *ask, struct transaction *transaction,
 		const struct ct_peer *peer = &peers->items[i];
 
 		if (answer->kind == ANSWER_DONE)
-			say_done(transaction, peer, answer, ask->wto);
-		if (!is_failure(transaction, peer, answer))
+			report_done(transaction, peer, answer, ask->wto);
+		if (!answer_is_failure(transaction, peer, answer))
 			continue;
 		transaction->failed++;
-		say_refused(transaction, peer, answer, ask->wto);
+		report_answer_refused(transaction, peer, answer, ask->wto);
 	}
 }
 
 /* ---- all of them ---- */
 
-static void say_result(const struct transactions *all, uint32_t silent)
+static void report_result(const struct transactions *all, uint32_t silent)
 {
 	uint64_t done = 0;
 	uint64_t failed = (uint64_t)silent + all->refused;
@@ -434,7 +434,7 @@ static void say_result(const struct transactions *all, uint32_t silent)
 }
 
 /* Returns how many gave no response. */
-static uint32_t settle_all(struct transactions *all)
+static uint32_t items_settle(struct transactions *all)
 {
 	struct answers answers = { .all = all,
 				   .items = calloc(all->ask.peers.count * all->count,
@@ -446,16 +446,16 @@ static uint32_t settle_all(struct transactions *all)
 		return 0;
 	}
 	ct_ask_send(&all->ask);
-	ct_ask_fold(&all->ask, take_frame, &answers);
+	ct_ask_fold(&all->ask, frame_take, &answers);
 	for (size_t i = 0; i < all->count; i++)
-		settle(&all->ask, &all->items[i], &answers.items[i], all->count);
+		item_settle(&all->ask, &all->items[i], &answers.items[i], all->count);
 	silent = ct_ask_report(&all->ask);
 	for (size_t i = 0; i < all->count && silent == 0;
 	     i++) { /* what one that is silent has is not known */
 		struct transaction *transaction = &all->items[i];
 
 		if (transaction->done == 0 && transaction->failed == 0 && !transaction->is_of_glob)
-			say_nobody_has(&all->ask, transaction);
+			report_nobody_has(&all->ask, transaction);
 	}
 	free(answers.items);
 	return silent;
@@ -465,9 +465,9 @@ void ct_transactions_run(struct transactions *all)
 {
 	uint32_t silent = 0;
 
-	if (!all->failed && all->count != 0 && find_peers(all) && !all->failed)
-		silent = settle_all(all);
+	if (!all->failed && all->count != 0 && peers_find(all) && !all->failed)
+		silent = items_settle(all);
 	if (all->failed)
 		ct_wto(all->ask.wto, CTR030I, NULL);
-	say_result(all, silent);
+	report_result(all, silent);
 }

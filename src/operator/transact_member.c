@@ -20,7 +20,7 @@ struct reading {
 	struct wto *wto;
 };
 
-static void say_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void report_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct reading *reading = user;
 	char place[4200];
@@ -33,7 +33,7 @@ static void say_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnost
 	       NULL);
 }
 
-static void say_unreadable(const struct reading *reading, uint32_t reason)
+static void report_unreadable(const struct reading *reading, uint32_t reason)
 {
 	const struct ct_reason_row *row = ct_reason_find(CTRACE_RC_REFUSED, reason, 0);
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
@@ -51,7 +51,7 @@ static void say_unreadable(const struct reading *reading, uint32_t reason)
 
 /* ---- the statements ---- */
 
-static void place_of(const char *member, const struct ct_trace_request *statement, char out[48])
+static void statement_place(const char *member, const struct ct_trace_request *statement, char out[48])
 {
 	enum ct_clause clause = CT_CLAUSE_SUB;
 
@@ -64,12 +64,12 @@ static void place_of(const char *member, const struct ct_trace_request *statemen
 		(void)snprintf(out, 48, "%.8s", member);
 }
 
-static void add_statement(struct transactions *all, const struct ct_operator_command *command,
+static void statement_add(struct transactions *all, const struct ct_operator_command *command,
 			  const struct ct_trace_request *statement)
 {
 	char place[48];
 
-	place_of(command->member, statement, place);
+	statement_place(command->member, statement, place);
 	if (statement->has[CT_CLAUSE_SUB] && command->has_sub) {
 		ct_wto(all->ask.wto, CTR017I, place, NULL);
 		all->refused++;
@@ -87,7 +87,7 @@ static void add_statement(struct transactions *all, const struct ct_operator_com
 
 /* ---- the member ---- */
 
-static void run_statements(const struct ct_operator_command *command,
+static void statements_run(const struct ct_operator_command *command,
 			   const struct ct_parmlib *parmlib, const struct target *target,
 			   struct wto *wto)
 {
@@ -95,12 +95,12 @@ static void run_statements(const struct ct_operator_command *command,
 
 	ct_transactions_init(&all, target, wto);
 	for (uint32_t i = 0; i < parmlib->count; i++)
-		add_statement(&all, command, &parmlib->requests[i]);
+		statement_add(&all, command, &parmlib->requests[i]);
 	ct_transactions_run(&all);
 	ct_transactions_fini(&all);
 }
 
-static void run_parmlib(const struct ct_operator_command *command, const struct ct_parmlib *parmlib,
+static void member_run(const struct ct_operator_command *command, const struct ct_parmlib *parmlib,
 			const struct target *target, struct wto *wto)
 {
 	struct writer_start start = { .name = parmlib->wtrstart,
@@ -115,7 +115,7 @@ static void run_parmlib(const struct ct_operator_command *command, const struct 
 		return;
 	}
 	if (parmlib->count != 0)
-		run_statements(command, parmlib, target, wto);
+		statements_run(command, parmlib, target, wto);
 	if (parmlib->wtrstop[0] != '\0')
 		(void)ct_writer_stop(parmlib->wtrstop, false, wto);
 }
@@ -132,13 +132,13 @@ void ct_member_run(const struct ct_operator_command *command, const struct targe
 	ct_buf_init(&text);
 	reason = ct_parmlib_read(command->member, &text, path);
 	if (reason != 0) {
-		say_unreadable(&reading, reason);
+		report_unreadable(&reading, reason);
 	} else {
-		reason = ct_parmlib_parse(text.data, text.size, &parmlib, say_diagnostic, &reading);
+		reason = ct_parmlib_parse(text.data, text.size, &parmlib, report_diagnostic, &reading);
 		if (reason > 0xFF)
 			ct_wto(wto, CTR030I, NULL);
 		else if (reason == 0)
-			run_parmlib(command, &parmlib, target, wto);
+			member_run(command, &parmlib, target, wto);
 		ct_parmlib_fini(&parmlib);
 	}
 	if (reason != 0)

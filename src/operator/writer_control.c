@@ -69,7 +69,7 @@ static int left_ms(uint64_t until_ns)
 }
 
 /* Waits until fd can be read.  False: it is too late. */
-static bool wait_for(int fd, uint64_t until_ns)
+static bool fd_wait(int fd, uint64_t until_ns)
 {
 	struct pollfd wanted = { .fd = fd, .events = POLLIN };
 
@@ -85,7 +85,7 @@ static bool wait_for(int fd, uint64_t until_ns)
 
 /* ---- starting ---- */
 
-static int open_log(const struct place *place)
+static int log_open(const struct place *place)
 {
 	char name[32];
 	int fd;
@@ -98,7 +98,7 @@ static int open_log(const struct place *place)
 }
 
 /* In the process that becomes the writer.  Returns only when it cannot. */
-static void become_writer(const struct writer_start *start, const struct place *place, int ready_fd,
+static void writer_exec(const struct writer_start *start, const struct place *place, int ready_fd,
 			  int log_fd)
 {
 	const char *mode = start->nowrap ? "--nowrap" : "--wrap";
@@ -129,9 +129,9 @@ static void become_writer(const struct writer_start *start, const struct place *
 }
 
 /* Two forks: the writer is nobody's child, and no leader of a session that could get a terminal. */
-static bool start_process(const struct writer_start *start, const struct place *place, int ready_fd)
+static bool writer_spawn(const struct writer_start *start, const struct place *place, int ready_fd)
 {
-	int log_fd = open_log(place);
+	int log_fd = log_open(place);
 	pid_t child;
 
 	fflush(NULL);
@@ -140,7 +140,7 @@ static bool start_process(const struct writer_start *start, const struct place *
 		(void)setsid();
 		(void)signal(SIGINT, SIG_DFL);
 		if (fork() == 0)
-			become_writer(start, place, ready_fd, log_fd);
+			writer_exec(start, place, ready_fd, log_fd);
 		_exit(1);
 	}
 	ct_os_close(&log_fd);
@@ -152,7 +152,7 @@ static bool start_process(const struct writer_start *start, const struct place *
 
 /* The one line that the writer says: a text that ends where the line does.  False: it is not there
  * in time. */
-static bool read_ready(int fd, char *line, size_t room)
+static bool ready_read(int fd, char *line, size_t room)
 {
 	uint64_t until = ct_clock_mono_ns() + (uint64_t)START_SECONDS * 1000000000u;
 	size_t size = 0;
@@ -161,7 +161,7 @@ static bool read_ready(int fd, char *line, size_t room)
 	while (size + 1 < room && memchr(line, '\n', size) == NULL) {
 		ssize_t got;
 
-		if (!wait_for(fd, until))
+		if (!fd_wait(fd, until))
 			return false;
 		got = read(fd, line + size, room - 1 - size);
 		if (got == 0 || (got < 0 && errno != EINTR))
@@ -176,7 +176,7 @@ static bool read_ready(int fd, char *line, size_t room)
 }
 
 /* The writer says it in its log, too. */
-static void say_as_logged(struct wto *wto, enum wto_id id, const char *writer)
+static void report_as_logged(struct wto *wto, enum wto_id id, const char *writer)
 {
 	const struct wto_row *row = ct_wto_row(id);
 	const char *mark = strstr(row->text, "{}");
@@ -188,12 +188,12 @@ static void say_as_logged(struct wto *wto, enum wto_id id, const char *writer)
 	ct_wto_note_said(wto, writer, text);
 }
 
-static bool say_ready(const struct place *place, bool in_time, const char *line, struct wto *wto)
+static bool report_ready(const struct place *place, bool in_time, const char *line, struct wto *wto)
 {
 	char why[4300];
 
 	if (in_time && strcmp(line, "ready") == 0) {
-		say_as_logged(wto, ITT110I, place->name);
+		report_as_logged(wto, ITT110I, place->name);
 		return true;
 	}
 	(void)snprintf(why, sizeof why, "%s; %.4000s/%s.log may say more",
@@ -205,7 +205,7 @@ static bool say_ready(const struct place *place, bool in_time, const char *line,
 	return false;
 }
 
-static bool start_in(const struct writer_start *start, const struct place *place, struct wto *wto)
+static bool writer_start_in(const struct writer_start *start, const struct place *place, struct wto *wto)
 {
 	char line[1024] = "";
 	int ends[2];
@@ -222,13 +222,13 @@ static bool start_in(const struct writer_start *start, const struct place *place
 		ct_wto(wto, CTR021I, place->name, strerror(errno), NULL);
 		return false;
 	}
-	is_started = start_process(start, place, ends[1]);
+	is_started = writer_spawn(start, place, ends[1]);
 	if (!is_started)
 		ct_wto(wto, CTR021I, place->name, strerror(errno), NULL);
 	ct_os_close(&ends[1]);
-	in_time = is_started && read_ready(ends[0], line, sizeof line);
+	in_time = is_started && ready_read(ends[0], line, sizeof line);
 	ct_os_close(&ends[0]);
-	return is_started && say_ready(place, in_time, line, wto);
+	return is_started && report_ready(place, in_time, line, wto);
 }
 
 bool ct_writer_start(const struct writer_start *start, struct wto *wto)
@@ -238,7 +238,7 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 
 	if (!place_open(start->name, &place, CTR021I, wto))
 		return false;
-	is_running = start_in(start, &place, wto);
+	is_running = writer_start_in(start, &place, wto);
 	ct_os_close(&place.directory_fd);
 	return is_running;
 }
@@ -247,7 +247,7 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 
 /* Still, some seconds after it closed the connection: what a process that ends closes first is
  * nobody's to say. */
-static bool is_listening(const struct place *place)
+static bool writer_is_listening(const struct place *place)
 {
 	const struct timespec wait = { .tv_nsec = 20000000 };
 
@@ -263,7 +263,7 @@ static bool is_listening(const struct place *place)
 }
 
 /* Why the writer does not want to; "" when it does not say so. */
-static void read_refusal(const struct ct_peer *peer, char *why, size_t room)
+static void refusal_read(const struct ct_peer *peer, char *why, size_t room)
 {
 	struct ct_span text = { NULL, 0 };
 	struct ct_message message;
@@ -279,7 +279,7 @@ static void read_refusal(const struct ct_peer *peer, char *why, size_t room)
 		(void)snprintf(why, room, "%s", ctrace_status_text(peer->status));
 }
 
-static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto)
+static bool writer_ask_to_stop(const struct place *place, bool noflush, struct wto *wto)
 {
 	const struct ct_command stop = { .verb = CT_VERB_WRITER_STOP, .number = noflush ? 0 : 1 };
 	const struct target patient = { .timeout_ms = STOP_SECONDS * 1000 };
@@ -301,8 +301,8 @@ static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto
 	ct_ask_send(&ask);
 	in_time = peer->status != CTRACE_TIMED_OUT;
 	if (in_time && ct_ask_no_response(peer) == NULL)
-		read_refusal(peer, why, sizeof why);
-	if (why[0] == '\0' && in_time && is_listening(place))
+		refusal_read(peer, why, sizeof why);
+	if (why[0] == '\0' && in_time && writer_is_listening(place))
 		(void)snprintf(why, sizeof why, "it closed the connection without doing it");
 	ct_ask_fini(&ask);
 	if (!in_time)
@@ -310,7 +310,7 @@ static bool ask_to_stop(const struct place *place, bool noflush, struct wto *wto
 	else if (why[0] != '\0')
 		ct_wto(wto, CTR023I, place->name, why, NULL);
 	else
-		say_as_logged(wto, ITT111I, place->name);
+		report_as_logged(wto, ITT111I, place->name);
 	return in_time && why[0] == '\0';
 }
 
@@ -330,7 +330,7 @@ bool ct_writer_stop(const char *name, bool noflush, struct wto *wto)
 		ct_wto(wto, CTR023I, place.name, ctrace_status_text(status), NULL);
 	if (status == CTRACE_OK) {
 		ct_os_close(&fd);
-		is_stopped = ask_to_stop(&place, noflush, wto);
+		is_stopped = writer_ask_to_stop(&place, noflush, wto);
 	}
 	ct_os_close(&place.directory_fd);
 	return is_stopped;

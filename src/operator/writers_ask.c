@@ -19,30 +19,30 @@ struct reading {
 };
 
 /* A structure that grew, or is an older one's, shorter. */
-static void take(void *to, size_t size, struct ct_span value)
+static void field_take(void *to, size_t size, struct ct_span value)
 {
 	memcpy(to, value.at, value.size < size ? value.size : size);
 }
 
-static void read_field(struct reading *reading, enum ct_field field, struct ct_span value)
+static void field_read(struct reading *reading, enum ct_field field, struct ct_span value)
 {
 	struct ct_display_writer writer = { .is_silent = false };
 	struct ct_display_trcout trcout = { .writer = reading->writer };
 	struct ct_display_link link = { .writer = reading->writer };
 
 	if (field == CT_FIELD_WRITER) {
-		take(&writer.state, sizeof writer.state, value);
+		field_take(&writer.state, sizeof writer.state, value);
 		reading->writer = ct_display_add_writer(reading->display, &writer);
 	} else if (field == CT_FIELD_TRCOUT && reading->writer != CT_DISPLAY_NONE) {
-		take(&trcout.state, sizeof trcout.state, value);
+		field_take(&trcout.state, sizeof trcout.state, value);
 		ct_display_add_trcout(reading->display, &trcout);
 	} else if (field == CT_FIELD_LINK && reading->writer != CT_DISPLAY_NONE) {
-		take(&link.state, sizeof link.state, value);
+		field_take(&link.state, sizeof link.state, value);
 		ct_display_add_link(reading->display, &link);
 	}
 }
 
-static void add_silent(struct reading *reading, const struct ct_peer *peer)
+static void writer_add_without_response(struct reading *reading, const struct ct_peer *peer)
 {
 	struct ct_display_writer row = { .is_silent = true };
 
@@ -51,7 +51,7 @@ static void add_silent(struct reading *reading, const struct ct_peer *peer)
 		(void)ct_display_add_writer(reading->display, &row);
 }
 
-static void read_frame(const struct ct_peer *peer, size_t request, const struct ct_message *message,
+static void frame_read(const struct ct_peer *peer, size_t request, const struct ct_message *message,
 		       void *user)
 {
 	struct reading *reading = user;
@@ -63,12 +63,12 @@ static void read_frame(const struct ct_peer *peer, size_t request, const struct 
 		reading->writer = CT_DISPLAY_NONE;
 	reading->peer = peer;
 	if (message == NULL) {
-		add_silent(reading, peer);
+		writer_add_without_response(reading, peer);
 		return;
 	}
 	fields = message->fields;
 	while (ct_ask_no_response(peer) == NULL && ct_message_next(&fields, &field, &value))
-		read_field(reading, field, value);
+		field_read(reading, field, value);
 }
 
 void ct_writers_ask(const struct target *target, struct ct_display *display, struct wto *wto)
@@ -82,6 +82,6 @@ void ct_writers_ask(const struct target *target, struct ct_display *display, str
 	if (ask.request.failed || ct_ask_find_writers(&ask) != CTRACE_OK)
 		display->failed = true;
 	else
-		(void)ct_ask_run(&ask, read_frame, &reading);
+		(void)ct_ask_run(&ask, frame_read, &reading);
 	ct_ask_fini(&ask);
 }

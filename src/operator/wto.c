@@ -105,7 +105,7 @@ const struct wto_row *ct_wto_row(enum wto_id id)
 	return &rows[id];
 }
 
-static FILE *stream_of(const struct wto *wto, enum wto_severity severity)
+static FILE *message_stream(const struct wto *wto, enum wto_severity severity)
 {
 	if (severity != WTO_DIAGNOSTIC || wto->is_console)
 		return stdout;
@@ -138,7 +138,7 @@ static const char *print_up_to_text(const char *text, FILE *to)
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 {
 	const struct wto_row *row = &rows[id];
-	FILE *to = stream_of(wto, row->severity);
+	FILE *to = message_stream(wto, row->severity);
 	const char *at = row->text;
 
 	print_time(wto, to);
@@ -169,7 +169,7 @@ static unsigned count_characters(struct ct_span text, size_t before)
 void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text,
 		       const struct ct_diagnostic *diagnostic)
 {
-	FILE *to = stream_of(wto, WTO_DIAGNOSTIC);
+	FILE *to = message_stream(wto, WTO_DIAGNOSTIC);
 	size_t before = diagnostic->column != 0 ? diagnostic->column - 1 : 0;
 	char column[16];
 

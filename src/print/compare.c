@@ -29,7 +29,7 @@ const char *ct_difference_name(enum ct_difference difference)
 	return (unsigned)difference < CT_DIFFERENT_COUNT ? names[difference] : "?";
 }
 
-static void add(struct comparison *comparison, const struct ct_tally_change *change)
+static void change_add(struct comparison *comparison, const struct ct_tally_change *change)
 {
 	struct ct_tally_change *changes = comparison->changes;
 
@@ -51,32 +51,32 @@ static void add(struct comparison *comparison, const struct ct_tally_change *cha
  * One row
  */
 
-static double size_of(const struct comparison *comparison, const struct ct_tally *tally,
+static double comparison_size(const struct comparison *comparison, const struct ct_tally *tally,
 		      uint64_t events)
 {
 	return comparison->options->has_rates ? ct_tally_rate(events, ct_tally_duration_ns(tally))
 					      : (double)events;
 }
 
-static void compare_counts(struct comparison *comparison, const struct ct_tally_row *a,
+static void row_compare_counts(struct comparison *comparison, const struct ct_tally_row *a,
 			   const struct ct_tally_row *b)
 {
 	struct ct_tally_change change = { .a = a, .b = b };
 
-	change.was = a != NULL ? size_of(comparison, comparison->a, a->events) : 0;
-	change.is = b != NULL ? size_of(comparison, comparison->b, b->events) : 0;
+	change.was = a != NULL ? comparison_size(comparison, comparison->a, a->events) : 0;
+	change.is = b != NULL ? comparison_size(comparison, comparison->b, b->events) : 0;
 	if (a == NULL || b == NULL) {
 		change.difference = a == NULL ? CT_DIFFERENT_NEW : CT_DIFFERENT_GONE;
-		add(comparison, &change);
+		change_add(comparison, &change);
 		return;
 	}
 	change.difference = change.is > change.was ? CT_DIFFERENT_MORE : CT_DIFFERENT_FEWER;
 	change.ratio = change.is > change.was ? change.is / change.was : change.was / change.is;
 	if (change.ratio >= comparison->options->ratio)
-		add(comparison, &change);
+		change_add(comparison, &change);
 }
 
-static void compare_spans(struct comparison *comparison, const struct ct_tally_row *a,
+static void row_compare_spans(struct comparison *comparison, const struct ct_tally_row *a,
 			  const struct ct_tally_row *b)
 {
 	const struct ct_compare_options *options = comparison->options;
@@ -96,28 +96,28 @@ static void compare_spans(struct comparison *comparison, const struct ct_tally_r
 		return;
 	change.ratio = least > 0 ? most / least : most; /* nothing before: as if it had been 1 ns */
 	if (change.ratio >= options->ratio)
-		add(comparison, &change);
+		change_add(comparison, &change);
 }
 
 /* -----------------------------------------------------------------------------------------------
  * All rows
  */
 
-static int compare_rows(const struct ct_tally_row *a, const struct ct_tally_row *b)
+static int row_compare(const struct ct_tally_row *a, const struct ct_tally_row *b)
 {
 	int order = strcmp(a->component, b->component);
 
 	return order != 0 ? order : (a->event_id > b->event_id) - (a->event_id < b->event_id);
 }
 
-static int by_key(const void *a, const void *b)
+static int row_compare_pointers(const void *a, const void *b)
 {
-	return compare_rows(*(const struct ct_tally_row *const *)a,
+	return row_compare(*(const struct ct_tally_row *const *)a,
 			    *(const struct ct_tally_row *const *)b);
 }
 
 /* The rows with names, by name and id; NULL without memory. */
-static const struct ct_tally_row **sorted(const struct ct_tally_table *table, size_t *out_count)
+static const struct ct_tally_row **rows_sorted(const struct ct_tally_table *table, size_t *out_count)
 {
 	const struct ct_tally_row **rows = calloc(table->count + 1, sizeof(struct ct_tally_row *));
 
@@ -126,22 +126,22 @@ static const struct ct_tally_row **sorted(const struct ct_tally_table *table, si
 		if (table->rows[i].component != NULL)
 			rows[(*out_count)++] = &table->rows[i];
 	if (*out_count > 1)
-		qsort(rows, *out_count, sizeof(struct ct_tally_row *), by_key);
+		qsort(rows, *out_count, sizeof(struct ct_tally_row *), row_compare_pointers);
 	return rows;
 }
 
-static void compare_pair(struct comparison *comparison, const struct ct_tally_row *a,
+static void rows_compare_pair(struct comparison *comparison, const struct ct_tally_row *a,
 			 const struct ct_tally_row *b)
 {
 	uint64_t least = comparison->options->min_count;
 
 	if ((a == NULL || a->events < least) && (b == NULL || b->events < least))
 		return;
-	compare_counts(comparison, a, b);
-	compare_spans(comparison, a, b);
+	row_compare_counts(comparison, a, b);
+	row_compare_spans(comparison, a, b);
 }
 
-static int by_size(const void *x, const void *y)
+static int change_compare_size(const void *x, const void *y)
 {
 	const struct ct_tally_change *a = x, *b = y;
 	double a_size = a->ratio != 0 ? a->ratio : a->was + a->is,
@@ -151,7 +151,7 @@ static int by_size(const void *x, const void *y)
 		return a->difference < b->difference ? -1 : 1;
 	if (a_size != b_size)
 		return a_size > b_size ? -1 : 1;
-	return compare_rows(a->a != NULL ? a->a : a->b, b->a != NULL ? b->a : b->b);
+	return row_compare(a->a != NULL ? a->a : a->b, b->a != NULL ? b->a : b->b);
 }
 
 enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b,
@@ -160,16 +160,16 @@ enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b
 {
 	struct comparison comparison = { .a = a, .b = b, .options = options };
 	size_t a_count, b_count, i = 0, k = 0;
-	const struct ct_tally_row **a_rows = sorted(&a->tables[options->kind], &a_count);
-	const struct ct_tally_row **b_rows = sorted(&b->tables[options->kind], &b_count);
+	const struct ct_tally_row **a_rows = rows_sorted(&a->tables[options->kind], &a_count);
+	const struct ct_tally_row **b_rows = rows_sorted(&b->tables[options->kind], &b_count);
 
 	comparison.failed = a_rows == NULL || b_rows == NULL;
 	while (!comparison.failed && (i < a_count || k < b_count)) {
 		int order = i == a_count   ? 1
 			    : k == b_count ? -1
-					   : compare_rows(a_rows[i], b_rows[k]);
+					   : row_compare(a_rows[i], b_rows[k]);
 
-		compare_pair(&comparison, order <= 0 ? a_rows[i] : NULL,
+		rows_compare_pair(&comparison, order <= 0 ? a_rows[i] : NULL,
 			     order >= 0 ? b_rows[k] : NULL);
 		i += order <= 0;
 		k += order >= 0;
@@ -181,7 +181,7 @@ enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	if (comparison.count > 1)
-		qsort(comparison.changes, comparison.count, sizeof *comparison.changes, by_size);
+		qsort(comparison.changes, comparison.count, sizeof *comparison.changes, change_compare_size);
 	*out_changes = comparison.changes;
 	*out_count = comparison.count;
 	return CTRACE_OK;

@@ -21,7 +21,7 @@ void ct_distinct_fini(struct ct_distinct *table)
 	memset(table, 0, sizeof *table);
 }
 
-static uint32_t hash_of(const unsigned char *key, size_t size)
+static uint32_t key_hash(const unsigned char *key, size_t size)
 {
 	uint64_t hash = 0xCBF29CE484222325u ^ size;
 	uint64_t word;
@@ -47,7 +47,7 @@ const char *ct_distinct_key(const struct ct_distinct *table, uint32_t index, siz
 	return table->keys.data + start;
 }
 
-static bool is_key(const void *items, uint32_t number, const void *key)
+static bool key_is_at(const void *items, uint32_t number, const void *key)
 {
 	const struct ct_span *wanted = key;
 	size_t size;
@@ -59,8 +59,8 @@ static bool is_key(const void *items, uint32_t number, const void *key)
 uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size, bool *out_is_new)
 {
 	const struct ct_span wanted = { key, size };
-	uint32_t hash = hash_of(key, size),
-		 found = ct_hash_table_find(&table->table, hash, is_key, table, &wanted);
+	uint32_t hash = key_hash(key, size),
+		 found = ct_hash_table_find(&table->table, hash, key_is_at, table, &wanted);
 	size_t *ends;
 
 	*out_is_new = false;

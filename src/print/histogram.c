@@ -14,18 +14,18 @@
 _Static_assert(CT_HISTOGRAM_BUCKETS == 1u << BITS && CT_HISTOGRAM_PAGES == 64 - BITS + 1,
 	       "one page a doubling");
 
-static unsigned page_of(uint64_t value)
+static unsigned value_page(uint64_t value)
 {
 	return value < CT_HISTOGRAM_BUCKETS ? 0 : 64 - (unsigned)__builtin_clzll(value) - BITS;
 }
 
-static unsigned bucket_of(uint64_t value, unsigned page)
+static unsigned value_bucket(uint64_t value, unsigned page)
 {
 	return page == 0 ? (unsigned)value
 			 : (unsigned)(value >> (page - 1)) & (CT_HISTOGRAM_BUCKETS - 1);
 }
 
-static uint64_t middle_of(unsigned page, unsigned bucket)
+static uint64_t bucket_middle(unsigned page, unsigned bucket)
 {
 	uint64_t width;
 
@@ -37,7 +37,7 @@ static uint64_t middle_of(unsigned page, unsigned bucket)
 
 void ct_histogram_add(struct ct_histogram *histogram, uint64_t value, size_t *pages_left)
 {
-	unsigned page = page_of(value);
+	unsigned page = value_page(value);
 
 	if (histogram->count == 0 || value < histogram->least)
 		histogram->least = value;
@@ -51,7 +51,7 @@ void ct_histogram_add(struct ct_histogram *histogram, uint64_t value, size_t *pa
 		*pages_left -= histogram->pages[page] != NULL;
 	}
 	if (histogram->pages[page] != NULL)
-		histogram->pages[page][bucket_of(value, page)]++;
+		histogram->pages[page][value_bucket(value, page)]++;
 	else
 		histogram->unplaced++;
 }
@@ -69,7 +69,7 @@ uint64_t ct_histogram_at(const struct ct_histogram *histogram, unsigned permille
 	for (unsigned page = 0; page < CT_HISTOGRAM_PAGES; page++) {
 		for (unsigned i = 0; histogram->pages[page] != NULL && i < CT_HISTOGRAM_BUCKETS;
 		     i++) {
-			uint64_t value = middle_of(page, i);
+			uint64_t value = bucket_middle(page, i);
 
 			passed += histogram->pages[page][i];
 			if (passed >= wanted)

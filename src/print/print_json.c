@@ -54,7 +54,7 @@ static void add_code(struct ct_buf *out, uint32_t code)
 }
 
 /* The code point at `at`, and its length; 0 when the bytes are not UTF-8. */
-static size_t decode(const unsigned char *at, size_t left, uint32_t *out_code)
+static size_t utf8_decode(const unsigned char *at, size_t left, uint32_t *out_code)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t length = at[0] < 0x80   ? 1
@@ -105,7 +105,7 @@ static __attribute__((noinline)) bool add_hostile(struct ct_buf *out, const void
 		size -= plain;
 		if (size == 0)
 			break;
-		length = decode(at, size, &code);
+		length = utf8_decode(at, size, &code);
 
 		if (length == 0) {
 			is_clean = false;
@@ -156,7 +156,7 @@ struct record {
 	uint32_t fillers;
 };
 
-static void begin_member(struct record *record, const struct ct_record_field *field)
+static void member_begin(struct record *record, const struct ct_record_field *field)
 {
 	if (record->needs_comma)
 		ct_buf_add_char(record->out, ',');
@@ -177,7 +177,7 @@ static void record_begin_group(const struct ct_record_field *field, void *user)
 	struct record *record = user;
 
 	if (field->depth > 0)
-		begin_member(record, field);
+		member_begin(record, field);
 	ct_buf_add_char(record->out, '{');
 	record->needs_comma = false;
 }
@@ -198,7 +198,7 @@ static void record_begin_table(const struct ct_record_field *field, uint32_t cou
 
 	(void)count;
 	whole.occurrence = 0;
-	begin_member(record, &whole);
+	member_begin(record, &whole);
 	ct_buf_add_char(record->out, '[');
 	record->needs_comma = false;
 }
@@ -230,7 +230,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 	struct record *record = user;
 	size_t size = field->text_size;
 
-	begin_member(record, field);
+	member_begin(record, field);
 	if (field->is_bad) {
 		ADD(record->out, "{\"hex\":");
 		(void)add_string(record->out, field->text, size);

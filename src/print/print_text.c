@@ -109,7 +109,7 @@ static void add_escaped(struct ct_buf *out, const char *text)
 	ct_escape_add(out, text, strlen(text));
 }
 
-static const struct ct_argument *argument_of(const struct ct_view *view, uint32_t index)
+static const struct ct_argument *item_argument(const struct ct_view *view, uint32_t index)
 {
 	return view->type != NULL && index < view->type->argument_count
 		       ? &view->type->arguments[index]
@@ -128,11 +128,11 @@ static inline void add_data(const struct ct_text_printer *printer, struct ct_buf
 	}
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
-		ct_value_add(out, &line->format, &view->event.items[i], argument_of(view, i));
+		ct_value_add(out, &line->format, &view->event.items[i], item_argument(view, i));
 	}
 }
 
-static bool is_named(const struct ct_view *view)
+static bool item_is_named(const struct ct_view *view)
 {
 	return view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL ||
 							      view->names->items != NULL));
@@ -145,7 +145,7 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 	char scratch[16];
 
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const struct ct_argument *argument = argument_of(view, i);
+		const struct ct_argument *argument = item_argument(view, i);
 		const char *name = ct_view_item_name(view, i, scratch);
 
 		if (printer->options.has_records &&
@@ -164,8 +164,8 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 static void add_records(struct ct_buf *out, const struct ct_view *view)
 {
 	for (uint32_t i = 0; i < view->event.item_count; i++)
-		if (ct_value_is_record(&view->event.items[i], argument_of(view, i)))
-			ct_value_add_record(out, &view->event.items[i], argument_of(view, i),
+		if (ct_value_is_record(&view->event.items[i], item_argument(view, i)))
+			ct_value_add_record(out, &view->event.items[i], item_argument(view, i),
 					    RECORD_INDENT);
 }
 
@@ -248,7 +248,7 @@ static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
 }
 
 /* What tells this event from the one before is printed from now on. */
-static void compare_with_before(struct ct_text_printer *printer, const struct ct_view *view)
+static void event_compare_with_before(struct ct_text_printer *printer, const struct ct_view *view)
 {
 	struct ct_text_options *options = &printer->options;
 	const struct ct_source_process *source_process = view->source_process;
@@ -376,7 +376,7 @@ static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
  * Lines
  */
 
-static const char *color_of(uint32_t level)
+static const char *level_color(uint32_t level)
 {
 	static const char *const colors[CTRACE_LEVEL_COUNT] = { "\033[2m", "", "\033[33m",
 								"\033[31m", "\033[1;31m" };
@@ -394,7 +394,7 @@ static inline void add_for_people(const struct ct_text_printer *printer, struct 
 	if (options->has_host | options->has_process | options->has_thread)
 		add_whose(printer, out, view);
 	add_class(printer, out, view);
-	if (is_named(view))
+	if (item_is_named(view))
 		add_named_data(printer, out, view);
 	else
 		ct_line_add_data(&printer->line, out, &view->event);
@@ -408,12 +408,12 @@ static inline void add_for_people(const struct ct_text_printer *printer, struct 
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
 {
 	const struct ct_line_parts *parts = &printer->line.parts;
-	const char *color = printer->options.has_color ? color_of(view->event.level) : "";
+	const char *color = printer->options.has_color ? level_color(view->event.level) : "";
 
 	if (color[0] != '\0')
 		ct_buf_add_text(out, color);
 	if (printer->is_for_people) {
-		compare_with_before(printer, view);
+		event_compare_with_before(printer, view);
 		add_for_people(printer, out, view);
 	} else {
 		for (size_t i = 0; i < parts->count; i++)

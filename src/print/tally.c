@@ -60,7 +60,7 @@ static uint32_t hash_bytes(uint32_t hash, const void *data, size_t size)
 	return hash;
 }
 
-static uint32_t mix(uint32_t hash, uint32_t number)
+static uint32_t hash_mix(uint32_t hash, uint32_t number)
 {
 	hash = (hash ^ number) * 0x85EBCA77u;
 	return hash ^ hash >> 15;
@@ -68,7 +68,7 @@ static uint32_t mix(uint32_t hash, uint32_t number)
 
 /* A thread of a process: its row knows the process by its texts, of which two may have the same,
  * and by its source process. */
-static bool is_row(const void *items, uint32_t number, const void *wanted)
+static bool row_is(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
 	const struct key *key = wanted;
@@ -106,17 +106,17 @@ static bool row_init(struct ct_tally_row *row, const struct key *key)
 }
 
 /* The row without a name, which is none of those in the table. */
-static struct ct_tally_row *find_beyond(struct ct_tally_table *table)
+static struct ct_tally_row *row_find_beyond(struct ct_tally_table *table)
 {
 	if (table->beyond++ == 0)
 		table->rows[table->count++] = (struct ct_tally_row){ .level = CTRACE_LEVEL_NONE };
 	return &table->rows[table->count - 1];
 }
 
-static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct key *key)
+static struct ct_tally_row *row_find(struct ct_tally_table *table, const struct key *key)
 {
 	struct ct_tally_row *rows, *row;
-	uint32_t found = ct_hash_table_find(&table->table, key->hash, is_row, table->rows, key);
+	uint32_t found = ct_hash_table_find(&table->table, key->hash, row_is, table->rows, key);
 
 	if (found != CT_HASH_TABLE_NONE)
 		return &table->rows[found];
@@ -126,7 +126,7 @@ static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct 
 		return NULL;
 	table->rows = rows;
 	if (table->count >= CT_TALLY_ROWS)
-		return find_beyond(table);
+		return row_find_beyond(table);
 	row = &rows[table->count];
 	if (!row_init(row, key)) {
 		row_fini(row);
@@ -142,7 +142,7 @@ static struct ct_tally_row *find_row(struct ct_tally_table *table, const struct 
 
 /* What the event takes in a ring, or a little more: of an item whose size its class has, 2 bytes.
  */
-static uint64_t size_of(const struct ctrace_event *event)
+static uint64_t event_size(const struct ctrace_event *event)
 {
 	uint64_t size = CT_EVENT_HEAD;
 
@@ -151,10 +151,10 @@ static uint64_t size_of(const struct ctrace_event *event)
 	return size;
 }
 
-static void count(struct ct_tally *tally, const struct key *key, uint64_t bytes)
+static void row_count_event(struct ct_tally *tally, const struct key *key, uint64_t bytes)
 {
 	const struct ct_view *view = key->view;
-	struct ct_tally_row *row = find_row(&tally->tables[key->kind], key);
+	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key);
 
 	if (row == NULL) {
 		tally->failed = true;
@@ -177,7 +177,7 @@ void ct_tally_add(struct ct_tally *tally, const struct ct_view *view)
 {
 	uint32_t hash = hash_bytes(2166136261u, view->event.component, view->event.component_size);
 	struct key key = { .kind = CT_TALLY_COMPONENT, .view = view, .hash = hash ^ hash >> 15 };
-	uint64_t bytes = size_of(&view->event);
+	uint64_t bytes = event_size(&view->event);
 
 	if (tally->events == 0 || view->event.time_ns < tally->first_ns)
 		tally->first_ns = view->event.time_ns;
@@ -185,13 +185,13 @@ void ct_tally_add(struct ct_tally *tally, const struct ct_view *view)
 		tally->last_ns = view->event.time_ns;
 	tally->events++;
 	tally->bytes += bytes;
-	count(tally, &key, bytes);
+	row_count_event(tally, &key, bytes);
 	key.kind = CT_TALLY_EVENT;
-	key.hash = mix(hash, view->event.event_id);
-	count(tally, &key, bytes);
+	key.hash = hash_mix(hash, view->event.event_id);
+	row_count_event(tally, &key, bytes);
 	key.kind = CT_TALLY_THREAD;
-	key.hash = mix(mix(0x9E3779B9u, view->source_process->index), view->event.tid);
-	count(tally, &key, bytes);
+	key.hash = hash_mix(hash_mix(0x9E3779B9u, view->source_process->index), view->event.tid);
+	row_count_event(tally, &key, bytes);
 }
 
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally)

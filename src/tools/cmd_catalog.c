@@ -47,7 +47,7 @@ struct arguments {
 
 /* ---- reading ---- */
 
-static void add_diagnostic(json_t *diagnostics, const char *path,
+static void diagnostic_add(json_t *diagnostics, const char *path,
 			   const struct ct_diagnostic *diagnostic)
 {
 	json_t *object = json_object();
@@ -75,7 +75,7 @@ struct addition {
 	char reason[200];                /* why it has no counts; "": it has */
 };
 
-static void take_diagnostic(const char *path, const struct ct_diagnostic *diagnostic, void *user)
+static void diagnostic_take(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct addition *addition = user;
 	bool is_unread = ct_catalog_counts(addition->catalog).unread != addition->counts.unread;
@@ -88,7 +88,7 @@ static void take_diagnostic(const char *path, const struct ct_diagnostic *diagno
 		return;
 	}
 	if (addition->diagnostics != NULL) {
-		add_diagnostic(addition->diagnostics, path, diagnostic);
+		diagnostic_add(addition->diagnostics, path, diagnostic);
 		return;
 	}
 	ct_tool_print(stderr, path, strlen(path));
@@ -97,18 +97,18 @@ static void take_diagnostic(const char *path, const struct ct_diagnostic *diagno
 	fprintf(stderr, ": %s; expected %s\n", diagnostic->message, diagnostic->expected);
 }
 
-static const char *reason_of(enum ctrace_status status)
+static const char *status_reason(enum ctrace_status status)
 {
 	return status == CTRACE_NOT_FOUND ? "there is no such file or directory"
 					  : ctrace_status_text(status);
 }
 
-static const char *reason_of_errno(void)
+static const char *errno_reason(void)
 {
-	return errno == ENOENT ? reason_of(CTRACE_NOT_FOUND) : strerror(errno);
+	return errno == ENOENT ? status_reason(CTRACE_NOT_FOUND) : strerror(errno);
 }
 
-static bool say_unread(const char *path, const char *reason)
+static bool report_unread(const char *path, const char *reason)
 {
 	fputs("ctrace catalog: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
@@ -121,7 +121,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void count_file(const char *path, void *user)
+static void file_count(const char *path, void *user)
 {
 	(void)path;
 	++*(uint64_t *)user;
@@ -133,7 +133,7 @@ static void addition_note_empty(struct addition *addition)
 	unsigned long long annotations;
 	uint64_t count = 0;
 
-	(void)annotation_each(addition->path, count_file, &count);
+	(void)annotation_each(addition->path, file_count, &count);
 	annotations = count;
 	addition->is_empty = true;
 	if (annotations == 0)
@@ -145,13 +145,13 @@ static void addition_note_empty(struct addition *addition)
 }
 
 /* diagnostics: an array of JSON for the diagnostics; NULL: they are printed. */
-static struct addition add_path(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
+static struct addition path_add(struct ct_catalog *catalog, const char *path, json_t *diagnostics)
 {
 	struct ct_catalog_counts before = ct_catalog_counts(catalog), after;
 	struct addition addition = {
 		.catalog = catalog, .path = path, .counts = before, .diagnostics = diagnostics
 	};
-	enum ctrace_status status = ct_catalog_add(catalog, path, take_diagnostic, &addition);
+	enum ctrace_status status = ct_catalog_add(catalog, path, diagnostic_take, &addition);
 
 	after = ct_catalog_counts(catalog);
 	addition.counts =
@@ -164,7 +164,7 @@ static struct addition add_path(struct ct_catalog *catalog, const char *path, js
 	if (status == CTRACE_NOT_FOUND)
 		addition.counts.unread++;
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
-		(void)snprintf(addition.reason, sizeof addition.reason, "%s", reason_of(status));
+		(void)snprintf(addition.reason, sizeof addition.reason, "%s", status_reason(status));
 	else if (status == CTRACE_OK && addition.counts.files == 0)
 		addition_note_empty(&addition);
 	addition.is_good = status == CTRACE_OK && addition.reason[0] == '\0';
@@ -199,7 +199,7 @@ static void print_addition(const struct addition *addition, bool has_counts)
 		ct_tool_print(stderr, addition->path, strlen(addition->path));
 		fprintf(stderr, ": %s\n", addition->reason);
 	} else if (addition->reason[0] != '\0') {
-		(void)say_unread(addition->path, addition->reason);
+		(void)report_unread(addition->path, addition->reason);
 	} else if (has_counts) {
 		print_counts(addition);
 	}
@@ -231,11 +231,11 @@ static bool print_json(const struct addition *addition)
 }
 
 /* What the status of the verb is when nothing else happens. */
-static int take_path(struct ct_catalog *catalog, const char *path,
+static int path_take(struct ct_catalog *catalog, const char *path,
 		     const struct arguments *arguments)
 {
 	struct addition addition =
-		add_path(catalog, path, arguments->is_json ? json_array() : NULL);
+		path_add(catalog, path, arguments->is_json ? json_array() : NULL);
 	bool is_good = addition.is_good;
 
 	if (arguments->is_json)
@@ -249,7 +249,7 @@ static int take_path(struct ct_catalog *catalog, const char *path,
 
 /* ---- printing ---- */
 
-static bool say_unwritten(const char *path)
+static bool report_unwritten(const char *path)
 {
 	fputs("ctrace catalog: cannot write ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
@@ -257,16 +257,16 @@ static bool say_unwritten(const char *path)
 	return false;
 }
 
-static bool write_file(const char *path, const struct ct_buf *text)
+static bool file_write(const char *path, const struct ct_buf *text)
 {
 	FILE *file = fopen(path, "we");
 	bool is_written;
 
 	if (file == NULL)
-		return say_unwritten(path);
+		return report_unwritten(path);
 	is_written = fwrite(text->data, 1, text->size, file) == text->size;
 	is_written = fclose(file) == 0 && is_written;
-	return is_written || say_unwritten(path);
+	return is_written || report_unwritten(path);
 }
 
 static bool print_all(const struct ct_catalog *catalog, const struct arguments *arguments)
@@ -286,7 +286,7 @@ static bool print_all(const struct ct_catalog *catalog, const struct arguments *
 			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		is_done = false;
 	} else if (arguments->output != NULL && strcmp(arguments->output, "-") != 0) {
-		is_done = write_file(arguments->output, &text);
+		is_done = file_write(arguments->output, &text);
 	} else {
 		fwrite(text.data, 1, text.size, stdout);
 	}
@@ -304,7 +304,7 @@ struct import {
 	bool has_unread;
 };
 
-static bool has_component(const struct import *import, const char *name)
+static bool import_has_component(const struct import *import, const char *name)
 {
 	for (size_t at = 0; at < import->names.size; at += strlen(import->names.data + at) + 1)
 		if (strcasecmp(import->names.data + at, name) == 0)
@@ -321,7 +321,7 @@ static void import_file(const char *path, void *user)
 	if (import->components > 0)
 		ct_buf_add_text(&import->text, "---\n");
 	annotation_read(path, &import->text, &result);
-	if (result.message[0] == '\0' && has_component(import, result.component))
+	if (result.message[0] == '\0' && import_has_component(import, result.component))
 		(void)snprintf(result.message, sizeof result.message,
 			       "another file has the same component, and counts");
 	if (result.message[0] == '\0') {
@@ -348,12 +348,12 @@ static int import_all(const struct arguments *arguments)
 	for (int i = 0; i < arguments->count; i++)
 		if (!annotation_each(arguments->paths[i], import_file, &import))
 			import.has_failed = import.has_unread =
-				!say_unread(arguments->paths[i], reason_of_errno());
+				!report_unread(arguments->paths[i], errno_reason());
 	if (import.components == 0 && !import.has_failed)
 		fputs("ctrace catalog: no XML file is there\n", stderr);
 	if (import.components > 0 && arguments->output != NULL &&
 	    strcmp(arguments->output, "-") != 0)
-		is_written = write_file(arguments->output, &import.text);
+		is_written = file_write(arguments->output, &import.text);
 	else if (import.components > 0)
 		fwrite(import.text.data, 1, import.text.size, stdout);
 	ct_buf_fini(&import.text);
@@ -374,7 +374,7 @@ static int draft_all(const struct arguments *arguments)
 	ct_buf_init(&text);
 	status = catalog_draft(arguments->paths, (size_t)arguments->count, &text);
 	if (text.size > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
-		is_written = write_file(arguments->output, &text);
+		is_written = file_write(arguments->output, &text);
 	else if (text.size > 0)
 		fwrite(text.data, 1, text.size, stdout);
 	ct_buf_fini(&text);
@@ -391,7 +391,7 @@ static const struct action *action_find(const char *name)
 	return NULL;
 }
 
-static void take_words(struct arguments *arguments, struct argp_state *state)
+static void catalog_take_words(struct arguments *arguments, struct argp_state *state)
 {
 	arguments->action = action_find(state->argv[state->next]);
 	arguments->paths = state->argv + state->next + 1;
@@ -422,7 +422,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		arguments->is_json = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		take_words(arguments, state);
+		catalog_take_words(arguments, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(
@@ -434,7 +434,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int run(const struct arguments *arguments)
+static int catalog_run(const struct arguments *arguments)
 {
 	struct ct_catalog *catalog;
 	bool is_written = true;
@@ -450,7 +450,7 @@ static int run(const struct arguments *arguments)
 		return CMD_NO_MEMORY;
 	}
 	for (int i = 0; i < arguments->count; i++) {
-		int status = take_path(catalog, arguments->paths[i], arguments);
+		int status = path_take(catalog, arguments->paths[i], arguments);
 
 		if (status > result)
 			result = status;
@@ -495,5 +495,5 @@ int cmd_catalog(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	return run(&arguments);
+	return catalog_run(&arguments);
 }

@@ -55,7 +55,7 @@ struct check {
 
 /* ---- what is found ---- */
 
-static unsigned column_of(const struct check *check, const char *at)
+static unsigned check_column(const struct check *check, const char *at)
 {
 	const char *start = at;
 
@@ -65,7 +65,7 @@ static unsigned column_of(const struct check *check, const char *at)
 }
 
 /* expected NULL: a note, which is no error. */
-static void find(struct check *check, struct place place, const char *message, const char *expected)
+static void check_find(struct check *check, struct place place, const char *message, const char *expected)
 {
 	struct diagnostic *found = check->found;
 
@@ -83,14 +83,14 @@ static void find(struct check *check, struct place place, const char *message, c
 	check->failed |= found->message == NULL || found->expected == NULL;
 }
 
-static void find_text(struct check *check, struct place place, struct ct_buf *message,
+static void check_find_text(struct check *check, struct place place, struct ct_buf *message,
 		      const char *expected)
 {
-	find(check, place, ct_buf_text(message), expected);
+	check_find(check, place, ct_buf_text(message), expected);
 	ct_buf_fini(message);
 }
 
-static int by_place(const void *a, const void *b)
+static int finding_compare(const void *a, const void *b)
 {
 	const struct diagnostic *one = a, *other = b;
 
@@ -108,9 +108,9 @@ static void add_suggestion(struct ct_buf *message, const char *suggestion)
 
 /* ---- lines ---- */
 
-static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
+static void check_take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
-	find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message,
+	check_find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message,
 	     diagnostic->expected);
 }
 
@@ -133,7 +133,7 @@ static void diagnose_emitter(struct check *check, struct ct_span name, unsigned 
 	ct_buf_add_text(&message, "unknown emitter ");
 	ct_span_quote(&message, name, name.size);
 	add_suggestion(&message, ct_suggest(name, names, count));
-	find_text(check, (struct place){ line, column_of(check, name.at) }, &message,
+	check_find_text(check, (struct place){ line, check_column(check, name.at) }, &message,
 		  ct_buf_text(&expected));
 	ct_buf_fini(&expected);
 }
@@ -169,7 +169,7 @@ static void note_unknown(struct check *check, const struct ctrace_emitter *emitt
 	ct_buf_add_format(&message, "%s has no property ", emitter->name);
 	ct_span_quote(&message, property, property.size);
 	add_suggestion(&message, ct_suggest(property, names, count));
-	find_text(check, (struct place){ line, column_of(check, property.at) }, &message, NULL);
+	check_find_text(check, (struct place){ line, check_column(check, property.at) }, &message, NULL);
 }
 
 static void note_odd(struct check *check, const struct ct_command *command,
@@ -179,8 +179,8 @@ static void note_odd(struct check *check, const struct ct_command *command,
 
 	ct_buf_init(&message);
 	ct_buf_add_format(&message, "%s; %s", odd->message, odd->expected);
-	find_text(check,
-		  (struct place){ line, column_of(check, command->value.at) + odd->column - 1 },
+	check_find_text(check,
+		  (struct place){ line, check_column(check, command->value.at) + odd->column - 1 },
 		  &message, NULL);
 }
 
@@ -204,13 +204,13 @@ static void note_property(struct check *check, const struct ct_command *command,
 	if (row->kind == CTRACE_PROPERTY_COMPRESS &&
 	    ct_name_is(command->value.at, command->value.size, "ZSTD") &&
 	    !ct_bin_pack_is_possible())
-		find(check, (struct place){ line, column_of(check, command->value.at) },
+		check_find(check, (struct place){ line, check_column(check, command->value.at) },
 		     "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
 	if (row->kind == CTRACE_PROPERTY_FILE)
-		check->file[index] = (struct place){ line, column_of(check, command->value.at) };
+		check->file[index] = (struct place){ line, check_column(check, command->value.at) };
 	if (row->kind == CTRACE_PROPERTY_DIRECTORY)
 		check->location[index] =
-			(struct place){ line, column_of(check, command->value.at) };
+			(struct place){ line, check_column(check, command->value.at) };
 }
 
 /* A component's property is text, which may be a long number; only a program that asks for it as a
@@ -223,7 +223,7 @@ static void note_number(struct check *check, const struct ct_command *command, u
 	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX &&
 	    command->value.at[0] != '-' &&
 	    ct_property_check(&as_number, command->value, &diagnostic) == CT_PROPERTY_WRONG)
-		find(check, (struct place){ line, column_of(check, command->value.at) },
+		check_find(check, (struct place){ line, check_column(check, command->value.at) },
 		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295",
 		     NULL);
 }
@@ -236,10 +236,10 @@ static void note_application(struct check *check, const struct ct_command *comma
 	ct_buf_add_text(&message, "programs other than ");
 	ct_escape_add(&message, command->value.at, command->value.size);
 	ct_buf_add_text(&message, " forget what stands above this line and leave out what follows");
-	find_text(check, (struct place){ line, 1 }, &message, NULL);
+	check_find_text(check, (struct place){ line, 1 }, &message, NULL);
 }
 
-static void apply_command(const struct ct_command *command, unsigned line, void *user)
+static void command_apply(const struct ct_command *command, unsigned line, void *user)
 {
 	struct check *check = user;
 	enum ctrace_status status = ct_apply(&check->target, command);
@@ -247,7 +247,7 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	if (status == CTRACE_EMITTER_NOT_FOUND)
 		diagnose_emitters(check, command, line);
 	else if (status != CTRACE_OK)
-		find(check, (struct place){ line, 1 }, "not applied", ctrace_status_text(status));
+		check_find(check, (struct place){ line, 1 }, "not applied", ctrace_status_text(status));
 	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
 		note_property(check, command, line);
 	else if (command->verb == CT_VERB_COMPONENT_PROPERTY)
@@ -257,7 +257,7 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 }
 
 /* What a value may be, the emitter's module knows. */
-static void load_for(const struct ct_command *command, unsigned line, void *user)
+static void emitter_load(const struct ct_command *command, unsigned line, void *user)
 {
 	uint32_t index;
 
@@ -271,7 +271,7 @@ static void load_for(const struct ct_command *command, unsigned line, void *user
 /* ---- directories ---- */
 
 /* In a file system of the kernel's nobody makes a file, whatever the permissions say. */
-static bool is_of_kernel(const char *directory)
+static bool directory_is_of_kernel(const char *directory)
 {
 	struct statfs system;
 
@@ -281,7 +281,7 @@ static bool is_of_kernel(const char *directory)
 
 /* The nearest directory of a path that is there, this one included, could be written to; else errno
  * says why not. */
-static bool can_be_made(const char *path)
+static bool path_can_be_made(const char *path)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
 	struct stat info;
@@ -304,7 +304,7 @@ static bool can_be_made(const char *path)
 	if (!S_ISDIR(info.st_mode) || access(directory, W_OK | X_OK) != 0)
 		return false;
 	errno = EROFS;
-	return !is_of_kernel(directory);
+	return !directory_is_of_kernel(directory);
 }
 
 static void note_directory(struct check *check, struct place place, const char *directory,
@@ -313,7 +313,7 @@ static void note_directory(struct check *check, struct place place, const char *
 	struct ct_buf message;
 	int error;
 
-	if (can_be_made(directory))
+	if (path_can_be_made(directory))
 		return;
 	error = errno;
 	ct_buf_init(&message);
@@ -322,7 +322,7 @@ static void note_directory(struct check *check, struct place place, const char *
 		      strlen(directory));
 	ct_buf_add_format(&message, ": %s; where the program cannot either, %s", strerror(error),
 			  instead);
-	find_text(check, place, &message, NULL);
+	check_find_text(check, place, &message, NULL);
 }
 
 /* A FILE that leads out of the directory for output. */
@@ -330,7 +330,7 @@ static void note_parent(struct check *check, uint32_t index, const char *locatio
 {
 	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL &&
 	    !ct_file_is_within(location, file))
-		find(check, check->file[index],
+		check_find(check, check->file[index],
 		     "a FILE with \"..\" in it is traced to only where its directory is there: none is made",
 		     NULL);
 }
@@ -360,7 +360,7 @@ static void check_file_directory(struct check *check, uint32_t index, const char
 	ct_buf_add_text(&message, "no such directory: ");
 	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) },
 		      strlen(directory));
-	find_text(check, check->file[index], &message,
+	check_find_text(check, check->file[index], &message,
 		  "a directory that is there; below LOCATION one is made when it is missing");
 }
 
@@ -438,7 +438,7 @@ static void note_output(struct check *check, uint32_t index, const char *file, c
 	ct_buf_init(&message);
 	ct_span_quote(&message, (struct ct_span){ path, strlen(path) }, strlen(path));
 	ct_buf_add_format(&message, " %s", refusal);
-	find_text(check, check->file[index], &message, NULL);
+	check_find_text(check, check->file[index], &message, NULL);
 }
 
 static void check_directories(struct check *check)
@@ -490,7 +490,7 @@ static void print_people(const struct check *check)
 
 /* ---- for programs ---- */
 
-static void add_setting(const char *key, const char *value, void *user)
+static void setting_add(const char *key, const char *value, void *user)
 {
 	json_t *object = json_object();
 
@@ -499,7 +499,7 @@ static void add_setting(const char *key, const char *value, void *user)
 	json_array_append_new(user, object);
 }
 
-static json_t *json_found(const struct diagnostic *found)
+static json_t *findings_json(const struct diagnostic *found)
 {
 	json_t *object = json_object();
 
@@ -522,8 +522,8 @@ static void print_json(struct check *check)
 	json_t *object = ct_json_document(), *diagnostics = json_array(), *settings = json_array();
 
 	for (size_t i = 0; i < check->count; i++)
-		json_array_append_new(diagnostics, json_found(&check->found[i]));
-	ct_config_each_setting(&check->target, add_setting, settings);
+		json_array_append_new(diagnostics, findings_json(&check->found[i]));
+	ct_config_each_setting(&check->target, setting_add, settings);
 	json_object_set_new(object, "path", ct_json_string(check->path));
 	json_object_set_new(object, "errors", json_integer((json_int_t)check->diagnostics));
 	json_object_set_new(object, "diagnostics", diagnostics);
@@ -535,16 +535,16 @@ static void print_json(struct check *check)
 
 static int check_text(struct check *check)
 {
-	struct ct_config_reader loading = { .command = load_for, .user = check };
-	struct ct_config_reader reader = { .command = apply_command,
-					   .diagnose = take_diagnostic,
+	struct ct_config_reader loading = { .command = emitter_load, .user = check };
+	struct ct_config_reader reader = { .command = command_apply,
+					   .diagnose = check_take_diagnostic,
 					   .user = check };
 
 	ct_config_read(check->text.data, check->text.size, NULL, &loading, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
 	check_directories(check);
 	if (check->count > 1)
-		qsort(check->found, check->count, sizeof *check->found, by_place);
+		qsort(check->found, check->count, sizeof *check->found, finding_compare);
 	if (check->is_json)
 		print_json(check);
 	else
@@ -554,7 +554,7 @@ static int check_text(struct check *check)
 	return check->diagnostics == 0 && !check->failed ? CMD_DONE : CMD_NOTHING;
 }
 
-static int diagnose_unread(struct check *check, int error)
+static int file_diagnose_unread(struct check *check, int error)
 {
 	char buffer[CT_CONFIG_UNREAD];
 	const char *why = ct_config_unread(error, buffer);
@@ -578,7 +578,7 @@ static int check_file(struct check *check)
 	enum ctrace_status status = ct_os_read_file(check->path, FILE_LIMIT, &check->text);
 
 	if (status != CTRACE_OK)
-		return diagnose_unread(check, errno);
+		return file_diagnose_unread(check, errno);
 	status = ct_session_create(&check->session, NULL);
 	if (status != CTRACE_OK)
 		goto diagnose;

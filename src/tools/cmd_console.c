@@ -34,7 +34,7 @@ struct console {
 
 /* ---- what has come meanwhile ---- */
 
-static bool has_number(const unsigned *numbers, size_t count, unsigned number)
+static bool numbers_contain(const unsigned *numbers, size_t count, unsigned number)
 {
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] == number)
@@ -42,7 +42,7 @@ static bool has_number(const unsigned *numbers, size_t count, unsigned number)
 	return false;
 }
 
-static void show_prompts(struct console *console)
+static void prompts_show(struct console *console)
 {
 	unsigned own = console->dialogue.prompted;
 	unsigned *numbers = NULL;
@@ -51,7 +51,7 @@ static void show_prompts(struct console *console)
 	if (!ct_operator_numbers(&console->dialogue, &numbers, &count))
 		return;
 	for (size_t i = 0; i < count; i++)
-		if (numbers[i] != own && !has_number(console->numbers, console->count, numbers[i]))
+		if (numbers[i] != own && !numbers_contain(console->numbers, console->count, numbers[i]))
 			ct_operator_prompt(&console->dialogue, numbers[i]);
 	console->dialogue.prompted = 0;
 	free(console->numbers);
@@ -122,7 +122,7 @@ static void print_help(struct ct_span code)
 	fputs(help, stdout);
 }
 
-static struct ct_span next_word(struct ct_span *line)
+static struct ct_span line_next_word(struct ct_span *line)
 {
 	const char *end = line->at + line->size;
 	const char *from = line->at;
@@ -144,7 +144,7 @@ struct told {
 };
 _Static_assert(sizeof(struct told) <= 4096, "one write to a pipe, as a whole");
 
-static void run_and_tell(struct dialogue *dialogue, const char *line, size_t size, int told_fd)
+static void command_run_and_report(struct dialogue *dialogue, const char *line, size_t size, int told_fd)
 {
 	struct told told;
 
@@ -157,7 +157,7 @@ static void run_and_tell(struct dialogue *dialogue, const char *line, size_t siz
 	_exit(0);
 }
 
-static void wait_for_command(struct dialogue *dialogue, pid_t child, int told_fd)
+static void command_wait(struct dialogue *dialogue, pid_t child, int told_fd)
 {
 	struct told told;
 	int status = 0;
@@ -177,7 +177,7 @@ static void wait_for_command(struct dialogue *dialogue, pid_t child, int told_fd
 }
 
 /* In a process of its own: Ctrl-C ends the command, whatever it waits for, and not the console. */
-static void run_apart(struct dialogue *dialogue, const char *line, size_t size)
+static void command_run_apart(struct dialogue *dialogue, const char *line, size_t size)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction kept;
@@ -192,10 +192,10 @@ static void run_apart(struct dialogue *dialogue, const char *line, size_t size)
 	(void)sigaction(SIGINT, &ignore, &kept);
 	child = fork();
 	if (child == 0)
-		run_and_tell(dialogue, line, size, ends[1]);
+		command_run_and_report(dialogue, line, size, ends[1]);
 	ct_os_close(&ends[1]);
 	if (child > 0)
-		wait_for_command(dialogue, child, ends[0]);
+		command_wait(dialogue, child, ends[0]);
 	ct_os_close(&ends[0]);
 	(void)sigaction(SIGINT, &kept, NULL);
 	if (child < 0)
@@ -203,11 +203,11 @@ static void run_apart(struct dialogue *dialogue, const char *line, size_t size)
 }
 
 /* False: the console is to end. */
-static bool run_line(struct console *console, const char *line, size_t size)
+static bool line_run(struct console *console, const char *line, size_t size)
 {
 	struct ct_span rest = { line, size };
-	struct ct_span word = next_word(&rest);
-	struct ct_span second = next_word(&rest);
+	struct ct_span word = line_next_word(&rest);
+	struct ct_span second = line_next_word(&rest);
 
 	if (ct_name_is(word.at, word.size, "HELP") || ct_name_is(word.at, word.size, "?"))
 		print_help(second);
@@ -216,13 +216,13 @@ static bool run_line(struct console *console, const char *line, size_t size)
 		  ct_name_is(word.at, word.size, "EXIT") || ct_name_is(word.at, word.size, "END")))
 		return false;
 	else if (console->dialogue.wto.has_caret)
-		run_apart(&console->dialogue, line, size);
+		command_run_apart(&console->dialogue, line, size);
 	else
 		ct_operator_run(&console->dialogue, line, size);
 	return true;
 }
 
-static void run(struct console *console)
+static void console_run(struct console *console)
 {
 	enum console_line kind;
 	struct ct_buf prompt;
@@ -233,12 +233,12 @@ static void run(struct console *console)
 	do {
 		ct_console_logs_expect(&console->logs, &console->dialogue.wto);
 		ct_console_logs_show(&console->logs, &console->dialogue.wto);
-		show_prompts(console);
+		prompts_show(console);
 		print_prompt(console, &prompt);
 		fflush(stdout);
 		kind = ct_console_input_read(ct_buf_text(&prompt), &line, &size);
 	} while (kind == CONSOLE_CANCELLED ||
-		 (kind == CONSOLE_LINE && run_line(console, line, size)));
+		 (kind == CONSOLE_LINE && line_run(console, line, size)));
 	ct_console_logs_show(&console->logs, &console->dialogue.wto);
 	ct_buf_fini(&prompt);
 }
@@ -276,7 +276,7 @@ int cmd_console(int argc, char **argv)
 	ct_operator_start();
 	ct_console_logs_open(&console.logs);
 	console.dialogue.wto.has_caret = ct_console_input_open(NULL);
-	run(&console);
+	console_run(&console);
 	ct_console_input_close();
 	ct_console_logs_close(&console.logs);
 	free(console.numbers);

@@ -25,7 +25,7 @@ struct dest_arguments {
 	unsigned exact;      /* and without */
 };
 
-static void hide_removals(const struct argp_state *state)
+static void words_hide_removals(const struct argp_state *state)
 {
 	for (int i = state->next; i < state->argc; i++) {
 		char *word = state->argv[i];
@@ -37,7 +37,7 @@ static void hide_removals(const struct argp_state *state)
 	}
 }
 
-static void add_word(struct dest_arguments *arguments, const char *word, struct argp_state *state)
+static void word_add(struct dest_arguments *arguments, const char *word, struct argp_state *state)
 {
 	bool is_removal = word[0] == REMOVE_MARK || word[0] == '-';
 
@@ -72,9 +72,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		if (state->arg_num == 0) {
 			ct_change_check_component(argument, state);
 			arguments->change->subject = argument;
-			hide_removals(state);
+			words_hide_removals(state);
 		} else {
-			add_word(arguments, argument, state);
+			word_add(arguments, argument, state);
 		}
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -87,7 +87,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 
 /* ---- requests ---- */
 
-static void encode(struct change *change, enum ct_verb verb, struct ct_span list)
+static void request_encode(struct change *change, enum ct_verb verb, struct ct_span list)
 {
 	struct ct_command command = {
 		.verb = verb,
@@ -99,18 +99,18 @@ static void encode(struct change *change, enum ct_verb verb, struct ct_span list
 }
 
 /* One request a word, in their order. */
-static void encode_changes(struct change *change, struct ct_span words)
+static void request_encode_changes(struct change *change, struct ct_span words)
 {
 	struct ct_span word;
 
 	while (ct_config_next_word(&words, &word))
-		encode(change, word.at[0] == '+' ? CT_VERB_DEST_ADD : CT_VERB_DEST_REMOVE,
+		request_encode(change, word.at[0] == '+' ? CT_VERB_DEST_ADD : CT_VERB_DEST_REMOVE,
 		       ct_span_of(word.at + 1, word.at + word.size));
 }
 
 /* The names, without parentheses round them; "()" has none.  False when a parenthesis is somewhere
  * else or lacks its other. */
-static bool strip_parentheses(struct ct_span *list)
+static bool list_strip_parentheses(struct ct_span *list)
 {
 	while (list->size != 0 && ct_is_blank(list->at[0]))
 		*list = ct_span_of(list->at + 1, list->at + list->size);
@@ -123,14 +123,14 @@ static bool strip_parentheses(struct ct_span *list)
 }
 
 /* A list that is not there asks. */
-static int show(struct change *change)
+static int dest_show(struct change *change)
 {
 	change->is_question = true;
-	encode(change, CT_VERB_DEST_SET, (struct ct_span){ NULL, 0 });
+	request_encode(change, CT_VERB_DEST_SET, (struct ct_span){ NULL, 0 });
 	return ct_change_run(change);
 }
 
-static int set(struct dest_arguments *arguments)
+static int dest_set(struct dest_arguments *arguments)
 {
 	struct change *change = arguments->change;
 	struct ct_span list = { arguments->words.data, arguments->words.size };
@@ -138,17 +138,17 @@ static int set(struct dest_arguments *arguments)
 	struct ct_span word;
 
 	if (arguments->changes != 0) {
-		encode_changes(change, list);
+		request_encode_changes(change, list);
 		return ct_change_run(change);
 	}
 	rest = list;
-	if (!strip_parentheses(&list) || (!ct_config_next_word(&rest, &word))) {
+	if (!list_strip_parentheses(&list) || (!ct_config_next_word(&rest, &word))) {
 		fprintf(stderr,
 			"%s: misplaced parenthesis; expected (EMITTER...) or names without parentheses\n",
 			change->target.verb);
 		return CMD_USAGE;
 	}
-	encode(change, CT_VERB_DEST_SET, list);
+	request_encode(change, CT_VERB_DEST_SET, list);
 	return ct_change_run(change);
 }
 
@@ -171,7 +171,7 @@ int cmd_dest(int argc, char **argv)
 	change.empty = "none";
 	ct_buf_init(&arguments.words);
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments) == 0)
-		exit_status = arguments.words.size == 0 ? show(&change) : set(&arguments);
+		exit_status = arguments.words.size == 0 ? dest_show(&change) : dest_set(&arguments);
 	ct_buf_fini(&arguments.words);
 	ct_change_fini(&change);
 	return exit_status;

@@ -166,14 +166,14 @@ static bool print_json(const struct diff *diff, const struct ct_tally tallies[2]
  * The way
  */
 
-static int diagnose(const char *what)
+static int run_diagnose(const char *what)
 {
 	fprintf(stderr, "ctrace diff: %s\n", what);
 	return RUNS_UNKNOWN;
 }
 
 /* One run.  The catalogue and the filter are the reading's, for both. */
-static bool count_run(struct diff *diff, char **path, struct ct_tally *tally)
+static bool run_count(struct diff *diff, char **path, struct ct_tally *tally)
 {
 	struct reading *reading = &diff->reading;
 	const struct ct_view *view;
@@ -189,7 +189,7 @@ static bool count_run(struct diff *diff, char **path, struct ct_tally *tally)
 	return !reading->has_failed;
 }
 
-static int compare(struct diff *diff, const struct ct_tally tallies[2])
+static int runs_compare(struct diff *diff, const struct ct_tally tallies[2])
 {
 	struct ct_tally_change *changes = NULL;
 	size_t count = 0;
@@ -199,18 +199,18 @@ static int compare(struct diff *diff, const struct ct_tally tallies[2])
 	if (ct_tally_duration_ns(&tallies[0]) == 0 || ct_tally_duration_ns(&tallies[1]) == 0)
 		diff->options.has_rates = false;
 	if (ct_compare(&tallies[0], &tallies[1], &diff->options, &changes, &count) != CTRACE_OK)
-		return diagnose("not enough memory");
+		return run_diagnose("not enough memory");
 	if (diff->is_json)
 		ok = print_json(diff, tallies, changes, count);
 	for (size_t i = 0; i < count && !diff->is_json; i++)
 		print_change(diff, &changes[i]);
 	free(changes);
 	if (!ok)
-		return diagnose("not enough memory");
+		return run_diagnose("not enough memory");
 	return count == 0 ? RUNS_ALIKE : RUNS_DIFFER;
 }
 
-static int run(struct diff *diff)
+static int diff_run(struct diff *diff)
 {
 	struct ct_tally tallies[2];
 	int result = RUNS_UNKNOWN;
@@ -219,16 +219,16 @@ static int run(struct diff *diff)
 	ct_tally_init(&tallies[0]);
 	ct_tally_init(&tallies[1]);
 	diff->reading.has_pairs = true;
-	ok = count_run(diff, &diff->paths[0], &tallies[0]);
+	ok = run_count(diff, &diff->paths[0], &tallies[0]);
 	ct_reader_destroy(diff->reading.reader);
 	diff->reading.reader = NULL;
-	ok = ok && count_run(diff, &diff->paths[1], &tallies[1]);
+	ok = ok && run_count(diff, &diff->paths[1], &tallies[1]);
 	if (ok && tallies[0].events == 0 && tallies[1].events == 0)
-		ok = diagnose("neither run has an event that matches") == RUNS_ALIKE;
+		ok = run_diagnose("neither run has an event that matches") == RUNS_ALIKE;
 	if (ok)
-		result = compare(diff, tallies);
+		result = runs_compare(diff, tallies);
 	if (diff->has_failed)
-		result = diagnose("what could not be read is not compared");
+		result = run_diagnose("what could not be read is not compared");
 	if (reading_end(&diff->reading, 1) == CMD_UNREAD)
 		result = RUNS_UNKNOWN;
 	ct_tally_fini(&tallies[0]);
@@ -348,5 +348,5 @@ int cmd_diff(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &diff) != 0)
 		return CMD_USAGE;
-	return run(&diff);
+	return diff_run(&diff);
 }

@@ -48,24 +48,24 @@ struct doctor {
 
 /* ---- what is found ---- */
 
-static void add_problem(struct doctor *doctor, const char *problem)
+static void problem_add(struct doctor *doctor, const char *problem)
 {
 	json_array_append_new(doctor->problems, json_string(problem));
 }
 
-static void begin_line(const struct doctor *doctor, const char *label)
+static void line_begin(const struct doctor *doctor, const char *label)
 {
 	if (!doctor->is_json)
 		printf("%-15s", label);
 }
 
-static void add_text(const struct doctor *doctor, const char *text, size_t size)
+static void line_add_text(const struct doctor *doctor, const char *text, size_t size)
 {
 	if (!doctor->is_json)
 		ct_tool_print(stdout, text, size);
 }
 
-static void add(const struct doctor *doctor, const char *text)
+static void line_add(const struct doctor *doctor, const char *text)
 {
 	if (!doctor->is_json)
 		fputs(text, stdout);
@@ -73,17 +73,17 @@ static void add(const struct doctor *doctor, const char *text)
 
 static void print_library(struct doctor *doctor)
 {
-	begin_line(doctor, "library");
+	line_begin(doctor, "library");
 	if (doctor->library.size != 0) {
-		add_text(doctor, doctor->library.data, doctor->library.size);
+		line_add_text(doctor, doctor->library.data, doctor->library.size);
 	} else if (doctor->shown != 0) {
-		add(doctor, "linked into the program (libctrace.a)");
+		line_add(doctor, "linked into the program (libctrace.a)");
 	} else {
-		add_problem(doctor, "library");
-		add(doctor,
+		problem_add(doctor, "library");
+		line_add(doctor,
 		    "libctrace was not loaded: the program is not linked with it, or has failed before that");
 	}
-	add(doctor, "\n");
+	line_add(doctor, "\n");
 }
 
 static void print_configuration(struct doctor *doctor, const struct ct_session *session)
@@ -93,13 +93,13 @@ static void print_configuration(struct doctor *doctor, const struct ct_session *
 
 	ct_buf_init(&text);
 	ct_list_config_print(session, &text);
-	begin_line(doctor, "configuration");
-	add(doctor, ct_buf_text(&text));
+	line_begin(doctor, "configuration");
+	line_add(doctor, ct_buf_text(&text));
 	if (config->diagnostics != 0)
-		add(doctor, "; `ctrace config check` names them");
-	add(doctor, "\n");
+		line_add(doctor, "; `ctrace config check` names them");
+	line_add(doctor, "\n");
 	if (config->error != 0 || config->diagnostics != 0 || config->stopped_at != 0)
-		add_problem(doctor, "configuration");
+		problem_add(doctor, "configuration");
 	ct_buf_fini(&text);
 }
 
@@ -107,7 +107,7 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 {
 	uint32_t on = 0;
 
-	begin_line(doctor, "components");
+	line_begin(doctor, "components");
 	for (uint32_t i = 0; i < process->count; i++) {
 		uint32_t level = process->session.components[process->order[i]].level_word.level;
 		size_t size;
@@ -116,24 +116,24 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 		on += level != CTRACE_LEVEL_NONE;
 		if (i >= SHOWN)
 			continue;
-		add(doctor, i != 0 ? ", " : "");
-		add_text(doctor, name, size);
-		add(doctor, " ");
-		add(doctor, ct_list_level(level));
+		line_add(doctor, i != 0 ? ", " : "");
+		line_add_text(doctor, name, size);
+		line_add(doctor, " ");
+		line_add(doctor, ct_list_level(level));
 	}
 	if (process->count > SHOWN && !doctor->is_json)
 		printf(" and %" PRIu32 " more", process->count - SHOWN);
 	if (process->count == 0) {
-		add(doctor, "none was registered: the program has called no tracing routine");
-		add_problem(doctor, "components");
+		line_add(doctor, "none was registered: the program has called no tracing routine");
+		problem_add(doctor, "components");
 	} else if (on == 0) {
-		add(doctor, "; none is on: set mftrace.level, or mftrace.level.COMPONENT");
-		add_problem(doctor, "levels");
+		line_add(doctor, "; none is on: set mftrace.level, or mftrace.level.COMPONENT");
+		problem_add(doctor, "levels");
 	}
-	add(doctor, "\n");
+	line_add(doctor, "\n");
 }
 
-static bool has_file(const struct ct_dest *dest)
+static bool dest_has_file(const struct ct_dest *dest)
 {
 	return strncmp(dest->emitter, "TEXTFILE", sizeof dest->emitter) == 0 ||
 	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
@@ -141,7 +141,7 @@ static bool has_file(const struct ct_dest *dest)
 
 /* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is
  * not set, or is no level. */
-static uint32_t least_level(const struct ct_session *session, const struct ct_dest *dest)
+static uint32_t dest_least_level(const struct ct_session *session, const struct ct_dest *dest)
 {
 	static const char name[] = "LEVEL=";
 	uint32_t level = CTRACE_DEBUG;
@@ -165,10 +165,10 @@ static uint32_t least_level(const struct ct_session *session, const struct ct_de
 static void print_level(const struct doctor *doctor, uint32_t level)
 {
 	if (level >= CTRACE_LEVEL_COUNT) {
-		add(doctor, ", of which its LEVEL keeps out all");
+		line_add(doctor, ", of which its LEVEL keeps out all");
 	} else if (level > CTRACE_DEBUG) {
-		add(doctor, ", of which its LEVEL keeps out those below ");
-		add(doctor, ct_list_level(level));
+		line_add(doctor, ", of which its LEVEL keeps out those below ");
+		line_add(doctor, ct_list_level(level));
 	}
 }
 
@@ -181,29 +181,29 @@ static void print_destination(struct doctor *doctor, const struct ct_session *se
 	struct list_failure failure;
 	char events[48];
 
-	add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
-	add(doctor, " ");
-	add_text(doctor, path, strlen(path));
+	line_add_text(doctor, dest->emitter, strnlen(dest->emitter, sizeof dest->emitter));
+	line_add(doctor, " ");
+	line_add_text(doctor, path, strlen(path));
 	(void)snprintf(events, sizeof events, "%s%" PRIu64 " event%s", path[0] != '\0' ? ": " : "",
 		       slot->delivered, slot->delivered == 1 ? "" : "s");
-	add(doctor, events);
+	line_add(doctor, events);
 	if (slot->delivered != 0)
-		print_level(doctor, least_level(session, dest));
+		print_level(doctor, dest_least_level(session, dest));
 	ct_list_take_failure(&failure, session, index);
 	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;
 	if (!doctor->is_json)
 		(void)ct_list_print_failure(stdout, ", ", &failure);
-	if (path[0] == '\0' && has_file(dest))
-		add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
-	add_problem(doctor, "destination");
+	if (path[0] == '\0' && dest_has_file(dest))
+		line_add(doctor, "; `ctrace config check` looks at its FILE and LOCATION");
+	problem_add(doctor, "destination");
 }
 
 static void print_destinations(struct doctor *doctor, const struct ct_session *session)
 {
 	uint32_t count = 0;
 
-	begin_line(doctor, "files");
+	line_begin(doctor, "files");
 	for (unsigned i = 0; i < CT_DEST_LIMIT; i++) {
 		struct ct_dest *dest = &session->head->dest[i];
 
@@ -212,20 +212,20 @@ static void print_destinations(struct doctor *doctor, const struct ct_session *s
 		     ct_dest_path(session, i)[0] == '\0'))
 			continue;
 		if (count++ < SHOWN) {
-			add(doctor, count > 1 ? "; " : "");
+			line_add(doctor, count > 1 ? "; " : "");
 			print_destination(doctor, session, i);
 		}
 	}
-	add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");
+	line_add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");
 }
 
 static void print_losses(struct doctor *doctor, const struct list_counters *counters)
 {
 	const char *separator = " (";
 
-	begin_line(doctor, "lost");
+	line_begin(doctor, "lost");
 	if (counters->lost_total != 0)
-		add_problem(doctor, "lost");
+		problem_add(doctor, "lost");
 	if (doctor->is_json)
 		return;
 	if (counters->lost_total == 0)
@@ -245,7 +245,7 @@ static void print_losses(struct doctor *doctor, const struct list_counters *coun
 	putchar('\n');
 }
 
-static void look_at(const struct ct_directory_entry *entry, void *user)
+static void process_look_at(const struct ct_directory_entry *entry, void *user)
 {
 	struct doctor *doctor = user;
 	struct list_process process = { .entry = entry };
@@ -275,16 +275,16 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 static void print_untraced(struct doctor *doctor)
 {
 	print_library(doctor);
-	add_problem(doctor, "components");
-	begin_line(doctor, "components");
-	add(doctor,
+	problem_add(doctor, "components");
+	line_begin(doctor, "components");
+	line_add(doctor,
 	    "none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
 }
 
 /* ---- the library ---- */
 
 /* The path behind the last mark in a line that names libctrace. */
-static bool find_library(struct doctor *doctor, const char *text, const char *mark)
+static bool library_find(struct doctor *doctor, const char *text, const char *mark)
 {
 	for (const char *at = text; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
 		const char *path = at + strlen(mark);
@@ -302,7 +302,7 @@ static bool find_library(struct doctor *doctor, const char *text, const char *ma
 	return false;
 }
 
-static void find_loaded(struct doctor *doctor)
+static void library_find_loaded(struct doctor *doctor)
 {
 	char path[PATH_ROOM];
 	const struct dirent *entry;
@@ -318,14 +318,14 @@ static void find_loaded(struct doctor *doctor)
 		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->directory,
 			       entry->d_name);
 		if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
-			(void)find_library(doctor, ct_buf_text(&text), "calling init: ");
+			(void)library_find(doctor, ct_buf_text(&text), "calling init: ");
 	}
 	if (directory != NULL)
 		(void)closedir(directory);
 	ct_buf_fini(&text);
 }
 
-static void find_mapped(struct doctor *doctor)
+static void library_find_mapped(struct doctor *doctor)
 {
 	char path[64];
 	struct ct_buf text;
@@ -333,13 +333,13 @@ static void find_mapped(struct doctor *doctor)
 	ct_buf_init(&text);
 	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", doctor->pid);
 	if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
-		(void)find_library(doctor, ct_buf_text(&text), " /");
+		(void)library_find(doctor, ct_buf_text(&text), " /");
 	ct_buf_fini(&text);
 }
 
 /* ---- the program ---- */
 
-static bool make_directories(struct doctor *doctor)
+static bool directories_make(struct doctor *doctor)
 {
 	char path[128];
 
@@ -356,7 +356,7 @@ static bool make_directories(struct doctor *doctor)
 }
 
 /* Nothing of a process that goes on is taken away. */
-static void remove_directories(const struct doctor *doctor)
+static void directories_remove(const struct doctor *doctor)
 {
 	char path[PATH_ROOM];
 	const struct dirent *entry;
@@ -382,7 +382,7 @@ static void remove_directories(const struct doctor *doctor)
 			path);
 }
 
-static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
+static _Noreturn void program_exec(const struct doctor *doctor, int to_parent)
 {
 	char run[128], loader[128];
 	int error;
@@ -403,7 +403,7 @@ static _Noreturn void become_program(const struct doctor *doctor, int to_parent)
 }
 
 /* False: it could not be started, which was said. */
-static bool run_program(struct doctor *doctor)
+static bool program_run(struct doctor *doctor)
 {
 	int ends[2], error = 0;
 	ssize_t got;
@@ -417,7 +417,7 @@ static bool run_program(struct doctor *doctor)
 	(void)signal(SIGQUIT, SIG_IGN);
 	child = fork();
 	if (child == 0)
-		become_program(doctor, ends[1]);
+		program_exec(doctor, ends[1]);
 	(void)close(ends[1]);
 	got = child < 0 ? -1 : TEMP_FAILURE_RETRY(read(ends[0], &error, sizeof error));
 	(void)close(ends[0]);
@@ -431,17 +431,17 @@ static bool run_program(struct doctor *doctor)
 	return false;
 }
 
-static bool has_failed(const struct doctor *doctor)
+static bool program_has_failed(const struct doctor *doctor)
 {
 	return !WIFEXITED(doctor->how) || WEXITSTATUS(doctor->how) != 0;
 }
 
-static void print_end(const struct doctor *doctor)
+static void program_print_end(const struct doctor *doctor)
 {
 	if (WIFSIGNALED(doctor->how))
 		fprintf(stderr, "ctrace doctor: the program was ended by signal %d (%s)\n",
 			WTERMSIG(doctor->how), strsignal(WTERMSIG(doctor->how)));
-	else if (has_failed(doctor))
+	else if (program_has_failed(doctor))
 		fprintf(stderr, "ctrace doctor: the program ended with exit status %d\n",
 			WEXITSTATUS(doctor->how));
 	if (doctor->recovered != 0)
@@ -452,23 +452,23 @@ static void print_end(const struct doctor *doctor)
 			doctor->recovered == 1 ? "was" : "were");
 }
 
-static void examine_program(struct doctor *doctor)
+static void program_examine(struct doctor *doctor)
 {
 	struct ct_recovery total = { 0 };
 	char run[128];
 
 	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
-	find_loaded(doctor);
-	ct_directory_each(run, look_at, doctor);
+	library_find_loaded(doctor);
+	ct_directory_each(run, process_look_at, doctor);
 	ct_recover(run, NULL, &total, NULL, NULL);
 	doctor->recovered = total.delivered;
 }
 
 /* ---- the verb ---- */
 
-static void look_into(const char *run_directory, void *user)
+static void directory_look_into(const char *run_directory, void *user)
 {
-	ct_directory_each(run_directory, look_at, user);
+	ct_directory_each(run_directory, process_look_at, user);
 }
 
 static void print_json(const struct doctor *doctor)
@@ -493,22 +493,22 @@ static void print_json(const struct doctor *doctor)
 	(void)ct_json_print(object, stdout);
 }
 
-static int examine(struct doctor *doctor)
+static int process_examine(struct doctor *doctor)
 {
 	bool program_failed = false, has_problem;
 
 	if (doctor->program == NULL) {
-		find_mapped(doctor);
-		ct_directory_each_run_directory(look_into, doctor);
-	} else if (!make_directories(doctor)) {
+		library_find_mapped(doctor);
+		ct_directory_each_run_directory(directory_look_into, doctor);
+	} else if (!directories_make(doctor)) {
 		fprintf(stderr, "ctrace doctor: no directory in /tmp: %s\n", strerror(errno));
 		return CMD_NOTHING;
-	} else if (!run_program(doctor)) {
-		remove_directories(doctor);
+	} else if (!program_run(doctor)) {
+		directories_remove(doctor);
 		return PROGRAM_FAILED;
 	} else {
-		examine_program(doctor);
-		program_failed = has_failed(doctor);
+		program_examine(doctor);
+		program_failed = program_has_failed(doctor);
 	}
 	if (doctor->shown == 0)
 		print_untraced(doctor);
@@ -516,8 +516,8 @@ static int examine(struct doctor *doctor)
 		print_json(doctor);
 	if (doctor->program != NULL) {
 		(void)fflush(stdout);
-		print_end(doctor);
-		remove_directories(doctor);
+		program_print_end(doctor);
+		directories_remove(doctor);
 	}
 	has_problem = json_array_size(doctor->problems) != 0;
 	return program_failed ? has_problem ? BOTH_FAILED : PROGRAM_FAILED
@@ -525,7 +525,7 @@ static int examine(struct doctor *doctor)
 			      : CMD_DONE;
 }
 
-static bool is_process(const char *text, uint32_t *out_pid)
+static bool word_is_process(const char *text, uint32_t *out_pid)
 {
 	unsigned long number = ct_tool_is_number(text) ? strtoul(text, NULL, 10) : 0;
 
@@ -545,7 +545,7 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 		doctor->is_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->argc == state->next && is_process(argument, &doctor->pid)) {
+		if (state->argc == state->next && word_is_process(argument, &doctor->pid)) {
 			(void)snprintf(path, sizeof path, "/proc/%" PRIu32, doctor->pid);
 			if (access(path, F_OK) != 0)
 				argp_error(state, "there is no process %s", argument);
@@ -588,7 +588,7 @@ int cmd_doctor(int argc, char **argv)
 	ct_buf_init(&doctor.library);
 	doctor.processes = json_array();
 	doctor.problems = json_array();
-	exit_status = examine(&doctor);
+	exit_status = process_examine(&doctor);
 	json_decref(doctor.processes);
 	json_decref(doctor.problems);
 	ct_buf_fini(&doctor.library);

@@ -32,7 +32,7 @@ struct explain {
 /* ---- printing ---- */
 
 /* "0C", "13": the second is "" when the row has no reason. */
-static void name_codes(const struct ct_reason_row *row, char rc[8], char reason[12])
+static void row_name_codes(const struct ct_reason_row *row, char rc[8], char reason[12])
 {
 	bool is_abend = row->rc == CTRACE_RC_ABEND;
 
@@ -75,7 +75,7 @@ static void print_row(const struct ct_reason_row *row)
 {
 	char rc[8], reason[12], sentence[256];
 
-	name_codes(row, rc, reason);
+	row_name_codes(row, rc, reason);
 	printf("%s %s%s%s: %s\n", row->rc == CTRACE_RC_ABEND ? "Abend" : "RC", rc,
 	       reason[0] != '\0' ? ", reason " : "", reason, row->name);
 	(void)snprintf(sentence, sizeof sentence, "%s.", row->meaning);
@@ -85,14 +85,14 @@ static void print_row(const struct ct_reason_row *row)
 	print_wrapped("  Cure:  ", row->cure);
 }
 
-static int list_all(void)
+static int rows_list(void)
 {
 	const struct ct_reason_row *row;
 
 	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
 		char rc[8], reason[12];
 
-		name_codes(row, rc, reason);
+		row_name_codes(row, rc, reason);
 		printf("%-3s %-4s  %-21s  %s\n", rc, reason, row->name, row->meaning);
 	}
 	return CMD_DONE;
@@ -100,7 +100,7 @@ static int list_all(void)
 
 /* ---- which rows ---- */
 
-static bool is_wanted(const struct explain *explain, const struct ct_reason_row *row)
+static bool row_is_wanted(const struct explain *explain, const struct ct_reason_row *row)
 {
 	bool is_whole = row->rc != CTRACE_RC_ABEND && explain->reason > 0xFF;
 	uint32_t reason = is_whole ? CTRACE_REASON(explain->reason) : explain->reason;
@@ -111,7 +111,7 @@ static bool is_wanted(const struct explain *explain, const struct ct_reason_row 
 	return row->reason == reason && (row->low == 0 || low == 0 || row->low == low);
 }
 
-static const struct ct_reason_row *first_row(uint32_t rc)
+static const struct ct_reason_row *row_find_first(uint32_t rc)
 {
 	const struct ct_reason_row *row;
 
@@ -121,9 +121,9 @@ static const struct ct_reason_row *first_row(uint32_t rc)
 	return NULL;
 }
 
-static int diagnose_unknown(const struct explain *explain)
+static int codes_diagnose_unknown(const struct explain *explain)
 {
-	const struct ct_reason_row *row = first_row(explain->rc);
+	const struct ct_reason_row *row = row_find_first(explain->rc);
 	const char *separator = "";
 	char rc[8], reason[12];
 
@@ -134,14 +134,14 @@ static int diagnose_unknown(const struct explain *explain)
 			explain->rc);
 		return CMD_USAGE;
 	}
-	name_codes(row, rc, reason);
+	row_name_codes(row, rc, reason);
 	fprintf(stderr, "ctrace explain: %s has no reason %02" PRIX32, rc, explain->reason);
 	if (reason[0] != '\0')
 		fputs(", but ", stderr);
 	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
 		if (row->rc != explain->rc)
 			continue;
-		name_codes(row, rc, reason);
+		row_name_codes(row, rc, reason);
 		fprintf(stderr, "%s%s", separator, reason);
 		separator = ", ";
 	}
@@ -149,7 +149,7 @@ static int diagnose_unknown(const struct explain *explain)
 	return CMD_USAGE;
 }
 
-static int explain_codes(const struct explain *explain)
+static int codes_explain(const struct explain *explain)
 {
 	const struct ct_reason_row *row;
 	unsigned printed = 0;
@@ -159,18 +159,18 @@ static int explain_codes(const struct explain *explain)
 		return CMD_DONE;
 	}
 	for (size_t i = 0; (row = ct_reason_at(i)) != NULL; i++) {
-		if (row->rc != explain->rc || !is_wanted(explain, row))
+		if (row->rc != explain->rc || !row_is_wanted(explain, row))
 			continue;
 		if (printed++ != 0)
 			putchar('\n');
 		print_row(row);
 	}
-	return printed != 0 ? CMD_DONE : diagnose_unknown(explain);
+	return printed != 0 ? CMD_DONE : codes_diagnose_unknown(explain);
 }
 
 /* ---- the command line ---- */
 
-static bool is_word(const char *word, size_t size, const char *const *list)
+static bool word_is_of(const char *word, size_t size, const char *const *list)
 {
 	for (; *list != NULL; list++)
 		if (strlen(*list) == size && strncasecmp(*list, word, size) == 0)
@@ -197,15 +197,15 @@ static bool read_number(const char *word, size_t size, uint32_t *out_number)
 }
 
 /* What is wrong, or NULL. */
-static const char *take_word(struct explain *explain, const char *word, size_t size)
+static const char *word_take(struct explain *explain, const char *word, size_t size)
 {
 	static const char *const of_rc[] = { "RC", "ABEND", NULL };
 	static const char *const of_reason[] = { "RSN", "RSNCODE", "REASON", NULL };
 	uint32_t number;
 
-	if (is_word(word, size, of_rc))
+	if (word_is_of(word, size, of_rc))
 		return explain->count == 0 ? NULL : "the return code stands before the reason code";
-	if (is_word(word, size, of_reason))
+	if (word_is_of(word, size, of_reason))
 		return explain->count == 1 ? NULL : "the return code stands before the reason code";
 	if (!read_number(word, size, &number))
 		return "codes are hexadecimal numbers of at most 8 digits";
@@ -218,14 +218,14 @@ static const char *take_word(struct explain *explain, const char *word, size_t s
 	return NULL;
 }
 
-static void take_argument(struct explain *explain, const char *argument, struct argp_state *state)
+static void argument_take(struct explain *explain, const char *argument, struct argp_state *state)
 {
 	static const char separators[] = " =-,/";
 
 	for (argument += strspn(argument, separators); *argument != '\0';
 	     argument += strspn(argument, separators)) {
 		size_t size = strcspn(argument, separators);
-		const char *diagnostic = take_word(explain, argument, size);
+		const char *diagnostic = word_take(explain, argument, size);
 
 		if (diagnostic != NULL)
 			argp_error(state, "%s", diagnostic);
@@ -242,7 +242,7 @@ static error_t parse_explain(int key, char *argument, struct argp_state *state)
 		explain->is_all = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		take_argument(explain, argument, state);
+		argument_take(explain, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (explain->is_all && explain->count != 0)
@@ -270,5 +270,5 @@ int cmd_explain(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &explain) != 0)
 		return CMD_USAGE;
-	return explain.count == 0 ? list_all() : explain_codes(&explain);
+	return explain.count == 0 ? rows_list() : codes_explain(&explain);
 }

@@ -31,7 +31,7 @@ struct exporting {
 	bool is_unwritten;
 };
 
-static int diagnose(const struct exporting *verb, const char *path, const char *what)
+static int export_diagnose(const struct exporting *verb, const char *path, const char *what)
 {
 	fprintf(stderr, "%s: ", verb->reading.verb);
 	if (path != NULL) {
@@ -45,7 +45,7 @@ static int diagnose(const struct exporting *verb, const char *path, const char *
 static void diagnose_output(struct exporting *verb, const char *what)
 {
 	verb->is_unwritten = true;
-	(void)diagnose(verb, verb->output, what);
+	(void)export_diagnose(verb, verb->output, what);
 }
 
 static void diagnose_spool(struct exporting *verb, const char *directory, int error)
@@ -62,7 +62,7 @@ static void diagnose_spool(struct exporting *verb, const char *directory, int er
  * Where it goes
  */
 
-static bool open_output(struct exporting *verb)
+static bool output_open(struct exporting *verb)
 {
 	const char *path = verb->output;
 
@@ -79,7 +79,7 @@ static bool open_output(struct exporting *verb)
 	return true;
 }
 
-static bool close_output(struct exporting *verb, bool is_complete)
+static bool output_close(struct exporting *verb, bool is_complete)
 {
 	if (!verb->is_file || new_file_end(&verb->file, is_complete))
 		return is_complete;
@@ -92,7 +92,7 @@ static bool close_output(struct exporting *verb, bool is_complete)
  * The way through
  */
 
-static void note_lost(const struct ct_read_note *note, void *user)
+static void export_note_lost(const struct ct_read_note *note, void *user)
 {
 	struct exporting *verb = user;
 
@@ -100,7 +100,7 @@ static void note_lost(const struct ct_read_note *note, void *user)
 		verb->exporter->lost(verb->self, note);
 }
 
-static bool look(struct exporting *verb)
+static bool export_look(struct exporting *verb)
 {
 	struct reading *reading = &verb->reading;
 	const struct ct_view *view;
@@ -111,12 +111,12 @@ static bool look(struct exporting *verb)
 	return reading_again(reading, 0) && new_file_interrupted == 0;
 }
 
-static bool write_events(struct exporting *verb)
+static bool export_write_events(struct exporting *verb)
 {
 	const struct ct_view *view;
 	enum ctrace_status status;
 
-	if (verb->exporter->look != NULL && !look(verb))
+	if (verb->exporter->look != NULL && !export_look(verb))
 		return false;
 	while ((view = ct_reader_next(verb->reading.reader)) != NULL) {
 		verb->exporter->add(verb->self, view);
@@ -126,7 +126,7 @@ static bool write_events(struct exporting *verb)
 		return false;
 	/* What the first reading did not see has no column and no track. */
 	if (reading_differs(&verb->reading)) {
-		(void)diagnose(
+		(void)export_diagnose(
 			verb, NULL,
 			"what was read at first and the second time differ: a trace could not be read once");
 		return false;
@@ -143,13 +143,13 @@ static bool write_events(struct exporting *verb)
 	return false;
 }
 
-static bool convert(struct exporting *verb)
+static bool export_convert(struct exporting *verb)
 {
 	enum ctrace_status status;
 	bool is_complete;
 
 	verb->options.has_one_trace = ct_reader_source_process(verb->reading.reader, 1) == NULL;
-	if (!open_output(verb)) {
+	if (!output_open(verb)) {
 		verb->reading.has_failed = true; /* and has no events for that reason */
 		return false;
 	}
@@ -160,25 +160,25 @@ static bool convert(struct exporting *verb)
 		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
 								: ctrace_status_text(status));
 	verb->reading.has_failed |= status != CTRACE_OK;
-	is_complete = status == CTRACE_OK && write_events(verb);
+	is_complete = status == CTRACE_OK && export_write_events(verb);
 	verb->exporter->close(verb->self);
 	verb->self = NULL;
-	return close_output(verb, is_complete);
+	return output_close(verb, is_complete);
 }
 
-static int run(struct exporting *verb)
+static int export_run(struct exporting *verb)
 {
 	int exit_status;
 	bool is_good;
 
 	verb->reading.shows_progress = verb->output != NULL || !isatty(STDOUT_FILENO);
 	verb->reading.has_pairs = verb->exporter->has_pairs;
-	verb->reading.also = note_lost;
+	verb->reading.also = export_note_lost;
 	verb->reading.also_user = verb;
 	new_file_catch();
 	/* Of nothing nothing is made: what is in the way of the output stays. */
 	is_good = reading_open(&verb->reading) &&
-		  ct_reader_source_process(verb->reading.reader, 0) != NULL && convert(verb);
+		  ct_reader_source_process(verb->reading.reader, 0) != NULL && export_convert(verb);
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good || verb->events == 0 ? verb->events : 1);
 	if (verb->is_unwritten)
@@ -207,7 +207,7 @@ static void parse_format(struct exporting *verb, const char *name, struct argp_s
 	argp_error(state, "unknown format \"%s\"; expected %s", name, ct_buf_text(&known));
 }
 
-static void check(struct exporting *verb, struct argp_state *state)
+static void options_check(struct exporting *verb, struct argp_state *state)
 {
 	if (verb->exporter == NULL)
 		argp_error(
@@ -268,7 +268,7 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
-		check(verb, state);
+		options_check(verb, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -308,5 +308,5 @@ int cmd_export(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &verb) != 0)
 		return CMD_USAGE;
-	return run(&verb);
+	return export_run(&verb);
 }

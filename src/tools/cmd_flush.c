@@ -46,7 +46,7 @@ static unsigned left_ms(uint64_t deadline_ns)
 
 /* Asks once more.  The process gets a little less time than we have, so that it can say that it was
  * not enough. */
-static void ask(struct change *change, unsigned left)
+static void flush_ask(struct change *change, unsigned left)
 {
 	unsigned patience_ms = left - left / 4;
 	struct ct_command command = { .verb = CT_VERB_FLUSH };
@@ -61,7 +61,7 @@ static void ask(struct change *change, unsigned left)
 }
 
 /* Returns true if a process has to be asked again. */
-static bool is_any_left(struct ct_peers *peers)
+static bool peers_are_left(struct ct_peers *peers)
 {
 	bool is_any = false;
 
@@ -72,15 +72,15 @@ static bool is_any_left(struct ct_peers *peers)
 	return is_any;
 }
 
-static void flush(struct change *change)
+static void flush_run(struct change *change)
 {
 	uint64_t deadline_ns = ct_clock_mono_ns() + change->target.timeout_ms * UINT64_C(1000000);
 	unsigned left = change->target.timeout_ms;
 
 	do {
-		ask(change, left);
+		flush_ask(change, left);
 		left = left_ms(deadline_ns);
-	} while (is_any_left(&change->ask.peers) && left >= SHORTEST_ROUND_MS);
+	} while (peers_are_left(&change->ask.peers) && left >= SHORTEST_ROUND_MS);
 	ct_change_read(change);
 }
 
@@ -99,7 +99,7 @@ int cmd_flush(int argc, char **argv)
 	change.done = "delivered";
 	if (argp_parse(&argp, argc, argv, 0, NULL, &change) == 0) {
 		if (ct_change_find(&change) == CTRACE_OK)
-			flush(&change);
+			flush_run(&change);
 		else
 			change.failed = true;
 		exit_status = ct_change_finish(&change);

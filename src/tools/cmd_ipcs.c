@@ -31,14 +31,14 @@ struct arguments {
 /* ---- the command line ---- */
 
 /* An error in a command is to be told as such, and not as a trace that is missing. */
-static bool is_command(const char *word)
+static bool word_is_command(const char *word)
 {
 	return ct_ipcs_is_command(word) ||
 	       (access(word, F_OK) != 0 && ct_ipcs_may_be_command(word));
 }
 
 /* Commands and paths may come in any order; each keeps its own. */
-static void sort_words(struct arguments *arguments)
+static void words_sort(struct arguments *arguments)
 {
 	char **paths = calloc(arguments->count + 1, sizeof *paths);
 	size_t commands = 0, path_count = 0;
@@ -50,7 +50,7 @@ static void sort_words(struct arguments *arguments)
 	for (size_t i = 0; i < arguments->count; i++) {
 		char *word = arguments->words[i];
 
-		if (is_command(word))
+		if (word_is_command(word))
 			arguments->words[commands++] = word;
 		else
 			paths[path_count++] = word;
@@ -84,7 +84,7 @@ static error_t parse_ipcs(int key, char *argument, struct argp_state *state)
 
 /* ---- a file, or a pipe ---- */
 
-static bool read_stream(FILE *file, struct ct_buf *text)
+static bool stream_read(FILE *file, struct ct_buf *text)
 {
 	while (text->size <= FILE_LIMIT && ct_buf_reserve(text, 4096)) {
 		size_t got = fread(text->data + text->size, 1, 4096, file);
@@ -96,14 +96,14 @@ static bool read_stream(FILE *file, struct ct_buf *text)
 	return false;
 }
 
-static void run_file(struct ipcs *ipcs, const char *path)
+static void file_run(struct ipcs *ipcs, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *file = is_stdin ? stdin : fopen(path, "re");
 	struct ct_buf text;
 
 	ct_buf_init(&text);
-	if (file != NULL && read_stream(file, &text)) {
+	if (file != NULL && stream_read(file, &text)) {
 		ipcs->is_file = true;
 		ct_ipcs_commands_run(ipcs, text.data, text.size);
 		ipcs->is_file = false;
@@ -138,13 +138,13 @@ static const struct console_keyword keywords[] = {
 /* clang-format on */
 static const struct console_kind kind = { keywords, CT_COUNT(keywords), "ipcs_history" };
 
-static void note_interrupt(int number)
+static void interrupt_note(int number)
 {
 	(void)number;
 	ct_end_wanted = 1;
 }
 
-static bool goes_on(const char *line, size_t size)
+static bool session_goes_on(const char *line, size_t size)
 {
 	while (size > 0 && ct_is_blank(line[size - 1]))
 		size--;
@@ -152,9 +152,9 @@ static bool goes_on(const char *line, size_t size)
 }
 
 /* Ctrl-C while a listing is printed ends the listing, not the session. */
-static void converse(struct ipcs *ipcs)
+static void session_converse(struct ipcs *ipcs)
 {
-	struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = interrupt_note, .sa_flags = SA_RESTART };
 	enum console_line got = CONSOLE_LINE;
 	struct ct_buf command;
 	const char *line;
@@ -175,7 +175,7 @@ static void converse(struct ipcs *ipcs)
 		}
 		ct_buf_add(&command, line, size);
 		ct_buf_add_char(&command, '\n');
-		if (goes_on(line, size))
+		if (session_goes_on(line, size))
 			continue;
 		ct_ipcs_commands_run(ipcs, command.data, command.size);
 		ct_buf_clear(&command);
@@ -184,22 +184,22 @@ static void converse(struct ipcs *ipcs)
 	ipcs->status = CMD_DONE; /* whoever was there has seen what went wrong */
 }
 
-static void run(struct arguments *arguments)
+static void ipcs_run(struct arguments *arguments)
 {
 	struct ipcs *ipcs = &arguments->ipcs;
 
 	if (arguments->file != NULL)
-		run_file(ipcs, arguments->file);
+		file_run(ipcs, arguments->file);
 	for (size_t i = 0; i < arguments->count && !ipcs->has_ended; i++)
 		ct_ipcs_commands_run(ipcs, arguments->words[i], strlen(arguments->words[i]));
 	if (arguments->file != NULL || arguments->count != 0)
 		return;
 	(void)setlocale(LC_CTYPE, ""); /* what a character is, while a line is edited */
 	if (!ct_console_input_open(&kind)) {
-		run_file(ipcs, "-");
+		file_run(ipcs, "-");
 		return;
 	}
-	converse(ipcs);
+	session_converse(ipcs);
 	ct_console_input_close();
 }
 
@@ -227,9 +227,9 @@ int cmd_ipcs(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	sort_words(&arguments);
+	words_sort(&arguments);
 	if (reading_catalog(&arguments.ipcs.reading))
-		run(&arguments);
+		ipcs_run(&arguments);
 	ct_ipcs_commands_end(&arguments.ipcs);
 	if (arguments.ipcs.reading.has_failed)
 		ct_ipcs_fail(&arguments.ipcs, CMD_NOTHING);

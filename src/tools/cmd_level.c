@@ -70,7 +70,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
  * start/stop routine that does not want it, or a filter that leaves the process out; and it may
  * record more because of MINOPS, as the flight recorder does.
  */
-static void judge(struct change *change, struct change_row *row, uint32_t wanted)
+static void row_judge(struct change *change, struct change_row *row, uint32_t wanted)
 {
 	static const char refused[] =
 		"stays as it is: its start/stop routine or a filter of component trace does not allow it";
@@ -87,7 +87,7 @@ static void judge(struct change *change, struct change_row *row, uint32_t wanted
 		ct_change_set(change, &row->said, (struct ct_span){ more, sizeof(more) - 1 });
 }
 
-static int ask(struct level_arguments *arguments)
+static int level_ask(struct level_arguments *arguments)
 {
 	struct change *change = arguments->change;
 	struct ct_command command = {
@@ -100,7 +100,7 @@ static int ask(struct level_arguments *arguments)
 	ct_command_encode(&change->ask.request, &command);
 	ct_change_gather(change);
 	for (size_t i = 0; i < change->count && !change->is_question; i++)
-		judge(change, &change->rows[i], arguments->number);
+		row_judge(change, &change->rows[i], arguments->number);
 	return ct_change_finish(change);
 }
 
@@ -120,7 +120,7 @@ int cmd_level(int argc, char **argv)
 
 	ct_change_init(&change);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
-		exit_status = ask(&arguments);
+		exit_status = level_ask(&arguments);
 	ct_change_fini(&change);
 	return exit_status;
 }

@@ -51,7 +51,7 @@ static void print_cell(const char *text, size_t size, int width)
 
 /* NULL: the user is not in the machine's own file.  libc's services are not asked first: without
  * memory they abort. */
-static const struct passwd *find_local_user(uint32_t uid)
+static const struct passwd *user_find_local(uint32_t uid)
 {
 	static struct passwd user;
 	static char texts[4096];
@@ -69,7 +69,7 @@ static const struct passwd *find_local_user(uint32_t uid)
 
 static void print_user(uint32_t uid)
 {
-	const struct passwd *user = find_local_user(uid);
+	const struct passwd *user = user_find_local(uid);
 
 	if (user == NULL && !ct_memory_has_lacked())
 		user = getpwuid(uid);
@@ -226,7 +226,7 @@ static void print_for_people(const struct list_process *process, bool is_first)
  * The verb
  */
 
-static void show_process(struct list_process *process, struct list_options *options)
+static void process_show(struct list_process *process, struct list_options *options)
 {
 	if (options->names_kind != LIST_NO_NAMES) {
 		ct_list_names_add(&options->names, options->names_kind, process);
@@ -239,7 +239,7 @@ static void show_process(struct list_process *process, struct list_options *opti
 		options->failed = true;
 }
 
-static void list_process(const struct ct_directory_entry *entry, void *user)
+static void process_list(const struct ct_directory_entry *entry, void *user)
 {
 	struct list_options *options = user;
 	struct list_process process = { .entry = entry };
@@ -263,7 +263,7 @@ static void list_process(const struct ct_directory_entry *entry, void *user)
 		options->failed = true;
 		fputs("ctrace list: not enough memory\n", stderr);
 	} else if (options->component == NULL || process.count != 0) {
-		show_process(&process, options);
+		process_show(&process, options);
 		options->shown++;
 	}
 	free(process.order);
@@ -281,7 +281,7 @@ struct listing {
 	struct list_options *options;
 };
 
-static void gather_entry(const struct ct_directory_entry *entry, void *user)
+static void entry_gather(const struct ct_directory_entry *entry, void *user)
 {
 	struct listing *listing = user;
 	struct listed *items = listing->items;
@@ -305,7 +305,7 @@ static void gather_entry(const struct ct_directory_entry *entry, void *user)
 		item->asid = UINT32_MAX; /* what is wrong with it is said when it is listed */
 }
 
-static int by_asid(const void *a, const void *b)
+static int listed_compare_asid(const void *a, const void *b)
 {
 	const struct listed *one = a, *other = b;
 
@@ -318,11 +318,11 @@ static void list_run_directory(const char *path, void *user)
 {
 	struct listing listing = { .options = user };
 
-	ct_directory_each(path, gather_entry, &listing);
+	ct_directory_each(path, entry_gather, &listing);
 	if (listing.count > 1)
-		qsort(listing.items, listing.count, sizeof *listing.items, by_asid);
+		qsort(listing.items, listing.count, sizeof *listing.items, listed_compare_asid);
 	for (size_t i = 0; i < listing.count; i++) {
-		list_process(&listing.items[i].entry, user);
+		process_list(&listing.items[i].entry, user);
 		free((char *)(uintptr_t)listing.items[i].entry.name);
 	}
 	free(listing.items);
@@ -338,7 +338,7 @@ static void name_run_directory(const char *path, void *user)
 	*is_first = false;
 }
 
-static int diagnose_nothing(const struct list_options *options)
+static int list_diagnose_nothing(const struct list_options *options)
 {
 	bool is_first = true;
 
@@ -423,6 +423,6 @@ int cmd_list(int argc, char **argv)
 	}
 	ct_buf_fini(&options.names);
 	if (options.shown == 0 && !options.failed)
-		return diagnose_nothing(&options);
+		return list_diagnose_nothing(&options);
 	return options.failed ? CMD_NOTHING : CMD_DONE;
 }

@@ -55,7 +55,7 @@ static error_t parse_op(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void run_stream(struct dialogue *dialogue, FILE *from)
+static void stream_run(struct dialogue *dialogue, FILE *from)
 {
 	char *line = NULL;
 	size_t capacity = 0;
@@ -70,7 +70,7 @@ static void run_stream(struct dialogue *dialogue, FILE *from)
 	free(line);
 }
 
-static void diagnose_file(struct dialogue *dialogue, const char *path)
+static void file_diagnose(struct dialogue *dialogue, const char *path)
 {
 	fputs("ctrace op: cannot read ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
@@ -79,19 +79,19 @@ static void diagnose_file(struct dialogue *dialogue, const char *path)
 		dialogue->wto.worst = CMD_NOTHING;
 }
 
-static void run_file(struct dialogue *dialogue, const char *path)
+static void file_run(struct dialogue *dialogue, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *from = is_stdin ? stdin : fopen(path, "re");
 
 	if (from == NULL) {
-		diagnose_file(dialogue, path);
+		file_diagnose(dialogue, path);
 		return;
 	}
 	errno = 0;
-	run_stream(dialogue, from);
+	stream_run(dialogue, from);
 	if (ferror(from))
-		diagnose_file(dialogue, path);
+		file_diagnose(dialogue, path);
 	if (!is_stdin)
 		(void)fclose(from);
 }
@@ -130,10 +130,10 @@ int cmd_op(int argc, char **argv)
 	arguments.dialogue.wto.has_caret = isatty(STDERR_FILENO) == 1;
 	ct_operator_start();
 	if (arguments.file != NULL)
-		run_file(&arguments.dialogue, arguments.file);
+		file_run(&arguments.dialogue, arguments.file);
 	for (int i = 0; i < arguments.count; i++) {
 		if (strcmp(arguments.commands[i], "-") == 0)
-			run_file(&arguments.dialogue, "-");
+			file_run(&arguments.dialogue, "-");
 		else
 			ct_operator_run(&arguments.dialogue, arguments.commands[i],
 					strlen(arguments.commands[i]));

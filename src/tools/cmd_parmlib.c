@@ -36,7 +36,7 @@ static bool diagnose_unreadable(const char *path, const char *why, uint32_t reas
 	return false;
 }
 
-static bool read_file(struct member *member, uint32_t reason)
+static bool file_read(struct member *member, uint32_t reason)
 {
 	enum ctrace_status status = ct_os_read_file(member->name, FILE_LIMIT, &member->text);
 
@@ -67,7 +67,7 @@ static bool member_read(struct member *member)
 		return diagnose_unreadable(member->path,
 					   ct_reason_find(CTRACE_RC_REFUSED, reason, 0)->meaning,
 					   reason);
-	return read_file(member, reason);
+	return file_read(member, reason);
 }
 
 /* ---- what it says ---- */

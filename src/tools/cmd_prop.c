@@ -23,7 +23,7 @@ struct prop_arguments {
 };
 
 /* Words that are no components, mostly: as the configuration file or other verbs have them. */
-static const char *hint_of(const char *text)
+static const char *subject_hint(const char *text)
 {
 	uint32_t index;
 
@@ -36,7 +36,7 @@ static const char *hint_of(const char *text)
 	return NULL;
 }
 
-static void take_subject(struct prop_arguments *arguments, const char *text,
+static void subject_take(struct prop_arguments *arguments, const char *text,
 			 struct argp_state *state)
 {
 	size_t size = strlen(EMITTER_PREFIX);
@@ -44,7 +44,7 @@ static void take_subject(struct prop_arguments *arguments, const char *text,
 	if (strncasecmp(text, EMITTER_PREFIX, size) != 0) {
 		ct_change_check_component(text, state);
 		arguments->change->subject = text;
-		arguments->change->hint = hint_of(text);
+		arguments->change->hint = subject_hint(text);
 		return;
 	}
 	arguments->emitter = text + size;
@@ -57,7 +57,7 @@ static void take_subject(struct prop_arguments *arguments, const char *text,
 			text, CTRACE_MAX_EMITTER);
 }
 
-static void take_property(struct prop_arguments *arguments, const char *text,
+static void property_take(struct prop_arguments *arguments, const char *text,
 			  struct argp_state *state)
 {
 	size_t size = strlen(text);
@@ -78,9 +78,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0)
-			take_subject(arguments, argument, state);
+			subject_take(arguments, argument, state);
 		else if (state->arg_num == 1)
-			take_property(arguments, argument, state);
+			property_take(arguments, argument, state);
 		else if (state->arg_num == 2)
 			arguments->value = argument;
 		else
@@ -104,7 +104,7 @@ static struct ct_span span_of_text(const char *text)
 	return (struct ct_span){ text, text != NULL ? strlen(text) : 0 };
 }
 
-static int ask(struct prop_arguments *arguments)
+static int prop_ask(struct prop_arguments *arguments)
 {
 	struct change *change = arguments->change;
 	struct ct_command command = {
@@ -140,7 +140,7 @@ int cmd_prop(int argc, char **argv)
 
 	ct_change_init(&change);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
-		exit_status = ask(&arguments);
+		exit_status = prop_ask(&arguments);
 	ct_change_fini(&change);
 	return exit_status;
 }

@@ -18,7 +18,7 @@ struct recover_arguments {
 	int count;
 };
 
-static void recover_all(void *argument)
+static void directories_recover(void *argument)
 {
 	struct recover_arguments *arguments = argument;
 
@@ -51,7 +51,7 @@ static error_t parse_recover(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int summarize(const struct ct_recovery_sweep *run)
+static int summary_print(const struct ct_recovery_sweep *run)
 {
 	const struct ct_recovery *total = &run->total;
 
@@ -105,6 +105,6 @@ int cmd_recover(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	ct_recovery_run(recover_all, &arguments, argv[0], RECOVERY_WAITS);
-	return summarize(&arguments.run);
+	ct_recovery_run(directories_recover, &arguments, argv[0], RECOVERY_WAITS);
+	return summary_print(&arguments.run);
 }

@@ -55,7 +55,7 @@ static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 		diagnostic->message, diagnostic->expected);
 }
 
-static bool check_file(struct reload_arguments *arguments, char absolute[PATH_MAX])
+static bool file_check(struct reload_arguments *arguments, char absolute[PATH_MAX])
 {
 	struct ct_config_reader reader = { .diagnose = print_diagnostic, .user = arguments };
 	enum ctrace_status status = CTRACE_OS_ERROR;
@@ -76,14 +76,14 @@ static bool check_file(struct reload_arguments *arguments, char absolute[PATH_MA
 	return status == CTRACE_OK;
 }
 
-static int reload(struct reload_arguments *arguments)
+static int reload_run(struct reload_arguments *arguments)
 {
 	struct change *change = arguments->change;
 	struct ct_command command = { .verb = CT_VERB_RELOAD };
 	char absolute[PATH_MAX];
 
 	if (arguments->path != NULL) {
-		if (!check_file(arguments, absolute))
+		if (!file_check(arguments, absolute))
 			return CMD_NOTHING;
 		command.value = (struct ct_span){ absolute, strlen(absolute) };
 		/* The other lines hold, but not all is well. */
@@ -110,7 +110,7 @@ int cmd_reload(int argc, char **argv)
 	ct_change_init(&change);
 	change.done = "configuration read";
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
-		exit_status = reload(&arguments);
+		exit_status = reload_run(&arguments);
 	ct_change_fini(&change);
 	return exit_status;
 }

@@ -29,19 +29,19 @@ struct repair_run {
 	bool is_verbose;      /* every place, however many */
 };
 
-static void say(const char *path)
+static void print_line(const char *path)
 {
 	fputs("ctrace repair: ", stderr);
 	ct_tool_print(stderr, path, strlen(path));
 }
 
-static void report(const struct ct_repair_note *note, void *user)
+static void repair_report_note(const struct ct_repair_note *note, void *user)
 {
 	struct repair_run *run = user;
 
 	if (run->reports++ >= REPORT_LIMIT && !run->is_verbose)
 		return;
-	say(note->path);
+	print_line(note->path);
 	if (!note->is_unread)
 		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
@@ -50,7 +50,7 @@ static void report(const struct ct_repair_note *note, void *user)
 }
 
 /* The path without links, of which the last parts need not be there yet.  NULL, with errno. */
-static char *resolve(const char *path)
+static char *path_resolve(const char *path)
 {
 	char *resolved = realpath(path, NULL), *parent, *whole = NULL;
 	size_t size = strlen(path), begin;
@@ -64,7 +64,7 @@ static char *resolve(const char *path)
 	if (begin == size)
 		return NULL;
 	parent = begin == 0 ? strdup(".") : strndup(path, begin);
-	resolved = parent != NULL ? resolve(parent) : NULL;
+	resolved = parent != NULL ? path_resolve(parent) : NULL;
 	if (resolved != NULL && size - begin <= 2 && strspn(path + begin, ".") >= size - begin) {
 		/* What is before it will be a new directory, and no link: ".." is the one that it
 		 * will be in. */
@@ -83,7 +83,7 @@ static char *resolve(const char *path)
 	return whole;
 }
 
-static bool is_within(const char *path, const char *directory)
+static bool path_is_within(const char *path, const char *directory)
 {
 	size_t size = strlen(directory);
 
@@ -92,7 +92,7 @@ static bool is_within(const char *path, const char *directory)
 }
 
 /* The directory of the trace that a stream file is of; else the directory itself. */
-static void keep_directory(char *path)
+static void path_keep_directory(char *path)
 {
 	struct stat info;
 	char *slash = strrchr(path, '/');
@@ -103,9 +103,9 @@ static void keep_directory(char *path)
 }
 
 /* What is named is never changed: the copies go elsewhere. */
-static bool is_apart(const struct repair_run *run)
+static bool run_is_apart(const struct repair_run *run)
 {
-	char *to = resolve(run->to);
+	char *to = path_resolve(run->to);
 	bool is_good = true;
 
 	for (int i = 0; i < run->path_count && to != NULL && is_good; i++) {
@@ -114,13 +114,13 @@ static bool is_apart(const struct repair_run *run)
 
 		if (from == NULL)
 			continue; /* that is told when it is read */
-		keep_directory(from);
-		if (is_within(to, from))
+		path_keep_directory(from);
+		if (path_is_within(to, from))
 			why = "the output is inside the input";
-		else if (is_within(from, to))
+		else if (path_is_within(from, to))
 			why = "the output contains the input";
 		if (why != NULL) {
-			say(run->to);
+			print_line(run->to);
 			fprintf(stderr, ": %s; name a directory elsewhere\n", why);
 		}
 		is_good = why == NULL;
@@ -131,24 +131,24 @@ static bool is_apart(const struct repair_run *run)
 }
 
 /* Nothing that is there is ever mixed with what is written. */
-static int prepare_directory(const char *path)
+static int directory_prepare(const char *path)
 {
 	struct stat info;
 
 	if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
-		say(path);
+		print_line(path);
 		fputs(": not a directory; name one that is empty, or that is not there yet\n",
 		      stderr);
 		return CMD_UNWRITTEN;
 	}
 	errno = 0;
 	if (ct_os_make_directory(path) != CTRACE_OK) {
-		say(path);
+		print_line(path);
 		fprintf(stderr, ": %s\n", strerror(errno));
 		return CMD_UNWRITTEN;
 	}
 	if (!ct_tool_is_empty_directory(path)) {
-		say(path);
+		print_line(path);
 		fputs(": not an empty directory; name one that is, or that is not there yet\n",
 		      stderr);
 		return CMD_UNWRITTEN;
@@ -192,7 +192,7 @@ static void print_report(const struct ct_repair *repair, const struct repair_run
 }
 
 /* What is named is metadata of a trace, if perhaps of a damaged one. */
-static bool has_metadata(const struct repair_run *run)
+static bool run_has_metadata(const struct repair_run *run)
 {
 	static const char start[] = "/* CTF 1.8";
 	struct ct_buf text;
@@ -209,7 +209,7 @@ static bool has_metadata(const struct repair_run *run)
 	ct_buf_fini(&text);
 	if (is_good)
 		return true;
-	say(run->metadata);
+	print_line(run->metadata);
 	if (status == CTRACE_OK || errno == 0)
 		fputs(": no metadata of a trace; name the file metadata of another run of the program\n",
 		      stderr);
@@ -219,16 +219,16 @@ static bool has_metadata(const struct repair_run *run)
 	return false;
 }
 
-static int repair_all(struct repair_run *run)
+static int run_repair_all(struct repair_run *run)
 {
-	struct ct_repair repair = { .report = report, .user = run, .metadata = run->metadata };
+	struct ct_repair repair = { .report = repair_report_note, .user = run, .metadata = run->metadata };
 	int exit_status;
 
-	if (!has_metadata(run))
+	if (!run_has_metadata(run))
 		return CMD_UNREAD;
-	if (!is_apart(run))
+	if (!run_is_apart(run))
 		return CMD_USAGE;
-	exit_status = prepare_directory(run->to);
+	exit_status = directory_prepare(run->to);
 	if (exit_status != CMD_DONE)
 		return exit_status;
 	for (int i = 0; i < run->path_count; i++) {
@@ -239,7 +239,7 @@ static int repair_all(struct repair_run *run)
 		/* Either the path or its copy has failed: CMD_UNWRITTEN is the same number. */
 		if (exit_status != CMD_UNREAD)
 			exit_status = status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNREAD;
-		say(run->paths[i]);
+		print_line(run->paths[i]);
 		if (status == CTRACE_NOT_FOUND)
 			fputs(": no BINFILE trace, and no directory of such; other traces cannot be repaired\n",
 			      stderr);
@@ -308,5 +308,5 @@ int cmd_repair(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &run) != 0)
 		return CMD_USAGE;
-	return repair_all(&run);
+	return run_repair_all(&run);
 }

@@ -37,7 +37,7 @@ struct verb {
 	bool is_unwritten;
 };
 
-static bool diagnose(const char *path, const char *what)
+static bool report_diagnose(const char *path, const char *what)
 {
 	(void)fflush(stdout);
 	fputs("ctrace report: ", stderr);
@@ -53,40 +53,40 @@ static bool diagnose(const char *path, const char *what)
  * Where it goes
  */
 
-static bool diagnose_output(struct verb *verb)
+static bool output_diagnose(struct verb *verb)
 {
 	verb->is_unwritten = true;
-	return diagnose(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
+	return report_diagnose(verb->output, errno != 0 ? strerror(errno) : "cannot be written");
 }
 
-static bool is_stdout(const struct verb *verb)
+static bool output_is_stdout(const struct verb *verb)
 {
 	return strcmp(verb->output, "-") == 0;
 }
 
 /* Before anything is read: a name that cannot be had is told at once. */
-static bool open_output(struct verb *verb)
+static bool output_open(struct verb *verb)
 {
 	int copy;
 
-	if (is_stdout(verb)) {
+	if (output_is_stdout(verb)) {
 		verb->to = stdout;
 		return true;
 	}
 	if (!new_file_open(&verb->file, verb->output))
-		return diagnose_output(verb);
+		return output_diagnose(verb);
 	/* The stream has a descriptor of its own: the file gets its name behind it. */
 	copy = fcntl(verb->file.fd, F_DUPFD_CLOEXEC, 0);
 	verb->to = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (verb->to != NULL)
 		return true;
-	(void)diagnose_output(verb);
+	(void)output_diagnose(verb);
 	ct_os_close(&copy);
 	(void)new_file_end(&verb->file, false);
 	return false;
 }
 
-static bool close_output(struct verb *verb, bool is_complete)
+static bool output_close(struct verb *verb, bool is_complete)
 {
 	bool has_failed;
 
@@ -97,9 +97,9 @@ static bool close_output(struct verb *verb, bool is_complete)
 	has_failed |= fclose(verb->to) != 0;
 	is_complete = is_complete && !ct_memory_has_lacked();
 	if (is_complete && has_failed)
-		is_complete = diagnose_output(verb);
+		is_complete = output_diagnose(verb);
 	if (!new_file_end(&verb->file, is_complete) && is_complete)
-		is_complete = diagnose_output(verb);
+		is_complete = output_diagnose(verb);
 	return is_complete;
 }
 
@@ -107,7 +107,7 @@ static bool close_output(struct verb *verb, bool is_complete)
  * The way through
  */
 
-static void note(const struct ct_read_note *note, void *user)
+static void report_note(const struct ct_read_note *note, void *user)
 {
 	struct verb *verb = user;
 
@@ -115,7 +115,7 @@ static void note(const struct ct_read_note *note, void *user)
 		ct_report_note(verb->report, note);
 }
 
-static void tell_shortened(const struct verb *verb, const struct ct_report_counts *counts)
+static void print_shortened(const struct verb *verb, const struct ct_report_counts *counts)
 {
 	if (verb->passed > 0)
 		fprintf(stderr,
@@ -138,17 +138,17 @@ static void tell_shortened(const struct verb *verb, const struct ct_report_count
 			counts->without_records);
 }
 
-static bool write_page(struct verb *verb)
+static bool page_write(struct verb *verb)
 {
 	enum ctrace_status status =
 		ct_report_write(verb->report, ct_reader_totals(verb->reading.reader), verb->to);
 
-	return status == CTRACE_OK || diagnose(NULL, ctrace_status_text(status));
+	return status == CTRACE_OK || report_diagnose(NULL, ctrace_status_text(status));
 }
 
 /* Of a long trace the page holds the end: what was just before is what people look for.  So many
  * events come before those. */
-static bool count_older(struct verb *verb)
+static bool events_count_older(struct verb *verb)
 {
 	struct reading *reading = &verb->reading;
 	uint64_t limit = verb->options.limit != 0 ? verb->options.limit : CT_REPORT_LIMIT;
@@ -161,14 +161,14 @@ static bool count_older(struct verb *verb)
 	return reading_again(reading, 0);
 }
 
-static bool convert(struct verb *verb, struct ct_report_counts *counts)
+static bool report_convert(struct verb *verb, struct ct_report_counts *counts)
 {
 	const struct ct_view *view;
 	bool is_complete = true;
 
 	errno = 0;
-	if (!count_older(verb))
-		return close_output(verb, false);
+	if (!events_count_older(verb))
+		return output_close(verb, false);
 	if (verb->passed > 0)
 		ct_report_pass(verb->report);
 	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
@@ -178,26 +178,26 @@ static bool convert(struct verb *verb, struct ct_report_counts *counts)
 		;
 	ct_report_count(verb->report, counts);
 	if (reading_differs(&verb->reading))
-		is_complete = diagnose(
+		is_complete = report_diagnose(
 			NULL,
 			"what was read at first and the second time differ: a trace could not be read once");
 	else if (counts->events > 0 && new_file_interrupted == 0)
-		is_complete = write_page(verb);
+		is_complete = page_write(verb);
 	if (new_file_interrupted == 0)
-		tell_shortened(verb, counts);
-	return close_output(verb, is_complete && counts->events > 0) || counts->events == 0;
+		print_shortened(verb, counts);
+	return output_close(verb, is_complete && counts->events > 0) || counts->events == 0;
 }
 
-static void tell(const struct verb *verb, uint64_t events)
+static void print_summary(const struct verb *verb, uint64_t events)
 {
-	if (is_stdout(verb) || verb->file.is_special)
+	if (output_is_stdout(verb) || verb->file.is_special)
 		return;
 	ct_tool_print(stdout, verb->output, strlen(verb->output));
 	printf(": %" PRIu64 " event%s, %.1f MB\n", events, events == 1 ? "" : "s",
 	       (double)verb->size / 1e6);
 }
 
-static int run(struct verb *verb)
+static int report_run(struct verb *verb)
 {
 	enum ctrace_status status = ct_report_create(&verb->options, &verb->report);
 	struct ct_report_counts counts = { 0 };
@@ -205,20 +205,20 @@ static int run(struct verb *verb)
 	bool is_good;
 
 	if (status != CTRACE_OK) {
-		(void)diagnose(NULL, ctrace_status_text(status));
+		(void)report_diagnose(NULL, ctrace_status_text(status));
 		reading_close(&verb->reading);
 		return CMD_NOTHING;
 	}
 	verb->reading.shows_progress = true;
 	verb->reading.has_pairs = true;
-	verb->reading.also = note;
+	verb->reading.also = report_note;
 	verb->reading.also_user = verb;
 	for (size_t i = 0; i < verb->reading.path_count; i++)
 		ct_report_add_path(verb->report, verb->reading.paths[i]);
 	new_file_catch();
-	is_good = reading_open(&verb->reading) && open_output(verb) && convert(verb, &counts);
+	is_good = reading_open(&verb->reading) && output_open(verb) && report_convert(verb, &counts);
 	if (is_good && counts.events > 0)
-		tell(verb, counts.events);
+		print_summary(verb, counts.events);
 	new_file_die();
 	exit_status = reading_end(&verb->reading, is_good ? counts.events : 1);
 	ct_report_destroy(verb->report);
@@ -269,7 +269,7 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
-		if (is_stdout(verb) && isatty(STDOUT_FILENO))
+		if (output_is_stdout(verb) && isatty(STDOUT_FILENO))
 			argp_error(state,
 				   "a page is nothing for a terminal: name a file with --output");
 		return 0;
@@ -306,5 +306,5 @@ int cmd_report(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &verb) != 0)
 		return CMD_USAGE;
-	return run(&verb);
+	return report_run(&verb);
 }

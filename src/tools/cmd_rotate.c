@@ -45,7 +45,7 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 
 /* Where nothing could begin, that is no failure of the process; but it is nothing when it is so
  * everywhere. */
-static void judge(struct change *change)
+static void rows_judge(struct change *change)
 {
 	static const char why[] =
 		"nothing to rotate: it keeps no other generation, and nobody has renamed its file";
@@ -91,7 +91,7 @@ int cmd_rotate(int argc, char **argv)
 				(struct ct_span){ arguments.emitter, strlen(arguments.emitter) };
 		ct_command_encode(&change.ask.request, &command);
 		ct_change_gather(&change);
-		judge(&change);
+		rows_judge(&change);
 		exit_status = ct_change_finish(&change);
 	}
 	ct_change_fini(&change);

@@ -65,7 +65,7 @@ static void print_before(const struct ct_read_note *note, void *user)
 	direct_output_flush(user);
 }
 
-static bool is_done(const struct show *show)
+static bool show_is_done(const struct show *show)
 {
 	return show->shown >= show->limit || show->output.write_errno != 0;
 }
@@ -78,7 +78,7 @@ static void print_all(struct show *show)
 {
 	const struct ct_view *view;
 
-	while (!is_done(show) && (view = ct_reader_next(show->reading.reader)) != NULL) {
+	while (!show_is_done(show) && (view = ct_reader_next(show->reading.reader)) != NULL) {
 		line_options_add(&show->lines, &show->output.text, view);
 		show->shown++;
 		direct_output_step(&show->output);
@@ -126,7 +126,7 @@ static void print_split(struct show *show)
 
 static void count_all(struct show *show)
 {
-	while (!is_done(show) && ct_reader_next(show->reading.reader) != NULL)
+	while (!show_is_done(show) && ct_reader_next(show->reading.reader) != NULL)
 		show->shown++;
 	if (show->lines.is_json)
 		ct_buf_add_format(&show->output.text,
@@ -146,10 +146,10 @@ static bool print_kept(const char *line, size_t size, void *user)
 	ct_buf_add(&show->output.text, line, size);
 	show->shown++;
 	direct_output_step(&show->output);
-	return !is_done(show);
+	return !show_is_done(show);
 }
 
-static void keep_line(struct show *show, struct line_store *store, const struct ct_view *view)
+static void line_keep(struct show *show, struct line_store *store, const struct ct_view *view)
 {
 	ct_buf_clear(&show->line);
 	line_options_add(&show->lines, &show->line, view);
@@ -159,7 +159,7 @@ static void keep_line(struct show *show, struct line_store *store, const struct 
 		line_store_add(store, show->line.data, show->line.size);
 }
 
-static void tell_lost_lines(struct show *show, int error)
+static void report_lost_lines(struct show *show, int error)
 {
 	fprintf(stderr,
 		"ctrace show: lines that wait to be printed, in a file in TMPDIR or /tmp: %s\n",
@@ -167,35 +167,35 @@ static void tell_lost_lines(struct show *show, int error)
 	show->is_unwritten = true;
 }
 
-static uint64_t last_wanted(const struct show *show)
+static uint64_t lines_last_wanted(const struct show *show)
 {
 	return show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
 }
 
 /* An exit whose entry was before what is read. */
-static bool lacks_entry(const struct show *show, const struct ct_view *view)
+static bool view_lacks_entry(const struct show *show, const struct ct_view *view)
 {
 	return show->reading.has_pairs && view->type != NULL &&
 	       view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
 }
 
 /* The lines of what is read.  True: those that are wanted are among them and lack nothing. */
-static bool keep_lines(struct show *show, struct line_store *store)
+static bool lines_keep(struct show *show, struct line_store *store)
 {
 	const struct ct_view *view;
 	uint64_t count = 0, lacking = 0; /* the last one that lacks its entry */
 
 	while (store->write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
 		count++;
-		if (lacks_entry(show, view))
+		if (view_lacks_entry(show, view))
 			lacking = count;
-		keep_line(show, store, view);
+		line_keep(show, store, view);
 	}
 	return count >= store->wanted && lacking <= count - store->wanted;
 }
 
 /* Reads from since_ns on, and says nothing unless that is all that is wanted. */
-static bool keep_lines_since(struct show *show, struct line_store *store, uint64_t since_ns,
+static bool lines_keep_since(struct show *show, struct line_store *store, uint64_t since_ns,
 			     bool is_quiet)
 {
 	uint64_t wanted = store->wanted;
@@ -206,22 +206,22 @@ static bool keep_lines_since(struct show *show, struct line_store *store, uint64
 		return true;
 	if (is_quiet)
 		reading_look(&show->reading);
-	return keep_lines(show, store) || store->write_errno != 0;
+	return lines_keep(show, store) || store->write_errno != 0;
 }
 
 /* Packets have their times: so the last ones are read first, and more as long as there are too few
  * lines in them, or entries are missing. Each time it goes back five times as far. */
-static void keep_last_lines(struct show *show, struct line_store *store)
+static void lines_keep_last(struct show *show, struct line_store *store)
 {
 	uint64_t first_ns, since_ns, end_ns;
 
 	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
 	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
-		(void)keep_lines(show, store);
+		(void)lines_keep(show, store);
 		return;
 	}
 	end_ns = since_ns;
-	while (!keep_lines_since(show, store, since_ns, true) && since_ns > first_ns) {
+	while (!lines_keep_since(show, store, since_ns, true) && since_ns > first_ns) {
 		uint64_t back_ns = (end_ns - since_ns) * 5 + 1000000u;
 
 		since_ns = end_ns - first_ns > back_ns ? end_ns - back_ns : first_ns;
@@ -230,7 +230,7 @@ static void keep_last_lines(struct show *show, struct line_store *store)
 			since_ns = first_ns = 0;
 	}
 	if (show->reading.withheld > 0)
-		(void)keep_lines_since(show, store, since_ns, false);
+		(void)lines_keep_since(show, store, since_ns, false);
 }
 
 /* Nothing is printed when a line could not be kept: what there is would not be the last ones. */
@@ -238,12 +238,12 @@ static void print_last(struct show *show)
 {
 	struct line_store store;
 
-	line_store_init(&store, last_wanted(show));
-	keep_last_lines(show, &store);
+	line_store_init(&store, lines_last_wanted(show));
+	lines_keep_last(show, &store);
 	if (store.write_errno != 0)
-		tell_lost_lines(show, store.write_errno);
+		report_lost_lines(show, store.write_errno);
 	else if (!line_store_each(&store, show->is_reverse, print_kept, show))
-		tell_lost_lines(show, errno);
+		report_lost_lines(show, errno);
 	line_store_fini(&store);
 }
 
@@ -271,7 +271,7 @@ static bool print_line(const char *line, size_t size, void *user)
 	return show->output.write_errno == 0;
 }
 
-static bool add_line(const char *line, size_t size, void *user)
+static bool context_add_line(const char *line, size_t size, void *user)
 {
 	struct context *context = user;
 
@@ -281,51 +281,51 @@ static bool add_line(const char *line, size_t size, void *user)
 	return context->lines.write_errno == 0;
 }
 
-static void add_event(struct context *context, const struct ct_view *view)
+static void context_add_event(struct context *context, const struct ct_view *view)
 {
 	struct show *show = context->show;
 
 	if (show->is_reverse) {
-		keep_line(show, &context->lines, view);
+		line_keep(show, &context->lines, view);
 		return;
 	}
 	line_options_add(&show->lines, &show->output.text, view);
 	direct_output_step(&show->output);
 }
 
-static void add_match(struct context *context, const struct ct_view *view)
+static void context_add_match(struct context *context, const struct ct_view *view)
 {
 	struct show *show = context->show;
 
 	if (context->passed > show->before && show->shown > 0 && !show->lines.is_json)
-		(void)add_line("--\n", 3, context);
+		(void)context_add_line("--\n", 3, context);
 	if (context->passed > 0 && show->before > 0) {
-		if (!line_store_each(&context->before, false, add_line, context))
+		if (!line_store_each(&context->before, false, context_add_line, context))
 			context->error = errno;
 		line_store_fini(&context->before);
 		line_store_init(&context->before, show->before);
 	}
-	add_event(context, view);
+	context_add_event(context, view);
 	show->shown++;
 	context->passed = 0;
 	context->after = show->after;
 }
 
-static void pass_by(struct context *context, const struct ct_view *view)
+static void context_pass_by(struct context *context, const struct ct_view *view)
 {
 	if (context->after > 0) {
 		context->after--;
-		add_event(context, view);
+		context_add_event(context, view);
 		return;
 	}
 	context->passed++;
 	if (context->show->before == 0)
 		return;
-	keep_line(context->show, &context->before, view);
+	line_keep(context->show, &context->before, view);
 	context->error = context->before.write_errno;
 }
 
-static bool is_match(struct context *context, const struct ct_view *view)
+static bool view_is_match(struct context *context, const struct ct_view *view)
 {
 	const struct show *show = context->show;
 
@@ -351,9 +351,9 @@ static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 }
 
 /* How many of those that match come before the last ones, which are wanted. */
-static uint64_t matches_to_skip(struct show *show, const struct ct_filter *filter)
+static uint64_t count_matches_to_skip(struct show *show, const struct ct_filter *filter)
 {
-	uint64_t wanted = last_wanted(show);
+	uint64_t wanted = lines_last_wanted(show);
 	uint64_t count = wanted != UINT64_MAX ? count_matches(show, filter) : 0;
 
 	return count > wanted ? count - wanted : 0;
@@ -364,25 +364,25 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
 {
 	struct context context = { .show = show,
 				   .filter = filter,
-				   .to_skip = matches_to_skip(show, filter) };
+				   .to_skip = count_matches_to_skip(show, filter) };
 	const struct ct_view *view;
 
 	line_store_init(&context.before, show->before);
 	line_store_init(&context.lines, UINT64_MAX);
-	while ((!is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
+	while ((!show_is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
 	       context.lines.write_errno == 0 && context.error == 0 &&
 	       (view = ct_reader_next(show->reading.reader)) != NULL) {
-		if (is_match(&context, view))
-			add_match(&context, view);
+		if (view_is_match(&context, view))
+			context_add_match(&context, view);
 		else
-			pass_by(&context, view);
+			context_pass_by(&context, view);
 	}
 	if (!line_store_each(&context.lines, true, print_line, show))
-		tell_lost_lines(show, errno);
+		report_lost_lines(show, errno);
 	else if (context.lines.write_errno != 0)
-		tell_lost_lines(show, context.lines.write_errno);
+		report_lost_lines(show, context.lines.write_errno);
 	else if (context.error != 0)
-		tell_lost_lines(show, context.error);
+		report_lost_lines(show, context.error);
 	line_store_fini(&context.before);
 	line_store_fini(&context.lines);
 }
@@ -391,7 +391,7 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
  * The verb
  */
 
-static bool has_context(const struct show *show)
+static bool show_has_context(const struct show *show)
 {
 	return show->before > 0 || show->after > 0;
 }
@@ -415,9 +415,9 @@ static void check_options(const struct show *show, struct argp_state *state)
 {
 	bool is_kept = show->is_reverse || show->tail != UINT64_MAX;
 
-	if (has_context(show) && show->is_count)
+	if (show_has_context(show) && show->is_count)
 		argp_error(state, "--before and --after do not go with --count");
-	if (show->is_split && (has_context(show) || is_kept || show->is_count))
+	if (show->is_split && (show_has_context(show) || is_kept || show->is_count))
 		argp_error(
 			state,
 			"--split does not go with --before, --after, --tail, --reverse and --count");
@@ -487,11 +487,11 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void print(struct show *show, const struct ct_filter *filter)
+static void show_print(struct show *show, const struct ct_filter *filter)
 {
 	if (show->is_split)
 		print_split(show);
-	else if (has_context(show))
+	else if (show_has_context(show))
 		print_around_all(show, filter);
 	else if (show->is_count)
 		count_all(show);
@@ -503,7 +503,7 @@ static void print(struct show *show, const struct ct_filter *filter)
 
 /* What the traces were configured to be shown by, when it is the same for all of them.  It is
  * somebody else's text: one that a terminal would obey is not used. */
-static const char *format_of_traces(const struct show *show)
+static const char *traces_format(const struct show *show)
 {
 	const struct ct_source_process *source_process =
 		ct_reader_source_process(show->reading.reader, 0);
@@ -520,21 +520,21 @@ static const char *format_of_traces(const struct show *show)
 		       : NULL;
 }
 
-static void choose_format(struct show *show)
+static void show_choose_format(struct show *show)
 {
 	const char **format = &show->lines.text.line.format;
 
 	if (*format == NULL && !show->lines.is_default)
-		*format = format_of_traces(show);
+		*format = traces_format(show);
 }
 
-static bool open_lines(struct show *show)
+static bool show_open_lines(struct show *show)
 {
 	struct ct_text_options *text = &show->lines.text;
 
 	if (!reading_open(&show->reading))
 		return false;
-	choose_format(show);
+	show_choose_format(show);
 	if ((text->line.format == NULL && !show->lines.is_json && !show->is_count) ||
 	    show->is_split) {
 		struct ct_reader_survey survey;
@@ -550,7 +550,7 @@ static bool open_lines(struct show *show)
 	return line_options_open(&show->lines, "ctrace show");
 }
 
-static int run(struct show *show)
+static int show_run(struct show *show)
 {
 	struct ct_filter *filter = NULL;
 	bool is_written;
@@ -562,7 +562,7 @@ static int run(struct show *show)
 	show->reading.also_user = &show->output;
 	show->reading.has_pairs = !show->is_count && line_options_use_pairs(&show->lines);
 	show->reading.pairs_are_shown = !show->lines.has_nesting;
-	if (has_context(show)) {
+	if (show_has_context(show)) {
 		filter = show->reading.filter;
 		show->reading.filter = NULL;
 		show->reading.has_pairs =
@@ -572,8 +572,8 @@ static int run(struct show *show)
 		!show->has_no_pager && !show->is_count && !show->is_split && pager_is_wanted();
 	/* On a terminal the lines themselves show how far it is. */
 	show->reading.shows_progress = show->is_count || show->is_split || !isatty(STDOUT_FILENO);
-	if (open_lines(show))
-		print(show, filter);
+	if (show_open_lines(show))
+		show_print(show, filter);
 	else
 		show->reading.has_failed = true;
 	/* What the lines tell apart was chosen without a part that could be read later: they are
@@ -597,7 +597,7 @@ static int run(struct show *show)
 
 /* What ctrace tail does, with the options that both have: they are parsed again there.  Only
  * processes can be followed. */
-static int follow(struct show *show, int argc, char **argv)
+static int show_follow(struct show *show, int argc, char **argv)
 {
 	static char name[] = "ctrace tail";
 	char *pid = NULL;
@@ -680,7 +680,7 @@ int cmd_show(int argc, char **argv)
 		free(words);
 		return CMD_USAGE;
 	}
-	result = show.is_following ? follow(&show, argc, words) : run(&show);
+	result = show.is_following ? show_follow(&show, argc, words) : show_run(&show);
 	free(words);
 	return result;
 }

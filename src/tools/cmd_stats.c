@@ -53,7 +53,7 @@ static void print_time(uint64_t wall_ns)
 }
 
 /* Whole at once, or a screen that is drawn anew flickers. */
-static bool print_for_people(const struct stats_options *options, const struct stats *stats,
+static bool frame_print_text(const struct stats_options *options, const struct stats *stats,
 			     const struct stats *before)
 {
 	bool is_screen = options->watch_ns != 0 && isatty(STDOUT_FILENO);
@@ -81,11 +81,11 @@ static bool print_for_people(const struct stats_options *options, const struct s
 	return true;
 }
 
-static bool print(const struct stats_options *options, const struct stats *stats,
+static bool frame_print(const struct stats_options *options, const struct stats *stats,
 		  const struct stats *before)
 {
 	bool ok = options->target.is_json ? ct_stats_print_json(stats, before)
-					  : print_for_people(options, stats, before);
+					  : frame_print_text(options, stats, before);
 
 	if (!ok)
 		fputs("ctrace stats: not enough memory\n", stderr);
@@ -96,7 +96,7 @@ static bool print(const struct stats_options *options, const struct stats *stats
  * Once, or again and again
  */
 
-static int print_once(const struct stats_options *options)
+static int stats_print_once(const struct stats_options *options)
 {
 	struct stats stats;
 	bool is_empty, ok;
@@ -105,7 +105,7 @@ static int print_once(const struct stats_options *options)
 	is_empty = stats.process_count == 0 && stats.writers.writer_rows.count == 0;
 	ok = !stats.has_failed;
 	if (!is_empty || options->target.is_json)
-		ok = print(options, &stats, NULL) && ok;
+		ok = frame_print(options, &stats, NULL) && ok;
 	if (is_empty && ok)
 		ct_ask_diagnose_nobody(&options->target, ct_target_is_all(&options->target)
 								 ? "nothing is traced"
@@ -114,7 +114,7 @@ static int print_once(const struct stats_options *options)
 	return ok && !is_empty ? CMD_DONE : CMD_NOTHING;
 }
 
-static int watch(const struct stats_options *options)
+static int stats_watch(const struct stats_options *options)
 {
 	struct stats stats[2];
 	struct stats *now = &stats[0], *before = NULL;
@@ -127,7 +127,7 @@ static int watch(const struct stats_options *options)
 		struct stats *free_one = before != NULL ? before : &stats[1];
 
 		ct_stats_gather(now, &options->target);
-		ok = print(options, now, before);
+		ok = frame_print(options, now, before);
 		if (!ok && ct_end_reader_gone()) {
 			ct_end_wanted = 1;
 			ok = true;
@@ -177,7 +177,7 @@ static uint64_t parse_limit(const char *argument, struct argp_state *state)
 }
 
 /* What runs and what is in files are two questions; each has its options. */
-static void check(const struct stats_options *options, struct argp_state *state)
+static void options_check(const struct stats_options *options, struct argp_state *state)
 {
 	const struct ct_peer_filter *filter = &options->target.filter;
 	const struct reading *reading = &options->trace.reading;
@@ -237,7 +237,7 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 			      (size_t)(state->argc - state->next));
 		return 0;
 	case ARGP_KEY_END:
-		check(options, state);
+		options_check(options, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -280,5 +280,5 @@ int cmd_stats(int argc, char **argv)
 		return ct_stats_trace(&options.trace);
 	}
 	ct_recovery_on_the_way("ctrace stats");
-	return options.watch_ns != 0 ? watch(&options) : print_once(&options);
+	return options.watch_ns != 0 ? stats_watch(&options) : stats_print_once(&options);
 }

@@ -69,7 +69,7 @@ struct tail {
 	uint64_t told_at_ns;
 };
 
-static void report(const char *path, uint64_t offset, const char *message, void *user)
+static void tail_report(const char *path, uint64_t offset, const char *message, void *user)
 {
 	struct tail *tail = user;
 
@@ -80,7 +80,7 @@ static void report(const char *path, uint64_t offset, const char *message, void 
 	fprintf(stderr, ": %s\n", message);
 }
 
-static bool is_wanted(const struct ct_live_who *who, void *user)
+static bool event_is_wanted(const struct ct_live_who *who, void *user)
 {
 	const struct tail *tail = user;
 
@@ -95,13 +95,13 @@ static bool is_wanted(const struct ct_live_who *who, void *user)
  * Printing
  */
 
-static bool has_enough(const struct tail *tail)
+static bool tail_has_enough(const struct tail *tail)
 {
 	return tail->is_cut || (tail->count != 0 && tail->shown >= tail->count);
 }
 
 /* Waits until stdout takes more, so that a signal ends us also while it takes nothing. */
-static bool is_ready(const struct tail *tail)
+static bool output_is_ready(const struct tail *tail)
 {
 	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -110,14 +110,14 @@ static bool is_ready(const struct tail *tail)
 	       ppoll(&out, 1, tail->is_ending ? &patience : NULL, tail->signals) > 0;
 }
 
-static void write_out(struct tail *tail)
+static void output_write(struct tail *tail)
 {
 	size_t at = 0;
 
 	while (at < tail->out.size && !tail->is_cut) {
 		size_t size = tail->out.size - at < WRITE_SIZE ? tail->out.size - at : WRITE_SIZE;
 		ssize_t written =
-			is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
+			output_is_ready(tail) ? write(STDOUT_FILENO, tail->out.data + at, size) : 0;
 
 		if (written < 0 && errno != EINTR && errno != EAGAIN)
 			tail->write_errno = errno;
@@ -131,17 +131,17 @@ static bool print_line(const char *line, size_t size, void *user)
 {
 	struct tail *tail = user;
 
-	if (has_enough(tail))
+	if (tail_has_enough(tail))
 		return false;
 	ct_buf_add(&tail->out, line, size);
 	tail->shown++;
 	if (tail->out.size >= OUT_LIMIT || tail->out.failed)
-		write_out(tail);
+		output_write(tail);
 	return true;
 }
 
 /* NULL: it is not wanted. */
-static const struct ct_view *view_of(struct tail *tail, const struct ctrace_event *event,
+static const struct ct_view *event_view(struct tail *tail, const struct ctrace_event *event,
 				     const struct ct_live_who *who)
 {
 	tail->source_process = (struct ct_source_process){
@@ -157,13 +157,13 @@ static const struct ct_view *view_of(struct tail *tail, const struct ctrace_even
 }
 
 /* Those that have waited long enough, or all that there are. */
-static void take_events(struct tail *tail, bool all)
+static void tail_take_events(struct tail *tail, bool all)
 {
 	const struct ct_live_who *who;
 	struct ctrace_event event;
 
-	while (!has_enough(tail) && ct_live_next(tail->live, all, &event, &who)) {
-		const struct ct_view *view = view_of(tail, &event, who);
+	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &event, &who)) {
+		const struct ct_view *view = event_view(tail, &event, who);
 
 		if (view == NULL)
 			continue;
@@ -176,17 +176,17 @@ static void take_events(struct tail *tail, bool all)
 		else
 			(void)print_line(tail->line.data, tail->line.size, tail);
 	}
-	write_out(tail);
+	output_write(tail);
 }
 
-static void tell_lost_lines(struct tail *tail, int error)
+static void report_lost_lines(struct tail *tail, int error)
 {
-	report("--last", 0, strerror(error), tail);
+	tail_report("--last", 0, strerror(error), tail);
 	tail->has_lost_lines = true;
 }
 
 /* What the rings hold already: only the last lines of it are printed. */
-static void catch_up(struct tail *tail)
+static void tail_catch_up(struct tail *tail)
 {
 	bool is_new = true;
 
@@ -194,19 +194,19 @@ static void catch_up(struct tail *tail)
 	tail->is_catching_up = true;
 	for (unsigned i = 0; i < CATCH_UP_LOOKS && is_new; i++) {
 		is_new = ct_live_look(tail->live);
-		take_events(tail, true);
+		tail_take_events(tail, true);
 	}
 	tail->is_catching_up = false;
 	if (!line_store_each(&tail->history, false, print_line, tail))
-		tell_lost_lines(tail, errno);
+		report_lost_lines(tail, errno);
 	else if (tail->history.write_errno != 0)
-		tell_lost_lines(tail, tail->history.write_errno);
-	write_out(tail);
+		report_lost_lines(tail, tail->history.write_errno);
+	output_write(tail);
 	line_store_fini(&tail->history);
 }
 
 /* Once a second at most, and at the end. */
-static void tell_missed(struct tail *tail, bool is_end)
+static void report_missed(struct tail *tail, bool is_end)
 {
 	uint64_t now_ns = ct_clock_mono_ns();
 	struct ct_live_totals totals;
@@ -233,7 +233,7 @@ static void tell_missed(struct tail *tail, bool is_end)
 
 /* Until it is time for the next look, a process comes, a signal does, or the reader of our output
  * goes. */
-static void wait_for(struct tail *tail, uint64_t interval_ns)
+static void tail_wait(struct tail *tail, uint64_t interval_ns)
 {
 	struct timespec time = { .tv_sec = (time_t)(interval_ns / NS_PER_SECOND),
 				 .tv_nsec = (long)(interval_ns % NS_PER_SECOND) };
@@ -246,7 +246,7 @@ static void wait_for(struct tail *tail, uint64_t interval_ns)
 }
 
 /* At the first look only: whoever sees nothing wants to know why. */
-static void tell_what_is_waited_for(const struct tail *tail)
+static void report_waiting(const struct tail *tail)
 {
 	struct ct_live_totals totals;
 	bool is_any = tail->pid == 0 && tail->asid == 0 && tail->jobname == NULL;
@@ -257,24 +257,24 @@ static void tell_what_is_waited_for(const struct tail *tail)
 			is_any ? "no process" : "no such process");
 }
 
-static void follow(struct tail *tail)
+static void tail_follow(struct tail *tail)
 {
 	bool is_first = true;
 	uint64_t interval_ns = BUSY_NS;
 	uint64_t end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
 
 	if (tail->last != 0)
-		catch_up(tail);
+		tail_catch_up(tail);
 	/* Without memory events are missing, and nobody would see it. */
-	while (!ct_end_wanted && !has_enough(tail) && !ct_memory_has_lacked()) {
+	while (!ct_end_wanted && !tail_has_enough(tail) && !ct_memory_has_lacked()) {
 		bool is_new = ct_live_look(tail->live);
 		uint64_t now_ns = ct_clock_mono_ns();
 
 		if (is_first)
-			tell_what_is_waited_for(tail);
+			report_waiting(tail);
 		is_first = false;
-		take_events(tail, false);
-		tell_missed(tail, false);
+		tail_take_events(tail, false);
+		report_missed(tail, false);
 		if (now_ns >= end_ns)
 			break;
 		interval_ns += interval_ns / 4;
@@ -282,18 +282,18 @@ static void follow(struct tail *tail)
 			interval_ns = BUSY_NS;
 		else if (interval_ns > IDLE_NS)
 			interval_ns = IDLE_NS;
-		wait_for(tail, interval_ns < end_ns - now_ns ? interval_ns : end_ns - now_ns);
+		tail_wait(tail, interval_ns < end_ns - now_ns ? interval_ns : end_ns - now_ns);
 	}
 	/* What has happened until now is shown, whatever waits. */
 	ct_end_wanted = 0;
 	tail->is_ending = true;
 	(void)ct_live_look(tail->live);
-	take_events(tail, true);
-	tell_missed(tail, true);
+	tail_take_events(tail, true);
+	report_missed(tail, true);
 }
 
 /* A ring is a file, and each is kept open. */
-static void allow_many_files(void)
+static void files_allow_many(void)
 {
 	struct rlimit limit;
 
@@ -333,7 +333,7 @@ static uint64_t parse_seconds(struct argp_state *state, const char *text)
 }
 
 /* An option or a word of digits. */
-static void take_process(struct tail *tail, struct argp_state *state, const char *word)
+static void process_take(struct tail *tail, struct argp_state *state, const char *word)
 {
 	uint32_t pid = (uint32_t)parse_number(state, word, INT32_MAX, "a process id");
 
@@ -367,7 +367,7 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		tail->jobname = argument;
 		return 0;
 	case 'p':
-		take_process(tail, state, argument);
+		process_take(tail, state, argument);
 		return 0;
 	case 'n':
 		tail->last = parse_number(state, argument, LAST_LIMIT,
@@ -387,7 +387,7 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		/* As ctrace show takes it. */
 		if (ct_tool_is_number(argument)) {
-			take_process(tail, state, argument);
+			process_take(tail, state, argument);
 			return 0;
 		}
 		if (tail->has_expression)
@@ -401,26 +401,26 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static void count_run_directory(const char *path, void *user)
+static void run_directory_count(const char *path, void *user)
 {
 	(void)path;
 	++*(uint32_t *)user;
 }
 
 /* False when no process can ever be found: every run directory that is there is refused. */
-static bool has_run_directory(void)
+static bool run_directory_exists(void)
 {
 	uint32_t usable = 0;
 
-	ct_directory_each_run_directory(count_run_directory, &usable);
+	ct_directory_each_run_directory(run_directory_count, &usable);
 	return ct_recovery_report_refused("ctrace tail") == 0 || usable > 0;
 }
 
-static int run(struct tail *tail)
+static int tail_run(struct tail *tail)
 {
 	const struct ct_live_options options = {
-		.wants = is_wanted,
-		.report = report,
+		.wants = event_is_wanted,
+		.report = tail_report,
 		.user = tail,
 		.hold_ns = HOLD_NS,
 		.from_start = tail->from_start || tail->last != 0,
@@ -430,7 +430,7 @@ static int run(struct tail *tail)
 
 	ct_end_catch(&signals);
 	tail->signals = &signals;
-	allow_many_files();
+	files_allow_many();
 	status = ct_live_open(&options, &tail->live);
 	if (status != CTRACE_OK) {
 		fprintf(stderr, "ctrace tail: %s\n", ctrace_status_text(status));
@@ -438,7 +438,7 @@ static int run(struct tail *tail)
 	}
 	ct_buf_init(&tail->line);
 	ct_buf_init(&tail->out);
-	follow(tail);
+	tail_follow(tail);
 	ct_buf_fini(&tail->line);
 	ct_buf_fini(&tail->out);
 	ct_live_close(tail->live);
@@ -486,10 +486,10 @@ int cmd_tail(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
 		return CMD_USAGE;
 	tail.reading.has_pairs = line_options_use_pairs(&tail.lines);
-	if (!has_run_directory())
+	if (!run_directory_exists())
 		result = CMD_UNREAD;
 	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
-		result = run(&tail);
+		result = tail_run(&tail);
 	if (reading_lacks_catalog(&tail.reading))
 		result = CMD_UNREAD;
 	line_options_close(&tail.lines);

@@ -55,7 +55,7 @@ struct top {
  * Collecting
  */
 
-static void collect(struct top *top)
+static void top_collect(struct top *top)
 {
 	struct stats *free_one = top->now == &top->stats[0] ? &top->stats[1] : &top->stats[0];
 
@@ -66,14 +66,14 @@ static void collect(struct top *top)
 	ct_stats_gather(top->now, &top->target);
 }
 
-static void make_rows(struct top *top)
+static void top_make_rows(struct top *top)
 {
 	free(top->rows.items);
 	top->screen.view.pattern = top->screen.pattern_size > 0 ? top->screen.pattern : NULL;
 	ct_top_rows(top->now, top->before, &top->screen.view, &top->rows);
 }
 
-static void forget(struct top *top)
+static void top_drop_said(struct top *top)
 {
 	if (top->before != NULL)
 		ct_stats_fini(top->before);
@@ -86,7 +86,7 @@ static void forget(struct top *top)
  * What other parts say on stderr
  */
 
-static void catch_stderr(struct top *top)
+static void stderr_catch(struct top *top)
 {
 	top->caught_fd = memfd_create("ctrace-top", MFD_CLOEXEC);
 	top->stderr_fd = top->caught_fd >= 0 ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
@@ -94,7 +94,7 @@ static void catch_stderr(struct top *top)
 		(void)dup2(top->caught_fd, STDERR_FILENO);
 }
 
-static void release_stderr(struct top *top)
+static void stderr_release(struct top *top)
 {
 	(void)fflush(stderr);
 	if (top->stderr_fd >= 0)
@@ -104,7 +104,7 @@ static void release_stderr(struct top *top)
 }
 
 /* The last line since the last time; false: there was none. */
-static bool take_said(struct top *top, char *out, size_t room)
+static bool stderr_take_line(struct top *top, char *out, size_t room)
 {
 	char text[4096];
 	ssize_t size;
@@ -129,7 +129,7 @@ static bool take_said(struct top *top, char *out, size_t room)
  * Levels
  */
 
-static void describe(struct top *top, const struct change *change, uint32_t wanted)
+static void change_describe(struct top *top, const struct change *change, uint32_t wanted)
 {
 	char *out = top->screen.message;
 	size_t room = sizeof(top->screen.message), done = 0, refused = 0;
@@ -159,12 +159,12 @@ static void describe(struct top *top, const struct change *change, uint32_t want
 			       last->old != NULL ? last->old : "?", last->now);
 	else if (done > 1)
 		(void)snprintf(out, room, "%s: %s in %zu places", change->subject, last->now, done);
-	else if (!take_said(top, out, room))
+	else if (!stderr_take_line(top, out, room))
 		(void)snprintf(out, room, "%s: no answer", change->subject);
 }
 
 /* The same request as ctrace level makes. */
-static void switch_level(struct top *top, bool everywhere)
+static void level_switch(struct top *top, bool everywhere)
 {
 	const struct top_screen *screen = &top->screen;
 	struct change change;
@@ -186,16 +186,16 @@ static void switch_level(struct top *top, bool everywhere)
 	command.component = (struct ct_span){ change.subject, strlen(change.subject) };
 	ct_command_encode(&change.ask.request, &command);
 	ct_change_gather(&change);
-	describe(top, &change, screen->wanted_level);
+	change_describe(top, &change, screen->wanted_level);
 	ct_change_fini(&change);
-	collect(top);
+	top_collect(top);
 }
 
 /* -----------------------------------------------------------------------------------------------
  * The screen
  */
 
-static void set_interval(struct top *top, double interval)
+static void interval_set(struct top *top, double interval)
 {
 	top->interval = interval < LEAST_SECONDS  ? LEAST_SECONDS
 			: interval > MOST_SECONDS ? MOST_SECONDS
@@ -203,24 +203,24 @@ static void set_interval(struct top *top, double interval)
 	top->screen.interval = top->interval;
 }
 
-static void grant(struct top *top, enum top_wish wish)
+static void wish_grant(struct top *top, enum top_wish wish)
 {
 	switch (wish) {
 	case TOP_QUIT:
 		ct_end_wanted = 1;
 		break;
 	case TOP_REFRESH:
-		collect(top);
+		top_collect(top);
 		break;
 	case TOP_LEVEL:
 	case TOP_LEVEL_EVERYWHERE:
-		switch_level(top, wish == TOP_LEVEL_EVERYWHERE);
+		level_switch(top, wish == TOP_LEVEL_EVERYWHERE);
 		break;
 	case TOP_FASTER:
-		set_interval(top, top->interval / 2);
+		interval_set(top, top->interval / 2);
 		break;
 	case TOP_SLOWER:
-		set_interval(top, top->interval * 2);
+		interval_set(top, top->interval * 2);
 		break;
 	default:
 		break;
@@ -228,7 +228,7 @@ static void grant(struct top *top, enum top_wish wish)
 }
 
 /* Until a key, a signal, a new size of the terminal, or the time. */
-static void wait_for(const struct top *top, uint64_t due_ns)
+static void top_wait(const struct top *top, uint64_t due_ns)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	uint64_t now_ns = ct_clock_mono_ns();
@@ -249,67 +249,67 @@ static uint64_t interval_ns(const struct top *top)
 	return (uint64_t)(top->interval * NS_PER_SECOND);
 }
 
-static void show_said(struct top *top)
+static void top_show_said(struct top *top)
 {
 	char *message = top->screen.message;
 	char said[sizeof(top->said)];
 
-	if (!take_said(top, said, sizeof(said)) || strcmp(said, top->said) == 0)
+	if (!stderr_take_line(top, said, sizeof(said)) || strcmp(said, top->said) == 0)
 		return;
 	memcpy(top->said, said, sizeof(said));
 	if (message[0] == '\0')
 		memcpy(message, said, sizeof(said));
 }
 
-static void follow(struct top *top)
+static void top_follow(struct top *top)
 {
 	uint64_t frames = 0;
 
-	collect(top);
+	top_collect(top);
 	while (!ct_end_wanted) {
 		enum top_wish wish = TOP_REDRAW;
 
-		show_said(top);
-		make_rows(top);
+		top_show_said(top);
+		top_make_rows(top);
 		ct_top_screen_draw(&top->screen, &top->rows);
-		wait_for(top, top->now->taken_ns + interval_ns(top));
+		top_wait(top, top->now->taken_ns + interval_ns(top));
 		while (!ct_end_wanted &&
 		       (wish = ct_top_screen_key(&top->screen, &top->rows)) != TOP_NOTHING)
-			grant(top, wish);
+			wish_grant(top, wish);
 		if (top->screen.is_paused ||
 		    ct_clock_mono_ns() < top->now->taken_ns + interval_ns(top))
 			continue;
 		if (top->frames != 0 && ++frames >= top->frames)
 			break;
-		collect(top);
+		top_collect(top);
 	}
 }
 
-static void note_end(int number)
+static void signal_note(int number)
 {
 	(void)number;
 	ct_end_wanted = 1;
 }
 
 /* Beside SIGINT and SIGTERM those that end a program on a terminal. */
-static void catch_hangup(void)
+static void hangup_catch(void)
 {
-	struct sigaction action = { .sa_handler = note_end };
+	struct sigaction action = { .sa_handler = signal_note };
 
 	(void)sigaction(SIGHUP, &action, NULL);
 	(void)sigaction(SIGQUIT, &action, NULL);
 }
 
-static int show(struct top *top)
+static int screen_run(struct top *top)
 {
 	ct_end_catch(&top->signals);
-	catch_hangup();
+	hangup_catch();
 	if (!ct_top_screen_open(&top->screen))
 		return CMD_USAGE;
-	catch_stderr(top);
-	follow(top);
+	stderr_catch(top);
+	top_follow(top);
 	ct_top_screen_close();
-	release_stderr(top);
+	stderr_release(top);
 	return CMD_DONE;
 }
 
@@ -317,11 +317,11 @@ static int show(struct top *top)
  * A batch
  */
 
-static bool print_frame(struct top *top, bool is_first)
+static bool batch_print_frame(struct top *top, bool is_first)
 {
 	bool ok = true;
 
-	make_rows(top);
+	top_make_rows(top);
 	if (top->target.is_json) {
 		ok = ct_top_print_json(stdout, &top->rows);
 	} else {
@@ -336,19 +336,19 @@ static bool print_frame(struct top *top, bool is_first)
 	return ok && !top->rows.has_failed;
 }
 
-static int run_batch(struct top *top)
+static int batch_run(struct top *top)
 {
 	bool ok = true, has_rows = false;
 
 	ct_end_catch(&top->signals);
 	(void)signal(SIGPIPE, SIG_IGN);
-	collect(top); /* rates want two */
+	top_collect(top); /* rates want two */
 	for (uint64_t frame = 0; ok && (top->frames == 0 || frame < top->frames); frame++) {
 		ct_end_wait(top->now->taken_ns + interval_ns(top), &top->signals);
 		if (ct_end_wanted)
 			break;
-		collect(top);
-		ok = print_frame(top, frame == 0);
+		top_collect(top);
+		ok = batch_print_frame(top, frame == 0);
 		has_rows |= top->rows.count != 0;
 		if (!ok && ct_end_reader_gone())
 			return CMD_DONE;
@@ -414,7 +414,7 @@ static error_t parse_top(int key, char *argument, struct argp_state *state)
 		take_pattern(top, argument, state);
 		return 0;
 	case 'i':
-		set_interval(top, parse_interval(argument, state));
+		interval_set(top, parse_interval(argument, state));
 		return 0;
 	case 'n':
 		top->frames = parse_frames(argument, state);
@@ -471,11 +471,11 @@ int cmd_top(int argc, char **argv)
 	struct top top = { .stderr_fd = -1, .caught_fd = -1 };
 	int exit_status;
 
-	set_interval(&top, DEFAULT_SECONDS);
+	interval_set(&top, DEFAULT_SECONDS);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &top) != 0)
 		return CMD_USAGE;
 	ct_recovery_on_the_way("ctrace top");
-	exit_status = top.is_batch ? run_batch(&top) : show(&top);
-	forget(&top);
+	exit_status = top.is_batch ? batch_run(&top) : screen_run(&top);
+	top_drop_said(&top);
 	return exit_status;
 }

@@ -32,7 +32,7 @@ struct writer {
 
 /* ---- the procedure ---- */
 
-static void diagnose(const struct ct_diagnostic *diagnostic, void *user)
+static void procedure_diagnose(const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct writer *writer = user;
 
@@ -41,7 +41,7 @@ static void diagnose(const struct ct_diagnostic *diagnostic, void *user)
 		diagnostic->message, diagnostic->expected);
 }
 
-static bool read_procedure(struct writer *writer)
+static bool procedure_read(struct writer *writer)
 {
 	enum ctrace_status status;
 	struct ct_buf text;
@@ -61,7 +61,7 @@ static bool read_procedure(struct writer *writer)
 		fprintf(stderr, ": %s; CTRACE_PROCLIB says where procedures are\n", why);
 	} else {
 		ok = ct_procedure_parse(writer->name, text.data, text.size, &writer->procedure,
-					diagnose, writer) == CTRACE_OK;
+					procedure_diagnose, writer) == CTRACE_OK;
 	}
 	ct_buf_fini(&text);
 	if (ok && writer->mode >= 0)
@@ -71,7 +71,7 @@ static bool read_procedure(struct writer *writer)
 
 /* ---- what it says ---- */
 
-static void tell_starter(struct writer *writer, const char *text)
+static void starter_report(struct writer *writer, const char *text)
 {
 	if (writer->ready_fd < 0)
 		return;
@@ -96,15 +96,15 @@ static void print_message(const char *text, void *user)
 	(void)!write(STDERR_FILENO, line, size < (int)sizeof line ? (size_t)size : sizeof line - 1);
 	/* Until it is ready a message says why it will not be. */
 	if (writer->ready_fd >= 0)
-		tell_starter(writer, text);
+		starter_report(writer, text);
 }
 
-static void be_ready(void *user)
+static void writer_be_ready(void *user)
 {
 	struct writer *writer = user;
 	char text[200];
 
-	tell_starter(writer, "ready");
+	starter_report(writer, "ready");
 	(void)snprintf(text, sizeof text, "ITT110I INITIALIZATION OF CTRACE WRITER %s COMPLETE.",
 		       writer->procedure.name);
 	print_message(text, writer);
@@ -115,7 +115,7 @@ static void be_ready(void *user)
 
 enum { OPTION_WRAP = 256, OPTION_NOWRAP, OPTION_CHECK, OPTION_READY };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t writer_parse(int key, char *argument, struct argp_state *state)
 {
 	struct writer *writer = state->input;
 
@@ -148,12 +148,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static int run(struct writer *writer)
+static int writer_run(struct writer *writer)
 {
 	static char run_directory[4096];
 	struct ct_writer_options options = { .procedure = &writer->procedure,
 					     .run_directory = run_directory,
-					     .ready = be_ready,
+					     .ready = writer_be_ready,
 					     .message = print_message,
 					     .user = writer };
 	char text[200];
@@ -197,7 +197,7 @@ int cmd_writer(int argc, char **argv)
 	};
 	static const struct argp argp = {
 		.options = rows,
-		.parser = parse,
+		.parser = writer_parse,
 		.args_doc = "NAME",
 		.doc = "Run an external writer: take the data of the traces that are connected to it (WTR=NAME) out of their processes, and write them to "
 		       "the data sets of its procedure.\vThe procedure is the file NAME in a directory of CTRACE_PROCLIB, or in "
@@ -208,14 +208,14 @@ int cmd_writer(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &writer) != 0)
 		return CMD_USAGE;
-	if (!read_procedure(&writer)) {
+	if (!procedure_read(&writer)) {
 		char text[80];
 
 		(void)snprintf(text, sizeof text,
 			       "its procedure cannot be used: ctrace writer --check %.8s says why",
 			       writer.name);
-		tell_starter(&writer, text);
+		starter_report(&writer, text);
 		return CMD_NOTHING;
 	}
-	return writer.only_check ? CMD_DONE : run(&writer);
+	return writer.only_check ? CMD_DONE : writer_run(&writer);
 }

@@ -31,7 +31,7 @@ static void add_text(struct ct_buf *out, const char *text, size_t size)
 		ct_buf_add(out, text, size);
 }
 
-static void begin(struct sink *sink, const char *key, const char *owner)
+static void setting_begin(struct sink *sink, const char *key, const char *owner)
 {
 	ct_buf_clear(&sink->key);
 	ct_buf_clear(&sink->value);
@@ -42,37 +42,37 @@ static void begin(struct sink *sink, const char *key, const char *owner)
 	add_text(&sink->key, owner, strlen(owner));
 }
 
-static void end(struct sink *sink)
+static void setting_end(struct sink *sink)
 {
 	sink->each(ct_buf_text(&sink->key), ct_buf_text(&sink->value), sink->user);
 }
 
-static void give(struct sink *sink, const char *key, const char *owner, const char *value)
+static void setting_emit(struct sink *sink, const char *key, const char *owner, const char *value)
 {
-	begin(sink, key, owner);
+	setting_begin(sink, key, owner);
 	ct_buf_add_text(&sink->value, value);
-	end(sink);
+	setting_end(sink);
 }
 
-static void give_size(struct sink *sink, const char *key, const char *owner, uint64_t size)
+static void setting_emit_size(struct sink *sink, const char *key, const char *owner, uint64_t size)
 {
 	bool is_mega = size % (1u << 20) == 0;
 
-	begin(sink, key, owner);
+	setting_begin(sink, key, owner);
 	ct_buf_add_format(&sink->value, "%llu%c", (unsigned long long)(size >> (is_mega ? 20 : 10)),
 			  is_mega ? 'M' : 'K');
-	end(sink);
+	setting_end(sink);
 }
 
-static void give_dests(struct sink *sink, const char *owner, uint32_t mask, bool in_parentheses)
+static void setting_emit_dests(struct sink *sink, const char *owner, uint32_t mask, bool in_parentheses)
 {
-	begin(sink, "mftrace.dest", owner);
+	setting_begin(sink, "mftrace.dest", owner);
 	ct_buf_add_text(&sink->value, in_parentheses ? "(" : "");
 	for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
 		ct_buf_add_format(&sink->value, "%s%s", rest == mask ? "" : ", ",
 				  ct_emitter_at((uint32_t)__builtin_ctz(rest))->name);
 	ct_buf_add_text(&sink->value, in_parentheses ? ")" : "");
-	end(sink);
+	setting_end(sink);
 }
 
 struct property_owner {
@@ -81,16 +81,16 @@ struct property_owner {
 	const char *name;
 };
 
-static void give_property(const char *name, size_t name_size, const char *value, size_t value_size,
+static void setting_emit_property(const char *name, size_t name_size, const char *value, size_t value_size,
 			  void *user)
 {
 	const struct property_owner *owner = user;
 
-	begin(owner->sink, owner->key, owner->name);
+	setting_begin(owner->sink, owner->key, owner->name);
 	ct_buf_add_char(&owner->sink->key, '#');
 	add_text(&owner->sink->key, name, name_size);
 	add_text(&owner->sink->value, value, value_size);
-	end(owner->sink);
+	setting_end(owner->sink);
 }
 
 /* ---- words ---- */
@@ -111,45 +111,45 @@ static const char *trigger_name(uint32_t trigger)
 
 /* ---- all of them ---- */
 
-static void give_process(struct sink *sink, const struct ct_target *target)
+static void process_emit(struct sink *sink, const struct ct_target *target)
 {
 	const struct ct_settings *settings = target->settings;
 
-	give(sink, "mftrace.level", NULL, ct_level_name(ct_level_default(target->registry)));
-	give_dests(sink, NULL, ct_dest_default(target->registry), false);
-	give_size(sink, "ctrace.buffer", NULL, settings->buffer);
-	give(sink, "ctrace.overflow", NULL, overflow_name(settings->overflow));
-	begin(sink, "ctrace.block.timeout", NULL);
+	setting_emit(sink, "mftrace.level", NULL, ct_level_name(ct_level_default(target->registry)));
+	setting_emit_dests(sink, NULL, ct_dest_default(target->registry), false);
+	setting_emit_size(sink, "ctrace.buffer", NULL, settings->buffer);
+	setting_emit(sink, "ctrace.overflow", NULL, overflow_name(settings->overflow));
+	setting_begin(sink, "ctrace.block.timeout", NULL);
 	ct_buf_add_format(&sink->value, "%llu ms",
 			  (unsigned long long)(settings->block_timeout_ns / 1000000u));
-	end(sink);
-	give(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
-	give_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
-	give(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	setting_end(sink);
+	setting_emit(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
+	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
+	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
 	if (settings->run_directory[0] == '\0')
 		return;
-	begin(sink, "ctrace.run.directory", NULL);
+	setting_begin(sink, "ctrace.run.directory", NULL);
 	add_text(&sink->value, settings->run_directory, strlen(settings->run_directory));
-	end(sink);
+	setting_end(sink);
 }
 
-static void give_component(struct sink *sink, struct ct_registry *registry, uint32_t index)
+static void component_emit(struct sink *sink, struct ct_registry *registry, uint32_t index)
 {
 	struct ct_configured own = ct_registry_configured(registry, index);
 	const char *name = ct_registry_name(registry, index);
 	struct property_owner owner = { sink, "mftrace.comp", name };
 
 	if (own.level != CT_LEVEL_UNSET)
-		give(sink, "mftrace.level", name, ct_level_name(own.level));
+		setting_emit(sink, "mftrace.level", name, ct_level_name(own.level));
 	if (own.dests != 0)
-		give_dests(sink, name, ct_registry_entry(registry, index)->dests, true);
+		setting_emit_dests(sink, name, ct_registry_entry(registry, index)->dests, true);
 	if (own.buffer != 0)
-		give_size(sink, "ctrace.buffer", name, own.buffer);
+		setting_emit_size(sink, "ctrace.buffer", name, own.buffer);
 	if (own.overflow != CT_OVERFLOW_UNSET)
-		give(sink, "ctrace.overflow", name, overflow_name(own.overflow));
+		setting_emit(sink, "ctrace.overflow", name, overflow_name(own.overflow));
 	if (own.flight_level != CT_LEVEL_UNSET)
-		give(sink, "ctrace.flight.level", name, ct_level_name(own.flight_level));
-	ct_component_property_each(registry, index, give_property, &owner);
+		setting_emit(sink, "ctrace.flight.level", name, ct_level_name(own.flight_level));
+	ct_component_property_each(registry, index, setting_emit_property, &owner);
 }
 
 void ct_config_each_setting(const struct ct_target *target, config_setting *each, void *user)
@@ -159,13 +159,13 @@ void ct_config_each_setting(const struct ct_target *target, config_setting *each
 
 	ct_buf_init(&sink.key);
 	ct_buf_init(&sink.value);
-	give_process(&sink, target);
+	process_emit(&sink, target);
 	for (uint32_t i = 0; i < ct_registry_count(target->registry); i++)
-		give_component(&sink, target->registry, i);
+		component_emit(&sink, target->registry, i);
 	for (uint32_t i = 0; (emitter = ct_emitter_at(i)) != NULL; i++) {
 		struct property_owner owner = { &sink, "mftrace.emitter", emitter->name };
 
-		ct_emitter_property_each(target->registry, i, give_property, &owner);
+		ct_emitter_property_each(target->registry, i, setting_emit_property, &owner);
 	}
 	ct_buf_fini(&sink.key);
 	ct_buf_fini(&sink.value);

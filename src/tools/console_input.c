@@ -3,7 +3,7 @@
  *
  * Called by ctrace console, on its only thread.  While a line is being typed Ctrl-C throws it away;
  * at other times it ends the tool, as everywhere.  libedit reads characters through
- * read_character() here, because by itself it would go on after a signal.
+ * editor_read_character() here, because by itself it would go on after a signal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static struct {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_interrupt(int signal_number)
+static void interrupt_note(int signal_number)
 {
 	(void)signal_number;
 	interrupted = 1;
@@ -43,14 +43,14 @@ static void on_interrupt(int signal_number)
 
 /* ---- libedit's questions ---- */
 
-static char *get_prompt(EditLine *editor)
+static char *editor_get_prompt(EditLine *editor)
 {
 	(void)editor;
 	return (char *)(uintptr_t)input.prompt;
 }
 
 /* 1, 0 at the end, -1 when the line is thrown away. */
-static int read_character(EditLine *editor, wchar_t *out)
+static int editor_read_character(EditLine *editor, wchar_t *out)
 {
 	mbstate_t state = { 0 };
 
@@ -97,7 +97,7 @@ struct typed {
 	char command;
 };
 
-static struct typed typed_of(const LineInfo *info)
+static struct typed editor_typed(const LineInfo *info)
 {
 	struct typed typed = { .word = info->cursor };
 	const char *from = info->buffer;
@@ -111,17 +111,17 @@ static struct typed typed_of(const LineInfo *info)
 	return typed;
 }
 
-static bool fits(const struct console_keyword *keyword, const struct typed *typed)
+static bool keyword_fits(const struct console_keyword *keyword, const struct typed *typed)
 {
 	return typed->size != 0 && strchr(keyword->commands, typed->command) != NULL &&
 	       strncasecmp(keyword->text, typed->word, typed->size) == 0;
 }
 
 /* Puts in what all keywords that fit have in common. */
-static unsigned char complete(EditLine *editor, int key)
+static unsigned char editor_complete(EditLine *editor, int key)
 {
 	const struct console_keyword *keywords = input.kind->keywords;
-	struct typed typed = typed_of(el_line(editor));
+	struct typed typed = editor_typed(el_line(editor));
 	const char *found = NULL;
 	size_t common = 0;
 	char more[32];
@@ -131,7 +131,7 @@ static unsigned char complete(EditLine *editor, int key)
 		const char *text = keywords[i].text;
 		size_t same = 0;
 
-		if (!fits(&keywords[i], &typed))
+		if (!keyword_fits(&keywords[i], &typed))
 			continue;
 		while (found != NULL && same < common && text[same] == found[same])
 			same++;
@@ -147,7 +147,7 @@ static unsigned char complete(EditLine *editor, int key)
 /* ---- history ---- */
 
 /* False: there is no place for one. */
-static bool find_history(char path[4096])
+static bool history_find(char path[4096])
 {
 	const char *state = ct_os_environment("XDG_STATE_HOME");
 	const char *home = ct_os_environment("HOME");
@@ -173,7 +173,7 @@ static void history_open(void)
 		return;
 	(void)history(input.history, &event, H_SETSIZE, HISTORY_LINES);
 	(void)history(input.history, &event, H_SETUNIQUE, 1);
-	if (find_history(input.history_path))
+	if (history_find(input.history_path))
 		(void)history(input.history, &event, H_LOAD, input.history_path);
 	else
 		input.history_path[0] = '\0';
@@ -205,11 +205,11 @@ bool ct_console_input_open(const struct console_kind *kind)
 	input.editor = el_init("ctrace", stdin, stdout, stderr);
 	if (input.editor == NULL)
 		return false;
-	(void)el_set(input.editor, EL_PROMPT, get_prompt);
+	(void)el_set(input.editor, EL_PROMPT, editor_get_prompt);
 	(void)el_set(input.editor, EL_EDITOR, "emacs");
 	(void)el_set(input.editor, EL_SIGNAL, 0);
-	(void)el_set(input.editor, EL_GETCFN, read_character);
-	(void)el_set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword", complete);
+	(void)el_set(input.editor, EL_GETCFN, editor_read_character);
+	(void)el_set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword", editor_complete);
 	(void)el_set(input.editor, EL_BIND, "^I", "ctrace-complete", NULL);
 	history_open();
 	(void)el_source(input.editor, NULL);
@@ -226,30 +226,30 @@ void ct_console_input_close(void)
 	memset(&input, 0, sizeof input);
 }
 
-static void trim_end(char *line, size_t *size)
+static void line_trim(char *line, size_t *size)
 {
 	while (*size > 0 && (line[*size - 1] == '\n' || line[*size - 1] == '\r'))
 		(*size)--;
 	line[*size] = '\0';
 }
 
-static enum console_line read_stream(const char **out_line, size_t *out_size)
+static enum console_line stream_read(const char **out_line, size_t *out_size)
 {
 	ssize_t got = getline(&input.line, &input.capacity, stdin);
 	size_t size = (size_t)got;
 
 	if (got < 0)
 		return CONSOLE_END;
-	trim_end(input.line, &size);
+	line_trim(input.line, &size);
 	*out_line = input.line;
 	*out_size = size;
 	return CONSOLE_LINE;
 }
 
 /* el_gets() with Ctrl-C at hand. */
-static const char *edit_line(int *count)
+static const char *editor_read_line(int *count)
 {
-	struct sigaction action = { .sa_handler = on_interrupt };
+	struct sigaction action = { .sa_handler = interrupt_note };
 	struct sigaction kept;
 	const char *line;
 
@@ -267,9 +267,9 @@ enum console_line ct_console_input_read(const char *prompt, const char **out_lin
 	int count = 0;
 
 	if (input.editor == NULL)
-		return read_stream(out_line, out_size);
+		return stream_read(out_line, out_size);
 	input.prompt = prompt;
-	line = edit_line(&count);
+	line = editor_read_line(&count);
 	if (interrupted) {
 		putchar('\n');
 		return CONSOLE_CANCELLED;
@@ -284,7 +284,7 @@ enum console_line ct_console_input_read(const char *prompt, const char **out_lin
 		return CONSOLE_CANCELLED;
 	history_add(input.line);
 	*out_size = (size_t)count;
-	trim_end(input.line, out_size);
+	line_trim(input.line, out_size);
 	*out_line = input.line;
 	return CONSOLE_LINE;
 }

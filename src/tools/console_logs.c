@@ -20,7 +20,7 @@
 
 #define SHOWN_AT_ONCE 65536u /* bytes of a log; the rest comes before the next prompt */
 
-static bool is_log(const char *name)
+static bool name_is_log(const char *name)
 {
 	size_t size = strlen(name);
 
@@ -29,7 +29,7 @@ static bool is_log(const char *name)
 }
 
 /* The log of that name, followed from now on when it was not; NULL: there are too many. */
-static struct console_log *find_log(struct console_logs *logs, const char *name)
+static struct console_log *log_find(struct console_logs *logs, const char *name)
 {
 	struct console_log *log;
 
@@ -45,7 +45,7 @@ static struct console_log *find_log(struct console_logs *logs, const char *name)
 }
 
 /* "17.25.01 " */
-static bool has_time(const char *line, size_t size)
+static bool line_has_time(const char *line, size_t size)
 {
 	static const char form[] = "00.00.00 ";
 
@@ -57,7 +57,7 @@ static bool has_time(const char *line, size_t size)
 }
 
 /* Is this the line that the console has said already?  Once. */
-static bool is_expected(struct console_logs *logs, const struct console_log *log, const char *line,
+static bool line_is_expected(struct console_logs *logs, const struct console_log *log, const char *line,
 			size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(logs->expected); i++) {
@@ -81,7 +81,7 @@ static void print_line(const struct console_log *log, const struct wto *wto, con
 		       size_t size)
 {
 	const struct wto plain = { 0 };
-	size_t time_size = has_time(line, size) ? 9 : 0;
+	size_t time_size = line_has_time(line, size) ? 9 : 0;
 	char text[4096];
 	int length = snprintf(text, sizeof text, "%.*s%.*s: %.*s", (int)time_size, line,
 			      (int)(strlen(log->name) - 4), log->name, (int)(size - time_size),
@@ -92,7 +92,7 @@ static void print_line(const struct console_log *log, const struct wto *wto, con
 }
 
 /* Whole lines only; the rest is not complete yet. */
-static void show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto,
+static void log_show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto,
 		       const char *text, size_t size)
 {
 	const char *end;
@@ -100,9 +100,9 @@ static void show_lines(struct console_logs *logs, struct console_log *log, const
 	while (size != 0 && (end = memchr(text, '\n', size)) != NULL) {
 		size_t line = (size_t)(end - text);
 
-		size_t time_size = has_time(text, line) ? 9 : 0;
+		size_t time_size = line_has_time(text, line) ? 9 : 0;
 
-		if (!is_expected(logs, log, text + time_size, line - time_size))
+		if (!line_is_expected(logs, log, text + time_size, line - time_size))
 			print_line(log, wto, text, line);
 		log->shown += (off_t)line + 1;
 		text += line + 1;
@@ -111,7 +111,7 @@ static void show_lines(struct console_logs *logs, struct console_log *log, const
 }
 
 /* wto NULL: only notes how far it goes. */
-static void follow(struct console_logs *logs, struct console_log *log, const struct wto *wto)
+static void log_follow(struct console_logs *logs, struct console_log *log, const struct wto *wto)
 {
 	static char text[SHOWN_AT_ONCE];
 	struct stat info;
@@ -130,12 +130,12 @@ static void follow(struct console_logs *logs, struct console_log *log, const str
 	}
 	ct_os_close(&fd);
 	if (size > 0)
-		show_lines(logs, log, wto, text, (size_t)size);
+		log_show_lines(logs, log, wto, text, (size_t)size);
 	if (size == (ssize_t)sizeof text && memchr(text, '\n', sizeof text) == NULL)
 		log->shown += size; /* no line is so long */
 }
 
-static void follow_all(struct console_logs *logs, const struct wto *wto)
+static void logs_follow(struct console_logs *logs, const struct wto *wto)
 {
 	int fd = openat(logs->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -147,10 +147,10 @@ static void follow_all(struct console_logs *logs, const struct wto *wto)
 	}
 	while ((entry = readdir(directory)) != NULL) {
 		struct console_log *log =
-			is_log(entry->d_name) ? find_log(logs, entry->d_name) : NULL;
+			name_is_log(entry->d_name) ? log_find(logs, entry->d_name) : NULL;
 
 		if (log != NULL)
-			follow(logs, log, wto);
+			log_follow(logs, log, wto);
 	}
 	(void)closedir(directory);
 }
@@ -164,7 +164,7 @@ void ct_console_logs_open(struct console_logs *logs)
 		logs->directory_fd = -1;
 		return;
 	}
-	follow_all(logs, NULL);
+	logs_follow(logs, NULL);
 }
 
 void ct_console_logs_close(struct console_logs *logs)
@@ -184,5 +184,5 @@ void ct_console_logs_expect(struct console_logs *logs, struct wto *wto)
 void ct_console_logs_show(struct console_logs *logs, const struct wto *wto)
 {
 	if (logs->directory_fd >= 0)
-		follow_all(logs, wto);
+		logs_follow(logs, wto);
 }

@@ -99,7 +99,7 @@ static const char *verb_nearest(const char *name)
 	return ct_suggest((struct ct_span){ name, size }, names, CT_COUNT(names));
 }
 
-static int diagnose_unknown_verb(const char *name)
+static int verb_diagnose_unknown(const char *name)
 {
 	const char *nearest = verb_nearest(name);
 
@@ -222,24 +222,24 @@ static int cmd_help(int argc, char **argv)
 	}
 	verb = verb_find(name);
 	if (verb == NULL)
-		return diagnose_unknown_verb(name);
+		return verb_diagnose_unknown(name);
 	return verb_run(verb, 2, arguments);
 }
 
 /* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte
  * more finds the reason again. */
-static int find_write_error(void)
+static int stdout_find_error(void)
 {
 	return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
 }
 
 /* A full disk behind stdout must not look like success.  Runs at exit, since argp exits by itself
  * after --help. */
-static void check_stdout(void)
+static void stdout_check(void)
 {
 	bool failed = ferror(stdout) != 0;
 	bool pending = __fpending(stdout) != 0;
-	int error = failed ? find_write_error() : 0;
+	int error = failed ? stdout_find_error() : 0;
 
 	errno = 0;
 	if (fclose(stdout) == 0 && !failed)
@@ -256,7 +256,7 @@ static void check_stdout(void)
 
 /* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help,
  * which argp ends with. */
-static void check_memory(void)
+static void memory_check(void)
 {
 	if (!allocate_has_failed())
 		return;
@@ -275,7 +275,7 @@ static void end_without_recovery(int exit_status, void *unused)
 
 /* Started without standard descriptors, the tool must not print into the next file that it opens.
  */
-static void reserve_standard_descriptors(void)
+static void descriptors_reserve(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 	int verb_at = 0;
 
-	reserve_standard_descriptors();
+	descriptors_reserve();
 	json_set_alloc_funcs(malloc, free); /* ours */
 	allocate_init();
 	if (argc > 0)
@@ -299,8 +299,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	argp_program_version_hook = print_version;
 	/* The last one is called first. */
-	if (on_exit(end_without_recovery, NULL) != 0 || atexit(check_stdout) != 0 ||
-	    atexit(check_memory) != 0)
+	if (on_exit(end_without_recovery, NULL) != 0 || atexit(stdout_check) != 0 ||
+	    atexit(memory_check) != 0)
 		return CMD_NO_MEMORY;
 	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
 		return CMD_USAGE;
@@ -310,6 +310,6 @@ int main(int argc, char **argv)
 		return CMD_DONE;
 	}
 	if (verb == NULL)
-		return diagnose_unknown_verb(argv[verb_at]);
+		return verb_diagnose_unknown(argv[verb_at]);
 	return verb_run(verb, argc - verb_at, argv + verb_at);
 }

@@ -41,7 +41,7 @@ static bool word_add(char *word)
 	return true;
 }
 
-static bool diagnose(const char *verb, const char *path, uint32_t line, const char *why)
+static bool file_diagnose(const char *verb, const char *path, uint32_t line, const char *why)
 {
 	fprintf(stderr, "%s: ", verb);
 	ct_tool_print(stderr, path, strlen(path));
@@ -89,9 +89,9 @@ static bool words_cut(const char *verb, const char *path, char *text)
 		}
 		word = word_cut(&text, &line);
 		if (word == NULL)
-			return diagnose(verb, path, first, "a quotation mark is not closed");
+			return file_diagnose(verb, path, first, "a quotation mark is not closed");
 		if (!word_add(word))
-			return diagnose(verb, path, 0,
+			return file_diagnose(verb, path, 0,
 					ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	}
 	return true;
@@ -107,12 +107,12 @@ static bool file_add(const char *verb, const char *path)
 	ct_buf_init(&text);
 	if (!user_file_read(path, "options", &text, &failure)) {
 		ct_buf_fini(&text);
-		return diagnose(verb, path, failure.line, failure.why);
+		return file_diagnose(verb, path, failure.line, failure.why);
 	}
 	copy = strdup(ct_buf_text(&text));
 	ct_buf_fini(&text);
 	if (copy == NULL)
-		return diagnose(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		return file_diagnose(verb, path, 0, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	ok = words_cut(verb, path, copy);
 	if (!ok)
 		free(copy);

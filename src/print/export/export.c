@@ -57,7 +57,7 @@ void ct_export_out_fini(struct ct_export_out *out)
 	ct_buf_fini(&out->text);
 }
 
-static void write_text(struct ct_export_out *out)
+static void out_write_text(struct ct_export_out *out)
 {
 	size_t at = 0;
 
@@ -77,7 +77,7 @@ static void write_text(struct ct_export_out *out)
 void ct_export_out_offer(struct ct_export_out *out)
 {
 	if (out->text.size >= WRITE_SIZE || out->text.failed)
-		write_text(out);
+		out_write_text(out);
 }
 
 enum ctrace_status ct_export_out_end(struct ct_export_out *out)
@@ -86,7 +86,7 @@ enum ctrace_status ct_export_out_end(struct ct_export_out *out)
 	 * missing. */
 	if (ct_memory_has_lacked() && out->error == 0)
 		out->error = ENOMEM;
-	write_text(out);
+	out_write_text(out);
 	if (out->error == 0)
 		return CTRACE_OK;
 	errno = out->error;
@@ -206,7 +206,7 @@ void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
 	ct_buf_add_text(out, ct_view_mnemonic(view, number));
 }
 
-static bool is_plain_integer(const struct ctrace_event_item *item,
+static bool text_is_plain_integer(const struct ctrace_event_item *item,
 			     const struct ct_argument *argument)
 {
 	if (argument != NULL && argument->print != CT_PRINT_DEFAULT &&
@@ -225,7 +225,7 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 
-	if (is_plain_integer(item, argument)) {
+	if (text_is_plain_integer(item, argument)) {
 		bool is_signed =
 			item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 		int64_t number = (int64_t)item->value;

@@ -50,7 +50,7 @@ static void chrome_look(void *user, const struct ct_view *view)
 	ct_tracks_look(self->tracks, view);
 }
 
-static void begin_document(struct chrome *self)
+static void document_begin(struct chrome *self)
 {
 	struct ct_buf *text = &self->out.text;
 	uint64_t begin_ns = ct_tracks_begin_ns(self->tracks);
@@ -66,7 +66,7 @@ static void begin_document(struct chrome *self)
 	ct_buf_add_format(text, "\",\"begin_ns\":\"%" PRIu64 "\"},\"traceEvents\":[", begin_ns);
 }
 
-static void begin_element(struct chrome *self)
+static void element_begin(struct chrome *self)
 {
 	ct_buf_add_text(&self->out.text, self->has_elements ? ",\n" : "\n");
 	self->has_elements = true;
@@ -85,7 +85,7 @@ static void add_scratch(struct chrome *self)
 
 static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint32_t tid)
 {
-	begin_element(self);
+	element_begin(self);
 	ct_buf_add_format(
 		&self->out.text,
 		"{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":",
@@ -94,7 +94,7 @@ static void add_naming(struct chrome *self, const char *what, uint32_t pid, uint
 	ct_buf_add_text(&self->out.text, "}}");
 }
 
-static void tell_track(struct chrome *self, struct ct_track *track)
+static void track_report(struct chrome *self, struct ct_track *track)
 {
 	const struct ct_source_process *source_process = track->source_process;
 	uint32_t pid = ct_tracks_pid(self->tracks, source_process);
@@ -124,7 +124,7 @@ static void add_time(struct chrome *self, uint64_t time_ns)
 }
 
 /* The record that the item is, which goes in field by field; or NULL. */
-static const struct ct_copybook *copybook_of(const struct ct_view *view, uint32_t index)
+static const struct ct_copybook *item_copybook(const struct ct_view *view, uint32_t index)
 {
 	const struct ct_argument *argument;
 
@@ -145,7 +145,7 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 	ct_buf_add_u64(text, view->event.event_id);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
 		const char *item = ct_view_item_name(view, i, name);
-		const struct ct_copybook *copybook = copybook_of(view, i);
+		const struct ct_copybook *copybook = item_copybook(view, i);
 
 		ct_buf_add_char(text, ',');
 		/* Members of an object have different names. */
@@ -168,7 +168,7 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 	ct_buf_add_char(text, '}');
 }
 
-static char phase_of(const struct chrome *self, const struct ct_view *view)
+static char event_phase(const struct chrome *self, const struct ct_view *view)
 {
 	bool is_end = ct_view_ends_span(view);
 
@@ -189,18 +189,18 @@ static void chrome_add(void *user, const struct ct_view *view)
 	struct chrome *self = user;
 	struct ct_buf *text = &self->out.text;
 	struct ct_track *track = ct_tracks_find(self->tracks, view);
-	char phase = phase_of(self, view);
+	char phase = event_phase(self, view);
 	bool is_async = phase == 'b' || phase == 'e';
 
 	if (track == NULL) {
 		self->is_short_of_memory = true;
 		return;
 	}
-	begin_document(self);
-	tell_track(self, track);
+	document_begin(self);
+	track_report(self, track);
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
-	begin_element(self);
+	element_begin(self);
 	ct_buf_add_text(text, "{\"ph\":\"");
 	ct_buf_add_char(text, phase);
 	ct_buf_add_text(text, "\",\"pid\":");
@@ -228,8 +228,8 @@ static void chrome_lost(void *user, const struct ct_read_note *note)
 {
 	struct chrome *self = user;
 
-	begin_document(self);
-	begin_element(self);
+	document_begin(self);
+	element_begin(self);
 	ct_buf_add_format(&self->out.text, "{\"ph\":\"i\",\"pid\":%u,\"tid\":0,\"ts\":",
 			  note->source_process != NULL
 				  ? ct_tracks_pid(self->tracks, note->source_process)
@@ -247,7 +247,7 @@ static enum ctrace_status chrome_end(void *user)
 	struct chrome *self = user;
 	enum ctrace_status status;
 
-	begin_document(self);
+	document_begin(self);
 	ct_buf_add_text(&self->out.text, "\n]}\n");
 	status = ct_export_out_end(&self->out);
 	return status == CTRACE_OK && self->is_short_of_memory ? CTRACE_NOT_ENOUGH_MEMORY : status;

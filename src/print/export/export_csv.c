@@ -79,7 +79,7 @@ static void csv_look(void *user, const struct ct_view *view)
  * Cells
  */
 
-static bool is_decimal(const char *text, size_t size)
+static bool text_is_decimal(const char *text, size_t size)
 {
 	size_t at = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
 	bool has_point = false;
@@ -97,7 +97,7 @@ static bool is_decimal(const char *text, size_t size)
 }
 
 /* Also the wide forms of = + - @, which some spreadsheets take for the same. */
-static bool is_formula(const char *text, size_t size)
+static bool text_is_formula(const char *text, size_t size)
 {
 	static const char *const wide[] = { "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
 					    "\xEF\xBC\xA0" };
@@ -105,14 +105,14 @@ static bool is_formula(const char *text, size_t size)
 	if (size == 0)
 		return false;
 	if (text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL)
-		return !is_decimal(text, size);
+		return !text_is_decimal(text, size);
 	for (size_t i = 0; i < CT_COUNT(wide); i++)
 		if (size >= 3 && memcmp(text, wide[i], 3) == 0)
 			return true;
 	return false;
 }
 
-static bool needs_quotes(const char *text, size_t size)
+static bool text_needs_quotes(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n')
@@ -123,8 +123,8 @@ static bool needs_quotes(const char *text, size_t size)
 static void add_text(struct csv *self, const char *text, size_t size)
 {
 	struct ct_buf *out = &self->out.text;
-	bool has_guard = !self->is_unguarded && is_formula(text, size);
-	bool has_quotes = needs_quotes(text, size);
+	bool has_guard = !self->is_unguarded && text_is_formula(text, size);
+	bool has_quotes = text_needs_quotes(text, size);
 
 	if (has_quotes)
 		ct_buf_add_char(out, '"');
@@ -213,17 +213,17 @@ static void add_values(struct csv *self, const struct ct_view *view)
  */
 
 /* Is this the next name of the path?  Where it ends. */
-static const char *next_name(const char *path, const char *name)
+static const char *path_next_name(const char *path, const char *name)
 {
 	size_t size = strcspn(path, ".");
 
 	return ct_name_is(path, size, name) ? path + size : NULL;
 }
 
-static void begin_group(const struct ct_record_field *field, void *user)
+static void search_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct field_search *search = user;
-	const char *end = next_name(search->path, field->name);
+	const char *end = path_next_name(search->path, field->name);
 
 	if (end == NULL || *end == '\0' || search->found == COLUMN_DEPTH)
 		return;
@@ -232,7 +232,7 @@ static void begin_group(const struct ct_record_field *field, void *user)
 	search->path = end + 1;
 }
 
-static void end_group(const struct ct_record_field *field, void *user)
+static void search_end_group(const struct ct_record_field *field, void *user)
 {
 	struct field_search *search = user;
 
@@ -240,10 +240,10 @@ static void end_group(const struct ct_record_field *field, void *user)
 		search->path = search->paths[--search->found];
 }
 
-static void take_field(const struct ct_record_field *field, void *user)
+static void search_take_field(const struct ct_record_field *field, void *user)
 {
 	struct field_search *search = user;
-	const char *end = next_name(search->path, field->name);
+	const char *end = path_next_name(search->path, field->name);
 	char number[CT_JSON_NUMBER_SIZE];
 	size_t size = field->text_size, number_size;
 
@@ -268,9 +268,9 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 	struct field_search search = { .csv = self, .path = path };
-	const struct ct_field_visitor visitor = { .begin_group = begin_group,
-						  .end_group = end_group,
-						  .value = take_field,
+	const struct ct_field_visitor visitor = { .begin_group = search_begin_group,
+						  .end_group = search_end_group,
+						  .value = search_take_field,
 						  .user = &search };
 	char *copy;
 
@@ -320,7 +320,7 @@ static void add_columns(struct csv *self, const struct ct_view *view)
 	}
 }
 
-static void begin_document(struct csv *self)
+static void document_begin(struct csv *self)
 {
 	const char *column = self->names;
 
@@ -350,7 +350,7 @@ static void csv_add(void *user, const struct ct_view *view)
 	char scratch[16];
 	const char *mnemonic = ct_view_mnemonic(view, scratch);
 
-	begin_document(self);
+	document_begin(self);
 	ct_export_add_time(out, event->time_ns);
 	ct_buf_add_char(out, ',');
 	ct_buf_add_u64(out, event->time_ns);
@@ -387,7 +387,7 @@ static enum ctrace_status csv_end(void *user)
 {
 	struct csv *self = user;
 
-	begin_document(self);
+	document_begin(self);
 	return ct_export_out_end(&self->out);
 }
 

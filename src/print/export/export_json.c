@@ -30,7 +30,7 @@ static enum ctrace_status json_open(const struct ct_export_options *options, voi
 	return CTRACE_OK;
 }
 
-static void begin_document(struct json *self)
+static void document_begin(struct json *self)
 {
 	if (!self->has_events)
 		ct_buf_add_format(&self->out.text, "{\"format_version\":%d,\"events\":[",
@@ -45,7 +45,7 @@ static void json_add(void *user, const struct ct_view *view)
 	if (self->is_lines) {
 		ct_json_add_line(text, view);
 	} else {
-		begin_document(self);
+		document_begin(self);
 		ct_buf_add_text(text, self->has_events ? ",\n" : "\n");
 		ct_json_add(text, view);
 	}
@@ -58,7 +58,7 @@ static enum ctrace_status json_end(void *user)
 	struct json *self = user;
 
 	if (!self->is_lines) {
-		begin_document(self);
+		document_begin(self);
 		ct_buf_add_text(&self->out.text, self->has_events ? "\n]}\n" : "]}\n");
 	}
 	return ct_export_out_end(&self->out);

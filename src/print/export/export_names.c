@@ -69,7 +69,7 @@ void ct_span_names_destroy(struct ct_span_names *names)
  * Words of key items
  */
 
-static bool is_word(const struct ctrace_event_item *item, const struct ct_argument *argument)
+static bool item_is_word(const struct ctrace_event_item *item, const struct ct_argument *argument)
 {
 	if (argument->print == CT_PRINT_ENUMERATION || argument->print == CT_PRINT_TEXT)
 		return true;
@@ -79,7 +79,7 @@ static bool is_word(const struct ctrace_event_item *item, const struct ct_argume
 
 /* names->word: the first key item that is a word, without the blanks that fill it up; empty when
  * there is none. */
-static void take_word(struct ct_span_names *names, const struct ct_view *view)
+static void word_take(struct ct_span_names *names, const struct ct_view *view)
 {
 	const struct ct_event_type *type = view->type;
 	struct ct_buf *word = &names->word;
@@ -88,7 +88,7 @@ static void take_word(struct ct_span_names *names, const struct ct_view *view)
 	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count;
 	     i++) {
 		if (!type->arguments[i].is_key ||
-		    !is_word(&view->event.items[i], &type->arguments[i]))
+		    !item_is_word(&view->event.items[i], &type->arguments[i]))
 			continue;
 		(void)ct_export_add_value(word, view, i);
 		break;
@@ -124,7 +124,7 @@ static bool words_grow(struct ct_span_names *names, uint32_t count)
 }
 
 /* NULL: memory is short, or there are too many types. */
-static struct words *find_words(struct ct_span_names *names, const struct ct_view *view)
+static struct words *words_find(struct ct_span_names *names, const struct ct_view *view)
 {
 	bool is_new;
 	uint32_t entries = 0;
@@ -149,10 +149,10 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
 	struct words *words;
 	bool is_new;
 
-	take_word(names, view);
+	word_take(names, view);
 	if (names->word.size == 0)
 		return;
-	words = find_words(names, view);
+	words = words_find(names, view);
 	if (words == NULL || words->is_too_many)
 		return;
 	(void)ct_distinct_find(&words->seen, names->word.data, names->word.size, &is_new);
@@ -164,14 +164,14 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
  */
 
 /* names->text: "WEB.REQUEST /login", "DB QUERY CUSTOMER", "DB QUERY". */
-static void make_name(struct ct_span_names *names, const struct ct_view *view)
+static void name_make(struct ct_span_names *names, const struct ct_view *view)
 {
 	struct words *words = NULL;
 
 	ct_buf_clear(&names->text);
-	take_word(names, view);
+	word_take(names, view);
 	if (names->word.size > 0)
-		words = find_words(names, view);
+		words = words_find(names, view);
 	if (words == NULL || words->is_too_many) {
 		ct_export_add_name(&names->text, view);
 		return;
@@ -258,7 +258,7 @@ uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_view *v
 		return name;
 	if (is_end)
 		return CT_DISTINCT_NONE; /* its beginning was not seen */
-	make_name(names, view);
+	name_make(names, view);
 	if (names->text.failed)
 		return CT_DISTINCT_NONE;
 	name = ct_distinct_find(&names->names, names->text.data, names->text.size, &is_new);

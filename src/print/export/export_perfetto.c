@@ -137,7 +137,7 @@ static void add_terminated(struct ct_buf *out, unsigned field, const char *text)
  * Packets
  */
 
-static void end_packet(struct perfetto *self)
+static void packet_end(struct perfetto *self)
 {
 	add_number(&self->packet, PACKET_SEQUENCE_ID, SEQUENCE);
 	add_message(&self->out.text, TRACE_PACKET, &self->packet);
@@ -153,7 +153,7 @@ static void add_clock(struct perfetto *self, unsigned id, uint64_t time_ns)
 
 /* Times are of the wall clock, and viewers take them for those of the boot clock: so both are said
  * to be one. */
-static void begin_document(struct perfetto *self)
+static void document_begin(struct perfetto *self)
 {
 	uint64_t begin_ns = ct_tracks_begin_ns(self->tracks);
 
@@ -165,16 +165,16 @@ static void begin_document(struct perfetto *self)
 	add_clock(self, CLOCK_BOOTTIME_ID, begin_ns);
 	add_message(&self->packet, PACKET_CLOCK_SNAPSHOT, &self->message);
 	add_number(&self->packet, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
-	end_packet(self);
+	packet_end(self);
 }
 
-static void end_track(struct perfetto *self)
+static void track_end(struct perfetto *self)
 {
 	add_message(&self->packet, PACKET_TRACK_DESCRIPTOR, &self->message);
-	end_packet(self);
+	packet_end(self);
 }
 
-static void tell_process(struct perfetto *self, const struct ct_source_process *source_process)
+static void process_report(struct perfetto *self, const struct ct_source_process *source_process)
 {
 	uint32_t pid = ct_tracks_pid(self->tracks, source_process);
 
@@ -184,16 +184,16 @@ static void tell_process(struct perfetto *self, const struct ct_source_process *
 	add_number(&self->message, TRACK_UUID, PROCESS_TRACKS + source_process->index);
 	add_message(&self->message, TRACK_PROCESS, &self->inner);
 	ct_buf_clear(&self->text);
-	end_track(self);
+	track_end(self);
 }
 
-static void tell_track(struct perfetto *self, struct ct_track *track)
+static void track_report(struct perfetto *self, struct ct_track *track)
 {
 	if (track->is_told)
 		return;
 	track->is_told = true;
 	if (track->is_first)
-		tell_process(self, track->source_process);
+		process_report(self, track->source_process);
 	ct_buf_add_format(&self->text, "thread %u", track->tid);
 	add_number(&self->inner, THREAD_PID, ct_tracks_pid(self->tracks, track->source_process));
 	add_number(&self->inner, THREAD_TID, track->tid);
@@ -202,16 +202,16 @@ static void tell_track(struct perfetto *self, struct ct_track *track)
 	add_message(&self->message, TRACK_THREAD, &self->inner);
 	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + track->source_process_index);
 	ct_buf_clear(&self->text);
-	end_track(self);
+	track_end(self);
 }
 
 /* self->text: the span's name. */
-static void tell_span_track(struct perfetto *self, const struct ct_view *view)
+static void span_track_report(struct perfetto *self, const struct ct_view *view)
 {
 	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + view->span_id);
 	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + view->source_process->index);
 	add_text(&self->message, TRACK_NAME, self->text.data, self->text.size);
-	end_track(self);
+	track_end(self);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ static void add_event(struct perfetto *self, const struct ct_view *view, enum ev
 	for (uint32_t i = 0; i < view->event.item_count; i++)
 		add_item(self, view, i);
 	add_message(&self->packet, PACKET_TRACK_EVENT, &self->message);
-	end_packet(self);
+	packet_end(self);
 }
 
 static enum ctrace_status perfetto_open(const struct ct_export_options *options, void **out_self)
@@ -306,13 +306,13 @@ static void perfetto_add(void *user, const struct ct_view *view)
 		self->is_short_of_memory = true;
 		return;
 	}
-	begin_document(self);
-	tell_track(self, track);
+	document_begin(self);
+	track_report(self, track);
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
 	ct_tracks_add_name(self->tracks, &self->text, view);
 	if (way == CT_SPAN_CROSSING && !is_end)
-		tell_span_track(self, view);
+		span_track_report(self, view);
 	add_event(self, view, type,
 		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + view->span_id
 					  : THREAD_TRACKS + track->index);
@@ -323,7 +323,7 @@ static void perfetto_lost(void *user, const struct ct_read_note *note)
 {
 	struct perfetto *self = user;
 
-	begin_document(self);
+	document_begin(self);
 	add_number(&self->packet, PACKET_TIMESTAMP, self->last_ns);
 	add_number(&self->message, EVENT_TYPE, TYPE_INSTANT);
 	add_number(&self->message, EVENT_TRACK, 0);
@@ -333,7 +333,7 @@ static void perfetto_lost(void *user, const struct ct_read_note *note)
 	if (note->path != NULL)
 		add_annotation_text(self, "path", note->path, strlen(note->path));
 	add_message(&self->packet, PACKET_TRACK_EVENT, &self->message);
-	end_packet(self);
+	packet_end(self);
 }
 
 static enum ctrace_status perfetto_end(void *user)
@@ -341,7 +341,7 @@ static enum ctrace_status perfetto_end(void *user)
 	struct perfetto *self = user;
 	enum ctrace_status status;
 
-	begin_document(self);
+	document_begin(self);
 	status = ct_export_out_end(&self->out);
 	return status == CTRACE_OK && self->is_short_of_memory ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }

@@ -81,7 +81,7 @@ static void speedscope_look(void *user, const struct ct_view *view)
 	ct_tracks_look(self->tracks, view);
 }
 
-static void fail(struct speedscope *self, int error)
+static void speedscope_fail(struct speedscope *self, int error)
 {
 	if (self->out.error == 0)
 		self->out.error = error;
@@ -143,15 +143,15 @@ static void spool_offer(struct speedscope *self, struct profile *profile)
 	uint64_t offset = self->spool_size;
 
 	if (profile->text.failed)
-		fail(self, ENOMEM);
+		speedscope_fail(self, ENOMEM);
 	if (profile->text.size < CHUNK_SIZE || self->out.error != 0)
 		return;
 	if ((self->spool < 0 && !spool_open(self)) ||
 	    !spool_write(self, profile->text.data, profile->text.size)) {
 		self->is_spool_bad = self->is_spool_bad || self->out.error == 0;
-		fail(self, errno);
+		speedscope_fail(self, errno);
 	} else if (!chunk_add(profile, offset, profile->text.size)) {
-		fail(self, ENOMEM);
+		speedscope_fail(self, ENOMEM);
 	}
 	ct_buf_clear(&profile->text);
 }
@@ -163,7 +163,7 @@ static void chunk_copy(struct speedscope *self, const struct chunk *chunk)
 		ssize_t got;
 
 		if (!ct_buf_reserve(&self->out.text, size)) {
-			fail(self, ENOMEM);
+			speedscope_fail(self, ENOMEM);
 			return;
 		}
 		got = pread(self->spool, self->out.text.data + self->out.text.size, size,
@@ -171,7 +171,7 @@ static void chunk_copy(struct speedscope *self, const struct chunk *chunk)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
-			fail(self, got == 0 ? EIO : errno);
+			speedscope_fail(self, got == 0 ? EIO : errno);
 			return;
 		}
 		self->out.text.size += (size_t)got;
@@ -189,7 +189,7 @@ static struct profile *profile_add(struct speedscope *self)
 	struct profile *profile = calloc(1, sizeof *profile);
 
 	if (profile == NULL) {
-		fail(self, ENOMEM);
+		speedscope_fail(self, ENOMEM);
 		return NULL;
 	}
 	ct_buf_init(&profile->name);
@@ -224,7 +224,7 @@ static struct profile *profile_of_process(struct speedscope *self,
 			reallocarray(self->overlapping, count, sizeof(struct profile *));
 
 		if (grown == NULL) {
-			fail(self, ENOMEM);
+			speedscope_fail(self, ENOMEM);
 			return NULL;
 		}
 		memset(grown + self->overlapping_count, 0,
@@ -266,7 +266,7 @@ static void span_begin(struct speedscope *self, struct profile *profile, uint32_
 		uint32_t *grown = reallocarray(profile->open, capacity, sizeof *grown);
 
 		if (grown == NULL) {
-			fail(self, ENOMEM);
+			speedscope_fail(self, ENOMEM);
 			return;
 		}
 		profile->open = grown;
@@ -305,7 +305,7 @@ static void speedscope_add(void *user, const struct ct_view *view)
 	uint64_t at;
 
 	if (track == NULL)
-		fail(self, ENOMEM);
+		speedscope_fail(self, ENOMEM);
 	if (view->event.time_ns > self->last_ns)
 		self->last_ns = view->event.time_ns;
 	if (way == CT_SPAN_ALONE || track == NULL)
@@ -337,7 +337,7 @@ static void add_profile(struct speedscope *self, struct profile *profile)
 	while (profile->open_count > 0)
 		span_end(profile, profile->open[0], profile->end);
 	if (profile->text.failed || profile->name.failed)
-		fail(self, ENOMEM);
+		speedscope_fail(self, ENOMEM);
 	ct_buf_add_text(text, "{\"type\":\"evented\",\"name\":");
 	ct_export_add_string(text, profile->name.data, profile->name.size);
 	ct_buf_add_format(text,
@@ -378,7 +378,7 @@ static void add_frames(struct speedscope *self)
 }
 
 /* The profile that is open at first: the one with most in it. */
-static uint32_t most_of_all(const struct speedscope *self)
+static uint32_t profile_largest(const struct speedscope *self)
 {
 	uint32_t best = 0, index = 0;
 	uint64_t most = 0;
@@ -404,7 +404,7 @@ static enum ctrace_status speedscope_end(void *user)
 		text,
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ctrace\",\"name\":\"trace of ");
 	ct_export_add_time(text, ct_tracks_begin_ns(self->tracks));
-	ct_buf_add_format(text, "\",\"activeProfileIndex\":%u,\"profiles\":[", most_of_all(self));
+	ct_buf_add_format(text, "\",\"activeProfileIndex\":%u,\"profiles\":[", profile_largest(self));
 	for (struct profile *profile = self->first; profile != NULL; profile = profile->next) {
 		ct_buf_add_text(text, profile == self->first ? "\n" : ",\n");
 		add_profile(self, profile);

@@ -60,7 +60,7 @@ struct exporting {
 	int error;
 };
 
-static void fail(struct exporting *self, int error)
+static void export_fail(struct exporting *self, int error)
 {
 	if (self->error == 0)
 		self->error = error != 0 ? error : EIO;
@@ -70,7 +70,7 @@ static void fail(struct exporting *self, int error)
  * Files
  */
 
-static bool write_all(int fd, const void *data, size_t size)
+static bool file_write(int fd, const void *data, size_t size)
 {
 	const char *at = data;
 
@@ -89,19 +89,19 @@ static bool write_all(int fd, const void *data, size_t size)
 
 /* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads.
  */
-static void append(struct exporting *self, const struct trace *trace, const char *name,
+static void file_append(struct exporting *self, const struct trace *trace, const char *name,
 		   const struct ct_buf *text, size_t size)
 {
 	char *path;
 	int fd;
 
 	if (text->failed || asprintf(&path, "%s/%s", trace->directory, name) < 0) {
-		fail(self, ENOMEM);
+		export_fail(self, ENOMEM);
 		return;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || !write_all(fd, text->data, size))
-		fail(self, errno);
+	if (fd < 0 || !file_write(fd, text->data, size))
+		export_fail(self, errno);
 	ct_os_close(&fd);
 	free(path);
 }
@@ -119,7 +119,7 @@ static void add_plain(struct ct_buf *out, const char *text)
 	}
 }
 
-static bool is_taken(const struct exporting *self, const char *directory)
+static bool directory_is_taken(const struct exporting *self, const char *directory)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
 		if (self->traces[i] != NULL && strcmp(self->traces[i]->directory, directory) == 0)
@@ -128,7 +128,7 @@ static bool is_taken(const struct exporting *self, const char *directory)
 }
 
 /* "out/host.program.4711"; with "-2" and so on when that is taken. */
-static char *directory_of(const struct exporting *self,
+static char *trace_directory(const struct exporting *self,
 			  const struct ct_source_process *source_process)
 {
 	struct ct_buf path;
@@ -150,7 +150,7 @@ static char *directory_of(const struct exporting *self,
 			if (i > 1)
 				ct_buf_add_format(&path, "-%u", i);
 		}
-		if (!is_taken(self, ct_buf_text(&path)))
+		if (!directory_is_taken(self, ct_buf_text(&path)))
 			directory = path.failed ? NULL : strdup(ct_buf_text(&path));
 		path.failed |= i == UINT16_MAX;
 	}
@@ -163,7 +163,7 @@ static char *directory_of(const struct exporting *self,
  */
 
 /* Items without a name of their own have none here either: the metadata number them. */
-static bool name_class(const char *component, size_t size, uint32_t event_id,
+static bool class_name(const char *component, size_t size, uint32_t event_id,
 		       struct ct_class_names *out, void *user)
 {
 	struct exporting *self = user;
@@ -193,14 +193,14 @@ static bool name_class(const char *component, size_t size, uint32_t event_id,
  */
 
 /* Those that are complete. */
-static void write_packets(struct exporting *self, struct stream *stream)
+static void stream_write_packets(struct exporting *self, struct stream *stream)
 {
 	struct ct_buf *packets = &stream->writer.packets;
 	size_t size = stream->writer.in_packet ? stream->writer.packet_at : packets->size;
 	char name[32];
 
 	(void)snprintf(name, sizeof name, "stream.%u", stream->writer.stream);
-	append(self, stream->trace, name, packets, size);
+	file_append(self, stream->trace, name, packets, size);
 	self->buffered -= size;
 	memmove(packets->data, packets->data + size, packets->size - size);
 	packets->size -= size;
@@ -209,20 +209,20 @@ static void write_packets(struct exporting *self, struct stream *stream)
 		ct_buf_trim(packets, stream->trace->stream_count <= KEPT_STREAMS ? KEPT_MEMORY : 0);
 }
 
-static void end_packets(struct exporting *self, struct stream *stream)
+static void stream_end_packets(struct exporting *self, struct stream *stream)
 {
 	if (stream->writer.packets.size == 0)
 		return;
 	ct_packet_end(&stream->writer);
-	write_packets(self, stream);
+	stream_write_packets(self, stream);
 }
 
-static void end_all_packets(struct exporting *self)
+static void streams_end_packets(struct exporting *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++)
 		for (uint32_t k = 0; self->traces[i] != NULL && k < self->traces[i]->stream_count;
 		     k++)
-			end_packets(self, self->traces[i]->streams[k]);
+			stream_end_packets(self, self->traces[i]->streams[k]);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -275,19 +275,19 @@ static struct trace *trace_create(struct exporting *self,
 		return NULL;
 	}
 	trace->source_process = source_process;
-	trace->directory = directory_of(self, source_process);
+	trace->directory = trace_directory(self, source_process);
 	if (trace->directory == NULL) {
 		trace_destroy(trace);
 		return NULL;
 	}
-	ct_schema_set_namer(trace->schema, name_class, self);
+	ct_schema_set_namer(trace->schema, class_name, self);
 	info_fill(&trace->info, source_process, start_ns);
 	if (ct_os_make_directory(trace->directory) != CTRACE_OK)
-		fail(self, errno);
+		export_fail(self, errno);
 	return trace;
 }
 
-static struct trace *find_trace(struct exporting *self,
+static struct trace *trace_find(struct exporting *self,
 				const struct ct_source_process *source_process, uint64_t start_ns)
 {
 	if (source_process->index >= self->trace_count) {
@@ -308,7 +308,7 @@ static struct trace *find_trace(struct exporting *self,
 
 /* The number that the stream had where it was read, so that events of one time come in the same
  * order again; else the next free one. */
-static uint32_t free_number(const struct trace *trace, uint32_t wanted)
+static uint32_t stream_free_number(const struct trace *trace, uint32_t wanted)
 {
 	if (wanted >= trace->next_number)
 		return wanted;
@@ -337,14 +337,14 @@ static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t 
 	stream->trace = trace;
 	stream->tid = tid;
 	stream->writer.info = &trace->info;
-	stream->writer.stream = free_number(trace, wanted);
+	stream->writer.stream = stream_free_number(trace, wanted);
 	if (stream->writer.stream >= trace->next_number)
 		trace->next_number = stream->writer.stream + 1;
 	trace->streams[trace->stream_count++] = stream;
 	return stream;
 }
 
-static struct stream *find_stream(struct exporting *self, const struct ct_view *view)
+static struct stream *stream_find(struct exporting *self, const struct ct_view *view)
 {
 	struct ct_track *track = ct_tracks_find(self->tracks, view);
 	struct trace *trace;
@@ -352,7 +352,7 @@ static struct stream *find_stream(struct exporting *self, const struct ct_view *
 	if (track == NULL)
 		return NULL;
 	if (track->data == NULL) {
-		trace = find_trace(self, view->source_process, view->event.time_ns);
+		trace = trace_find(self, view->source_process, view->event.time_ns);
 		track->data = trace != NULL
 				      ? stream_create(trace, view->event.tid, view->event.stream)
 				      : NULL;
@@ -365,7 +365,7 @@ static struct stream *find_stream(struct exporting *self, const struct ct_view *
  */
 
 /* True: there is nothing in it, or it is not there. */
-static bool is_empty(const char *directory)
+static bool directory_is_empty(const char *directory)
 {
 	DIR *stream = opendir(directory);
 	const struct dirent *entry;
@@ -384,11 +384,11 @@ static bool is_empty(const char *directory)
 static void trace_add(void *user, const struct ct_view *view)
 {
 	struct exporting *self = user;
-	struct stream *stream = find_stream(self, view);
+	struct stream *stream = stream_find(self, view);
 	size_t size;
 
 	if (stream == NULL) {
-		fail(self, ENOMEM);
+		export_fail(self, ENOMEM);
 		return;
 	}
 	stream->writer.lost += stream->trace->lost + self->lost;
@@ -399,10 +399,10 @@ static void trace_add(void *user, const struct ct_view *view)
 			&view->event);
 	self->buffered += stream->writer.packets.size - size;
 	if (stream->writer.packet_at > 0)
-		write_packets(self, stream);
+		stream_write_packets(self, stream);
 	self->last = stream;
 	if (self->buffered > BUFFER_LIMIT)
-		end_all_packets(self);
+		streams_end_packets(self);
 }
 
 /* A source tells of losses when it goes on behind its last event, which was the last of all. */
@@ -419,18 +419,18 @@ static void trace_lost(void *user, const struct ct_read_note *note)
 		self->last->writer.lost += note->events;
 		return;
 	}
-	trace = find_trace(self, note->source_process, note->from_ns);
+	trace = trace_find(self, note->source_process, note->from_ns);
 	if (trace == NULL)
-		fail(self, ENOMEM);
+		export_fail(self, ENOMEM);
 	else
 		trace->lost += note->events;
 }
 
 /* What was lost behind the last event of a stream, or in a process without any. */
-static void tell_last_losses(struct exporting *self, struct trace *trace)
+static void trace_report_last_losses(struct exporting *self, struct trace *trace)
 {
 	if (trace->stream_count == 0 && trace->lost > 0 && stream_create(trace, 0, 0) == NULL)
-		fail(self, ENOMEM);
+		export_fail(self, ENOMEM);
 	if (trace->stream_count == 0)
 		return;
 	trace->streams[0]->writer.lost += trace->lost;
@@ -445,11 +445,11 @@ static void tell_last_losses(struct exporting *self, struct trace *trace)
 					writer->last_ns != 0 ? writer->last_ns
 							     : trace->info.start_ns);
 		self->buffered += writer->packets.size - size;
-		end_packets(self, stream);
+		stream_end_packets(self, stream);
 	}
 }
 
-static void write_metadata(struct exporting *self, struct trace *trace)
+static void trace_write_metadata(struct exporting *self, struct trace *trace)
 {
 	struct ct_buf text;
 
@@ -457,11 +457,11 @@ static void write_metadata(struct exporting *self, struct trace *trace)
 	ct_schema_print_trace(&text, &trace->info);
 	for (uint32_t i = 1; i < ct_schema_count(trace->schema); i++)
 		ct_schema_print_class(&text, ct_schema_at(trace->schema, i));
-	append(self, trace, "metadata", &text, text.size);
+	file_append(self, trace, "metadata", &text, text.size);
 	ct_buf_fini(&text);
 }
 
-static void discard_trace(const struct trace *trace)
+static void trace_discard(const struct trace *trace)
 {
 	int directory = open(trace->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -479,14 +479,14 @@ static void discard_trace(const struct trace *trace)
 
 /* An export that has failed or was given up leaves nothing.  It may have failed for want of memory.
  */
-static void discard(struct exporting *self)
+static void export_discard(struct exporting *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++) {
 		const struct trace *trace = self->traces[i];
 
 		if (trace == NULL)
 			continue;
-		discard_trace(trace);
+		trace_discard(trace);
 		if (!self->has_one_trace)
 			(void)rmdir(trace->directory);
 	}
@@ -506,16 +506,16 @@ static enum ctrace_status trace_end(void *user)
 			continue;
 		trace->lost += self->lost;
 		self->lost = 0;
-		tell_last_losses(self, trace);
+		trace_report_last_losses(self, trace);
 		if (self->error == 0)
-			write_metadata(self, trace);
+			trace_write_metadata(self, trace);
 	}
 	/* Whatever it was that memory lacked for: an event may be missing. */
 	if (ct_memory_has_lacked())
-		fail(self, ENOMEM);
+		export_fail(self, ENOMEM);
 	if (self->error == 0)
 		return CTRACE_OK;
-	discard(self);
+	export_discard(self);
 	errno = self->error;
 	return self->error == ENOMEM ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OS_ERROR;
 }
@@ -527,7 +527,7 @@ static void trace_close(void *user)
 	if (self == NULL)
 		return;
 	if (!self->has_ended)
-		discard(self);
+		export_discard(self);
 	for (size_t i = 0; i < self->trace_count; i++)
 		trace_destroy(self->traces[i]);
 	free(self->traces);
@@ -540,7 +540,7 @@ static enum ctrace_status trace_open(const struct ct_export_options *options, vo
 {
 	struct exporting *self;
 
-	if (!is_empty(options->directory))
+	if (!directory_is_empty(options->directory))
 		return CTRACE_OS_ERROR;
 	self = calloc(1, sizeof *self);
 	if (self == NULL)

@@ -85,7 +85,7 @@ void ct_tracks_destroy(struct ct_tracks *tracks)
  * Processes
  */
 
-static struct process *find_process(struct ct_tracks *tracks,
+static struct process *process_find(struct ct_tracks *tracks,
 				    const struct ct_source_process *source_process)
 {
 	if (source_process->index >= tracks->process_count) {
@@ -103,7 +103,7 @@ static struct process *find_process(struct ct_tracks *tracks,
 	return &tracks->processes[source_process->index];
 }
 
-static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
+static bool pid_is_taken(const struct ct_tracks *tracks, uint32_t pid)
 {
 	for (size_t i = 0; i < tracks->process_count; i++)
 		if (tracks->processes[i].has_pid && tracks->processes[i].pid == pid)
@@ -113,12 +113,12 @@ static bool is_taken(const struct ct_tracks *tracks, uint32_t pid)
 
 uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process *source_process)
 {
-	struct process *process = find_process(tracks, source_process);
+	struct process *process = process_find(tracks, source_process);
 	uint32_t pid = source_process->pid;
 
 	if (process != NULL && process->has_pid)
 		return process->pid;
-	if (process == NULL || pid == 0 || pid >= MADE_UP_PID || is_taken(tracks, pid))
+	if (process == NULL || pid == 0 || pid >= MADE_UP_PID || pid_is_taken(tracks, pid))
 		pid = MADE_UP_PID + source_process->index;
 	if (process != NULL) {
 		process->pid = pid;
@@ -131,14 +131,14 @@ uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process 
  * Threads
  */
 
-static uint32_t hash_of(const struct ct_view *view)
+static uint32_t track_hash(const struct ct_view *view)
 {
 	return (uint32_t)(((uint64_t)view->source_process->index << 32 | view->event.tid) *
 				  0x9E3779B97F4A7C15u >>
 			  32);
 }
 
-static bool is_track(const void *items, uint32_t number, const void *key)
+static bool track_matches(const void *items, uint32_t number, const void *key)
 {
 	const struct ct_track *track = ((struct ct_track *const *)items)[number];
 	const struct ct_view *view = key;
@@ -151,7 +151,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 {
 	const struct ct_source_process *source_process = view->source_process;
 	uint32_t found =
-		ct_hash_table_find(&tracks->table, hash_of(view), is_track, tracks->tracks, view);
+		ct_hash_table_find(&tracks->table, track_hash(view), track_matches, tracks->tracks, view);
 	struct process *process;
 	struct ct_track **all, *track;
 
@@ -168,7 +168,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	track = calloc(1, sizeof *track);
 	if (track == NULL)
 		return NULL;
-	process = find_process(tracks, source_process);
+	process = process_find(tracks, source_process);
 	*track = (struct ct_track){ .source_process = source_process,
 				    .source_process_index = source_process->index,
 				    .tid = view->event.tid,
@@ -176,7 +176,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
 		process->has_track = true;
-	ct_hash_table_add(&tracks->table, hash_of(view), (uint32_t)tracks->count);
+	ct_hash_table_add(&tracks->table, track_hash(view), (uint32_t)tracks->count);
 	all[tracks->count++] = track;
 	return track;
 }
@@ -185,7 +185,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
  * Spans
  */
 
-static enum state get_state(const struct ct_tracks *tracks, uint64_t span_id)
+static enum state span_get_state(const struct ct_tracks *tracks, uint64_t span_id)
 {
 	size_t at = (size_t)(span_id / 4);
 
@@ -194,7 +194,7 @@ static enum state get_state(const struct ct_tracks *tracks, uint64_t span_id)
 	return (enum state)(tracks->states[at] >> (span_id % 4 * 2) & 3);
 }
 
-static void set_state(struct ct_tracks *tracks, uint64_t span_id, enum state state)
+static void span_set_state(struct ct_tracks *tracks, uint64_t span_id, enum state state)
 {
 	size_t at = (size_t)(span_id / 4);
 	unsigned shift = (unsigned)(span_id % 4 * 2);
@@ -215,7 +215,7 @@ static void set_state(struct ct_tracks *tracks, uint64_t span_id, enum state sta
 		(uint8_t)((tracks->states[at] & ~(3u << shift)) | (unsigned)state << shift);
 }
 
-static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+static void span_begin(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
 {
 	if (track->open_count == OPEN_LIMIT) {
 		memmove(track->open, track->open + 1, (OPEN_LIMIT - 1) * sizeof *track->open);
@@ -231,11 +231,11 @@ static void begin_span(struct ct_tracks *tracks, struct ct_track *track, uint64_
 		track->open_capacity = capacity;
 	}
 	track->open[track->open_count++] = (struct ct_open_span){ .id = span_id };
-	set_state(tracks, span_id, STATE_BEGUN);
+	span_set_state(tracks, span_id, STATE_BEGUN);
 }
 
 /* Whatever was begun inside and is still open crosses it, if it ever ends. */
-static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
+static void span_end(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
 {
 	uint32_t at = track->open_count;
 	bool is_crossing;
@@ -245,13 +245,13 @@ static void end_span(struct ct_tracks *tracks, struct ct_track *track, uint64_t 
 	if (at == 0) {
 		/* It began on another thread, or too long ago; or its beginning was not to be seen.
 		 */
-		if (get_state(tracks, span_id) == STATE_BEGUN)
-			set_state(tracks, span_id, STATE_CROSSING);
+		if (span_get_state(tracks, span_id) == STATE_BEGUN)
+			span_set_state(tracks, span_id, STATE_CROSSING);
 		return;
 	}
 	at--;
 	is_crossing = track->open[at].is_crossing;
-	set_state(tracks, span_id, is_crossing ? STATE_CROSSING : STATE_NESTED);
+	span_set_state(tracks, span_id, is_crossing ? STATE_CROSSING : STATE_NESTED);
 	for (uint32_t i = at + 1; i < track->open_count; i++) {
 		track->open[i].is_crossing |= !is_crossing;
 		track->open[i - 1] = track->open[i];
@@ -273,15 +273,15 @@ void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view)
 		return;
 	if (ct_view_begins_span(view)) {
 		ct_span_names_look(tracks->names, view);
-		begin_span(tracks, track, view->span_id);
+		span_begin(tracks, track, view->span_id);
 	} else {
-		end_span(tracks, track, view->span_id);
+		span_end(tracks, track, view->span_id);
 	}
 }
 
 enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
 {
-	enum state state = get_state(tracks, span_id);
+	enum state state = span_get_state(tracks, span_id);
 
 	return state == STATE_NESTED     ? CT_SPAN_NESTED
 	       : state == STATE_CROSSING ? CT_SPAN_CROSSING

@@ -11,7 +11,7 @@
 #include "print/export/export.h"
 
 /* Has this process been met before?  Bounded by how many processes there are. */
-static bool is_new(struct ct_buf *met, uint32_t index)
+static bool process_is_new(struct ct_buf *met, uint32_t index)
 {
 	while (met->size <= index && !met->failed)
 		ct_buf_add_char(met, 0);
@@ -28,7 +28,7 @@ struct notes {
 	void *also_user;
 };
 
-static void note(const struct ct_read_note *note, void *user)
+static void note_pass_on(const struct ct_read_note *note, void *user)
 {
 	const struct notes *notes = user;
 
@@ -38,7 +38,7 @@ static void note(const struct ct_read_note *note, void *user)
 		notes->also(note, notes->also_user);
 }
 
-static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter,
+static void event_copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter,
 		 struct ct_ipcs_copied *copied)
 {
 	const struct ct_view *view;
@@ -50,7 +50,7 @@ static void copy(const struct ct_ipcs_command *command, struct ct_reader *reader
 			continue;
 		ct_export_trace.add(exporter, view);
 		copied->events++;
-		copied->processes += is_new(&met, view->source_process->index);
+		copied->processes += process_is_new(&met, view->source_process->index);
 	}
 	ct_buf_fini(&met);
 }
@@ -66,9 +66,9 @@ enum ctrace_status ct_ipcs_copy(struct ct_ipcs_job *job, const char *path,
 	status = ct_export_trace.open(&options, &notes.exporter);
 	if (status != CTRACE_OK)
 		return status;
-	job->also = note;
+	job->also = note_pass_on;
 	job->also_user = &notes;
-	copy(job->command, job->reader, notes.exporter, &copied);
+	event_copy(job->command, job->reader, notes.exporter, &copied);
 	job->also = notes.also;
 	job->also_user = notes.also_user;
 	status = ct_export_trace.end(notes.exporter);

@@ -20,7 +20,7 @@ static void print_exit_line(const char *text, size_t size, void *user)
 	ct_ipcs_offer(lister->run);
 }
 
-static struct ct_exit_context context_of(struct ct_ipcs_lister *lister)
+static struct ct_exit_context lister_context(struct ct_ipcs_lister *lister)
 {
 	return (struct ct_exit_context){ .options = lister->command->options,
 					 .report = (int)lister->command->report,
@@ -28,7 +28,7 @@ static struct ct_exit_context context_of(struct ct_ipcs_lister *lister)
 					 .user = lister };
 }
 
-static void say_not_loaded(struct ct_ipcs_lister *lister, const char *whose, const char *name)
+static void report_not_loaded(struct ct_ipcs_lister *lister, const char *whose, const char *name)
 {
 	const char *values[] = { whose, name,
 				 lister->run->output->linklist == NULL
@@ -38,7 +38,7 @@ static void say_not_loaded(struct ct_ipcs_lister *lister, const char *whose, con
 	ct_ipcs_say(lister, CT_ITT10005I, values);
 }
 
-static void open_component_exits(struct ct_ipcs_lister *lister, struct ct_ipcs_exits *exits)
+static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_exits *exits)
 {
 	const struct ct_catalog_component *component = exits->component;
 	const char *linklist = lister->run->output->linklist;
@@ -47,7 +47,7 @@ static void open_component_exits(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 		exits->has_filter = ct_reader_exit_open(&exits->filter, CT_EXIT_FILTER, linklist,
 							component->filter) == CTRACE_OK;
 		if (!exits->has_filter)
-			say_not_loaded(lister, "component", component->filter);
+			report_not_loaded(lister, "component", component->filter);
 	}
 	if (component->formatter != NULL) {
 		exits->has_formatter = true;
@@ -58,7 +58,7 @@ static void open_component_exits(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 }
 
 /* NULL: its component has none. */
-static struct ct_ipcs_exits *exits_of(struct ct_ipcs_lister *lister, const struct ct_view *view)
+static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
 	const struct ct_catalog_component *component = view->component;
 	struct ct_ipcs_exits *exits;
@@ -72,14 +72,14 @@ static struct ct_ipcs_exits *exits_of(struct ct_ipcs_lister *lister, const struc
 		return NULL;
 	exits = &lister->exits[lister->exit_count++];
 	*exits = (struct ct_ipcs_exits){ .component = component };
-	open_component_exits(lister, exits);
+	component_exits_open(lister, exits);
 	return exits;
 }
 
-static enum ct_exit_answer ask(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
+static enum ct_exit_answer exit_call(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
 			       const char *whose, const struct ct_view *view)
 {
-	struct ct_exit_context context = context_of(lister);
+	struct ct_exit_context context = lister_context(lister);
 	enum ct_exit_answer answer = ct_reader_exit_call(exit, view, &context);
 	char code[16];
 
@@ -103,36 +103,36 @@ bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister)
 	if (ct_reader_exit_open(&lister->user_exit, CT_EXIT_FILTER, lister->run->output->linklist,
 				command->user_exit) == CTRACE_OK)
 		return true;
-	say_not_loaded(lister, "user", command->user_exit);
+	report_not_loaded(lister, "user", command->user_exit);
 	return false;
 }
 
 enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
-	struct ct_ipcs_exits *exits = exits_of(lister, view);
+	struct ct_ipcs_exits *exits = component_exits_find(lister, view);
 	enum ct_exit_answer answer = CT_EXIT_SHOW;
 
 	if (exits != NULL && exits->has_filter)
-		answer = ask(lister, &exits->filter, "component", view);
+		answer = exit_call(lister, &exits->filter, "component", view);
 	if (answer == CT_EXIT_SHOW || answer == CT_EXIT_UNDEFINED)
-		answer = ask(lister, &lister->user_exit, "user", view);
+		answer = exit_call(lister, &lister->user_exit, "user", view);
 	return answer;
 }
 
 bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
 			  enum ct_exit_answer *out_answer)
 {
-	struct ct_ipcs_exits *exits = exits_of(lister, view);
+	struct ct_ipcs_exits *exits = component_exits_find(lister, view);
 
 	if (exits == NULL || !exits->has_formatter)
 		return false;
-	*out_answer = ask(lister, &exits->formatter, "component", view);
+	*out_answer = exit_call(lister, &exits->formatter, "component", view);
 	return true;
 }
 
 void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister)
 {
-	struct ct_exit_context context = context_of(lister);
+	struct ct_exit_context context = lister_context(lister);
 
 	if (lister->is_terminated)
 		return;

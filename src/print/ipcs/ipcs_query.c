@@ -20,7 +20,7 @@ void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces)
 	*traces = (struct ct_ipcs_traces){ 0 };
 }
 
-static bool is_named(const void *items, uint32_t number, const void *key)
+static bool trace_is_named(const void *items, uint32_t number, const void *key)
 {
 	const struct ct_ipcs_trace *trace = (const struct ct_ipcs_trace *)items + number;
 	const struct ctrace_event *event = key;
@@ -29,12 +29,12 @@ static bool is_named(const void *items, uint32_t number, const void *key)
 			     event->component_size);
 }
 
-static uint32_t hash_of(const struct ctrace_event *event)
+static uint32_t name_hash(const struct ctrace_event *event)
 {
 	return ct_name_hash(event->component, event->component_size);
 }
 
-static struct ct_ipcs_trace *add(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
+static struct ct_ipcs_trace *trace_add(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
 {
 	struct ct_ipcs_trace *at;
 	char *name;
@@ -55,26 +55,26 @@ static struct ct_ipcs_trace *add(struct ct_ipcs_traces *traces, const struct ctr
 						    .name_size = strlen(name),
 						    .first_ns = event->time_ns,
 						    .last_ns = event->time_ns };
-	ct_hash_table_add(&traces->table, hash_of(event), traces->count);
+	ct_hash_table_add(&traces->table, name_hash(event), traces->count);
 	return &at[traces->count++];
 }
 
-static struct ct_ipcs_trace *find(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
+static struct ct_ipcs_trace *trace_find(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
 {
 	uint32_t found;
 
-	if (traces->last < traces->count && is_named(traces->at, traces->last, event))
+	if (traces->last < traces->count && trace_is_named(traces->at, traces->last, event))
 		return &traces->at[traces->last];
-	found = ct_hash_table_find(&traces->table, hash_of(event), is_named, traces->at, event);
+	found = ct_hash_table_find(&traces->table, name_hash(event), trace_is_named, traces->at, event);
 	return found != CT_HASH_TABLE_NONE ? &traces->at[found] : NULL;
 }
 
 void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
 {
-	struct ct_ipcs_trace *trace = find(traces, event);
+	struct ct_ipcs_trace *trace = trace_find(traces, event);
 
 	if (trace == NULL)
-		trace = add(traces, event);
+		trace = trace_add(traces, event);
 	if (trace == NULL)
 		return;
 	traces->last = (uint32_t)(trace - traces->at);
@@ -88,15 +88,15 @@ void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_even
 void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size)
 {
 	struct ctrace_event event = { .component = name, .component_size = (uint32_t)size };
-	struct ct_ipcs_trace *trace = find(traces, &event);
+	struct ct_ipcs_trace *trace = trace_find(traces, &event);
 
 	if (trace == NULL)
-		trace = add(traces, &event);
+		trace = trace_add(traces, &event);
 	if (trace != NULL && trace->count == 0)
 		trace->first_ns = UINT64_MAX;
 }
 
-static int compare(const void *a, const void *b)
+static int trace_compare(const void *a, const void *b)
 {
 	const struct ct_ipcs_trace *left = a;
 	const struct ct_ipcs_trace *right = b;
@@ -107,7 +107,7 @@ static int compare(const void *a, const void *b)
 void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces)
 {
 	if (traces->count != 0)
-		qsort(traces->at, traces->count, sizeof *traces->at, compare);
+		qsort(traces->at, traces->count, sizeof *traces->at, trace_compare);
 }
 
 bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)

@@ -17,7 +17,7 @@
 
 /* ---- the next entry of a command ---- */
 
-static void forget(struct ct_ipcs_lister *lister)
+static void lister_fini(struct ct_ipcs_lister *lister)
 {
 	ct_ipcs_traces_fini(&lister->traces);
 	ct_ipcs_tallies_clear(&lister->tallies);
@@ -27,7 +27,7 @@ static void forget(struct ct_ipcs_lister *lister)
 	lister->run->has_heading = lister->run->is_merged && lister->run->has_heading;
 }
 
-static void count(struct ct_ipcs_lister *lister, const struct ct_view *view,
+static void lister_count(struct ct_ipcs_lister *lister, const struct ct_view *view,
 		  enum ct_ipcs_choice choice)
 {
 	if (choice == CT_IPCS_OTHER_TRACE) {
@@ -41,23 +41,23 @@ static void count(struct ct_ipcs_lister *lister, const struct ct_view *view,
 }
 
 /* Is everything that follows too late?  What is read is in time order. */
-static bool is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
+static bool view_is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
 	return lister->command->has_stop && lister->in_time != 0 &&
 	       view->event.time_ns / 1000u > lister->command->stop_us;
 }
 
-static bool is_wanted(struct ct_ipcs_lister *lister, const struct ct_view *view)
+static bool view_is_wanted(struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
 	enum ct_ipcs_choice choice = ct_ipcs_select(lister->command, view);
 
-	count(lister, view, choice);
+	lister_count(lister, view, choice);
 	if (choice >= CT_IPCS_NO_EXCEPTIONS)
 		ct_ipcs_say_unsupported(lister, choice, view);
 	return choice == CT_IPCS_CHOSEN;
 }
 
-static const struct ct_view *next_view(const struct ct_ipcs_lister *lister)
+static const struct ct_view *lister_next_view(const struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_output *output = lister->run->output;
 
@@ -67,21 +67,21 @@ static const struct ct_view *next_view(const struct ct_ipcs_lister *lister)
 }
 
 /* Makes lister->next the next entry, or is_at_end true. */
-static void read_on(struct ct_ipcs_lister *lister)
+static void lister_read_on(struct ct_ipcs_lister *lister)
 {
 	while (lister->next == NULL && !lister->is_at_end) {
-		const struct ct_view *view = next_view(lister);
+		const struct ct_view *view = lister_next_view(lister);
 		enum ct_exit_answer answer;
 
-		if (view == NULL || is_past(lister, view)) {
+		if (view == NULL || view_is_past(lister, view)) {
 			lister->is_at_end = true;
 			return;
 		}
-		if (!is_wanted(lister, view))
+		if (!view_is_wanted(lister, view))
 			continue;
 		answer = ct_ipcs_exits_filter(lister, view);
 		if (answer == CT_EXIT_AGAIN) {
-			forget(lister);
+			lister_fini(lister);
 			lister->is_at_end = ct_reader_rewind(lister->job->reader) != CTRACE_OK;
 		} else if (answer == CT_EXIT_END) {
 			lister->is_at_end = true;
@@ -146,7 +146,7 @@ static void print_entry(struct ct_ipcs_lister *lister, const struct ct_view *vie
 	ct_buf_add_char(&run->out, '\n');
 }
 
-static void take(struct ct_ipcs_lister *lister)
+static void lister_take(struct ct_ipcs_lister *lister)
 {
 	const struct ct_view *view = lister->next;
 
@@ -164,7 +164,7 @@ static void take(struct ct_ipcs_lister *lister)
 
 /* ---- the end ---- */
 
-static void end_lister(struct ct_ipcs_lister *lister)
+static void lister_end(struct ct_ipcs_lister *lister)
 {
 	struct ct_ipcs_listing *run = lister->run;
 
@@ -188,7 +188,7 @@ static void end_lister(struct ct_ipcs_lister *lister)
 
 /* ---- QUERY ---- */
 
-static bool is_asked_for(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
+static bool trace_is_asked_for(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
 {
 	if (command->component[0] == '\0')
 		return true;
@@ -213,12 +213,12 @@ static void print_definitions(struct ct_ipcs_lister *lister, const struct ct_ipc
 						 count > 1);
 }
 
-static void note_traces(struct ct_ipcs_lister *lister)
+static void lister_note_traces(struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_output *output = lister->run->output;
 	const struct ct_view *view;
 
-	while ((view = next_view(lister)) != NULL)
+	while ((view = lister_next_view(lister)) != NULL)
 		ct_ipcs_traces_note(&lister->traces, &view->event);
 	for (uint32_t i = 0; i < output->definition_count; i++)
 		ct_ipcs_traces_name(&lister->traces, output->definitions[i].name,
@@ -229,12 +229,12 @@ static void run_query(struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_command *command = lister->command;
 
-	note_traces(lister);
+	lister_note_traces(lister);
 	ct_ipcs_traces_sort(&lister->traces);
 	for (uint32_t i = 0; i < lister->traces.count; i++) {
 		const struct ct_ipcs_trace *trace = &lister->traces.at[i];
 
-		if (!is_asked_for(command, trace))
+		if (!trace_is_asked_for(command, trace))
 			continue;
 		if (lister->shown++ == 0)
 			ct_ipcs_print_query_title(&lister->run->out);
@@ -255,7 +255,7 @@ static void run_query(struct ct_ipcs_lister *lister)
 /* ---- the run ---- */
 
 /* Is there more than one system in what is read? */
-static bool has_systems(const struct ct_reader *reader)
+static bool reader_has_systems(const struct ct_reader *reader)
 {
 	const struct ct_source_process *first = ct_reader_source_process(reader, 0);
 	const struct ct_source_process *source_process;
@@ -288,7 +288,7 @@ static bool run_init(struct ct_ipcs_listing *run, struct ct_ipcs_job *const *job
 	if (run->listers == NULL)
 		return false;
 	for (size_t i = 0; i < run->count; i++)
-		has_sysname |= jobs[i]->command->sysname[0] != '\0' || has_systems(jobs[i]->reader);
+		has_sysname |= jobs[i]->command->sysname[0] != '\0' || reader_has_systems(jobs[i]->reader);
 	for (size_t i = 0; i < run->count; i++)
 		run->listers[i] = (struct ct_ipcs_lister){
 			.run = run,
@@ -321,14 +321,14 @@ static void print_merged(struct ct_ipcs_listing *run)
 }
 
 /* The lister with the earliest entry; of several the first one.  NULL: there is none left. */
-static struct ct_ipcs_lister *earliest(struct ct_ipcs_listing *run)
+static struct ct_ipcs_lister *lister_earliest(struct ct_ipcs_listing *run)
 {
 	struct ct_ipcs_lister *found = NULL;
 
 	for (size_t i = 0; i < run->count; i++) {
 		struct ct_ipcs_lister *lister = &run->listers[i];
 
-		read_on(lister);
+		lister_read_on(lister);
 		if (lister->next != NULL &&
 		    (found == NULL || lister->next->event.time_ns < found->next->event.time_ns))
 			found = lister;
@@ -336,7 +336,7 @@ static struct ct_ipcs_lister *earliest(struct ct_ipcs_listing *run)
 	return found;
 }
 
-static bool is_without_entries(const struct ct_ipcs_listing *run)
+static bool lister_is_without_entries(const struct ct_ipcs_listing *run)
 {
 	for (size_t i = 0; i < run->count; i++)
 		if (run->listers[i].shown != 0 || run->listers[i].is_terminated)
@@ -344,7 +344,7 @@ static bool is_without_entries(const struct ct_ipcs_listing *run)
 	return true;
 }
 
-static void run_listers(struct ct_ipcs_listing *run)
+static void listers_run(struct ct_ipcs_listing *run)
 {
 	struct ct_ipcs_lister *lister;
 
@@ -353,14 +353,14 @@ static void run_listers(struct ct_ipcs_listing *run)
 	for (size_t i = 0; i < run->count; i++)
 		run->listers[i].is_at_end = run->listers[i].is_terminated =
 			!ct_ipcs_exits_start(&run->listers[i]);
-	while ((lister = earliest(run)) != NULL)
-		take(lister);
-	if (run->output->is_narrowed && is_without_entries(run)) {
+	while ((lister = lister_earliest(run)) != NULL)
+		lister_take(lister);
+	if (run->output->is_narrowed && lister_is_without_entries(run)) {
 		ct_buf_clear(&run->out);
 		return;
 	}
 	for (size_t i = 0; i < run->count; i++)
-		end_lister(&run->listers[i]);
+		lister_end(&run->listers[i]);
 }
 
 enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_jobs,
@@ -379,7 +379,7 @@ enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count_of_
 	if (jobs[0]->command->verb == CT_IPCS_QUERY)
 		run_query(&run.listers[0]);
 	else
-		run_listers(&run);
+		listers_run(&run);
 	for (size_t i = 0; i < run.count; i++) {
 		shown += run.listers[i].shown;
 		has_failed |= run.listers[i].traces.has_failed || run.listers[i].tallies.has_failed;

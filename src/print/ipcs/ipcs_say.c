@@ -40,7 +40,7 @@ void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const c
 
 /* ---- losses ---- */
 
-static bool is_same_gap(const struct ct_ipcs_gap *gap, const struct ct_read_note *note)
+static bool gap_is_same(const struct ct_ipcs_gap *gap, const struct ct_read_note *note)
 {
 	return gap->from_ns == note->to_ns &&
 	       strncmp(gap->path, note->path, sizeof gap->path - 1) == 0;
@@ -58,7 +58,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 	if (note->source_process != NULL &&
 	    !ct_ipcs_is_of_system(job->command, note->source_process))
 		return;
-	if (job->gap_count != 0 && is_same_gap(&job->gaps[job->gap_count - 1], note)) {
+	if (job->gap_count != 0 && gap_is_same(&job->gaps[job->gap_count - 1], note)) {
 		gap = &job->gaps[job->gap_count - 1];
 	} else if (job->gap_count < CT_IPCS_GAPS) {
 		gap = &job->gaps[job->gap_count++];
@@ -71,7 +71,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 		gap->events += note->events;
 }
 
-static void say_gap(struct ct_ipcs_lister *lister, const struct ct_ipcs_gap *gap)
+static void report_gap(struct ct_ipcs_lister *lister, const struct ct_ipcs_gap *gap)
 {
 	char what[80];
 	const char *values[] = { what, gap->path };
@@ -95,7 +95,7 @@ void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns)
 		if (job->gaps[i].from_ns > time_ns)
 			job->gaps[kept++] = job->gaps[i];
 		else
-			say_gap(lister, &job->gaps[i]);
+			report_gap(lister, &job->gaps[i]);
 	}
 	job->gap_count = kept;
 }
@@ -108,7 +108,7 @@ void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister)
 	if (job->more_gaps.packets + job->more_gaps.events == 0)
 		return;
 	(void)snprintf(job->more_gaps.path, sizeof job->more_gaps.path, "several places");
-	say_gap(lister, &job->more_gaps);
+	report_gap(lister, &job->more_gaps);
 	job->more_gaps = (struct ct_ipcs_gap){ 0 };
 }
 
@@ -127,7 +127,7 @@ void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice 
 	ct_ipcs_say(lister, CT_ITT10007I, (const char *[]){ what, view->event.component });
 }
 
-static bool has_told_id(struct ct_ipcs_lister *lister, uint32_t id)
+static bool id_is_reported(struct ct_ipcs_lister *lister, uint32_t id)
 {
 	for (uint32_t i = 0; i < lister->unknown_count; i++)
 		if (lister->unknown[i] == id)
@@ -152,7 +152,7 @@ void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *vi
 	char sub[CTRACE_MAX_COMPONENT + 16], id[9];
 
 	if (view->component != NULL && view->type == NULL &&
-	    !has_told_id(lister, view->event.event_id)) {
+	    !id_is_reported(lister, view->event.event_id)) {
 		(void)snprintf(id, sizeof id, "%08X", view->event.event_id);
 		ct_ipcs_say(lister, CT_ITT10010I, (const char *[]){ id });
 	}
@@ -203,7 +203,7 @@ static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_thos
 }
 
 /* A running process has defined it, and whatever it has traced is delivered. */
-static bool is_defined(const struct ct_ipcs_lister *lister)
+static bool trace_is_defined(const struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_command *command = lister->command;
 	const struct ct_ipcs_output *output = lister->run->output;
@@ -225,8 +225,8 @@ void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
 	ct_ipcs_traces_sort(&lister->traces);
 	ct_buf_init(&list);
 	ct_buf_add_text(&list, "; there are: ");
-	if (list_traces(lister, true, &list) != 0 || is_defined(lister)) {
-		if (is_defined(lister))
+	if (list_traces(lister, true, &list) != 0 || trace_is_defined(lister)) {
+		if (trace_is_defined(lister))
 			ct_buf_clear(&list);
 		ct_ipcs_say(lister, CT_ITT10003I,
 			    (const char *[]){ command->component, sub, ct_buf_text(&list) });

@@ -18,7 +18,7 @@
 /* ---- diagnostics ---- */
 
 /* Line and column of a byte of the original. */
-static void place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_diagnostic *out)
+static void diagnostic_place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_diagnostic *out)
 {
 	size_t start = 0;
 
@@ -46,7 +46,7 @@ void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, s
 		ct_buf_add_char(&text, ' ');
 	}
 	ct_buf_add_text(&text, what);
-	place(scan, scan->places[word.at - scan->text], scan->diagnostic);
+	diagnostic_place(scan, scan->places[word.at - scan->text], scan->diagnostic);
 	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s",
 		       ct_buf_text(&text));
 	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
@@ -55,10 +55,10 @@ void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, s
 }
 
 /* Before there is a scan that could be reported of. */
-static bool refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, const char *expected)
+static bool text_refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, const char *expected)
 {
 	scan->has_failed = true;
-	place(scan, offset, scan->diagnostic);
+	diagnostic_place(scan, offset, scan->diagnostic);
 	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", what);
 	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
 		       expected);
@@ -67,18 +67,18 @@ static bool refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, c
 
 /* ---- lines ---- */
 
-static bool is_line_blank(char c)
+static bool character_is_line_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Where the line goes on behind a mark of continuation that ends it: from behind the line's end;
  * NULL: `at` is no such mark. */
-static const char *continued(const char *at, const char *end)
+static const char *line_continued(const char *at, const char *end)
 {
 	if (*at != '-' && *at != '+')
 		return NULL;
-	for (at++; at < end && is_line_blank(*at); at++)
+	for (at++; at < end && character_is_line_blank(*at); at++)
 		;
 	return at < end && *at == '\n' ? at + 1 : NULL;
 }
@@ -89,7 +89,7 @@ size_t ct_ipcs_command_size(const char *text, size_t size)
 	const char *at = text;
 
 	while (at < end) {
-		const char *next = continued(at, end);
+		const char *next = line_continued(at, end);
 
 		if (next != NULL)
 			at = next;
@@ -100,7 +100,7 @@ size_t ct_ipcs_command_size(const char *text, size_t size)
 }
 
 /* The comment's end, or its line's; NULL: there is none at `at`. */
-static const char *skip_comment(const char *at, const char *end)
+static const char *comment_skip(const char *at, const char *end)
 {
 	if (end - at < 2 || at[0] != '/' || at[1] != '*')
 		return NULL;
@@ -123,9 +123,9 @@ bool ct_ipcs_is_empty(const char *text, size_t size)
 	if (at < end && (*at == '*' || *at == '#'))
 		return true;
 	while (at < end) {
-		const char *next = skip_comment(at, end);
+		const char *next = comment_skip(at, end);
 
-		if (next == NULL && (next = continued(at, end)) == NULL && !ct_is_blank(*at))
+		if (next == NULL && (next = line_continued(at, end)) == NULL && !ct_is_blank(*at))
 			return false;
 		at = next != NULL ? next : at + 1;
 	}
@@ -134,14 +134,14 @@ bool ct_ipcs_is_empty(const char *text, size_t size)
 
 /* ---- the copy ---- */
 
-static void put(struct ct_ipcs_scan *scan, size_t *size, char c, size_t place_of_it)
+static void scan_put(struct ct_ipcs_scan *scan, size_t *size, char c, size_t place_of_it)
 {
 	scan->places[*size] = (uint32_t)place_of_it;
 	scan->text[(*size)++] = c;
 }
 
 /* False: a control character. */
-static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, size_t *out_size)
+static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *end, size_t *out_size)
 {
 	const char *at = text;
 	bool is_quoted = false;
@@ -149,26 +149,26 @@ static bool copy(struct ct_ipcs_scan *scan, const char *text, const char *end, s
 	while (at < end) {
 		const char *next;
 
-		if (!is_quoted && (next = skip_comment(at, end)) != NULL) {
-			put(scan, out_size, ' ', (size_t)(at - text));
+		if (!is_quoted && (next = comment_skip(at, end)) != NULL) {
+			scan_put(scan, out_size, ' ', (size_t)(at - text));
 			at = next;
 			continue;
 		}
-		next = continued(at, end);
+		next = line_continued(at, end);
 		if (next != NULL) {
 			/* Behind a plus the next line begins with its first word. */
-			while (*at == '+' && next < end && is_line_blank(*next))
+			while (*at == '+' && next < end && character_is_line_blank(*next))
 				next++;
 			at = next;
 			continue;
 		}
 		if ((unsigned char)*at < ' ' && !ct_is_blank(*at)) {
 			scan->places[*out_size] = (uint32_t)(at - text);
-			return refuse(scan, (size_t)(at - text), "a control character is not text",
+			return text_refuse(scan, (size_t)(at - text), "a control character is not text",
 				      "a command");
 		}
 		is_quoted ^= *at == '\'';
-		put(scan, out_size, *at, (size_t)(at - text));
+		scan_put(scan, out_size, *at, (size_t)(at - text));
 		at++;
 	}
 	scan->places[*out_size] = (uint32_t)(end - text);
@@ -184,12 +184,12 @@ bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size
 	while (size > 0 && ct_is_blank(text[size - 1]))
 		size--;
 	if (size > CT_IPCS_LINE)
-		return refuse(scan, CT_IPCS_LINE, "the command is too long", "at most 65536 bytes");
+		return text_refuse(scan, CT_IPCS_LINE, "the command is too long", "at most 65536 bytes");
 	scan->text = malloc(size + 1);
 	scan->places = calloc(size + 1, sizeof *scan->places);
 	if (scan->text == NULL || scan->places == NULL)
-		return refuse(scan, 0, "there is not enough memory", "more of it");
-	if (!copy(scan, text, text + size, &copied))
+		return text_refuse(scan, 0, "there is not enough memory", "more of it");
+	if (!scan_copy(scan, text, text + size, &copied))
 		return false;
 	scan->text[copied] = '\0';
 	scan->at = scan->text;
@@ -207,14 +207,14 @@ void ct_ipcs_scan_end(struct ct_ipcs_scan *scan)
 
 /* ---- words ---- */
 
-static bool is_separator(char c)
+static bool character_is_separator(char c)
 {
 	return ct_is_blank(c) || c == ',';
 }
 
 void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan)
 {
-	while (scan->at < scan->end && is_separator(*scan->at))
+	while (scan->at < scan->end && character_is_separator(*scan->at))
 		scan->at++;
 }
 
@@ -236,7 +236,7 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 
 	ct_ipcs_scan_blanks(scan);
 	start = scan->at;
-	while (scan->at < scan->end && !is_separator(*scan->at) &&
+	while (scan->at < scan->end && !character_is_separator(*scan->at) &&
 	       (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
 		scan->at++;
 	return ct_span_of(start, scan->at);
@@ -245,7 +245,7 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 /* ---- groups ---- */
 
 /* Behind the quotation that begins at `at`; the end when nothing closes it. */
-static const char *skip_quotation(const char *at, const char *end)
+static const char *quotation_skip(const char *at, const char *end)
 {
 	const char *close = memchr(at + 1, '\'', (size_t)(end - at) - 1);
 
@@ -260,7 +260,7 @@ struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expecte
 
 	while (at < scan->end) {
 		if (*at == '\'') {
-			at = skip_quotation(at, scan->end);
+			at = quotation_skip(at, scan->end);
 			continue;
 		}
 		depth += *at == '(';
@@ -291,7 +291,7 @@ struct ct_span ct_ipcs_inner(struct ct_span group)
 		return group;
 	for (const char *at = group.at; at < group.at + group.size; at++) {
 		if (*at == '\'') {
-			at = skip_quotation(at, group.at + group.size) - 1;
+			at = quotation_skip(at, group.at + group.size) - 1;
 			continue;
 		}
 		depth += *at == '(';
@@ -309,13 +309,13 @@ struct ct_span ct_ipcs_next_value(struct ct_span *group)
 	const char *start;
 	unsigned depth = 0;
 
-	while (at < end && is_separator(*at))
+	while (at < end && character_is_separator(*at))
 		at++;
 	start = at;
-	while (at < end && (depth > 0 || !is_separator(*at))) {
+	while (at < end && (depth > 0 || !character_is_separator(*at))) {
 		depth += *at == '(';
 		depth -= *at == ')' && depth > 0;
-		at = *at == '\'' ? skip_quotation(at, end) : at + 1;
+		at = *at == '\'' ? quotation_skip(at, end) : at + 1;
 	}
 	*group = ct_span_of(at, end);
 	return ct_span_of(start, at);

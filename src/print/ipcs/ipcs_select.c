@@ -57,7 +57,7 @@ static bool element_matches(struct ct_span wanted, struct ct_span element)
 	return ct_glob_match(wanted.at, wanted.size, element.at, element.size);
 }
 
-static struct ct_span next_element(struct ct_span *rest)
+static struct ct_span element_next(struct ct_span *rest)
 {
 	size_t size = element_size(rest->at, rest->size);
 	struct ct_span element = { rest->at, size };
@@ -69,12 +69,12 @@ static struct ct_span next_element(struct ct_span *rest)
 }
 
 /* All elements of wanted at the name's begin; false: one is another, or the name ends before. */
-static bool takes(struct ct_span wanted, struct ct_span *name)
+static bool name_take_elements(struct ct_span wanted, struct ct_span *name)
 {
 	while (wanted.size != 0) {
-		struct ct_span element = next_element(&wanted);
+		struct ct_span element = element_next(&wanted);
 
-		if (name->size == 0 || !element_matches(element, next_element(name)))
+		if (name->size == 0 || !element_matches(element, element_next(name)))
 			return false;
 	}
 	return true;
@@ -84,8 +84,8 @@ bool ct_ipcs_names(const char *component, const char *sub, const char *name, siz
 {
 	struct ct_span rest = { name, name_size };
 
-	return takes((struct ct_span){ component, strlen(component) }, &rest) &&
-	       takes((struct ct_span){ sub, strlen(sub) }, &rest) && rest.size == 0;
+	return name_take_elements((struct ct_span){ component, strlen(component) }, &rest) &&
+	       name_take_elements((struct ct_span){ sub, strlen(sub) }, &rest) && rest.size == 0;
 }
 
 void ct_ipcs_sysname(const char *host, char out[9])
@@ -101,7 +101,7 @@ void ct_ipcs_sysname(const char *host, char out[9])
 
 /* ---- address spaces, ids ---- */
 
-static bool is_in(const struct ct_ipcs_ranges *ranges, uint32_t value)
+static bool range_contains(const struct ct_ipcs_ranges *ranges, uint32_t value)
 {
 	for (uint32_t i = 0; i < ranges->count; i++)
 		if (value >= ranges->at[i].first && value <= ranges->at[i].last)
@@ -109,7 +109,7 @@ static bool is_in(const struct ct_ipcs_ranges *ranges, uint32_t value)
 	return false;
 }
 
-static bool is_job(const struct ct_ipcs_words *jobs, const char *jobname)
+static bool jobs_contain(const struct ct_ipcs_words *jobs, const char *jobname)
 {
 	for (uint32_t i = 0; i < jobs->count; i++)
 		if (ct_name_is(jobname, strlen(jobname), jobs->at[i]))
@@ -118,7 +118,7 @@ static bool is_job(const struct ct_ipcs_words *jobs, const char *jobname)
 }
 
 /* Each list adds what it names. */
-static enum ct_ipcs_choice select_space(const struct ct_ipcs_command *command,
+static enum ct_ipcs_choice event_select_space(const struct ct_ipcs_command *command,
 					const struct ct_view *view)
 {
 	uint32_t asid = command->asids.count != 0 ? ct_view_asid(view) : 0;
@@ -128,14 +128,14 @@ static enum ct_ipcs_choice select_space(const struct ct_ipcs_command *command,
 		return CT_IPCS_CHOSEN;
 	if (command->jobs.count != 0)
 		ct_view_jobname(view, jobname);
-	if (is_in(&command->asids, asid) || is_job(&command->jobs, jobname))
+	if (range_contains(&command->asids, asid) || jobs_contain(&command->jobs, jobname))
 		return CT_IPCS_CHOSEN;
 	if (command->asids.count != 0 && asid == 0)
 		return CT_IPCS_NO_ASID;
 	return command->jobs.count != 0 && jobname[0] == '\0' ? CT_IPCS_NO_JOBNAME : CT_IPCS_OTHER;
 }
 
-static enum ct_ipcs_choice select_exception(const struct ct_view *view)
+static enum ct_ipcs_choice event_select_exception(const struct ct_view *view)
 {
 	if (view->type != NULL && view->type->is_exception)
 		return CT_IPCS_CHOSEN;
@@ -169,13 +169,13 @@ enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
 	if ((command->has_start && time_us < command->start_us) ||
 	    (command->has_stop && time_us > command->stop_us))
 		return CT_IPCS_OTHER_TIME;
-	if (command->ids.count != 0 && !is_in(&command->ids, view->event.event_id))
+	if (command->ids.count != 0 && !range_contains(&command->ids, view->event.event_id))
 		return CT_IPCS_OTHER;
 	if (command->is_exception) {
-		enum ct_ipcs_choice choice = select_exception(view);
+		enum ct_ipcs_choice choice = event_select_exception(view);
 
 		if (choice != CT_IPCS_CHOSEN)
 			return choice;
 	}
-	return select_space(command, view);
+	return event_select_space(command, view);
 }

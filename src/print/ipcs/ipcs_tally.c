@@ -29,7 +29,7 @@ struct key {
 	uint32_t event_id, component_hash;
 };
 
-static bool is_same(const void *items, uint32_t number, const void *wanted)
+static bool tally_is_same(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_ipcs_tally *tally = (const struct ct_ipcs_tally *)items + number;
 	const struct key *key = wanted;
@@ -37,12 +37,12 @@ static bool is_same(const void *items, uint32_t number, const void *wanted)
 	return tally->event_id == key->event_id && tally->component_hash == key->component_hash;
 }
 
-static uint32_t hash_of(const struct key *key)
+static uint32_t tally_hash(const struct key *key)
 {
 	return key->event_id * 2654435761u ^ key->component_hash;
 }
 
-static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct ct_view *view,
+static struct ct_ipcs_tally *tally_add(struct ct_ipcs_tallies *tallies, const struct ct_view *view,
 				 const struct key *key)
 {
 	struct ct_ipcs_tally *at, *tally;
@@ -70,11 +70,11 @@ static struct ct_ipcs_tally *add(struct ct_ipcs_tallies *tallies, const struct c
 	tally->description = strdup(ct_ipcs_description(view));
 	tallies->has_failed |= mnemonic.failed || tally->description == NULL;
 	ct_buf_fini(&mnemonic);
-	ct_hash_table_add(&tallies->table, hash_of(key), tallies->count++);
+	ct_hash_table_add(&tallies->table, tally_hash(key), tallies->count++);
 	return tally;
 }
 
-static unsigned decade_of(uint64_t interval_ns)
+static unsigned interval_decade(uint64_t interval_ns)
 {
 	uint64_t below_ns = 1000;
 	unsigned decade = 0;
@@ -84,7 +84,7 @@ static unsigned decade_of(uint64_t interval_ns)
 	return decade;
 }
 
-static void note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
+static void tally_note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
 {
 	uint64_t interval_ns = time_ns > tally->last_ns ? time_ns - tally->last_ns : 0;
 
@@ -93,7 +93,7 @@ static void note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
 		tally->least_ns = interval_ns;
 	if (interval_ns > tally->most_ns)
 		tally->most_ns = interval_ns;
-	tally->decades[decade_of(interval_ns)]++;
+	tally->decades[interval_decade(interval_ns)]++;
 }
 
 void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view)
@@ -101,9 +101,9 @@ void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view 
 	const struct key key = { view->event.event_id,
 				 ct_name_hash(view->event.component, view->event.component_size) };
 	uint32_t found =
-		ct_hash_table_find(&tallies->table, hash_of(&key), is_same, tallies->at, &key);
+		ct_hash_table_find(&tallies->table, tally_hash(&key), tally_is_same, tallies->at, &key);
 	struct ct_ipcs_tally *tally =
-		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : add(tallies, view, &key);
+		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : tally_add(tallies, view, &key);
 
 	if (tallies->events++ == 0)
 		tallies->first_ns = view->event.time_ns;
@@ -111,11 +111,11 @@ void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view 
 	if (tally == NULL)
 		return;
 	if (tally->count++ != 0)
-		note_interval(tally, view->event.time_ns);
+		tally_note_interval(tally, view->event.time_ns);
 	tally->last_ns = view->event.time_ns;
 }
 
-static int compare(const void *a, const void *b)
+static int tally_compare(const void *a, const void *b)
 {
 	const struct ct_ipcs_tally *left = a;
 	const struct ct_ipcs_tally *right = b;
@@ -130,5 +130,5 @@ static int compare(const void *a, const void *b)
 void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies)
 {
 	if (tallies->count != 0)
-		qsort(tallies->at, tallies->count, sizeof *tallies->at, compare);
+		qsort(tallies->at, tallies->count, sizeof *tallies->at, tally_compare);
 }

@@ -14,7 +14,7 @@
 #define US_PER_SECOND 1000000u
 
 /* Nothing in it ends a word, or begins a comment. */
-static bool is_plain_word(const char *text)
+static bool word_is_plain(const char *text)
 {
 	for (const char *at = text; *at != '\0'; at++)
 		if ((unsigned char)*at <= ' ' || strchr(",'()", *at) != NULL)
@@ -25,7 +25,7 @@ static bool is_plain_word(const char *text)
 /* A path or a name whose letters are kept. */
 static void add_word(struct ct_buf *out, const char *text)
 {
-	bool is_quoted = !is_plain_word(text);
+	bool is_quoted = !word_is_plain(text);
 
 	if (is_quoted)
 		ct_buf_add_char(out, '\'');
@@ -39,7 +39,7 @@ static void add_word(struct ct_buf *out, const char *text)
 }
 
 /* "asid(1f)" closes what it opens, and nothing else. */
-static bool is_balanced(const char *name)
+static bool name_is_balanced(const char *name)
 {
 	int depth = 0;
 
@@ -51,7 +51,7 @@ static bool is_balanced(const char *name)
 /* Names are compared in any case: listings have them in small letters. */
 static void add_name(struct ct_buf *out, const char *name)
 {
-	if (strpbrk(name, " ,'\t") != NULL || !is_balanced(name) || strstr(name, "/*") != NULL) {
+	if (strpbrk(name, " ,'\t") != NULL || !name_is_balanced(name) || strstr(name, "/*") != NULL) {
 		add_word(out, name);
 		return;
 	}

@@ -21,7 +21,7 @@
 static const char moment_expected[] = "mm/dd/yy,hh.mm.ss.dddddd";
 
 /* Digits, at most `most`; false: there are none, or more. */
-static bool take_digits(const char **at, const char *end, unsigned most, int *out_value,
+static bool digits_take(const char **at, const char *end, unsigned most, int *out_value,
 			unsigned *out_count)
 {
 	unsigned count = 0;
@@ -37,7 +37,7 @@ static bool take_digits(const char **at, const char *end, unsigned most, int *ou
 	return count != 0 && count <= most;
 }
 
-static bool take_mark(const char **at, const char *end, const char *marks)
+static bool mark_take(const char **at, const char *end, const char *marks)
 {
 	if (*at == end || strchr(marks, **at) == NULL || **at == '\0')
 		return false;
@@ -45,13 +45,13 @@ static bool take_mark(const char **at, const char *end, const char *marks)
 	return true;
 }
 
-static bool take_date(const char **at, const char *end, struct ct_ipcs_moment *out)
+static bool date_take(const char **at, const char *end, struct ct_ipcs_moment *out)
 {
 	unsigned digits;
 
-	if (!take_digits(at, end, 2, &out->month, &digits) || !take_mark(at, end, "/") ||
-	    !take_digits(at, end, 2, &out->day, &digits) || !take_mark(at, end, "/") ||
-	    !take_digits(at, end, 4, &out->year, &digits))
+	if (!digits_take(at, end, 2, &out->month, &digits) || !mark_take(at, end, "/") ||
+	    !digits_take(at, end, 2, &out->day, &digits) || !mark_take(at, end, "/") ||
+	    !digits_take(at, end, 4, &out->year, &digits))
 		return false;
 	if (digits != 2 && digits != 4)
 		return false;
@@ -62,19 +62,19 @@ static bool take_date(const char **at, const char *end, struct ct_ipcs_moment *o
 }
 
 /* hh.mm.ss.dddddd, also with colons, and as much of it as is said. */
-static bool take_clock(const char **at, const char *end, struct ct_ipcs_moment *out)
+static bool clock_take(const char **at, const char *end, struct ct_ipcs_moment *out)
 {
 	unsigned digits;
 
-	if (!take_digits(at, end, 2, &out->hour, &digits) || !take_mark(at, end, ".:") ||
-	    !take_digits(at, end, 2, &out->minute, &digits))
+	if (!digits_take(at, end, 2, &out->hour, &digits) || !mark_take(at, end, ".:") ||
+	    !digits_take(at, end, 2, &out->minute, &digits))
 		return false;
 	if (*at != end &&
-	    (!take_mark(at, end, ".:") || !take_digits(at, end, 2, &out->second, &digits)))
+	    (!mark_take(at, end, ".:") || !digits_take(at, end, 2, &out->second, &digits)))
 		return false;
 	if (*at != end) {
-		if (!take_mark(at, end, ".:") ||
-		    !take_digits(at, end, 6, &out->microsecond, &digits))
+		if (!mark_take(at, end, ".:") ||
+		    !digits_take(at, end, 6, &out->microsecond, &digits))
 			return false;
 		for (; digits < 6; digits++)
 			out->microsecond *= 10;
@@ -88,13 +88,13 @@ void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
 	const char *end = group.at + group.size;
 	const char *at = group.at;
 	struct ct_ipcs_moment moment = { .is_said = true, .word = group };
-	bool is_time = take_date(&at, end, &moment);
+	bool is_time = date_take(&at, end, &moment);
 
 	if (is_time && at < end) {
 		is_time = *at == ',' || ct_is_blank(*at);
 		while (at < end && (*at == ',' || ct_is_blank(*at)))
 			at++;
-		is_time = is_time && take_clock(&at, end, &moment);
+		is_time = is_time && clock_take(&at, end, &moment);
 	}
 	if (!is_time || at != end)
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no time", moment_expected);

@@ -37,7 +37,7 @@ static _Thread_local struct {
 	struct tm parts;
 } last;
 
-static const struct tm *parts_of(uint64_t time_ns, bool is_local)
+static const struct tm *time_parts(uint64_t time_ns, bool is_local)
 {
 	uint64_t number = time_ns / NS_PER_SECOND + 1;
 	time_t seconds = (time_t)(number - 1);
@@ -61,7 +61,7 @@ static void add_two(char *at, int value)
 /* "22:13:20.000001" */
 static void add_clock(struct ct_buf *out, uint64_t time_ns, bool is_local)
 {
-	const struct tm *parts = parts_of(time_ns, is_local);
+	const struct tm *parts = time_parts(time_ns, is_local);
 	unsigned us = (unsigned)(time_ns % NS_PER_SECOND / NS_PER_US);
 	char text[15] = "hh:mm:ss.dddddd";
 
@@ -75,7 +75,7 @@ static void add_clock(struct ct_buf *out, uint64_t time_ns, bool is_local)
 
 static void add_date(struct ct_buf *out, uint64_t time_ns, bool is_local)
 {
-	const struct tm *parts = parts_of(time_ns, is_local);
+	const struct tm *parts = time_parts(time_ns, is_local);
 
 	ct_buf_add_format(out, "%02d/%02d/%04d", parts->tm_mon + 1, parts->tm_mday,
 			  parts->tm_year + 1900);
@@ -91,7 +91,7 @@ void ct_ipcs_print_time(struct ct_buf *out, uint64_t time_ns, bool is_local)
 
 int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns)
 {
-	const struct tm *parts = parts_of(time_ns, layout->is_local);
+	const struct tm *parts = time_parts(time_ns, layout->is_local);
 
 	return (int64_t)parts->tm_year * 366 + parts->tm_yday;
 }
@@ -204,7 +204,7 @@ const char *ct_ipcs_description(const struct ct_view *view)
 	return view->type != NULL && view->type->description != NULL ? view->type->description : "";
 }
 
-static void trim_end(struct ct_buf *out)
+static void line_trim(struct ct_buf *out)
 {
 	while (out->size > 0 && out->data[out->size - 1] == ' ')
 		out->size--;
@@ -231,7 +231,7 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 	add_clock(out, view->event.time_ns, layout->is_local);
 	ct_buf_add_text(out, "  ");
 	ct_ipcs_add_plain(out, description, strlen(description));
-	trim_end(out);
+	line_trim(out);
 	ct_buf_add_char(out, '\n');
 }
 
@@ -252,7 +252,7 @@ void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 {
 	add_blanks(out, layout->indent);
 	ct_ipcs_add_plain(out, text, size);
-	trim_end(out);
+	line_trim(out);
 	ct_buf_add_char(out, '\n');
 }
 
@@ -269,13 +269,13 @@ struct datum {
 	unsigned char number[8]; /* bytes of an integer, the most significant first */
 };
 
-static bool is_integer(const struct ctrace_event_item *item)
+static bool item_is_integer(const struct ctrace_event_item *item)
 {
 	return item->type >= CTRACE_TYPE_ADDRESS && item->type <= CTRACE_TYPE_COMPXS &&
 	       item->type != CTRACE_TYPE_UTF8 && item->size >= 1 && item->size <= 8;
 }
 
-static struct datum datum_of(const struct ct_view *view, uint32_t index, size_t offset)
+static struct datum item_datum(const struct ct_view *view, uint32_t index, size_t offset)
 {
 	const struct ctrace_event_item *item = &view->event.items[index];
 	struct datum datum = { .item = item,
@@ -290,7 +290,7 @@ static struct datum datum_of(const struct ct_view *view, uint32_t index, size_t 
 		   index < view->names->item_count) {
 		datum.label = view->names->items[index];
 	}
-	if (is_integer(item)) {
+	if (item_is_integer(item)) {
 		for (unsigned i = 0; i < item->size; i++)
 			datum.number[i] = (unsigned char)(item->value >> 8 * (item->size - 1 - i));
 		datum.size = item->size;
@@ -299,22 +299,22 @@ static struct datum datum_of(const struct ct_view *view, uint32_t index, size_t 
 }
 
 /* Of what the datum consists: a pointer into it would not survive its copy. */
-static const unsigned char *bytes_of(const struct datum *datum)
+static const unsigned char *datum_bytes(const struct datum *datum)
 {
-	return is_integer(datum->item) ? datum->number : datum->bytes;
+	return item_is_integer(datum->item) ? datum->number : datum->bytes;
 }
 
-static bool is_text(const struct datum *datum)
+static bool datum_is_text(const struct datum *datum)
 {
 	if (datum->argument != NULL && datum->argument->print == CT_PRINT_TEXT &&
-	    !is_integer(datum->item))
+	    !item_is_integer(datum->item))
 		return true;
 	if (datum->argument != NULL && datum->argument->print != CT_PRINT_DEFAULT)
 		return false;
 	return datum->item->type == CTRACE_TYPE_TEXT || datum->item->type == CTRACE_TYPE_UTF8;
 }
 
-static enum ct_encoding encoding_of(const struct datum *datum)
+static enum ct_encoding datum_encoding(const struct datum *datum)
 {
 	return datum->argument != NULL ? datum->argument->encoding : CT_ENCODING_ASCII;
 }
@@ -328,7 +328,7 @@ static void add_offset(struct ct_buf *out, const struct ct_ipcs_layout *layout, 
 }
 
 /* "    +0028  RLPL.... ", with offset only in the first line of a label. */
-static void begin_line(struct ct_buf *out, const struct ct_ipcs_layout *layout,
+static void line_begin(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 		       const struct datum *datum, size_t at)
 {
 	unsigned count = LABEL_WIDTH;
@@ -347,9 +347,9 @@ static void begin_line(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 	ct_buf_add_char(out, ' ');
 }
 
-static void end_line(struct ct_buf *out)
+static void line_end(struct ct_buf *out)
 {
-	trim_end(out);
+	line_trim(out);
 	ct_buf_add_char(out, '\n');
 }
 
@@ -362,11 +362,11 @@ static void add_bytes(struct ct_buf *out, const unsigned char *bytes, size_t siz
 static void print_words(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			const struct datum *datum)
 {
-	const unsigned char *bytes = bytes_of(datum);
+	const unsigned char *bytes = datum_bytes(datum);
 	size_t at = 0;
 
 	do {
-		begin_line(out, layout, datum, at);
+		line_begin(out, layout, datum, at);
 		for (unsigned word = 0; word < WORDS_A_LINE && at < datum->size; word++) {
 			size_t size = datum->size - at < WORD_BYTES ? datum->size - at : WORD_BYTES;
 
@@ -375,19 +375,19 @@ static void print_words(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			add_bytes(out, bytes + at, size);
 			at += size;
 		}
-		end_line(out);
+		line_end(out);
 	} while (at < datum->size);
 }
 
 /* How much of the text goes into one line: whole characters of UTF-8. */
-static size_t text_size(const struct datum *datum, size_t at)
+static size_t datum_text_size(const struct datum *datum, size_t at)
 {
 	size_t size = datum->size - at;
 	size_t cut = TEXT_A_LINE;
 
 	if (size <= TEXT_A_LINE)
 		return size;
-	while (encoding_of(datum) == CT_ENCODING_ASCII && cut > TEXT_A_LINE - 4 &&
+	while (datum_encoding(datum) == CT_ENCODING_ASCII && cut > TEXT_A_LINE - 4 &&
 	       (datum->bytes[at + cut] & 0xC0) == 0x80)
 		cut--;
 	return cut;
@@ -401,21 +401,21 @@ static void print_text(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 
 	ct_buf_init(&text);
 	do {
-		size_t size = text_size(datum, at);
+		size_t size = datum_text_size(datum, at);
 
-		begin_line(out, layout, datum, at);
+		line_begin(out, layout, datum, at);
 		ct_buf_clear(&text);
 		if (size != 0)
-			ct_encoding_add(&text, encoding_of(datum), datum->bytes + at, size);
+			ct_encoding_add(&text, datum_encoding(datum), datum->bytes + at, size);
 		ct_ipcs_add_plain(out, text.data, text.size);
-		end_line(out);
+		line_end(out);
 		at += size;
 	} while (at < datum->size);
 	ct_buf_fini_into(&text, out);
 }
 
 /* A byte as one column. */
-static char character(unsigned char byte, enum ct_encoding encoding)
+static char byte_character(unsigned char byte, enum ct_encoding encoding)
 {
 	struct ct_buf text;
 	char shown = (char)byte;
@@ -446,7 +446,7 @@ static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size
 	memcpy(at, " | ", 3);
 	at += 3;
 	for (size_t i = 0; i < BYTES_A_LINE; i++)
-		*at++ = i < size ? character(bytes[i], encoding) : ' ';
+		*at++ = i < size ? byte_character(bytes[i], encoding) : ' ';
 	memcpy(at, " |\n", 3);
 	ct_buf_add(out, line, sizeof line);
 }
@@ -455,17 +455,17 @@ static void print_dump_line(struct ct_buf *out, const unsigned char *bytes, size
 static void print_dump(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 		       const struct datum *datum)
 {
-	const unsigned char *bytes = bytes_of(datum);
+	const unsigned char *bytes = datum_bytes(datum);
 
 	for (size_t at = 0; at < datum->size; at += BYTES_A_LINE) {
 		size_t size = datum->size - at < BYTES_A_LINE ? datum->size - at : BYTES_A_LINE;
 
 		add_offset(out, layout, datum->offset + at);
-		print_dump_line(out, bytes + at, size, encoding_of(datum));
+		print_dump_line(out, bytes + at, size, datum_encoding(datum));
 	}
 }
 
-static bool is_record(const struct datum *datum)
+static bool datum_is_record(const struct datum *datum)
 {
 	return ct_value_is_record(datum->item, datum->argument);
 }
@@ -476,16 +476,16 @@ void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 	size_t offset = 0;
 
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		struct datum datum = datum_of(view, i, offset);
+		struct datum datum = item_datum(view, i, offset);
 
 		offset += datum.size;
-		if (datum.label != NULL && is_record(&datum)) {
-			begin_line(out, layout, &datum, 0);
-			end_line(out);
+		if (datum.label != NULL && datum_is_record(&datum)) {
+			line_begin(out, layout, &datum, 0);
+			line_end(out);
 		}
-		if (datum.label == NULL || is_record(&datum))
+		if (datum.label == NULL || datum_is_record(&datum))
 			print_dump(out, layout, &datum);
-		else if (is_text(&datum))
+		else if (datum_is_text(&datum))
 			print_text(out, layout, &datum);
 		else
 			print_words(out, layout, &datum);
@@ -499,18 +499,18 @@ static void print_field(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 						      .hex_block_size = 8,
 						      .quote_strings = true };
 
-	begin_line(out, layout, datum, 0);
-	if (is_record(datum)) {
-		end_line(out);
+	line_begin(out, layout, datum, 0);
+	if (datum_is_record(datum)) {
+		line_end(out);
 		ct_value_add_record(out, datum->item, datum->argument,
 				    layout->indent + DATA_INDENT + 7);
 		return;
 	}
 	ct_value_add(out, &format, datum->item, datum->argument);
-	end_line(out);
+	line_end(out);
 }
 
-static bool has_keys(const struct ct_event_type *type)
+static bool view_has_keys(const struct ct_event_type *type)
 {
 	for (uint32_t i = 0; i < type->argument_count; i++)
 		if (type->arguments[i].is_key)
@@ -528,9 +528,9 @@ void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layo
 		ct_ipcs_print_full(out, layout, view);
 		return;
 	}
-	shows_all = !has_keys(view->type);
+	shows_all = !view_has_keys(view->type);
 	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		struct datum datum = datum_of(view, i, offset);
+		struct datum datum = item_datum(view, i, offset);
 
 		offset += datum.size;
 		if (datum.label != NULL && datum.argument != NULL &&

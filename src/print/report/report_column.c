@@ -42,7 +42,7 @@ void ct_column_fini(struct ct_column *column)
 	ct_buf_fini(&column->packed);
 }
 
-static void pack(struct ct_column *column, const unsigned char *bytes, size_t size, int flush)
+static void column_pack(struct ct_column *column, const unsigned char *bytes, size_t size, int flush)
 {
 	z_stream *stream = &column->stream;
 	int status;
@@ -64,9 +64,9 @@ static void pack(struct ct_column *column, const unsigned char *bytes, size_t si
 	column->failed |= status == Z_STREAM_ERROR;
 }
 
-static void pack_pending(struct ct_column *column)
+static void column_pack_pending(struct ct_column *column)
 {
-	pack(column, column->pending, column->fill, Z_NO_FLUSH);
+	column_pack(column, column->pending, column->fill, Z_NO_FLUSH);
 	column->fill = 0;
 }
 
@@ -82,7 +82,7 @@ void ct_column_add(struct ct_column *column, const void *bytes, size_t size)
 		column->fill += part;
 		at += part;
 		size -= part;
-		pack_pending(column);
+		column_pack_pending(column);
 	}
 	if (size > 0)
 		memcpy(column->pending + column->fill, at, size);
@@ -115,7 +115,7 @@ void ct_column_add_difference(struct ct_column *column, int64_t value)
 
 enum ctrace_status ct_column_finish(struct ct_column *column)
 {
-	pack(column, column->pending, column->fill, Z_FINISH);
+	column_pack(column, column->pending, column->fill, Z_FINISH);
 	column->fill = 0;
 	return column->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }

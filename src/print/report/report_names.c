@@ -62,7 +62,7 @@ void ct_report_names_fini(struct ct_report_names *names)
 }
 
 /* The place of a thing that is new is the one that the table gave it. */
-static void append(struct ct_report_names *names, json_t *list, json_t *thing)
+static void list_append(struct ct_report_names *names, json_t *list, json_t *thing)
 {
 	names->failed |= json_array_append_new(list, thing) != 0;
 }
@@ -126,7 +126,7 @@ static json_t *pack_type(const struct ct_event_type *type)
 			 "is_exception", type->is_exception, "arguments", arguments);
 }
 
-static int64_t find_type(struct ct_report_names *names, const struct ct_event_type *type)
+static int64_t type_find(struct ct_report_names *names, const struct ct_event_type *type)
 {
 	uint32_t index;
 	bool is_new;
@@ -137,13 +137,13 @@ static int64_t find_type(struct ct_report_names *names, const struct ct_event_ty
 	if (index == CT_DISTINCT_NONE)
 		return -1;
 	if (is_new)
-		append(names, names->type_list, pack_type(type));
+		list_append(names, names->type_list, pack_type(type));
 	return index;
 }
 
 /* ---- what the trace says */
 
-static int64_t find_named(struct ct_report_names *names, const struct ct_event_names *named)
+static int64_t named_find(struct ct_report_names *names, const struct ct_event_names *named)
 {
 	json_t *items, *json;
 	char *text;
@@ -161,7 +161,7 @@ static int64_t find_named(struct ct_report_names *names, const struct ct_event_n
 		index = ct_distinct_find(&names->named, text, strlen(text), &is_new);
 	free(text);
 	if (is_new)
-		append(names, names->named_list, json);
+		list_append(names, names->named_list, json);
 	else
 		json_decref(json);
 	return index == CT_DISTINCT_NONE ? -1 : (int64_t)index;
@@ -170,7 +170,7 @@ static int64_t find_named(struct ct_report_names *names, const struct ct_event_n
 /* ---- classes */
 
 /* How many kinds of spans the component has. */
-static uint32_t count_entries(const struct ct_catalog_component *component)
+static uint32_t component_count_entries(const struct ct_catalog_component *component)
 {
 	uint32_t count = 0;
 
@@ -179,7 +179,7 @@ static uint32_t count_entries(const struct ct_catalog_component *component)
 	return count;
 }
 
-static uint32_t find_component(struct ct_report_names *names, const struct ct_view *view,
+static uint32_t component_find(struct ct_report_names *names, const struct ct_view *view,
 			       size_t size)
 {
 	const char *description = view->component != NULL ? view->component->description : "";
@@ -187,10 +187,10 @@ static uint32_t find_component(struct ct_report_names *names, const struct ct_vi
 	uint32_t index = ct_distinct_find(&names->components, view->event.component, size, &is_new);
 
 	if (is_new)
-		append(names, names->component_list,
+		list_append(names, names->component_list,
 		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size),
 				 "description", ct_json_string(description), "entries",
-				 (json_int_t)count_entries(view->component)));
+				 (json_int_t)component_count_entries(view->component)));
 	return index;
 }
 
@@ -220,11 +220,11 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 				 &is_new);
 	if (!is_new)
 		return index;
-	component = find_component(names, view, size); /* there are not more of them than classes */
-	append(names, names->class_list,
+	component = component_find(names, view, size); /* there are not more of them than classes */
+	list_append(names, names->class_list,
 	       json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id,
-			 (json_int_t)key.level, (json_int_t)find_type(names, view->type),
-			 (json_int_t)find_named(names, view->names)));
+			 (json_int_t)key.level, (json_int_t)type_find(names, view->type),
+			 (json_int_t)named_find(names, view->names)));
 	return index;
 }
 
@@ -238,7 +238,7 @@ uint32_t ct_report_source_process(struct ct_report_names *names,
 					  sizeof(const void *), &is_new);
 
 	if (is_new)
-		append(names, names->source_process_list,
+		list_append(names, names->source_process_list,
 		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path",
 				 ct_json_string(source_process->path), "host",
 				 ct_json_string(source_process->host), "program",
@@ -262,7 +262,7 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
-		append(names, names->thread_list,
+		list_append(names, names->thread_list,
 		       json_pack("[I,I,I]",
 				 (json_int_t)ct_report_source_process(names, view->source_process),
 				 (json_int_t)key.pid, (json_int_t)key.tid));

@@ -35,7 +35,7 @@
 #define SIZE_SHIFT 4
 #define SIZE_FOLLOWS 15u
 
-static bool open_columns(struct ct_report *report)
+static bool columns_open(struct ct_report *report)
 {
 	for (int i = 0; i < CT_COLUMN_COUNT; i++)
 		if (ct_column_init(&report->columns[i]) != CTRACE_OK)
@@ -54,7 +54,7 @@ enum ctrace_status ct_report_create(const struct ct_report_options *options,
 	report->paths = json_array();
 	report->notes = json_array();
 	report->title = options->title != NULL ? strdup(options->title) : NULL;
-	if (!open_columns(report) || ct_report_names_init(&report->names) != CTRACE_OK ||
+	if (!columns_open(report) || ct_report_names_init(&report->names) != CTRACE_OK ||
 	    ct_report_records_init(&report->records) != CTRACE_OK || report->paths == NULL ||
 	    report->notes == NULL || (options->title != NULL && report->title == NULL)) {
 		ct_report_destroy(report);
@@ -145,7 +145,7 @@ static void add_span(struct ct_report *report, const struct ct_view *view)
 	report->span_id = view->span_id;
 }
 
-static bool is_record(const struct ct_view *view, uint32_t index)
+static bool item_is_record(const struct ct_view *view, uint32_t index)
 {
 	return ct_value_is_record(&view->event.items[index], &view->type->arguments[index]);
 }
@@ -174,7 +174,7 @@ static void add_records(struct ct_report *report, const struct ct_view *view)
 	for (uint32_t i = 0;
 	     view->type != NULL && i < view->type->argument_count && i < view->event.item_count;
 	     i++)
-		if (is_record(view, i))
+		if (item_is_record(view, i))
 			add_record(report, view, i);
 }
 
@@ -263,7 +263,7 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }
 
-static json_t *describe_events(const struct ct_report *report)
+static json_t *events_describe(const struct ct_report *report)
 {
 	const struct ct_report_counts *counts = &report->counts;
 
@@ -273,7 +273,7 @@ static json_t *describe_events(const struct ct_report *report)
 			 (json_int_t)counts->without_records, "is_full", counts->is_full);
 }
 
-static json_t *describe_totals(const struct ct_read_totals *totals)
+static json_t *totals_describe(const struct ct_read_totals *totals)
 {
 	return json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)totals->events, "discarded",
 			 (json_int_t)totals->discarded, "damages", (json_int_t)totals->damages,
@@ -286,8 +286,8 @@ json_t *ct_report_describe(const struct ct_report *report, const struct ct_read_
 		json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:I}", "format", 1, "version",
 			  CT_VERSION, "title", ct_json_string(report->title), "made_ns",
 			  pack_time(ct_clock_wall_ns()), "first_ns", pack_time(report->first_ns),
-			  "last_ns", pack_time(report->last_ns), "counts", describe_events(report),
-			  "totals", describe_totals(totals), "paths", report->paths, "notes",
+			  "last_ns", pack_time(report->last_ns), "counts", events_describe(report),
+			  "totals", totals_describe(totals), "paths", report->paths, "notes",
 			  report->notes, "notes_left_out", (json_int_t)report->notes_left_out);
 
 	if (json != NULL && !report->failed && ct_report_names_put(&report->names, json) &&

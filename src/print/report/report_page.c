@@ -45,7 +45,7 @@ static const char *const column_names[CT_COLUMN_COUNT] = {
 
 #define GROUPS 4096u /* of three bytes, written at once */
 
-static void put_group(char out[4], const unsigned char *bytes, size_t size)
+static void base64_put_group(char out[4], const unsigned char *bytes, size_t size)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -73,7 +73,7 @@ static void write_base64(FILE *to, const void *data, size_t size)
 		for (; count < GROUPS && size > 0; count++) {
 			size_t part = size < 3 ? size : 3;
 
-			put_group(out + count * 4, at, part);
+			base64_put_group(out + count * 4, at, part);
 			at += part;
 			size -= part;
 		}
@@ -156,7 +156,7 @@ static void write_nonce(const struct page *page)
 	fputs(page->nonce, page->to);
 }
 
-static void make_nonce(char nonce[33])
+static void nonce_make(char nonce[33])
 {
 	unsigned char bytes[16] = { 0 };
 	struct ct_buf text;
@@ -184,7 +184,7 @@ static const struct {
 };
 
 /* The length of the mark that stands there, which is filled in; 0: none does. */
-static size_t fill_in(const struct page *page, const char *at, size_t left)
+static size_t mark_fill_in(const struct page *page, const char *at, size_t left)
 {
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		size_t size = strlen(parts[i].mark);
@@ -210,7 +210,7 @@ static void write_page(const struct page *page)
 		fwrite(at, 1, (size_t)(mark - at), page->to);
 		if (mark == end)
 			return;
-		size = fill_in(page, mark, (size_t)(end - mark));
+		size = mark_fill_in(page, mark, (size_t)(end - mark));
 		if (size == 0)
 			fputc(*mark, page->to);
 		at = mark + (size > 0 ? size : 1);
@@ -219,7 +219,7 @@ static void write_page(const struct page *page)
 
 /* ---- */
 
-static bool finish(struct ct_report *report)
+static bool report_finish(struct ct_report *report)
 {
 	bool is_whole = !report->failed;
 
@@ -249,12 +249,12 @@ enum ctrace_status ct_report_write(struct ct_report *report, const struct ct_rea
 	struct ct_column description;
 	struct page page = { .report = report, .description = &description, .to = to };
 	enum ctrace_status status =
-		finish(report) ? ct_column_init(&description) : CTRACE_NOT_ENOUGH_MEMORY;
+		report_finish(report) ? ct_column_init(&description) : CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (status != CTRACE_OK)
 		return status;
 	status = pack_description(report, totals, &description);
-	make_nonce(page.nonce);
+	nonce_make(page.nonce);
 	if (status == CTRACE_OK)
 		write_page(&page);
 	ct_column_fini(&description);

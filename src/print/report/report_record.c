@@ -55,7 +55,7 @@ static void add_number(struct ct_report_records *records, uint64_t value)
 	ct_buf_add(&records->record, bytes, ct_number_put(bytes, value));
 }
 
-static uint32_t find_field(struct ct_report_records *records, const struct ct_record_field *field,
+static uint32_t field_find(struct ct_report_records *records, const struct ct_record_field *field,
 			   const char *kind)
 {
 	struct {
@@ -86,7 +86,7 @@ static bool add_field(struct ct_report_records *records, const struct ct_record_
 		records->record.size + more + 40 + (size_t)records->depth > CT_REPORT_RECORD_SIZE;
 	if (records->is_cut)
 		return false;
-	index = find_field(records, field, kind);
+	index = field_find(records, field, kind);
 	if (index == CT_DISTINCT_NONE) {
 		records->is_cut = true;
 		return false;
@@ -99,7 +99,7 @@ static bool add_field(struct ct_report_records *records, const struct ct_record_
 	return true;
 }
 
-static void begin_group(const struct ct_record_field *field, void *user)
+static void record_begin_group(const struct ct_record_field *field, void *user)
 {
 	struct ct_report_records *records = user;
 
@@ -107,7 +107,7 @@ static void begin_group(const struct ct_record_field *field, void *user)
 		records->depth++;
 }
 
-static void begin_table(const struct ct_record_field *field, uint32_t count, void *user)
+static void record_begin_table(const struct ct_record_field *field, uint32_t count, void *user)
 {
 	struct ct_report_records *records = user;
 
@@ -116,7 +116,7 @@ static void begin_table(const struct ct_record_field *field, uint32_t count, voi
 		records->depth++;
 }
 
-static void end_group(const struct ct_record_field *field, void *user)
+static void record_end_group(const struct ct_record_field *field, void *user)
 {
 	struct ct_report_records *records = user;
 
@@ -143,7 +143,7 @@ static void add_conditions(struct ct_report_records *records, const struct ct_re
 	}
 }
 
-static void value(const struct ct_record_field *field, void *user)
+static void record_value(const struct ct_record_field *field, void *user)
 {
 	struct ct_report_records *records = user;
 
@@ -160,11 +160,11 @@ const struct ct_buf *ct_report_record(struct ct_report_records *records,
 				      const struct ct_copybook *copybook,
 				      const struct ctrace_event_item *item)
 {
-	const struct ct_field_visitor visitor = { .begin_group = begin_group,
-						  .end_group = end_group,
-						  .begin_table = begin_table,
-						  .end_table = end_group,
-						  .value = value,
+	const struct ct_field_visitor visitor = { .begin_group = record_begin_group,
+						  .end_group = record_end_group,
+						  .begin_table = record_begin_table,
+						  .end_table = record_end_group,
+						  .value = record_value,
 						  .user = records };
 
 	ct_buf_clear(&records->record);

@@ -25,7 +25,7 @@ const char *ct_list_name(const struct ct_session *session, uint32_t index, size_
 	return ct_session_text(session, session->components[index].name, out_size);
 }
 
-static bool is_wanted(const struct ct_session *session, uint32_t index, const char *component,
+static bool component_is_wanted(const struct ct_session *session, uint32_t index, const char *component,
 		      bool all)
 {
 	uint32_t flags = session->components[index].flags;
@@ -38,7 +38,7 @@ static bool is_wanted(const struct ct_session *session, uint32_t index, const ch
 	return component == NULL || ct_glob_match(component, strlen(component), name, size);
 }
 
-static int compare_names(const void *a, const void *b, void *session)
+static int component_compare(const void *a, const void *b, void *session)
 {
 	size_t a_size;
 	size_t b_size;
@@ -59,7 +59,7 @@ uint64_t ct_list_lost_to(struct ct_dest *dest)
 }
 
 /* Is it the path, or the end of it that there was room for? */
-static bool is_path(const char *at, const char *path)
+static bool text_is_path(const char *at, const char *path)
 {
 	size_t size = strlen(at), path_size = strlen(path);
 
@@ -79,7 +79,7 @@ void ct_list_take_failure(struct list_failure *failure, const struct ct_session 
 	failure->stuck_since_ns = dest->stuck_since_ns;
 	failure->at[0] = '\0';
 	if (dest->failing != 0 && dest->stuck_since_ns == 0 &&
-	    !is_path(dest->failing_at, ct_dest_path(session, index)))
+	    !text_is_path(dest->failing_at, ct_dest_path(session, index)))
 		memcpy(failure->at, dest->failing_at, sizeof failure->at);
 }
 
@@ -126,13 +126,13 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 	if (process->order == NULL)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		if (is_wanted(session, i, component, all))
+		if (component_is_wanted(session, i, component, all))
 			process->order[process->count++] = i;
-	qsort_r(process->order, process->count, sizeof(*process->order), compare_names, session);
+	qsort_r(process->order, process->count, sizeof(*process->order), component_compare, session);
 	return true;
 }
 
-static void add_ring(struct list_counters *counters, int fd, struct ct_ring_head *head,
+static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head *head,
 		     const struct ct_class_view *classes)
 {
 	struct ct_ring ring = { .head = head, .capacity = head->capacity };
@@ -175,7 +175,7 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 			continue;
 		/* Never the ring itself: it may be a gigabyte of somebody else's. */
 		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
-			add_ring(counters, fd, &ring, &classes);
+			ring_add(counters, fd, &ring, &classes);
 		ct_os_close(&fd);
 	}
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {

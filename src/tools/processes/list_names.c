@@ -26,7 +26,7 @@ bool ct_list_names_kind(const char *text, enum list_names *out_kind)
 	return false;
 }
 
-static void add_name(struct ct_buf *names, const char *text, size_t size)
+static void name_add(struct ct_buf *names, const char *text, size_t size)
 {
 	if (size == 0)
 		return;
@@ -45,23 +45,23 @@ void ct_list_names_add(struct ct_buf *names, enum list_names kind,
 		for (uint32_t i = 0; i < process->count; i++) {
 			const char *name = ct_list_name(session, process->order[i], &size);
 
-			add_name(names, name, size);
+			name_add(names, name, size);
 		}
 	else if (kind == LIST_DESTINATIONS)
 		for (unsigned i = 0; i < CT_DEST_LIMIT; i++)
-			add_name(names, head->dest[i].emitter,
+			name_add(names, head->dest[i].emitter,
 				 strnlen(head->dest[i].emitter, sizeof(head->dest[i].emitter)));
 	else if (!process->entry->is_alive) /* no command reaches it */
 		return;
 	else if (kind == LIST_JOBS)
-		add_name(names, head->jobname, strnlen(head->jobname, sizeof(head->jobname)));
+		name_add(names, head->jobname, strnlen(head->jobname, sizeof(head->jobname)));
 	else {
 		ct_buf_add_u64(names, head->pid);
 		ct_buf_add_char(names, '\0');
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int name_compare(const void *a, const void *b)
 {
 	return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -81,9 +81,9 @@ bool ct_list_names_print(const struct ct_buf *names)
 	count = 0;
 	for (size_t at = 0; at < names->size; at += strlen(names->data + at) + 1)
 		order[count++] = names->data + at;
-	qsort(order, count, sizeof(*order), compare);
+	qsort(order, count, sizeof(*order), name_compare);
 	for (size_t i = 0; i < count; i++) {
-		if (i != 0 && compare(&order[i - 1], &order[i]) == 0)
+		if (i != 0 && name_compare(&order[i - 1], &order[i]) == 0)
 			continue;
 		ct_tool_print(stdout, order[i], strlen(order[i]));
 		putchar('\n');

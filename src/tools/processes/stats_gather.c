@@ -20,7 +20,7 @@ struct search {
 	const struct target *target;
 };
 
-static void take_text(char *to, size_t room, const char *text, size_t size)
+static void text_take(char *to, size_t room, const char *text, size_t size)
 {
 	if (size > room - 1)
 		size = room - 1;
@@ -28,14 +28,14 @@ static void take_text(char *to, size_t room, const char *text, size_t size)
 	to[size] = '\0';
 }
 
-static void take_component(struct stats_component *component, struct ct_session *session,
+static void component_take(struct stats_component *component, struct ct_session *session,
 			   uint32_t index)
 {
 	const struct ct_component_entry *entry = &session->components[index];
 	size_t size;
 	const char *name = ct_list_name(session, index, &size);
 
-	take_text(component->name, sizeof(component->name), name, size);
+	text_take(component->name, sizeof(component->name), name, size);
 	component->level = entry->level_word.level;
 	component->delivered = entry->delivered;
 	component->bytes = entry->bytes;
@@ -44,13 +44,13 @@ static void take_component(struct stats_component *component, struct ct_session 
 	    entry->level_word.level != CTRACE_LEVEL_NONE) {
 		const struct ct_session_writer *writer = &session->head->writer[entry->writer];
 
-		take_text(component->writer, sizeof(component->writer), writer->name,
+		text_take(component->writer, sizeof(component->writer), writer->name,
 			  strnlen(writer->name, sizeof(writer->name)));
 		component->is_connected = writer->slots != 0;
 	}
 }
 
-static bool take_components(struct stats_process *process, struct list_process *list)
+static bool components_take(struct stats_process *process, struct list_process *list)
 {
 	if (!ct_list_gather_components(list, NULL, false))
 		return false;
@@ -58,12 +58,12 @@ static bool take_components(struct stats_process *process, struct list_process *
 	if (process->components == NULL)
 		return false;
 	for (uint32_t i = 0; i < list->count; i++)
-		take_component(&process->components[i], &list->session, list->order[i]);
+		component_take(&process->components[i], &list->session, list->order[i]);
 	process->component_count = list->count;
 	return true;
 }
 
-static bool take_dests(struct stats_process *process, struct ct_session *session)
+static bool dests_take(struct stats_process *process, struct ct_session *session)
 {
 	process->dests = calloc(CT_DEST_LIMIT, sizeof(*process->dests));
 	if (process->dests == NULL)
@@ -76,9 +76,9 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 		if (!ct_list_shows(dest))
 			continue;
 		taken->index = i;
-		take_text(taken->emitter, sizeof(taken->emitter), dest->emitter,
+		text_take(taken->emitter, sizeof(taken->emitter), dest->emitter,
 			  strnlen(dest->emitter, sizeof(dest->emitter)));
-		take_text(taken->path, sizeof(taken->path), ct_dest_path(session, i),
+		text_take(taken->path, sizeof(taken->path), ct_dest_path(session, i),
 			  strlen(ct_dest_path(session, i)));
 		taken->delivered = slot->delivered;
 		taken->lost = ct_list_lost_to(dest);
@@ -89,21 +89,21 @@ static bool take_dests(struct stats_process *process, struct ct_session *session
 	return true;
 }
 
-static bool take_process(struct stats_process *process, struct list_process *list)
+static bool process_take(struct stats_process *process, struct list_process *list)
 {
 	const struct ct_session_head *head = list->session.head;
 	struct ct_buf configuration;
 
-	take_text(process->path, sizeof(process->path), list->session.path,
+	text_take(process->path, sizeof(process->path), list->session.path,
 		  strlen(list->session.path));
 	process->pid = list->entry->pid;
 	process->uid = list->entry->uid;
 	process->asid = head->asid;
 	process->is_alive = list->entry->is_alive;
 	process->start_ns = head->start_ns;
-	take_text(process->jobname, sizeof(process->jobname), head->jobname,
+	text_take(process->jobname, sizeof(process->jobname), head->jobname,
 		  strnlen(head->jobname, sizeof(head->jobname)));
-	take_text(process->program, sizeof(process->program), head->program,
+	text_take(process->program, sizeof(process->program), head->program,
 		  strnlen(head->program, sizeof(head->program)));
 	process->control_requests = head->control_requests;
 	process->control_refused = head->control_refused;
@@ -115,10 +115,10 @@ static bool take_process(struct stats_process *process, struct list_process *lis
 	ct_list_gather_counters(&list->session, &process->counters);
 	process->emitted = process->counters.delivered + process->counters.pending +
 			   process->counters.lost_total;
-	return take_components(process, list) && take_dests(process, &list->session);
+	return components_take(process, list) && dests_take(process, &list->session);
 }
 
-static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_session_head *head)
+static bool process_is_wanted(const struct ct_peer_filter *filter, const struct ct_session_head *head)
 {
 	if ((filter->pid != 0 && filter->pid != head->pid) ||
 	    (filter->asid != 0 && filter->asid != head->asid))
@@ -128,7 +128,7 @@ static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_sessi
 			     strnlen(head->jobname, sizeof(head->jobname)));
 }
 
-static void diagnose(struct stats *stats, const struct ct_directory_entry *entry,
+static void process_diagnose(struct stats *stats, const struct ct_directory_entry *entry,
 		     enum ctrace_status status)
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
@@ -140,7 +140,7 @@ static void diagnose(struct stats *stats, const struct ct_directory_entry *entry
 		ct_directory_explain(entry->run_directory, entry->name, status, why));
 }
 
-static enum ctrace_status add_process(struct stats *stats, struct list_process *list)
+static enum ctrace_status process_add(struct stats *stats, struct list_process *list)
 {
 	struct stats_process *processes =
 		reallocarray(stats->processes, stats->process_count + 1, sizeof(*processes));
@@ -149,11 +149,11 @@ static enum ctrace_status add_process(struct stats *stats, struct list_process *
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	stats->processes = processes;
 	memset(&processes[stats->process_count], 0, sizeof(*processes));
-	return take_process(&processes[stats->process_count++], list) ? CTRACE_OK
+	return process_take(&processes[stats->process_count++], list) ? CTRACE_OK
 								      : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static void see_process(const struct ct_directory_entry *entry, void *user)
+static void process_see(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct list_process list = { .entry = entry };
@@ -163,21 +163,21 @@ static void see_process(const struct ct_directory_entry *entry, void *user)
 	if (status == CTRACE_NOT_FOUND)
 		return; /* it ended while we looked */
 	if (status == CTRACE_OK) {
-		if (is_wanted(&search->target->filter, list.session.head))
-			status = add_process(search->stats, &list);
+		if (process_is_wanted(&search->target->filter, list.session.head))
+			status = process_add(search->stats, &list);
 		free(list.order);
 		ct_session_close(&list.session, false);
 	}
 	if (status != CTRACE_OK)
-		diagnose(search->stats, entry, status);
+		process_diagnose(search->stats, entry, status);
 }
 
-static void see_run_directory(const char *path, void *user)
+static void run_directory_see(const char *path, void *user)
 {
-	ct_directory_each(path, see_process, user);
+	ct_directory_each(path, process_see, user);
 }
 
-static int by_pid(const void *a, const void *b)
+static int process_compare_pid(const void *a, const void *b)
 {
 	const struct stats_process *one = a, *other = b;
 
@@ -192,9 +192,9 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 
 	*stats = (struct stats){ .taken_ns = ct_clock_mono_ns(), .wall_ns = ct_clock_wall_ns() };
 	ct_display_init(&stats->writers, stats->wall_ns);
-	ct_directory_each_run_directory(see_run_directory, &search);
+	ct_directory_each_run_directory(run_directory_see, &search);
 	if (stats->process_count > 1)
-		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), by_pid);
+		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), process_compare_pid);
 	/* A writer is no process that is asked for. */
 	if (ct_target_is_all(target))
 		ct_writers_ask(target, &stats->writers, NULL);

@@ -132,7 +132,7 @@ static void file_write(struct thread_files *files, uint32_t index)
 	ct_buf_init(&file->text);
 }
 
-static void write_all(struct thread_files *files)
+static void files_write(struct thread_files *files)
 {
 	for (uint32_t i = 0; i < files->names.count; i++)
 		file_write(files, i);
@@ -151,13 +151,13 @@ struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_vi
 	/* A line is not long, and exactness does not matter here. */
 	files->waiting += 128;
 	if (files->waiting >= ALL_WAITING)
-		write_all(files);
+		files_write(files);
 	return files->error == 0 && file != NULL ? &file->text : NULL;
 }
 
 bool thread_files_end(struct thread_files *files, const char *verb)
 {
-	write_all(files);
+	files_write(files);
 	for (uint32_t i = 0; i < files->names.count; i++)
 		ct_buf_fini(&files->items[i].text);
 	if (files->fd >= 0)

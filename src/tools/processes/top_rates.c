@@ -62,23 +62,23 @@ void ct_top_number(char out[16], double number)
  * Rows
  */
 
-static bool has_in_name(const char *name, const char *pattern)
+static bool name_contains(const char *name, const char *pattern)
 {
 	if (strpbrk(pattern, "*?") != NULL)
 		return ct_glob_match(pattern, strlen(pattern), name, strlen(name));
 	return strcasestr(name, pattern) != NULL;
 }
 
-static bool is_wanted(const struct top_row *row, const struct top_view *view)
+static bool row_is_wanted(const struct top_row *row, const struct top_view *view)
 {
 	if (view->is_busy_only && row->events == 0 && row->bytes == 0)
 		return false;
 	return view->pattern == NULL || view->pattern[0] == '\0' ||
-	       has_in_name(row->component, view->pattern) ||
-	       has_in_name(row->jobname, view->pattern) || has_in_name(row->program, view->pattern);
+	       name_contains(row->component, view->pattern) ||
+	       name_contains(row->jobname, view->pattern) || name_contains(row->program, view->pattern);
 }
 
-static void add_dest(struct top_row *row, const char *name)
+static void dests_add(struct top_row *row, const char *name)
 {
 	size_t size = strlen(row->dests);
 
@@ -86,7 +86,7 @@ static void add_dest(struct top_row *row, const char *name)
 		       name);
 }
 
-static void fill_dests(struct top_row *row, const struct stats_process *process,
+static void row_fill_dests(struct top_row *row, const struct stats_process *process,
 		       const struct stats_component *component)
 {
 	if (component->level == CTRACE_LEVEL_NONE)
@@ -94,15 +94,15 @@ static void fill_dests(struct top_row *row, const struct stats_process *process,
 	for (uint32_t i = 0; i < process->dest_count; i++)
 		if (process->dests[i].index < 32 &&
 		    (component->dests >> process->dests[i].index & 1) != 0)
-			add_dest(row, process->dests[i].emitter);
+			dests_add(row, process->dests[i].emitter);
 	if (component->writer[0] != '\0') {
-		add_dest(row, component->writer);
+		dests_add(row, component->writer);
 		if (!component->is_connected)
-			add_dest(row, "(not connected)");
+			dests_add(row, "(not connected)");
 	}
 }
 
-static void fill_row(struct top_row *row, const struct stats_process *process,
+static void row_fill(struct top_row *row, const struct stats_process *process,
 		     const struct stats_component *component)
 {
 	*row = (struct top_row){ .pid = process->pid,
@@ -111,7 +111,7 @@ static void fill_row(struct top_row *row, const struct stats_process *process,
 	memcpy(row->jobname, process->jobname, sizeof(row->jobname));
 	memcpy(row->program, process->program, sizeof(row->program));
 	memcpy(row->component, component->name, sizeof(row->component));
-	fill_dests(row, process, component);
+	row_fill_dests(row, process, component);
 }
 
 static void add_process(struct top_rows *rows, const struct stats_process *process,
@@ -131,7 +131,7 @@ static void add_process(struct top_rows *rows, const struct stats_process *proce
 			ct_stats_find_component(before, component->name);
 		struct top_row *row = &rows->items[rows->count];
 
-		fill_row(row, process, component);
+		row_fill(row, process, component);
 		row->events = ct_stats_rate(component->delivered,
 					    earlier != NULL ? earlier->delivered : 0, elapsed_ns);
 		row->bytes = ct_stats_rate(component->bytes, earlier != NULL ? earlier->bytes : 0,
@@ -139,11 +139,11 @@ static void add_process(struct top_rows *rows, const struct stats_process *proce
 		row->lost = lost;
 		rows->events += row->events;
 		rows->bytes += row->bytes;
-		rows->count += is_wanted(row, view);
+		rows->count += row_is_wanted(row, view);
 	}
 }
 
-static int compare_rates(double a, double b)
+static int rate_compare(double a, double b)
 {
 	return (a < b) - (a > b); /* the greatest first */
 }
@@ -152,9 +152,9 @@ static int compare(const struct top_row *a, const struct top_row *b, enum top_so
 {
 	switch (sort) {
 	case TOP_BY_BYTES:
-		return compare_rates(a->bytes, b->bytes);
+		return rate_compare(a->bytes, b->bytes);
 	case TOP_BY_LOST:
-		return compare_rates(a->lost, b->lost);
+		return rate_compare(a->lost, b->lost);
 	case TOP_BY_TOTAL:
 		return (a->total < b->total) - (a->total > b->total);
 	case TOP_BY_NAME:
@@ -162,12 +162,12 @@ static int compare(const struct top_row *a, const struct top_row *b, enum top_so
 	case TOP_BY_PID:
 		return (a->pid > b->pid) - (a->pid < b->pid);
 	default:
-		return compare_rates(a->events, b->events);
+		return rate_compare(a->events, b->events);
 	}
 }
 
 /* Rows that are alike keep one order, or a screen is restless. */
-static int by_view(const void *x, const void *y, void *user)
+static int row_compare(const void *x, const void *y, void *user)
 {
 	const struct top_row *a = x, *b = y;
 	const struct top_view *view = user;
@@ -196,7 +196,7 @@ void ct_top_rows(const struct stats *now, const struct stats *before, const stru
 			add_process(out_rows, &now->processes[i],
 				    ct_stats_find(before, &now->processes[i]), elapsed_ns, view);
 	if (out_rows->count > 1)
-		qsort_r(out_rows->items, out_rows->count, sizeof(struct top_row), by_view,
+		qsort_r(out_rows->items, out_rows->count, sizeof(struct top_row), row_compare,
 			(void *)(uintptr_t)view);
 }
 

@@ -33,7 +33,7 @@ enum { PAIR_WARN = 1, PAIR_ERROR, PAIR_GOOD };
 
 static SCREEN *terminal;
 
-static void choose_colors(void)
+static void screen_choose_colors(void)
 {
 	if (!has_colors() || start_color() == ERR)
 		return;
@@ -61,7 +61,7 @@ bool ct_top_screen_open(struct top_screen *screen)
 	(void)nodelay(stdscr, true);
 	(void)set_escdelay(25);
 	(void)curs_set(0);
-	choose_colors();
+	screen_choose_colors();
 	return true;
 }
 
@@ -179,7 +179,7 @@ struct columns {
 	bool has_job, has_total;
 };
 
-static struct columns measure(const struct top_rows *rows)
+static struct columns columns_measure(const struct top_rows *rows)
 {
 	struct columns columns = { .has_job = COLS >= HAS_JOBS, .has_total = COLS >= HAS_TOTALS };
 	int left =
@@ -303,14 +303,14 @@ static void draw_foot(void)
 				: "d i w e f n level   < > sort   / filter   b busy   p pause   ? help   q end");
 }
 
-static size_t page_size(void)
+static size_t screen_page_size(void)
 {
 	int lines = LINES - HEAD_LINES - FOOT_LINES;
 
 	return lines > 0 ? (size_t)lines : 1;
 }
 
-static void select_row(struct top_screen *screen, const struct top_rows *rows, size_t row)
+static void row_select(struct top_screen *screen, const struct top_rows *rows, size_t row)
 {
 	if (rows->count == 0) {
 		screen->selected = 0;
@@ -323,9 +323,9 @@ static void select_row(struct top_screen *screen, const struct top_rows *rows, s
 }
 
 /* Rows move as their rates change; the one that the user has chosen stays chosen. */
-static void find_selected(struct top_screen *screen, const struct top_rows *rows)
+static void row_find_selected(struct top_screen *screen, const struct top_rows *rows)
 {
-	size_t page = page_size();
+	size_t page = screen_page_size();
 
 	for (size_t i = 0; i < rows->count && screen->selected_pid != 0; i++) {
 		if (rows->items[i].pid != screen->selected_pid ||
@@ -335,7 +335,7 @@ static void find_selected(struct top_screen *screen, const struct top_rows *rows
 		break;
 	}
 	if (screen->selected_pid != 0 || rows->count <= screen->selected)
-		select_row(screen, rows, screen->selected);
+		row_select(screen, rows, screen->selected);
 	if (screen->selected < screen->first)
 		screen->first = screen->selected;
 	if (screen->selected >= screen->first + page)
@@ -346,16 +346,16 @@ static void find_selected(struct top_screen *screen, const struct top_rows *rows
 
 void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows)
 {
-	struct columns columns = measure(rows);
+	struct columns columns = columns_measure(rows);
 
-	find_selected(screen, rows);
+	row_find_selected(screen, rows);
 	(void)erase();
 	draw_head(screen, rows);
 	draw_message(screen);
 	draw_titles(&columns);
 	if (screen->has_help)
 		draw_help();
-	for (size_t i = 0; i < page_size() && screen->first + i < rows->count && !screen->has_help;
+	for (size_t i = 0; i < screen_page_size() && screen->first + i < rows->count && !screen->has_help;
 	     i++)
 		if ((int)i + HEAD_LINES < LINES)
 			draw_row((int)i + HEAD_LINES, &rows->items[screen->first + i], &columns,
@@ -371,7 +371,7 @@ void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows)
  * Keys
  */
 
-static enum top_wish type_pattern(struct top_screen *screen, int key)
+static enum top_wish key_type_pattern(struct top_screen *screen, int key)
 {
 	if (key == '\r' || key == '\n' || key == KEY_ENTER) {
 		screen->is_typing = false;
@@ -387,7 +387,7 @@ static enum top_wish type_pattern(struct top_screen *screen, int key)
 	return TOP_REDRAW;
 }
 
-static enum top_wish wish_level(struct top_screen *screen, int key)
+static enum top_wish key_wish_level(struct top_screen *screen, int key)
 {
 	static const char keys[] = "diwefn";
 	bool is_upper = key >= 'A' && key <= 'Z';
@@ -401,9 +401,9 @@ static enum top_wish wish_level(struct top_screen *screen, int key)
 	return is_upper ? TOP_LEVEL_EVERYWHERE : TOP_LEVEL;
 }
 
-static void move_to(struct top_screen *screen, const struct top_rows *rows, int key)
+static void selection_move(struct top_screen *screen, const struct top_rows *rows, int key)
 {
-	size_t page = page_size(), row = screen->selected;
+	size_t page = screen_page_size(), row = screen->selected;
 
 	switch (key) {
 	case KEY_UP:
@@ -424,10 +424,10 @@ static void move_to(struct top_screen *screen, const struct top_rows *rows, int 
 	default:
 		row = rows->count;
 	}
-	select_row(screen, rows, row);
+	row_select(screen, rows, row);
 }
 
-static enum top_wish understand(struct top_screen *screen, const struct top_rows *rows, int key)
+static enum top_wish key_understand(struct top_screen *screen, const struct top_rows *rows, int key)
 {
 	switch (key) {
 	case 'q':
@@ -467,7 +467,7 @@ static enum top_wish understand(struct top_screen *screen, const struct top_rows
 	case KEY_NPAGE:
 	case KEY_HOME:
 	case KEY_END:
-		move_to(screen, rows, key);
+		selection_move(screen, rows, key);
 		return TOP_REDRAW;
 	case KEY_RESIZE:
 		return TOP_REDRAW;
@@ -475,7 +475,7 @@ static enum top_wish understand(struct top_screen *screen, const struct top_rows
 		screen->has_help = false;
 		return TOP_REDRAW;
 	default:
-		return wish_level(screen, key);
+		return key_wish_level(screen, key);
 	}
 }
 
@@ -488,6 +488,6 @@ enum top_wish ct_top_screen_key(struct top_screen *screen, const struct top_rows
 	if (key != KEY_RESIZE)
 		screen->message[0] = '\0';
 	if (screen->is_typing && key != KEY_RESIZE)
-		return type_pattern(screen, key);
-	return understand(screen, rows, key);
+		return key_type_pattern(screen, key);
+	return key_understand(screen, rows, key);
 }

@@ -60,13 +60,13 @@ struct document {
  * Elements
  */
 
-static bool has_part(const char *name, const char *part)
+static bool name_has_part(const char *name, const char *part)
 {
 	return strcasestr(name, part) != NULL;
 }
 
 /* The value of the first of these attributes that is there. */
-static const char *attribute(const char **attributes, const char *const *names)
+static const char *attribute_find(const char **attributes, const char *const *names)
 {
 	for (; *names != NULL; names++)
 		for (size_t i = 0; attributes[i] != NULL; i += 2)
@@ -76,7 +76,7 @@ static const char *attribute(const char **attributes, const char *const *names)
 }
 
 /* Decimal, also with zeros before it, or 0x and hexadecimal. */
-static bool number_of(const char *text, uint32_t *out)
+static bool number_parse(const char *text, uint32_t *out)
 {
 	unsigned long long value;
 	char *end;
@@ -91,7 +91,7 @@ static bool number_of(const char *text, uint32_t *out)
 	return true;
 }
 
-static void set_text(char *out, const char *text)
+static void text_set(char *out, const char *text)
 {
 	if (text != NULL)
 		(void)snprintf(out, TEXT_SIZE, "%s", text);
@@ -116,12 +116,12 @@ static const char *const name_names[] = { "mnemonic", "name", "label", "title", 
 static const char *const description_names[] = { "description", "desc",  "text",
 						 "annotation",  "value", NULL };
 
-static bool begin_event(struct document *document, const char **attributes)
+static bool event_begin(struct document *document, const char **attributes)
 {
 	struct event *events;
 	uint32_t id;
 
-	if (!number_of(attribute(attributes, id_names), &id) || document->count == EVENTS)
+	if (!number_parse(attribute_find(attributes, id_names), &id) || document->count == EVENTS)
 		return false;
 	events = reallocarray(document->events, document->count + 1, sizeof *events);
 	if (events == NULL) {
@@ -131,20 +131,20 @@ static bool begin_event(struct document *document, const char **attributes)
 	document->events = events;
 	events[document->count] = (struct event){ .id = id, .order = document->count };
 	document->count++;
-	set_text(last_event(document)->name, attribute(attributes, name_names));
-	set_text(last_event(document)->description, attribute(attributes, description_names));
+	text_set(last_event(document)->name, attribute_find(attributes, name_names));
+	text_set(last_event(document)->description, attribute_find(attributes, description_names));
 	document->event_depth = document->depth;
 	document->text = last_event(document)->description;
 	return true;
 }
 
-static bool begin_argument(struct document *document, const char **attributes)
+static bool argument_begin(struct document *document, const char **attributes)
 {
 	struct event *event = last_event(document);
 	struct argument *arguments;
 	uint32_t index;
 
-	if (!number_of(attribute(attributes, index_names), &index) || index >= ARGUMENTS ||
+	if (!number_parse(attribute_find(attributes, index_names), &index) || index >= ARGUMENTS ||
 	    event->count == ARGUMENTS)
 		return false;
 	arguments = reallocarray(event->arguments, event->count + 1, sizeof *arguments);
@@ -154,8 +154,8 @@ static bool begin_argument(struct document *document, const char **attributes)
 	}
 	event->arguments = arguments;
 	arguments[event->count++] = (struct argument){ .index = index };
-	set_text(last_argument(document)->name, attribute(attributes, name_names));
-	set_text(last_argument(document)->description, attribute(attributes, description_names));
+	text_set(last_argument(document)->name, attribute_find(attributes, name_names));
+	text_set(last_argument(document)->description, attribute_find(attributes, description_names));
 	document->has_zero |= index == 0;
 	document->argument_depth = document->depth;
 	document->text = last_argument(document)->description;
@@ -164,12 +164,12 @@ static bool begin_argument(struct document *document, const char **attributes)
 
 /* <name> and <description> within an event or an argument; what else there is, as a list of
  * arguments, has no text of its own. */
-static void begin_text(struct document *document, const char *name)
+static void text_begin(struct document *document, const char *name)
 {
 	bool is_name =
-		has_part(name, "name") || has_part(name, "mnemonic") || has_part(name, "title");
+		name_has_part(name, "name") || name_has_part(name, "mnemonic") || name_has_part(name, "title");
 	bool is_description =
-		has_part(name, "desc") || has_part(name, "text") || has_part(name, "annotation");
+		name_has_part(name, "desc") || name_has_part(name, "text") || name_has_part(name, "annotation");
 
 	document->text = NULL;
 	if (!is_name && !is_description)
@@ -184,36 +184,36 @@ static void begin_text(struct document *document, const char *name)
 }
 
 /* A title, as "The run-time system", is not the name of a component. */
-static void set_component(struct document *document, const char *text)
+static void component_set(struct document *document, const char *text)
 {
 	size_t size = text != NULL ? strlen(text) : 0;
 
 	if (size == 0 || size >= TEXT_SIZE || ct_component_check_name(text, size) != CTRACE_OK)
 		return;
 	if (memchr(text, ' ', size) == NULL && ct_escape_is_plain(text, size))
-		set_text(document->component, text);
+		text_set(document->component, text);
 }
 
-static void begin_element(void *user, const char *name, const char **attributes)
+static void element_begin(void *user, const char *name, const char **attributes)
 {
 	static const char *const component_names[] = { "component", "name", NULL };
 	struct document *document = user;
 
 	document->depth++;
 	if (document->event_depth == 0) {
-		if (has_part(name, "event") && begin_event(document, attributes))
+		if (name_has_part(name, "event") && event_begin(document, attributes))
 			return;
 		if (document->component[0] == '\0' &&
-		    (document->depth == 1 || has_part(name, "component")))
-			set_component(document, attribute(attributes, component_names));
+		    (document->depth == 1 || name_has_part(name, "component")))
+			component_set(document, attribute_find(attributes, component_names));
 		return;
 	}
-	if (document->argument_depth == 0 && begin_argument(document, attributes))
+	if (document->argument_depth == 0 && argument_begin(document, attributes))
 		return;
-	begin_text(document, name);
+	text_begin(document, name);
 }
 
-static void end_element(void *user, const char *name)
+static void element_end(void *user, const char *name)
 {
 	struct document *document = user;
 
@@ -226,7 +226,7 @@ static void end_element(void *user, const char *name)
 	document->depth--;
 }
 
-static void add_characters(void *user, const char *text, int size)
+static void characters_add(void *user, const char *text, int size)
 {
 	const struct document *document = user;
 	char *out = document->text;
@@ -244,7 +244,7 @@ static void add_characters(void *user, const char *text, int size)
 }
 
 /* An entity of the document's own may stand for gigabytes. */
-static void refuse_entity(void *user, const char *name, int is_parameter, const char *value,
+static void entity_refuse(void *user, const char *name, int is_parameter, const char *value,
 			  int size, const char *base, const char *system, const char *public,
 			  const char *notation)
 {
@@ -284,7 +284,7 @@ static void add_quoted(struct ct_buf *out, const char *text)
 }
 
 /* A name that a catalogue allows, of what people wrote; "" when nothing is left. */
-static void make_name(char *out, size_t size, const char *text, bool is_upper)
+static void name_make(char *out, size_t size, const char *text, bool is_upper)
 {
 	size_t length = 0;
 
@@ -304,14 +304,14 @@ static void make_name(char *out, size_t size, const char *text, bool is_upper)
 	out[length] = '\0';
 }
 
-static const char *title_of(const char *name, const char *description)
+static const char *event_title(const char *name, const char *description)
 {
 	return name[0] != '\0' ? name : description;
 }
 
 /* EVENT-7 and data2 are what ctrace calls those without a name: another one that is called so would
  * have the name of somebody else. */
-static bool is_placeholder(const char *name, const char *prefix)
+static bool name_is_placeholder(const char *name, const char *prefix)
 {
 	size_t size = strlen(prefix);
 
@@ -319,7 +319,7 @@ static bool is_placeholder(const char *name, const char *prefix)
 	       strspn(name + size, "0123456789") == strlen(name + size);
 }
 
-static int by_id(const void *a, const void *b)
+static int event_compare_id(const void *a, const void *b)
 {
 	const struct event *one = a, *other = b;
 
@@ -329,11 +329,11 @@ static int by_id(const void *a, const void *b)
 }
 
 /* In the order of ids.  Of two with one id the first in the file counts. */
-static void sort_events(struct document *document)
+static void events_sort(struct document *document)
 {
 	uint32_t kept = 0;
 
-	qsort(document->events, document->count, sizeof *document->events, by_id);
+	qsort(document->events, document->count, sizeof *document->events, event_compare_id);
 	for (uint32_t i = 0; i < document->count; i++) {
 		if (kept > 0 && document->events[kept - 1].id == document->events[i].id)
 			free(document->events[i].arguments);
@@ -343,17 +343,17 @@ static void sort_events(struct document *document)
 	document->count = kept;
 }
 
-static int by_mnemonic(const void *a, const void *b)
+static int event_compare_mnemonic(const void *a, const void *b)
 {
 	const struct event *const *one = a, *const *other = b;
 	int order = strcmp((*one)->mnemonic, (*other)->mnemonic);
 
-	return order != 0 ? order : by_id(*one, *other);
+	return order != 0 ? order : event_compare_id(*one, *other);
 }
 
 /* Each event has a mnemonic of its own: what a second one is called, or one without a name, is its
  * number. */
-static void name_events(struct document *document)
+static void events_name(struct document *document)
 {
 	struct event **events = malloc(document->count * sizeof(struct event *));
 
@@ -364,22 +364,22 @@ static void name_events(struct document *document)
 	for (uint32_t i = 0; i < document->count; i++) {
 		struct event *event = &document->events[i];
 
-		make_name(event->mnemonic, sizeof event->mnemonic,
-			  title_of(event->name, event->description), true);
+		name_make(event->mnemonic, sizeof event->mnemonic,
+			  event_title(event->name, event->description), true);
 		events[i] = event;
 	}
-	qsort(events, document->count, sizeof(struct event *), by_mnemonic);
+	qsort(events, document->count, sizeof(struct event *), event_compare_mnemonic);
 	for (uint32_t i = document->count; i-- > 0;) {
 		char *mnemonic = events[i]->mnemonic;
 
-		if (mnemonic[0] == '\0' || is_placeholder(mnemonic, "EVENT-") ||
+		if (mnemonic[0] == '\0' || name_is_placeholder(mnemonic, "EVENT-") ||
 		    (i > 0 && strcmp(mnemonic, events[i - 1]->mnemonic) == 0))
 			(void)snprintf(mnemonic, CT_MNEMONIC_SIZE, "EVENT-%u", events[i]->id);
 	}
 	free(events);
 }
 
-static const struct argument *argument_at(const struct event *event, uint32_t index)
+static const struct argument *event_argument_at(const struct event *event, uint32_t index)
 {
 	for (uint32_t i = 0; i < event->count; i++)
 		if (event->arguments[i].index == index)
@@ -388,19 +388,19 @@ static const struct argument *argument_at(const struct event *event, uint32_t in
 }
 
 /* The name of the item, which none of those before it has. */
-static void name_argument(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item,
+static void argument_name(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item,
 			  const struct argument *argument)
 {
 	char *name = names[item];
 
 	name[0] = '\0';
 	if (argument != NULL)
-		make_name(name, ARGUMENT_SIZE, title_of(argument->name, argument->description),
+		name_make(name, ARGUMENT_SIZE, event_title(argument->name, argument->description),
 			  false);
 	for (uint32_t i = 0; i < item && name[0] != '\0'; i++)
 		if (strcmp(names[i], name) == 0)
 			name[0] = '\0';
-	if (name[0] == '\0' || is_placeholder(name, "data"))
+	if (name[0] == '\0' || name_is_placeholder(name, "data"))
 		(void)snprintf(name, ARGUMENT_SIZE, "data%u", item + 1);
 }
 
@@ -415,9 +415,9 @@ static void add_arguments(struct ct_buf *out, const struct event *event, uint32_
 	if (count > 0)
 		ct_buf_add_text(out, "    arguments:\n");
 	for (uint32_t item = 0; item < count; item++) {
-		const struct argument *argument = argument_at(event, first + item);
+		const struct argument *argument = event_argument_at(event, first + item);
 
-		name_argument(names, item, argument);
+		argument_name(names, item, argument);
 		ct_buf_add_format(out, "      - {name: \"%s\"", names[item]);
 		if (argument != NULL && argument->description[0] != '\0') {
 			ct_buf_add_text(out, ", description: ");
@@ -438,7 +438,7 @@ static void add_catalog(struct ct_buf *out, const struct document *document)
 		ct_buf_add_format(out, "  %u:\n    mnemonic: \"%s\"\n", event->id, event->mnemonic);
 		if (event->description[0] != '\0' || event->name[0] != '\0') {
 			ct_buf_add_text(out, "    description: ");
-			add_quoted(out, title_of(event->description, event->name));
+			add_quoted(out, event_title(event->description, event->name));
 			ct_buf_add_char(out, '\n');
 		}
 		add_arguments(out, event, document->has_zero ? 0 : 1);
@@ -450,7 +450,7 @@ static void add_catalog(struct ct_buf *out, const struct document *document)
  */
 
 /* An encoding that the parser does not know: the text is converted then, and read again. */
-static int note_encoding(void *user, const XML_Char *name, XML_Encoding *info)
+static int encoding_note(void *user, const XML_Char *name, XML_Encoding *info)
 {
 	struct document *document = user;
 
@@ -461,20 +461,20 @@ static int note_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 	return XML_STATUS_ERROR;
 }
 
-static bool parse_text(struct document *document, const struct ct_buf *text)
+static bool text_parse(struct document *document, const struct ct_buf *text)
 {
 	XML_SetUserData(document->parser, document);
-	XML_SetElementHandler(document->parser, begin_element, end_element);
-	XML_SetCharacterDataHandler(document->parser, add_characters);
-	XML_SetEntityDeclHandler(document->parser, refuse_entity);
-	XML_SetUnknownEncodingHandler(document->parser, note_encoding, document);
+	XML_SetElementHandler(document->parser, element_begin, element_end);
+	XML_SetCharacterDataHandler(document->parser, characters_add);
+	XML_SetEntityDeclHandler(document->parser, entity_refuse);
+	XML_SetUnknownEncodingHandler(document->parser, encoding_note, document);
 	return XML_Parse(document->parser, text->data, (int)text->size, 1) == XML_STATUS_OK;
 }
 
-static void parse(struct document *document, const struct ct_buf *text,
+static void document_parse(struct document *document, const struct ct_buf *text,
 		  struct annotation_result *result)
 {
-	bool is_good = parse_text(document, text);
+	bool is_good = text_parse(document, text);
 	struct ct_buf converted;
 
 	if (!is_good && document->has_encoding) {
@@ -483,7 +483,7 @@ static void parse(struct document *document, const struct ct_buf *text,
 		document->lacks_memory |= converted.failed;
 		/* What the file says of its encoding does not count any more. */
 		is_good = !converted.failed && XML_ParserReset(document->parser, "UTF-8") &&
-			  parse_text(document, &converted);
+			  text_parse(document, &converted);
 		ct_buf_fini(&converted);
 	}
 	if (is_good)
@@ -494,7 +494,7 @@ static void parse(struct document *document, const struct ct_buf *text,
 }
 
 /* The component that a file does not name is called as the file. */
-static void name_component(struct document *document, const char *path)
+static void component_name(struct document *document, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
@@ -503,26 +503,26 @@ static void name_component(struct document *document, const char *path)
 	(void)snprintf(text, sizeof text, "%.*s",
 		       (int)(dot != NULL ? dot - name : (ptrdiff_t)strlen(name)), name);
 	if (document->component[0] == '\0')
-		set_component(document, text);
+		component_set(document, text);
 }
 
 /* What is read becomes one catalogue in which nothing is said twice. */
-static void complete(struct document *document, const char *path, struct annotation_result *result)
+static void document_complete(struct document *document, const char *path, struct annotation_result *result)
 {
 	if (document->count == 0) {
 		(void)snprintf(result->message, sizeof result->message, "no event was found in it");
 		return;
 	}
-	name_component(document, path);
+	component_name(document, path);
 	if (document->component[0] == '\0')
 		(void)snprintf(result->message, sizeof result->message,
 			       "neither its text nor its name says which component it is about");
 	(void)snprintf(result->component, sizeof result->component, "%s", document->component);
-	sort_events(document);
-	name_events(document);
+	events_sort(document);
+	events_name(document);
 }
 
-static void note_unread(struct annotation_result *result)
+static void result_note_unread(struct annotation_result *result)
 {
 	result->is_unread = true;
 	(void)snprintf(result->message, sizeof result->message, "%s",
@@ -539,11 +539,11 @@ void annotation_read(const char *path, struct ct_buf *out, struct annotation_res
 	if (document.parser == NULL)
 		document.lacks_memory = true;
 	else if (ct_os_read_file(path, FILE_LIMIT, &text) != CTRACE_OK)
-		note_unread(result);
+		result_note_unread(result);
 	else
-		parse(&document, &text, result);
+		document_parse(&document, &text, result);
 	if (result->message[0] == '\0' && !document.lacks_memory)
-		complete(&document, path, result);
+		document_complete(&document, path, result);
 	if (document.lacks_memory)
 		(void)snprintf(result->message, sizeof result->message, "%s",
 			       ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
@@ -565,7 +565,7 @@ bool annotation_is_name(const char *path)
 	return size > 4 && strcasecmp(path + size - 4, ".xml") == 0;
 }
 
-static int is_annotation(const struct dirent *entry)
+static int entry_is_annotation(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' && annotation_is_name(entry->d_name);
 }
@@ -582,7 +582,7 @@ bool annotation_each(const char *path, void (*take)(const char *path, void *user
 		take(path, user);
 		return true;
 	}
-	count = scandir(path, &entries, is_annotation, alphasort);
+	count = scandir(path, &entries, entry_is_annotation, alphasort);
 	for (int i = 0; i < count; i++) {
 		char *file;
 

@@ -46,7 +46,7 @@ struct draft {
 	uint32_t named;
 };
 
-static struct event *event_of(struct draft *draft, const struct ct_view *view)
+static struct event *event_of_view(struct draft *draft, const struct ct_view *view)
 {
 	const struct ctrace_event *event = &view->event;
 
@@ -63,7 +63,7 @@ static struct event *event_of(struct draft *draft, const struct ct_view *view)
 	return &draft->events[draft->count++];
 }
 
-static void note_next(struct draft *draft, struct event *event, const struct ct_view *view)
+static void event_note_next(struct draft *draft, struct event *event, const struct ct_view *view)
 {
 	size_t slot = (view->event.tid * 31u + view->event.pid) % OPEN_THREADS;
 	struct event *last = draft->threads[slot].last;
@@ -80,9 +80,9 @@ static void note_next(struct draft *draft, struct event *event, const struct ct_
 	draft->threads[slot].last = event;
 }
 
-static void note(struct draft *draft, const struct ct_view *view)
+static void event_note(struct draft *draft, const struct ct_view *view)
 {
-	struct event *event = event_of(draft, view);
+	struct event *event = event_of_view(draft, view);
 
 	if (event == NULL)
 		return;
@@ -93,10 +93,10 @@ static void note(struct draft *draft, const struct ct_view *view)
 		event->types[i] = view->event.items[i].type;
 	if (event->item_count < view->event.item_count)
 		event->item_count = view->event.item_count < ITEMS ? view->event.item_count : ITEMS;
-	note_next(draft, event, view);
+	event_note_next(draft, event, view);
 }
 
-static int by_component(const void *a, const void *b)
+static int event_compare(const void *a, const void *b)
 {
 	const struct event *one = a, *other = b;
 	int names = strcasecmp(one->component, other->component);
@@ -105,7 +105,7 @@ static int by_component(const void *a, const void *b)
 }
 
 /* Catalogues refuse blanks, and YAML has no way to write bytes that are not UTF-8. */
-static bool may_be_named(const char *component)
+static bool component_may_be_named(const char *component)
 {
 	size_t size = strlen(component);
 
@@ -120,7 +120,7 @@ static void add_quoted(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '"');
 }
 
-static const struct event *find(const struct draft *draft, const struct event *event, uint32_t id)
+static const struct event *draft_find_event(const struct draft *draft, const struct event *event, uint32_t id)
 {
 	for (uint32_t i = 0; i < draft->count; i++)
 		if (draft->events[i].id == id &&
@@ -129,7 +129,7 @@ static const struct event *find(const struct draft *draft, const struct event *e
 	return NULL;
 }
 
-static void add_event(struct ct_buf *out, const struct draft *draft, const struct event *event)
+static void draft_add_event(struct ct_buf *out, const struct draft *draft, const struct event *event)
 {
 	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
 								"fatal" };
@@ -142,7 +142,7 @@ static void add_event(struct ct_buf *out, const struct draft *draft, const struc
 					     "number",
 					     "number" };
 	const struct event *next =
-		event->has_next && !event->is_mixed ? find(draft, event, event->next) : NULL;
+		event->has_next && !event->is_mixed ? draft_find_event(draft, event, event->next) : NULL;
 	unsigned level = 0;
 
 	for (unsigned i = 1; i < CTRACE_LEVEL_COUNT; i++)
@@ -165,18 +165,18 @@ static void add_event(struct ct_buf *out, const struct draft *draft, const struc
 				  kinds[event->types[i] < CT_COUNT(kinds) ? event->types[i] : 0]);
 }
 
-static bool is_new_component(const struct draft *draft, uint32_t i)
+static bool event_begins_component(const struct draft *draft, uint32_t i)
 {
 	return i == 0 ||
 	       strcasecmp(draft->events[i].component, draft->events[i - 1].component) != 0;
 }
 
-static void add_unnamed(struct ct_buf *out, struct draft *draft)
+static void draft_add_unnamed(struct ct_buf *out, struct draft *draft)
 {
 	for (uint32_t i = 0; i < draft->count; i++) {
 		const char *component = draft->events[i].component;
 
-		if (!is_new_component(draft, i) || may_be_named(component))
+		if (!event_begins_component(draft, i) || component_may_be_named(component))
 			continue;
 		draft->unnamed++;
 		ct_buf_add_text(out, "# left out, for a catalogue cannot name it: ");
@@ -191,20 +191,20 @@ static void add_unnamed(struct ct_buf *out, struct draft *draft)
 
 static void print_draft(struct ct_buf *out, struct draft *draft)
 {
-	qsort(draft->events, draft->count, sizeof *draft->events, by_component);
-	add_unnamed(out, draft);
+	qsort(draft->events, draft->count, sizeof *draft->events, event_compare);
+	draft_add_unnamed(out, draft);
 	for (uint32_t i = 0; i < draft->count; i++) {
 		const struct event *event = &draft->events[i];
 
-		if (!may_be_named(event->component))
+		if (!component_may_be_named(event->component))
 			continue;
-		if (is_new_component(draft, i)) {
+		if (event_begins_component(draft, i)) {
 			ct_buf_add_text(out,
 					draft->named++ == 0 ? "component: " : "---\ncomponent: ");
 			add_quoted(out, event->component);
 			ct_buf_add_text(out, "\nevents:\n");
 		}
-		add_event(out, draft, event);
+		draft_add_event(out, draft, event);
 	}
 	if (draft->named == 0)
 		ct_buf_clear(out); /* a file without a component is no catalogue */
@@ -226,7 +226,7 @@ int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 		draft->events = calloc(EVENTS, sizeof *draft->events);
 	if (draft != NULL && draft->events != NULL && reading_open(&reading))
 		while ((view = ct_reader_next(reading.reader)) != NULL) {
-			note(draft, view);
+			event_note(draft, view);
 			shown++;
 		}
 	if (draft != NULL && draft->events != NULL)

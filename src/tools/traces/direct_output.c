@@ -31,7 +31,7 @@ void direct_output_fini(struct direct_output *output)
 }
 
 /* Somebody may have made it non-blocking. */
-static bool wait_for_room(void)
+static bool output_wait(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
@@ -39,18 +39,18 @@ static bool wait_for_room(void)
 }
 
 /* Before the first bytes are written. */
-static void begin(struct direct_output *output, bool is_end)
+static void output_begin(struct direct_output *output, bool is_end)
 {
 	if (output->may_page && (!is_end || pager_is_worth(output->text.data, output->text.size)))
 		pager_start(output->verb);
 	output->may_page = false;
 }
 
-static void flush(struct direct_output *output, bool is_end)
+static void output_flush(struct direct_output *output, bool is_end)
 {
 	size_t done = 0;
 
-	begin(output, is_end);
+	output_begin(output, is_end);
 
 	if (output->text.failed && output->write_errno == 0)
 		output->write_errno = ENOMEM;
@@ -58,7 +58,7 @@ static void flush(struct direct_output *output, bool is_end)
 		ssize_t written =
 			write(STDOUT_FILENO, output->text.data + done, output->text.size - done);
 
-		if (written < 0 && errno != EINTR && (errno != EAGAIN || !wait_for_room()))
+		if (written < 0 && errno != EINTR && (errno != EAGAIN || !output_wait()))
 			output->write_errno = errno;
 		done += written > 0 ? (size_t)written : 0;
 	}
@@ -68,12 +68,12 @@ static void flush(struct direct_output *output, bool is_end)
 
 void direct_output_flush(struct direct_output *output)
 {
-	flush(output, false);
+	output_flush(output, false);
 }
 
 bool direct_output_end(struct direct_output *output)
 {
-	flush(output, true);
+	output_flush(output, true);
 	if (output->write_errno == 0 || (output->write_errno == EPIPE && pager_is_started()))
 		return true;
 	fprintf(stderr, "%s: cannot write the output: %s\n", output->verb,

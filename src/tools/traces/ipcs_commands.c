@@ -15,7 +15,7 @@
 /* ---- errors ---- */
 
 /* The line that has the error. */
-static struct ct_span line_of(const char *text, size_t size, unsigned line)
+static struct ct_span text_line(const char *text, size_t size, unsigned line)
 {
 	const char *end = text + size;
 	const char *at = text;
@@ -30,10 +30,10 @@ static struct ct_span line_of(const char *text, size_t size, unsigned line)
 	return ct_span_of(at, to != NULL ? to : end);
 }
 
-static void diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
+static void command_diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
 		     const struct ct_diagnostic *diagnostic)
 {
-	struct ct_span line = line_of(text, size, diagnostic->line);
+	struct ct_span line = text_line(text, size, diagnostic->line);
 	size_t before = diagnostic->column > 0 ? diagnostic->column - 1 : 0;
 
 	ct_ipcs_fail(ipcs, CMD_USAGE);
@@ -51,7 +51,7 @@ static void diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_i
 		ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");
 }
 
-static void refuse(struct ipcs *ipcs, const char *what)
+static void command_refuse(struct ipcs *ipcs, const char *what)
 {
 	ct_ipcs_fail(ipcs, CMD_USAGE);
 	(void)fflush(stdout);
@@ -60,7 +60,7 @@ static void refuse(struct ipcs *ipcs, const char *what)
 
 /* ---- MERGE ---- */
 
-static void end_merge(struct ipcs *ipcs)
+static void merge_end(struct ipcs *ipcs)
 {
 	for (uint32_t i = 0; i < ipcs->merged_count; i++)
 		ct_ipcs_command_fini(&ipcs->merged[i]);
@@ -70,40 +70,40 @@ static void end_merge(struct ipcs *ipcs)
 	ipcs->is_merge_bad = false;
 }
 
-static void begin_merge(struct ipcs *ipcs)
+static void merge_begin(struct ipcs *ipcs)
 {
 	if (ipcs->merged != NULL) {
-		refuse(ipcs, "MERGE stands in MERGE; expected CTRACE or MERGEEND");
+		command_refuse(ipcs, "MERGE stands in MERGE; expected CTRACE or MERGEEND");
 		return;
 	}
 	ipcs->merged = calloc(CT_IPCS_MERGED, sizeof *ipcs->merged);
 	if (ipcs->merged == NULL)
-		refuse(ipcs, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		command_refuse(ipcs, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 }
 
-static void run_merge(struct ipcs *ipcs)
+static void merge_run(struct ipcs *ipcs)
 {
 	if (ipcs->merged == NULL)
-		refuse(ipcs, "MERGEEND without MERGE");
+		command_refuse(ipcs, "MERGEEND without MERGE");
 	else if (ipcs->is_merge_bad)
-		refuse(ipcs, "nothing is merged: one of the subcommands has an error");
+		command_refuse(ipcs, "nothing is merged: one of the subcommands has an error");
 	else if (ipcs->merged_count == 0)
-		refuse(ipcs,
+		command_refuse(ipcs,
 		       "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
 	else
 		ct_ipcs_job_run(ipcs, ipcs->merged, ipcs->merged_count, true);
-	end_merge(ipcs);
+	merge_end(ipcs);
 }
 
 /* Takes the command. */
-static void add_merged(struct ipcs *ipcs, struct ct_ipcs_command *command)
+static void merge_add(struct ipcs *ipcs, struct ct_ipcs_command *command)
 {
 	if (command->verb == CT_IPCS_CTRACE && ipcs->merged_count < CT_IPCS_MERGED) {
 		ipcs->merged[ipcs->merged_count++] = *command;
 		return;
 	}
 	ipcs->is_merge_bad = true;
-	refuse(ipcs,
+	command_refuse(ipcs,
 	       command->verb == CT_IPCS_CTRACE
 		       ? "MERGE takes at most 16 subcommands"
 		       : "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
@@ -112,7 +112,7 @@ static void add_merged(struct ipcs *ipcs, struct ct_ipcs_command *command)
 
 /* ---- SETDEF ---- */
 
-static void list_defaults(const struct ipcs *ipcs)
+static void defaults_list(const struct ipcs *ipcs)
 {
 	const struct ct_ipcs_command *defaults = &ipcs->defaults;
 
@@ -132,7 +132,7 @@ static void list_defaults(const struct ipcs *ipcs)
 }
 
 /* Takes the command. */
-static void set_defaults(struct ipcs *ipcs, struct ct_ipcs_command *command)
+static void defaults_set(struct ipcs *ipcs, struct ct_ipcs_command *command)
 {
 	bool is_list = command->is_list;
 
@@ -143,22 +143,22 @@ static void set_defaults(struct ipcs *ipcs, struct ct_ipcs_command *command)
 		ct_ipcs_command_fini(command);
 	}
 	if (is_list)
-		list_defaults(ipcs);
+		defaults_list(ipcs);
 }
 
 /* ---- commands ---- */
 
 /* Takes the command. */
-static void execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
+static void command_execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 {
 	bool is_for_merge = ipcs->merged != NULL;
 
 	switch (command->verb) {
 	case CT_IPCS_MERGE:
-		begin_merge(ipcs);
+		merge_begin(ipcs);
 		break;
 	case CT_IPCS_MERGEEND:
-		run_merge(ipcs);
+		merge_run(ipcs);
 		break;
 	case CT_IPCS_HELP:
 		ct_ipcs_help(command->topic);
@@ -167,11 +167,11 @@ static void execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 		ipcs->has_ended = true;
 		break;
 	case CT_IPCS_SETDEF:
-		set_defaults(ipcs, command);
+		defaults_set(ipcs, command);
 		return;
 	default:
 		if (is_for_merge) {
-			add_merged(ipcs, command);
+			merge_add(ipcs, command);
 			return;
 		}
 		if (command->verb == CT_IPCS_COPYTRC)
@@ -182,7 +182,7 @@ static void execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 	ct_ipcs_command_fini(command);
 }
 
-static void run_command(struct ipcs *ipcs, const char *text, size_t size)
+static void command_run(struct ipcs *ipcs, const char *text, size_t size)
 {
 	struct ct_ipcs_command command;
 	struct ct_diagnostic diagnostic;
@@ -190,10 +190,10 @@ static void run_command(struct ipcs *ipcs, const char *text, size_t size)
 
 	ipcs->commands++;
 	if (ct_ipcs_parse(text, size, &command, &message, &diagnostic) == CTRACE_OK) {
-		execute(ipcs, &command);
+		command_execute(ipcs, &command);
 		return;
 	}
-	diagnose(ipcs, text, size, message, &diagnostic);
+	command_diagnose(ipcs, text, size, message, &diagnostic);
 	ipcs->is_merge_bad |= ipcs->merged != NULL;
 	ct_ipcs_command_fini(&command);
 }
@@ -204,7 +204,7 @@ void ct_ipcs_commands_run(struct ipcs *ipcs, const char *text, size_t size)
 		size_t taken = ct_ipcs_command_size(text, size);
 
 		if (!ct_ipcs_is_empty(text, taken))
-			run_command(ipcs, text, taken);
+			command_run(ipcs, text, taken);
 		for (size_t i = 0; i < taken; i++)
 			ipcs->line += text[i] == '\n';
 		text += taken;
@@ -215,7 +215,7 @@ void ct_ipcs_commands_run(struct ipcs *ipcs, const char *text, size_t size)
 void ct_ipcs_commands_end(struct ipcs *ipcs)
 {
 	if (ipcs->merged != NULL)
-		refuse(ipcs, "MERGE has no MERGEEND: nothing was merged");
-	end_merge(ipcs);
+		command_refuse(ipcs, "MERGE has no MERGEEND: nothing was merged");
+	merge_end(ipcs);
 	ct_ipcs_command_fini(&ipcs->defaults);
 }

@@ -15,7 +15,7 @@
 
 #define TIMEOUT_MS 2000u
 
-static bool is_meant(const struct ipcs_defined *defined, uint32_t pid)
+static bool trace_is_meant(const struct ipcs_defined *defined, uint32_t pid)
 {
 	for (uint32_t i = 0; i < defined->pid_count; i++)
 		if (defined->pids[i] == pid)
@@ -23,7 +23,7 @@ static bool is_meant(const struct ipcs_defined *defined, uint32_t pid)
 	return defined->is_of_all;
 }
 
-static void list(struct ipcs_defined *defined)
+static void traces_list(struct ipcs_defined *defined)
 {
 	const struct ct_display *display = &defined->display;
 
@@ -32,7 +32,7 @@ static void list(struct ipcs_defined *defined)
 		const struct ct_display_trace *trace = &display->traces[i];
 		const struct ct_display_process *process = &display->processes[trace->process];
 
-		if (trace->display.is_defined && is_meant(defined, process->pid))
+		if (trace->display.is_defined && trace_is_meant(defined, process->pid))
 			defined->items[defined->count++] = (struct ct_ipcs_definition){
 				.name = trace->name,
 				.jobname = process->jobname,
@@ -59,7 +59,7 @@ void ipcs_defined_open(struct ipcs_defined *defined)
 	if ((defined->is_of_all || defined->pid_count != 0) &&
 	    ct_peers_find(&everybody.filter, &ask.peers) == CTRACE_OK)
 		(void)ct_display_gather(&ask, &all, &defined->display);
-	list(defined);
+	traces_list(defined);
 	ct_ask_fini(&ask);
 }
 

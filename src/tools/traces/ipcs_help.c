@@ -45,7 +45,7 @@ static const struct topic {
 };
 
 /* What goes with a message is not known here. */
-static void print_message(const struct ct_ipcs_message_row *row)
+static void message_print(const struct ct_ipcs_message_row *row)
 {
 	const char *text = row->text;
 	const char *mark;
@@ -74,7 +74,7 @@ void ct_ipcs_help(const char *topic)
 			ct_ipcs_message_row((enum ct_ipcs_message)id);
 
 		if (strcmp(row->id, topic) == 0) {
-			print_message(row);
+			message_print(row);
 			return;
 		}
 	}

@@ -37,7 +37,7 @@ void ct_ipcs_fail(struct ipcs *ipcs, int status)
 		ipcs->status = status;
 }
 
-static void say(enum ct_ipcs_message id, const char *const *values)
+static void job_print_line(enum ct_ipcs_message id, const char *const *values)
 {
 	struct ct_buf text;
 
@@ -49,7 +49,7 @@ static void say(enum ct_ipcs_message id, const char *const *values)
 
 /* ---- what readers tell; losses are the listing's to say ---- */
 
-static void report(const struct ct_read_note *note, void *user)
+static void job_report(const struct ct_read_note *note, void *user)
 {
 	struct ipcs *ipcs = ((struct job *)user)->ipcs;
 
@@ -70,7 +70,7 @@ static void report(const struct ct_read_note *note, void *user)
 
 /* ---- which traces ---- */
 
-static void note_process(struct job *job, const char *path)
+static void job_note_process(struct job *job, const char *path)
 {
 	struct ipcs_defined *defined = &job->defined;
 
@@ -78,7 +78,7 @@ static void note_process(struct job *job, const char *path)
 		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
 }
 
-static void add_path(struct job *job, const char *path)
+static void job_add_path(struct job *job, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
 	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED
@@ -93,14 +93,14 @@ static void add_path(struct job *job, const char *path)
 
 	if (status == CTRACE_OK) {
 		job->added++;
-		note_process(job, path);
+		job_note_process(job, path);
 		return;
 	}
-	say(CT_ITT10019I, (const char *[]){ path, reason });
+	job_print_line(CT_ITT10019I, (const char *[]){ path, reason });
 	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
 }
 
-static void add_process(const struct ct_directory_entry *entry, void *user)
+static void job_add_process(const struct ct_directory_entry *entry, void *user)
 {
 	struct job *job = user;
 	char *path;
@@ -110,13 +110,13 @@ static void add_process(const struct ct_directory_entry *entry, void *user)
 		return;
 	/* A process that ended since is no failure. */
 	if (access(path, F_OK) == 0)
-		add_path(job, path);
+		job_add_path(job, path);
 	free(path);
 }
 
-static void add_run_directory(const char *path, void *user)
+static void job_add_run_directory(const char *path, void *user)
 {
-	ct_directory_each(path, add_process, user);
+	ct_directory_each(path, job_add_process, user);
 }
 
 /* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs;
@@ -139,16 +139,16 @@ static const char *ddname_path(const char *name)
 	return name;
 }
 
-static void add_sources(struct job *job, const struct ct_ipcs_command *from)
+static void job_add_sources(struct job *job, const struct ct_ipcs_command *from)
 {
 	for (uint32_t i = 0; i < from->sources.count; i++)
-		add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i])
+		job_add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i])
 								: from->sources.at[i]);
 }
 
 /* The command's own word, SETDEF's, the command line's, or what traced processes have not
  * delivered. */
-static void add_traces(struct job *job, const struct ct_ipcs_command *command)
+static void job_add_traces(struct job *job, const struct ct_ipcs_command *command)
 {
 	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
 	const struct reading *reading = &job->ipcs->reading;
@@ -156,25 +156,25 @@ static void add_traces(struct job *job, const struct ct_ipcs_command *command)
 	const struct ct_ipcs_command *from = is_said ? command : defaults;
 
 	if (from->sources.count != 0) {
-		add_sources(job, from);
+		job_add_sources(job, from);
 		return;
 	}
 	if (!from->is_active && reading->path_count != 0) {
 		for (size_t i = 0; i < reading->path_count; i++)
-			add_path(job, reading->paths[i]);
+			job_add_path(job, reading->paths[i]);
 		return;
 	}
 	job->defined.is_of_all = true;
-	ct_directory_each_run_directory(add_run_directory, job);
+	ct_directory_each_run_directory(job_add_run_directory, job);
 	if (job->added == 0)
-		say(CT_ITT10004I,
+		job_print_line(CT_ITT10004I,
 		    (const char *[]){ from->is_active
 					      ? "no process is being traced"
 					      : "none is named, and no process is being traced" });
 }
 
 /* What START and STOP say, for readers, which need not read the rest of a long trace. */
-static struct ct_filter *times_of(const struct ct_ipcs_command *command)
+static struct ct_filter *command_times(const struct ct_ipcs_command *command)
 {
 	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter = NULL;
@@ -195,7 +195,7 @@ static struct ct_filter *times_of(const struct ct_ipcs_command *command)
 		       : NULL;
 }
 
-static void close_job(struct job *job)
+static void job_close(struct job *job)
 {
 	ct_reader_destroy(job->job.reader);
 	ct_filter_destroy(job->times);
@@ -204,7 +204,7 @@ static void close_job(struct job *job)
 }
 
 /* False: there is nothing to read, and it has been said. */
-static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command,
+static bool job_open(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command,
 		     bool is_narrowed)
 {
 	struct ct_reader_options options = {
@@ -219,12 +219,12 @@ static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_co
 	enum ctrace_status status;
 
 	*job = (struct job){ .ipcs = ipcs,
-			     .job = { .command = command, .also = report, .also_user = job } };
+			     .job = { .command = command, .also = job_report, .also_user = job } };
 	if (is_narrowed && options.filter == NULL)
-		options.filter = job->times = times_of(command);
+		options.filter = job->times = command_times(command);
 	status = ct_reader_create(&options, &job->job.reader);
 	if (status == CTRACE_OK)
-		add_traces(job, command);
+		job_add_traces(job, command);
 	else
 		fprintf(stderr, "ctrace ipcs: %s\n", ctrace_status_text(status));
 	if (job->added == 0)
@@ -234,26 +234,26 @@ static bool open_job(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_co
 
 /* ---- running ---- */
 
-static void write_out(const char *text, size_t size, void *user)
+static void output_write(const char *text, size_t size, void *user)
 {
 	(void)user;
 	(void)!fwrite(text, 1, size, stdout);
 }
 
-static bool is_stopped(void *user)
+static bool output_is_stopped(void *user)
 {
 	(void)user;
 	return ct_end_wanted != 0 || ferror(stdout) != 0;
 }
 
 /* False: it is to be tried again, on everything. */
-static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count,
+static bool jobs_run(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count,
 		     bool is_merged, bool is_narrowed, const struct ipcs_defined *defined)
 {
-	struct ct_ipcs_output output = { .write = write_out,
+	struct ct_ipcs_output output = { .write = output_write,
 					 .linklist = ct_os_environment("CTRACE_LINKLIST"),
 					 .is_narrowed = is_narrowed,
-					 .is_stopped = is_stopped,
+					 .is_stopped = output_is_stopped,
 					 .definitions = defined != NULL ? defined->items : NULL,
 					 .definition_count = defined != NULL ? defined->count : 0 };
 	enum ctrace_status status;
@@ -273,7 +273,7 @@ static bool run_jobs(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_
 }
 
 /* Within START and STOP; when there is nothing, on everything, to say why. */
-static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
+static void job_run(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 {
 	bool is_narrowed = command->verb == CT_IPCS_CTRACE;
 	struct job job;
@@ -282,19 +282,19 @@ static void run_one(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	do {
 		struct ct_ipcs_job *runnable = &job.job;
 
-		is_done = !open_job(&job, ipcs, command, is_narrowed);
+		is_done = !job_open(&job, ipcs, command, is_narrowed);
 		if (!is_done) {
 			ipcs_defined_open(&job.defined);
-			is_done = run_jobs(ipcs, &runnable, 1, false, job.times != NULL,
+			is_done = jobs_run(ipcs, &runnable, 1, false, job.times != NULL,
 					   &job.defined);
 			ipcs_defined_close(&job.defined);
 		}
-		close_job(&job);
+		job_close(&job);
 		is_narrowed = false;
 	} while (!is_done);
 }
 
-static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count)
+static void jobs_run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count)
 {
 	struct ct_ipcs_job *runnable[CT_IPCS_MERGED] = { NULL };
 	struct job *jobs = calloc(count, sizeof *jobs);
@@ -303,13 +303,13 @@ static void run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands
 	if (jobs == NULL)
 		ct_ipcs_fail(ipcs, CMD_NOTHING);
 	for (uint32_t i = 0; i < count && jobs != NULL; i++) {
-		is_good &= open_job(&jobs[i], ipcs, &commands[i], false);
+		is_good &= job_open(&jobs[i], ipcs, &commands[i], false);
 		runnable[i] = &jobs[i].job;
 	}
 	if (is_good)
-		(void)run_jobs(ipcs, runnable, count, true, false, NULL);
+		(void)jobs_run(ipcs, runnable, count, true, false, NULL);
 	for (uint32_t i = 0; i < count && jobs != NULL; i++)
-		close_job(&jobs[i]);
+		job_close(&jobs[i]);
 	free(jobs);
 }
 
@@ -317,9 +317,9 @@ void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, 
 		     bool is_merged)
 {
 	if (is_merged)
-		run_merged(ipcs, commands, count);
+		jobs_run_merged(ipcs, commands, count);
 	else
-		run_one(ipcs, &commands[0]);
+		job_run(ipcs, &commands[0]);
 }
 
 void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
@@ -330,7 +330,7 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	enum ctrace_status status;
 	struct job job;
 
-	if (open_job(&job, ipcs, command, true)) {
+	if (job_open(&job, ipcs, command, true)) {
 		status = ct_ipcs_copy(&job.job, path, &copied);
 		if (status == CTRACE_OK) {
 			printf(" COPYTRC %" PRIu64 " ENTR%s OF %u PROCESS%s COPIED TO ",
@@ -352,5 +352,5 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 		else if (copied.events == 0)
 			ct_ipcs_fail(ipcs, CMD_NOTHING);
 	}
-	close_job(&job);
+	job_close(&job);
 }

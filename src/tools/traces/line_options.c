@@ -19,7 +19,7 @@ enum { OPTION_COLOR = 0x1000, OPTION_RECORDS, OPTION_NO_RECORDS, OPTION_FORMAT }
 
 #define NESTING_SHOWN 40u /* dashes: deeper ones would fill the line */
 
-static bool wants_color(void)
+static bool output_wants_color(void)
 {
 	return isatty(STDOUT_FILENO) && ct_os_environment("NO_COLOR") == NULL;
 }
@@ -31,13 +31,13 @@ static void parse_color(struct argp_state *state, const char *when, struct line_
 	else if (strcmp(when, "never") == 0)
 		options->text.has_color = false;
 	else if (strcmp(when, "auto") == 0)
-		options->text.has_color = wants_color();
+		options->text.has_color = output_wants_color();
 	else
 		argp_error(state, "no such colour: \"%s\"; expected auto, always or never", when);
 }
 
 /* As tail(1) and git log take it: the word of which getopt has given one digit. */
-static void refuse_number(struct argp_state *state, int digit)
+static void number_refuse(struct argp_state *state, int digit)
 {
 	const char *word = state->next > 0 ? state->argv[state->next - 1] : "";
 
@@ -54,7 +54,7 @@ static void refuse_number(struct argp_state *state, int digit)
 	argp_error(state, "-%c is no option", digit);
 }
 
-static error_t parse_line(int key, char *argument, struct argp_state *state)
+static error_t options_parse(int key, char *argument, struct argp_state *state)
 {
 	struct line_options *options = state->input;
 
@@ -64,7 +64,7 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 			.text = { .line = { .delimiter = " ",
 					    .hex_block_size = 8,
 					    .quote_strings = true },
-				  .has_color = wants_color() },
+				  .has_color = output_wants_color() },
 		};
 		return 0;
 	case OPTION_FORMAT:
@@ -89,7 +89,7 @@ static error_t parse_line(int key, char *argument, struct argp_state *state)
 	default:
 		if (key < '0' || key > '9')
 			return ARGP_ERR_UNKNOWN;
-		refuse_number(state, key);
+		number_refuse(state, key);
 		return 0;
 	}
 }
@@ -124,9 +124,9 @@ static const struct argp_option rows[] = {
 	{ 0 },
 };
 #undef DIGIT
-const struct argp ct_line_argp = { .options = rows, .parser = parse_line };
+const struct argp ct_line_argp = { .options = rows, .parser = options_parse };
 
-static void check_format(const char *format, const char *verb)
+static void format_check(const char *format, const char *verb)
 {
 	struct ct_buf message;
 
@@ -139,7 +139,7 @@ static void check_format(const char *format, const char *verb)
 bool line_options_open(struct line_options *options, const char *verb)
 {
 	if (options->text.line.format != NULL && !options->is_json)
-		check_format(options->text.line.format, verb);
+		format_check(options->text.line.format, verb);
 	if (ct_text_create(&options->text, &options->printer) == CTRACE_OK)
 		return true;
 	fprintf(stderr, "%s: %s\n", verb, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
@@ -169,7 +169,7 @@ bool line_options_need_all(const struct line_options *options)
 		(strcasestr(format, "$(SEQ)") != NULL || strcasestr(format, "$(DELTA)") != NULL));
 }
 
-static void add_prefix(const struct line_options *options, struct ct_buf *out,
+static void line_add_prefix(const struct line_options *options, struct ct_buf *out,
 		       const struct ct_view *view)
 {
 	if (options->has_sequence)
@@ -189,6 +189,6 @@ void line_options_add(const struct line_options *options, struct ct_buf *out,
 		return;
 	}
 	if (options->has_sequence || options->has_nesting)
-		add_prefix(options, out, view);
+		line_add_prefix(options, out, view);
 	ct_text_add(options->printer, out, view);
 }

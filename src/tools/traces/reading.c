@@ -42,7 +42,7 @@ void reading_init(struct reading *reading, const char *verb)
 	*reading = (struct reading){ .verb = verb };
 }
 
-static void say(const struct reading *reading)
+static void print_line(const struct reading *reading)
 {
 	/* What was printed so far comes first where both streams are one terminal. */
 	progress_clear();
@@ -54,11 +54,11 @@ static void say(const struct reading *reading)
  * Catalogues
  */
 
-static void diagnose_catalog(const char *path, const struct ct_diagnostic *diagnostic, void *user)
+static void catalog_diagnose(const char *path, const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct reading *reading = user;
 
-	say(reading);
+	print_line(reading);
 	ct_tool_print(stderr, path, strlen(path));
 	if (diagnostic->line != 0)
 		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
@@ -66,7 +66,7 @@ static void diagnose_catalog(const char *path, const struct ct_diagnostic *diagn
 		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 }
 
-static bool need_catalog(struct reading *reading)
+static bool catalog_need(struct reading *reading)
 {
 	enum ctrace_status status;
 
@@ -75,20 +75,20 @@ static bool need_catalog(struct reading *reading)
 	status = ct_catalog_create(&reading->catalog);
 	if (status == CTRACE_OK)
 		return true;
-	say(reading);
+	print_line(reading);
 	fprintf(stderr, "%s\n", ctrace_status_text(status));
 	return false;
 }
 
-static void lack_memory(struct reading *reading)
+static void report_no_memory(struct reading *reading)
 {
-	say(reading);
+	print_line(reading);
 	fprintf(stderr, "%s\n", ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	reading->has_failed = true;
 }
 
 /* A component that has a catalogue already keeps it. */
-static void add_annotation(const char *path, void *user)
+static void annotation_add(const char *path, void *user)
 {
 	struct annotation_result result;
 	struct reading *reading = user;
@@ -97,21 +97,21 @@ static void add_annotation(const char *path, void *user)
 	ct_buf_init(&text);
 	annotation_read(path, &text, &result);
 	if (result.message[0] != '\0') {
-		say(reading);
+		print_line(reading);
 		ct_tool_print(stderr, path, strlen(path));
 		fprintf(stderr, ": %s\n", result.message);
 		reading->lacks_catalog |= result.is_unread;
-	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, diagnose_catalog,
+	} else if (ct_catalog_parse(reading->catalog, path, text.data, text.size, catalog_diagnose,
 				    reading) == CTRACE_NOT_ENOUGH_MEMORY) {
-		lack_memory(reading);
+		report_no_memory(reading);
 	}
 	ct_buf_fini(&text);
 }
 
-static void lack_catalog(struct reading *reading, const char *path)
+static void report_no_catalog(struct reading *reading, const char *path)
 {
 	reading->lacks_catalog = true;
-	say(reading);
+	print_line(reading);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": no catalogue: there is no such file or directory\n");
 }
@@ -123,7 +123,7 @@ bool reading_lacks_catalog(const struct reading *reading)
 }
 
 /* Annotations are in an XML file or in a directory. */
-static bool may_have_annotations(const char *path)
+static bool path_may_have_annotations(const char *path)
 {
 	struct stat info;
 
@@ -131,24 +131,24 @@ static bool may_have_annotations(const char *path)
 }
 
 /* An error in a catalogue costs its names, not the trace: it is told, and reading goes on. */
-static void add_catalog(struct reading *reading, const char *path)
+static void catalog_add(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	if (!need_catalog(reading)) {
+	if (!catalog_need(reading)) {
 		reading->has_failed = true;
 		return;
 	}
 	if (!annotation_is_name(path))
-		status = ct_catalog_add(reading->catalog, path, diagnose_catalog, reading);
+		status = ct_catalog_add(reading->catalog, path, catalog_diagnose, reading);
 	/* A directory that cannot be read has been reported. */
-	if (may_have_annotations(path) && !annotation_each(path, add_annotation, reading) &&
+	if (path_may_have_annotations(path) && !annotation_each(path, annotation_add, reading) &&
 	    status == CTRACE_OK)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		lack_memory(reading);
+		report_no_memory(reading);
 	if (status == CTRACE_NOT_FOUND)
-		lack_catalog(reading, path);
+		report_no_catalog(reading, path);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -156,12 +156,12 @@ static void add_catalog(struct reading *reading, const char *path)
  */
 
 /* The expression, and a mark under the column. */
-static void diagnose_filter(const struct reading *reading, const char *expression,
+static void filter_diagnose(const struct reading *reading, const char *expression,
 			    const struct ct_diagnostic *diagnostic)
 {
 	int column = 0;
 
-	say(reading);
+	print_line(reading);
 	fprintf(stderr, "filter, column %u: %s%s%s\n    ", diagnostic->column, diagnostic->message,
 		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 	(void)ct_tool_print(stderr, expression, strlen(expression));
@@ -176,7 +176,7 @@ bool reading_filter(struct reading *reading, const char *expression)
 	struct ct_filter *filter = NULL;
 
 	if (ct_filter_parse(expression, ct_clock_wall_ns(), &filter, &diagnostic) != CTRACE_OK) {
-		diagnose_filter(reading, expression, &diagnostic);
+		filter_diagnose(reading, expression, &diagnostic);
 		return false;
 	}
 	reading->filter = ct_filter_and(reading->filter, filter);
@@ -218,7 +218,7 @@ static void add_event_list(struct ct_buf *out, const char *list)
 }
 
 /* An option that is short for an expression. */
-static void short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression,
+static void option_add_short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression,
 		       const char *wrong, const char *argument)
 {
 	struct ct_diagnostic diagnostic = { 0 };
@@ -234,7 +234,7 @@ static void short_form(struct reading *reading, struct argp_state *state, struct
 	reading->filter = ct_filter_and(reading->filter, filter);
 }
 
-static void diagnose_level(struct argp_state *state, const char *word)
+static void level_diagnose(struct argp_state *state, const char *word)
 {
 	const char *meant = ct_suggest_level((struct ct_span){ word, strlen(word) }, false);
 
@@ -244,7 +244,7 @@ static void diagnose_level(struct argp_state *state, const char *word)
 		   meant != NULL ? "?)" : "");
 }
 
-static void parse_short_form(struct reading *reading, struct argp_state *state, int key,
+static void option_parse_short_form(struct reading *reading, struct argp_state *state, int key,
 			     const char *argument)
 {
 	const char *wrong = "";
@@ -261,7 +261,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 	case 'l':
 		if (!ct_level_parse(argument, strlen(argument), &level) ||
 		    level >= CTRACE_LEVEL_COUNT)
-			diagnose_level(state, argument);
+			level_diagnose(state, argument);
 		ct_buf_add_format(&text, "level >= %s", ct_level_name(level));
 		break;
 	case 'p':
@@ -282,7 +282,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
 		ct_buf_add_text(&text, key == OPTION_SINCE ? "time >= " : "time <= ");
 		add_quoted(&text, argument);
 	}
-	short_form(reading, state, &text, wrong, argument);
+	option_add_short_form(reading, state, &text, wrong, argument);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ static void parse_short_form(struct reading *reading, struct argp_state *state, 
  */
 
 /* Before any option is read: times in them are meant so, wherever --utc stands. */
-static void use_utc(int argc, char **argv)
+static void options_use_utc(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcmp(argv[i], "--utc") != 0)
@@ -335,7 +335,7 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		use_utc(state->argc, state->argv);
+		options_use_utc(state->argc, state->argv);
 		return 0;
 	case OPTION_UTC:
 		return 0;
@@ -346,7 +346,7 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 	case OPTION_THREAD:
 	case OPTION_SINCE:
 	case OPTION_UNTIL:
-		parse_short_form(reading, state, key, argument);
+		option_parse_short_form(reading, state, key, argument);
 		return 0;
 	case 'F':
 		if (!reading_filter(reading, argument))
@@ -365,7 +365,7 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 		group_filters(reading, state);
 		return 0;
 	case OPTION_CATALOG:
-		add_catalog(reading, argument);
+		catalog_add(reading, argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -425,7 +425,7 @@ void reading_words(struct reading *reading, char **words, size_t count)
  * Opening
  */
 
-static void report(const struct ct_read_note *note, void *user)
+static void reading_report(const struct ct_read_note *note, void *user)
 {
 	struct reading *reading = user;
 
@@ -437,7 +437,7 @@ static void report(const struct ct_read_note *note, void *user)
 		reading->also(note, reading->also_user);
 	if (reading->reports++ >= REPORT_LIMIT)
 		return;
-	say(reading);
+	print_line(reading);
 	ct_tool_print(stderr, note->path, strlen(note->path));
 	if (note->trouble != CT_TROUBLE_CLOCK && note->trouble != CT_TROUBLE_UNREAD)
 		fprintf(stderr, ", offset %" PRIu64, note->offset);
@@ -453,7 +453,7 @@ bool reading_is_process(const char *word)
 
 /* A word of the filter language stands where a path is expected: the shell has cut an expression
  * into pieces. */
-static bool is_filter_word(const char *word)
+static bool word_is_of_filter(const char *word)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
@@ -467,7 +467,7 @@ static bool is_filter_word(const char *word)
 	       (ct_level_parse(word, strlen(word), &level) && !reading_is_process(word));
 }
 
-static const char *reason_of(const char *path, enum ctrace_status status)
+static const char *status_reason(const char *path, enum ctrace_status status)
 {
 	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED
 				   ? ct_path_recognize(path)
@@ -477,7 +477,7 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 		return what;
 	if (status == CTRACE_NOT_FOUND && reading_is_process(path))
 		return "no traced process has this number, as ctrace list shows them; for its events in a trace: --pid and the trace";
-	if (status == CTRACE_NOT_FOUND && is_filter_word(path))
+	if (status == CTRACE_NOT_FOUND && word_is_of_filter(path))
 		return "no trace, process directory or traced process of that name; an expression stands in quotes, as 'level >= warn'";
 	return status == CTRACE_NOT_FOUND
 		       ? "no trace, process directory or traced process of that name"
@@ -485,7 +485,7 @@ static const char *reason_of(const char *path, enum ctrace_status status)
 					      : ctrace_status_text(status);
 }
 
-static void add_path(struct reading *reading, const char *path)
+static void reading_add_path(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(reading->reader, path);
 
@@ -496,12 +496,12 @@ static void add_path(struct reading *reading, const char *path)
 	reading->has_failed = true;
 	/* What is a trace, however bad, costs itself; the others are read. */
 	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
-	say(reading);
+	print_line(reading);
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": %s\n", reason_of(path, status));
+	fprintf(stderr, ": %s\n", status_reason(path, status));
 }
 
-static void add_directory_entry(const struct ct_directory_entry *entry, void *user)
+static void directory_add_entry(const struct ct_directory_entry *entry, void *user)
 {
 	struct reading *reading = user;
 	char *path;
@@ -512,19 +512,19 @@ static void add_directory_entry(const struct ct_directory_entry *entry, void *us
 		return;
 	/* A process that ended since is no failure. */
 	if (access(path, F_OK) == 0) {
-		add_path(reading, path);
+		reading_add_path(reading, path);
 		reading->path_count++;
 		reading->has_rings = true;
 	}
 	free(path);
 }
 
-static void add_run_directory(const char *path, void *user)
+static void reading_add_run_directory(const char *path, void *user)
 {
-	ct_directory_each(path, add_directory_entry, user);
+	ct_directory_each(path, directory_add_entry, user);
 }
 
-static bool step(void *user)
+static bool reading_step(void *user)
 {
 	const struct reading *reading = user;
 
@@ -538,8 +538,8 @@ bool reading_open_empty(struct reading *reading)
 {
 	struct ct_reader_options options = { .has_pairs = reading->has_pairs,
 					     .pairs_are_shown = reading->pairs_are_shown,
-					     .report = report,
-					     .step = step,
+					     .report = reading_report,
+					     .step = reading_step,
 					     .user = reading };
 	enum ctrace_status status;
 
@@ -548,7 +548,7 @@ bool reading_open_empty(struct reading *reading)
 	options.filter = reading->filter;
 	status = ct_reader_create(&options, &reading->reader);
 	if (status != CTRACE_OK) {
-		say(reading);
+		print_line(reading);
 		fprintf(stderr, "%s\n", ctrace_status_text(status));
 		return false;
 	}
@@ -562,20 +562,20 @@ static void add_annotations(struct reading *reading)
 	if (directory == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
 		return;
 	/* What is no name of an XML file has been looked for before. */
-	if (may_have_annotations(directory) &&
-	    !annotation_each(directory, add_annotation, reading) && annotation_is_name(directory))
-		lack_catalog(reading, directory);
+	if (path_may_have_annotations(directory) &&
+	    !annotation_each(directory, annotation_add, reading) && annotation_is_name(directory))
+		report_no_catalog(reading, directory);
 }
 
 bool reading_catalog(struct reading *reading)
 {
-	if (!need_catalog(reading))
+	if (!catalog_need(reading))
 		return false;
 	/* What is wrong with a catalogue has been said. */
 	if (!reading->has_environment &&
-	    ct_catalog_add_environment(reading->catalog, diagnose_catalog, reading) ==
+	    ct_catalog_add_environment(reading->catalog, catalog_diagnose, reading) ==
 		    CTRACE_NOT_ENOUGH_MEMORY)
-		lack_memory(reading);
+		report_no_memory(reading);
 	if (!reading->has_environment)
 		add_annotations(reading);
 	reading->has_environment = true;
@@ -588,13 +588,13 @@ bool reading_open(struct reading *reading)
 		return false;
 	progress_start(reading->verb);
 	if (reading->path_count == 0) {
-		ct_directory_each_run_directory(add_run_directory, reading);
+		ct_directory_each_run_directory(reading_add_run_directory, reading);
 		if (reading->path_count == 0 && ct_recovery_report_refused(reading->verb) != 0)
 			reading->is_missing = reading->has_failed = true;
 		return !reading->is_missing;
 	}
 	for (size_t i = 0; i < reading->path_count; i++)
-		add_path(reading, reading->paths[i]);
+		reading_add_path(reading, reading->paths[i]);
 	return !reading->is_missing;
 }
 
@@ -622,7 +622,7 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 	if (status == CTRACE_OK)
 		return true;
 	reading->has_failed = true;
-	say(reading);
+	print_line(reading);
 	fprintf(stderr, "a trace cannot be read a second time: %s\n", ctrace_status_text(status));
 	return false;
 }
@@ -642,7 +642,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void tell_totals(const struct reading *reading, const struct ct_read_totals *totals)
+static void report_totals(const struct reading *reading, const struct ct_read_totals *totals)
 {
 	uint64_t damages = totals->damages - totals->unread;
 
@@ -673,7 +673,7 @@ void reading_close(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
-static void tell_hint(const struct reading *reading)
+static void report_hint(const struct reading *reading)
 {
 	struct ct_buf hint;
 
@@ -693,7 +693,7 @@ int reading_end(struct reading *reading, uint64_t shown)
 	(void)fflush(stdout);
 	if (reading->reader != NULL && !is_missing)
 		totals = *ct_reader_totals(reading->reader);
-	tell_totals(reading, &totals);
+	report_totals(reading, &totals);
 	if (reading->path_count == 0 && !is_missing)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
 	else if (shown == 0 && !reading->has_failed && (totals.unread == 0 || totals.events > 0)) {
@@ -703,7 +703,7 @@ int reading_end(struct reading *reading, uint64_t shown)
 				? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes"
 				: "");
 		if (totals.events > 0)
-			tell_hint(reading);
+			report_hint(reading);
 	}
 	is_good = shown > 0 && !reading->has_failed && totals.damages == 0;
 	reading_close(reading);

@@ -53,7 +53,7 @@ bool ct_stats_sort_parse(const char *word, enum stats_sort *out_sort)
  */
 
 /* What the row is sorted by, the greatest first. */
-static uint64_t weight(const struct ct_tally_row *row, enum stats_sort sort)
+static uint64_t row_weight(const struct ct_tally_row *row, enum stats_sort sort)
 {
 	const struct ct_histogram *spans = row->spans;
 
@@ -92,7 +92,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_name(const struct ct_tally_row *a, const struct ct_tally_row *b)
+static int row_compare_name(const struct ct_tally_row *a, const struct ct_tally_row *b)
 {
 	int order = compare_texts(a->component, b->component);
 
@@ -105,32 +105,32 @@ static int by_name(const struct ct_tally_row *a, const struct ct_tally_row *b)
 	return order != 0 ? order : compare_numbers(a->tid, b->tid);
 }
 
-static bool is_beyond(const struct ct_tally_row *row)
+static bool row_is_beyond(const struct ct_tally_row *row)
 {
 	return row->component == NULL && row->host == NULL;
 }
 
 /* The row of what had no room comes last. */
-static int by_rank(const void *x, const void *y)
+static int row_compare_rank(const void *x, const void *y)
 {
 	const struct ranked *a = x, *b = y;
 
-	if (is_beyond(a->row) != is_beyond(b->row))
-		return is_beyond(a->row) ? 1 : -1;
+	if (row_is_beyond(a->row) != row_is_beyond(b->row))
+		return row_is_beyond(a->row) ? 1 : -1;
 	return a->weight != b->weight ? compare_numbers(b->weight, a->weight)
-				      : by_name(a->row, b->row);
+				      : row_compare_name(a->row, b->row);
 }
 
 /* NULL without memory. */
-static struct ranked *rank(const struct ct_tally_table *table, enum stats_sort sort)
+static struct ranked *rows_rank(const struct ct_tally_table *table, enum stats_sort sort)
 {
 	struct ranked *ranked = calloc(table->count + 1, sizeof *ranked);
 
 	for (size_t i = 0; ranked != NULL && i < table->count; i++)
 		ranked[i] = (struct ranked){ .row = &table->rows[i],
-					     .weight = weight(&table->rows[i], sort) };
+					     .weight = row_weight(&table->rows[i], sort) };
 	if (ranked != NULL && table->count > 1)
-		qsort(ranked, table->count, sizeof *ranked, by_rank);
+		qsort(ranked, table->count, sizeof *ranked, row_compare_rank);
 	return ranked;
 }
 
@@ -163,7 +163,7 @@ static void add_spans(struct ct_buf *out, const struct ct_histogram *spans)
 /* What the row is about, as it is printed. */
 static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum ct_tally_kind kind)
 {
-	if (is_beyond(row)) {
+	if (row_is_beyond(row)) {
 		ct_buf_add_text(out, "(others)");
 		return;
 	}
@@ -183,7 +183,7 @@ static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum
 	}
 }
 
-static int columns_of(const struct ct_tally_row *row, enum ct_tally_kind kind)
+static int table_columns(const struct ct_tally_row *row, enum ct_tally_kind kind)
 {
 	struct ct_buf text;
 	int columns;
@@ -198,7 +198,7 @@ static int columns_of(const struct ct_tally_row *row, enum ct_tally_kind kind)
 static void add_row(struct ct_buf *out, const struct ct_tally *tally,
 		    const struct ct_tally_row *row, enum ct_tally_kind kind, int width)
 {
-	int columns = columns_of(row, kind);
+	int columns = table_columns(row, kind);
 
 	add_subject(out, row, kind);
 	ct_buf_add_format(out, "%*s  %10" PRIu64, width > columns ? width - columns : 0, "",
@@ -220,7 +220,7 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 {
 	static const char *const titles[CT_TALLY_KINDS] = { "COMPONENT", "EVENT", "THREAD" };
 	const struct ct_tally_table *table = &tally->tables[kind];
-	struct ranked *ranked = rank(table, stats->sort);
+	struct ranked *ranked = rows_rank(table, stats->sort);
 	size_t count = stats->limit != 0 && stats->limit < table->count ? (size_t)stats->limit
 									: table->count;
 	int width = (int)strlen(titles[kind]);
@@ -232,7 +232,7 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 		return false;
 	ct_buf_init(&out);
 	for (size_t i = 0; i < count; i++) {
-		int columns = columns_of(ranked[i].row, kind);
+		int columns = table_columns(ranked[i].row, kind);
 
 		if (columns > width)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
@@ -258,7 +258,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static bool print_head(const struct ct_tally *tally, const struct ct_read_totals *totals)
+static bool table_print_head(const struct ct_tally *tally, const struct ct_read_totals *totals)
 {
 	struct ct_buf out;
 	bool ok;
@@ -283,10 +283,10 @@ static bool print_head(const struct ct_tally *tally, const struct ct_read_totals
 	return ok;
 }
 
-static bool print_for_people(const struct stats_trace *stats, const struct ct_tally *tally,
+static bool stats_print_text(const struct stats_trace *stats, const struct ct_tally *tally,
 			     const struct ct_read_totals *totals)
 {
-	bool ok = print_head(tally, totals);
+	bool ok = table_print_head(tally, totals);
 
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
 		if (!stats->has_kind || stats->kind == kind)
@@ -361,7 +361,7 @@ static bool add_json_table(const struct stats_trace *stats, json_t *document,
 {
 	static const char *const names[CT_TALLY_KINDS] = { "components", "events", "threads" };
 	const struct ct_tally_table *table = &tally->tables[kind];
-	struct ranked *ranked = rank(table, stats->sort);
+	struct ranked *ranked = rows_rank(table, stats->sort);
 	json_t *rows = json_array();
 
 	for (size_t i = 0;
@@ -372,7 +372,7 @@ static bool add_json_table(const struct stats_trace *stats, json_t *document,
 	return ranked != NULL;
 }
 
-static bool print_json(const struct stats_trace *stats, const struct ct_tally *tally,
+static bool stats_print_json(const struct stats_trace *stats, const struct ct_tally *tally,
 		       const struct ct_read_totals *totals)
 {
 	json_t *document = ct_json_document();
@@ -412,9 +412,9 @@ int ct_stats_trace(struct stats_trace *stats)
 	events = tally.events;
 	progress_clear();
 	if (stats->is_json)
-		ok = print_json(stats, &tally, ct_reader_totals(stats->reading.reader));
+		ok = stats_print_json(stats, &tally, ct_reader_totals(stats->reading.reader));
 	else if (events > 0)
-		ok = print_for_people(stats, &tally, ct_reader_totals(stats->reading.reader));
+		ok = stats_print_text(stats, &tally, ct_reader_totals(stats->reading.reader));
 	if (!ok || tally.failed)
 		fputs("ctrace stats: not enough memory\n", stderr);
 	ok = ok && !tally.failed;
