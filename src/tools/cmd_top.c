@@ -73,7 +73,7 @@ static void top_make_rows(struct top *top)
 	ct_top_rows(top->now, top->before, &top->screen.view, &top->rows);
 }
 
-static void top_drop_said(struct top *top)
+static void top_fini(struct top *top)
 {
 	if (top->before != NULL)
 		ct_stats_fini(top->before);
@@ -476,6 +476,6 @@ int cmd_top(int argc, char **argv)
 		return CMD_USAGE;
 	ct_recovery_on_the_way("ctrace top");
 	exit_status = top.is_batch ? batch_run(&top) : screen_run(&top);
-	top_drop_said(&top);
+	top_fini(&top);
 	return exit_status;
 }

@@ -17,7 +17,7 @@
 
 /* ---- the next entry of a command ---- */
 
-static void lister_fini(struct ct_ipcs_lister *lister)
+static void lister_reset(struct ct_ipcs_lister *lister)
 {
 	ct_ipcs_traces_fini(&lister->traces);
 	ct_ipcs_tallies_clear(&lister->tallies);
@@ -81,7 +81,7 @@ static void lister_read_on(struct ct_ipcs_lister *lister)
 			continue;
 		answer = ct_ipcs_exits_filter(lister, view);
 		if (answer == CT_EXIT_AGAIN) {
-			lister_fini(lister);
+			lister_reset(lister);
 			lister->is_at_end = ct_reader_rewind(lister->job->reader) != CTRACE_OK;
 		} else if (answer == CT_EXIT_END) {
 			lister->is_at_end = true;
