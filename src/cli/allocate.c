@@ -4,11 +4,11 @@
  * The linker leads the tool's calls of malloc() and its relatives to the functions below (--wrap,
  * meson.build).  The tool, the readers, the catalogue and jansson call them.  A failure is noted
  * with ct_memory_note_lack() and reported at once, and the tool ends with CMD_NO_MEMORY.  So no
- * caller has to carry the news to the exit status, and none can forget to.  Files get their names
- * only if ct_memory_has_lacked() is false.
+ * caller has to carry the failure to the exit status, and none can forget to.  Files get their
+ * names only if ct_memory_has_lacked() is false.
  *
- * What libc allocates for itself is noted where libc reports it: a call that may allocate and
- * fails with ENOMEM.
+ * libc's own allocations do not come here.  Their failure is noted where libc reports it: when a
+ * call that may allocate fails with ENOMEM.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ static void *allocate_note_memory(void *memory, size_t size)
 	return memory;
 }
 
-/* What runs, for the message, as "ctrace show". */
+/* The verb that runs, for the message: "ctrace show". */
 static const char *running = "ctrace";
 static bool goes_on;
 
@@ -84,9 +84,9 @@ static void error_put(const char *text)
 	(void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-/* At the first failure.  All that a verb would report from here on is a consequence: a trace that
- * seems damaged, a component that is not found, a second lack of memory.  So this message is the
- * last one. */
+/* Called at the first failure.  Everything that a verb would report from here on is a
+ * consequence: a trace that seems damaged, a component that is not found, a second lack of
+ * memory.  So this message is the last one. */
 static void report_lack(void)
 {
 	int saved = errno;
@@ -178,7 +178,7 @@ ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *from)
 {
 	ssize_t size;
 
-	errno = 0; /* the end of the file leaves it alone */
+	errno = 0; /* getline() leaves the size alone at the end of the file */
 	size = __real___getdelim(line, room, end, from);
 	allocate_note(size < 0);
 	return size;

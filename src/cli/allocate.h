@@ -10,15 +10,16 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* First of all: reads what libc reads only once, while a failure can be noticed. */
+/* Called first in main(): reads now what libc reads only once, while a failure can be noticed. */
 void allocate_init(void);
-/* Closes what open_memstream() has opened.  False, noted, when it could not grow: libc does not
- * report that. */
+/* Closes a stream of open_memstream().  Returns false, and notes it, when the stream could not
+ * grow: libc does not report that. */
 bool allocate_close_stream(FILE *stream);
-/* For the message, "ctrace show" (borrowed).  A verb that goes on after a failed allocation reports
- * it at its end. */
+/* Sets the verb's name for the message, "ctrace show" (borrowed).  A verb that goes on after a
+ * failed allocation reports the failure at its end. */
 void allocate_name(const char *verb, bool goes_on);
-/* When the tool ends, also inside argp: an allocation has failed, and the user knows. */
+/* Returns true if an allocation has failed and the failure is reported.  Called when the tool
+ * ends, also inside argp. */
 bool allocate_has_failed(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * cli.c - how every verb prints what others gave, and reads its words.
+ * cli.c - how every verb prints third-party text, and reads its words.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * cli/cli.h - what every verb of the tool shares: exit statuses, and how it prints what others
- * gave.
+ * cli/cli.h - what every verb of the tool shares: exit statuses, and how third-party text is
+ * printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,22 +15,23 @@
 /* Exit statuses of every verb. */
 enum {
 	CMD_DONE = 0,
-	CMD_NOTHING = 1, /* nothing found, or the input is damaged: said on stderr */
+	/* nothing found, or the input is damaged: stderr has the reason */
+	CMD_NOTHING = 1,
 	CMD_USAGE = 2,
 	CMD_UNREAD = 2,    /* a part of the input cannot be read at all */
 	CMD_UNWRITTEN = 2, /* the output cannot be written: 1 reports the result of reading */
 	CMD_NO_MEMORY = 2  /* whatever a verb returns, when an allocation has failed */
 };
 
-/* Prints text that another process or file gave: as it is when it is plain, escaped when it could
- * forge lines or terminal sequences.  Gives the number of columns that it takes; with `to` NULL it
- * only does that. */
+/* Prints text of another process or file.  Plain text is printed as it is; text that could forge
+ * lines or terminal sequences is escaped.  Returns the number of columns.  With `to` NULL it
+ * prints nothing. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
-/* True if the word is digits only, at least one: a process id, where a process may be named. */
+/* Returns true if the word is one or more digits: a process id, where a process may be named. */
 bool ct_tool_is_number(const char *word);
 
-/* True if the path is a directory that can be read and has nothing in it. */
+/* Returns true if the path is an empty directory that can be read. */
 bool ct_tool_is_empty_directory(const char *path);
 
 #endif

@@ -19,7 +19,7 @@ struct range {
 	int columns;
 };
 
-/* By rising first.  Whatever is in none has one column. */
+/* Sorted by first character.  A character outside of all ranges takes one column. */
 static const struct range ranges[] = {
 	{ 0x0300, 0x036F, 0 },   { 0x0483, 0x0489, 0 },   { 0x0591, 0x05BD, 0 },
 	{ 0x064B, 0x065F, 0 },   { 0x0E31, 0x0E31, 0 },   { 0x0E34, 0x0E3A, 0 },

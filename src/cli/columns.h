@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* Of UTF-8 without control characters, whatever the locale is: two for a character of Chinese,
- * Japanese or Korean, none for a combining mark. */
+/* Counts the columns of UTF-8 text without control characters, whatever the locale is: two for a
+ * character of Chinese, Japanese or Korean, none for a combining mark. */
 int columns_count(const char *text, size_t size);
 
 #endif

@@ -50,7 +50,8 @@ void ct_end_wait(uint64_t due_ns, const sigset_t *while_waiting)
 				 .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
 	if (ppoll(&reader, 1, &left, while_waiting) > 0)
-		ct_end_wanted = 1; /* nothing was asked for, so that it can only be an end */
+		/* no event was asked for, so poll() reports only that the reader has gone */
+		ct_end_wanted = 1;
 }
 
 bool ct_end_reader_gone(void)

@@ -1,5 +1,5 @@
 /*
- * cli/end_signal.h - how a verb that goes on until it is stopped hears that it is to end.
+ * cli/end_signal.h - reports SIGINT and SIGTERM to a verb that goes on until it is stopped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,15 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* SIGINT or SIGTERM has come; the verb may set and clear it too. */
+/* True when SIGINT or SIGTERM has come.  The verb may set and clear it too. */
 extern volatile sig_atomic_t ct_end_wanted;
-/* From now on they come only while the verb waits with the mask that this gives (ppoll()), so that
- * none is overlooked between looking at ct_end_wanted and waiting. */
+/* Blocks both signals except while the verb waits with the mask *out_while_waiting (ppoll()).
+ * So no signal is overlooked between a look at ct_end_wanted and the wait. */
 void ct_end_catch(sigset_t *out_while_waiting);
-/* Until due_ns of the monotonic clock, or a signal comes, or nobody reads standard output any more,
- * which sets ct_end_wanted too. */
+/* Waits until due_ns of the monotonic clock, until a signal comes, or until the reader of
+ * standard output has gone, which also sets ct_end_wanted. */
 void ct_end_wait(uint64_t due_ns, const sigset_t *while_waiting);
-/* Was standard output for nobody?  Then that is forgotten, and no error. */
+/* Returns true if the reader of standard output has gone.  The failed write is then cleared, and
+ * is no error. */
 bool ct_end_reader_gone(void);
 
 #endif

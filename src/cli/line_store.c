@@ -1,10 +1,10 @@
 /*
  * line_store.c - lines that wait to be printed: the last ones, or all in the other order.
  *
- * Part of ctrace show and ctrace tail.  Lines go to the newer of two spools; when that has as many
- * as are wanted, the older one is dropped and they change places: so no more than twice as many are
- * ever kept, and nothing is moved.  In a spool a line stands between two copies of its size, so
- * that it can be read from either end.
+ * Part of ctrace show and ctrace tail.  Lines go to the newer of two spools.  When the newer spool
+ * has as many lines as are wanted, the older one is emptied and the two are swapped.  So at most
+ * twice as many lines are kept, and no line is moved.  In a spool each line stands between two
+ * copies of its size, so that the spool can be read from either end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "base/temporary_file.h"
 
 #define MEMORY_LIMIT ((size_t)16 << 20) /* bytes of a spool */
-/* bytes that are read of a file at a time; more for a longer line */
+/* bytes that are read from a file at a time; more for a longer line */
 #define WINDOW_SIZE ((size_t)1 << 20)
 
 typedef uint32_t line_size;
@@ -35,7 +35,8 @@ static void spool_clear(struct line_spool *spool)
 	*spool = (struct line_spool){ .fd = -1 };
 }
 
-/* In the directory for such things; memory that can be swapped is the last resort. */
+/* Opens a file in the directory for temporary files, or as a last resort in memory that can be
+ * swapped. */
 static int spool_file_open(void)
 {
 	int fd = ct_temporary_open(ct_temporary_directory("/tmp"));
@@ -113,10 +114,10 @@ void line_store_add(struct line_store *store, const void *line, size_t size)
  * Reading a spool again
  */
 
-/* A part of it that is in memory. */
+/* A section of the spool that is in memory. */
 struct window {
 	struct line_spool *spool;
-	struct ct_buf bytes; /* of the file */
+	struct ct_buf bytes; /* offset in the file */
 	uint64_t from;
 };
 
@@ -136,9 +137,10 @@ static bool window_load(struct window *window, uint64_t from, size_t size)
 	return true;
 }
 
-/* The bytes from `at`, size of them; NULL: errno.  No piece lies on both sides of the end of the
- * file. */
-static const char *window_bytes_at(struct window *window, uint64_t at, size_t size, bool is_backward)
+/* Returns `size` bytes of the spool from offset `at`; NULL, with errno, when they cannot be
+ * read. No line, and no copy of a size, is partly in the file and partly in memory. */
+static const char *window_bytes_at(struct window *window, uint64_t at, size_t size,
+				   bool is_backward)
 {
 	const struct line_spool *spool = window->spool;
 	size_t more = size < WINDOW_SIZE ? WINDOW_SIZE : size;
@@ -155,7 +157,8 @@ static const char *window_bytes_at(struct window *window, uint64_t at, size_t si
 	return window_load(window, from, more) ? window->bytes.data + (at - from) : NULL;
 }
 
-static bool window_size_at(struct window *window, uint64_t at, bool is_backward, line_size *out_size)
+static bool window_size_at(struct window *window, uint64_t at, bool is_backward,
+			   line_size *out_size)
 {
 	const char *bytes = window_bytes_at(window, at, sizeof *out_size, is_backward);
 
@@ -164,7 +167,8 @@ static bool window_size_at(struct window *window, uint64_t at, bool is_backward,
 	return bytes != NULL;
 }
 
-/* Passes over `skip` lines, then gives up to `count`.  *is_wanted becomes false when no more is. */
+/* Skips `skip` lines, then passes on up to `count`.  Clears *is_wanted when the callback wants
+ * no more lines. */
 static bool spool_each(struct line_spool *spool, uint64_t skip, uint64_t count, bool is_backward,
 		       line_store_take *take, void *user, bool *is_wanted)
 {

@@ -1,10 +1,9 @@
 /*
- * new_file.c - a file that gets its name when it is complete, and leaves nothing behind when it is
- * not.
+ * new_file.c - a file that gets its name when it is complete, and is removed otherwise.
  *
- * Used by ctrace export and ctrace report.  Where the file system can, the file has no name until
- * then, so that nothing is left whatever ends the tool; elsewhere it has a temporary one, which
- * signals that may be caught remove.
+ * Used by ctrace export and ctrace report.  Where the file system supports O_TMPFILE, the file has
+ * no name until it is complete, so nothing is left however the tool ends.  Elsewhere the file has a
+ * temporary name, which the signals that can be caught remove.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +35,8 @@ void new_file_catch(void)
 	for (size_t i = 0; i < CT_COUNT(numbers); i++) {
 		struct sigaction action = { .sa_handler = signal_note }, before;
 
-		/* What somebody ignores, as nohup does, stays ignored.  A second one ends it at
-		 * once. */
+		/* A signal that the caller ignores, as under nohup, stays ignored.  A second
+		 * signal ends the tool at once. */
 		action.sa_flags = (int)SA_RESETHAND;
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL);
@@ -94,8 +93,8 @@ bool new_file_open(struct new_file *file, const char *path)
 	return false;
 }
 
-/* A file without a name gets one; linkat() replaces nothing, so that it is a temporary one at
- * first. */
+/* Gives a name to a file without one.  linkat() replaces nothing, so the first name is
+ * temporary. */
 static bool file_link(struct new_file *file)
 {
 	char unnamed[32];

@@ -1,9 +1,9 @@
 /*
- * pager.c - what a verb prints on a terminal goes through the user's pager.
+ * pager.c - sends what a verb prints on a terminal through the user's pager.
  *
  * Called by verbs that print events, on the tool's only thread, before they print the first.  The
- * pager is a child that reads a pipe; the tool outlives an interrupt then, as its reader does, and
- * ends in order when the reader closes the pipe.
+ * pager is a child process that reads a pipe.  An interrupt then does not end the tool, as it does
+ * not end the pager; the tool ends in order when the pager closes the pipe.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,8 +68,8 @@ static void pager_wait(void)
 		;
 }
 
-/* The words of a command without any mark of the shell: it can be run without one.  Cut in `text`;
- * false when it needs a shell. */
+/* Splits a command without any mark of the shell into words, in place.  Returns false when the
+ * command needs a shell. */
 static bool command_split(char *text, char *out_words[WORD_LIMIT + 1])
 {
 	size_t count = 0;
@@ -87,15 +87,15 @@ static bool command_split(char *text, char *out_words[WORD_LIMIT + 1])
 	return count > 0;
 }
 
-/* In the child: gives back why the pager cannot be run. */
+/* Runs in the child, and returns only why the pager cannot be run. */
 static int pager_exec(int from)
 {
 	char *words[WORD_LIMIT + 1], *text = strdup(pager_command());
 
 	(void)signal(SIGINT, SIG_DFL);
 	(void)dup2(from, STDIN_FILENO);
-	/* As git and others do: short texts are printed as ever, colours pass, the screen is left
-	 * as it is. */
+	/* The options that git sets: a short text is printed without paging, colours pass, and
+	 * the screen stays as it is. */
 	(void)setenv("LESS", "FRX", 0);
 	if (text != NULL && command_split(text, words))
 		(void)execvp(words[0], words);
@@ -113,8 +113,8 @@ static bool command_needs_shell(void)
 	return needs;
 }
 
-/* The first word of a shell's command behind its assignments; 0 bytes when it is none that can be
- * looked up as it stands. */
+/* Finds the first word of a shell command after its assignments.  Returns 0 when the word cannot
+ * be looked up as it stands. */
 static size_t program_find(const char **text)
 {
 	size_t size = 0;
@@ -130,8 +130,8 @@ static size_t program_find(const char **text)
 	return size;
 }
 
-/* A shell would find out too late that there is no such program: the text would be lost in a pipe
- * that nobody reads. */
+/* Checks first, because a shell would notice a missing program too late: the text would be lost
+ * in a pipe that nobody reads. */
 static bool program_is_known(void)
 {
 	const char *program = pager_command();
@@ -156,7 +156,7 @@ bool pager_is_started(void)
 	return pager > 0;
 }
 
-/* The child's, until it is the pager; its end of `report` closes then. */
+/* The child, until it becomes the pager; then its end of `report` closes. */
 static void pager_child_run(int from, int report)
 {
 	int error = pager_exec(from);
@@ -165,7 +165,7 @@ static void pager_child_run(int from, int report)
 	_exit(127);
 }
 
-/* False when the child has become the pager. */
+/* Returns false when the child has become the pager. */
 static bool report_read(int report, int *out_error)
 {
 	ssize_t got;
@@ -176,7 +176,7 @@ static bool report_read(int report, int *out_error)
 	return got == (ssize_t)sizeof *out_error;
 }
 
-/* Starts it as the reader of `ends`.  0, or why it cannot be run. */
+/* Starts the pager as the reader of `ends`.  Returns 0, or the error. */
 static int pager_spawn(const int ends[2])
 {
 	int report[2], error = 0;
@@ -200,7 +200,7 @@ static int pager_spawn(const int ends[2])
 	return error;
 }
 
-/* Nobody has asked for the default: that it is not installed is no news. */
+/* A missing default pager is not reported: the user did not ask for it. */
 static void report_failure(const char *verb, const char *reason)
 {
 	const char *chosen = ct_os_environment("PAGER");
@@ -235,7 +235,8 @@ void pager_start(const char *verb)
 		(void)dup2(ends[1], STDOUT_FILENO);
 		if (has_errors)
 			(void)dup2(ends[1], STDERR_FILENO);
-		(void)signal(SIGINT, SIG_IGN); /* it is the reader's */
+		/* a signal ends the reader, not the tool */
+		(void)signal(SIGINT, SIG_IGN);
 		(void)signal(SIGPIPE, SIG_IGN);
 		(void)atexit(pager_wait);
 	} else {

@@ -1,5 +1,5 @@
 /*
- * cli/pager.h - what a verb prints on a terminal goes through the user's pager.
+ * cli/pager.h - sends what a verb prints on a terminal through the user's pager.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Standard output is a terminal, and PAGER does not refuse. */
+/* Returns true if standard output is a terminal and PAGER does not refuse. */
 bool pager_is_wanted(void);
-/* Does the text fill more than the terminal shows at once? */
+/* Returns true if the text fills more than one screen of the terminal. */
 bool pager_is_worth(const char *text, size_t size);
-/* From now on standard output, and standard error where it is the same terminal, goes through
- * $PAGER, or less -FRX.  When the tool ends, it waits for the pager to end.  A PAGER that cannot be
- * run is reported, and nothing else happens. */
+/* Sends standard output, and standard error if it is the same terminal, through $PAGER, or less
+ * -FRX. At its end the tool waits for the pager to end.  A PAGER that cannot be run is reported;
+ * output then goes to the terminal as before. */
 void pager_start(const char *verb);
-/* There is one, and the tool is not ended by a signal when its reader ends it first: a write fails
- * with EPIPE, and nothing is wrong. */
+/* Returns true if a pager reads the output.  When the pager ends first, no signal ends the tool:
+ * a write fails with EPIPE, which is no error. */
 bool pager_is_started(void);
 
 #endif

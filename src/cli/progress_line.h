@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The verb's name, as "ctrace export", starts the clock.  Nothing is ever shown unless standard
- * error is a terminal, and for the first second nothing is shown at all. */
+/* Starts the clock for the verb "ctrace export".  The line is shown only if standard error is a
+ * terminal, and not during the first second. */
 void progress_start(const char *verb);
-/* permille 0: not known.  May be called as often as one likes: it costs a look at the clock. */
+/* permille 0: not known.  Cheap enough to call for every event: it only reads the clock. */
 void progress_step(uint64_t count, const char *what, unsigned permille);
-/* Takes the line away, before something else is printed. */
+/* Erases the line, before something else is printed. */
 void progress_clear(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * run_directory.c - makes and opens a directory in the run directory.
  *
- * Called for outstanding replies and for writers.  It goes by what the directory is, not by who
- * made it: nobody but this user may be able to put files there.
+ * Called for outstanding replies and for writers.  The directory's owner and mode decide whether it
+ * is used, not who made it: nobody but this user may be able to put files there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

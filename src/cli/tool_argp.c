@@ -52,7 +52,7 @@ const struct argp *tool_argp_extend(struct tool_argp *self, const struct argp *a
 
 struct names {
 	const char *items[MOST_NAMES];
-	bool takes_next[MOST_NAMES]; /* its argument is the next word */
+	bool takes_next[MOST_NAMES]; /* the argument of the option is the next word */
 	bool letter_takes_next[128];
 	bool letter_takes_rest[128];
 	size_t count;
@@ -93,8 +93,8 @@ static void names_collect(struct names *names, const struct argp *argp)
 		names_collect(names, child->argp);
 }
 
-/* The first that begins with the word, as getopt takes it: the whole name if there is one.
- * names->count: none does. */
+/* Returns the first option that begins with the word, as getopt does, but prefers an exact name.
+ * Returns names->count when there is none. */
 static size_t names_find(const struct names *names, struct ct_span word)
 {
 	size_t found = names->count;
@@ -112,7 +112,7 @@ static size_t names_find(const struct names *names, struct ct_span word)
 /* ---- the words ---- */
 
 static void word_refuse(const struct argp *argp, char *tool, const struct names *names,
-		   struct ct_span word)
+			struct ct_span word)
 {
 	const char *nearest = ct_suggest(word, names->items, names->count);
 
@@ -126,7 +126,7 @@ static void word_refuse(const struct argp *argp, char *tool, const struct names 
 	exit(argp_err_exit_status);
 }
 
-/* -xyz; true: the argument of the last of them is the next word. */
+/* Handles -xyz.  Returns true if the argument of the last letter is the next word. */
 static bool letters_take_next(const struct names *names, const char *letters)
 {
 	for (; *letters > ' ' && *letters < 127; letters++) {
@@ -153,7 +153,8 @@ void tool_argp_check(const struct argp *argp, int argc, char **argv, unsigned fl
 
 		if (argv[i][0] != '-' || argv[i][1] == '\0') {
 			if ((flags & ARGP_IN_ORDER) != 0)
-				return; /* what follows may be the words of another program */
+				/* the words that follow may belong to another program */
+				return;
 			continue;
 		}
 		if (argv[i][1] != '-') {

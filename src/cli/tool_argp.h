@@ -11,17 +11,17 @@
 
 #define TOOL_ARGP_CHILDREN 8
 
-/* An argp and its children, one more among them. */
+/* An argp with its children and one more child. */
 struct tool_argp {
 	struct argp whole;
 	struct argp_child children[TOOL_ARGP_CHILDREN + 1];
 };
-/* The argp with -h, which is --help as it is asked for elsewhere.  Borrows from argp; lives in
+/* Returns argp with -h added as a short form of --help.  Borrows from argp; the result lives in
  * self. */
 const struct argp *tool_argp_extend(struct tool_argp *self, const struct argp *argp);
 
-/* Ends the tool as argp does, when a long option is none of argp's: with the name that was probably
- * meant. */
+/* Reports a long option that argp does not have, with the nearest name, and ends the tool as
+ * argp does. */
 void tool_argp_check(const struct argp *argp, int argc, char **argv, unsigned flags);
 
 #endif

@@ -28,7 +28,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct user_file_failure 
 }
 
 static bool file_fail_unread(struct user_file_failure *failure, const char *path, const char *what,
-			enum ctrace_status status, int error)
+			     enum ctrace_status status, int error)
 {
 	struct stat info;
 
@@ -46,7 +46,7 @@ static bool file_fail_unread(struct user_file_failure *failure, const char *path
 	return fail(failure, 0, "%s", ctrace_status_text(status));
 }
 
-/* 0: there is none. */
+/* Returns the line of the first NUL byte; 0 when there is none. */
 static uint32_t text_line_of_nul(const struct ct_buf *text)
 {
 	const char *nul = text->size > 0 ? memchr(text->data, '\0', text->size) : NULL;

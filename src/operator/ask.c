@@ -1,9 +1,9 @@
 /*
- * ask.c - one question to everybody who is meant: finding them, asking, and the report of who gave
+ * ask.c - asks one question of all peers that a verb means: finds them, asks, and reports who gave
  * no response.
  *
- * Part of each verb that talks to running processes or external writers.  What an answer says is
- * the verb's to read.
+ * Part of each verb that talks to running processes or external writers.  The verb itself reads the
+ * answers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ void ct_ask_fini(struct ask *ask)
 
 /* ---- processes ---- */
 
-/* A run directory that was named and that is not there is the likeliest reason. */
+/* The likeliest reason is that CTRACE_RUN_DIR names a run directory that does not exist. */
 static void diagnose_run_directory(void)
 {
 	const char *named = ct_os_environment("CTRACE_RUN_DIR");
@@ -139,7 +139,8 @@ enum ctrace_status ct_ask_find_writers(struct ask *ask)
 
 /* ---- answers ---- */
 
-/* The status that it has answered itself; it may also have answered only a part. */
+/* Returns true if peer->status is the status that the peer itself sent; its answer may still be
+ * incomplete. */
 static bool peer_has_answered(const struct ct_peer *peer)
 {
 	struct ct_message first;
@@ -162,9 +163,9 @@ const char *ct_ask_no_response(const struct ct_peer *peer)
 	case CTRACE_TIMED_OUT:
 		return "did not answer in time";
 	case CTRACE_NOT_FOUND:
-		return peer_has_ended(peer)   ? NULL
-		       : peer->is_writer ? "ended before it had answered"
-					 : "does not listen to operators";
+		return peer_has_ended(peer) ? NULL
+		       : peer->is_writer    ? "ended before it had answered"
+					    : "does not listen to operators";
 	case CTRACE_DENIED:
 		return "belongs to another user";
 	case CTRACE_DAMAGED:

@@ -3,9 +3,9 @@
  * columns or as one JSON document.
  *
  * Called by the verbs level, dest, prop, reload, flush and rotate.  Answers come from other
- * people's processes: every text is copied as it is and only made harmless when it is printed.  For
- * people what went wrong goes to stderr, the rest to stdout.  The members of the JSON are in the
- * manual pages of the verbs and keep their meaning; new ones may come.
+ * people's processes: every text is copied as it is and made harmless only when it is printed.
+ * Without --json, failures go to stderr and the rest to stdout.  The manual pages of the verbs
+ * describe the members of the JSON, which keep their meaning; new ones may come.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "operator/component_names.h"
 #include "print/json_text.h"
 
-/* A longer name moves the rest of its line to the right, not that of all others. */
+/* A longer name shifts only its own line. */
 #define WIDEST_NAME 60
 
 void ct_change_init(struct change *change)
@@ -78,7 +78,7 @@ static struct change_row *row_add(struct change *change, const struct ct_peer *p
 	return row;
 }
 
-/* The row of this component in the same process, when an answer before has made one. */
+/* Returns the row of this component in the same process, if an earlier answer has made one. */
 static struct change_row *row_find(struct change *change, const struct ct_peer *peer,
 				   struct ct_span subject)
 {
@@ -93,16 +93,18 @@ static struct change_row *row_find(struct change *change, const struct ct_peer *
 
 /* ---- answers ---- */
 
-/* While answers are read. */
+/* State while answers are read. */
 struct reading {
 	struct change *change;
 	const struct ct_peer *peer;
-	bool is_inside;            /* an answer whose first frame was read */
-	enum ctrace_status status; /* of it */
-	struct change_row *row;    /* the one that fields belong to; NULL: the process as a whole */
-	struct ct_span said;       /* by the process as a whole */
-	bool has_failed_row;       /* some row says what went wrong */
-	bool is_repeated;          /* an answer before may have rows of the same components */
+	bool is_inside;            /* the first frame of an answer was read */
+	enum ctrace_status status; /* of the answer */
+	/* the row of the fields that follow; NULL: they concern the process as a whole */
+	struct change_row *row;
+	struct ct_span said; /* text about the process as a whole */
+	bool has_failed_row; /* a row of the answer reports the failure */
+	/* an earlier answer may have rows of the same components */
+	bool is_repeated;
 };
 
 static void row_begin(struct reading *reading, struct ct_span subject)
@@ -127,7 +129,7 @@ static void field_read(struct reading *reading, enum ct_field field, struct ct_s
 			ct_change_set(reading->change, &row->property, value);
 		return;
 	case CT_FIELD_OLD:
-		/* Of several commands in one request the first knows what was. */
+		/* With several commands in one request, only the first knows the old value. */
 		if (row != NULL && row->old == NULL && row->now == NULL)
 			ct_change_set(reading->change, &row->old, value);
 		return;
@@ -145,7 +147,7 @@ static void field_read(struct reading *reading, enum ct_field field, struct ct_s
 		row->failed |= reading->status != CTRACE_OK;
 		reading->has_failed_row |= row->failed;
 		return;
-	case CT_FIELD_NUMBER: /* which is there when it is not 0 */
+	case CT_FIELD_NUMBER: /* the field is only there when it is not 0 */
 		reading->change->failed |=
 			reading->change->has_diagnostics && value.size == sizeof(uint64_t) &&
 			memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
@@ -160,8 +162,8 @@ static bool answer_has_rows(const struct change *change, const struct ct_peer *p
 	return change->count != 0 && change->rows[change->count - 1].peer == peer;
 }
 
-/* What the process said of the whole request is a row of its own, unless a row says already what
- * went wrong. */
+/* Makes a row of the process's text about the whole request, unless a row already reports the
+ * failure. */
 static void answer_end(const struct reading *reading)
 {
 	struct change *change = reading->change;
@@ -193,7 +195,7 @@ static void row_add_no_response(struct change *change, const struct ct_peer *pee
 	struct change_row *row;
 
 	change->failed = true;
-	/* It is said on stderr already; the document for programs has it as well. */
+	/* stderr has it already; the JSON document reports it as well. */
 	row = change->target.is_json ? row_add(change, peer, (struct ct_span){ 0 }) : NULL;
 	if (row != NULL) {
 		row->failed = true;
@@ -229,7 +231,7 @@ static void frame_read(const struct ct_peer *peer, size_t request, const struct 
 		answer_end(reading);
 }
 
-/* Each process's by name; what concerns the process as a whole comes last. */
+/* Rows of a process are sorted by name; the row about the process as a whole comes last. */
 static int row_compare(const void *a, const void *b)
 {
 	const struct change_row *one = a;
@@ -301,7 +303,7 @@ static void peers_drop_others(struct change *change)
 	for (size_t i = 0; i < peers->count; i++)
 		if (ct_component_is_of(&peers->items[i], change->subject))
 			*kept++ = peers->items[i];
-	/* Nobody is forgotten before the names of all were looked at. */
+	/* No peer is dropped before the names of all were looked at. */
 	if (kept == peers->items)
 		diagnose_nobody_has(change);
 	peers->count = (size_t)(kept - peers->items);
@@ -348,13 +350,13 @@ static struct widths rows_measure(const struct change *change)
 			continue;
 		width_widen(&widths.pid, snprintf(NULL, 0, "%u", (unsigned)row->peer->pid));
 		width_widen(&widths.jobname,
-		      ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
+			    ct_tool_print(NULL, row->peer->jobname, strlen(row->peer->jobname)));
 		if (row->subject != NULL)
-			width_widen(&widths.subject,
-			      ct_tool_print(NULL, row_subject(row), strlen(row_subject(row))));
+			width_widen(&widths.subject, ct_tool_print(NULL, row_subject(row),
+								   strlen(row_subject(row))));
 		if (row->property != NULL)
 			width_widen(&widths.property,
-			      ct_tool_print(NULL, row->property, strlen(row->property)));
+				    ct_tool_print(NULL, row->property, strlen(row->property)));
 	}
 	return widths;
 }
@@ -366,7 +368,7 @@ static void print_cell(const char *text, int width)
 	printf("%*s", width > printed ? width - printed + 2 : 2, "");
 }
 
-/* Blanks at an end would not be seen. */
+/* Prints in quotes, so that blanks at an end can be seen. */
 static void print_quoted(const char *value)
 {
 	putchar('"');

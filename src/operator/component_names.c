@@ -14,14 +14,15 @@
 #include "session/session.h"
 
 #define MOST_NAMES 65536u
-#define MOST_FITTING 4096u /* of one process that a pattern fits */
+#define MOST_FITTING 4096u /* of one process, that match the pattern */
 
 bool ct_is_pattern(const char *text)
 {
 	return strpbrk(text, "*?") != NULL;
 }
 
-/* Each component that the program has registered, in no order, until the callback returns false. */
+/* Called for each component that the program has registered, in no order, until it returns
+ * false. */
 typedef bool name_sink(struct ct_span name, void *user);
 
 static void process_each_name(const struct ct_peer *peer, name_sink *each, void *user)
@@ -127,7 +128,8 @@ void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
 	for (size_t i = 0; i < peers->count && !out->failed; i++) {
 		gathering.before = out->count;
 		process_each_name(&peers->items[i], name_gather, &gathering);
-		names_sort_and_unite(out); /* the next process may have the same ones */
+		/* the next process may have the same names */
+		names_sort_and_unite(out);
 	}
 }
 

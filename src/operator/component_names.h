@@ -1,6 +1,6 @@
 /*
- * operator/component_names.h - the components that running processes have: which a pattern means,
- * and which was probably meant.
+ * operator/component_names.h - the components of running processes: those that match a pattern, and
+ * the one that was probably meant.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,17 +10,17 @@
 #include "session/client.h"
 
 struct component_names {
-	char **items; /* sorted, each once in any case */
+	char **items; /* sorted; names that differ only in case count once */
 	size_t count;
-	bool failed; /* memory was short: some are missing */
+	bool failed; /* memory was short: some names are missing */
 };
-/* What the processes have that the pattern fits, in which * and ? match no dot; NULL: all. */
+/* Gathers the components that match the pattern, in which * and ? match no dot; NULL: all. */
 void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
 			    struct component_names *out);
 void ct_component_names_fini(struct component_names *names);
 /* Returns true if a command for `subject`, a name or pattern, concerns the process.  A name also
- * does when only components below it are there. */
+ * concerns a process that has only components below it. */
 bool ct_component_is_of(const struct ct_peer *peer, const char *subject);
-bool ct_is_pattern(const char *text); /* it has * or ? */
+bool ct_is_pattern(const char *text); /* Returns true if the text contains * or ?. */
 
 #endif

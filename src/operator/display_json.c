@@ -1,8 +1,8 @@
 /*
- * display_json.c - what DISPLAY TRACE knows as one JSON document, for ctrace op --json and ctrace
+ * display_json.c - the table of DISPLAY TRACE as one JSON document, for ctrace op --json and ctrace
  * stats --json.
  *
- * Called by the tools; pure.  The members are described in ctrace-json(5).
+ * Called by the tools; pure.  ctrace-json(5) describes the members.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where memory is short a value is NULL, and so is what it is part of: the document is not given
- * then. */
+/* When memory is short a value is NULL, and so is everything that contains it; then no document
+ * is printed. */
 
 static json_t *json_append(json_t *array, json_t *item)
 {
@@ -25,7 +25,7 @@ static json_t *json_append(json_t *array, json_t *item)
 	return NULL;
 }
 
-/* The members of `more` behind those of the object. */
+/* Adds the members of `more` to the object. */
 static json_t *json_join(json_t *object, json_t *more)
 {
 	bool ok = json_object_update(object, more) == 0;
@@ -37,7 +37,7 @@ static json_t *json_join(json_t *object, json_t *more)
 	return NULL;
 }
 
-/* null for what is not there. */
+/* null for an empty name */
 static json_t *json_name(const char *text)
 {
 	return ct_json_string(text[0] != '\0' ? text : NULL);
@@ -100,22 +100,22 @@ static json_t *json_trace(const struct ct_display *display, const struct ct_disp
 				   "component_above", ct_json_string(above));
 
 	object = json_join(object, json_process(display, trace->process));
-	object = json_join(object,
-		      json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0,
-				"mode", ct_display_mode(shown->mode), "buffer", json_buffer(shown),
-				"head", shown->head != 0, "head_options", shown->headopts != 0,
-				"likehead", shown->likehead != 0, "sublevels",
-				ct_json_number(shown->subs)));
+	object = json_join(
+		object,
+		json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0, "mode",
+			  ct_display_mode(shown->mode), "buffer", json_buffer(shown), "head",
+			  shown->head != 0, "head_options", shown->headopts != 0, "likehead",
+			  shown->likehead != 0, "sublevels", ct_json_number(shown->subs)));
 	object = json_join(object, json_filters(shown));
-	object = json_join(object,
-		      json_pack("{so, so, sb, so, sb}", "options", ct_json_string(shown->options),
-				"minops", ct_json_string(shown->minops), "writer_supported",
-				shown->wtr != 0, "writer", json_name(shown->writer),
-				"writer_active", (int)trace->writer_is_active));
+	object = json_join(object, json_pack("{so, so, sb, so, sb}", "options",
+					     ct_json_string(shown->options), "minops",
+					     ct_json_string(shown->minops), "writer_supported",
+					     shown->wtr != 0, "writer", json_name(shown->writer),
+					     "writer_active", (int)trace->writer_is_active));
 	return json_join(object, json_attributes(shown));
 }
 
-/* The same as the text shows, below the same limits. */
+/* Shows the same traces as the text, within the same limits. */
 static json_t *json_traces(const struct ct_display *display, const struct ct_display_form *form)
 {
 	static const struct ct_display_form roots = { .limit = CT_DISPLAY_NONE };
@@ -172,13 +172,14 @@ static json_t *json_links(const struct ct_display *display, uint32_t writer)
 		const struct ct_link_state *link = &display->links[i].state;
 
 		if (display->links[i].writer == writer)
-			links = json_append(links, json_pack("{so, so, so, so, so, so}", "pid",
-							ct_json_number(link->pid), "asid",
-							ct_json_asid(link->asid), "job",
-							ct_json_string(link->jobname), "ring_count",
-							ct_json_number(link->rings), "events",
-							ct_json_number(link->events), "traces",
-							ct_json_words(link->traces)));
+			links = json_append(links,
+					    json_pack("{so, so, so, so, so, so}", "pid",
+						      ct_json_number(link->pid), "asid",
+						      ct_json_asid(link->asid), "job",
+						      ct_json_string(link->jobname), "ring_count",
+						      ct_json_number(link->rings), "events",
+						      ct_json_number(link->events), "traces",
+						      ct_json_words(link->traces)));
 	}
 	return links;
 }
@@ -191,14 +192,15 @@ static json_t *json_waiting(const struct ct_display *display, const char *writer
 		const struct ct_display_trace *trace = &display->traces[i];
 
 		if (ct_display_waits(trace, writer))
-			waiting = json_append(waiting, json_join(json_pack("{so}", "component",
-								 ct_json_string(trace->name)),
-						       json_process(display, trace->process)));
+			waiting = json_append(waiting,
+					      json_join(json_pack("{so}", "component",
+								  ct_json_string(trace->name)),
+							json_process(display, trace->process)));
 	}
 	return waiting;
 }
 
-/* index CT_DISPLAY_NONE: it does not run. */
+/* index CT_DISPLAY_NONE: the writer does not run. */
 static json_t *json_writer(const struct ct_display *display, const char *name, uint32_t index)
 {
 	bool is_active = index != CT_DISPLAY_NONE;
@@ -208,19 +210,20 @@ static json_t *json_writer(const struct ct_display *display, const char *name, u
 	if (is_active) {
 		const struct ct_writer_state *writer = &display->writers[index].state;
 
-		object = json_join(object, json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}",
-						"status", ct_display_writer_status(display, index),
-						"pid", ct_json_number(writer->pid), "start_ns",
-						ct_json_number(writer->start_ns), "mode",
-						writer->nowrap ? "NOWRAP" : "WRAP", "compress",
-						(int)writer->compress, "events",
-						ct_json_number(writer->events), "bytes",
-						ct_json_number(writer->bytes), "overwritten",
-						ct_json_number(writer->wrapped_events),
-						"not_written", ct_json_number(writer->full_events),
-						"message", json_name(writer->message), "trcouts",
-						ct_display_json_trcouts(display, index),
-						"connected", json_links(display, index)));
+		object = json_join(object,
+				   json_pack("{ss, so, so, ss, sb, so, so, so, so, so, so, so}",
+					     "status", ct_display_writer_status(display, index),
+					     "pid", ct_json_number(writer->pid), "start_ns",
+					     ct_json_number(writer->start_ns), "mode",
+					     writer->nowrap ? "NOWRAP" : "WRAP", "compress",
+					     (int)writer->compress, "events",
+					     ct_json_number(writer->events), "bytes",
+					     ct_json_number(writer->bytes), "overwritten",
+					     ct_json_number(writer->wrapped_events), "not_written",
+					     ct_json_number(writer->full_events), "message",
+					     json_name(writer->message), "trcouts",
+					     ct_display_json_trcouts(display, index), "connected",
+					     json_links(display, index)));
 	}
 	return json_join(object, json_pack("{so}", "waiting", json_waiting(display, name)));
 }
@@ -265,9 +268,9 @@ static json_t *json_notes(const struct ct_display *display)
 		const char *note = display->processes[i].note;
 
 		if (note[0] != '\0')
-			notes = json_append(notes,
-				       json_join(json_process(display, i),
-					    json_pack("{so}", "note", ct_json_string(note))));
+			notes = json_append(
+				notes, json_join(json_process(display, i),
+						 json_pack("{so}", "note", ct_json_string(note))));
 	}
 	return notes;
 }
@@ -275,19 +278,20 @@ static json_t *json_notes(const struct ct_display *display)
 enum ctrace_status ct_display_json(const struct ct_display *display,
 				   const struct ct_display_json *what, struct ct_buf *out)
 {
-	json_t *object = json_join(ct_json_document(),
-			      json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns),
-					"any_on", (int)display->is_any_on));
+	json_t *object =
+		json_join(ct_json_document(),
+			  json_pack("{so, sb}", "time_ns", ct_json_number(display->time_ns),
+				    "any_on", (int)display->is_any_on));
 	char *text = NULL;
 
 	if (what->has_traces)
 		object = json_join(object,
-			      json_pack("{so, so, so}", "traces", json_traces(display, what->form),
-					"missing", json_missing(display), "notes",
-					json_notes(display)));
+				   json_pack("{so, so, so}", "traces",
+					     json_traces(display, what->form), "missing",
+					     json_missing(display), "notes", json_notes(display)));
 	if (what->writers != NULL)
-		object = json_join(object,
-			      json_pack("{so}", "writers", json_writers(display, what->writers)));
+		object = json_join(
+			object, json_pack("{so}", "writers", json_writers(display, what->writers)));
 	if (!display->failed && object != NULL)
 		text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(object);

@@ -26,7 +26,7 @@ static unsigned text_count_columns(const char *text, size_t size)
 	unsigned columns = 0;
 
 	for (size_t i = 0; i < size; i++)
-		/* not the rest of a character in UTF-8 */
+		/* counts no continuation byte of UTF-8 */
 		columns += ((unsigned char)text[i] & 0xC0) != 0x80;
 	return columns;
 }
@@ -127,7 +127,8 @@ void ct_display_add_columns(struct ct_buf *out, const struct ctrace_display *sho
 
 /* ---- values ---- */
 
-/* Bytes of what must stand together at `at`: a character, or an escape of ct_escape_add(). */
+/* Returns the bytes that must stay together at `at`: a character, or an escape of
+ * ct_escape_add(). */
 static size_t unit_size(const char *at, size_t left, bool is_escaped)
 {
 	size_t size = 1;
@@ -143,7 +144,8 @@ static size_t unit_size(const char *at, size_t left, bool is_escaped)
 	return size;
 }
 
-/* How much of a value one line takes: all that fits, but rather up to a comma or blank. */
+/* Returns how many bytes of a value one line takes: all if they fit, else up to a comma or blank
+ * if there is one. */
 static size_t line_size(const char *at, size_t left, bool is_escaped)
 {
 	unsigned room = CT_DISPLAY_COLUMNS - VALUE_COLUMN;

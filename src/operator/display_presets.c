@@ -1,9 +1,9 @@
 /*
  * display_presets.c - presets that wait for their traces, as rows of DISPLAY TRACE: MODE is PRE.
  *
- * Called by the verbs, on the tool's only thread.  A preset is a file in a run directory, named by
- * its trace (lib/component/preset.c).  What is not this user's own, or no single request, is passed
- * over: it would be no preset for a program either.
+ * Called by the verbs, on the tool's only thread.  A preset is a file in a run directory, named for
+ * its trace (lib/component/preset.c).  A file of another user, or one that is not a single request,
+ * is skipped: a program would not use it as a preset either.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ struct search {
 
 /* ---- which ---- */
 
-/* As the name says it, a glob, or below it so that SUBLEVEL shows it. */
+/* Returns true if the name matches the name or glob, or is a sublevel of it that SUBLEVEL shows. */
 static bool name_fits(const char *asked, const char *name, uint32_t levels)
 {
 	size_t size = strlen(asked);
@@ -67,7 +67,7 @@ static bool preset_is_defined(const struct ct_display *display, const char *name
 /* ---- what it says ---- */
 
 static void preset_add_row(struct ct_display *display, const char *name,
-		    const struct ct_trace_request *request)
+			   const struct ct_trace_request *request)
 {
 	struct ct_display_trace row = { .process = CT_DISPLAY_NONE };
 	struct ctrace_display *shown = &row.display;

@@ -1,9 +1,9 @@
 /*
  * display_table.c - the table that DISPLAY TRACE is printed from.
  *
- * Called by the tools, on one thread.  Rows come from answers of other processes, so nothing in
- * them is believed: texts are terminated and counts brought into their range here, once, and the
- * printers need not care.
+ * Called by the tools, on one thread.  Rows come from answers of other processes and are not
+ * trusted: texts are terminated and counts limited to their range here, once, so that the printers
+ * need not check.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,8 @@ void ct_display_fini(struct ct_display *display)
 
 /* ---- rows ---- */
 
-/* Appends a row to *(void **)items, and gives it; NULL, and `failed`, when memory is short. */
+/* Appends a row to *(void **)items, and returns it.  Returns NULL, and sets `failed`, when
+ * memory is short. */
 static void *row_add(struct ct_display *display, void *items, struct ct_display_rows *rows,
 		     const void *row, size_t size)
 {
@@ -140,8 +141,7 @@ void ct_display_add_missing(struct ct_display *display, const char *name)
 
 /* ---- order ---- */
 
-/* As names are compared, but that a trace's sublevels come behind it at once: the dot is before all
- * other characters. */
+/* Ranks the dot before all other characters, so that a trace's sublevels follow it directly. */
 static int character_rank(char c)
 {
 	if (c == '\0')
@@ -176,7 +176,7 @@ static int compare_processes(const struct ct_display *display, uint32_t a, uint3
 	return order != 0 ? order : compare_numbers(a, b);
 }
 
-/* Each process's traces together, a head before its sublevels. */
+/* Groups the traces of each process, a head before its sublevels. */
 static int trace_compare_by_process(const void *a, const void *b, void *user)
 {
 	const struct ct_display_trace *one = a, *other = b;
@@ -187,7 +187,7 @@ static int trace_compare_by_process(const void *a, const void *b, void *user)
 					  strlen(other->name));
 }
 
-/* Each topmost trace with all below it; those of one name by process. */
+/* Groups each topmost trace with all traces below it; traces of one name are sorted by process. */
 static int trace_compare_by_root(const void *a, const void *b, void *user)
 {
 	const struct ct_display_trace *one = a, *other = b;
@@ -196,7 +196,8 @@ static int trace_compare_by_root(const void *a, const void *b, void *user)
 	return order != 0 ? order : trace_compare_by_process(a, b, user);
 }
 
-static bool trace_is_below(const struct ct_display_trace *head, const struct ct_display_trace *trace)
+static bool trace_is_below(const struct ct_display_trace *head,
+			   const struct ct_display_trace *trace)
 {
 	size_t size = strlen(head->name);
 
@@ -204,8 +205,8 @@ static bool trace_is_below(const struct ct_display_trace *head, const struct ct_
 	       trace->name[size] == '.' && compare_names(head->name, size, trace->name, size) == 0;
 }
 
-/* Finds the heads, in either order: whoever is above a trace is before it, with only its own
- * sublevels between. */
+/* Finds the heads, in either order: the traces above a trace come before it, and only their own
+ * sublevels stand between. */
 static void traces_find_heads(struct ct_display *display)
 {
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
@@ -221,14 +222,14 @@ static void traces_find_heads(struct ct_display *display)
 	}
 }
 
-/* Who was asked for the same trace twice has answered twice. */
+/* A process that was asked for the same trace twice has answered twice. */
 static void traces_drop_doubles(struct ct_display *display)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < display->trace_rows.count; i++) {
-		if (kept != 0 &&
-		    trace_compare_by_process(&display->traces[kept - 1], &display->traces[i], display) == 0)
+		if (kept != 0 && trace_compare_by_process(&display->traces[kept - 1],
+							  &display->traces[i], display) == 0)
 			continue;
 		if (kept != i)
 			display->traces[kept] = display->traces[i];
@@ -241,12 +242,12 @@ static void traces_arrange(struct ct_display *display)
 {
 	if (display->trace_rows.count == 0)
 		return;
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, trace_compare_by_process,
-		display);
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces,
+		trace_compare_by_process, display);
 	traces_drop_doubles(display);
 	traces_find_heads(display);
-	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces, trace_compare_by_root,
-		display);
+	qsort_r(display->traces, display->trace_rows.count, sizeof *display->traces,
+		trace_compare_by_root, display);
 	traces_find_heads(display);
 }
 
@@ -260,7 +261,7 @@ static int links_by_asid(const void *a, const void *b)
 	return order != 0 ? order : compare_numbers(one->state.pid, other->state.pid);
 }
 
-/* Of what was missing among processes' traces a preset may have been found. */
+/* A name that no process has may have been found as a preset. */
 static void missing_drop_found(struct ct_display *display)
 {
 	uint32_t kept = 0;
@@ -323,7 +324,7 @@ static bool writer_is_meant(const struct ct_display_writers *which, const char *
 	return which->count == 0;
 }
 
-/* The nearer one behind `last`. */
+/* Keeps `name` if it is the nearest name after `last` so far. */
 static void writer_consider(const char *name, const char *last, const char **best)
 {
 	if (name[0] != '\0' && compare_writers(name, last) > 0 &&

@@ -1,10 +1,9 @@
 /*
- * display_trace.c - DISPLAY TRACE from the command to the answer: what is asked, and what the
- * answers become.
+ * display_trace.c - DISPLAY TRACE from the command to the printed answer.
  *
- * Called by the verbs, on the tool's only thread.  A request is one frame a name, and one more for
- * its SUB; the answers come in the same order, so that it is known who has found what.  Nothing in
- * an answer is believed: display_table.c cleans each row.
+ * Called by the verbs, on the tool's only thread.  A request has one frame for each name, and one
+ * more for its SUB.  Answers come in the same order, so it is known which frame found which trace.
+ * Answers are not trusted: display_table.c cleans each row.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,12 +30,13 @@ static struct ct_display_form command_form(const struct ct_operator_command *com
 	form.levels = ct_display_levels_of(command);
 	for (uint32_t i = 0; i < command->name_count; i++)
 		if (ct_is_pattern(command->name[i]))
-			/* what a pattern fits is all asked for, wherever it stands */
+			/* all traces that match a pattern are asked for, at any depth */
 			form.levels = CT_DISPLAY_NONE;
 	return form;
 }
 
-static void request_add_frame(struct ct_buf *out, const char *name, const char *sub, uint32_t levels)
+static void request_add_frame(struct ct_buf *out, const char *name, const char *sub,
+			      uint32_t levels)
 {
 	size_t start = ct_message_start(out, CT_VERB_DISPLAY, 0);
 
@@ -56,7 +56,8 @@ static void request_make(const struct ct_operator_command *command, struct ct_bu
 	if (command->name_count == 0)
 		request_add_frame(out_request, "", NULL, CT_DISPLAY_NONE);
 	for (uint32_t i = 0; i < command->name_count; i++) {
-		request_add_frame(out_request, command->name[i], NULL, command->has_sub ? 0 : levels);
+		request_add_frame(out_request, command->name[i], NULL,
+				  command->has_sub ? 0 : levels);
 		if (command->has_sub)
 			request_add_frame(out_request, command->name[i], command->sub, levels);
 	}
@@ -64,10 +65,10 @@ static void request_make(const struct ct_operator_command *command, struct ct_bu
 
 /* ---- the answers ---- */
 
-/* An answer's fields while they come: a name, and what belongs to it. */
+/* The fields of an answer while they come: a name, and the fields after it. */
 struct reading {
 	struct ct_display *display;
-	const struct ct_peer *peers; /* whose rows are in their order */
+	const struct ct_peer *peers; /* the table's processes have the same order */
 	struct ct_display_trace trace;
 	bool has_trace;
 	/* some process had a trace for this frame of the request */
@@ -79,7 +80,7 @@ static void trace_end(struct reading *reading, size_t request)
 	if (!reading->has_trace)
 		return;
 	(void)ct_display_add_trace(reading->display, &reading->trace);
-	/* Also one that its filters leave out here is on. */
+	/* A trace that the filters of this command leave out counts too. */
 	reading->display->is_any_on |= reading->trace.display.mode != CTRACE_MODE_OFF;
 	reading->has_trace = false;
 	if (request < CT_COUNT(reading->found))
@@ -89,13 +90,13 @@ static void trace_end(struct reading *reading, size_t request)
 static void trace_begin(struct reading *reading, struct ct_span name, uint32_t process)
 {
 	if (name.size == 0 || name.size > CTRACE_MAX_COMPONENT)
-		return; /* no trace is called so */
+		return; /* no trace has an empty name */
 	reading->trace = (struct ct_display_trace){ .process = process };
 	memcpy(reading->trace.name, name.at, name.size);
 	reading->has_trace = true;
 }
 
-/* A message with a good answer is one for people; with another it says why there is none. */
+/* With a good answer a message is a remark for people; with another status it gives the reason. */
 static void note_keep(struct ct_display_process *process, const struct ct_message *message)
 {
 	struct ct_span text = ct_message_find(message, CT_FIELD_MESSAGE);
@@ -164,7 +165,7 @@ static void add_process(struct ct_display *display, const struct ct_peer *peer)
 	display->is_any_on |= command_is_any_on(peer);
 }
 
-/* The trace that a frame of the request asks for, by the name that people know it by. */
+/* Adds the trace that a frame of the request asks for, under the name that people know. */
 static void add_missing(struct ct_display *display, const struct ct_operator_command *command,
 			const bool *found)
 {
@@ -195,9 +196,9 @@ uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *co
 
 /* ---- what is printed ---- */
 
-/* Which writers are meant; `only` has room for them. */
+/* Returns which writers the command selects; `only` provides the room. */
 static struct ct_display_writers command_writers(const struct ct_operator_command *command,
-					    const char *only[CT_OPERATOR_NAMES])
+						 const char *only[CT_OPERATOR_NAMES])
 {
 	for (uint32_t i = 0; i < command->wtr_count; i++)
 		only[i] = command->wtr[i];
@@ -205,8 +206,8 @@ static struct ct_display_writers command_writers(const struct ct_operator_comman
 					    .count = command->wtr_all ? 0 : command->wtr_count };
 }
 
-static void answer_print(const struct ct_operator_command *command, const struct ct_display *display,
-		  struct ct_buf *out)
+static void answer_print(const struct ct_operator_command *command,
+			 const struct ct_display *display, struct ct_buf *out)
 {
 	struct ct_display_form form = command_form(command);
 	const char *only[CT_OPERATOR_NAMES];
@@ -225,7 +226,7 @@ static void answer_print(const struct ct_operator_command *command, const struct
 }
 
 static enum ctrace_status answer_print_json(const struct ct_operator_command *command,
-				     const struct ct_display *display, struct ct_buf *out)
+					    const struct ct_display *display, struct ct_buf *out)
 {
 	struct ct_display_form form = command_form(command);
 	const char *only[CT_OPERATOR_NAMES];
@@ -239,8 +240,9 @@ static enum ctrace_status answer_print_json(const struct ct_operator_command *co
 	return ct_display_json(display, &what, out);
 }
 
-/* Of the writers that are meant one runs. */
-static bool command_has_writer(const struct ct_operator_command *command, const struct ct_display *display)
+/* Returns true if one of the selected writers runs. */
+static bool command_has_writer(const struct ct_operator_command *command,
+			       const struct ct_display *display)
 {
 	const char *only[CT_OPERATOR_NAMES];
 	struct ct_display_writers writers = command_writers(command, only);
@@ -253,7 +255,7 @@ static bool command_has_writer(const struct ct_operator_command *command, const 
 	return false;
 }
 
-/* With WTR alone no traced process need be there, and nobody is told when there is none. */
+/* With WTR alone no traced process is needed, and a missing one is not reported. */
 static enum ctrace_status peers_find(const struct ct_operator_command *command, struct ask *ask)
 {
 	return command->has_wtr ? ct_peers_find(&ask->target->filter, &ask->peers)
@@ -276,7 +278,8 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command,
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		goto undo_init;
 	silent = ct_display_gather(&ask, command, &display);
-	/* What waits for no process yet is shown when no process was picked out. */
+	/* A preset belongs to no process, so presets are shown only when no process was
+	 * selected. */
 	if (ct_target_is_all(target) && !command->has_wtr)
 		ct_display_presets(command, &display);
 	if (command->has_wtr)

@@ -1,9 +1,9 @@
 /*
- * operator.c - the commands of an operator: which one it is.  Their operands: operator_trace.c,
- * operator_display.c, operator_reply.c.
+ * operator.c - recognizes the commands of an operator.  operator_trace.c, operator_display.c and
+ * operator_reply.c parse their operands.
  *
  * Called by the tool, on its thread, for each line that an operator typed.  The line may be any
- * bytes.  Nothing is looked up, and nothing is done.
+ * bytes.  Parsing looks nothing up and changes nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,8 @@ static void reply_id_take(struct ct_parser *parser, struct ct_span word,
 	out->reply_id = id;
 }
 
-/* Behind REPLY; digits: those that were written to it without a blank, or none. */
+/* Parses what follows REPLY; digits: the reply's number if it was joined to the verb (R01), or
+ * none. */
 static void reply_parse(struct ct_parser *parser, struct ct_operator_command *out,
 			struct ct_span digits)
 {
@@ -49,7 +50,7 @@ static void reply_parse(struct ct_parser *parser, struct ct_operator_command *ou
 	out->operands = ct_span_of(parser->at, parser->end);
 }
 
-/* R01 */
+/* Returns true for R01. */
 static bool word_is_joined_reply(struct ct_span word)
 {
 	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' &&

@@ -2,20 +2,19 @@
  * operator/operator.h - the operator's grammar: TRACE CT, DISPLAY TRACE and REPLY
  * (spec/component-trace.md section 6).
  *
- * Text becomes one struct; what it does is not known here.  Any case; blanks where z/OS has them
- * and around commas, parentheses and equals signs.  Operands in any order, each once.  Parentheses
- * round one name, or round SUB's path, may be there or not.  A component's name that has blanks,
- * commas, parentheses, equals or quotation marks stands in quotation marks; '' is one.  Pure; any
- * thread.
+ * Text becomes one struct; parsing does not carry it out.  Keywords are in any case.  Blanks may
+ * stand where z/OS allows them, and around commas, parentheses and equals signs.  Operands come in
+ * any order, each once.  Parentheses round one name, or round SUB's path, are optional.  A
+ * component name with blanks, commas, parentheses, equals signs or quotation marks stands in
+ * quotation marks, in which '' is one quotation mark.  Pure; any thread.
  *
  *     TRACE CT[,{ON|nnnnK|nnnnM|OFF|}],COMP=name[,SUB=(subname)][,PARM=member]        T CT
  *     TRACE CT,WTRSTART=member[,WRAP|NOWRAP]
  *     TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]
- *     D[ISPLAY]
- * TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]][,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
+ *     D[ISPLAY] TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]]
+ *             [,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
  *     D[ISPLAY] R[,L]
- *     R[EPLY] [nn][,operands]                                    also Rnn,operands; a blank is as
- * good as the comma
+ *     R[EPLY] [nn][,operands]         also Rnn,operands; a blank may replace the comma
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,12 +23,11 @@
 
 #include "lib/control/control.h"
 
-#define CT_OPERATOR_LINE 8192u /* bytes of a command; more is refused */
+#define CT_OPERATOR_LINE 8192u /* bytes of a command; a longer one is refused */
 #define CT_OPERATOR_NAMES 16u  /* in a list of COMP or WTR */
 
 enum ct_operator_kind {
-	/* blank, or a comment: a line that begins with "*" or "#", or with the two signs that begin
-	   one in C */
+	/* a blank line, or a comment: "*", "#" or the start of a C comment begins it */
 	CT_OPERATOR_NONE,
 	CT_OPERATOR_TRACE_CT,
 	CT_OPERATOR_WTRSTART,
@@ -42,21 +40,21 @@ enum ct_operator_kind {
 struct ct_operator_command {
 	enum ct_operator_kind kind;
 	/* TRACE CT */
-	uint32_t state;   /* CTRACE_CT_NONE, _ON, _OFF; a size says _ON */
+	uint32_t state;   /* CTRACE_CT_NONE, _ON, _OFF; a size implies _ON */
 	uint64_t bufsize; /* bytes; 0: none */
-	/* COMP; a dotted name or a glob of the other face, too.  What can be a name of component
-	 * trace is upper case, else it is as written. */
+	/* COMP: also a dotted name or a glob of the native API.  A valid name of component trace
+	 * is upper case; any other name is as written. */
 	char component[CTRACE_MAX_COMPONENT + 1];
 	bool has_sub;
-	/* Without the parentheses and blanks, upper case but for what is quoted: "A.ASID(1F).'a_b'"
-	 */
+	/* Without parentheses and blanks, upper case except in quotation marks:
+	 * "A.ASID(1F).'a_b'" */
 	char sub[CTRACE_MAX_COMPONENT + 1];
 	char member[CTRACE_MAX_NAME + 1]; /* PARM, WTRSTART; upper case; "": none */
 	char job[CTRACE_MAX_NAME + 1];    /* WTRSTOP; upper case */
-	bool nowrap, has_wrap;            /* WRAP or NOWRAP is said */
+	bool nowrap, has_wrap;            /* WRAP or NOWRAP was given */
 	bool noflush;
 	/* DISPLAY TRACE */
-	uint32_t name_count; /* COMP's list; 0 with COMP not said or ALL */
+	uint32_t name_count; /* the length of COMP's list; 0 without COMP or with ALL */
 	char name[CT_OPERATOR_NAMES][CTRACE_MAX_COMPONENT + 1];
 	bool has_comp, comp_all;
 	bool has_n;
@@ -69,26 +67,31 @@ struct ct_operator_command {
 	/* REPLY */
 	uint32_t reply_id; /* 0 to 9999 */
 	bool has_reply_id;
-	/* what follows the number and its comma, in the command's text: ct_reply_parse() */
+	/* what follows the number and its comma, in the command's text: input of
+	 * ct_reply_parse() */
 	struct ct_span operands;
 };
-/* OK, and *out; else CTRACE_FAILURE, and what is wrong first: line 0, the column in the text, the
- * words expected there, and in the message the word that was probably meant: "... (did you mean
- * SUB?)".  The operands of a reply are not looked at. */
+/* Returns OK and *out; else CTRACE_FAILURE and the first error: line 0, the column in the text,
+ * and the expected words.  The message has the word that was probably meant: "... (did you mean
+ * SUB?)".  The operands of a reply are not parsed. */
 enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_operator_command *out,
 				     struct ct_diagnostic *diagnostic) CT_MUST_USE;
 
-/* The operands of a reply to ITT006A:
- * [ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR={member|DISCONNECT}][,CONT|END].  Lists
- * without parentheses have one word.  Options are as they are in a member: 'any text' with '' for a
- * quotation mark, or words that may have parentheses of their own.  *out_is_end: END is said, else
- * the reply prompts again.  Nothing is set when the text is wrong; the diagnostic's column is in
- * this text: what stands before it in the command is the caller's to add.  The text is at most
- * CT_OPERATOR_LINE bytes. */
+/*
+ * Parses the operands of a reply to ITT006A:
+ *
+ *     [ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR={member|DISCONNECT}][,CONT|END]
+ *
+ * A list without parentheses has one word.  Options are as in a member: 'any text' with '' for a
+ * quotation mark, or words that may have parentheses of their own.  *out_is_end: END was given;
+ * else the reply prompts again.  Stores nothing when the text is wrong.  The diagnostic's column is
+ * in this text; the caller adds what precedes it in the command.  The text is at most
+ * CT_OPERATOR_LINE bytes.
+ */
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out,
 				  bool *out_is_end, struct ct_diagnostic *diagnostic) CT_MUST_USE;
-/* One reply that says the same as two, both without an error: each value as it was typed last,
- * neither CONT nor END. */
+/* Joins two correct replies into one with the same meaning: the later value of each operand
+ * wins. The result has neither CONT nor END. */
 void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out);
 
 #endif

@@ -72,7 +72,7 @@ static void read_display_writers(struct ct_parser *parser, void *out)
 		command->wtr_count = 0;
 }
 
-/* A console's area: there is one console, without areas. */
+/* A console's area.  There is one console, and it has no areas. */
 static void read_area(struct ct_parser *parser, void *out)
 {
 	struct ct_span value;

@@ -1,9 +1,9 @@
 /*
  * operator_reply.c - the operands of a reply, and those of several replies as one.
  *
- * Called by the tool, on its thread, for a text that an operator typed or that a file kept.  What a
- * reply says is a trace's clauses in another punctuation: ASIDs, job names and options are read by
- * what reads a member's.
+ * Called by the tool, on its thread, for a text that an operator typed or that a file kept.  The
+ * operands are a trace's clauses in another punctuation, so the parsers of a member read ASIDs, job
+ * names and options.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *p
 	struct ct_span value;
 
 	if (ct_scan_accept(parser, '('))
-		(void)read(parser); /* false: it has reported */
+		(void)read(parser); /* false: the diagnostic is reported */
 	else if (ct_operand_value(parser, expected, &value))
 		take(parser, value);
 }
@@ -37,11 +37,11 @@ static void read_jobname(struct ct_parser *parser, void *out)
 	ct_parser_trace(parser)->has[CT_CLAUSE_JOBNAME] = true;
 }
 
-/* Without parentheses there is one option. */
+/* Without parentheses there is exactly one option. */
 static void read_options(struct ct_parser *parser, void *out)
 {
 	(void)out;
-	/* false: it has reported */
+	/* false: the diagnostic is reported */
 	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser));
 	ct_parser_trace(parser)->has[CT_CLAUSE_OPTIONS] = true;
 }
@@ -56,7 +56,8 @@ static void read_wtr(struct ct_parser *parser, void *out)
 	ct_parser_trace(parser)->has[CT_CLAUSE_WTR] = true;
 }
 
-enum { REPLY_CLAUSES = 4 }; /* groups: those before it are kept until END */
+/* groups: the values of the groups before it are kept until END */
+enum { REPLY_CLAUSES = 4 };
 
 /* clang-format off */
 static const struct ct_operand operands[] = {
@@ -69,8 +70,9 @@ static const struct ct_operand operands[] = {
 };
 /* clang-format on */
 
-static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_request *trace, bool *is_end,
-				struct ct_said *said, struct ct_diagnostic *diagnostic)
+static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_request *trace,
+				      bool *is_end, struct ct_said *said,
+				      struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
 						       "is not an operand of a reply" };

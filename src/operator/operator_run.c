@@ -1,9 +1,9 @@
 /*
- * operator_run.c - carries out what an operator says: TRACE CT, DISPLAY, REPLY.
+ * operator_run.c - carries out an operator's commands: TRACE CT, DISPLAY, REPLY.
  *
  * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a
- * member asks for operands: it then lives in the table of replies, and whoever replies END carries
- * it out.
+ * member prompts for operands and waits in the table of replies.  The operator who replies END
+ * carries it out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,16 +33,16 @@ void ct_operator_start(void)
 /* ---- the table of replies ---- */
 
 static void report_table(struct dialogue *dialogue, const struct reply_table *table,
-		      enum ctrace_status status)
+			 enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
 
 	ct_wto(&dialogue->wto, CTR008I, table->path, why, NULL);
 }
 
-/* One prompt's file is not what it should be. */
+/* The file of one prompt is missing, damaged or cannot be read. */
 static void report_entry_file(struct dialogue *dialogue, const struct reply_table *table,
-			   unsigned number, enum ctrace_status status)
+			      unsigned number, enum ctrace_status status)
 {
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
 	char name[16], path[4200];
@@ -92,8 +92,8 @@ void ct_operator_prompt(struct dialogue *dialogue, unsigned number)
 /* ---- TRACE CT ---- */
 
 static void trace_ct_transact(struct dialogue *dialogue, const struct target *target,
-		     const struct ct_operator_command *command,
-		     const struct ct_trace_request *reply)
+			      const struct ct_operator_command *command,
+			      const struct ct_trace_request *reply)
 {
 	struct transactions all;
 
@@ -103,8 +103,9 @@ static void trace_ct_transact(struct dialogue *dialogue, const struct target *ta
 	ct_transactions_fini(&all);
 }
 
-/* --reply: the answer is there before the question. */
-static void trace_ct_answer_at_once(struct dialogue *dialogue, const struct ct_operator_command *command)
+/* --reply: the reply was given in advance. */
+static void trace_ct_answer_at_once(struct dialogue *dialogue,
+				    const struct ct_operator_command *command)
 {
 	struct ct_span text = { dialogue->reply, strlen(dialogue->reply) };
 	struct ct_trace_request reply;
@@ -146,7 +147,7 @@ static void trace_ct_prompt(struct dialogue *dialogue, const char *text, size_t 
 }
 
 static void trace_ct_run(struct dialogue *dialogue, const char *text, size_t size,
-		     const struct ct_operator_command *command)
+			 const struct ct_operator_command *command)
 {
 	if (command->member[0] != '\0')
 		ct_member_run(command, &dialogue->target, &dialogue->wto);
@@ -170,7 +171,7 @@ static bool reply_is_cancel(struct ct_span operands)
 }
 
 static void entry_cancel(struct dialogue *dialogue, struct reply_table *table,
-		   const struct reply_entry *entry)
+			 const struct reply_entry *entry)
 {
 	enum ctrace_status status = ct_reply_remove(table, entry->number);
 	char number[16];
@@ -182,10 +183,10 @@ static void entry_cancel(struct dialogue *dialogue, struct reply_table *table,
 	ct_wto(&dialogue->wto, CTR005I, number_text(entry->number, number), entry->command, NULL);
 }
 
-/* The reply and those before it are the entry's operands.  False: there is no room, which is
- * reported. */
+/* Appends the reply to the entry's operands.  Returns false, and reports it, when there is no
+ * room. */
 static bool entry_join_reply(struct dialogue *dialogue, const struct reply_table *table,
-		       struct reply_entry *entry, struct ct_span operands)
+			     struct reply_entry *entry, struct ct_span operands)
 {
 	struct ct_buf joined;
 	bool fits;
@@ -202,7 +203,7 @@ static bool entry_join_reply(struct dialogue *dialogue, const struct reply_table
 	return fits;
 }
 
-/* Is the entry a TRACE CT with a reply?  Else its file is not ours. */
+/* Returns true if the entry is a TRACE CT with a reply.  Otherwise the file is not ours. */
 static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command,
 			struct ct_trace_request *reply)
 {
@@ -216,11 +217,12 @@ static bool entry_parse(const struct reply_entry *entry, struct ct_operator_comm
 		       CTRACE_OK;
 }
 
-/* A reply to an entry of the open table.  True: *command is to be carried out, and nobody else can
- * any more. */
+/* Applies a reply to an entry of the open table.  Returns true when *command is to be carried
+ * out; the entry is then removed, so that nobody else carries it out. */
 static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *table,
-		       struct reply_entry *entry, struct ct_span operands, struct ct_span whole,
-		       struct ct_operator_command *command, struct ct_trace_request *reply)
+			     struct reply_entry *entry, struct ct_span operands,
+			     struct ct_span whole, struct ct_operator_command *command,
+			     struct ct_trace_request *reply)
 {
 	struct ct_diagnostic diagnostic;
 	char said[CT_OPERATOR_LINE + 1];
@@ -258,7 +260,8 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 	return false;
 }
 
-/* The number that is meant; 0 when that is not clear, and said. */
+/* Returns the number of the prompt that the reply is for; 0, and reports it, when that is not
+ * clear. */
 static unsigned reply_number(struct dialogue *dialogue, struct reply_table *table,
 			     const struct ct_operator_command *command)
 {
@@ -286,7 +289,7 @@ static unsigned reply_number(struct dialogue *dialogue, struct reply_table *tabl
 	return number;
 }
 
-/* One that cannot be read can still be withdrawn. */
+/* An entry that cannot be read can still be withdrawn. */
 static bool entry_find(struct dialogue *dialogue, struct reply_table *table,
 		       const struct ct_operator_command *command, bool is_to_go,
 		       struct reply_entry *out)
@@ -324,8 +327,8 @@ static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
 	if (!table_open(dialogue, &table))
 		return;
 	is_end = entry_find(dialogue, &table, said, reply_is_cancel(operands), &entry) &&
-		 entry_take_reply(dialogue, &table, &entry, operands, (struct ct_span){ text, size },
-			    &command, &reply);
+		 entry_take_reply(dialogue, &table, &entry, operands,
+				  (struct ct_span){ text, size }, &command, &reply);
 	ct_reply_table_close(&table);
 	if (!is_end)
 		return;
@@ -348,7 +351,7 @@ static void report_entry(struct dialogue *dialogue, const struct reply_entry *en
 	       entry->operands[0] != '\0' ? "; " : "", entry->operands, NULL);
 }
 
-/* Outstanding replies as one JSON document: ctrace-json(5). */
+/* Adds an outstanding reply to the JSON document: ctrace-json(5). */
 static void reply_json_add(json_t *replies, const struct reply_entry *entry)
 {
 	json_t *object = json_object();
@@ -377,7 +380,7 @@ static bool reply_json_print(json_t *replies)
 	return ct_json_print(document, stdout) && ok;
 }
 
-/* Each that is there, in order of their numbers; replies NULL: for people. */
+/* Shows all entries in order of their numbers; replies NULL: as text. */
 static void entries_show(struct dialogue *dialogue, struct reply_table *table, json_t *replies)
 {
 	struct reply_entry entry;
@@ -438,7 +441,7 @@ static void display_trace(struct dialogue *dialogue, const struct ct_operator_co
 /* ---- a command ---- */
 
 static void command_carry_out(struct dialogue *dialogue, const char *text, size_t size,
-		      const struct ct_operator_command *command)
+			      const struct ct_operator_command *command)
 {
 	struct writer_start start = { .name = command->member,
 				      .has_mode = command->has_wrap,

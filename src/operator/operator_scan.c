@@ -1,10 +1,9 @@
 /*
- * operator_scan.c - one line of an operator: its text, its operands, and what is wrong with it
- * first.
+ * operator_scan.c - one line of an operator: its text, its operands, and its first error.
  *
  * Called by the commands' parsers, on any thread.  The text may be any bytes and need not be
- * terminated; nothing is read past its end, each byte a fixed number of times, and nothing is
- * allocated but the words of a diagnostic.
+ * terminated.  Nothing is read past its end, and each byte is read a fixed number of times.  Only
+ * the words of a diagnostic are allocated.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX /* of the parser; an operator is not told */
+/* the parser's reason code, which operators do not see */
+#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 
-/* The first one is kept: what follows it may only be its consequence. */
-static void diagnostic_keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+/* Keeps the first diagnostic: later ones may only be its consequences. */
+static void diagnostic_keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic,
+				  void *user)
 {
 	struct ct_line *line = user;
 
@@ -87,7 +88,8 @@ static const char *operand_suggest(const struct ct_operand_table *table, struct 
 	return ct_suggest(word, names, count);
 }
 
-static size_t operands_count_unsaid(const struct ct_operand_table *table, const struct ct_said *said)
+static size_t operands_count_unsaid(const struct ct_operand_table *table,
+				    const struct ct_said *said)
 {
 	size_t count = 0;
 
@@ -96,9 +98,9 @@ static size_t operands_count_unsaid(const struct ct_operand_table *table, const 
 	return count;
 }
 
-/* Those that may still come: "COMP=, SUB= or PARM=" */
+/* Lists the operands that may still come: "COMP=, SUB= or PARM=" */
 static void operands_list_unsaid(const struct ct_operand_table *table, const struct ct_said *said,
-			char out_text[200])
+				 char out_text[200])
 {
 	size_t left = operands_count_unsaid(table, said);
 	size_t size = 0;
@@ -132,8 +134,9 @@ static void operand_refuse(struct ct_parser *parser, const struct ct_operand_tab
 								   expected });
 }
 
-/* before: of the same group */
-static void operand_refuse_again(struct ct_parser *parser, struct ct_span word, struct ct_span before)
+/* before: the earlier operand of the same group */
+static void operand_refuse_again(struct ct_parser *parser, struct ct_span word,
+				 struct ct_span before)
 {
 	char what[40];
 

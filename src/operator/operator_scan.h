@@ -8,8 +8,8 @@
  *     operator_values.c   COMP and SUB
  *     operator_scan.c     the line and its operands
  *
- * Words, quotations and values are those of a member, so their parsers are the member's
- * (parmlib.h); unlike a member, a line ends with its first error.
+ * Words, quotations and values have the syntax of a member, so the member's parsers read them
+ * (parmlib.h).  Unlike a member, a line ends with its first error.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,28 +19,28 @@
 #include "operator/operator.h"
 #include "lib/control/parmlib.h"
 
-/* One reading of one line. */
+/* The state while one line is read. */
 struct ct_line {
-	struct ct_parser parser; /* reason is 0 as long as nothing is wrong */
+	struct ct_parser parser; /* its reason is 0 as long as there is no error */
 	struct ct_diagnostic *diagnostic;
 	bool has_diagnosed;
 };
-/* whole: "the command".  Blanks and lines' ends at its end are no part of it.  False: it is too
- * long. */
+/* Starts a line; `whole` names it in messages: "the command".  Blanks and newlines at its end
+ * are ignored.  Returns false when the line is too long. */
 bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole,
 		   struct ct_diagnostic *diagnostic) CT_MUST_USE;
-/* Returns false when the line has a character that no text has.  The diagnostic names it, and the
- * line must not be read. */
+/* Returns false when the line has a character that text cannot have.  The diagnostic names it,
+ * and the line must not be read. */
 bool ct_line_is_text(struct ct_line *line) CT_MUST_USE;
 
 /* KEYWORD=value or KEYWORD alone. */
 struct ct_operand {
 	const char *name;
 	bool has_value;
-	bool is_last;  /* nothing follows it */
-	uint8_t group; /* one of a group at most is in a line */
-	size_t flag;   /* a bool of *out that the word sets: its offset and 1; 0: none */
-	/* Behind the equals sign.  Says what is wrong by complaining; out is who asked for. */
+	bool is_last;  /* no operand follows it */
+	uint8_t group; /* a line has at most one operand of a group */
+	size_t flag;   /* offset plus 1 of a bool in *out that the word sets; 0: none */
+	/* Reads what follows the equals sign, and reports a diagnostic when it is wrong. */
 	void (*read)(struct ct_parser *parser, void *out);
 };
 #define CT_OPERAND_SETS(member) .flag = offsetof(struct ct_operator_command, member) + 1
@@ -50,26 +50,27 @@ struct ct_operand_table {
 	const char *refusal; /* "is not an operand of TRACE CT" */
 };
 #define CT_OPERAND_GROUPS 8u
-/* Where in the line a group was said; at NULL: nowhere. */
+/* The position of the operand of a group in the line; at NULL: there is none. */
 struct ct_said {
 	struct ct_span group[CT_OPERAND_GROUPS];
-	struct ct_span whole[CT_OPERAND_GROUPS]; /* with its value */
+	struct ct_span whole[CT_OPERAND_GROUPS]; /* including its value */
 };
-/* From behind a comma to the end of the line.  False: something is wrong. */
+/* Reads operands from after a comma to the end of the line.  Returns false when one is wrong. */
 bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
 		      struct ct_said *said);
-/* A value without blanks, of which one pair of parentheses is taken away.  False: there is none, or
- * no end of it. */
+/* Reads a value without blanks, and removes one pair of parentheses around it.  Returns false
+ * when the value is missing or has no end. */
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value);
 
 /* ---- operator_values.c */
 struct ct_names {
 	char (*name)[CTRACE_MAX_COMPONENT + 1];
 	uint32_t most;
-	const char *expected; /* when there are more */
-	bool *all;            /* set when they are ALL; NULL: then that is a name */
+	const char *expected; /* the diagnostic when there are more */
+	/* set when the value is ALL; NULL: ALL is a name like others */
+	bool *all;
 };
-/* One, or some in parentheses.  Gives how many. */
+/* Reads one name, or several in parentheses.  Returns their number. */
 uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names);
 void ct_read_operator_sub(struct ct_parser *parser, void *out); /* struct ct_operator_command */
 

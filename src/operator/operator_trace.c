@@ -1,8 +1,8 @@
 /*
  * operator_trace.c - TRACE CT: switching a trace, and starting and stopping an external writer.
  *
- * Called by ct_operator_parse(), on the tool's thread.  Of z/OS's TRACE commands only this one is
- * known.
+ * Called by ct_operator_parse(), on the tool's thread.  Other TRACE commands of z/OS are not
+ * supported.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,8 @@ static const struct ct_operand trace_operands[] = {
 /* clang-format on */
 enum { TRACE_COMP = 0, TRACE_PARM = 2 }; /* groups */
 
-/* Behind the state; place: of the state, that there may be none of. */
+/* Parses what follows the state; `place` is the state's position, where a missing one is
+ * reported. */
 static void parse_trace(struct ct_parser *parser, struct ct_operator_command *out,
 			const char *place)
 {
@@ -73,14 +74,15 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 				  "ON, OFF or a size");
 }
 
-/* WTRSTART's or WTRSTOP's, behind its value. */
+/* Parses the operands that follow the value of WTRSTART or WTRSTOP. */
 static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out,
 				  const struct ct_operand_table *table)
 {
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
 	if (parser->reason == 0 && ct_scan_accept(parser, ','))
-		ct_operands_read(parser, table, out, &said); /* false: it has reported */
+		/* false: the diagnostic is reported */
+		ct_operands_read(parser, table, out, &said);
 	else if (parser->reason == 0 && parser->at < parser->end)
 		ct_diagnose_found(parser, "\",\"");
 }

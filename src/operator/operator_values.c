@@ -1,9 +1,9 @@
 /*
- * operator_values.c - what an operator writes for COMP and SUB.
+ * operator_values.c - the values of COMP and SUB.
  *
- * Called by the commands' parsers behind the equals sign, on the tool's thread.  COMP may name a
- * trace of either face, so it may be any name or glob; SUB is a path of component trace, in any
- * case.
+ * Called by the commands' parsers after the equals sign, on the tool's thread.  COMP may name a
+ * trace of component trace or of the native API, so any name or glob is allowed.  SUB is a path of
+ * component trace, in any case.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,15 +13,15 @@
 
 #define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 
-/* A component's name in quotation marks may have any characters; '' is a quotation mark.  Gives its
- * size, of which no more is kept than there is room for. */
+/* Reads a component's name in quotation marks: any characters, with '' for a quotation mark.
+ * Returns its full size, even when only the beginning fits. */
 static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
 	const char *open = parser->at;
 	size_t size = 0;
 
 	do {
-		/* of '' the second is a character */
+		/* the second quotation mark of '' is a character */
 		const char *at = parser->at + (parser->at == open);
 
 		if (!ct_scan_quotation(parser)) {
@@ -37,7 +37,8 @@ static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MA
 	return size;
 }
 
-/* As component trace spells it, if it is a name there.  Gives its size. */
+/* Reads a name and converts it to component trace's spelling, if it is a valid name there.
+ * Returns its size. */
 static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span word = ct_scan_word(parser);
@@ -58,7 +59,7 @@ static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX
 	return word.size;
 }
 
-/* Gives it as it was written, so that ALL in quotation marks is a name. */
+/* Returns the name as it was written, so that ALL in quotation marks is a name. */
 static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span word;
@@ -108,8 +109,8 @@ uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 
 /* ---- SUB ---- */
 
-/* Its end: the parenthesis that closes it, or without one around it, what ends the operand.  NULL:
- * there is none. */
+/* Returns the path's end: the parenthesis that closes it or, without one around it, the end of
+ * the operand; NULL when there is none. */
 static const char *path_end(struct ct_parser *parser, bool is_enclosed)
 {
 	unsigned depth = 0;
@@ -132,7 +133,7 @@ static const char *path_end(struct ct_parser *parser, bool is_enclosed)
 	return is_enclosed || depth != 0 ? NULL : parser->at;
 }
 
-/* What is not in quotation marks, in capital letters. */
+/* Changes letters outside of quotation marks to upper case. */
 static void upper_unquoted(char *text, size_t size)
 {
 	char mark = '\0';
@@ -146,8 +147,8 @@ static void upper_unquoted(char *text, size_t size)
 			ct_name_upper(text + i, 1);
 }
 
-/* A pattern of names, which only TRACE CT has: what it fits is looked for among the traces that
- * there are. */
+/* Returns true for a pattern of names, which only TRACE CT allows; it is matched against the
+ * traces that exist. */
 static bool path_is_pattern(const char *text, size_t size)
 {
 	bool is_one = false;

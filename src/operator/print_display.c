@@ -201,7 +201,7 @@ static void add_trace(struct ct_buf *out, const struct ct_display_trace *trace)
 	add_details(out, trace);
 }
 
-/* A sublevel is called by what its name has more than that of the trace above it. */
+/* A sublevel is shown under the part of its name that follows the name of the trace above it. */
 static void add_sublevel(struct ct_buf *out, const struct ct_display *display,
 			 const struct ct_display_trace *trace)
 {
@@ -221,7 +221,7 @@ static void add_sublevel(struct ct_buf *out, const struct ct_display *display,
 	add_details(out, trace);
 }
 
-/* Those below traces[root], up to end. */
+/* Adds the sublevels of traces[root], up to index `end`. */
 static void add_sublevels(struct ct_buf *out, const struct ct_display *display,
 			  const struct ct_display_form *form, uint32_t root, uint32_t end)
 {
@@ -283,10 +283,10 @@ void ct_display_print_long(const struct ct_display *display, const struct ct_dis
 
 /* ---- the short form ---- */
 
-/* A trace of one name, of all processes. */
+/* The traces of one name in all processes. */
 struct summary {
 	const struct ct_display_trace *best;
-	uint32_t next; /* the index behind them */
+	uint32_t next; /* the index after the last of them */
 	bool differs;
 	bool sublevel_is_on;
 	bool is_left_out;
@@ -306,7 +306,8 @@ static bool trace_is_same(const struct ctrace_display *a, const struct ctrace_di
 	       a->subs == b->subs;
 }
 
-static void summary_add_trace(const struct ct_display *display, uint32_t root, struct summary *summary)
+static void summary_add_trace(const struct ct_display *display, uint32_t root,
+			      struct summary *summary)
 {
 	const struct ct_display_trace *trace = &display->traces[root];
 
@@ -364,8 +365,8 @@ static void add_summary_columns(struct ct_buf *out, const struct summary *summar
 	ct_display_add_columns(out, &summary->best->display, mode, MODE_WIDTH);
 }
 
-/* Puts the trace into the half of the line that is free, 0 the left or 1 the right one.  Gives the
- * one that is free then. */
+/* Puts the trace into the free half of the line, 0 left or 1 right.  Returns the half that is
+ * free then. */
 static unsigned add_summary(struct ct_buf *out, const struct summary *summary, unsigned half)
 {
 	struct ct_buf name;
@@ -478,7 +479,8 @@ static void add_trcout(struct ct_buf *out, const struct ct_trcout_state *trcout)
 			 strerror_r((int)trcout->failing, error, sizeof error));
 }
 
-/* One whose traces were all disconnected stays connected: it may name the writer again. */
+/* A process whose traces are all disconnected keeps its connection: it may name the writer
+ * again. */
 static void add_link(struct ct_buf *out, const struct ct_link_state *link, bool is_first)
 {
 	add_line(out, is_first ? "TRACES" : "",
@@ -505,7 +507,7 @@ static void add_links(struct ct_buf *out, const struct ct_display *display, uint
 
 /* ---- who waits ---- */
 
-/* The names of a process's traces that wait for the writer; CT_DISPLAY_NONE: of presets. */
+/* Lists a process's traces that wait for the writer; CT_DISPLAY_NONE: those of presets. */
 static void list_waiting(const struct ct_display *display, uint32_t process, const char *writer,
 			 struct ct_buf *names)
 {

@@ -1,11 +1,11 @@
 /*
- * recovery_sweep.c - delivers what dead processes left in their process directories, and removes the
- * directories.
+ * recovery_sweep.c - delivers what dead processes left in their process directories, and removes
+ * the directories.
  *
- * The delivery itself is ct_recover(); here is who does it.  Whoever owns a directory decided where
- * its events go, so they go there with the owner's rights and no more: root never delivers for
- * another user, but a child process that has become that user does.  A user other than root
- * recovers only what is the user's own.
+ * ct_recover() delivers; this file decides which user it runs as.  The owner of a directory decided
+ * where its events go, so they go there with the owner's rights and no more.  Root never delivers
+ * for another user itself: a child process becomes that user and delivers.  Any other user recovers
+ * only that user's own directories.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,13 +26,13 @@
 #include "cli/cli.h"
 #include "operator/recovery_watch.h"
 
-/* The run directories that may not be used, as they are reported. */
+/* The reports of run directories that cannot be used. */
 struct refused_run {
 	const char *verb;
 	uint32_t count;
 };
 
-/* The different owners of the orphans in one run directory. */
+/* One of the owners of the orphans in a run directory. */
 struct owner {
 	uid_t uid;
 	gid_t gid;
@@ -56,7 +56,7 @@ static void recovery_print_directory(FILE *to, const char *run_directory, const 
 	fputs(": ", to);
 }
 
-/* Each on a line of its own, as an indented list. */
+/* Prints each path on a line of its own, as an indented list. */
 static void report_elsewhere(FILE *to, const char *paths)
 {
 	while (*paths != '\0') {
@@ -92,8 +92,8 @@ static void report_directory(const char *run_directory, const char *directory, b
 	report_elsewhere(to, elsewhere);
 }
 
-/* What a child that recovers for another user sends to its parent: each step, and at last the
- * totals. */
+/* A message from a child that recovers for another user to its parent: each step, and at the end
+ * the totals. */
 struct recover_message {
 	bool is_total;
 	union {
@@ -172,7 +172,8 @@ static void owners_add(const struct ct_directory_entry *entry, void *user)
 	owners->items[owners->count++] = (struct owner){ .uid = info.st_uid, .gid = info.st_gid };
 }
 
-/* Makes this process the owner for good.  False when any of root's rights could be left. */
+/* Changes this process to the owner for good.  Returns false when it might keep any of root's
+ * rights. */
 static bool owner_become(const struct owner *owner)
 {
 	const struct passwd *user = getpwuid(owner->uid);
@@ -185,10 +186,10 @@ static bool owner_become(const struct owner *owner)
 	return geteuid() == owner->uid && getegid() == gid && setuid(0) != 0;
 }
 
-/* A directory of a user in a directory that is closed to that user: only the hand of root puts it
- * there. */
+/* A directory of a user inside a directory that is closed to that user: only root can have put
+ * it there. */
 static void report_unreachable(const struct ct_recovery_sweep *run, const char *run_directory,
-			    const struct owner *owner)
+			       const struct owner *owner)
 {
 	if (run->is_quiet)
 		return;
@@ -197,16 +198,16 @@ static void report_unreachable(const struct ct_recovery_sweep *run, const char *
 		(unsigned)owner->uid, strerror(errno));
 }
 
-/* The child's whole life: becomes the owner, recovers, sends the totals. */
+/* The child: becomes the owner, recovers, sends the totals, and exits. */
 static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *run_directory,
-				       const struct owner *owner, int to_parent, pid_t parent)
+				    const struct owner *owner, int to_parent, pid_t parent)
 {
 	struct recover_message last = { .is_total = true,
 					.total = { .anyway = run->total.anyway } };
 	struct ct_recover_options options = { .on_step = step_send, .user = &to_parent };
 	sigset_t none;
 
-	/* It is the child of a thread that blocks all signals. */
+	/* The child inherits the mask of a thread that blocks all signals. */
 	(void)sigemptyset(&none);
 	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 	if (!owner_become(owner)) {
@@ -215,8 +216,8 @@ static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *r
 			strerror(errno));
 		_exit(CMD_NOTHING);
 	}
-	/* It ends with its parent, which does not wait for an output that hangs.  Dying is safe:
-	 * what was committed is not delivered again. */
+	/* The child ends with its parent, which does not wait for an output that hangs.  It may
+	 * be killed at any point: committed events are not delivered again. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
 		_exit(CMD_NOTHING);
 	if (access(run_directory, R_OK | X_OK) != 0) {
@@ -224,14 +225,14 @@ static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *r
 		_exit(CMD_NOTHING);
 	}
 	ct_recover(run_directory, &options, &last.total, report_directory, run);
-	/* What is in the buffer of a quiet one is the verb's, which prints it. */
+	/* When the sweep is quiet, the buffer of stdout belongs to the verb, which prints it. */
 	if ((!run->is_quiet && fflush(stdout) != 0) ||
 	    write(to_parent, &last, sizeof(last)) != (ssize_t)sizeof(last))
 		_exit(CMD_NOTHING);
 	_exit(CMD_DONE);
 }
 
-/* Until the child's last message: true, its totals are added. */
+/* Reads the child's messages up to the last.  Returns true when that came; its totals are added. */
 static bool child_receive(struct ct_recovery_sweep *run, int from_child)
 {
 	struct recover_message message;
@@ -248,7 +249,7 @@ static bool child_receive(struct ct_recovery_sweep *run, int from_child)
 }
 
 static void sweep_recover_as(struct ct_recovery_sweep *run, const char *run_directory,
-		       const struct owner *owner)
+			     const struct owner *owner)
 {
 	pid_t child, parent = getpid();
 	bool is_whole;
@@ -281,7 +282,7 @@ static void sweep_recover_as(struct ct_recovery_sweep *run, const char *run_dire
 }
 
 static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_directory,
-			const struct owner *owner)
+			      const struct owner *owner)
 {
 	if (owner->uid == geteuid()) {
 		const struct ct_recover_options options = { .on_step = step_note };
@@ -302,7 +303,7 @@ static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_dir
 	}
 }
 
-/* What could not be delivered so far, and until when it is kept. */
+/* Reports what could not be delivered so far, and until when it is kept. */
 static void report_tries(const struct ct_session_head *head)
 {
 	time_t until = (time_t)(ct_recover_until_ns(head) / 1000000000u);
@@ -376,7 +377,7 @@ void ct_recovery_everywhere(void *sweep)
 
 void ct_recovery_on_the_way(const char *verb)
 {
-	/* its thread may outlive the call */
+	/* its thread may outlive this call */
 	static struct ct_recovery_sweep run = { .is_quiet = true };
 
 	ct_recovery_run(ct_recovery_everywhere, &run, verb, RECOVERY_GOES_ON);

@@ -1,8 +1,8 @@
 /*
- * operator/recovery_sweep.h - delivering what dead processes left, for `ctrace recover` and on the
+ * operator/recovery_sweep.h - delivers what dead processes left, for `ctrace recover` and on the
  * way of other verbs.
  *
- * Called on the tool's thread; ct_recovery_everywhere() and ct_recovery_named() on that of
+ * Called on the tool's thread; ct_recovery_everywhere() and ct_recovery_named() on the thread of
  * recovery_watch.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -12,26 +12,28 @@
 
 #include "lib/consumer/consumer.h"
 
-/* What one look through run directories has found so far. */
+/* What one pass over run directories has found so far. */
 struct ct_recovery_sweep {
 	bool is_quiet;
 	bool is_dry;
 	uint32_t others; /* directories of other users, which only they and root may recover */
-	uint32_t broken; /* children that died, directories that are none */
+	/* children that died, and process directories that are no directories */
+	uint32_t broken;
 	struct ct_recovery total;
 };
 
-/* Every run directory that this user may look into.  sweep: a struct ct_recovery_sweep. */
+/* Recovers in every run directory that this user may look into.  sweep: a struct
+ * ct_recovery_sweep. */
 void ct_recovery_everywhere(void *sweep);
-/* One run directory; reports on stderr what is none. */
+/* Recovers in one run directory.  Reports a path that is no run directory on stderr. */
 void ct_recovery_named(struct ct_recovery_sweep *sweep, const char *path);
 /* Delivers and removes what dead processes left in every run directory that this user may look
- * into, and reports nothing.  What cannot be delivered stays for `ctrace recover`, which reports
- * why.  A recovery that makes no progress is reported and goes on alone, on its thread; `verb` is
- * for the message. */
+ * into, without reports.  What cannot be delivered stays for `ctrace recover`, which reports
+ * why.  A recovery that makes no progress is reported, and continues on its thread without the
+ * verb; `verb` is for the message. */
 void ct_recovery_on_the_way(const char *verb);
-/* Reports on stderr the run directories that would be the user's and may not be used, and why;
- * gives their number. */
+/* Reports on stderr the run directories that this user would use but that cannot be used, and
+ * why. Returns their number. */
 uint32_t ct_recovery_report_refused(const char *verb);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * recovery_watch.c - a recovery on a thread of its own, and how long a verb waits for it.
+ * recovery_watch.c - runs a recovery on a thread of its own, and limits how long a verb waits for
+ * it.
  *
- * An emitter's method may never return: a dead network file system, a module that hangs.  Only a
- * recovery that makes no progress is left alone, however long one with much to deliver takes.  A
- * recovery may be killed at any point (docs/recovery.md), so the tool ends without it.
+ * An emitter's method may never return: a dead network file system, a module that hangs.  The verb
+ * stops waiting only for a recovery that makes no progress, however long one with much to deliver
+ * takes.  A recovery may be killed at any point (docs/recovery.md), so the tool can end before it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +21,16 @@
 #define PATIENCE_SECONDS 2
 
 static struct {
-	/* of everything below; never held while something is printed or delivered */
+	/* protects everything below; never held while something is printed or delivered */
 	pthread_mutex_t lock;
-	pthread_cond_t has_changed; /* it has ended, or goes on after a report */
+	/* signalled when the recovery ends, and when it makes progress after a report */
+	pthread_cond_t has_changed;
 	bool runs;
-	bool is_reported;           /* without progress since then */
+	/* the stall was reported, and there was no progress since */
+	bool is_reported;
 	struct timespec stepped_at; /* monotonic */
 	struct recovery_place at;
-	/* of the recovery that runs; written before its thread starts */
+	/* the recovery that runs; written before its thread starts */
 	void (*body)(void *argument);
 	void *argument;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -69,7 +72,7 @@ static void *watch_thread(void *unused)
 	return NULL;
 }
 
-/* False: the recovery was made on the calling thread, as there is no other. */
+/* Returns false when the recovery ran on the calling thread, because no other could be started. */
 static bool watch_start(void (*body)(void *argument), void *argument)
 {
 	pthread_condattr_t attributes;
@@ -124,8 +127,8 @@ static bool watch_is_overdue(void)
 	       (now.tv_sec == watch.stepped_at.tv_sec && now.tv_nsec >= watch.stepped_at.tv_nsec);
 }
 
-/* Under the lock: waits until the recovery ends, or has made no progress for a while, which is true
- * once until there is progress again. */
+/* Called under the lock.  Waits until the recovery ends or has made no progress for a while.
+ * Returns true for each such stall, once until there is progress again. */
 static bool watch_is_stalled(enum recovery_patience patience)
 {
 	while (watch.runs && !watch.is_reported && !watch_is_overdue()) {

@@ -19,19 +19,19 @@ struct recovery_place {
 };
 
 enum recovery_patience {
-	RECOVERY_GOES_ON, /* without a recovery that makes no progress */
+	RECOVERY_GOES_ON, /* waits no longer for a recovery that makes no progress */
 	RECOVERY_WAITS    /* until the recovery has ended */
 };
 
 /* Runs body(argument) on a thread of its own.  A recovery without progress for two seconds is
- * reported on stderr, after which RECOVERY_GOES_ON returns: then the recovery may still run when
- * the tool ends, and `argument` must live as long.  A recovery that an earlier call did not wait
- * for is waited for instead of a new one, in the same way. */
+ * reported on stderr; RECOVERY_GOES_ON then returns.  The recovery may still run when the tool
+ * ends, so `argument` must live as long.  If the recovery of an earlier call still runs, this
+ * call waits for that one in the same way, and starts none. */
 void ct_recovery_run(void (*body)(void *argument), void *argument, const char *verb,
 		     enum recovery_patience patience);
 /* On the recovering thread: the recovery makes progress. */
 void ct_recovery_note(const struct recovery_place *place);
-/* The tool must not wait for it at its end. */
+/* Returns true while a recovery runs; the tool must not wait for it at its end. */
 bool ct_recovery_runs(void);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * reply_table.c - keeps the prompts of TRACE CT that wait for a reply.
  *
- * Called by the operator's tools, for moments only: nothing is asked of a process while the lock is
- * held.  What a file holds is not trusted: the command and its operands are parsed again by who
- * uses them.
+ * Called by the operator's tools, for moments only: no process is asked while the lock is held.
+ * The files are not trusted: callers parse the command and its operands again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,12 +52,12 @@ enum ctrace_status ct_reply_table_open(struct reply_table *table)
 
 void ct_reply_table_close(struct reply_table *table)
 {
-	ct_os_close(&table->directory_fd); /* and the lock goes with it */
+	ct_os_close(&table->directory_fd); /* closing the directory releases the lock */
 }
 
 /* ---- numbers ---- */
 
-/* The number that a file name stands for; 0: none. */
+/* Returns the number that a file name stands for; 0: none. */
 static unsigned number_of_name(const char *name)
 {
 	unsigned number = 0;
@@ -78,7 +77,7 @@ static int compare_numbers(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Whose offset nobody else shares. */
+/* Opens the directory anew, because a duplicate would share its offset. */
 static DIR *open_listing(const struct reply_table *table)
 {
 	int fd = openat(table->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -153,7 +152,8 @@ static enum ctrace_status entry_write(struct reply_table *table, const struct re
 	int fd;
 
 	(void)snprintf(name, sizeof name, "%u", entry->number);
-	(void)unlinkat(table->directory_fd, TEMPORARY, 0); /* of somebody who died over it */
+	/* the temporary file of a process that died while writing it */
+	(void)unlinkat(table->directory_fd, TEMPORARY, 0);
 	ct_buf_init(&text);
 	entry_print(entry, &text);
 	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
@@ -173,7 +173,8 @@ static enum ctrace_status entry_write(struct reply_table *table, const struct re
 	return status;
 }
 
-/* The text behind `key`, copied; false when the line is another or too long.  *at moves on. */
+/* Copies the text after `key` and moves *at to the next line.  Returns false when the line has
+ * another key or is too long. */
 static bool line_read(const char **at, const char *key, char *out, size_t room)
 {
 	const char *end = strchr(*at, '\n');
@@ -191,7 +192,8 @@ static bool line_read(const char **at, const char *key, char *out, size_t room)
 	return true;
 }
 
-/* A decimal number at *at, which moves behind it.  False: there is none, or it is too large. */
+/* Reads a decimal number at *at and moves *at behind it.  Returns false when there is none, or
+ * it is too large. */
 static bool number_read(const char **at, uint64_t most, uint64_t *out)
 {
 	char *end;

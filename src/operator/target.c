@@ -1,5 +1,5 @@
 /*
- * target.c - the options by which a verb says which processes it means.
+ * target.c - the options that select the processes of a verb.
  *
  * Part of each verb that talks to running processes: level, dest, prop, reload, flush, rotate and
  * others.

@@ -1,5 +1,5 @@
 /*
- * operator/target.h - the options by which a verb says which processes it means.
+ * operator/target.h - the options that select the processes of a verb.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,14 @@ struct target {
 	struct ct_peer_filter filter;
 	bool is_json;
 	unsigned timeout_ms;
-	bool is_all;      /* --all is said */
-	const char *verb; /* "ctrace level": who reports */
+	bool is_all;      /* --all was given */
+	const char *verb; /* "ctrace level", for messages */
 };
-/* --pid, --job, --asid, --all, --json, --timeout: a child parser; its input is a struct target,
- * which it first fills with what holds without options. */
+/* --pid, --job, --asid, --all, --json, --timeout: a child parser.  Its input is a struct target,
+ * in which it first sets the defaults. */
 extern const struct argp ct_target_argp;
 
-/* No process is picked out by pid, ASID or job. */
+/* Returns true if neither a pid, nor an ASID, nor a job selects processes. */
 bool ct_target_is_all(const struct target *target);
 
 #endif

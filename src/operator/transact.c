@@ -1,8 +1,8 @@
 /*
- * transact.c - asks processes for the transactions of a TRACE CT, and says what came of them.
+ * transact.c - asks processes for the transactions of a TRACE CT, and reports the results.
  *
  * Called by the operator's tools.  All processes are asked at once, each for all transactions in
- * their order.  A process that does not have the trace is no failure, unless none has it.
+ * their order.  A process without the trace is a failure only when no process has the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ static struct transaction *item_add(struct transactions *all)
 }
 
 static void item_add_trace(struct transactions *all, const struct ct_trace_command *command,
-		    const char *place, bool is_of_glob)
+			   const char *place, bool is_of_glob)
 {
 	struct transaction *transaction = item_add(all);
 
@@ -65,7 +65,7 @@ static void item_add_trace(struct transactions *all, const struct ct_trace_comma
 	all->failed = all->failed || all->ask.request.failed;
 }
 
-/* Returns true if there is somebody to ask; reports the first time that there is nobody. */
+/* Returns true if there is a process to ask.  Reports only the first time that there is none. */
 static bool peers_find(struct transactions *all)
 {
 	if (!all->has_looked)
@@ -74,9 +74,9 @@ static bool peers_find(struct transactions *all)
 	return all->ask.peers.count != 0;
 }
 
-/* Each trace that the patterns mean, by its whole name. */
+/* Adds each trace that matches the patterns, by its full name. */
 static void items_add_pattern(struct transactions *all, const struct ct_trace_command *command,
-			const char *place)
+			      const char *place)
 {
 	struct ct_trace_command one = *command;
 	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
@@ -120,7 +120,7 @@ void ct_transactions_add(struct transactions *all, const struct ct_operator_comm
 	ct_buf_fini(&sub);
 	if (request->state == CTRACE_CT_NONE)
 		one.request.state = command->state;
-	/* What the command says of the size holds where the request is silent. */
+	/* The command's size is the default of the request. */
 	if (!request->has[CT_CLAUSE_BUFSIZE] && command->bufsize != 0) {
 		one.request.has[CT_CLAUSE_BUFSIZE] = true;
 		one.request.bufsize = command->bufsize;
@@ -138,9 +138,9 @@ enum answer_kind { ANSWER_GONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_ABSENT };
 struct answer {
 	enum answer_kind kind;
 	struct ctrace_outcome outcome;
-	char message[256]; /* when there is no outcome: why */
+	char message[256]; /* the reason, when there is no outcome */
 };
-/* What all have answered: [process][transaction].  What never came is ANSWER_GONE. */
+/* All answers: [process][transaction].  A missing answer is ANSWER_GONE. */
 struct answers {
 	const struct transactions *all;
 	struct answer *items;
@@ -167,7 +167,8 @@ static bool outcome_read(const struct ct_message *message, struct ctrace_outcome
 	return true;
 }
 
-static bool outcome_is_absent(const struct transaction *transaction, const struct ctrace_outcome *outcome)
+static bool outcome_is_absent(const struct transaction *transaction,
+			      const struct ctrace_outcome *outcome)
 {
 	uint32_t reason = CTRACE_REASON(outcome->rsncode);
 
@@ -249,7 +250,7 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 		ct_buf_add_format(out, "%02X", outcome->rc);
 }
 
-/* ctrace's own message says what the reason says, and more. */
+/* Returns true if ctrace's own message includes what the reason says. */
 static bool message_covers_reason(const struct ctrace_outcome *outcome)
 {
 	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,
@@ -282,7 +283,7 @@ static void print_detail(const struct ctrace_outcome *outcome, struct ct_buf *ou
 }
 
 static void report_answer_refused(const struct transaction *transaction, const struct ct_peer *peer,
-			const struct answer *answer, struct wto *wto)
+				  const struct answer *answer, struct wto *wto)
 {
 	struct ct_buf subject, codes, detail;
 
@@ -307,7 +308,7 @@ static void report_answer_refused(const struct transaction *transaction, const s
 }
 
 static void report_done(const struct transaction *transaction, const struct ct_peer *peer,
-		     const struct answer *answer, struct wto *wto)
+			const struct answer *answer, struct wto *wto)
 {
 	const char *message =
 		answer->outcome.message[0] != '\0' ? answer->outcome.message : answer->message;
@@ -321,7 +322,7 @@ static void report_done(const struct transaction *transaction, const struct ct_p
 	ct_buf_fini(&subject);
 }
 
-/* Of the traces on the same level, the one that is spelt nearly so. */
+/* Adds the trace on the same level whose name is spelt most nearly so. */
 static bool hint_nearest(const struct ct_peers *peers, const char *name, struct ct_buf *out)
 {
 	char pattern[2 * CTRACE_MAX_COMPONENT + 2];
@@ -346,7 +347,7 @@ static bool hint_nearest(const struct ct_peers *peers, const char *name, struct 
 	return nearest != NULL;
 }
 
-/* What the trace has below it, when there is such a trace. */
+/* Adds the sublevels of the trace, if the trace exists. */
 static void hint_subs(const struct ct_peers *peers, const char *component, struct ct_buf *out)
 {
 	char pattern[CTRACE_MAX_COMPONENT + 3];
@@ -381,8 +382,8 @@ static void report_nobody_has(const struct ask *ask, struct transaction *transac
 	transaction->failed++;
 }
 
-/* A preset is one file for all processes: when one has carried it out, the others find nothing more
- * to do. */
+/* A preset is one file for all processes: when one process has changed it, the others find
+ * nothing to do. */
 static bool answer_is_moot(const struct transaction *transaction, const struct answer *answer)
 {
 	return transaction->is_preset && transaction->done != 0 &&
@@ -390,15 +391,16 @@ static bool answer_is_moot(const struct transaction *transaction, const struct a
 }
 
 static bool answer_is_failure(const struct transaction *transaction, const struct ct_peer *peer,
-		       const struct answer *answer)
+			      const struct answer *answer)
 {
 	if (answer->kind == ANSWER_GONE)
-		return peer->answer.size != 0; /* else it is told once for the process */
+		/* a missing answer is reported once for the process */
+		return peer->answer.size != 0;
 	return answer->kind == ANSWER_REFUSED && !answer_is_moot(transaction, answer);
 }
 
 static void item_settle(const struct ask *ask, struct transaction *transaction,
-		   const struct answer *column, size_t stride)
+			const struct answer *column, size_t stride)
 {
 	const struct ct_peers *peers = &ask->peers;
 
@@ -451,7 +453,7 @@ static uint32_t items_settle(struct transactions *all)
 		item_settle(&all->ask, &all->items[i], &answers.items[i], all->count);
 	silent = ct_ask_report(&all->ask);
 	for (size_t i = 0; i < all->count && silent == 0;
-	     i++) { /* what one that is silent has is not known */
+	     i++) { /* the traces of a process without a response are not known */
 		struct transaction *transaction = &all->items[i];
 
 		if (transaction->done == 0 && transaction->failed == 0 && !transaction->is_of_glob)

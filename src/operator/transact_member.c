@@ -2,8 +2,8 @@
  * transact_member.c - TRACE CT with PARM: a member becomes transactions.
  *
  * Called by the operator's tools.  The member is read here, once, so that all processes do the
- * same, and so that its errors are told before anything is done.  First its writer is started, then
- * the statements are carried out, in order, then a writer is stopped.
+ * same, and so that its errors are reported before anything is done.  First the member's writer is
+ * started, then the statements are carried out in order, then a writer is stopped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,8 @@ static void report_unreadable(const struct reading *reading, uint32_t reason)
 
 /* ---- the statements ---- */
 
-static void statement_place(const char *member, const struct ct_trace_request *statement, char out[48])
+static void statement_place(const char *member, const struct ct_trace_request *statement,
+			    char out[48])
 {
 	enum ct_clause clause = CT_CLAUSE_SUB;
 
@@ -76,8 +77,8 @@ static void statement_add(struct transactions *all, const struct ct_operator_com
 		return;
 	}
 	if (statement->state == CTRACE_CT_NONE &&
-	    command->state == CTRACE_CT_NONE) { /* or each process would say so, those without the
-						   trace too */
+	    command->state == CTRACE_CT_NONE) { /* reported here once, or each process would report
+						   it, even one without the trace */
 		ct_wto(all->ask.wto, CTR026I, place, NULL);
 		all->refused++;
 		return;
@@ -101,15 +102,15 @@ static void statements_run(const struct ct_operator_command *command,
 }
 
 static void member_run(const struct ct_operator_command *command, const struct ct_parmlib *parmlib,
-			const struct target *target, struct wto *wto)
+		       const struct target *target, struct wto *wto)
 {
 	struct writer_start start = { .name = parmlib->wtrstart,
 				      .has_mode = parmlib->nowrap,
 				      .nowrap = parmlib->nowrap,
 				      .may_run = true };
 
-	/* Without its writer a trace would go to its destinations instead: that was not asked for.
-	 */
+	/* Without its writer a trace would go to its destinations instead, which the member did
+	 * not ask for. */
 	if (parmlib->wtrstart[0] != '\0' && !ct_writer_start(&start, wto)) {
 		ct_wto(wto, ITT038I, "NONE", NULL);
 		return;
@@ -134,7 +135,8 @@ void ct_member_run(const struct ct_operator_command *command, const struct targe
 	if (reason != 0) {
 		report_unreadable(&reading, reason);
 	} else {
-		reason = ct_parmlib_parse(text.data, text.size, &parmlib, report_diagnostic, &reading);
+		reason = ct_parmlib_parse(text.data, text.size, &parmlib, report_diagnostic,
+					  &reading);
 		if (reason > 0xFF)
 			ct_wto(wto, CTR030I, NULL);
 		else if (reason == 0)

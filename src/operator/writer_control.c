@@ -2,9 +2,9 @@
  * writer_control.c - starts an external writer, and asks one to end.
  *
  * Called by the operator's tools for WTRSTART and WTRSTOP.  The writer is no child of the tool and
- * has no terminal: it lives until it is stopped, and says what it has to say in its log, <run
- * directory>/writer/NAME.log.  It tells that it is ready, or why not, through a pipe that it
- * inherits: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
+ * has no terminal: it lives until it is stopped, and writes its messages to its log, <run
+ * directory>/writer/NAME.log.  It inherits a pipe through which it reports that it is ready, or why
+ * not: `ctrace writer NAME --ready-fd 3`, one line, "ready" or the reason.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@
 #define STOP_SECONDS 120u
 #define END_TRIES 250u
 
-/* A writer of this user's run directory. */
+/* The paths of a writer of this user's run directory. */
 struct place {
 	char name[CTRACE_MAX_NAME + 1]; /* upper case */
 	char directory[4096];
@@ -60,7 +60,7 @@ static bool place_open(const char *name, struct place *place, enum wto_id refusa
 	return true;
 }
 
-/* Milliseconds until then; 0 when it is past. */
+/* Returns the milliseconds until then; 0 when the time is past. */
 static int left_ms(uint64_t until_ns)
 {
 	uint64_t now = ct_clock_mono_ns();
@@ -68,7 +68,7 @@ static int left_ms(uint64_t until_ns)
 	return now < until_ns ? (int)((until_ns - now + 999999) / 1000000) : 0;
 }
 
-/* Waits until fd can be read.  False: it is too late. */
+/* Waits until fd can be read.  Returns false when the time is over. */
 static bool fd_wait(int fd, uint64_t until_ns)
 {
 	struct pollfd wanted = { .fd = fd, .events = POLLIN };
@@ -97,9 +97,9 @@ static int log_open(const struct place *place)
 		       : -1;
 }
 
-/* In the process that becomes the writer.  Returns only when it cannot. */
+/* Runs in the process that becomes the writer.  Returns only when that fails. */
 static void writer_exec(const struct writer_start *start, const struct place *place, int ready_fd,
-			  int log_fd)
+			int log_fd)
 {
 	const char *mode = start->nowrap ? "--nowrap" : "--wrap";
 	char name[CTRACE_MAX_NAME + 1];
@@ -112,7 +112,7 @@ static void writer_exec(const struct writer_start *start, const struct place *pl
 
 	memcpy(name, place->name, sizeof name);
 	(void)snprintf(number, sizeof number, "%d", READY_FD);
-	/* Out of the way of the places that they are to have. */
+	/* Moves the descriptors away from the numbers that they are to get. */
 	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	log_fd = fcntl(log_fd >= 0 ? log_fd : null_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
@@ -128,7 +128,8 @@ static void writer_exec(const struct writer_start *start, const struct place *pl
 	(void)dprintf(READY_FD, "the tool cannot be run again: %s\n", strerror(errno));
 }
 
-/* Two forks: the writer is nobody's child, and no leader of a session that could get a terminal. */
+/* Forks twice, so that the writer is no child of the tool and, as no session leader, can get no
+ * terminal. */
 static bool writer_spawn(const struct writer_start *start, const struct place *place, int ready_fd)
 {
 	int log_fd = log_open(place);
@@ -150,8 +151,7 @@ static bool writer_spawn(const struct writer_start *start, const struct place *p
 	return child > 0;
 }
 
-/* The one line that the writer says: a text that ends where the line does.  False: it is not there
- * in time. */
+/* Reads the writer's one line, without its end.  Returns false when it does not come in time. */
 static bool ready_read(int fd, char *line, size_t room)
 {
 	uint64_t until = ct_clock_mono_ns() + (uint64_t)START_SECONDS * 1000000000u;
@@ -175,7 +175,7 @@ static bool ready_read(int fd, char *line, size_t room)
 	return true;
 }
 
-/* The writer says it in its log, too. */
+/* The writer writes the same message to its log. */
 static void report_as_logged(struct wto *wto, enum wto_id id, const char *writer)
 {
 	const struct wto_row *row = ct_wto_row(id);
@@ -205,7 +205,8 @@ static bool report_ready(const struct place *place, bool in_time, const char *li
 	return false;
 }
 
-static bool writer_start_in(const struct writer_start *start, const struct place *place, struct wto *wto)
+static bool writer_start_in(const struct writer_start *start, const struct place *place,
+			    struct wto *wto)
 {
 	char line[1024] = "";
 	int ends[2];
@@ -245,8 +246,9 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 
 /* ---- stopping ---- */
 
-/* Still, some seconds after it closed the connection: what a process that ends closes first is
- * nobody's to say. */
+/* Returns true if the writer still listens some seconds after it closed the connection.  The
+ * order in which an ending process closes its descriptors is undefined, so one look is not
+ * enough. */
 static bool writer_is_listening(const struct place *place)
 {
 	const struct timespec wait = { .tv_nsec = 20000000 };
@@ -262,7 +264,7 @@ static bool writer_is_listening(const struct place *place)
 	return true;
 }
 
-/* Why the writer does not want to; "" when it does not say so. */
+/* Reads why the writer refuses to end; "" when it gives no reason. */
 static void refusal_read(const struct ct_peer *peer, char *why, size_t room)
 {
 	struct ct_span text = { NULL, 0 };

@@ -1,6 +1,6 @@
 /*
- * operator/writer_control.h - WTRSTART and WTRSTOP: an external writer is started as a process of
- * its own, or asked to end.
+ * operator/writer_control.h - WTRSTART and WTRSTOP: starts an external writer as a process of its
+ * own, or asks one to end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,15 @@
 
 struct writer_start {
 	const char *name; /* any case */
-	bool has_mode;    /* WRAP or NOWRAP is said */
+	bool has_mode;    /* WRAP or NOWRAP was given */
 	bool nowrap;
-	bool may_run; /* no word about it when it runs already */
+	bool may_run; /* a writer that runs already is not reported */
 };
-/* Starts `ctrace writer NAME` without a terminal and waits until it is ready.  True when the writer
- * runs now; what came of it is said. */
+/* Starts `ctrace writer NAME` without a terminal, waits until it is ready, and reports the
+ * result. Returns true when the writer runs now. */
 bool ct_writer_start(const struct writer_start *start, struct wto *wto);
-/* Asks it to end, and waits until it has.  True when it has; what came of it is said. */
+/* Asks the writer to end, waits until it has ended, and reports the result.  Returns true when
+ * it has ended. */
 bool ct_writer_stop(const char *name, bool noflush, struct wto *wto);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * writers_ask.c - asks the external writers that run what they do.
+ * writers_ask.c - asks the running external writers for their status.
  *
  * Called by the verbs, on the tool's only thread.
  *
@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* While answers are read. */
+/* State while answers are read. */
 struct reading {
 	struct ct_display *display;
 	const struct ct_peer *peer;
 	uint32_t writer;
-	bool shows_silent; /* for people one that does not answer is one that runs, all the same */
+	bool shows_silent; /* a writer without a response is shown as one that runs */
 };
 
-/* A structure that grew, or is an older one's, shorter. */
+/* Copies a structure that may be longer or shorter in another version of ctrace. */
 static void field_take(void *to, size_t size, struct ct_span value)
 {
 	memcpy(to, value.at, value.size < size ? value.size : size);

@@ -1,9 +1,9 @@
 /*
  * wto.c - the messages that operators see, all of them in one table.
  *
- * Called by ctrace op and ctrace console.  Texts may come from anywhere; what could forge a line or
- * a terminal sequence is escaped. A message that starts with ITT or IEE is z/OS's own; those with
- * CTR are ours.
+ * Called by ctrace op and ctrace console.  Texts may come from anywhere: whatever could forge a
+ * line or a terminal sequence is escaped.  ITT and IEE messages are z/OS's own; CTR messages are
+ * ours.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -109,7 +109,8 @@ static FILE *message_stream(const struct wto *wto, enum wto_severity severity)
 {
 	if (severity != WTO_DIAGNOSTIC || wto->is_console)
 		return stdout;
-	fflush(stdout); /* so that the two stay in order where they are one */
+	/* so that both streams stay in order where they are one terminal */
+	fflush(stdout);
 	return stderr;
 }
 
@@ -122,7 +123,7 @@ static void print_time(const struct wto *wto, FILE *to)
 		fprintf(to, "%02d.%02d.%02d ", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
-/* The row's text up to its next {}; gives what follows. */
+/* Prints the row's text up to its next {}.  Returns the rest. */
 static const char *print_up_to_text(const char *text, FILE *to)
 {
 	const char *end = strstr(text, "{}");
@@ -155,8 +156,8 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 		wto->worst = (int)row->severity;
 }
 
-/* Characters of the text before this byte; each byte that begins none counts with the one before
- * it. */
+/* Counts the characters of the text before this byte.  A byte that begins no character belongs
+ * to the one before it. */
 static unsigned count_characters(struct ct_span text, size_t before)
 {
 	unsigned count = 0;

@@ -1,7 +1,8 @@
 /*
- * operator/wto.h - the messages that operators see: one table of them all, and the one way out.
+ * operator/wto.h - the messages that operators see: one table of them all, and the only function
+ * that prints them.
  *
- * Used by `ctrace op` and `ctrace console`.  A message is one line, whatever its texts hold.
+ * Used by `ctrace op` and `ctrace console`.  A message is one line, whatever its texts contain.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,8 @@ enum wto_id {
 	CTR027I,
 	CTR028I,
 	CTR030I,
-	/* Only explained: what DISPLAY TRACE begins with, and what writers say. */
+	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
+	 * writers. */
 	CTR101W,
 	CTR102E,
 	CTR103E,
@@ -60,52 +62,53 @@ enum wto_id {
 	WTO_COUNT
 };
 
-/* What a message says of the command that it answers. */
+/* How serious a message is for the command that it answers. */
 enum wto_severity {
-	WTO_DONE = CMD_DONE,       /* something worked, or is only told */
-	WTO_REFUSED = CMD_NOTHING, /* something did not */
+	WTO_DONE = CMD_DONE,       /* success, or information */
+	WTO_REFUSED = CMD_NOTHING, /* the command was refused, or failed */
 	WTO_DIAGNOSTIC = CMD_USAGE /* the command was not understood; on stderr */
 };
 
 struct wto_row {
-	/* ends with I (information), A (an answer is awaited), W (a warning) or E (an error or
-	 * error) */
+	/* ends with I (information), A (an answer is awaited), W (a warning) or E (an error) */
 	const char *code;
 	enum wto_severity severity;
-	const char *text; /* each {} is a text that goes with it */
+	const char *text; /* each {} stands for one of the message's texts */
 	const char *more; /* a sentence or two for the manual page */
 };
 const struct wto_row *ct_wto_row(enum wto_id id);
 
-/* A line that a writer's log has as well, or will have. */
+/* A line that is, or will be, in a writer's log as well. */
 struct wto_said {
 	char writer[8];
 	char text[120];
 };
 #define WTO_SAID 4u
 
-/* Where messages go, and the worst that was said. */
+/* Where messages go, and the worst of them so far. */
 struct wto {
-	bool is_console;     /* each line has the time before it, and all go to stdout */
-	bool has_caret;      /* an error is shown under the command, too */
-	int worst;           /* CMD_* */
-	unsigned said_count; /* of writers, since the console looked; the newest are kept */
+	/* each line begins with the time, and all lines go to stdout */
+	bool is_console;
+	/* the position of an error is also marked under the command */
+	bool has_caret;
+	int worst; /* CMD_* */
+	/* lines of writers since the console last looked; the newest are kept */
+	unsigned said_count;
 	struct wto_said said[WTO_SAID];
 };
-/* Prints a message; `texts` are as many as it has {}, and NULL.  ITT006A has the reply's number
- * first. */
+/* Prints a message.  `texts` has one text for each {}, and ends with NULL.  The first text of
+ * ITT006A is the reply's number. */
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
 /* ct_wto(&wto, CTR003I, number, NULL) */
 #define ct_wto(wto, id, ...) ct_wto_texts(wto, id, (const char *const[]){ __VA_ARGS__ })
-/* A text that does not parse, with a caret below it where has_caret. */
+/* Reports a text that does not parse; with has_caret a caret under it marks the error. */
 void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text,
 		       const struct ct_diagnostic *diagnostic);
-/* The command has failed, whatever was said of it. */
+/* Marks the command as failed, whatever its messages were. */
 void ct_wto_fail(struct wto *wto);
-/* What was just said is in this writer's log, too, in these words: a console does not show it
- * twice. */
+/* Notes that this writer's log has the same line, so that a console does not show it twice. */
 void ct_wto_note_said(struct wto *wto, const char *writer, const char *text);
-/* A line that is somebody else's, of a writer's log. */
+/* Prints a line of a writer's log. */
 void ct_wto_line(const struct wto *wto, const char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * compare.c - what differs between two runs: what is new, gone, more or less frequent, slower,
- * faster.
+ * compare.c - finds what differs between two runs: rows that are new, gone, more or less frequent,
+ * slower or faster.
  *
  * Called by ctrace diff, on its one thread.  Pure.
  *
@@ -52,14 +52,14 @@ static void change_add(struct comparison *comparison, const struct ct_tally_chan
  */
 
 static double comparison_size(const struct comparison *comparison, const struct ct_tally *tally,
-		      uint64_t events)
+			      uint64_t events)
 {
 	return comparison->options->has_rates ? ct_tally_rate(events, ct_tally_duration_ns(tally))
 					      : (double)events;
 }
 
 static void row_compare_counts(struct comparison *comparison, const struct ct_tally_row *a,
-			   const struct ct_tally_row *b)
+			       const struct ct_tally_row *b)
 {
 	struct ct_tally_change change = { .a = a, .b = b };
 
@@ -77,7 +77,7 @@ static void row_compare_counts(struct comparison *comparison, const struct ct_ta
 }
 
 static void row_compare_spans(struct comparison *comparison, const struct ct_tally_row *a,
-			  const struct ct_tally_row *b)
+			      const struct ct_tally_row *b)
 {
 	const struct ct_compare_options *options = comparison->options;
 	struct ct_tally_change change = { .a = a, .b = b };
@@ -94,7 +94,8 @@ static void row_compare_spans(struct comparison *comparison, const struct ct_tal
 	most = change.is > change.was ? change.is : change.was;
 	if (most - least < (double)options->min_ns)
 		return;
-	change.ratio = least > 0 ? most / least : most; /* nothing before: as if it had been 1 ns */
+	/* a median of 0 before counts as 1 ns */
+	change.ratio = least > 0 ? most / least : most;
 	if (change.ratio >= options->ratio)
 		change_add(comparison, &change);
 }
@@ -113,11 +114,12 @@ static int row_compare(const struct ct_tally_row *a, const struct ct_tally_row *
 static int row_compare_pointers(const void *a, const void *b)
 {
 	return row_compare(*(const struct ct_tally_row *const *)a,
-			    *(const struct ct_tally_row *const *)b);
+			   *(const struct ct_tally_row *const *)b);
 }
 
 /* The rows with names, by name and id; NULL without memory. */
-static const struct ct_tally_row **rows_sorted(const struct ct_tally_table *table, size_t *out_count)
+static const struct ct_tally_row **rows_sorted(const struct ct_tally_table *table,
+					       size_t *out_count)
 {
 	const struct ct_tally_row **rows = calloc(table->count + 1, sizeof(struct ct_tally_row *));
 
@@ -131,7 +133,7 @@ static const struct ct_tally_row **rows_sorted(const struct ct_tally_table *tabl
 }
 
 static void rows_compare_pair(struct comparison *comparison, const struct ct_tally_row *a,
-			 const struct ct_tally_row *b)
+			      const struct ct_tally_row *b)
 {
 	uint64_t least = comparison->options->min_count;
 
@@ -170,7 +172,7 @@ enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b
 					   : row_compare(a_rows[i], b_rows[k]);
 
 		rows_compare_pair(&comparison, order <= 0 ? a_rows[i] : NULL,
-			     order >= 0 ? b_rows[k] : NULL);
+				  order >= 0 ? b_rows[k] : NULL);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -181,7 +183,8 @@ enum ctrace_status ct_compare(const struct ct_tally *a, const struct ct_tally *b
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	if (comparison.count > 1)
-		qsort(comparison.changes, comparison.count, sizeof *comparison.changes, change_compare_size);
+		qsort(comparison.changes, comparison.count, sizeof *comparison.changes,
+		      change_compare_size);
 	*out_changes = comparison.changes;
 	*out_count = comparison.count;
 	return CTRACE_OK;

@@ -3,8 +3,8 @@
  * threads, fields, names of spans.
  *
  * Called for each event: a look-up is a hash of a short key and, nearly always, one comparison.  A
- * trace may be hostile: there are at most CT_DISTINCT_LIMIT things, and keys that are made to
- * collide cost time, never more than the table is long.
+ * trace may be hostile, so there are at most CT_DISTINCT_LIMIT things.  Keys that are made to
+ * collide cost time, at most one comparison for each thing in the table.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -15,13 +15,13 @@
 #define CT_DISTINCT_NONE CT_HASH_TABLE_NONE
 struct ct_distinct {
 	struct ct_buf keys; /* one behind the other */
-	size_t *ends;       /* where in keys */
+	size_t *ends;       /* the end of each key in `keys` */
 	struct ct_hash_table table;
 	uint32_t count;
 };
 void ct_distinct_fini(struct ct_distinct *table); /* a zeroed one is empty */
-/* The number of a key; CT_DISTINCT_NONE when there are too many, or memory is short.  out_is_new:
- * it has been given its number just now. */
+/* Returns the number of a key; CT_DISTINCT_NONE when there are too many keys or memory is short.
+ * *out_is_new: the key has just got its number. */
 uint32_t ct_distinct_find(struct ct_distinct *table, const void *key, size_t size,
 			  bool *out_is_new);
 /* The key of a number below table->count; borrowed until the next call of ct_distinct_find(). */

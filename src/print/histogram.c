@@ -1,8 +1,7 @@
 /*
- * histogram.c - numbers by size, in bounded memory, for percentiles that are off by less than 0.4
- * %.
+ * histogram.c - counts numbers by size in bounded memory, for percentiles within 0.4 %.
  *
- * Called by tally.c.  The layout is explained in tally.h.
+ * Called by tally.c.  tally.h explains the layout.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define BITS 7u /* of a value that its bucket knows, below the highest one */
+#define BITS 7u /* bits of a value that select its bucket, below its highest bit */
 _Static_assert(CT_HISTOGRAM_BUCKETS == 1u << BITS && CT_HISTOGRAM_PAGES == 64 - BITS + 1,
 	       "one page a doubling");
 

@@ -66,7 +66,7 @@ json_t *ct_json_document(void)
 	return document;
 }
 
-/* Where memory was short a member is missing; that nothing can be printed is the case to report. */
+/* When memory was short, members may be missing; a document that could not be made is reported. */
 bool ct_json_print(json_t *document, FILE *to)
 {
 	bool ok = json_dumpf(document, to, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;

@@ -12,25 +12,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The member format_version.  It grows when a member goes, or changes its name, type, unit or
- * meaning; a new member leaves it as it is. */
+/* The member format_version.  It grows when a member is removed, or changes its name, type, unit
+ * or meaning.  A new member leaves it unchanged. */
 #define CT_JSON_FORMAT_VERSION 1
 
-/* JSON has no bytes that are not UTF-8: a text with such bytes is given escaped, as it is for
- * people.  `text` may be NULL, which is null. NULL when memory is short. */
+/* Returns a JSON string.  A text with bytes that are not UTF-8 is escaped, as it is for people.
+ * `text` NULL gives null.  Returns NULL when memory is short. */
 json_t *ct_json_text(const char *text, size_t size);
-/* The same of a terminated text. */
+/* Does the same for a terminated text. */
 json_t *ct_json_string(const char *text);
-/* The four hexadecimal digits that --asid takes; 0 is null. */
+/* Returns the four hexadecimal digits that --asid takes; null for 0. */
 json_t *ct_json_asid(uint32_t asid);
-/* Up to the greatest number that a JSON integer has here. */
+/* Returns an integer, at most the largest that a JSON integer can be here. */
 json_t *ct_json_number(uint64_t number);
 /* "KVS KVS.NET": an array of the words. */
 json_t *ct_json_words(const char *words);
 
-/* An object that has format_version. */
+/* Returns an object that has format_version. */
 json_t *ct_json_document(void);
-/* Prints it on a line of its own, in ASCII, and destroys it.  False when memory is short. */
+/* Prints the document on a line of its own, in ASCII, and destroys it.  Returns false when
+ * memory is short. */
 bool ct_json_print(json_t *document, FILE *to);
 
 #endif

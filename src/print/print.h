@@ -10,32 +10,32 @@
 
 #include "read/event/event.h"
 
-/* ---- print_text.c: an event as a line: by a FORMAT, or as people read it: time, whose it is,
- * component, event, level, items with their names where the catalogue or the trace has them, and
- * how long the span took that it ends. */
+/* ---- print_text.c: an event as a line, by a FORMAT or in the layout for people: time, process
+ * and thread, component, event, level, items with their names if the catalogue or the trace has
+ * them, and the duration of a span that ends. */
 struct ct_text_printer;
 struct ct_text_options {
 	struct ct_line_format line; /* line.format NULL: the layout for people */
 	bool has_color;
-	/* records on lines of their own below the event; else in one line as NAME=value */
+	/* records on lines of their own below the event; else in the same line as NAME=value */
 	bool has_records;
-	/* The layout for people.  What turns out to be needed for a line is there from then on. */
+	/* Parts of the layout for people.  A part that a line has needed stays from then on. */
 	bool has_host, has_process, has_thread;
-	unsigned digits; /* of a second: 3, 6 or 9; 0 is 3 */
+	unsigned digits; /* digits of a second: 3, 6 or 9; 0 is 3 */
 };
-/* What begins with $( in the format and is no variable: false, with a message.  It is printed as it
- * stands. */
+/* Returns false, with a message, when the format has an unknown variable after $(.  Such text is
+ * printed as it is. */
 bool ct_text_check_format(const char *format, struct ct_buf *out_message);
 enum ctrace_status ct_text_create(const struct ct_text_options *options,
 				  struct ct_text_printer **out_printer) CT_MUST_USE;
 void ct_text_destroy(struct ct_text_printer *printer);
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
 
-/* ---- print_json.c: an event as a JSON object; as a document of its own it is a line and has
+/* ---- print_json.c: an event as a JSON object.  As a document of its own it is one line and has
  * format_version. */
 void ct_json_add(struct ct_buf *out, const struct ct_view *view);
 void ct_json_add_line(struct ct_buf *out, const struct ct_view *view);
-/* A COBOL record as an object: {"CUST-ID":12,...}. */
+/* Adds a COBOL record as an object: {"CUST-ID":12,...}. */
 void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes,
 			size_t size);
 

@@ -66,8 +66,8 @@ static uint32_t hash_mix(uint32_t hash, uint32_t number)
 	return hash ^ hash >> 15;
 }
 
-/* A thread of a process: its row knows the process by its texts, of which two may have the same,
- * and by its source process. */
+/* A thread's row knows its process by texts, which two processes may share, and by its source
+ * process. */
 static bool row_is(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
@@ -105,7 +105,7 @@ static bool row_init(struct ct_tally_row *row, const struct key *key)
 	return mnemonic == scratch || row->mnemonic != NULL;
 }
 
-/* The row without a name, which is none of those in the table. */
+/* Returns the row without a name, which the hash table does not have. */
 static struct ct_tally_row *row_find_beyond(struct ct_tally_table *table)
 {
 	if (table->beyond++ == 0)
@@ -140,8 +140,7 @@ static struct ct_tally_row *row_find(struct ct_tally_table *table, const struct 
  * Counting
  */
 
-/* What the event takes in a ring, or a little more: of an item whose size its class has, 2 bytes.
- */
+/* Estimates the event's size in a ring: 2 bytes too much for an item whose size its class fixes. */
 static uint64_t event_size(const struct ctrace_event *event)
 {
 	uint64_t size = CT_EVENT_HEAD;
@@ -214,7 +213,7 @@ void ct_tally_add_duration(struct ct_buf *out, uint64_t ns)
 	for (size_t i = 0; i < CT_COUNT(units); i++) {
 		double value = (double)ns / units[i].size;
 
-		/* What would be rounded up to 1000 is 1.00 of the next unit. */
+		/* A value that would round up to 1000 is 1.00 of the next unit. */
 		if (value >= 0.9995) {
 			ct_buf_add_format(out,
 					  value < 9.995   ? "%.2f%s"

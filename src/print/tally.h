@@ -29,35 +29,36 @@ struct ct_histogram {
 	uint64_t unplaced;
 	uint64_t *pages[CT_HISTOGRAM_PAGES];
 };
-/* pages_left: how many more may be made, of all histograms together. */
+/* pages_left: how many more pages all histograms together may make. */
 void ct_histogram_add(struct ct_histogram *histogram, uint64_t value, size_t *pages_left);
-/* The least value that `permille` of 1000 values do not exceed; 0 when there are none. */
+/* Returns the least value that `permille` of 1000 values do not exceed; 0 without values. */
 uint64_t ct_histogram_at(const struct ct_histogram *histogram, unsigned permille);
 void ct_histogram_fini(struct ct_histogram *histogram);
 
 /* ---- tally.c */
-/* of each kind; what comes beyond is counted in one row without a name */
+/* of each kind; further ones are counted in one row without a name */
 #define CT_TALLY_ROWS 16384u
 #define CT_TALLY_PAGES 65536u /* of all histograms: 64 MiB */
 enum ct_tally_kind { CT_TALLY_COMPONENT, CT_TALLY_EVENT, CT_TALLY_THREAD, CT_TALLY_KINDS };
 struct ct_tally_row {
-	char *component;      /* of components and events; NULL: of the row of what had no room */
+	/* of components and events; NULL: the row without a name */
+	char *component;
 	uint32_t event_id;    /* of events */
 	char *mnemonic;       /* of events; NULL: none */
-	uint32_t level;       /* of events: of the first one */
+	uint32_t level;       /* of events: the level of the first one */
 	char *host, *program; /* of threads */
 	uint32_t pid, tid;
 	uint64_t events;
-	uint64_t bytes; /* as they stand in a ring */
+	uint64_t bytes; /* estimated size in a ring */
 	uint64_t levels[CTRACE_LEVEL_COUNT];
-	struct ct_histogram *spans; /* ns; NULL: none has ended here */
+	struct ct_histogram *spans; /* ns; NULL: no span has ended here */
 };
 struct ct_tally {
 	struct ct_tally_table {
 		struct ct_tally_row *rows;
 		size_t count;
 		struct ct_hash_table table; /* of the rows that have a name */
-		/* events in the row without a name, which is then the last one */
+		/* events in the row without a name, which is the last row if there is one */
 		uint64_t beyond;
 	} tables[CT_TALLY_KINDS];
 	uint64_t events, bytes;
@@ -68,9 +69,10 @@ struct ct_tally {
 void ct_tally_init(struct ct_tally *tally);
 void ct_tally_fini(struct ct_tally *tally);
 void ct_tally_add(struct ct_tally *tally, const struct ct_view *view);
-/* From the first event to the last; 0: all have one time, and there is no rate. */
+/* Returns the time from the first event to the last; 0: all have one time, and there is no rate. */
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally);
-double ct_tally_rate(uint64_t count, uint64_t duration_ns); /* a second; 0 when the duration is */
+/* per second; 0 when the duration is 0 */
+double ct_tally_rate(uint64_t count, uint64_t duration_ns);
 /* "1.23ms": three digits, for people. */
 void ct_tally_add_duration(struct ct_buf *out, uint64_t ns);
 
@@ -86,17 +88,18 @@ enum ct_difference {
 };
 const char *ct_difference_name(enum ct_difference difference); /* "new" ... */
 struct ct_compare_options {
-	uint64_t min_count; /* events that one of the runs must have for its row to count */
+	uint64_t min_count; /* rows with fewer events in both runs are ignored */
 	double ratio;       /* over 1: how many times more often, or slower */
-	/* counts are compared by the second of their run, not as they are */
+	/* compares events per second of the run, not counts */
 	bool has_rates;
-	uint64_t min_ns;         /* spans whose medians differ by less are alike */
+	uint64_t min_ns;         /* medians of spans that differ by less are alike */
 	enum ct_tally_kind kind; /* component or event */
 };
 struct ct_tally_change {
 	enum ct_difference difference;
-	const struct ct_tally_row *a, *b; /* NULL: not there */
-	double was, is;                   /* what has changed: a rate, a count, or ns */
+	const struct ct_tally_row *a, *b; /* NULL: the run has no such row */
+	/* the value that changed: a rate, a count, or ns */
+	double was, is;
 	/* is / was, or was / is: never below 1; 0 for new and gone */
 	double ratio;
 };

@@ -1,9 +1,9 @@
 /*
- * cmd_catalog.c - `ctrace catalog`: what is wrong with a catalogue, and what it says as a C header,
- * a COBOL copybook or a page.
+ * cmd_catalog.c - `ctrace catalog`: checks a catalogue, and prints it as a C header, a COBOL
+ * copybook or a page.
  *
- * Errors go to stderr, one line each.  With one, nothing is printed and no file is written: half a
- * header would be worse than the old one.
+ * Errors go to stderr, one line each.  After an error nothing is printed and no file is written:
+ * half a header would be worse than the old one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -64,15 +64,16 @@ static void diagnostic_add(json_t *diagnostics, const char *path,
 	(void)json_array_append_new(diagnostics, object);
 }
 
-/* What adding one path to the catalogue has given. */
+/* The result of adding one path to the catalogue. */
 struct addition {
 	const struct ct_catalog *catalog;
 	const char *path;
-	struct ct_catalog_counts counts; /* of this path; while it is added, those before it */
-	json_t *diagnostics;             /* an array for the diagnostics; NULL: they are printed */
-	bool is_good;                    /* no error, and no reason */
-	bool is_empty;                   /* a directory without catalogues */
-	char reason[200];                /* why it has no counts; "": it has */
+	/* counts of this path; while it is added, of the earlier paths */
+	struct ct_catalog_counts counts;
+	json_t *diagnostics; /* an array for the diagnostics; NULL: they are printed */
+	bool is_good;        /* no error, and no reason */
+	bool is_empty;       /* a directory without catalogues */
+	char reason[200];    /* why it has no counts; "": it has */
 };
 
 static void diagnostic_take(const char *path, const struct ct_diagnostic *diagnostic, void *user)
@@ -80,8 +81,8 @@ static void diagnostic_take(const char *path, const struct ct_diagnostic *diagno
 	struct addition *addition = user;
 	bool is_unread = ct_catalog_counts(addition->catalog).unread != addition->counts.unread;
 
-	/* The path that was named, and not a file in it, cannot be read: that is said of it as a
-	 * whole. */
+	/* The named path itself, not a file in it, cannot be read: this is reported of the path
+	 * as a whole. */
 	if (is_unread && strcmp(path, addition->path) == 0) {
 		(void)snprintf(addition->reason, sizeof addition->reason, "%s",
 			       diagnostic->message);
@@ -164,7 +165,8 @@ static struct addition path_add(struct ct_catalog *catalog, const char *path, js
 	if (status == CTRACE_NOT_FOUND)
 		addition.counts.unread++;
 	if (status != CTRACE_OK && status != CTRACE_DAMAGED)
-		(void)snprintf(addition.reason, sizeof addition.reason, "%s", status_reason(status));
+		(void)snprintf(addition.reason, sizeof addition.reason, "%s",
+			       status_reason(status));
 	else if (status == CTRACE_OK && addition.counts.files == 0)
 		addition_note_empty(&addition);
 	addition.is_good = status == CTRACE_OK && addition.reason[0] == '\0';
@@ -230,7 +232,7 @@ static bool print_json(const struct addition *addition)
 	return ct_json_print(document, stdout);
 }
 
-/* What the status of the verb is when nothing else happens. */
+/* Returns the status of the verb unless something else fails. */
 static int path_take(struct ct_catalog *catalog, const char *path,
 		     const struct arguments *arguments)
 {

@@ -1,10 +1,10 @@
 /*
- * cmd_config.c - `ctrace config check [FILE]`: what is wrong with a configuration file, and what it
- * comes to.
+ * cmd_config.c - `ctrace config check [FILE]`: checks a configuration file, and prints the settings
+ * that result.
  *
- * Errors go to stderr, one line each, in the order of the file; the settings in force go to stdout
- * in the file's own grammar, so that they can be read back.  Works on a registry of its own, in
- * memory; nothing that is traced is touched.
+ * Errors go to stderr, one line each, in the order of the file.  The settings in force go to stdout
+ * in the file's own grammar, so that they can be read back.  The check uses a registry of its own,
+ * in memory; traced processes are not affected.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@
 
 #define FILE_LIMIT ((size_t)64 << 20)
 
-/* Where a line has set a property of an emitter that names a path; line 0: none has. */
+/* Where a line set an emitter's property that names a path; line 0: none did. */
 struct place {
 	unsigned line;
 	unsigned column;
@@ -64,8 +64,9 @@ static unsigned check_column(const struct check *check, const char *at)
 	return (unsigned)(at - start) + 1;
 }
 
-/* expected NULL: a note, which is no error. */
-static void check_find(struct check *check, struct place place, const char *message, const char *expected)
+/* expected NULL: the finding is a note, not an error. */
+static void check_find(struct check *check, struct place place, const char *message,
+		       const char *expected)
 {
 	struct diagnostic *found = check->found;
 
@@ -84,7 +85,7 @@ static void check_find(struct check *check, struct place place, const char *mess
 }
 
 static void check_find_text(struct check *check, struct place place, struct ct_buf *message,
-		      const char *expected)
+			    const char *expected)
 {
 	check_find(check, place, ct_buf_text(message), expected);
 	ct_buf_fini(message);
@@ -110,8 +111,8 @@ static void add_suggestion(struct ct_buf *message, const char *suggestion)
 
 static void check_take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
-	check_find(user, (struct place){ diagnostic->line, diagnostic->column }, diagnostic->message,
-	     diagnostic->expected);
+	check_find(user, (struct place){ diagnostic->line, diagnostic->column },
+		   diagnostic->message, diagnostic->expected);
 }
 
 static void diagnose_emitter(struct check *check, struct ct_span name, unsigned line)
@@ -134,7 +135,7 @@ static void diagnose_emitter(struct check *check, struct ct_span name, unsigned 
 	ct_span_quote(&message, name, name.size);
 	add_suggestion(&message, ct_suggest(name, names, count));
 	check_find_text(check, (struct place){ line, check_column(check, name.at) }, &message,
-		  ct_buf_text(&expected));
+			ct_buf_text(&expected));
 	ct_buf_fini(&expected);
 }
 
@@ -154,7 +155,7 @@ static void diagnose_emitters(struct check *check, const struct ct_command *comm
 			diagnose_emitter(check, name, line);
 }
 
-/* Any property may be set, so one that the emitter does not know is worth a word but no error. */
+/* An emitter may be given any property, so an unknown one is a note, not an error. */
 static void note_unknown(struct check *check, const struct ctrace_emitter *emitter,
 			 struct ct_span property, unsigned line)
 {
@@ -169,7 +170,8 @@ static void note_unknown(struct check *check, const struct ctrace_emitter *emitt
 	ct_buf_add_format(&message, "%s has no property ", emitter->name);
 	ct_span_quote(&message, property, property.size);
 	add_suggestion(&message, ct_suggest(property, names, count));
-	check_find_text(check, (struct place){ line, check_column(check, property.at) }, &message, NULL);
+	check_find_text(check, (struct place){ line, check_column(check, property.at) }, &message,
+			NULL);
 }
 
 static void note_odd(struct check *check, const struct ct_command *command,
@@ -179,9 +181,10 @@ static void note_odd(struct check *check, const struct ct_command *command,
 
 	ct_buf_init(&message);
 	ct_buf_add_format(&message, "%s; %s", odd->message, odd->expected);
-	check_find_text(check,
-		  (struct place){ line, check_column(check, command->value.at) + odd->column - 1 },
-		  &message, NULL);
+	check_find_text(
+		check,
+		(struct place){ line, check_column(check, command->value.at) + odd->column - 1 },
+		&message, NULL);
 }
 
 static void note_property(struct check *check, const struct ct_command *command, unsigned line)
@@ -205,7 +208,7 @@ static void note_property(struct check *check, const struct ct_command *command,
 	    ct_name_is(command->value.at, command->value.size, "ZSTD") &&
 	    !ct_bin_pack_is_possible())
 		check_find(check, (struct place){ line, check_column(check, command->value.at) },
-		     "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
+			   "the module zstd.so cannot be loaded here: nothing is compressed", NULL);
 	if (row->kind == CTRACE_PROPERTY_FILE)
 		check->file[index] = (struct place){ line, check_column(check, command->value.at) };
 	if (row->kind == CTRACE_PROPERTY_DIRECTORY)
@@ -213,8 +216,8 @@ static void note_property(struct check *check, const struct ct_command *command,
 			(struct place){ line, check_column(check, command->value.at) };
 }
 
-/* A component's property is text, which may be a long number; only a program that asks for it as a
- * number is told less. */
+/* A component's property is text, which may be a long number.  Only a program that reads it as a
+ * number gets a smaller one. */
 static void note_number(struct check *check, const struct ct_command *command, unsigned line)
 {
 	static const struct ctrace_property as_number = { .kind = CTRACE_PROPERTY_NUMBER };
@@ -223,9 +226,10 @@ static void note_number(struct check *check, const struct ct_command *command, u
 	if (ct_value_number(command->value.at, command->value.size) == UINT32_MAX &&
 	    command->value.at[0] != '-' &&
 	    ct_property_check(&as_number, command->value, &diagnostic) == CT_PROPERTY_WRONG)
-		check_find(check, (struct place){ line, check_column(check, command->value.at) },
-		     "too large for a number of 32 bits: a program that asks for the number gets 4294967295",
-		     NULL);
+		check_find(
+			check, (struct place){ line, check_column(check, command->value.at) },
+			"too large for a number of 32 bits: a program that asks for the number gets 4294967295",
+			NULL);
 }
 
 static void note_application(struct check *check, const struct ct_command *command, unsigned line)
@@ -247,7 +251,8 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 	if (status == CTRACE_EMITTER_NOT_FOUND)
 		diagnose_emitters(check, command, line);
 	else if (status != CTRACE_OK)
-		check_find(check, (struct place){ line, 1 }, "not applied", ctrace_status_text(status));
+		check_find(check, (struct place){ line, 1 }, "not applied",
+			   ctrace_status_text(status));
 	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
 		note_property(check, command, line);
 	else if (command->verb == CT_VERB_COMPONENT_PROPERTY)
@@ -256,7 +261,7 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 		note_application(check, command, line);
 }
 
-/* What a value may be, the emitter's module knows. */
+/* The emitter's module knows which values are valid. */
 static void emitter_load(const struct ct_command *command, unsigned line, void *user)
 {
 	uint32_t index;
@@ -270,7 +275,7 @@ static void emitter_load(const struct ct_command *command, unsigned line, void *
 
 /* ---- directories ---- */
 
-/* In a file system of the kernel's nobody makes a file, whatever the permissions say. */
+/* Nobody can make a file in a kernel file system, whatever the permissions. */
 static bool directory_is_of_kernel(const char *directory)
 {
 	struct statfs system;
@@ -279,8 +284,8 @@ static bool directory_is_of_kernel(const char *directory)
 	       (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
 }
 
-/* The nearest directory of a path that is there, this one included, could be written to; else errno
- * says why not. */
+/* Returns true if the path's nearest existing directory, or the path itself, can be written to;
+ * else errno has the reason. */
 static bool path_can_be_made(const char *path)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
@@ -330,9 +335,10 @@ static void note_parent(struct check *check, uint32_t index, const char *locatio
 {
 	if (ct_emitter_at(index) == &ct_emit_textfile && strchr(file, '/') != NULL &&
 	    !ct_file_is_within(location, file))
-		check_find(check, check->file[index],
-		     "a FILE with \"..\" in it is traced to only where its directory is there: none is made",
-		     NULL);
+		check_find(
+			check, check->file[index],
+			"a FILE with \"..\" in it is traced to only where its directory is there: none is made",
+			NULL);
 }
 
 static void check_file_directory(struct check *check, uint32_t index, const char *file,
@@ -361,12 +367,13 @@ static void check_file_directory(struct check *check, uint32_t index, const char
 	ct_span_quote(&message, (struct ct_span){ directory, strlen(directory) },
 		      strlen(directory));
 	check_find_text(check, check->file[index], &message,
-		  "a directory that is there; below LOCATION one is made when it is missing");
+			"a directory that is there; below LOCATION one is made when it is missing");
 }
 
 /* ---- what has the name of the output already ---- */
 
-/* Why nothing is traced to a file of TEXTFILE, and what to do; NULL: it can be. */
+/* Returns why TEXTFILE would trace nothing to this file, and what to do; NULL when it would
+ * trace. */
 static const char *refusal_of_file(const struct stat *info, const char *path)
 {
 	if (S_ISDIR(info->st_mode))
@@ -398,8 +405,8 @@ static const char *refusal_of_directory(const struct stat *info, const char *pat
 	return NULL;
 }
 
-/* Where the output goes when the program is started here.  False when that depends on the process.
- */
+/* Makes the output's path for a program that is started here.  Returns false when the path
+ * depends on the process. */
 static bool output_path(const char *file, const char *location, char out[CTRACE_EMITTER_PATH_SIZE])
 {
 	const char *logs = ct_os_environment("MFTRACE_LOGS");
@@ -613,7 +620,7 @@ struct arguments {
 	bool is_json;
 };
 
-/* Without a file: the one that programs of this environment read. */
+/* Returns the file that programs of this environment read, for a check without a file. */
 static const char *configured_path(void)
 {
 	return ct_os_environment("MFTRACE_CONFIG");

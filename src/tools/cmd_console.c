@@ -1,8 +1,8 @@
 /*
  * cmd_console.c - ctrace console: an operator's console.
  *
- * Reads commands until it is told to end.  Before each it shows what has come meanwhile: prompts of
- * other operators, and what external writers say.  Everything goes to stdout with the time before
+ * Reads commands until it is ended.  Before each command it shows what is new: prompts of other
+ * operators, and lines of external writers' logs.  Everything goes to stdout with the time before
  * it, as one log.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -51,7 +51,8 @@ static void prompts_show(struct console *console)
 	if (!ct_operator_numbers(&console->dialogue, &numbers, &count))
 		return;
 	for (size_t i = 0; i < count; i++)
-		if (numbers[i] != own && !numbers_contain(console->numbers, console->count, numbers[i]))
+		if (numbers[i] != own &&
+		    !numbers_contain(console->numbers, console->count, numbers[i]))
 			ct_operator_prompt(&console->dialogue, numbers[i]);
 	console->dialogue.prompted = 0;
 	free(console->numbers);
@@ -88,7 +89,7 @@ static const char help[] =
 	"HELP [message]                                               this, or what a message means\n"
 	"QUIT, EXIT, END                                              end the console; so does Ctrl-D\n";
 
-/* What goes with a message is not known here. */
+/* The texts of a message are not known here. */
 static void print_row_text(const char *text)
 {
 	const char *mark;
@@ -137,14 +138,15 @@ static struct ct_span line_next_word(struct ct_span *line)
 	return ct_span_of(from, to);
 }
 
-/* What a command in a process of its own has to tell. */
+/* The result of a command that runs in a process of its own. */
 struct told {
 	unsigned prompted;
 	struct wto wto;
 };
 _Static_assert(sizeof(struct told) <= 4096, "one write to a pipe, as a whole");
 
-static void command_run_and_report(struct dialogue *dialogue, const char *line, size_t size, int told_fd)
+static void command_run_and_report(struct dialogue *dialogue, const char *line, size_t size,
+				   int told_fd)
 {
 	struct told told;
 
@@ -162,8 +164,8 @@ static void command_wait(struct dialogue *dialogue, pid_t child, int told_fd)
 	struct told told;
 	int status = 0;
 
-	/* The end comes when it has told, or has ended: what it started, as a writer, does not keep
-	 * the pipe. */
+	/* A result, or the end of the command, ends the read: processes that the command
+	 * started, as a writer, do not inherit the pipe. */
 	if (read(told_fd, &told, sizeof told) == (ssize_t)sizeof told) {
 		dialogue->prompted = told.prompted;
 		dialogue->wto = told.wto;
@@ -176,7 +178,8 @@ static void command_wait(struct dialogue *dialogue, pid_t child, int told_fd)
 	}
 }
 
-/* In a process of its own: Ctrl-C ends the command, whatever it waits for, and not the console. */
+/* Runs the command in a process of its own: Ctrl-C ends the command, whatever it waits for, and
+ * not the console. */
 static void command_run_apart(struct dialogue *dialogue, const char *line, size_t size)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -202,7 +205,7 @@ static void command_run_apart(struct dialogue *dialogue, const char *line, size_
 		ct_operator_run(dialogue, line, size);
 }
 
-/* False: the console is to end. */
+/* Returns false when the console is to end. */
 static bool line_run(struct console *console, const char *line, size_t size)
 {
 	struct ct_span rest = { line, size };

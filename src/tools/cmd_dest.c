@@ -2,8 +2,8 @@
  * cmd_dest.c - ctrace dest COMPONENT [LIST]: shows or changes where the events of a component go,
  * in running processes.
  *
- * Each process answers when the change is in force.  Which emitters there are only it knows: it may
- * have loaded some of its own.
+ * Each process answers when the change is in force.  Only the process knows which emitters exist:
+ * it may have loaded some of its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "operator/change.h"
 #include "lib/control/control.h"
 
-/* argp would take "-STDERR" for options; so behind the component it comes by as "\1STDERR". */
+/* argp would take "-STDERR" for options, so words after the component are passed as "\1STDERR". */
 #define REMOVE_MARK '\1'
 
 struct dest_arguments {
@@ -105,11 +105,11 @@ static void request_encode_changes(struct change *change, struct ct_span words)
 
 	while (ct_config_next_word(&words, &word))
 		request_encode(change, word.at[0] == '+' ? CT_VERB_DEST_ADD : CT_VERB_DEST_REMOVE,
-		       ct_span_of(word.at + 1, word.at + word.size));
+			       ct_span_of(word.at + 1, word.at + word.size));
 }
 
-/* The names, without parentheses round them; "()" has none.  False when a parenthesis is somewhere
- * else or lacks its other. */
+/* Removes parentheses around the names; "()" has none.  Returns false when a parenthesis is
+ * elsewhere or unmatched. */
 static bool list_strip_parentheses(struct ct_span *list)
 {
 	while (list->size != 0 && ct_is_blank(list->at[0]))
@@ -122,7 +122,7 @@ static bool list_strip_parentheses(struct ct_span *list)
 				   memchr(list->at, ')', list->size) == NULL);
 }
 
-/* A list that is not there asks. */
+/* Without a list the values are shown. */
 static int dest_show(struct change *change)
 {
 	change->is_question = true;

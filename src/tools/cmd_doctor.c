@@ -1,9 +1,9 @@
 /*
- * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: why is nothing traced?
+ * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: finds why nothing is traced.
  *
- * Runs the program with a run directory of its own, whose directories the library leaves when it
- * ends, and says what they and the loader's account tell.  Of a process that runs already it reads
- * what `ctrace list` reads.  What the program prints goes where it always goes.
+ * Runs the program with a run directory of its own, in which the library keeps its process
+ * directories after the end, and examines them and the loader's output.  Of a running process it
+ * reads what `ctrace list` reads.  The program's own output goes where it always goes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -80,8 +80,9 @@ static void print_library(struct doctor *doctor)
 		line_add(doctor, "linked into the program (libctrace.a)");
 	} else {
 		problem_add(doctor, "library");
-		line_add(doctor,
-		    "libctrace was not loaded: the program is not linked with it, or has failed before that");
+		line_add(
+			doctor,
+			"libctrace was not loaded: the program is not linked with it, or has failed before that");
 	}
 	line_add(doctor, "\n");
 }
@@ -139,8 +140,8 @@ static bool dest_has_file(const struct ct_dest *dest)
 	       strncmp(dest->emitter, "BINFILE", sizeof dest->emitter) == 0;
 }
 
-/* The value of LEVEL among a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is
- * not set, or is no level. */
+/* Returns LEVEL of a destination's settings, lines of NAME=VALUE; CTRACE_DEBUG when it is not
+ * set or is no level. */
 static uint32_t dest_least_level(const struct ct_session *session, const struct ct_dest *dest)
 {
 	static const char name[] = "LEVEL=";
@@ -160,8 +161,8 @@ static uint32_t dest_least_level(const struct ct_session *session, const struct 
 	return level;
 }
 
-/* Events that LEVEL keeps out are neither lost nor missing: the destination was given them, and has
- * left them out. */
+/* Events that LEVEL filters are neither lost nor missing: the destination got them and left them
+ * out. */
 static void print_level(const struct doctor *doctor, uint32_t level)
 {
 	if (level >= CTRACE_LEVEL_COUNT) {
@@ -271,14 +272,16 @@ static void process_look_at(const struct ct_directory_entry *entry, void *user)
 	ct_session_close(&process.session, false);
 }
 
-/* The library, if it was loaded, has not been called, keeps to itself, or died in the attempt. */
+/* Reports why: the library was not loaded, was not called, may not trace, or the program died
+ * before. */
 static void print_untraced(struct doctor *doctor)
 {
 	print_library(doctor);
 	problem_add(doctor, "components");
 	line_begin(doctor, "components");
-	line_add(doctor,
-	    "none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
+	line_add(
+		doctor,
+		"none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
 }
 
 /* ---- the library ---- */
@@ -355,7 +358,7 @@ static bool directories_make(struct doctor *doctor)
 	return mkdir(path, 0700) == 0;
 }
 
-/* Nothing of a process that goes on is taken away. */
+/* The directories of a process that still runs are kept. */
 static void directories_remove(const struct doctor *doctor)
 {
 	char path[PATH_ROOM];
@@ -402,7 +405,7 @@ static _Noreturn void program_exec(const struct doctor *doctor, int to_parent)
 	_exit(127);
 }
 
-/* False: it could not be started, which was said. */
+/* Returns false when the program could not be started, which is reported. */
 static bool program_run(struct doctor *doctor)
 {
 	int ends[2], error = 0;
@@ -412,7 +415,7 @@ static bool program_run(struct doctor *doctor)
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	(void)fflush(NULL);
-	/* a key that ends the program must not end the account of it */
+	/* a key that ends the program must not end the report about it */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
 	child = fork();

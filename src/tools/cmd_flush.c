@@ -2,8 +2,8 @@
  * cmd_flush.c - ctrace flush: running processes deliver what they have traced so far.
  *
  * A process waits for its consumer thread for less than a second at a time, because it answers one
- * operator after the other; so those that are not done are asked again until they are, or the time
- * is over.
+ * operator after the other.  So processes that are not done are asked again until they are, or the
+ * time is over.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,8 +44,8 @@ static unsigned left_ms(uint64_t deadline_ns)
 	return now_ns < deadline_ns ? (unsigned)((deadline_ns - now_ns) / 1000000u) : 0;
 }
 
-/* Asks once more.  The process gets a little less time than we have, so that it can say that it was
- * not enough. */
+/* Asks once more.  The process gets a little less time than we have, so that it can still report
+ * that the time was not enough. */
 static void flush_ask(struct change *change, unsigned left)
 {
 	unsigned patience_ms = left - left / 4;

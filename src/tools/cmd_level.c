@@ -66,9 +66,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 }
 
 /*
- * A process sets the level and tells what is in force then.  A trace of component trace may have a
- * start/stop routine that does not want it, or a filter that leaves the process out; and it may
- * record more because of MINOPS, as the flight recorder does.
+ * A process sets the level and reports what is in force then.  For component trace a start/stop
+ * routine may refuse, or a filter may leave the process out.  MINOPS may make it record more, as
+ * the flight recorder does.
  */
 static void row_judge(struct change *change, struct change_row *row, uint32_t wanted)
 {

@@ -1,7 +1,7 @@
 /*
  * cmd_repair.c - ctrace repair: writes the good packets of damaged traces as traces without damage.
  *
- * The work is ct_repair_path()'s; here are the directory that it goes to, and what is told.
+ * ct_repair_path() does the work; this file makes the output directory and prints the report.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ static void repair_report_note(const struct ct_repair_note *note, void *user)
 	fprintf(stderr, ": %s\n", note->message);
 }
 
-/* The path without links, of which the last parts need not be there yet.  NULL, with errno. */
+/* Returns the path without links; its last parts need not exist yet.  Returns NULL, with errno. */
 static char *path_resolve(const char *path)
 {
 	char *resolved = realpath(path, NULL), *parent, *whole = NULL;
@@ -66,8 +66,7 @@ static char *path_resolve(const char *path)
 	parent = begin == 0 ? strdup(".") : strndup(path, begin);
 	resolved = parent != NULL ? path_resolve(parent) : NULL;
 	if (resolved != NULL && size - begin <= 2 && strspn(path + begin, ".") >= size - begin) {
-		/* What is before it will be a new directory, and no link: ".." is the one that it
-		 * will be in. */
+		/* The part before it will be a new directory, not a link, so ".." is its parent. */
 		char *slash = size - begin == 2 ? strrchr(resolved, '/') : NULL;
 
 		if (slash != NULL)
@@ -91,7 +90,7 @@ static bool path_is_within(const char *path, const char *directory)
 	       (path[size] == '\0' || path[size] == '/' || directory[size - 1] == '/');
 }
 
-/* The directory of the trace that a stream file is of; else the directory itself. */
+/* Cuts the path of a stream file to the directory of its trace; keeps a directory. */
 static void path_keep_directory(char *path)
 {
 	struct stat info;
@@ -102,7 +101,7 @@ static void path_keep_directory(char *path)
 		*slash = '\0';
 }
 
-/* What is named is never changed: the copies go elsewhere. */
+/* The input is never changed: copies go to another directory. */
 static bool run_is_apart(const struct repair_run *run)
 {
 	char *to = path_resolve(run->to);
@@ -130,7 +129,7 @@ static bool run_is_apart(const struct repair_run *run)
 	return is_good;
 }
 
-/* Nothing that is there is ever mixed with what is written. */
+/* Output is never mixed with existing files. */
 static int directory_prepare(const char *path)
 {
 	struct stat info;
@@ -191,7 +190,7 @@ static void print_report(const struct ct_repair *repair, const struct repair_run
 	}
 }
 
-/* What is named is metadata of a trace, if perhaps of a damaged one. */
+/* The input is the metadata of a trace, perhaps of a damaged one. */
 static bool run_has_metadata(const struct repair_run *run)
 {
 	static const char start[] = "/* CTF 1.8";
@@ -221,7 +220,9 @@ static bool run_has_metadata(const struct repair_run *run)
 
 static int run_repair_all(struct repair_run *run)
 {
-	struct ct_repair repair = { .report = repair_report_note, .user = run, .metadata = run->metadata };
+	struct ct_repair repair = { .report = repair_report_note,
+				    .user = run,
+				    .metadata = run->metadata };
 	int exit_status;
 
 	if (!run_has_metadata(run))

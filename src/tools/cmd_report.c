@@ -216,7 +216,8 @@ static int report_run(struct verb *verb)
 	for (size_t i = 0; i < verb->reading.path_count; i++)
 		ct_report_add_path(verb->report, verb->reading.paths[i]);
 	new_file_catch();
-	is_good = reading_open(&verb->reading) && output_open(verb) && report_convert(verb, &counts);
+	is_good =
+		reading_open(&verb->reading) && output_open(verb) && report_convert(verb, &counts);
 	if (is_good && counts.events > 0)
 		print_summary(verb, counts.events);
 	new_file_die();

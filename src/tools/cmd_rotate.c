@@ -43,8 +43,8 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	}
 }
 
-/* Where nothing could begin, that is no failure of the process; but it is nothing when it is so
- * everywhere. */
+/* A process without files to rotate is no failure.  If no process has any, the exit status is
+ * CMD_NOTHING. */
 static void rows_judge(struct change *change)
 {
 	static const char why[] =

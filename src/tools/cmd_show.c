@@ -57,8 +57,7 @@ struct show {
 	struct ct_buf line; /* for lines that are kept */
 };
 
-/* What was printed so far comes before what is said of damage, where both streams are one terminal.
- */
+/* Earlier output comes before reports of damage, where both streams are one terminal. */
 static void print_before(const struct ct_read_note *note, void *user)
 {
 	(void)note;
@@ -172,14 +171,14 @@ static uint64_t lines_last_wanted(const struct show *show)
 	return show->is_reverse && show->limit < show->tail ? show->limit : show->tail;
 }
 
-/* An exit whose entry was before what is read. */
+/* Returns true for an exit whose entry precedes what is read. */
 static bool view_lacks_entry(const struct show *show, const struct ct_view *view)
 {
 	return show->reading.has_pairs && view->type != NULL &&
 	       view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
 }
 
-/* The lines of what is read.  True: those that are wanted are among them and lack nothing. */
+/* Keeps the lines of what is read.  Returns true if they include all wanted lines, complete. */
 static bool lines_keep(struct show *show, struct line_store *store)
 {
 	const struct ct_view *view;
@@ -194,7 +193,7 @@ static bool lines_keep(struct show *show, struct line_store *store)
 	return count >= store->wanted && lacking <= count - store->wanted;
 }
 
-/* Reads from since_ns on, and says nothing unless that is all that is wanted. */
+/* Reads from since_ns on, without reports unless these lines are all that is wanted. */
 static bool lines_keep_since(struct show *show, struct line_store *store, uint64_t since_ns,
 			     bool is_quiet)
 {
@@ -209,8 +208,8 @@ static bool lines_keep_since(struct show *show, struct line_store *store, uint64
 	return lines_keep(show, store) || store->write_errno != 0;
 }
 
-/* Packets have their times: so the last ones are read first, and more as long as there are too few
- * lines in them, or entries are missing. Each time it goes back five times as far. */
+/* Packets have times, so the last packets are read first.  While lines or entries are missing,
+ * it reads again from five times as far back. */
 static void lines_keep_last(struct show *show, struct line_store *store)
 {
 	uint64_t first_ns, since_ns, end_ns;
@@ -225,7 +224,7 @@ static void lines_keep_last(struct show *show, struct line_store *store)
 		uint64_t back_ns = (end_ns - since_ns) * 5 + 1000000u;
 
 		since_ns = end_ns - first_ns > back_ns ? end_ns - back_ns : first_ns;
-		/* All of it: also what is dated before the first packet began. */
+		/* Reads all events, even those dated before the first packet. */
 		if (since_ns == first_ns)
 			since_ns = first_ns = 0;
 	}
@@ -233,7 +232,7 @@ static void lines_keep_last(struct show *show, struct line_store *store)
 		(void)lines_keep_since(show, store, since_ns, false);
 }
 
-/* Nothing is printed when a line could not be kept: what there is would not be the last ones. */
+/* Prints nothing when a line could not be kept: the rest would not be the last lines. */
 static void print_last(struct show *show)
 {
 	struct line_store store;
@@ -337,7 +336,7 @@ static bool view_is_match(struct context *context, const struct ct_view *view)
 	return false;
 }
 
-/* Reads everything once to know how many match; nothing is said of it: it will be read again. */
+/* Reads everything once to count matches, without reports: it will be read again. */
 static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 {
 	const struct ct_view *view;
@@ -350,7 +349,7 @@ static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 	return count;
 }
 
-/* How many of those that match come before the last ones, which are wanted. */
+/* Returns how many matches precede the last ones, which are wanted. */
 static uint64_t count_matches_to_skip(struct show *show, const struct ct_filter *filter)
 {
 	uint64_t wanted = lines_last_wanted(show);
@@ -359,7 +358,7 @@ static uint64_t count_matches_to_skip(struct show *show, const struct ct_filter 
 	return count > wanted ? count - wanted : 0;
 }
 
-/* The reader must give everything: what does not match may stand beside what does. */
+/* The reader must return all events: those that do not match may stand beside one that does. */
 static void print_around_all(struct show *show, const struct ct_filter *filter)
 {
 	struct context context = { .show = show,
@@ -501,8 +500,8 @@ static void show_print(struct show *show, const struct ct_filter *filter)
 		print_all(show);
 }
 
-/* What the traces were configured to be shown by, when it is the same for all of them.  It is
- * somebody else's text: one that a terminal would obey is not used. */
+/* Returns the display format that all the traces were configured with, if it is the same.  It is
+ * third-party text: one with terminal sequences is not used. */
 static const char *traces_format(const struct show *show)
 {
 	const struct ct_source_process *source_process =
@@ -576,8 +575,8 @@ static int show_run(struct show *show)
 		show_print(show, filter);
 	else
 		show->reading.has_failed = true;
-	/* What the lines tell apart was chosen without a part that could be read later: they are
-	 * not the lines of this trace. */
+	/* The layout of the lines was chosen without a part of the trace that could be read
+	 * later, so it may not fit this trace. */
 	if (show->lacks_survey && !show->reading.has_failed &&
 	    ct_reader_totals(show->reading.reader)->damages == 0) {
 		fputs("ctrace show: a part of the trace could not be read at first; try again\n",
@@ -595,8 +594,8 @@ static int show_run(struct show *show)
 	return is_written && !show->is_unwritten ? result : CMD_UNWRITTEN;
 }
 
-/* What ctrace tail does, with the options that both have: they are parsed again there.  Only
- * processes can be followed. */
+/* Runs ctrace tail with the shared options, which it parses again.  Only processes can be
+ * followed. */
 static int show_follow(struct show *show, int argc, char **argv)
 {
 	static char name[] = "ctrace tail";

@@ -82,7 +82,7 @@ static bool frame_print_text(const struct stats_options *options, const struct s
 }
 
 static bool frame_print(const struct stats_options *options, const struct stats *stats,
-		  const struct stats *before)
+			const struct stats *before)
 {
 	bool ok = options->target.is_json ? ct_stats_print_json(stats, before)
 					  : frame_print_text(options, stats, before);

@@ -1,9 +1,9 @@
 /*
  * cmd_tail.c - ctrace tail: prints events as they are traced.
  *
- * Looks into the rings of all processes, often while something comes and seldom while nothing does;
- * the processes neither help nor notice. Events go to stdout, and are there when they are printed;
- * what could not be shown is told on stderr.
+ * Reads the rings of all processes, often while events come and seldom while none do; the processes
+ * neither help nor notice.  Events go to stdout and are flushed at once; events that could not be
+ * shown are reported on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -100,7 +100,7 @@ static bool tail_has_enough(const struct tail *tail)
 	return tail->is_cut || (tail->count != 0 && tail->shown >= tail->count);
 }
 
-/* Waits until stdout takes more, so that a signal ends us also while it takes nothing. */
+/* Waits until stdout takes more, so that a signal ends the wait too. */
 static bool output_is_ready(const struct tail *tail)
 {
 	struct timespec patience = { .tv_sec = PATIENCE_NS / NS_PER_SECOND };
@@ -140,9 +140,9 @@ static bool print_line(const char *line, size_t size, void *user)
 	return true;
 }
 
-/* NULL: it is not wanted. */
+/* Returns NULL for an event that is not wanted. */
 static const struct ct_view *event_view(struct tail *tail, const struct ctrace_event *event,
-				     const struct ct_live_who *who)
+					const struct ct_live_who *who)
 {
 	tail->source_process = (struct ct_source_process){
 		.index = who->pid, /* spans of several processes are told apart by it */
@@ -156,7 +156,7 @@ static const struct ct_view *event_view(struct tail *tail, const struct ctrace_e
 	return ct_reader_take(tail->reading.reader, event, &tail->source_process);
 }
 
-/* Those that have waited long enough, or all that there are. */
+/* Prints the events that have waited long enough, or all. */
 static void tail_take_events(struct tail *tail, bool all)
 {
 	const struct ct_live_who *who;
@@ -185,7 +185,7 @@ static void report_lost_lines(struct tail *tail, int error)
 	tail->has_lost_lines = true;
 }
 
-/* What the rings hold already: only the last lines of it are printed. */
+/* Of the events that rings already hold, prints only the last lines. */
 static void tail_catch_up(struct tail *tail)
 {
 	bool is_new = true;
@@ -231,7 +231,7 @@ static void report_missed(struct tail *tail, bool is_end)
  * Following
  */
 
-/* Until it is time for the next look, a process comes, a signal does, or the reader of our output
+/* Waits until the next look is due, a process or a signal comes, or the reader of the output
  * goes. */
 static void tail_wait(struct tail *tail, uint64_t interval_ns)
 {
@@ -245,7 +245,7 @@ static void tail_wait(struct tail *tail, uint64_t interval_ns)
 		tail->is_cut = true;
 }
 
-/* At the first look only: whoever sees nothing wants to know why. */
+/* Reports at the first look what tail waits for, so that the user knows why nothing is printed. */
 static void report_waiting(const struct tail *tail)
 {
 	struct ct_live_totals totals;
@@ -265,7 +265,7 @@ static void tail_follow(struct tail *tail)
 
 	if (tail->last != 0)
 		tail_catch_up(tail);
-	/* Without memory events are missing, and nobody would see it. */
+	/* Without memory, events would be missing unnoticed. */
 	while (!ct_end_wanted && !tail_has_enough(tail) && !ct_memory_has_lacked()) {
 		bool is_new = ct_live_look(tail->live);
 		uint64_t now_ns = ct_clock_mono_ns();
@@ -407,7 +407,7 @@ static void run_directory_count(const char *path, void *user)
 	++*(uint32_t *)user;
 }
 
-/* False when no process can ever be found: every run directory that is there is refused. */
+/* Returns false when no process can ever be found: every existing run directory is refused. */
 static bool run_directory_exists(void)
 {
 	uint32_t usable = 0;

@@ -2,9 +2,9 @@
  * cmd_top.c - ctrace top: a screen of live components by rate, on which levels can be switched.
  *
  * Reads the processes' numbers without disturbing them, as ctrace stats does, and asks a process
- * only to change a level, as ctrace level does.  While the screen stands nothing else may write on
- * the terminal: what the parts that are shared with other verbs say on stderr is caught, and its
- * last line is shown.  However the verb ends, the terminal is as it was before.
+ * only to change a level, as ctrace level does.  While the screen is shown nothing else may write
+ * to the terminal.  So stderr, to which code shared with other verbs reports, is redirected, and
+ * its last line is shown on the screen.  However the verb ends, it restores the terminal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -103,7 +103,7 @@ static void stderr_release(struct top *top)
 	ct_os_close(&top->caught_fd);
 }
 
-/* The last line since the last time; false: there was none. */
+/* Returns the last new line of stderr; false when there is none. */
 static bool stderr_take_line(struct top *top, char *out, size_t room)
 {
 	char text[4096];
@@ -227,7 +227,7 @@ static void wish_grant(struct top *top, enum top_wish wish)
 	}
 }
 
-/* Until a key, a signal, a new size of the terminal, or the time. */
+/* Waits for a key, a signal, a new size of the terminal, or the time. */
 static void top_wait(const struct top *top, uint64_t due_ns)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -331,7 +331,7 @@ static bool batch_print_frame(struct top *top, bool is_first)
 	}
 	if (!ok || top->rows.has_failed)
 		fputs("ctrace top: not enough memory\n", stderr);
-	/* The reason is reported at the tool's end. */
+	/* The reason of a failed write is reported at the tool's end. */
 	ok = fflush(stdout) == 0 && ferror(stdout) == 0 && ok;
 	return ok && !top->rows.has_failed;
 }

@@ -1,8 +1,9 @@
 /*
  * cmd_writer.c - ctrace writer NAME: an external writer, in the foreground.
  *
- * Finds and checks the procedure, tells systemd or whoever started us when it is ready, prints
- * messages with their time on stderr, and ends in order at SIGTERM, SIGINT or WTRSTOP.
+ * Finds and checks the procedure, reports to systemd or to the process that started it when it is
+ * ready, prints messages with their time on stderr, and ends in order at SIGTERM, SIGINT or
+ * WTRSTOP.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -94,7 +95,7 @@ static void print_message(const char *text, void *user)
 		(void)strftime(when, sizeof when, "%H.%M.%S", &local);
 	size = snprintf(line, sizeof line, "%s %s\n", when, text);
 	(void)!write(STDERR_FILENO, line, size < (int)sizeof line ? (size_t)size : sizeof line - 1);
-	/* Until it is ready a message says why it will not be. */
+	/* Before the writer is ready, a message is the reason why it will not be. */
 	if (writer->ready_fd >= 0)
 		starter_report(writer, text);
 }

@@ -64,7 +64,8 @@ static void setting_emit_size(struct sink *sink, const char *key, const char *ow
 	setting_end(sink);
 }
 
-static void setting_emit_dests(struct sink *sink, const char *owner, uint32_t mask, bool in_parentheses)
+static void setting_emit_dests(struct sink *sink, const char *owner, uint32_t mask,
+			       bool in_parentheses)
 {
 	setting_begin(sink, "mftrace.dest", owner);
 	ct_buf_add_text(&sink->value, in_parentheses ? "(" : "");
@@ -81,8 +82,8 @@ struct property_owner {
 	const char *name;
 };
 
-static void setting_emit_property(const char *name, size_t name_size, const char *value, size_t value_size,
-			  void *user)
+static void setting_emit_property(const char *name, size_t name_size, const char *value,
+				  size_t value_size, void *user)
 {
 	const struct property_owner *owner = user;
 
@@ -115,7 +116,8 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 {
 	const struct ct_settings *settings = target->settings;
 
-	setting_emit(sink, "mftrace.level", NULL, ct_level_name(ct_level_default(target->registry)));
+	setting_emit(sink, "mftrace.level", NULL,
+		     ct_level_name(ct_level_default(target->registry)));
 	setting_emit_dests(sink, NULL, ct_dest_default(target->registry), false);
 	setting_emit_size(sink, "ctrace.buffer", NULL, settings->buffer);
 	setting_emit(sink, "ctrace.overflow", NULL, overflow_name(settings->overflow));

@@ -209,7 +209,8 @@ bool ct_console_input_open(const struct console_kind *kind)
 	(void)el_set(input.editor, EL_EDITOR, "emacs");
 	(void)el_set(input.editor, EL_SIGNAL, 0);
 	(void)el_set(input.editor, EL_GETCFN, editor_read_character);
-	(void)el_set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword", editor_complete);
+	(void)el_set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword",
+		     editor_complete);
 	(void)el_set(input.editor, EL_BIND, "^I", "ctrace-complete", NULL);
 	history_open();
 	(void)el_source(input.editor, NULL);

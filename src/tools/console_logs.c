@@ -57,8 +57,8 @@ static bool line_has_time(const char *line, size_t size)
 }
 
 /* Is this the line that the console has said already?  Once. */
-static bool line_is_expected(struct console_logs *logs, const struct console_log *log, const char *line,
-			size_t size)
+static bool line_is_expected(struct console_logs *logs, const struct console_log *log,
+			     const char *line, size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(logs->expected); i++) {
 		struct wto_said *said = &logs->expected[i];
@@ -92,8 +92,8 @@ static void print_line(const struct console_log *log, const struct wto *wto, con
 }
 
 /* Whole lines only; the rest is not complete yet. */
-static void log_show_lines(struct console_logs *logs, struct console_log *log, const struct wto *wto,
-		       const char *text, size_t size)
+static void log_show_lines(struct console_logs *logs, struct console_log *log,
+			   const struct wto *wto, const char *text, size_t size)
 {
 	const char *end;
 

@@ -19,17 +19,17 @@ struct console_log {
 };
 struct console_logs {
 	int directory_fd; /* -1: it cannot be used, and there is nothing to show */
-	/* What the console has said itself of a writer, and the writer's log has not shown yet; "":
-	 * free */
+	/* A line that the console has shown itself and that the writer's log has not shown yet;
+	 * "": free */
 	struct wto_said expected[WTO_SAID];
 	unsigned next_expected;
 	size_t count;
 	struct console_log items[CONSOLE_LOGS];
 };
-/* What is in the logs already is not shown. */
+/* Lines that the logs already have are not shown. */
 void ct_console_logs_open(struct console_logs *logs);
 void ct_console_logs_close(struct console_logs *logs);
-/* What a command has just said of writers is not shown when it comes in their logs. */
+/* Lines that a command has just shown are not shown again from the writers' logs. */
 void ct_console_logs_expect(struct console_logs *logs, struct wto *wto);
 /* Prints the lines that are new. */
 void ct_console_logs_show(struct console_logs *logs, const struct wto *wto);

@@ -226,8 +226,8 @@ static int cmd_help(int argc, char **argv)
 	return verb_run(verb, 2, arguments);
 }
 
-/* An earlier write to stdout failed, and its errno is gone: the output is incomplete, and one byte
- * more finds the reason again. */
+/* An earlier write to stdout failed and its errno is gone, so the output is incomplete.  Writing
+ * one more byte finds the reason again. */
 static int stdout_find_error(void)
 {
 	return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
@@ -254,8 +254,8 @@ static void stdout_check(void)
 	_exit(CMD_UNWRITTEN);
 }
 
-/* An allocation that failed somewhere outweighs what the verb knows of it.  Also after --help,
- * which argp ends with. */
+/* A failed allocation outweighs the verb's own exit status.  Also runs after --help, where argp
+ * exits. */
 static void memory_check(void)
 {
 	if (!allocate_has_failed())
@@ -264,8 +264,8 @@ static void memory_check(void)
 	_exit(CMD_NO_MEMORY);
 }
 
-/* A recovery that makes no progress may hold locks that the end of the process would wait for. Runs
- * last of ours. */
+/* A recovery without progress may hold locks that exit() would wait for.  Runs last of our
+ * handlers. */
 static void end_without_recovery(int exit_status, void *unused)
 {
 	(void)unused;

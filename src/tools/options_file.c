@@ -92,7 +92,7 @@ static bool words_cut(const char *verb, const char *path, char *text)
 			return file_diagnose(verb, path, first, "a quotation mark is not closed");
 		if (!word_add(word))
 			return file_diagnose(verb, path, 0,
-					ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+					     ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 	}
 	return true;
 }

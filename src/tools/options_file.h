@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Puts the words of the file in the place of each --options=FILE, up to "--".  `verb` is for
- * messages.  False, reported about: a file cannot be read, or a quotation mark is missing.  The new
- * array lives as long as the tool. */
+/* Replaces each --options=FILE before "--" by the words of the file.  `verb` is for messages.
+ * Returns false, and reports it, when a file cannot be read or a quotation mark is missing.  The
+ * new array lives as long as the tool. */
 bool options_file_expand(const char *verb, int *argc, char ***argv);
 
 #endif

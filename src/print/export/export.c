@@ -1,6 +1,6 @@
 /*
- * export.c - what exporters share: which there are, how a document is written, and what events are
- * called in it.
+ * export.c - what exporters share: the table of exporters, how a document is written, and the names
+ * of events in it.
  *
  * Called by the exporters and by ctrace export, on one thread.
  *
@@ -82,8 +82,7 @@ void ct_export_out_offer(struct ct_export_out *out)
 
 enum ctrace_status ct_export_out_end(struct ct_export_out *out)
 {
-	/* Whatever it was that memory lacked for, in the readers too: an event or a field may be
-	 * missing. */
+	/* After any lack of memory, in the readers too, an event or a field may be missing. */
 	if (ct_memory_has_lacked() && out->error == 0)
 		out->error = ENOMEM;
 	out_write_text(out);
@@ -97,7 +96,7 @@ enum ctrace_status ct_export_out_end(struct ct_export_out *out)
  * Texts
  */
 
-/* Bytes of the character at `at`; 0: it is no UTF-8. */
+/* Returns the bytes of the character at `at`; 0 when it is not UTF-8. */
 static size_t character_size(const unsigned char *at, size_t left)
 {
 	size_t size = at[0] < 0x80   ? 1
@@ -127,7 +126,7 @@ static uint32_t character_code(const unsigned char *at, size_t size)
 	return code;
 }
 
-/* Two for a character beyond 16 bits. */
+/* Adds two escapes for a character beyond 16 bits. */
 static void add_escape(struct ct_buf *out, uint32_t code)
 {
 	if (code >= 0x10000) {
@@ -165,7 +164,7 @@ void ct_export_add_string(struct ct_buf *out, const char *text, size_t size)
 	ct_buf_add_char(out, '"');
 }
 
-/* printf() would cost more than all the rest of an event. */
+/* printf() would cost more than the rest of the event. */
 void ct_export_add_digits(struct ct_buf *out, uint64_t number, unsigned digits)
 {
 	char text[20];
@@ -207,7 +206,7 @@ void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
 }
 
 static bool text_is_plain_integer(const struct ctrace_event_item *item,
-			     const struct ct_argument *argument)
+				  const struct ct_argument *argument)
 {
 	if (argument != NULL && argument->print != CT_PRINT_DEFAULT &&
 	    argument->print != CT_PRINT_DECIMAL)

@@ -1,12 +1,12 @@
 /*
- * export_chrome.c - traces as the JSON that Perfetto's viewer and Chromium's read.
+ * export_chrome.c - traces as the JSON that the viewers of Perfetto and Chromium read.
  *
  * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and
- * threads before their first event, B and E are spans that nest on their thread, b and e those that
- * do not, i is everything else.  Some readers take name and args together for what a span is, and
- * demand that both ends are alike: so spans have no args unless they are asked for.  Times are
- * microseconds since the first event, as readers take them for doubles, which have no room for
- * nanoseconds since 1970; otherData says when that was.
+ * threads before their first event, B and E are spans that nest on their thread, b and e are spans
+ * that do not nest, i is any other event.  Some readers identify a span by its name and args
+ * together and demand the same at both ends, so spans have args only on request.  Times are
+ * microseconds since the first event: readers store them as doubles, which are too small for
+ * nanoseconds since 1970. otherData has the time of the first event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -123,7 +123,8 @@ static void add_time(struct chrome *self, uint64_t time_ns)
 	ct_export_add_digits(&self->out.text, since_ns % 1000, 3);
 }
 
-/* The record that the item is, which goes in field by field; or NULL. */
+/* Returns the copybook of a record item, whose fields are added one by one; NULL for other
+ * items. */
 static const struct ct_copybook *item_copybook(const struct ct_view *view, uint32_t index)
 {
 	const struct ct_argument *argument;

@@ -1,13 +1,13 @@
 /*
  * export_csv.c - traces as comma-separated values (RFC 4180): a row of names, then a row an event.
  *
- * Called by ctrace export, on one thread.  There are as many data columns as the event with the
- * most items has, which a first reading finds.
+ * Called by ctrace export, on one thread.  A first reading finds the largest number of items, which
+ * is the number of data columns.
  *
- * A spreadsheet computes a cell that begins with = + - or @, and what programs trace may come from
- * strangers.  So a text that begins with one of these, with a tab or with a carriage return, and is
- * no decimal number, gets an apostrophe before it, which spreadsheets take for "this is text";
- * is_unguarded leaves it out.
+ * A spreadsheet computes a cell that begins with = + - or @, and traced texts may come from
+ * strangers.  So a text that begins with one of these, a tab or a carriage return, and is no
+ * decimal number, gets an apostrophe before it, which marks text for spreadsheets.  is_unguarded
+ * leaves the apostrophe out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,17 +25,16 @@ struct csv {
 	bool is_unguarded;
 	bool is_begun;
 	uint32_t columns; /* of data */
-	/* --columns: the names, terminated one after the other; `columns` of them.  NULL: items as
-	 * they come */
+	/* --columns: `columns` names, each terminated; NULL: items in their own order */
 	char *names;
 };
 
-/* The field of a record that a column names, found by its last name within groups of the names
- * before. */
+/* Finds the field of a record for a column: the field with the last name, inside groups with the
+ * names before it. */
 struct field_search {
 	struct csv *csv;
-	const char *path;              /* what of the names has not been found yet */
-	uint32_t depths[COLUMN_DEPTH]; /* of the groups that were found */
+	const char *path;              /* the names that have not been found yet */
+	uint32_t depths[COLUMN_DEPTH]; /* the depths of the groups that were found */
 	const char *paths[COLUMN_DEPTH];
 	uint32_t found;
 	bool has_value;
@@ -96,7 +95,7 @@ static bool text_is_decimal(const char *text, size_t size)
 	return true;
 }
 
-/* Also the wide forms of = + - @, which some spreadsheets take for the same. */
+/* Some spreadsheets also compute the wide forms of = + - @. */
 static bool text_is_formula(const char *text, size_t size)
 {
 	static const char *const wide[] = { "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
@@ -142,8 +141,7 @@ static void add_text(struct csv *self, const char *text, size_t size)
 		ct_buf_add_char(out, '"');
 }
 
-/* What traced programs and other machines wrote: as it is, unless something in it could harm a line
- * or a terminal; then it is escaped. */
+/* Adds third-party text: as it is, unless it could harm a line or a terminal; then escaped. */
 static void add_third_party(struct csv *self, const char *text, size_t size)
 {
 	size_t marks = 0;
@@ -174,8 +172,8 @@ static void add_names(struct csv *self, const struct ct_view *view)
 	ct_buf_fini(&names);
 }
 
-/* A value as people read it.  Integers and the catalogue's words are short; other bytes are escaped
- * or hexadecimal. */
+/* Adds a value in readable form.  Integers and the catalogue's words are short; other bytes are
+ * escaped or hexadecimal. */
 static void add_value(struct csv *self, const struct ct_view *view, uint32_t index)
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
@@ -199,7 +197,8 @@ static void add_values(struct csv *self, const struct ct_view *view)
 	uint32_t count = view->event.item_count;
 	uint32_t shown = count < self->columns ? count : self->columns;
 
-	/* A live trace may have grown since it was looked at: what has no column is left out. */
+	/* A live trace may have grown since the first reading; items without a column are left
+	 * out. */
 	for (uint32_t i = 0; i < shown; i++) {
 		ct_buf_add_char(&self->out.text, ',');
 		add_value(self, view, i);
@@ -212,7 +211,7 @@ static void add_values(struct csv *self, const struct ct_view *view)
  * Columns that were chosen
  */
 
-/* Is this the next name of the path?  Where it ends. */
+/* Returns the end of `name` in the path if it is the next name; else NULL. */
 static const char *path_next_name(const char *path, const char *name)
 {
 	size_t size = strcspn(path, ".");
@@ -250,7 +249,8 @@ static void search_take_field(const struct ct_record_field *field, void *user)
 	if (end == NULL || *end != '\0')
 		return;
 	if (search->has_value)
-		ct_buf_add_char(&search->csv->scratch, ' '); /* of a table: all of them */
+		/* a table adds all its values */
+		ct_buf_add_char(&search->csv->scratch, ' ');
 	search->has_value = true;
 	while (size > 0 && field->text[size - 1] == ' ')
 		size--;
@@ -289,8 +289,8 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 	free(copy);
 }
 
-/* An item of that name, else a field of the record whose name is before the first point; nothing
- * when the event has neither. */
+/* Adds the item of that name, else a field of the record whose name precedes the first point;
+ * nothing when the event has neither. */
 static void add_column(struct csv *self, const struct ct_view *view, const char *column)
 {
 	size_t item_size = strcspn(column, ".");

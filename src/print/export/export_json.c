@@ -1,6 +1,6 @@
 /*
- * export_json.c - traces as one JSON document that has the objects of print_json.c, or one of them
- * a line.
+ * export_json.c - traces as one JSON document of the objects of print_json.c, or as one object a
+ * line.
  *
  * Called by ctrace export, on one thread.
  *

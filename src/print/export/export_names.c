@@ -1,12 +1,11 @@
 /*
- * export_names.c - what spans are called in a picture, so that viewers add up what belongs
- * together.
+ * export_names.c - names of spans in a picture, so that viewers add up what belongs together.
  *
- * Called by export_tracks.c, on one thread.  A span is called by its component and the mnemonic of
- * its entry, or by the word that its first key item has: "WEB.REQUEST /login".  Both ends have one
- * name, though the exit has other items: so the names of open spans are kept, at most as many as
- * the reader pairs at once (CT_PAIRING_OPEN).  An item that has another word each time adds nothing
- * up, and is left out; that is known when all spans were looked at.
+ * Called by export_tracks.c, on one thread.  The name is the span's component and the mnemonic of
+ * its entry, or the word in the entry's first key item: "WEB.REQUEST /login".  Both ends need one
+ * name, though the exit has other items, so the names of open spans are kept: at most as many as
+ * the reader pairs at once (CT_PAIRING_OPEN).  An item with too many different words adds nothing
+ * up and is left out, which is known only after the first reading.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_LIMIT 64u /* different words of a key item; with more of them the item is left out \
-			 */
-#define WORD_SIZE 64u   /* bytes of a word that are looked at */
-#define OPEN_FIRST 64u  /* a power of two */
+/* different words of a key item; an item with more is left out */
+#define WORDS_LIMIT 64u
+#define WORD_SIZE 64u  /* bytes of a word that are looked at */
+#define OPEN_FIRST 64u /* a power of two */
 
-/* What is known of an entry's key item. */
+/* The words of an entry's key item. */
 struct words {
 	struct ct_distinct seen;
-	bool is_known; /* the type is looked at */
+	bool is_known; /* the type has been looked at */
 	bool is_too_many;
-	/* the component has no other spans: the mnemonic says nothing that the word does not */
+	/* the component has no other spans: the mnemonic adds nothing to the word */
 	bool is_only_entry;
 };
 
@@ -77,7 +76,7 @@ static bool item_is_word(const struct ctrace_event_item *item, const struct ct_a
 	       (item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8);
 }
 
-/* names->word: the first key item that is a word, without the blanks that fill it up; empty when
+/* Sets names->word to the first key item that is a word, without padding blanks; empty when
  * there is none. */
 static void word_take(struct ct_span_names *names, const struct ct_view *view)
 {
@@ -95,7 +94,7 @@ static void word_take(struct ct_span_names *names, const struct ct_view *view)
 	}
 	if (word->size > WORD_SIZE) {
 		word->size = WORD_SIZE;
-		/* not within a character */
+		/* never cuts inside a character */
 		while (word->size > 0 && (word->data[word->size] & 0xC0) == 0x80)
 			word->size--;
 	}
@@ -123,7 +122,7 @@ static bool words_grow(struct ct_span_names *names, uint32_t count)
 	return true;
 }
 
-/* NULL: memory is short, or there are too many types. */
+/* Returns NULL when memory is short, or there are too many types. */
 static struct words *words_find(struct ct_span_names *names, const struct ct_view *view)
 {
 	bool is_new;
@@ -163,7 +162,7 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
  * Names
  */
 
-/* names->text: "WEB.REQUEST /login", "DB QUERY CUSTOMER", "DB QUERY". */
+/* Sets names->text: "WEB.REQUEST /login", "DB QUERY CUSTOMER", "DB QUERY". */
 static void name_make(struct ct_span_names *names, const struct ct_view *view)
 {
 	struct words *words = NULL;
@@ -222,7 +221,7 @@ static void open_add(struct ct_span_names *names, uint64_t span_id, uint32_t nam
 	names->open[slot] = (struct open_name){ .span_id = span_id, .name = name };
 }
 
-/* Those behind the freed one are put in again, or they would not be found. */
+/* Entries after the freed one are inserted again, or they would not be found. */
 static uint32_t open_remove(struct ct_span_names *names, uint64_t span_id)
 {
 	size_t slot;
@@ -257,7 +256,7 @@ uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_view *v
 	if (name != CT_DISTINCT_NONE)
 		return name;
 	if (is_end)
-		return CT_DISTINCT_NONE; /* its beginning was not seen */
+		return CT_DISTINCT_NONE; /* the beginning of the span was not seen */
 	name_make(names, view);
 	if (names->text.failed)
 		return CT_DISTINCT_NONE;

@@ -1,11 +1,10 @@
 /*
  * export_perfetto.c - traces as Perfetto's protobuf: one Trace message of TracePackets.
  *
- * Called by ctrace export, on one thread.  The field numbers that are used are those of
- * tests/golden/perfetto_shape.proto.  A process is a track, each of its threads a track below it,
- * and a span that does not nest on its thread is on a track of its own below the process: the
- * viewer draws those of one name together.  Nothing is interned, and everything is of one sequence,
- * so any packet can be read alone.
+ * Called by ctrace export, on one thread.  tests/golden/perfetto_shape.proto has the field numbers.
+ * A process is a track, and each of its threads a track below it.  A span that does not nest on its
+ * thread gets a track of its own below the process, and the viewer merges such tracks of one name.
+ * Nothing is interned and there is one sequence, so any packet can be read alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +101,7 @@ static void add_bytes(struct ct_buf *out, unsigned field, const void *data, size
 	ct_buf_add(out, data, size);
 }
 
-/* The message is empty afterwards. */
+/* Adds the message and empties it. */
 static void add_message(struct ct_buf *out, unsigned field, struct ct_buf *message)
 {
 	add_bytes(out, field, message->data, message->size);
@@ -110,7 +109,7 @@ static void add_message(struct ct_buf *out, unsigned field, struct ct_buf *messa
 	ct_buf_clear(message);
 }
 
-/* A string of protobuf is UTF-8: what is none, or could do harm, is escaped. */
+/* A protobuf string is UTF-8: bytes that are not UTF-8, or could do harm, are escaped. */
 static void add_text(struct ct_buf *out, unsigned field, const char *text, size_t size)
 {
 	struct ct_buf escaped;
@@ -151,8 +150,8 @@ static void add_clock(struct perfetto *self, unsigned id, uint64_t time_ns)
 	add_message(&self->message, SNAPSHOT_CLOCKS, &self->inner);
 }
 
-/* Times are of the wall clock, and viewers take them for those of the boot clock: so both are said
- * to be one. */
+/* Times are wall-clock times, which viewers take for the boot clock; so both clocks are declared
+ * equal. */
 static void document_begin(struct perfetto *self)
 {
 	uint64_t begin_ns = ct_tracks_begin_ns(self->tracks);
@@ -205,7 +204,7 @@ static void track_report(struct perfetto *self, struct ct_track *track)
 	track_end(self);
 }
 
-/* self->text: the span's name. */
+/* self->text has the span's name. */
 static void span_track_report(struct perfetto *self, const struct ct_view *view)
 {
 	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + view->span_id);
@@ -251,7 +250,7 @@ static void add_item(struct perfetto *self, const struct ct_view *view, uint32_t
 	ct_buf_clear(&self->text);
 }
 
-/* self->text: the event's name. */
+/* self->text has the event's name. */
 static void add_event(struct perfetto *self, const struct ct_view *view, enum event_type type,
 		      uint64_t track)
 {
@@ -318,7 +317,7 @@ static void perfetto_add(void *user, const struct ct_view *view)
 					  : THREAD_TRACKS + track->index);
 }
 
-/* Track 0 is the whole trace's. */
+/* Track 0 stands for the whole trace. */
 static void perfetto_lost(void *user, const struct ct_read_note *note)
 {
 	struct perfetto *self = user;

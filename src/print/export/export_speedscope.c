@@ -1,14 +1,14 @@
 /*
  * export_speedscope.c - the spans of traces as a file of speedscope's own format.
  *
- * Called by ctrace export, on one thread.  One object: a frame for each name of a span, which is
- * what speedscope adds up, and a profile for each thread that has spans.  Spans that do not nest on
- * their thread are in one profile of their process, one behind the other: their sums are right
- * there, their times are not.  speedscope knows spans only; what else was traced is not in the
- * file.
+ * Called by ctrace export, on one thread.  One object: a frame for each name of a span, whose times
+ * speedscope adds up, and a profile for each thread that has spans.  Spans that do not nest on
+ * their thread go into one profile of their process, one after the other: their sums are right
+ * there, their times are not.  speedscope knows only spans, so the file has no other events.
  *
- * A profile is one array of the document, and events of all threads come in turn: so each thread's
- * texts go into a spool, a file without a name, in chunks, and are copied from there at the end.
+ * A profile is one array of the document, but events of all threads come interleaved.  So each
+ * thread's texts go into a spool, a file without a name, in chunks, and are copied from there at
+ * the end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,12 +32,12 @@ struct chunk {
 };
 
 struct profile {
-	struct profile *next; /* in the order in which they came */
+	struct profile *next; /* in order of appearance */
 	struct ct_buf name;
 	struct ct_buf text; /* events that are not in the spool yet */
 	struct chunk *chunks;
 	size_t chunk_count, chunk_capacity;
-	/* nanoseconds: of a thread since the first event, of spans one behind the other since 0 */
+	/* nanoseconds: since the first event for a thread; since 0 for spans one after the other */
 	uint64_t begin, end;
 	bool has_events;
 	uint32_t *open; /* frames, the innermost last */
@@ -49,11 +49,12 @@ struct speedscope {
 	struct ct_export_out out;
 	struct ct_tracks *tracks;
 	struct profile *first, **last;
-	struct profile **overlapping; /* by process; NULL: it has none */
+	/* the profile of overlapping spans by process; NULL: none */
+	struct profile **overlapping;
 	size_t overlapping_count;
 	int spool;
 	uint64_t spool_size;
-	bool is_spool_bad; /* it failed, not the output */
+	bool is_spool_bad; /* the spool failed, not the output */
 	uint64_t last_ns;  /* of the last event */
 };
 
@@ -137,7 +138,7 @@ static bool chunk_add(struct profile *profile, uint64_t offset, size_t size)
 	return true;
 }
 
-/* When much has come together. */
+/* Writes the profile's text to the spool when it has grown large. */
 static void spool_offer(struct speedscope *self, struct profile *profile)
 {
 	uint64_t offset = self->spool_size;
@@ -278,7 +279,7 @@ static void span_begin(struct speedscope *self, struct profile *profile, uint32_
 		profile->total_ns -= at;
 }
 
-/* What was begun inside and is open still has not ended where it did when the trace was read first;
+/* A span that began inside and is still open should have ended earlier, as in the first reading;
  * it ends here. */
 static void span_end(struct profile *profile, uint32_t frame, uint64_t at)
 {
@@ -351,7 +352,7 @@ static void add_profile(struct speedscope *self, struct profile *profile)
 	ct_export_out_offer(&self->out);
 }
 
-/* speedscope opens no file without a profile; this one's name says why it is empty. */
+/* speedscope opens no file without a profile; the name of this profile says why it is empty. */
 static void add_nothing(struct speedscope *self)
 {
 	struct profile *profile = profile_add(self);
@@ -377,7 +378,7 @@ static void add_frames(struct speedscope *self)
 	}
 }
 
-/* The profile that is open at first: the one with most in it. */
+/* Returns the profile that is shown first: the one with most in it. */
 static uint32_t profile_largest(const struct speedscope *self)
 {
 	uint32_t best = 0, index = 0;
@@ -404,7 +405,8 @@ static enum ctrace_status speedscope_end(void *user)
 		text,
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ctrace\",\"name\":\"trace of ");
 	ct_export_add_time(text, ct_tracks_begin_ns(self->tracks));
-	ct_buf_add_format(text, "\",\"activeProfileIndex\":%u,\"profiles\":[", profile_largest(self));
+	ct_buf_add_format(text, "\",\"activeProfileIndex\":%u,\"profiles\":[",
+			  profile_largest(self));
 	for (struct profile *profile = self->first; profile != NULL; profile = profile->next) {
 		ct_buf_add_text(text, profile == self->first ? "\n" : ",\n");
 		add_profile(self, profile);

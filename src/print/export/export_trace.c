@@ -2,12 +2,12 @@
  * export_trace.c - traces as clean traces of Common Trace Format 1.8: a directory a process, a
  * stream a thread, named event classes.
  *
- * Called by ctrace export, on one thread.  Whatever was read - rings of dead processes, compressed
- * generations, other tracers' traces - comes out as BINFILE writes it, so that ctrace and every
- * viewer of the format read it: packets of at most CT_PACKET_CONTENT, and metadata with the names
- * that the catalogue, or the trace itself, has for events and items.  Lost events are counted in
- * the stream in which they are missing. A directory gets its metadata last: until then nobody takes
- * it for a trace.  What cannot be written to its end goes again.
+ * Called by ctrace export, on one thread.  Any input - rings of dead processes, compressed
+ * generations, traces of other tracers - comes out as BINFILE would write it, so that ctrace and
+ * every viewer of the format can read it: packets of at most CT_PACKET_CONTENT, and metadata with
+ * the names that the catalogue, or the trace itself, has for events and items.  Lost events are
+ * counted in the stream that they are missing from.  The metadata is written last: a directory
+ * without it is no trace for any reader.  An incomplete export is removed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_LIMIT ((size_t)64 << 20) /* of packets that are not full yet, all together */
-#define KEPT_STREAMS 256u               /* so many keep their memory from packet to packet */
+/* bytes in the unfinished packets of all streams together */
+#define BUFFER_LIMIT ((size_t)64 << 20)
+/* streams that keep their memory between packets */
+#define KEPT_STREAMS 256u
 #define KEPT_MEMORY (4 * (size_t)CT_PACKET_CONTENT)
 
 /* One thread's. */
@@ -40,20 +42,21 @@ struct trace {
 	struct ct_schema *schema;
 	struct stream **streams;
 	uint32_t stream_count;
-	uint32_t next_number; /* above those of all streams */
-	uint64_t lost;        /* in no stream yet */
+	uint32_t next_number; /* above the numbers of all streams */
+	uint64_t lost;        /* losses that belong to no stream yet */
 };
 
 struct exporting {
 	char *directory;
-	bool has_ended;         /* whatever came of it; otherwise nothing is to be left */
+	/* trace_end() was called; otherwise closing removes everything */
+	bool has_ended;
 	bool is_directory_ours; /* it was not there before */
 	bool has_one_trace;
 	struct ct_tracks *tracks;
 	struct trace **traces; /* by source process; NULL: nothing of it yet */
 	size_t trace_count;
-	struct stream *last; /* that got the last event */
-	uint64_t lost;       /* of nobody known */
+	struct stream *last; /* the trace of the last event */
+	uint64_t lost;       /* losses of no known process */
 	size_t buffered;
 	const struct ct_view *naming; /* whose class is being made */
 	const char *names[CT_CLASS_MAX_ITEMS];
@@ -87,10 +90,10 @@ static bool file_write(int fd, const void *data, size_t size)
 	return true;
 }
 
-/* Appends to a file of the trace, which is only open meanwhile: there may be any number of threads.
- */
+/* Appends to a file of the trace, which is open only meanwhile: there may be any number of
+ * threads. */
 static void file_append(struct exporting *self, const struct trace *trace, const char *name,
-		   const struct ct_buf *text, size_t size)
+			const struct ct_buf *text, size_t size)
 {
 	char *path;
 	int fd;
@@ -106,7 +109,7 @@ static void file_append(struct exporting *self, const struct trace *trace, const
 	free(path);
 }
 
-/* Letters, digits and a few marks: the name comes from somebody's trace. */
+/* Keeps letters, digits and a few marks: the name comes from a third-party trace. */
 static void add_plain(struct ct_buf *out, const char *text)
 {
 	for (size_t i = 0; i < 64 && text[i] != '\0'; i++) {
@@ -127,9 +130,9 @@ static bool directory_is_taken(const struct exporting *self, const char *directo
 	return false;
 }
 
-/* "out/host.program.4711"; with "-2" and so on when that is taken. */
+/* Returns "out/host.program.4711", with "-2" and so on when that name is taken. */
 static char *trace_directory(const struct exporting *self,
-			  const struct ct_source_process *source_process)
+			     const struct ct_source_process *source_process)
 {
 	struct ct_buf path;
 	char *directory = NULL;
@@ -162,7 +165,7 @@ static char *trace_directory(const struct exporting *self,
  * Names of classes
  */
 
-/* Items without a name of their own have none here either: the metadata number them. */
+/* Items without a name have none here either: the metadata numbers them. */
 static bool class_name(const char *component, size_t size, uint32_t event_id,
 		       struct ct_class_names *out, void *user)
 {
@@ -192,7 +195,7 @@ static bool class_name(const char *component, size_t size, uint32_t event_id,
  * Packets
  */
 
-/* Those that are complete. */
+/* Writes the packets that are complete. */
 static void stream_write_packets(struct exporting *self, struct stream *stream)
 {
 	struct ct_buf *packets = &stream->writer.packets;
@@ -306,8 +309,8 @@ static struct trace *trace_find(struct exporting *self,
 	return self->traces[source_process->index];
 }
 
-/* The number that the stream had where it was read, so that events of one time come in the same
- * order again; else the next free one. */
+/* Returns the number that the stream had in the input, so that events of one time keep their
+ * order; else the next free number. */
 static uint32_t stream_free_number(const struct trace *trace, uint32_t wanted)
 {
 	if (wanted >= trace->next_number)
@@ -364,7 +367,7 @@ static struct stream *stream_find(struct exporting *self, const struct ct_view *
  * The exporter
  */
 
-/* True: there is nothing in it, or it is not there. */
+/* Returns true if the directory is empty or does not exist. */
 static bool directory_is_empty(const char *directory)
 {
 	DIR *stream = opendir(directory);
@@ -405,7 +408,8 @@ static void trace_add(void *user, const struct ct_view *view)
 		streams_end_packets(self);
 }
 
-/* A source tells of losses when it goes on behind its last event, which was the last of all. */
+/* A source reports losses when it continues after its last event, which was the last event
+ * added. */
 static void trace_lost(void *user, const struct ct_read_note *note)
 {
 	struct exporting *self = user;
@@ -426,7 +430,7 @@ static void trace_lost(void *user, const struct ct_read_note *note)
 		trace->lost += note->events;
 }
 
-/* What was lost behind the last event of a stream, or in a process without any. */
+/* Counts losses after the last event of a stream, or in a process without events. */
 static void trace_report_last_losses(struct exporting *self, struct trace *trace)
 {
 	if (trace->stream_count == 0 && trace->lost > 0 && stream_create(trace, 0, 0) == NULL)
@@ -477,8 +481,7 @@ static void trace_discard(const struct trace *trace)
 	ct_os_close(&directory);
 }
 
-/* An export that has failed or was given up leaves nothing.  It may have failed for want of memory.
- */
+/* Removes everything that a failed or abandoned export has written.  Works without memory. */
 static void export_discard(struct exporting *self)
 {
 	for (size_t i = 0; i < self->trace_count; i++) {
@@ -510,7 +513,7 @@ static enum ctrace_status trace_end(void *user)
 		if (self->error == 0)
 			trace_write_metadata(self, trace);
 	}
-	/* Whatever it was that memory lacked for: an event may be missing. */
+	/* After any lack of memory an event may be missing. */
 	if (ct_memory_has_lacked())
 		export_fail(self, ENOMEM);
 	if (self->error == 0)

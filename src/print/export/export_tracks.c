@@ -2,8 +2,9 @@
  * export_tracks.c - processes and threads as tracks of a picture, and which spans can be drawn on
  * them.
  *
- * Called by the exporters of pictures, on one thread.  Of a span two bits are kept, of a thread its
- * place and, while looking, what is open: at most OPEN_LIMIT spans, of more the oldest is given up.
+ * Called by the exporters of pictures, on one thread.  A span takes two bits.  A thread has its
+ * track and, during the first reading, its open spans: at most OPEN_LIMIT; beyond that the oldest
+ * is dropped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #define OPEN_LIMIT 1024u
-/* above what Linux hands out, below what viewers take for negative */
+/* above all process ids of Linux, below what viewers take for negative */
 #define MADE_UP_PID 1000000000u
 
 struct ct_open_span {
@@ -150,8 +151,8 @@ static bool track_matches(const void *items, uint32_t number, const void *key)
 struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
 {
 	const struct ct_source_process *source_process = view->source_process;
-	uint32_t found =
-		ct_hash_table_find(&tracks->table, track_hash(view), track_matches, tracks->tracks, view);
+	uint32_t found = ct_hash_table_find(&tracks->table, track_hash(view), track_matches,
+					    tracks->tracks, view);
 	struct process *process;
 	struct ct_track **all, *track;
 
@@ -234,7 +235,7 @@ static void span_begin(struct ct_tracks *tracks, struct ct_track *track, uint64_
 	span_set_state(tracks, span_id, STATE_BEGUN);
 }
 
-/* Whatever was begun inside and is still open crosses it, if it ever ends. */
+/* A span that began inside and is still open crosses this one, if it ever ends. */
 static void span_end(struct ct_tracks *tracks, struct ct_track *track, uint64_t span_id)
 {
 	uint32_t at = track->open_count;
@@ -243,8 +244,7 @@ static void span_end(struct ct_tracks *tracks, struct ct_track *track, uint64_t 
 	while (at > 0 && track->open[at - 1].id != span_id)
 		at--;
 	if (at == 0) {
-		/* It began on another thread, or too long ago; or its beginning was not to be seen.
-		 */
+		/* It began on another thread, too long ago, or before the trace. */
 		if (span_get_state(tracks, span_id) == STATE_BEGUN)
 			span_set_state(tracks, span_id, STATE_CROSSING);
 		return;

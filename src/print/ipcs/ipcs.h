@@ -57,10 +57,10 @@ struct ct_ipcs_message_row {
 	const char *more; /* cause, and what to do */
 };
 const struct ct_ipcs_message_row *ct_ipcs_message_row(enum ct_ipcs_message id);
-/* "ITT10015I No trace COMP(X) ...", without a line's end.  Values are terminated, escaped here, as
- * many as the text has places. */
+/* Appends "ITT10015I No trace COMP(X) ...", without a line end.  There is one value for each {};
+ * values are terminated, and escaped here. */
 void ct_ipcs_message_add(struct ct_buf *out, enum ct_ipcs_message id, const char *const *values);
-/* Text of somebody's as part of a line: escaped, but quotation marks stay. */
+/* Appends third-party text as part of a line: escaped, except quotation marks. */
 void ct_ipcs_add_plain(struct ct_buf *out, const char *text, size_t size);
 
 /* ---- ipcs_parse.c: a subcommand, with what its operands say */
@@ -100,84 +100,90 @@ enum ct_ipcs_source { CT_IPCS_BY_PATH, CT_IPCS_BY_DDNAME };
 struct ct_ipcs_command {
 	enum ct_ipcs_verb verb;
 	enum ct_ipcs_report report;
-	char component[CTRACE_MAX_COMPONENT + 1]; /* as it was said; "": none (QUERY alone) */
-	char sub[CTRACE_MAX_COMPONENT + 1];       /* elements with dots between; ""  */
-	char sysname[CTRACE_MAX_COMPONENT + 1];   /* "" */
+	/* as written; "": none (QUERY alone) */
+	char component[CTRACE_MAX_COMPONENT + 1];
+	char sub[CTRACE_MAX_COMPONENT + 1];     /* elements separated by dots; "" */
+	char sysname[CTRACE_MAX_COMPONENT + 1]; /* "" */
 	bool is_local;
 	bool has_start, has_stop;
-	uint64_t start_us, stop_us; /* since 1970; both belong to what is meant */
+	uint64_t start_us, stop_us; /* since 1970; both times are included */
 	bool is_exception;
 	uint32_t limit; /* 0: none */
 	struct ct_ipcs_ranges ids;
 	struct ct_ipcs_ranges asids;
 	struct ct_ipcs_words jobs;
-	bool is_all;                            /* address spaces: ALL was said */
+	bool is_all;                            /* address spaces: ALL was given */
 	char user_exit[CTRACE_MAX_EMITTER + 1]; /* "" */
 	char *options;                          /* or NULL: none */
-	/* Where the trace is. */
+	/* The operands that locate the trace. */
 	struct ct_ipcs_words sources;
 	enum ct_ipcs_source source;
-	bool is_active; /* ACTIVE, MAIN or STORAGE: what processes have not delivered */
-	bool is_list;   /* SETDEF LIST */
+	/* ACTIVE, MAIN or STORAGE: the undelivered events of processes */
+	bool is_active;
+	bool is_list; /* SETDEF LIST */
 	/* COPYTRC */
 	struct ct_ipcs_words out; /* one, as it was said */
 	enum ct_ipcs_source out_kind;
 	/* HELP */
 	char topic[32]; /* "" */
 };
-/* Of what is wrong: also a message's id, when the error has one.  What was read so far is to be
- * freed in either case.  The text need not be terminated; line and column are those of the text. */
+/* Parses one command.  After an error *diagnostic says what is wrong, with a message's id when
+ * the error has one.  *out must be freed in either case.  The text need not be terminated; line
+ * and column are those of the text. */
 enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out,
 				 enum ct_ipcs_message *out_message,
 				 struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
 void ct_ipcs_command_fini(struct ct_ipcs_command *command);
-/* Is a word of a command line a subcommand: does it begin with the name of one? */
+/* Returns true if the word begins with the name of a subcommand. */
 bool ct_ipcs_is_command(const char *word);
-/* Or one that is abbreviated or misspelt: something with a parenthesis behind a word that is like
- * such a name. */
+/* Returns true if the word may be an abbreviated or misspelt subcommand: a parenthesis follows a
+ * word that is like such a name. */
 bool ct_ipcs_may_be_command(const char *word);
-/* How many bytes of the text the first command takes, with its lines' ends; continuation lines
- * belong to it. */
+/* Returns how many bytes of the text the first command takes, with its line ends and
+ * continuation lines. */
 size_t ct_ipcs_command_size(const char *text, size_t size);
-/* Nothing but blanks and comments? */
+/* Returns true if the text has only blanks and comments. */
 bool ct_ipcs_is_empty(const char *text, size_t size);
 
-/* ---- ipcs_text.c: "CTRACE comp(appxyz) sub((suba)) full": parses to the same. */
+/* ---- ipcs_text.c: "CTRACE comp(appxyz) sub((suba)) full".  The text parses to the same
+ * command. */
 void ct_ipcs_text_add(struct ct_buf *out, const struct ct_ipcs_command *command);
 
 /* ---- ipcs_scan.c, ipcs_values.c: one reading of one command */
 struct ct_ipcs_scan {
-	const char *at; /* what is to be read next, of `text` */
+	const char *at; /* the unread rest of `text` */
 	const char *end;
 	char *text; /* the command without comments and continuations; to be freed */
-	/* of each of its bytes, and of its end, where it stands in the original */
+	/* for each byte of `text`, and for its end, its position in the original */
 	uint32_t *places;
 	const char *original;
-	bool has_failed; /* something is wrong: diagnostic and message say what */
+	bool has_failed; /* there is an error: diagnostic and message describe it */
 	enum ct_ipcs_message message;
 	struct ct_diagnostic *diagnostic;
 };
-/* False: reported about, or no memory.  ct_ipcs_scan_end() in either case. */
+/* Returns false after an error, which is reported, or without memory.  ct_ipcs_scan_end() is
+ * needed in either case. */
 bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size,
 			struct ct_diagnostic *diagnostic);
 void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
 void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
 bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
 struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
-/* What stands up to the parenthesis that closes this one, without blanks around it; the scan then
- * is behind it.  at NULL: reported about. */
+/* Returns the text up to the parenthesis that closes this one, without blanks around it, and
+ * moves the scan behind it.  at NULL: an error was reported. */
 struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected);
-/* The next value in a group: up to a comma or blank outside of quotation marks and parentheses.
- * Size 0: there is none left. */
+/* Returns the next value in a group: up to a comma or blank outside of quotation marks and
+ * parentheses.  Size 0: there is none left. */
 struct ct_span ct_ipcs_next_value(struct ct_span *group);
-/* Without quotation marks around it, '' in it as one.  NULL without memory. */
+/* Returns the value without quotation marks around it, and with '' as one.  Returns NULL without
+ * memory. */
 char *ct_ipcs_unquote(struct ct_span value);
-/* Only the first diagnostic is kept.  word.at is of scan->text; what: "is no number"; word.size 0:
- * what stands alone. */
+/* Keeps only the first diagnostic.  word.at points into scan->text; `what` follows the word in
+ * the message, as "is no number"; with word.size 0 it stands alone. */
 void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word,
 		      const char *what, const char *expected);
 
-struct ct_ipcs_moment { /* as it was said: in which time zone is known at the command's end */
+struct ct_ipcs_moment { /* as written: the time zone is known only at the command's end */
 	bool is_said;
 	struct ct_span word;
 	int year, month, day, hour, minute, second, microsecond;
@@ -185,27 +191,27 @@ struct ct_ipcs_moment { /* as it was said: in which time zone is known at the co
 void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
 			 struct ct_ipcs_moment *out);
 bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us);
-/* Hexadecimal numbers up to `most`, and ranges first:last of them. */
+/* Reads hexadecimal numbers up to `most`, and ranges first:last of them. */
 void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least,
 			 uint32_t most, struct ct_ipcs_ranges *out);
 void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest,
 			struct ct_ipcs_words *out);
 void ct_ipcs_words_fini(struct ct_ipcs_words *words);
 void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t *out);
-/* COMP: a name, as it is compared. */
+/* Reads COMP: a name, in the form in which names are compared. */
 void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
 			    char out[CTRACE_MAX_COMPONENT + 1]);
-/* SUB: one more pair of parentheses may be there. */
+/* Reads SUB; one more pair of parentheses is allowed. */
 void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group,
 		      char out[CTRACE_MAX_COMPONENT + 1]);
-/* The group without one pair of parentheses that is around all of it. */
+/* Returns the group without one pair of parentheses around all of it. */
 struct ct_span ct_ipcs_inner(struct ct_span group);
 
 /* ---- ipcs_select.c */
-/* Is the trace of this name the one (or, with * and ?, one of those) that component and sub mean?
- * sub may be "". */
+/* Returns true if component and sub select the trace of this name; both may have * and ?.  sub
+ * may be "". */
 bool ct_ipcs_names(const char *component, const char *sub, const char *name, size_t name_size);
-/* Where the name's COMP ends: APPXYZ of APPXYZ.SUBA. */
+/* Returns the size of the name's COMP: APPXYZ of APPXYZ.SUBA. */
 size_t ct_ipcs_head_size(const char *name, size_t size);
 enum ct_ipcs_choice {
 	CT_IPCS_CHOSEN,
@@ -221,11 +227,11 @@ enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
 /* SYSNAME */
 bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
 			  const struct ct_source_process *source_process);
-/* The system's name as the column shows it, terminated. */
+/* Copies the system's name as the column shows it, terminated. */
 void ct_ipcs_sysname(const char *host, char out[9]);
 
-/* ---- ipcs_query.c: which traces there are.  Bounded: what is past CT_IPCS_TRACES names is counted
- * as `others`. */
+/* ---- ipcs_query.c: the names of all traces.  Past CT_IPCS_TRACES names, traces are only
+ * counted, in `others`. */
 #define CT_IPCS_TRACES 65536u
 struct ct_ipcs_trace {
 	char *name;
@@ -234,19 +240,20 @@ struct ct_ipcs_trace {
 	uint64_t first_ns, last_ns;
 };
 struct ct_ipcs_traces {
-	struct ct_ipcs_trace *at; /* in the order in which they were met; ct_ipcs_traces_sort() */
+	/* in order of appearance, until ct_ipcs_traces_sort() */
+	struct ct_ipcs_trace *at;
 	uint32_t count;
-	struct ct_hash_table table; /* by name, until they are sorted */
+	struct ct_hash_table table; /* hash table by name, until the names are sorted */
 	uint32_t last;              /* found last */
 	uint64_t others;
 	bool has_failed; /* no memory */
 };
 void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces);
 void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event);
-/* A trace that may have no entries. */
+/* Adds a trace that may have no entries. */
 void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size);
 void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces); /* by name; nothing is noted behind it */
-/* Is this trace a sublevel, at any depth, of what is meant? */
+/* Returns true if this trace is a sublevel, at any depth, of the selected one. */
 bool ct_ipcs_is_below(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace);
 
 /* ---- ipcs_tally.c: by entry id.  Bounded likewise. */
@@ -284,27 +291,27 @@ struct ct_ipcs_layout {
 	unsigned tag;    /* of merged traces, from 1; 0: none */
 	unsigned indent; /* of all lines: room for tags */
 };
-/* "MNEMONIC" of a view: the catalogue's, the trace's, the id.  Cut to 8. */
+/* Prints the entry's "MNEMONIC": of the catalogue, else of the trace, else the id.  Cut to 8. */
 void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_view *view);
 const char *ct_ipcs_description(const struct ct_view *view);
-/* COMPONENT TRACE FULL FORMAT, SYSNAME, COMP and SUB. */
+/* Prints COMPONENT TRACE FULL FORMAT, SYSNAME, COMP and SUB. */
 void ct_ipcs_print_title(struct ct_buf *out, const struct ct_ipcs_command *command);
 void ct_ipcs_print_heading(struct ct_buf *out, const struct ct_ipcs_layout *layout);
-/* mm/dd/yyyy: the day as a number, which changes when the date does. */
+/* Returns the day of mm/dd/yyyy as a number, which changes when the date does. */
 int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns);
 void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns);
-/* The line that each entry has. */
+/* Prints the line that each entry has. */
 void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			 const struct ct_view *view);
-/* How long what it ends took, if it ends something. */
+/* Prints the duration of the span that the entry ends, if it ends one. */
 void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			   const struct ct_view *view);
-/* The lines below: all data in hexadecimal; key fields as the catalogue says. */
+/* Prints the lines below: all data in hexadecimal; key fields as the catalogue defines them. */
 void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			const struct ct_view *view);
 void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 			   const struct ct_view *view);
-/* A line of an exit. */
+/* Prints a line of an exit. */
 void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text,
 			size_t size);
 void ct_ipcs_print_tally(struct ct_buf *out, const struct ct_ipcs_tallies *tallies);
@@ -317,10 +324,10 @@ struct ct_ipcs_definition {
 	const char *options;
 	const char *minops;
 };
-/* Its buffer's size and its options; whose it is, when it is not the only one. */
+/* Prints the definition's buffer size and options, and its process when there are several. */
 void ct_ipcs_print_definition(struct ct_buf *out, const struct ct_ipcs_definition *definition,
 			      bool is_one_of_several);
-/* COMP(X)SUBNAME((Y)); START and STOP when has_times and the trace has entries. */
+/* Prints COMP(X)SUBNAME((Y)); START and STOP when has_times and the trace has entries. */
 void ct_ipcs_print_query_title(struct ct_buf *out);
 void ct_ipcs_print_query(struct ct_buf *out, const struct ct_ipcs_trace *trace, bool has_times,
 			 bool is_local);
@@ -329,47 +336,48 @@ void ct_ipcs_print_time(struct ct_buf *out, uint64_t time_ns, bool is_local);
 
 /* ---- ipcs_run.c */
 typedef void ct_ipcs_write(const char *text, size_t size, void *user);
-/* A command and what it reads.  `report` and `user` of the reader's options are ct_ipcs_note and
- * the job. */
+/* A command and its input.  `report` and `user` of the reader's options are ct_ipcs_note and the
+ * job. */
 #define CT_IPCS_GAPS 64u
 struct ct_ipcs_gap {
-	uint64_t from_ns; /* it is told before the first entry behind this */
+	uint64_t from_ns; /* reported before the first entry after this time */
 	uint64_t packets, events;
 	char path[256];
 };
 struct ct_ipcs_job {
 	const struct ct_ipcs_command *command;
 	struct ct_reader *reader;
-	ct_read_report *also; /* is told of every note too; or NULL */
+	ct_read_report *also; /* also called for every note; or NULL */
 	void *also_user;
-	/* kept by ct_ipcs_note() */
+	/* set by ct_ipcs_note() */
 	struct ct_ipcs_gap gaps[CT_IPCS_GAPS];
 	uint32_t gap_count;
-	struct ct_ipcs_gap more_gaps; /* those that found no place, in sum */
+	struct ct_ipcs_gap more_gaps; /* the total of losses beyond CT_IPCS_GAPS */
 };
 void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_say.c */
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;
 	const char *linklist; /* directories of exits; or NULL */
-	/* The readers give only what START and STOP allow.  When nothing is shown, nothing is said
-	 * of why: it cannot be known so. */
+	/* The readers return only events within START and STOP.  When nothing is shown, the
+	 * reason is unknown and not reported. */
 	bool is_narrowed;
-	/* asked for each event: nothing more is to be read; or NULL */
+	/* called for each event: true stops the command; or NULL */
 	bool (*is_stopped)(void *user);
-	/* QUERY: what the processes that are read have defined */
+	/* QUERY: the definitions of the processes that are read */
 	const struct ct_ipcs_definition *definitions;
 	uint32_t definition_count;
 };
-/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  What it says goes where the listing goes.
- * NOT_FOUND: there was nothing to show, and why was said.  *out_shown: entries. */
+/* Runs CTRACE or QUERY (one job), or CTRACEs merged.  Messages go into the listing.  Returns
+ * NOT_FOUND when there was nothing to show; the listing has the reason.  *out_shown: entries. */
 enum ctrace_status ct_ipcs_run(struct ct_ipcs_job *const *jobs, size_t count, bool is_merged,
 			       const struct ct_ipcs_output *output,
 			       uint64_t *out_shown) CT_MUST_USE;
 
-/* ---- ipcs_copy.c: COPYTRC.  The events that the command means become a new directory at path: in
- * it a BINFILE trace for each process, and what each holds is in time order.  The directory must
- * not be there, or be empty. */
+/*
+ * ---- ipcs_copy.c: COPYTRC.  Writes the selected events to a new directory at path, as one BINFILE
+ * trace for each process, each in time order.  The directory must not exist, or be empty.
+ */
 struct ct_ipcs_copied {
 	uint64_t events;
 	uint32_t processes;

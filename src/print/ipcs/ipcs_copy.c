@@ -1,8 +1,8 @@
 /*
- * ipcs_copy.c - COPYTRC: the events that a command means, as a new trace.
+ * ipcs_copy.c - COPYTRC: the events that a command selects, as a new trace.
  *
- * Called by ctrace ipcs, on its only thread.  What is written and how is the exporter's for Common
- * Trace Format; here is only which events.
+ * Called by ctrace ipcs, on its only thread.  The exporter for Common Trace Format writes the
+ * trace; this file selects the events.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include "print/export/export.h"
 
-/* Has this process been met before?  Bounded by how many processes there are. */
+/* Returns true if this process is met for the first time.  Bounded by the number of processes. */
 static bool process_is_new(struct ct_buf *met, uint32_t index)
 {
 	while (met->size <= index && !met->failed)
@@ -21,7 +21,7 @@ static bool process_is_new(struct ct_buf *met, uint32_t index)
 	return true;
 }
 
-/* Where notes go while events are copied: what was lost is counted in the copy, too. */
+/* Receives notes while events are copied: losses are counted in the copy too. */
 struct notes {
 	void *exporter;
 	ct_read_report *also;
@@ -38,8 +38,8 @@ static void note_pass_on(const struct ct_read_note *note, void *user)
 		notes->also(note, notes->also_user);
 }
 
-static void event_copy(const struct ct_ipcs_command *command, struct ct_reader *reader, void *exporter,
-		 struct ct_ipcs_copied *copied)
+static void event_copy(const struct ct_ipcs_command *command, struct ct_reader *reader,
+		       void *exporter, struct ct_ipcs_copied *copied)
 {
 	const struct ct_view *view;
 	struct ct_buf met;

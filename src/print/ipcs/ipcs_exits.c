@@ -1,10 +1,9 @@
 /*
- * ipcs_exits.c - the exits of a command: whose are loaded when, who is asked first, and what their
- * answers mean for the listing.
+ * ipcs_exits.c - the exits of a command: when they are loaded, which is called first, and what
+ * their answers mean for the listing.
  *
- * Called by ipcs_run.c, on its thread.  Exits are somebody's code in this process: reader_exit.c
- * calls them and judges what they answer.  An exit that is missing is said once, where its first
- * entry is.
+ * Called by ipcs_run.c, on its thread.  Exits are third-party code in this process: reader_exit.c
+ * calls them and checks their answers.  A missing exit is reported once, at its first entry.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -57,8 +56,9 @@ static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 	}
 }
 
-/* NULL: its component has none. */
-static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister, const struct ct_view *view)
+/* Returns NULL when the component has no exits. */
+static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister,
+						  const struct ct_view *view)
 {
 	const struct ct_catalog_component *component = view->component;
 	struct ct_ipcs_exits *exits;
@@ -77,7 +77,7 @@ static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister,
 }
 
 static enum ct_exit_answer exit_call(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
-			       const char *whose, const struct ct_view *view)
+				     const char *whose, const struct ct_view *view)
 {
 	struct ct_exit_context context = lister_context(lister);
 	enum ct_exit_answer answer = ct_reader_exit_call(exit, view, &context);

@@ -15,8 +15,8 @@
 
 #include "print/ipcs/ipcs.h"
 
-#define CT_IPCS_EXITS 16u   /* components whose exits are kept */
-#define CT_IPCS_UNKNOWN 64u /* ids that are told */
+#define CT_IPCS_EXITS 16u   /* components whose exits are kept loaded */
+#define CT_IPCS_UNKNOWN 64u /* ids that are reported */
 
 struct ct_ipcs_listing;
 
@@ -34,11 +34,12 @@ struct ct_ipcs_lister {
 	struct ct_ipcs_job *job;
 	const struct ct_ipcs_command *command;
 	struct ct_ipcs_layout layout;
-	const struct ct_view *next; /* the entry to be listed; NULL: read on */
+	/* the entry to be listed; NULL: the next one must be read */
+	const struct ct_view *next;
 	bool is_at_end;
-	bool is_terminated; /* by an exit */
+	bool is_terminated; /* an exit has ended the listing */
 	uint64_t shown;
-	uint64_t of_trace;          /* events of the trace that is meant */
+	uint64_t of_trace;          /* events of the selected trace */
 	uint64_t first_ns, last_ns; /* of them */
 	uint64_t in_time;           /* of them */
 	struct ct_ipcs_traces traces;
@@ -48,7 +49,7 @@ struct ct_ipcs_lister {
 	struct ct_reader_exit user_exit;
 	uint32_t unknown[CT_IPCS_UNKNOWN];
 	uint32_t unknown_count;
-	unsigned unsupported; /* a bit for each choice that ITT10007I was said for */
+	unsigned unsupported; /* a bit for each choice that ITT10007I has reported */
 	bool has_told_no_catalog;
 };
 
@@ -66,29 +67,30 @@ struct ct_ipcs_listing {
 /* ---- ipcs_say.c */
 void ct_ipcs_flush(struct ct_ipcs_listing *listing);
 void ct_ipcs_offer(struct ct_ipcs_listing *listing); /* flushes when that is worth a call */
-/* A message, as ct_ipcs_message_add() makes it, on a line of its own. */
+/* Prints a message of ct_ipcs_message_add() on a line of its own. */
 void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const char *const *values);
-/* The losses before this time, once; and those that are left at the end. */
+/* Reports the losses before this time, each once; at the end, the remaining ones. */
 void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns);
 void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister);
-/* Once each: the component of the entry cannot be chosen from so; neither its id nor its component
- * is known. */
+/* Each is reported once: events of the component cannot be selected by this operand; neither the
+ * entry's id nor its component is known. */
 void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
 			     const struct ct_view *view);
 void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *view);
-/* Why nothing was shown: there is no such trace, but others; or it has nothing from that time. */
+/* Reports why nothing was shown: no such trace, but others; or no entries in that time. */
 void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister);
 void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister);
 
 /* ---- ipcs_exits.c */
-/* False: the user's exit is missing, and the command cannot select what it should; it was said. */
+/* Returns false when the user's exit is missing, so that the command cannot select; this is
+ * reported. */
 bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister);
-/* The component's filter first, then the user's. */
+/* Calls the component's filter first, then the user's. */
 enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view);
-/* False: its component has no formatter. */
+/* Returns false when the component has no formatter. */
 bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
 			  enum ct_exit_answer *out_answer);
-/* The last call of each, unless one of them has ended the listing. */
+/* Calls each exit for the last time, unless one of them has ended the listing. */
 void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister);
 void ct_ipcs_exits_close(struct ct_ipcs_lister *lister);
 

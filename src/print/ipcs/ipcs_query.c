@@ -34,7 +34,8 @@ static uint32_t name_hash(const struct ctrace_event *event)
 	return ct_name_hash(event->component, event->component_size);
 }
 
-static struct ct_ipcs_trace *trace_add(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
+static struct ct_ipcs_trace *trace_add(struct ct_ipcs_traces *traces,
+				       const struct ctrace_event *event)
 {
 	struct ct_ipcs_trace *at;
 	char *name;
@@ -59,13 +60,15 @@ static struct ct_ipcs_trace *trace_add(struct ct_ipcs_traces *traces, const stru
 	return &at[traces->count++];
 }
 
-static struct ct_ipcs_trace *trace_find(struct ct_ipcs_traces *traces, const struct ctrace_event *event)
+static struct ct_ipcs_trace *trace_find(struct ct_ipcs_traces *traces,
+					const struct ctrace_event *event)
 {
 	uint32_t found;
 
 	if (traces->last < traces->count && trace_is_named(traces->at, traces->last, event))
 		return &traces->at[traces->last];
-	found = ct_hash_table_find(&traces->table, name_hash(event), trace_is_named, traces->at, event);
+	found = ct_hash_table_find(&traces->table, name_hash(event), trace_is_named, traces->at,
+				   event);
 	return found != CT_HASH_TABLE_NONE ? &traces->at[found] : NULL;
 }
 

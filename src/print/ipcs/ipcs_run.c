@@ -28,7 +28,7 @@ static void lister_reset(struct ct_ipcs_lister *lister)
 }
 
 static void lister_count(struct ct_ipcs_lister *lister, const struct ct_view *view,
-		  enum ct_ipcs_choice choice)
+			 enum ct_ipcs_choice choice)
 {
 	if (choice == CT_IPCS_OTHER_TRACE) {
 		ct_ipcs_traces_note(&lister->traces, &view->event);
@@ -40,7 +40,7 @@ static void lister_count(struct ct_ipcs_lister *lister, const struct ct_view *vi
 	lister->in_time += choice != CT_IPCS_OTHER_TIME;
 }
 
-/* Is everything that follows too late?  What is read is in time order. */
+/* Returns true if all later events are too late, since events come in time order. */
 static bool view_is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
 {
 	return lister->command->has_stop && lister->in_time != 0 &&
@@ -188,7 +188,8 @@ static void lister_end(struct ct_ipcs_lister *lister)
 
 /* ---- QUERY ---- */
 
-static bool trace_is_asked_for(const struct ct_ipcs_command *command, const struct ct_ipcs_trace *trace)
+static bool trace_is_asked_for(const struct ct_ipcs_command *command,
+			       const struct ct_ipcs_trace *trace)
 {
 	if (command->component[0] == '\0')
 		return true;
@@ -199,7 +200,7 @@ static bool trace_is_asked_for(const struct ct_ipcs_command *command, const stru
 	       ct_ipcs_is_below(command, trace);
 }
 
-/* What running processes have defined under the name. */
+/* Prints how running processes have defined the trace. */
 static void print_definitions(struct ct_ipcs_lister *lister, const struct ct_ipcs_trace *trace)
 {
 	const struct ct_ipcs_output *output = lister->run->output;
@@ -254,7 +255,7 @@ static void run_query(struct ct_ipcs_lister *lister)
 
 /* ---- the run ---- */
 
-/* Is there more than one system in what is read? */
+/* Returns true if the traces are of more than one system. */
 static bool reader_has_systems(const struct ct_reader *reader)
 {
 	const struct ct_source_process *first = ct_reader_source_process(reader, 0);
@@ -288,7 +289,8 @@ static bool run_init(struct ct_ipcs_listing *run, struct ct_ipcs_job *const *job
 	if (run->listers == NULL)
 		return false;
 	for (size_t i = 0; i < run->count; i++)
-		has_sysname |= jobs[i]->command->sysname[0] != '\0' || reader_has_systems(jobs[i]->reader);
+		has_sysname |=
+			jobs[i]->command->sysname[0] != '\0' || reader_has_systems(jobs[i]->reader);
 	for (size_t i = 0; i < run->count; i++)
 		run->listers[i] = (struct ct_ipcs_lister){
 			.run = run,
@@ -320,7 +322,8 @@ static void print_merged(struct ct_ipcs_listing *run)
 	ct_buf_add_char(&run->out, '\n');
 }
 
-/* The lister with the earliest entry; of several the first one.  NULL: there is none left. */
+/* Returns the lister with the earliest entry, the first of several; NULL when there is none
+ * left. */
 static struct ct_ipcs_lister *lister_earliest(struct ct_ipcs_listing *run)
 {
 	struct ct_ipcs_lister *found = NULL;

@@ -1,10 +1,10 @@
 /*
- * ipcs_say.c - what is said about a listing, in it: losses where they are, what is not known, and
- * why nothing was shown.
+ * ipcs_say.c - messages within a listing: losses at their time, unknown entries, and why nothing
+ * was shown.
  *
  * Called by ipcs_run.c and ipcs_exits.c, on their thread; ct_ipcs_note() by the reader, while
- * ipcs_run.c asks it for the next event.  Everything that is kept for it is bounded, and what finds
- * no place is told in sum.
+ * ipcs_run.c asks it for the next event.  All state is bounded, and losses beyond the bound are
+ * reported as a total.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -180,7 +180,7 @@ static void add_trace_name(struct ct_buf *list, const struct ct_ipcs_trace *trac
 	}
 }
 
-/* Those that there are, or those below what is meant; how many. */
+/* Lists all traces, or those below the selected one.  Returns how many. */
 static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_those_below,
 			    struct ct_buf *list)
 {
@@ -202,7 +202,7 @@ static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_thos
 	return found;
 }
 
-/* A running process has defined it, and whatever it has traced is delivered. */
+/* Returns true if a running process has defined the trace, and all that it traced is delivered. */
 static bool trace_is_defined(const struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_command *command = lister->command;

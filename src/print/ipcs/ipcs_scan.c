@@ -3,9 +3,9 @@
  * lines, parentheses, quotation marks.
  *
  * Called by the parsers of ipcs_parse.c, on the thread that asked.  The text may be any bytes and
- * need not be terminated; it is copied once, without comments and with continuation lines joined,
- * and each byte of the copy knows where it stood.  Nothing is read past the end, and nothing here
- * knows an operand.
+ * need not be terminated.  It is copied once, without comments and with continuation lines joined;
+ * each byte of the copy keeps its original position.  Nothing is read past the end, and operands
+ * are not known here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,8 @@
 /* ---- diagnostics ---- */
 
 /* Line and column of a byte of the original. */
-static void diagnostic_place(const struct ct_ipcs_scan *scan, size_t offset, struct ct_diagnostic *out)
+static void diagnostic_place(const struct ct_ipcs_scan *scan, size_t offset,
+			     struct ct_diagnostic *out)
 {
 	size_t start = 0;
 
@@ -54,8 +55,9 @@ void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, s
 	ct_buf_fini(&text);
 }
 
-/* Before there is a scan that could be reported of. */
-static bool text_refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what, const char *expected)
+/* Reports an error found before there is a scan. */
+static bool text_refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what,
+			const char *expected)
 {
 	scan->has_failed = true;
 	diagnostic_place(scan, offset, scan->diagnostic);
@@ -72,8 +74,8 @@ static bool character_is_line_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Where the line goes on behind a mark of continuation that ends it: from behind the line's end;
- * NULL: `at` is no such mark. */
+/* Returns where the line continues, after a continuation mark and the line's end; NULL when `at`
+ * is no such mark. */
 static const char *line_continued(const char *at, const char *end)
 {
 	if (*at != '-' && *at != '+')
@@ -99,7 +101,7 @@ size_t ct_ipcs_command_size(const char *text, size_t size)
 	return (size_t)(at - text);
 }
 
-/* The comment's end, or its line's; NULL: there is none at `at`. */
+/* Returns the end of the comment at `at`, or of its line; NULL when there is no comment. */
 static const char *comment_skip(const char *at, const char *end)
 {
 	if (end - at < 2 || at[0] != '/' || at[1] != '*')
@@ -140,8 +142,9 @@ static void scan_put(struct ct_ipcs_scan *scan, size_t *size, char c, size_t pla
 	scan->text[(*size)++] = c;
 }
 
-/* False: a control character. */
-static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *end, size_t *out_size)
+/* Returns false at a control character. */
+static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *end,
+		      size_t *out_size)
 {
 	const char *at = text;
 	bool is_quoted = false;
@@ -156,7 +159,7 @@ static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *e
 		}
 		next = line_continued(at, end);
 		if (next != NULL) {
-			/* Behind a plus the next line begins with its first word. */
+			/* After a plus the leading blanks of the next line are dropped. */
 			while (*at == '+' && next < end && character_is_line_blank(*next))
 				next++;
 			at = next;
@@ -164,8 +167,8 @@ static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *e
 		}
 		if ((unsigned char)*at < ' ' && !ct_is_blank(*at)) {
 			scan->places[*out_size] = (uint32_t)(at - text);
-			return text_refuse(scan, (size_t)(at - text), "a control character is not text",
-				      "a command");
+			return text_refuse(scan, (size_t)(at - text),
+					   "a control character is not text", "a command");
 		}
 		is_quoted ^= *at == '\'';
 		scan_put(scan, out_size, *at, (size_t)(at - text));
@@ -184,7 +187,8 @@ bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size
 	while (size > 0 && ct_is_blank(text[size - 1]))
 		size--;
 	if (size > CT_IPCS_LINE)
-		return text_refuse(scan, CT_IPCS_LINE, "the command is too long", "at most 65536 bytes");
+		return text_refuse(scan, CT_IPCS_LINE, "the command is too long",
+				   "at most 65536 bytes");
 	scan->text = malloc(size + 1);
 	scan->places = calloc(size + 1, sizeof *scan->places);
 	if (scan->text == NULL || scan->places == NULL)
@@ -244,7 +248,7 @@ struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
 
 /* ---- groups ---- */
 
-/* Behind the quotation that begins at `at`; the end when nothing closes it. */
+/* Returns the position after the quotation that begins at `at`; the end when nothing closes it. */
 static const char *quotation_skip(const char *at, const char *end)
 {
 	const char *close = memchr(at + 1, '\'', (size_t)(end - at) - 1);

@@ -1,5 +1,5 @@
 /*
- * ipcs_select.c - is an event one that a command means?
+ * ipcs_select.c - decides whether a command selects an event.
  *
  * Called for every event that is read; pure.  Names are compared element by element, since an
  * element like ASID(000F) has several forms.
@@ -15,7 +15,7 @@
 
 /* ---- names ---- */
 
-/* Up to the dot that ends the element; parentheses are one. */
+/* Returns the size up to the dot that ends the element; parentheses belong to it. */
 static size_t element_size(const char *at, size_t size)
 {
 	unsigned depth = 0;
@@ -34,7 +34,7 @@ size_t ct_ipcs_head_size(const char *name, size_t size)
 	return element_size(name, size);
 }
 
-/* The digits of ASID(digits), without zeros before them. */
+/* Finds the digits of ASID(digits), without leading zeros. */
 static bool asid_digits(struct ct_span element, struct ct_span *out)
 {
 	if (element.size < 7 || !ct_name_equal(element.at, 5, "ASID(", 5) ||
@@ -68,7 +68,8 @@ static struct ct_span element_next(struct ct_span *rest)
 	return element;
 }
 
-/* All elements of wanted at the name's begin; false: one is another, or the name ends before. */
+/* Removes all elements of `wanted` from the start of the name.  Returns false when one differs,
+ * or the name ends before. */
 static bool name_take_elements(struct ct_span wanted, struct ct_span *name)
 {
 	while (wanted.size != 0) {
@@ -117,9 +118,9 @@ static bool jobs_contain(const struct ct_ipcs_words *jobs, const char *jobname)
 	return false;
 }
 
-/* Each list adds what it names. */
+/* Each list adds to the selection. */
 static enum ct_ipcs_choice event_select_space(const struct ct_ipcs_command *command,
-					const struct ct_view *view)
+					      const struct ct_view *view)
 {
 	uint32_t asid = command->asids.count != 0 ? ct_view_asid(view) : 0;
 	char jobname[17] = "";

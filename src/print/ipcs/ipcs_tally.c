@@ -43,7 +43,7 @@ static uint32_t tally_hash(const struct key *key)
 }
 
 static struct ct_ipcs_tally *tally_add(struct ct_ipcs_tallies *tallies, const struct ct_view *view,
-				 const struct key *key)
+				       const struct key *key)
 {
 	struct ct_ipcs_tally *at, *tally;
 	struct ct_buf mnemonic;
@@ -100,8 +100,8 @@ void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view 
 {
 	const struct key key = { view->event.event_id,
 				 ct_name_hash(view->event.component, view->event.component_size) };
-	uint32_t found =
-		ct_hash_table_find(&tallies->table, tally_hash(&key), tally_is_same, tallies->at, &key);
+	uint32_t found = ct_hash_table_find(&tallies->table, tally_hash(&key), tally_is_same,
+					    tallies->at, &key);
 	struct ct_ipcs_tally *tally =
 		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : tally_add(tallies, view, &key);
 

@@ -1,8 +1,8 @@
 /*
- * ipcs_text.c - a command as text again, in one form whatever way it was written: what MERGE lists.
+ * ipcs_text.c - a command as text again, in one form however it was written; MERGE lists it.
  *
- * Pure.  What comes out parses to the same command.  It has the user's own texts in it: escape
- * before it is printed.
+ * Pure.  The text parses to the same command.  It contains the user's own texts, so it must be
+ * escaped before it is printed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 #define US_PER_SECOND 1000000u
 
-/* Nothing in it ends a word, or begins a comment. */
+/* Returns true if the text contains nothing that ends a word or begins a comment. */
 static bool word_is_plain(const char *text)
 {
 	for (const char *at = text; *at != '\0'; at++)
@@ -38,7 +38,7 @@ static void add_word(struct ct_buf *out, const char *text)
 		ct_buf_add_char(out, '\'');
 }
 
-/* "asid(1f)" closes what it opens, and nothing else. */
+/* Returns true if parentheses match, as in "asid(1f)". */
 static bool name_is_balanced(const char *name)
 {
 	int depth = 0;
@@ -51,7 +51,8 @@ static bool name_is_balanced(const char *name)
 /* Names are compared in any case: listings have them in small letters. */
 static void add_name(struct ct_buf *out, const char *name)
 {
-	if (strpbrk(name, " ,'\t") != NULL || !name_is_balanced(name) || strstr(name, "/*") != NULL) {
+	if (strpbrk(name, " ,'\t") != NULL || !name_is_balanced(name) ||
+	    strstr(name, "/*") != NULL) {
 		add_word(out, name);
 		return;
 	}

@@ -20,7 +20,7 @@
 
 static const char moment_expected[] = "mm/dd/yy,hh.mm.ss.dddddd";
 
-/* Digits, at most `most`; false: there are none, or more. */
+/* Reads at most `most` digits.  Returns false when there are none, or more. */
 static bool digits_take(const char **at, const char *end, unsigned most, int *out_value,
 			unsigned *out_count)
 {
@@ -61,7 +61,7 @@ static bool date_take(const char **at, const char *end, struct ct_ipcs_moment *o
 	       out->year >= 1970;
 }
 
-/* hh.mm.ss.dddddd, also with colons, and as much of it as is said. */
+/* Reads hh.mm.ss.dddddd, also with colons; trailing parts are optional. */
 static bool clock_take(const char **at, const char *end, struct ct_ipcs_moment *out)
 {
 	unsigned digits;
@@ -115,7 +115,7 @@ bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint6
 	};
 	time_t seconds = is_local ? mktime(&parts) : timegm(&parts);
 
-	/* The 30th of February would become some day of March. */
+	/* A 30th of February would silently become a day of March. */
 	if (parts.tm_mday != moment->day || seconds < 0)
 		return false;
 	*out_us = (uint64_t)seconds * US_PER_SECOND + (unsigned)moment->microsecond;
@@ -157,7 +157,7 @@ static bool parse_number(struct ct_span word, uint32_t *out)
 	return word.size != 0;
 }
 
-/* Where the range's mark is; NULL: a single number. */
+/* Returns the position of the range's mark; NULL for a single number. */
 static const char *range_mark(struct ct_span word)
 {
 	const char *mark = memchr(word.at, ':', word.size);
@@ -300,7 +300,7 @@ void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
 		read_name(scan, value, CT_ITT_NONE, out);
 }
 
-/* How many names there are between dots that stand in no parentheses; 0: one of them is empty. */
+/* Returns the number of names between dots outside of parentheses; 0 when one is empty. */
 static unsigned count_names(const char *sub)
 {
 	unsigned count = 1, depth = 0;

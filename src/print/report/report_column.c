@@ -42,7 +42,8 @@ void ct_column_fini(struct ct_column *column)
 	ct_buf_fini(&column->packed);
 }
 
-static void column_pack(struct ct_column *column, const unsigned char *bytes, size_t size, int flush)
+static void column_pack(struct ct_column *column, const unsigned char *bytes, size_t size,
+			int flush)
 {
 	z_stream *stream = &column->stream;
 	int status;

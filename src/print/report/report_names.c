@@ -1,18 +1,22 @@
 /*
- * report_names.c - who and what the events of a report are: processes, threads, components, kinds
- * of events; each of them once, as JSON.
+ * report_names.c - what the events of a report refer to: processes, threads, components, types of
+ * events; each of them once, as JSON.
  *
  * Called by report_pack.c for each event, and nearly always answered by one look-up in a table.  A
- * class is what events have in common: component, event id, level, and what the catalogue or the
- * trace says of them.  In the page:
+ * class is what events have in common: component, event id, level, and their names in the catalogue
+ * or the trace.  In the page:
  *
- *     "components": [{"name", "description", "entries"}]              entries: how many of its
- * events begin spans "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception",
- * "arguments": [{"name", "description", "print", ...}]}] "named":      [{"mnemonic", "items":
- * [name, ...]}]              what a trace itself says "encodings":  {"ebcdic-037": its 256
- * characters, ...} "classes":    [[component, event id, level, type or -1, named or -1], ...]
- *     "origins":    [{"path", "host", "program", "jobname", "pid", "asid",
- * "is_third_party"}] "threads":    [[source process, process id, thread id], ...]
+ *     "components": [{"name", "description", "entries"}]
+ *                   entries: how many of its events begin spans
+ *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception",
+ *                     "arguments": [{"name", "description", "print", ...}]}]
+ *     "named":      [{"mnemonic", "items": [name, ...]}]
+ *                   names that a trace itself has
+ *     "encodings":  {"ebcdic-037": its 256 characters, ...}
+ *     "classes":    [[component, event id, level, type or -1, named or -1], ...]
+ *     "origins":
+ *                   [{"path", "host", "program", "jobname", "pid", "asid", "is_third_party"}]
+ *     "threads":    [[source process, process id, thread id], ...]
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +65,7 @@ void ct_report_names_fini(struct ct_report_names *names)
 	json_decref(names->source_process_list);
 }
 
-/* The place of a thing that is new is the one that the table gave it. */
+/* The index of a new thing is the number that the table gave it. */
 static void list_append(struct ct_report_names *names, json_t *list, json_t *thing)
 {
 	names->failed |= json_array_append_new(list, thing) != 0;
@@ -169,7 +173,7 @@ static int64_t named_find(struct ct_report_names *names, const struct ct_event_n
 
 /* ---- classes */
 
-/* How many kinds of spans the component has. */
+/* Returns how many types of spans the component has. */
 static uint32_t component_count_entries(const struct ct_catalog_component *component)
 {
 	uint32_t count = 0;
@@ -188,9 +192,10 @@ static uint32_t component_find(struct ct_report_names *names, const struct ct_vi
 
 	if (is_new)
 		list_append(names, names->component_list,
-		       json_pack("{s:o,s:o,s:I}", "name", ct_json_text(view->event.component, size),
-				 "description", ct_json_string(description), "entries",
-				 (json_int_t)component_count_entries(view->component)));
+			    json_pack("{s:o,s:o,s:I}", "name",
+				      ct_json_text(view->event.component, size), "description",
+				      ct_json_string(description), "entries",
+				      (json_int_t)component_count_entries(view->component)));
 	return index;
 }
 
@@ -220,11 +225,12 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 				 &is_new);
 	if (!is_new)
 		return index;
-	component = component_find(names, view, size); /* there are not more of them than classes */
+	/* there are at most as many of them as classes */
+	component = component_find(names, view, size);
 	list_append(names, names->class_list,
-	       json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id,
-			 (json_int_t)key.level, (json_int_t)type_find(names, view->type),
-			 (json_int_t)named_find(names, view->names)));
+		    json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id,
+			      (json_int_t)key.level, (json_int_t)type_find(names, view->type),
+			      (json_int_t)named_find(names, view->names)));
 	return index;
 }
 
@@ -239,14 +245,14 @@ uint32_t ct_report_source_process(struct ct_report_names *names,
 
 	if (is_new)
 		list_append(names, names->source_process_list,
-		       json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path",
-				 ct_json_string(source_process->path), "host",
-				 ct_json_string(source_process->host), "program",
-				 ct_json_string(source_process->program), "jobname",
-				 ct_json_string(source_process->jobname), "pid",
-				 (json_int_t)source_process->pid, "asid",
-				 (json_int_t)source_process->asid, "is_third_party",
-				 source_process->is_third_party));
+			    json_pack("{s:o,s:o,s:o,s:o,s:I,s:I,s:b}", "path",
+				      ct_json_string(source_process->path), "host",
+				      ct_json_string(source_process->host), "program",
+				      ct_json_string(source_process->program), "jobname",
+				      ct_json_string(source_process->jobname), "pid",
+				      (json_int_t)source_process->pid, "asid",
+				      (json_int_t)source_process->asid, "is_third_party",
+				      source_process->is_third_party));
 	return index;
 }
 
@@ -262,14 +268,15 @@ uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *v
 	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
-		list_append(names, names->thread_list,
-		       json_pack("[I,I,I]",
-				 (json_int_t)ct_report_source_process(names, view->source_process),
-				 (json_int_t)key.pid, (json_int_t)key.tid));
+		list_append(
+			names, names->thread_list,
+			json_pack("[I,I,I]",
+				  (json_int_t)ct_report_source_process(names, view->source_process),
+				  (json_int_t)key.pid, (json_int_t)key.tid));
 	return index;
 }
 
-/* One character, also for a byte that the encoding does not have. */
+/* Adds one character, even for a byte that the encoding lacks. */
 static void add_character(struct ct_buf *text, enum ct_encoding encoding, unsigned char byte)
 {
 	size_t before = text->size;
@@ -294,7 +301,7 @@ static json_t *pack_encoding(enum ct_encoding encoding)
 	return json;
 }
 
-/* The page has no tables of characters of its own, but for Shift-JIS, which browsers know. */
+/* The page has no character tables of its own, except Shift-JIS, which browsers know. */
 static json_t *pack_encodings(void)
 {
 	json_t *json = json_object();

@@ -1,26 +1,26 @@
 /*
  * report_pack.c - the events of a report: six columns, packed while they come, and a description of
- * everything that is no column.
+ * everything else.
  *
  * Called by `ctrace report` for each event, in the order of their times.  Numbers are as
- * ct_column_add_number() writes them, and (+-) as ct_column_add_difference().  In the columns, for
- * each event:
+ * ct_column_add_number() writes them; those marked (+-) as ct_column_add_difference() does.  In the
+ * columns, for each event:
  *
- *     time     (+-) nanoseconds since the event before it, the first: since "first_ns"
+ *     time     (+-) nanoseconds since the event before it; the first event: since "first_ns"
  *     class    number in "classes" (report_names.c)
  *     thread   number in "threads"
- *     items    bytes of what follows; how many items; for each a byte, type (3 bits), 8 when it is
- * cut, its bytes (4 bits; 15: a number follows), then when it is cut its bytes before that, and its
- * bytes
+ *     items    bytes of what follows; how many items; for each item
+ *              a byte: type (3 bits), 8 when it is cut, its size (4 bits; 15: a number follows)
+ *              when it is cut, its original size; its bytes
  *
  * and only for events that begin or end a span, or have a record:
  *
  *     spans    events since the last entry * 2 + (1: it ends one); (+-) its span id minus the last;
- * how many spans are around it; the end: its duration + 1, 0 when it is not known records  events
- * since the last entry; index of the item; bytes; a record (report_record.c)
+ *              how many spans are around it; at an end: its duration + 1, 0 when it is not known
+ *     records  events since the last entry; index of the item; size; a record (report_record.c)
  *
- * What the page has is bounded (report.h); what it lacks is counted, and both the page and the tool
- * say so.
+ * The page is bounded (report.h).  What it lacks is counted, and both the page and the tool report
+ * it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -226,7 +226,7 @@ void ct_report_add_path(struct ct_report *report, const char *path)
 	report->failed |= json_array_append_new(report->paths, ct_json_string(path)) != 0;
 }
 
-/* Times have more digits than JavaScript's numbers. */
+/* Times have more digits than JavaScript's numbers can hold. */
 static json_t *pack_time(uint64_t time_ns)
 {
 	char text[24];

@@ -105,7 +105,7 @@ static void write_style(const struct page *page)
 
 static void write_script(const struct page *page)
 {
-	/* Who passes the page on passes on what the licence of its library asks for. */
+	/* The page contains its library's licence, so that copies of the page have it too. */
 	fputs("/*\n", page->to);
 	write_assets(page, &library_licence, 1);
 	fputs("*/\n", page->to);
@@ -126,7 +126,7 @@ static void write_data(const struct page *page)
 		write_column(page, column_names[i], &page->report->columns[i]);
 }
 
-/* For those who look at the page without running it. */
+/* For readers of the page's source. */
 static void write_title(const struct page *page)
 {
 	struct ct_buf text;
@@ -161,8 +161,8 @@ static void nonce_make(char nonce[33])
 	unsigned char bytes[16] = { 0 };
 	struct ct_buf text;
 
-	/* Nobody who wrote the trace may know it; where the system gives nothing, the policy is
-	 * only as good as the page. */
+	/* The authors of the trace cannot guess it.  Where the system gives no random bytes, the
+	 * policy protects less. */
 	(void)!getrandom(bytes, sizeof bytes, GRND_NONBLOCK);
 	ct_buf_init(&text);
 	for (size_t i = 0; i < sizeof bytes; i++)
@@ -183,7 +183,7 @@ static const struct {
 	{ "{{TITLE}}", write_title }, { "{{NONCE}}", write_nonce },
 };
 
-/* The length of the mark that stands there, which is filled in; 0: none does. */
+/* Fills in the mark at `at`.  Returns its length; 0 when there is none. */
 static size_t mark_fill_in(const struct page *page, const char *at, size_t left)
 {
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

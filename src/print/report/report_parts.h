@@ -27,9 +27,9 @@ struct ct_column {
 enum ctrace_status ct_column_init(struct ct_column *column) CT_MUST_USE;
 void ct_column_fini(struct ct_column *column);
 void ct_column_add(struct ct_column *column, const void *bytes, size_t size);
-/* seven bits a byte, the lowest first, the top bit: more follow */
+/* seven bits a byte, the lowest first; the top bit marks that more follow */
 void ct_column_add_number(struct ct_column *column, uint64_t value);
-/* the same of 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+/* writes 0, -1, 1, -2 ... as the numbers 0, 1, 2, 3 ... */
 void ct_column_add_difference(struct ct_column *column, int64_t value);
 enum ctrace_status ct_column_finish(struct ct_column *column) CT_MUST_USE; /* packed is complete */
 size_t ct_number_put(unsigned char out[10], uint64_t value);
@@ -43,7 +43,8 @@ struct ct_report_names {
 };
 enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_USE;
 void ct_report_names_fini(struct ct_report_names *names);
-/* or CT_DISTINCT_NONE; so the next */
+/* Each returns the number of the class, thread or process; CT_DISTINCT_NONE when there is no
+ * room. */
 uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);
 uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
 uint32_t ct_report_source_process(struct ct_report_names *names,
@@ -51,21 +52,21 @@ uint32_t ct_report_source_process(struct ct_report_names *names,
 /* Sets members of the object: "classes", "components", ... */
 bool ct_report_names_put(const struct ct_report_names *names, json_t *object);
 
-/* ---- report_record.c: records that copybooks describe: their fields' layout once, their texts for
- * each event. */
-/* bytes of one record in the page; what is behind them is left out and marked */
+/* ---- report_record.c: records that copybooks describe: the layout of each field once, its text
+ * for each event. */
+/* bytes of one record in the page; a longer record is cut and marked */
 #define CT_REPORT_RECORD_SIZE 16384u
 struct ct_report_records {
 	struct ct_distinct fields, conditions;
 	json_t *field_list, *condition_list;
-	struct ct_buf record; /* the one being made */
+	struct ct_buf record; /* the record being made */
 	unsigned depth;
 	bool is_cut;
 	bool failed;
 };
 enum ctrace_status ct_report_records_init(struct ct_report_records *records) CT_MUST_USE;
 void ct_report_records_fini(struct ct_report_records *records);
-/* The record as bytes (report_record.c says which), borrowed until the next call. */
+/* Returns the record as bytes (see report_record.c), borrowed until the next call. */
 const struct ct_buf *ct_report_record(struct ct_report_records *records,
 				      const struct ct_copybook *copybook,
 				      const struct ctrace_event_item *item);
@@ -96,7 +97,7 @@ struct ct_report {
 	uint64_t notes_left_out;
 	bool failed;
 };
-/* Everything that is no column, as one JSON document.  NULL: memory was short. */
+/* Returns everything outside of the columns as one JSON document; NULL when memory was short. */
 json_t *ct_report_describe(const struct ct_report *report, const struct ct_read_totals *totals);
 
 #endif

@@ -2,16 +2,19 @@
  * report_record.c - COBOL records in a report: decoded here, where the copybooks are, shown by the
  * page.
  *
- * Called by report_pack.c for each item that a catalogue gives a copybook.  The layout of a field
- * stands once in the page's "fields": [name, kind, bytes, picture, is filler, is redefinition]; a
- * record is a run of
+ * Called by report_pack.c for each item that has a copybook in the catalogue.  The layout of a
+ * field stands once in the page's "fields": [name, kind, bytes, picture, is filler, is
+ * redefinition].  A record is a sequence of
  *
- *     1 + number of the field, place in the record, occurrence, flags (1: its bytes do not fit, 2:
- * conditions hold), then of a value:  bytes of text, the text, and when the flag says so: how many
- * conditions, their numbers in "conditions" group:  its fields, 0 table:  its occurrences, 0
+ *     1 + number of the field, offset in the record, occurrence,
+ *     flags (1: its bytes do not fit, 2: conditions hold),
+ *     then of a value:  size of the text, the text, and with flag 2 how many conditions, and their
+ *                       numbers in "conditions"
+ *     of a group:       its fields, 0
+ *     of a table:       its occurrences, 0
  *
- * each number as ct_column_add_number() writes it.  A record ends with its bytes; one that is cut
- * ends early, and all that is open with it.
+ * Each number is as ct_column_add_number() writes it.  A record ends after its last byte.  A record
+ * that is cut ends early, inside its open groups.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +79,7 @@ static uint32_t field_find(struct ct_report_records *records, const struct ct_re
 	return index;
 }
 
-/* False: it is left out. */
+/* Returns false when the field is left out. */
 static bool add_field(struct ct_report_records *records, const struct ct_record_field *field,
 		      const char *kind, size_t more)
 {

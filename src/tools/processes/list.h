@@ -1,8 +1,8 @@
 /*
  * tools/processes/list.h - what ctrace list has gathered about a process, for its printers.
  *
- * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c only
- * names.
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c prints
+ * only names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,12 @@
 
 #include "session/session.h"
 
-/* What the rings of one process say together. */
+/* The counters of all rings of one process together. */
 struct list_counters {
 	uint64_t delivered;
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	uint64_t no_room;    /* taken by a writer whose data set is full */
+	/* events that an external writer took while its data set was full */
+	uint64_t no_room;
 	uint64_t lost_total; /* with these */
 	uint64_t pending;    /* events */
 	uint64_t pending_bytes;
@@ -37,16 +38,16 @@ struct list_process {
 };
 
 /* ---- list_gather.c */
-/* The components to show, by name.  component: a glob, or NULL; all: also those that are only
- * configured.  False when memory is short. */
+/* Gathers the components to show, by name.  component: a glob, or NULL.  all: includes
+ * components that are only configured.  Returns false when memory is short. */
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
 /* delivered + pending + lost_total is what was emitted, when the process is idle. */
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters);
 /* of a component */
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size);
-/* A destination is worth a line when something goes there now, or went. */
+/* Returns true if events go to the destination now, or went there before. */
 bool ct_list_shows(struct ct_dest *dest);
-/* Events that a destination did not get. */
+/* Returns how many events the destination did not get. */
 uint64_t ct_list_lost_to(struct ct_dest *dest);
 /* The failure of a destination, copied from the session. */
 #define CT_LIST_FAILING_AT 256u
@@ -54,11 +55,12 @@ struct list_failure {
 	uint32_t failing; /* errno; 0: it works */
 	/* a call into its emitter has not returned since then; 0: none */
 	uint64_t stuck_since_ns;
-	char at[CT_LIST_FAILING_AT]; /* its end, when it is longer; "": its path, or not known */
+	/* the destination's path, or the end of a long one; "": no path, or unknown */
+	char at[CT_LIST_FAILING_AT];
 };
 void ct_list_take_failure(struct list_failure *failure, const struct ct_session *session,
 			  uint32_t index);
-/* Why, without what it fails at.  NULL: it works. */
+/* Returns the failure without its path; NULL when the destination works. */
 #define CT_LIST_FAILURE 100
 const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_LIST_FAILURE]);
 /* "FAILING: /tmp/x.log: No such file or directory" behind `separator`; nothing when it works.

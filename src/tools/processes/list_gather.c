@@ -1,8 +1,9 @@
 /*
- * list_gather.c - what a traced process keeps in its process directory, for the verbs that show it.
+ * list_gather.c - reads what a traced process keeps in its process directory, for the verbs that
+ * show it.
  *
- * Part of ctrace list and ctrace stats.  Everything is a copy, taken with pread and without a lock,
- * and within bounds: the process is not disturbed, and may go on or end meanwhile.
+ * Part of ctrace list and ctrace stats.  Everything is a bounded copy, taken with pread and without
+ * a lock: the process is not disturbed, and may go on or end meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,8 @@
 #include "lib/control/control.h"
 #include "lib/ring/ring.h"
 
-/* of a second: five times the default of ctrace.block.timeout, which a session does not tell */
+/* tenths of a second: five times the default of ctrace.block.timeout, which a session does not
+ * have */
 #define CUT_OFF_TENTHS 50u
 
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size)
@@ -25,8 +27,8 @@ const char *ct_list_name(const struct ct_session *session, uint32_t index, size_
 	return ct_session_text(session, session->components[index].name, out_size);
 }
 
-static bool component_is_wanted(const struct ct_session *session, uint32_t index, const char *component,
-		      bool all)
+static bool component_is_wanted(const struct ct_session *session, uint32_t index,
+				const char *component, bool all)
 {
 	uint32_t flags = session->components[index].flags;
 	size_t size;
@@ -58,7 +60,7 @@ uint64_t ct_list_lost_to(struct ct_dest *dest)
 	return lost;
 }
 
-/* Is it the path, or the end of it that there was room for? */
+/* Returns true if the text is the path, or as much of its end as there was room for. */
 static bool text_is_path(const char *at, const char *path)
 {
 	size_t size = strlen(at), path_size = strlen(path);
@@ -128,7 +130,8 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 	for (uint32_t i = 0; i < count; i++)
 		if (component_is_wanted(session, i, component, all))
 			process->order[process->count++] = i;
-	qsort_r(process->order, process->count, sizeof(*process->order), component_compare, session);
+	qsort_r(process->order, process->count, sizeof(*process->order), component_compare,
+		session);
 	return true;
 }
 
@@ -173,7 +176,8 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 
 		if (ct_ring_open(session, i, &fd) != CTRACE_OK)
 			continue;
-		/* Never the ring itself: it may be a gigabyte of somebody else's. */
+		/* Reads only the ring's head: the ring itself may be a gigabyte of third-party
+		 * data. */
 		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
 			ring_add(counters, fd, &ring, &classes);
 		ct_os_close(&fd);

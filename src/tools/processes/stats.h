@@ -1,9 +1,10 @@
 /*
- * tools/processes/stats.h - the numbers of everything that is traced, at one moment, for the two
+ * tools/processes/stats.h - the numbers of everything that is traced at one time, for the two
  * printers of ctrace stats.
  *
- *     stats_gather.c  what the processes keep in their process directories, and what external
- * writers answer stats_print.c   for people stats_json.c    for programs
+ *     stats_gather.c  reads process directories, and asks external writers
+ *     stats_print.c   prints for people
+ *     stats_json.c    prints for programs
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -59,22 +60,24 @@ struct stats {
 	struct stats_process *processes;
 	size_t process_count;
 	struct ct_display writers; /* writers and trcouts of it; arranged */
-	bool has_failed;           /* something was there that could not be read: said on stderr */
+	/* something could not be read; stderr has the report */
+	bool has_failed;
 };
 
 /* ---- stats_gather.c */
-/* What cannot be read is told on stderr.  ct_stats_fini() in any case. */
+/* Reports what cannot be read on stderr.  ct_stats_fini() is needed in any case. */
 void ct_stats_gather(struct stats *stats, const struct target *target);
 void ct_stats_fini(struct stats *stats);
-/* The same process in an earlier collection, and a component of it; NULL when it was not there. */
+/* Finds the same process, or component of it, in an earlier collection; NULL when it was not
+ * there. */
 const struct stats_process *ct_stats_find(const struct stats *stats,
 					  const struct stats_process *process);
 const struct stats_component *ct_stats_find_component(const struct stats_process *process,
 						      const char *name);
-/* Growth a second since then; of a counter that began anew, from nothing. */
+/* Returns the growth per second since then; of a counter that began anew, counted from 0. */
 double ct_stats_rate(uint64_t now, uint64_t then, uint64_t elapsed_ns);
 
-/* ---- stats_print.c, stats_json.c: before is an earlier collection, for rates, or NULL. */
+/* ---- stats_print.c, stats_json.c: `before` is an earlier collection, for rates, or NULL. */
 void ct_stats_print(FILE *to, const struct stats *stats, const struct stats *before);
 /* one line; false when memory is short */
 bool ct_stats_print_json(const struct stats *stats, const struct stats *before);

@@ -118,7 +118,8 @@ static bool process_take(struct stats_process *process, struct list_process *lis
 	return components_take(process, list) && dests_take(process, &list->session);
 }
 
-static bool process_is_wanted(const struct ct_peer_filter *filter, const struct ct_session_head *head)
+static bool process_is_wanted(const struct ct_peer_filter *filter,
+			      const struct ct_session_head *head)
 {
 	if ((filter->pid != 0 && filter->pid != head->pid) ||
 	    (filter->asid != 0 && filter->asid != head->asid))
@@ -129,7 +130,7 @@ static bool process_is_wanted(const struct ct_peer_filter *filter, const struct 
 }
 
 static void process_diagnose(struct stats *stats, const struct ct_directory_entry *entry,
-		     enum ctrace_status status)
+			     enum ctrace_status status)
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
 
@@ -194,7 +195,8 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 	ct_display_init(&stats->writers, stats->wall_ns);
 	ct_directory_each_run_directory(run_directory_see, &search);
 	if (stats->process_count > 1)
-		qsort(stats->processes, stats->process_count, sizeof(*stats->processes), process_compare_pid);
+		qsort(stats->processes, stats->process_count, sizeof(*stats->processes),
+		      process_compare_pid);
 	/* A writer is no process that is asked for. */
 	if (ct_target_is_all(target))
 		ct_writers_ask(target, &stats->writers, NULL);

@@ -1,8 +1,9 @@
 /*
  * tools/processes/thread_files.h - lines of events in a file for each thread, in a directory.
  *
- *     thread_files_open(&files, directory, "log"); thread_files_begin(&files, view): add the line
- * to it; ...; thread_files_end(&files, verb)
+ *     thread_files_open(&files, directory, "log");
+ *     thread_files_begin(&files, view): add the line to the buffer that it returns; ...;
+ *     thread_files_end(&files, verb)
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,19 +21,20 @@ struct thread_file {
 struct thread_files {
 	const char *directory, *suffix; /* borrowed */
 	int fd;                         /* of the directory */
-	bool has_host;                  /* stands in the names: there are several */
+	/* file names contain the host, because there are several */
+	bool has_host;
 	struct ct_distinct names;
-	struct thread_file *items; /* one a name */
+	struct thread_file *items; /* one for each name */
 	uint32_t capacity;
 	size_t waiting; /* bytes of text in all of them */
-	int error;      /* an errno: then nothing more is written */
+	int error;      /* errno of the first failure: then nothing more is written */
 };
-/* Makes the directory, which must be empty if it is there.  False, with errno. */
+/* Makes the directory, which must be empty if it exists.  Returns false, with errno. */
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix);
-/* Where the event's line is to be added; NULL: nothing can be written any more. */
+/* Returns the buffer for the event's line; NULL when nothing more can be written. */
 struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_view *view);
-/* Writes what is left, and frees everything.  False, reported about: something could not be
- * written. */
+/* Writes the remaining lines and frees everything.  Returns false, and reports it, when
+ * something could not be written. */
 bool thread_files_end(struct thread_files *files, const char *verb);
 
 #endif

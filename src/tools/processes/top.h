@@ -47,13 +47,13 @@ struct top_view {
 	enum top_sort sort;
 	bool is_reversed;
 	bool is_busy_only; /* rows in which nothing happens are left out */
-	/* what the component, job or program has in its name; a glob when it has * or ?; NULL: all
-	 */
+	/* part of the name of the component, job or program; a glob when it has * or ?; NULL:
+	 * all */
 	const char *pattern;
 };
 
 /* ---- top_rates.c */
-/* before: an earlier collection, or NULL: rates are 0 then.  Free rows->items. */
+/* before: an earlier collection; NULL: rates are 0.  The caller frees rows->items. */
 void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view,
 		 struct top_rows *out_rows);
 bool ct_top_sort_parse(const char *word, enum top_sort *out_sort);
@@ -89,14 +89,14 @@ struct top_screen {
 	bool is_paused;
 	size_t first;    /* row at the top */
 	size_t selected; /* row */
-	/* the selected row is found again by these after each collection */
+	/* these find the selected row again after each collection */
 	uint32_t selected_pid;
 	char selected_component[CTRACE_MAX_COMPONENT + 1];
 	uint32_t wanted_level; /* of TOP_LEVEL */
 	char message[256];     /* shown until the next key */
 	double interval;       /* seconds, to be shown */
 };
-/* False, reported about: this is no terminal that can be drawn on. */
+/* Returns false, and reports it, when this is no terminal that can be drawn on. */
 bool ct_top_screen_open(struct top_screen *screen);
 void ct_top_screen_close(void);
 void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows);

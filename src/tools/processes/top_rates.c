@@ -75,7 +75,8 @@ static bool row_is_wanted(const struct top_row *row, const struct top_view *view
 		return false;
 	return view->pattern == NULL || view->pattern[0] == '\0' ||
 	       name_contains(row->component, view->pattern) ||
-	       name_contains(row->jobname, view->pattern) || name_contains(row->program, view->pattern);
+	       name_contains(row->jobname, view->pattern) ||
+	       name_contains(row->program, view->pattern);
 }
 
 static void dests_add(struct top_row *row, const char *name)
@@ -87,7 +88,7 @@ static void dests_add(struct top_row *row, const char *name)
 }
 
 static void row_fill_dests(struct top_row *row, const struct stats_process *process,
-		       const struct stats_component *component)
+			   const struct stats_component *component)
 {
 	if (component->level == CTRACE_LEVEL_NONE)
 		return;

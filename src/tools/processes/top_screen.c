@@ -1,9 +1,9 @@
 /*
- * top_screen.c - the terminal of ctrace top: draws rows, understands keys.
+ * top_screen.c - the terminal of ctrace top: draws rows, interprets keys.
  *
- * The only file that knows curses.  Every text was written by somebody's program: what is no plain
- * text is escaped before it is drawn, and what is wider than its place is cut.  The size of the
- * terminal is asked for at each drawing, so any size at any time will do.
+ * The only file that uses curses.  Every text comes from a third-party program: what is no plain
+ * text is escaped before it is drawn, and what is too wide is cut.  Each drawing asks for the size
+ * of the terminal, so the size may change at any time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -322,7 +322,7 @@ static void row_select(struct top_screen *screen, const struct top_rows *rows, s
 	       sizeof(screen->selected_component));
 }
 
-/* Rows move as their rates change; the one that the user has chosen stays chosen. */
+/* Rows move as their rates change; the selection follows its row. */
 static void row_find_selected(struct top_screen *screen, const struct top_rows *rows)
 {
 	size_t page = screen_page_size();
@@ -355,8 +355,8 @@ void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows)
 	draw_titles(&columns);
 	if (screen->has_help)
 		draw_help();
-	for (size_t i = 0; i < screen_page_size() && screen->first + i < rows->count && !screen->has_help;
-	     i++)
+	for (size_t i = 0;
+	     i < screen_page_size() && screen->first + i < rows->count && !screen->has_help; i++)
 		if ((int)i + HEAD_LINES < LINES)
 			draw_row((int)i + HEAD_LINES, &rows->items[screen->first + i], &columns,
 				 screen->first + i == screen->selected);

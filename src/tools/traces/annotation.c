@@ -155,21 +155,22 @@ static bool argument_begin(struct document *document, const char **attributes)
 	event->arguments = arguments;
 	arguments[event->count++] = (struct argument){ .index = index };
 	text_set(last_argument(document)->name, attribute_find(attributes, name_names));
-	text_set(last_argument(document)->description, attribute_find(attributes, description_names));
+	text_set(last_argument(document)->description,
+		 attribute_find(attributes, description_names));
 	document->has_zero |= index == 0;
 	document->argument_depth = document->depth;
 	document->text = last_argument(document)->description;
 	return true;
 }
 
-/* <name> and <description> within an event or an argument; what else there is, as a list of
- * arguments, has no text of its own. */
+/* <name> and <description> within an event or an argument.  Other elements, as a list of
+ * arguments, have no text of their own. */
 static void text_begin(struct document *document, const char *name)
 {
-	bool is_name =
-		name_has_part(name, "name") || name_has_part(name, "mnemonic") || name_has_part(name, "title");
-	bool is_description =
-		name_has_part(name, "desc") || name_has_part(name, "text") || name_has_part(name, "annotation");
+	bool is_name = name_has_part(name, "name") || name_has_part(name, "mnemonic") ||
+		       name_has_part(name, "title");
+	bool is_description = name_has_part(name, "desc") || name_has_part(name, "text") ||
+			      name_has_part(name, "annotation");
 
 	document->text = NULL;
 	if (!is_name && !is_description)
@@ -183,7 +184,7 @@ static void text_begin(struct document *document, const char *name)
 	document->text[0] = '\0';
 }
 
-/* A title, as "The run-time system", is not the name of a component. */
+/* A title such as "The run-time system" is no component name. */
 static void component_set(struct document *document, const char *text)
 {
 	size_t size = text != NULL ? strlen(text) : 0;
@@ -243,7 +244,7 @@ static void characters_add(void *user, const char *text, int size)
 	}
 }
 
-/* An entity of the document's own may stand for gigabytes. */
+/* An entity that the document defines may stand for gigabytes. */
 static void entity_refuse(void *user, const char *name, int is_parameter, const char *value,
 			  int size, const char *base, const char *system, const char *public,
 			  const char *notation)
@@ -283,7 +284,7 @@ static void add_quoted(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '"');
 }
 
-/* A name that a catalogue allows, of what people wrote; "" when nothing is left. */
+/* Makes a name that catalogues allow from free text; "" when nothing is left. */
 static void name_make(char *out, size_t size, const char *text, bool is_upper)
 {
 	size_t length = 0;
@@ -309,8 +310,8 @@ static const char *event_title(const char *name, const char *description)
 	return name[0] != '\0' ? name : description;
 }
 
-/* EVENT-7 and data2 are what ctrace calls those without a name: another one that is called so would
- * have the name of somebody else. */
+/* Nameless events and items are called EVENT-7 and data2 by ctrace, so such names from the file
+ * could belong to another one. */
 static bool name_is_placeholder(const char *name, const char *prefix)
 {
 	size_t size = strlen(prefix);
@@ -328,7 +329,7 @@ static int event_compare_id(const void *a, const void *b)
 	return one->order < other->order ? -1 : one->order > other->order;
 }
 
-/* In the order of ids.  Of two with one id the first in the file counts. */
+/* Sorts by id.  Of two events with one id the first in the file counts. */
 static void events_sort(struct document *document)
 {
 	uint32_t kept = 0;
@@ -351,8 +352,7 @@ static int event_compare_mnemonic(const void *a, const void *b)
 	return order != 0 ? order : event_compare_id(*one, *other);
 }
 
-/* Each event has a mnemonic of its own: what a second one is called, or one without a name, is its
- * number. */
+/* Gives each event its own mnemonic; a duplicate or missing one becomes its number. */
 static void events_name(struct document *document)
 {
 	struct event **events = malloc(document->count * sizeof(struct event *));
@@ -387,7 +387,7 @@ static const struct argument *event_argument_at(const struct event *event, uint3
 	return NULL;
 }
 
-/* The name of the item, which none of those before it has. */
+/* Gives the item a name that no earlier item has. */
 static void argument_name(char names[ARGUMENTS][ARGUMENT_SIZE], uint32_t item,
 			  const struct argument *argument)
 {
@@ -449,7 +449,7 @@ static void add_catalog(struct ct_buf *out, const struct document *document)
  * Files
  */
 
-/* An encoding that the parser does not know: the text is converted then, and read again. */
+/* libexpat does not know the encoding: the text is converted and parsed again. */
 static int encoding_note(void *user, const XML_Char *name, XML_Encoding *info)
 {
 	struct document *document = user;
@@ -472,7 +472,7 @@ static bool text_parse(struct document *document, const struct ct_buf *text)
 }
 
 static void document_parse(struct document *document, const struct ct_buf *text,
-		  struct annotation_result *result)
+			   struct annotation_result *result)
 {
 	bool is_good = text_parse(document, text);
 	struct ct_buf converted;
@@ -481,7 +481,7 @@ static void document_parse(struct document *document, const struct ct_buf *text,
 		ct_buf_init(&converted);
 		ct_encoding_add(&converted, document->encoding, text->data, text->size);
 		document->lacks_memory |= converted.failed;
-		/* What the file says of its encoding does not count any more. */
+		/* The encoding in the file's declaration no longer applies. */
 		is_good = !converted.failed && XML_ParserReset(document->parser, "UTF-8") &&
 			  text_parse(document, &converted);
 		ct_buf_fini(&converted);
@@ -493,7 +493,7 @@ static void document_parse(struct document *document, const struct ct_buf *text,
 		       XML_ErrorString(XML_GetErrorCode(document->parser)));
 }
 
-/* The component that a file does not name is called as the file. */
+/* A component that the file does not name gets the file's name. */
 static void component_name(struct document *document, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -506,8 +506,9 @@ static void component_name(struct document *document, const char *path)
 		component_set(document, text);
 }
 
-/* What is read becomes one catalogue in which nothing is said twice. */
-static void document_complete(struct document *document, const char *path, struct annotation_result *result)
+/* Completes one catalogue in which no name occurs twice. */
+static void document_complete(struct document *document, const char *path,
+			      struct annotation_result *result)
 {
 	if (document->count == 0) {
 		(void)snprintf(result->message, sizeof result->message, "no event was found in it");

@@ -11,14 +11,14 @@
 struct annotation_result {
 	uint32_t events;
 	char component[256];
-	char message[160]; /* why nothing was made of it; "": something was */
+	char message[160]; /* why the file gave no catalogue; "": it gave one */
 	uint32_t line;     /* of the error; 0: the file as a whole */
-	bool is_unread;    /* the file cannot be read: that is no error in it */
+	bool is_unread;    /* the file cannot be read, which is no error in it */
 };
-/* Adds what the XML file says, as the text of a catalogue, when it tells of any event. */
+/* Adds the XML file as the text of a catalogue, if it describes any event. */
 void annotation_read(const char *path, struct ct_buf *out, struct annotation_result *out_result);
-/* The *.xml files of a directory, or the file itself, in the order of their names; false: it cannot
- * be read. */
+/* Calls `take` for the *.xml files of a directory in the order of their names, or for the file
+ * itself.  Returns false when the path cannot be read. */
 bool annotation_each(const char *path, void (*take)(const char *path, void *user), void *user);
 bool annotation_is_name(const char *path);
 

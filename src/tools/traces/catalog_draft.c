@@ -29,8 +29,8 @@ struct event {
 	uint64_t levels[CTRACE_LEVEL_COUNT];
 	uint32_t item_count;
 	uint32_t types[ITEMS];
-	/* The id of the same component that came next on the thread, as long as it was always the
-	 * same. */
+	/* The id of the same component that always came next on the thread, as long as it was
+	 * the same. */
 	uint32_t next;
 	bool has_next, is_mixed;
 };
@@ -120,7 +120,8 @@ static void add_quoted(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '"');
 }
 
-static const struct event *draft_find_event(const struct draft *draft, const struct event *event, uint32_t id)
+static const struct event *draft_find_event(const struct draft *draft, const struct event *event,
+					    uint32_t id)
 {
 	for (uint32_t i = 0; i < draft->count; i++)
 		if (draft->events[i].id == id &&
@@ -129,7 +130,8 @@ static const struct event *draft_find_event(const struct draft *draft, const str
 	return NULL;
 }
 
-static void draft_add_event(struct ct_buf *out, const struct draft *draft, const struct event *event)
+static void draft_add_event(struct ct_buf *out, const struct draft *draft,
+			    const struct event *event)
 {
 	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
 								"fatal" };
@@ -141,8 +143,9 @@ static void draft_add_event(struct ct_buf *out, const struct draft *draft, const
 					     "text",
 					     "number",
 					     "number" };
-	const struct event *next =
-		event->has_next && !event->is_mixed ? draft_find_event(draft, event, event->next) : NULL;
+	const struct event *next = event->has_next && !event->is_mixed
+					   ? draft_find_event(draft, event, event->next)
+					   : NULL;
 	unsigned level = 0;
 
 	for (unsigned i = 1; i < CTRACE_LEVEL_COUNT; i++)

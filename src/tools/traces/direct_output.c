@@ -1,8 +1,8 @@
 /*
  * direct_output.c - standard output for verbs that print very much.
  *
- * Part of ctrace show.  Text is gathered in one buffer and written from it with write(2); what went
- * through stdio before comes first.
+ * Part of ctrace show.  Text is gathered in one buffer and written from it with write(2).  Earlier
+ * output of stdio is flushed first.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ void direct_output_fini(struct direct_output *output)
 	ct_buf_fini(&output->text);
 }
 
-/* Somebody may have made it non-blocking. */
+/* Another process may have made the descriptor non-blocking. */
 static bool output_wait(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };

@@ -33,8 +33,8 @@ struct line {
 	uint32_t number;
 };
 
-/* The next line that defines a group, its continuations with it.  False at the end; then *out_wrong
- * is the number of a line that is none, or 0. */
+/* Finds the next line that defines a group, with its continuation lines.  Returns false at the
+ * end; *out_wrong is then the number of a line that is no definition, or 0. */
 static bool line_next(const char **at, uint32_t *number, struct line *out, uint32_t *out_wrong)
 {
 	*out_wrong = 0;

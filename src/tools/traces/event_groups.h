@@ -9,11 +9,12 @@
 
 #include "base/base.h"
 
-/* The file: --groups, else the environment variable CTRACE_GROUPS; NULL: there is none. */
+/* Returns the file of --groups, else of the environment variable CTRACE_GROUPS; NULL without
+ * either. */
 const char *event_groups_path(const char *option);
-/* Appends the expression of an argument of --group, "NAME,NAME" or "!NAME,NAME": any of them, or
- * none.  False, with a message in *out_message: the file cannot be read, is no file of groups, or
- * has no such name. */
+/* Appends the expression of --group's argument: "NAME,NAME", any of them, or "!NAME,NAME", none
+ * of them.  Returns false, with a message in *out_message, when the file cannot be read, is no
+ * file of groups, or lacks such a name. */
 bool event_groups_add(const char *path, const char *argument, struct ct_buf *out,
 		      struct ct_buf *out_message);
 

@@ -30,8 +30,8 @@ static struct ct_span text_line(const char *text, size_t size, unsigned line)
 	return ct_span_of(at, to != NULL ? to : end);
 }
 
-static void command_diagnose(struct ipcs *ipcs, const char *text, size_t size, enum ct_ipcs_message message,
-		     const struct ct_diagnostic *diagnostic)
+static void command_diagnose(struct ipcs *ipcs, const char *text, size_t size,
+			     enum ct_ipcs_message message, const struct ct_diagnostic *diagnostic)
 {
 	struct ct_span line = text_line(text, size, diagnostic->line);
 	size_t before = diagnostic->column > 0 ? diagnostic->column - 1 : 0;
@@ -88,8 +88,9 @@ static void merge_run(struct ipcs *ipcs)
 	else if (ipcs->is_merge_bad)
 		command_refuse(ipcs, "nothing is merged: one of the subcommands has an error");
 	else if (ipcs->merged_count == 0)
-		command_refuse(ipcs,
-		       "nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
+		command_refuse(
+			ipcs,
+			"nothing stands between MERGE and MERGEEND; expected 1 to 16 CTRACE subcommands");
 	else
 		ct_ipcs_job_run(ipcs, ipcs->merged, ipcs->merged_count, true);
 	merge_end(ipcs);
@@ -103,10 +104,11 @@ static void merge_add(struct ipcs *ipcs, struct ct_ipcs_command *command)
 		return;
 	}
 	ipcs->is_merge_bad = true;
-	command_refuse(ipcs,
-	       command->verb == CT_IPCS_CTRACE
-		       ? "MERGE takes at most 16 subcommands"
-		       : "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
+	command_refuse(
+		ipcs,
+		command->verb == CT_IPCS_CTRACE
+			? "MERGE takes at most 16 subcommands"
+			: "this does not stand in MERGE; expected CTRACE COMP(name) or MERGEEND");
 	ct_ipcs_command_fini(command);
 }
 

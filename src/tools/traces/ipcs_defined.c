@@ -2,7 +2,8 @@
  * ipcs_defined.c - the traces that running processes have defined, for QUERY: their buffers' sizes
  * and their options.
  *
- * They are asked as DISPLAY TRACE does; who does not answer has defined nothing.
+ * Asks the processes as DISPLAY TRACE does.  A process without a response counts as one without
+ * traces.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -20,7 +20,7 @@ struct ipcs_defined {
 	uint32_t count;
 	struct ct_display display;
 };
-/* is_of_all and pids are set.  Asks them; for a process that does not answer there is nothing. */
+/* Called with is_of_all and pids set.  Asks the processes; one without a response adds nothing. */
 void ipcs_defined_open(struct ipcs_defined *defined);
 void ipcs_defined_close(struct ipcs_defined *defined);
 

@@ -1,6 +1,6 @@
 /*
- * ipcs_job.c - one command of ctrace ipcs over the traces that it means: which those are, a reader
- * for them, and what became of it.
+ * ipcs_job.c - one command of ctrace ipcs: selects its traces, opens a reader for them, and reports
+ * the result.
  *
  * Listings and messages go to stdout; damage goes to stderr as it is met.
  *
@@ -26,7 +26,7 @@
 struct job {
 	struct ipcs *ipcs;
 	struct ct_ipcs_job job;
-	struct ct_filter *times; /* of START and STOP; NULL: everything is read */
+	struct ct_filter *times; /* from START and STOP; NULL: everything is read */
 	uint32_t added;
 	struct ipcs_defined defined; /* what the processes that are read have defined */
 };
@@ -47,7 +47,7 @@ static void job_print_line(enum ct_ipcs_message id, const char *const *values)
 	ct_buf_fini(&text);
 }
 
-/* ---- what readers tell; losses are the listing's to say ---- */
+/* ---- notes of readers; the listing reports losses ---- */
 
 static void job_report(const struct ct_read_note *note, void *user)
 {
@@ -119,8 +119,8 @@ static void job_add_run_directory(const char *path, void *user)
 	ct_directory_each(path, job_add_process, user);
 }
 
-/* The path that DD_NAME, dd_NAME or NAME gives in the environment, as COBOL programs find theirs;
- * else the name itself. */
+/* Returns the path of DD_NAME, dd_NAME or NAME in the environment, where COBOL programs find
+ * theirs; else the name itself. */
 static const char *ddname_path(const char *name)
 {
 	static const char *const patterns[] = { "DD_%s", "dd_%s", "%s" };
@@ -142,12 +142,13 @@ static const char *ddname_path(const char *name)
 static void job_add_sources(struct job *job, const struct ct_ipcs_command *from)
 {
 	for (uint32_t i = 0; i < from->sources.count; i++)
-		job_add_path(job, from->source == CT_IPCS_BY_DDNAME ? ddname_path(from->sources.at[i])
-								: from->sources.at[i]);
+		job_add_path(job, from->source == CT_IPCS_BY_DDNAME
+					  ? ddname_path(from->sources.at[i])
+					  : from->sources.at[i]);
 }
 
-/* The command's own word, SETDEF's, the command line's, or what traced processes have not
- * delivered. */
+/* Adds the traces of the command, else of SETDEF, else of the command line, else the undelivered
+ * events of traced processes. */
 static void job_add_traces(struct job *job, const struct ct_ipcs_command *command)
 {
 	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
@@ -168,12 +169,13 @@ static void job_add_traces(struct job *job, const struct ct_ipcs_command *comman
 	ct_directory_each_run_directory(job_add_run_directory, job);
 	if (job->added == 0)
 		job_print_line(CT_ITT10004I,
-		    (const char *[]){ from->is_active
-					      ? "no process is being traced"
-					      : "none is named, and no process is being traced" });
+			       (const char *[]){
+				       from->is_active
+					       ? "no process is being traced"
+					       : "none is named, and no process is being traced" });
 }
 
-/* What START and STOP say, for readers, which need not read the rest of a long trace. */
+/* Returns START and STOP as a filter, so that readers can skip the rest of a long trace. */
 static struct ct_filter *command_times(const struct ct_ipcs_command *command)
 {
 	struct ct_diagnostic diagnostic;
@@ -203,7 +205,7 @@ static void job_close(struct job *job)
 	job->times = NULL;
 }
 
-/* False: there is nothing to read, and it has been said. */
+/* Returns false when there is nothing to read, which is reported. */
 static bool job_open(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_command *command,
 		     bool is_narrowed)
 {
@@ -246,7 +248,7 @@ static bool output_is_stopped(void *user)
 	return ct_end_wanted != 0 || ferror(stdout) != 0;
 }
 
-/* False: it is to be tried again, on everything. */
+/* Returns false when the command must be run again on all events. */
 static bool jobs_run(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_t count,
 		     bool is_merged, bool is_narrowed, const struct ipcs_defined *defined)
 {
@@ -272,7 +274,7 @@ static bool jobs_run(struct ipcs *ipcs, struct ct_ipcs_job *const *jobs, uint32_
 	return true;
 }
 
-/* Within START and STOP; when there is nothing, on everything, to say why. */
+/* Runs within START and STOP.  When that shows nothing, runs on all events to find the reason. */
 static void job_run(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 {
 	bool is_narrowed = command->verb == CT_IPCS_CTRACE;
@@ -294,7 +296,8 @@ static void job_run(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 	} while (!is_done);
 }
 
-static void jobs_run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count)
+static void jobs_run_merged(struct ipcs *ipcs, const struct ct_ipcs_command *commands,
+			    uint32_t count)
 {
 	struct ct_ipcs_job *runnable[CT_IPCS_MERGED] = { NULL };
 	struct job *jobs = calloc(count, sizeof *jobs);

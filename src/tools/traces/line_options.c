@@ -170,7 +170,7 @@ bool line_options_need_all(const struct line_options *options)
 }
 
 static void line_add_prefix(const struct line_options *options, struct ct_buf *out,
-		       const struct ct_view *view)
+			    const struct ct_view *view)
 {
 	if (options->has_sequence)
 		ct_buf_add_format(out, "[%llu] ", (unsigned long long)view->sequence);

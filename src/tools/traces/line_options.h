@@ -21,17 +21,18 @@ struct line_options {
 	bool has_nesting;
 	struct ct_text_printer *printer;
 };
-/* --format, --json, --color, --records, --sequence: a child parser; its input is a struct
- * line_options, which it first fills with what holds without options. */
+/* --format, --json, --color, --records, --sequence: a child parser.  Its input is a struct
+ * line_options, in which it first sets the defaults. */
 extern const struct argp ct_line_argp;
-/* Once the options are known.  False without memory, reported about. */
+/* Called when the options are known.  Returns false, and reports it, without memory. */
 bool line_options_open(struct line_options *options, const char *verb);
 void line_options_close(struct line_options *options);
-/* The reader has to pair for what the lines show. */
+/* Returns true if the lines need the reader's pairing. */
 bool line_options_use_pairs(const struct line_options *options);
-/* The end of the list needs all that is before it: numbers of events, depths, times between. */
+/* Returns true if the last lines depend on all earlier ones: numbers of events, depths, times
+ * between. */
 bool line_options_need_all(const struct line_options *options);
-/* Adds the event's line, with its end.  Failure is out's. */
+/* Adds the event's line, with its newline.  A failure is in `out`. */
 void line_options_add(const struct line_options *options, struct ct_buf *out,
 		      const struct ct_view *view);
 

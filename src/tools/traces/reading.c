@@ -1,9 +1,9 @@
 /*
  * reading.c - what all verbs that read traces have in common: which traces, which events, the
- * catalogue, and what is told of damage.
+ * catalogue, and the reports of damage.
  *
- * Part of ctrace show, ipcs, stats, diff, report, export.  Events are the verb's to print, on
- * stdout; everything here is said on stderr.
+ * Part of ctrace show, ipcs, stats, diff, report, export.  The verb prints the events on stdout;
+ * everything here is reported on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ void reading_init(struct reading *reading, const char *verb)
 
 static void print_line(const struct reading *reading)
 {
-	/* What was printed so far comes first where both streams are one terminal. */
+	/* Earlier output comes first where both streams are one terminal. */
 	progress_clear();
 	(void)fflush(stdout);
 	fprintf(stderr, "%s: ", reading->verb);
@@ -122,7 +122,7 @@ bool reading_lacks_catalog(const struct reading *reading)
 	       (reading->catalog != NULL && ct_catalog_counts(reading->catalog).unread > 0);
 }
 
-/* Annotations are in an XML file or in a directory. */
+/* Returns true for an XML file or a directory, which may have annotations. */
 static bool path_may_have_annotations(const char *path)
 {
 	struct stat info;
@@ -130,7 +130,7 @@ static bool path_may_have_annotations(const char *path)
 	return annotation_is_name(path) || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* An error in a catalogue costs its names, not the trace: it is told, and reading goes on. */
+/* An error in a catalogue costs only its names: it is reported, and reading goes on. */
 static void catalog_add(struct reading *reading, const char *path)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -155,7 +155,7 @@ static void catalog_add(struct reading *reading, const char *path)
  * The filter
  */
 
-/* The expression, and a mark under the column. */
+/* Prints the expression, and a mark under the column. */
 static void filter_diagnose(const struct reading *reading, const char *expression,
 			    const struct ct_diagnostic *diagnostic)
 {
@@ -217,9 +217,10 @@ static void add_event_list(struct ct_buf *out, const char *list)
 	ct_buf_add_char(out, ')');
 }
 
-/* An option that is short for an expression. */
-static void option_add_short_form(struct reading *reading, struct argp_state *state, struct ct_buf *expression,
-		       const char *wrong, const char *argument)
+/* Adds an option that is short for an expression. */
+static void option_add_short_form(struct reading *reading, struct argp_state *state,
+				  struct ct_buf *expression, const char *wrong,
+				  const char *argument)
 {
 	struct ct_diagnostic diagnostic = { 0 };
 	struct ct_filter *filter = NULL;
@@ -245,7 +246,7 @@ static void level_diagnose(struct argp_state *state, const char *word)
 }
 
 static void option_parse_short_form(struct reading *reading, struct argp_state *state, int key,
-			     const char *argument)
+				    const char *argument)
 {
 	const char *wrong = "";
 	struct ct_buf text;
@@ -289,7 +290,7 @@ static void option_parse_short_form(struct reading *reading, struct argp_state *
  * Options
  */
 
-/* Before any option is read: times in them are meant so, wherever --utc stands. */
+/* Called before options are parsed, because times in them depend on --utc wherever it stands. */
 static void options_use_utc(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -310,7 +311,7 @@ static void group_add(struct reading *reading, struct argp_state *state, const c
 	reading->group[reading->group_count++] = argument;
 }
 
-/* All options are known: --groups may stand behind --group. */
+/* Called after all options are known: --groups may follow --group. */
 static void group_filters(struct reading *reading, struct argp_state *state)
 {
 	for (size_t i = 0; i < reading->group_count; i++) {
@@ -451,8 +452,7 @@ bool reading_is_process(const char *word)
 	return ct_tool_is_number(word) && access(word, F_OK) != 0;
 }
 
-/* A word of the filter language stands where a path is expected: the shell has cut an expression
- * into pieces. */
+/* A word of the filter language in place of a path: the shell has split an expression. */
 static bool word_is_of_filter(const char *word)
 {
 	struct ct_diagnostic diagnostic = { 0 };
@@ -494,7 +494,7 @@ static void reading_add_path(struct reading *reading, const char *path)
 		return;
 	}
 	reading->has_failed = true;
-	/* What is a trace, however bad, costs itself; the others are read. */
+	/* A damaged trace costs only itself; the others are read. */
 	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
 	print_line(reading);
 	ct_tool_print(stderr, path, strlen(path));
@@ -510,7 +510,7 @@ static void directory_add_entry(const struct ct_directory_entry *entry, void *us
 		return;
 	if (asprintf(&path, "%s/%s", entry->run_directory, entry->name) < 0)
 		return;
-	/* A process that ended since is no failure. */
+	/* A process that has ended since is no failure. */
 	if (access(path, F_OK) == 0) {
 		reading_add_path(reading, path);
 		reading->path_count++;
@@ -561,7 +561,7 @@ static void add_annotations(struct reading *reading)
 
 	if (directory == NULL || ct_os_environment("CTRACE_CATALOG") != NULL)
 		return;
-	/* What is no name of an XML file has been looked for before. */
+	/* A path that is no name of an XML file was searched before. */
 	if (path_may_have_annotations(directory) &&
 	    !annotation_each(directory, annotation_add, reading) && annotation_is_name(directory))
 		report_no_catalog(reading, directory);
@@ -571,7 +571,7 @@ bool reading_catalog(struct reading *reading)
 {
 	if (!catalog_need(reading))
 		return false;
-	/* What is wrong with a catalogue has been said. */
+	/* Errors in a catalogue have been reported. */
 	if (!reading->has_environment &&
 	    ct_catalog_add_environment(reading->catalog, catalog_diagnose, reading) ==
 		    CTRACE_NOT_ENOUGH_MEMORY)
@@ -614,7 +614,7 @@ bool reading_again(struct reading *reading, uint64_t since_ns)
 
 	reading->has_look = true;
 	reading->look_damages = ct_reader_totals(reading->reader)->damages;
-	/* What could not be added was reported the first time. */
+	/* Paths that could not be added were reported in the first reading. */
 	reading->is_quiet = true;
 	status = ct_reader_rewind_to(reading->reader, since_ns);
 	reading->is_quiet = false;

@@ -373,7 +373,7 @@ static bool add_json_table(const struct stats_trace *stats, json_t *document,
 }
 
 static bool stats_print_json(const struct stats_trace *stats, const struct ct_tally *tally,
-		       const struct ct_read_totals *totals)
+			     const struct ct_read_totals *totals)
 {
 	json_t *document = ct_json_document();
 	bool ok = true;
