@@ -13,7 +13,7 @@
 
 #define FEW_RINGS 16u
 
-static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
+static enum ctrace_status batch_make_room(struct ct_batch *batch, uint32_t ring_count)
 {
 	uint32_t capacity = batch->iterator_capacity ? batch->iterator_capacity : FEW_RINGS;
 	struct ct_iterator *iterators;
@@ -39,8 +39,8 @@ static enum ctrace_status make_room(struct ct_batch *batch, uint32_t ring_count)
 	return CTRACE_OK;
 }
 
-/* With room for a few rings from the beginning: by the time that there are any, memory may be
- * short.  Most of it is never used, and so not cleared. */
+/* Reserves room for a few rings now, since memory may be short later.  Most of it is never used,
+ * and so is not cleared. */
 enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *session)
 {
 	memset(batch, 0, sizeof *batch);
@@ -51,7 +51,7 @@ enum ctrace_status ct_batch_init(struct ct_batch *batch, struct ct_session *sess
 	batch->first_sizes = malloc(BATCH_EVENTS * sizeof *batch->first_sizes);
 	if (ct_runs_init(&batch->runs) != CTRACE_OK || batch->first_sizes == NULL ||
 	    batch->events == NULL || batch->items == NULL ||
-	    make_room(batch, FEW_RINGS) != CTRACE_OK) {
+	    batch_make_room(batch, FEW_RINGS) != CTRACE_OK) {
 		ct_batch_fini(batch);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -75,7 +75,7 @@ void ct_batch_fini(struct ct_batch *batch)
 enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_t ring_count,
 				  const struct ct_sync *sync)
 {
-	enum ctrace_status status = make_room(batch, ring_count);
+	enum ctrace_status status = batch_make_room(batch, ring_count);
 
 	if (status != CTRACE_OK)
 		return status;
@@ -94,21 +94,21 @@ enum ctrace_status ct_batch_start(struct ct_batch *batch, uint32_t dest, uint32_
 
 /* ---- one ring ---- */
 
-static void pass_event(struct ct_iterator *iterator)
+static void iterator_pass_event(struct ct_iterator *iterator)
 {
 	ct_ring_pass(&iterator->place, &iterator->event);
 	iterator->moved = true;
 }
 
-/* What follows damage cannot be found: sizes chain. */
-static void skip_rest(struct ct_iterator *iterator)
+/* Events behind damage cannot be found, because each size leads to the next event. */
+static void iterator_skip_rest(struct ct_iterator *iterator)
 {
 	ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
 }
 
-/* An event of an overwrite ring, out of the scratch memory that the next one takes.  False without
- * memory. */
-static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
+/* Copies an event of an overwrite ring out of scratch memory, which the next event reuses.  Returns
+ * false without memory. */
+static bool batch_keep_copy(struct ct_batch *batch, struct ct_event *event)
 {
 	size_t behind = (size_t)(event->data - (const unsigned char *)batch->scratch.data);
 	unsigned char *copy = ct_arena_take(&batch->copies, event->size);
@@ -120,9 +120,9 @@ static bool keep_copy(struct ct_batch *batch, struct ct_event *event)
 	return true;
 }
 
-/* Moves on to the next event that is for this destination.  False at the limit.  An event that
- * there is no memory to copy for counts as damaged. */
-static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
+/* Moves to the next event for this destination.  Returns false at the limit.  An event that cannot
+ * be copied for lack of memory counts as damaged. */
+static bool iterator_find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 
@@ -141,38 +141,39 @@ static bool find_event(struct ct_batch *batch, struct ct_iterator *iterator)
 			ct_batch_skip_damage(iterator, iterator->event.size);
 			continue;
 		default:
-			skip_rest(iterator);
+			iterator_skip_rest(iterator);
 			return false;
 		}
 		if (!iterator->event.is_mark) {
 			if (iterator->event.head.component >= batch->component_count) {
-				skip_rest(iterator);
+				iterator_skip_rest(iterator);
 				return false;
 			}
 			iterator->dests =
 				ct_batch_dests(batch, iterator, iterator->event.head.component);
 			if ((iterator->dests & batch->dest_bit) != 0) {
-				iterator->has_event = !copies || keep_copy(batch, &iterator->event);
+				iterator->has_event =
+					!copies || batch_keep_copy(batch, &iterator->event);
 				if (iterator->has_event)
 					return true;
 				ct_batch_skip_damage(iterator, iterator->event.size);
 				continue;
 			}
 		}
-		pass_event(iterator);
+		iterator_pass_event(iterator);
 	}
 	return false;
 }
 
 /* ---- the merge: a heap of iterators, earliest event first ---- */
 
-static bool is_before(const struct ct_iterator *a, const struct ct_iterator *b)
+static bool iterator_is_before(const struct ct_iterator *a, const struct ct_iterator *b)
 {
 	return a->event.ticks < b->event.ticks ||
 	       (a->event.ticks == b->event.ticks && a->ring->index < b->ring->index);
 }
 
-static void sift_down(struct ct_batch *batch, uint32_t at)
+static void heap_sift_down(struct ct_batch *batch, uint32_t at)
 {
 	struct ct_iterator **heap = batch->heap;
 
@@ -181,9 +182,10 @@ static void sift_down(struct ct_batch *batch, uint32_t at)
 		uint32_t child = 2 * at + 1;
 		struct ct_iterator *swap;
 
-		if (child < batch->heap_count && is_before(heap[child], heap[first]))
+		if (child < batch->heap_count && iterator_is_before(heap[child], heap[first]))
 			first = child;
-		if (child + 1 < batch->heap_count && is_before(heap[child + 1], heap[first]))
+		if (child + 1 < batch->heap_count &&
+		    iterator_is_before(heap[child + 1], heap[first]))
 			first = child + 1;
 		if (first == at)
 			return;
@@ -194,11 +196,11 @@ static void sift_down(struct ct_batch *batch, uint32_t at)
 	}
 }
 
-static void push(struct ct_batch *batch, struct ct_iterator *iterator)
+static void heap_push(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	uint32_t at = batch->heap_count++;
 
-	while (at > 0 && is_before(iterator, batch->heap[(at - 1) / 2])) {
+	while (at > 0 && iterator_is_before(iterator, batch->heap[(at - 1) / 2])) {
 		batch->heap[at] = batch->heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
@@ -221,7 +223,7 @@ void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring,
 
 /* ---- the batch ---- */
 
-static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
+static void batch_add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	const struct ct_event *from = &iterator->event;
 	const struct ct_component_entry *entry = &batch->session->components[from->head.component];
@@ -247,8 +249,8 @@ static void add_event(struct ct_batch *batch, struct ct_iterator *iterator)
 	batch->item_count += from->item_count;
 }
 
-/* No room for the next event, of any shape? */
-static bool is_full(const struct ct_batch *batch)
+/* Could some next event lack room? */
+static bool batch_is_full(const struct ct_batch *batch)
 {
 	return batch->event_count >= BATCH_EVENTS ||
 	       batch->item_count > BATCH_ITEMS - CTRACE_MAX_ITEMS ||
@@ -259,16 +261,16 @@ void ct_batch_fill(struct ct_batch *batch)
 {
 	ct_batch_empty(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++)
-		if (find_event(batch, &batch->iterators[i]))
-			push(batch, &batch->iterators[i]);
-	while (batch->heap_count > 0 && !is_full(batch)) {
+		if (iterator_find_event(batch, &batch->iterators[i]))
+			heap_push(batch, &batch->iterators[i]);
+	while (batch->heap_count > 0 && !batch_is_full(batch)) {
 		struct ct_iterator *first = batch->heap[0];
 
-		add_event(batch, first);
-		pass_event(first);
-		if (!find_event(batch, first))
+		batch_add_event(batch, first);
+		iterator_pass_event(first);
+		if (!iterator_find_event(batch, first))
 			batch->heap[0] = batch->heap[--batch->heap_count];
-		sift_down(batch, 0);
+		heap_sift_down(batch, 0);
 	}
 }
 
@@ -281,9 +283,9 @@ uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough)
 
 		while (count < enough) {
 			ct_arena_fini(&batch->copies);
-			if (!find_event(batch, &walker))
+			if (!iterator_find_event(batch, &walker))
 				break;
-			pass_event(&walker);
+			iterator_pass_event(&walker);
 			count++;
 		}
 	}

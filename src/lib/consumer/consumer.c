@@ -2,10 +2,10 @@
  * consumer.c - the consumer's side of the rings: gather a batch for each destination, write it,
  * commit, free the rings.
  *
- * Runs under the consumer's lock, which is released while an emitter's method runs: on consumer
- * thread of a traced process, or in a recoverer.  Never waits for a producer.  An event leaves its
- * ring only after it is in every destination that its component has, or is counted as lost for it
- * (pass_over.c).
+ * Runs under the consumer's lock, which is released while an emitter's method runs: on the
+ * consumer thread of a traced process, or in a recoverer.  Never waits for a producer.  An event
+ * leaves its ring only after it is in every destination that its component has, or is counted as
+ * lost for it (pass_over.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: what may wait in the rings */
-/* at the heads of all rings, before threads are kept from going on in others */
+#define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: bytes that may wait in the rings \
+						*/
+/* tries to read all heads, before threads are kept from moving to other rings */
 #define LOOKS 4u
 
 static struct ct_batch *make_batch(struct ct_session *session)
@@ -58,7 +59,7 @@ enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source,
 		consumer->destinations[i].source = &consumer->source;
 		if (i == source->held_by && i != 0)
 			consumer->destinations[i].emitter = source->emitter;
-		/* A dead process's cursors stand as it left them. */
+		/* A dead process's cursors are used as they are. */
 		if (source->recovering && source->session->head->dest[i].active != 0)
 			consumer->seen |= 1u << i;
 	}
@@ -84,7 +85,7 @@ void ct_consumer_destroy(struct ct_consumer *consumer)
 		free(consumer);
 }
 
-/* ---- who delivers ---- */
+/* ---- starting a destination ---- */
 
 /* A destination's first event: nothing before the tails was for it. */
 static void start_destination(struct ct_consumer *consumer, uint32_t dest)
@@ -94,8 +95,8 @@ static void start_destination(struct ct_consumer *consumer, uint32_t dest)
 	for (uint32_t i = 0; i < consumer->ring_count; i++)
 		ct_ownership_start_cursor(consumer, i, dest);
 	__atomic_store_n(&state->active, 1, __ATOMIC_RELEASE);
-	/* A recoverer that dies half-way is recovered too: its successor goes by the cursors only
-	 * when they are said to count. */
+	/* A recoverer that dies half-way is recovered too.  Its successor uses the cursors only if
+	 * `active` is set. */
 	(void)!ct_session_persist(consumer->source.session, &state->active, sizeof state->active);
 	consumer->seen |= 1u << dest;
 }
@@ -111,7 +112,7 @@ struct ct_cursor_place ct_consumer_place(const struct ct_consumer *consumer,
 	return is_there ? place : ct_place_at_tail(ring, place);
 }
 
-/* ---- who needs a ring no more ---- */
+/* ---- freeing rings ---- */
 
 /*
  * The earliest place of all destinations: before it nobody needs the ring.  Its count of
@@ -153,7 +154,7 @@ void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring)
 					       offsetof(struct ct_ring_head, tail));
 }
 
-/* Another thread may have handed some of them on while a method ran. */
+/* Another thread may have handed some rings over while a method ran. */
 static void free_rings_of(struct ct_consumer *consumer, const struct ct_batch *batch)
 {
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
@@ -208,7 +209,7 @@ static void count_component(const struct ct_session *session, uint32_t component
 	(void)__atomic_fetch_add(&entry->bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* What each component has delivered; several consumes may count for one. */
+/* Counts the delivered events of each component.  Several consumers may count for one component. */
 static void count_components(const struct ct_batch *batch)
 {
 	if (batch->wants_runs) {
@@ -233,7 +234,7 @@ static void count_components(const struct ct_batch *batch)
 	}
 }
 
-static enum ctrace_status commit(struct ct_consumer *consumer, uint32_t dest)
+static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t dest)
 {
 	struct ct_batch *batch = consumer->destinations[dest].batch;
 	uint64_t sequence = ct_consumer_dest(consumer, dest)->sequence;
@@ -268,7 +269,7 @@ static enum ctrace_status commit(struct ct_consumer *consumer, uint32_t dest)
 	return CTRACE_OK;
 }
 
-/* The batch is in the destination, or nowhere. */
+/* On return all of the batch is in the destination, or nothing is. */
 static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &consumer->destinations[dest];
@@ -296,8 +297,8 @@ static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t des
 	if (!ct_destination_open(destination, flush))
 		return CTRACE_OUTPUT_ERROR;
 	if (!ct_destination_writes(destination)) {
-		/* Silent, or the standard error of a process that is gone: then it counts as not
-		 * deliverable. */
+		/* A destination that writes nothing is silent, or it is the standard error of a
+		 * dead process; then its events are undeliverable. */
 		bool gone = destination->recovering &&
 			    (destination->emitter->flags & CTRACE_EMITTER_LIVE_ONLY) != 0;
 
@@ -313,7 +314,7 @@ static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t des
 }
 
 /* Does FLUSHEVERY want more before it writes? */
-static bool holds_back(const struct ct_destination *destination)
+static bool destination_holds_back(const struct ct_destination *destination)
 {
 	uint64_t bytes = 0;
 
@@ -324,7 +325,8 @@ static bool holds_back(const struct ct_destination *destination)
 		uint64_t waiting = iterator->limit - iterator->place.position;
 
 		bytes += waiting;
-		/* What is long due, and what stands in a producer's way, goes out all the same. */
+		/* Events that are long due, and events that block a producer, are written all the
+		 * same. */
 		if ((waiting > iterator->ring->capacity / 4 &&
 		     !__atomic_load_n(&iterator->ring->may_grow, __ATOMIC_RELAXED)) ||
 		    __atomic_load_n(&iterator->ring->head->waiting, __ATOMIC_RELAXED) != 0)
@@ -336,7 +338,7 @@ static bool holds_back(const struct ct_destination *destination)
 	       destination->flush_every;
 }
 
-/* Whose events are behind where the destination is; NULL: behind the tails. */
+/* Adds the rings from the destination's positions on; NULL: from their tails on. */
 static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch,
 		      const struct ct_destination *destination)
 {
@@ -355,7 +357,7 @@ static void add_rings(struct ct_consumer *consumer, struct ct_batch *batch,
 	}
 }
 
-/* Its batch, at the beginning of a walk. */
+/* Starts a walk with its batch. */
 static bool start_batch(struct ct_consumer *consumer, struct ct_destination *destination)
 {
 	if (destination->batch == NULL) {
@@ -392,7 +394,7 @@ static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool fl
 	add_rings(consumer, batch, destination);
 	if (batch->iterator_count == 0)
 		ct_destination_has_all(destination);
-	if (batch->iterator_count == 0 || (!flush && holds_back(destination)))
+	if (batch->iterator_count == 0 || (!flush && destination_holds_back(destination)))
 		return;
 	destination->overwritten = ct_losses_overwritten(consumer, dest);
 	do {
@@ -402,19 +404,19 @@ static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool fl
 			ct_batch_fill(batch);
 		if (batch->event_count > 0 && write_batch(consumer, dest, flush) != CTRACE_OK)
 			return;
-		if (commit(consumer, dest) != CTRACE_OK) {
+		if (batch_commit(consumer, dest) != CTRACE_OK) {
 			ct_destination_failed(destination);
 			return;
 		}
-		/* A producer may be waiting.  Not while there are events for a destination that has
-		 * no cursors yet. */
+		/* A producer may be waiting.  But nothing is freed while there are events for a
+		 * destination without cursors. */
 		if ((batch->seen & ~consumer->seen) == 0)
 			free_rings_of(consumer, batch);
 	} while (batch->event_count > 0);
 }
 
-/* False: another thread has gone on with this consumer meanwhile. */
-static bool deliver(struct ct_consumer *consumer, uint32_t dest, bool flush)
+/* Returns false when another thread has taken over this consumer. */
+static bool consumer_deliver(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
 	struct ct_destination *destination = &consumer->destinations[dest];
 	uint32_t turn = consumer->turn;
@@ -432,7 +434,7 @@ static bool deliver(struct ct_consumer *consumer, uint32_t dest, bool flush)
 
 /* ---- the pass ---- */
 
-/* For readers: a destination whose method does not return fails. */
+/* Marks a destination whose method does not return as failing, for readers. */
 static void note_stuck(struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
@@ -451,8 +453,8 @@ static void note_stuck(struct ct_consumer *consumer)
 	}
 }
 
-/* How far this pass goes in each ring, and which rings have something: the only look that it has at
- * all of them.  False: a thread went on in another ring meanwhile. */
+/* Loads the heads of all rings once: how far this pass goes, and which rings have events.  Returns
+ * false when a thread moved to another ring meanwhile. */
 static bool look_at_heads(struct ct_consumer *consumer)
 {
 	const uint32_t *moves = &consumer->source.session->head->ring_moves;
@@ -474,9 +476,9 @@ static bool look_at_heads(struct ct_consumer *consumer)
 }
 
 /*
- * With an event of a thread's larger ring a pass has all of its smaller one.  A thread commits its
- * last event in the smaller ring, notes the move, and then commits in the larger: whoever sees the
- * latter finds the number changed, and looks again.
+ * A pass with an event of a thread's larger ring must have all events of its smaller ring.  A
+ * thread commits its last event in the smaller ring, notes the move, and then commits in the
+ * larger ring.  A pass that sees the latter finds the number changed and loads the heads again.
  */
 static void take_limits(struct ct_consumer *consumer)
 {
@@ -502,9 +504,9 @@ static void leave_flight_rings(struct ct_consumer *consumer)
 }
 
 /*
- * Walks what no destination has walked.  Only needed while there is no destination, or when one
- * fails and so does not see what is behind: otherwise each delivery notes what other destinations
- * its events have.
+ * Walks events that no destination has walked.  Needed only without a destination, or when one
+ * fails and so does not see what follows.  Otherwise each delivery notes the other destinations of
+ * its events.
  */
 static void look_for_destinations(struct ct_consumer *consumer)
 {
@@ -523,7 +525,7 @@ static void look_for_destinations(struct ct_consumer *consumer)
 static bool deliver_to(struct ct_consumer *consumer, uint32_t dests, bool flush)
 {
 	for (; dests != 0; dests &= dests - 1)
-		if (!deliver(consumer, (uint32_t)__builtin_ctz(dests), flush))
+		if (!consumer_deliver(consumer, (uint32_t)__builtin_ctz(dests), flush))
 			return false;
 	return true;
 }
@@ -536,8 +538,8 @@ static bool deliver_new(struct ct_consumer *consumer, bool flush)
 	    ct_consumer_is_busy(consumer))
 		look_for_destinations(consumer);
 	found = consumer->noticed & ~consumer->seen;
-	/* All at once: a ring must not be freed for the first of them before the others have a
-	 * cursor in it. */
+	/* Starts all of them together: a ring must not be freed for the first before the others
+	 * have a cursor in it. */
 	for (uint32_t left = found; left != 0; left &= left - 1)
 		start_destination(consumer, (uint32_t)__builtin_ctz(left));
 	return deliver_to(consumer, found, flush);
@@ -571,8 +573,8 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 	ct_ownership_take(consumer);
 	ct_ownership_give_to_writers(consumer);
 	take_limits(consumer);
-	/* After the limits: whoever sees the event that pulled the trigger sees that it was pulled,
-	 * and delivers the history first. */
+	/* Loaded after the limits: a pass that sees the event that pulled the trigger sees the
+	 * trigger too, and delivers the history first. */
 	wanted = __atomic_load_n(consumer->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
 	if (!flight)
@@ -591,8 +593,8 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 	result.gone = consumer->gone - gone_before;
 	result.pending = count_pending(consumer);
 	result.failing = ct_consumer_stuck(consumer);
-	/* Only now: a process that dies in between is recovered with its history.  Unless somebody
-	 * pulled it again. */
+	/* Reset only now: a process that dies in between is recovered with its history.  Stays set
+	 * if the trigger was pulled again. */
 	if (flight && result.failing == 0)
 		(void)__atomic_compare_exchange_n(consumer->source.flight_wanted, &wanted, 0, false,
 						  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

@@ -1,10 +1,10 @@
 /*
- * destination.c - one destination of a session: opens its emitter, keeps its place, notes its
+ * destination.c - one destination of a session: opens its emitter, keeps its position, notes its
  * failures.
  *
- * Runs under the consumer's lock, on consumer thread or in a recoverer.  The emitter's methods are
- * called here and nowhere else, and without the lock: call_since_ns marks the destination as busy
- * meanwhile.
+ * Runs under the consumer's lock, on the consumer thread or in a recoverer.  The emitter's methods
+ * are called here and nowhere else, and without the lock: call_since_ns marks the destination as
+ * busy meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +82,7 @@ static uint64_t context_number(const struct ctrace_emitter_context *context, con
 	return value != NULL ? ct_value_number(value, strlen(value)) : 0;
 }
 
-/* ---- round each method ---- */
+/* ---- before and after each method ---- */
 
 static void unlock_consumer(const struct ct_destination *destination)
 {
@@ -126,8 +126,8 @@ static enum ctrace_status context_commit(const struct ctrace_emitter_context *co
 	return status;
 }
 
-/* Inside a method.  Stored only when it changes: a failure that lasts rewrites nothing under a
- * reader. */
+/* Inside a method.  Stored only when it changes, so that a lasting failure does not rewrite the
+ * text while it is read. */
 static void context_failed_at(const struct ctrace_emitter_context *context, const char *what)
 {
 	struct ct_destination *destination = destination_of(context);
@@ -198,7 +198,7 @@ static void fill_context(struct ct_destination *destination)
 
 /* ---- life ---- */
 
-/* To where the last commit says. */
+/* Resets the place to the last commit. */
 static void reset_place(struct ct_destination *destination)
 {
 	const struct ct_dest_slot *slot = ct_dest_current(dest_of(destination));
@@ -226,8 +226,8 @@ void ct_destination_init(struct ct_destination *destination, struct ctrace_place
 void ct_destination_fini(struct ct_destination *destination)
 {
 	if (ct_destination_is_busy(destination))
-		/* in a forked child: the method's thread does not exist here, and what it was
-		 * changing is in no known state */
+		/* in a forked child the method's thread does not exist, and its data are in an
+		 * unknown state */
 		return;
 	ct_destination_close(destination);
 	if (destination->batch != NULL)
@@ -293,7 +293,7 @@ void ct_destination_failed(struct ct_destination *destination)
 		destination->failing_since_ns = ct_clock_mono_ns();
 }
 
-static void works_again(struct ct_destination *destination)
+static void destination_works_again(struct ct_destination *destination)
 {
 	destination->retry_at_ns = destination->failing_since_ns = 0;
 	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
@@ -304,11 +304,11 @@ static void works_again(struct ct_destination *destination)
 void ct_destination_has_all(struct ct_destination *destination)
 {
 	if (destination->retry_at_ns != 0 && destination->self != NULL)
-		works_again(destination);
+		destination_works_again(destination);
 }
 
-/* Which directory the place is in, for a recoverer that may be elsewhere.  It asks the file system,
- * so it counts as a method. */
+/* Notes the directory of the place, for a recoverer in another name space.  It uses the file
+ * system, so it counts as a method. */
 static void note_place(struct ct_destination *destination)
 {
 	if (!destination->has_moved || destination->recovering)
@@ -319,7 +319,7 @@ static void note_place(struct ct_destination *destination)
 	method_end(destination);
 }
 
-/* Its least level, and whether it limits its files.  Its context is filled. */
+/* Reads its least level and whether its files are limited.  Its context is filled. */
 static void read_limits(struct ct_destination *destination)
 {
 	destination->least_level =
@@ -359,7 +359,7 @@ static bool open_emitter(struct ct_destination *destination)
 	void *self = NULL;
 	bool is_open;
 
-	/* the output is closed, and has nothing that does not count */
+	/* the output is closed and holds no uncommitted bytes */
 	destination->is_passed_over = false;
 	method_begin(destination);
 	if (!destination->recovering && destination->source != NULL &&
@@ -387,7 +387,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	destination->flush_every = 1;
 	if (!ct_destination_writes(destination)) {
-		works_again(destination);
+		destination_works_again(destination);
 		return true;
 	}
 	fill_context(destination);
@@ -398,8 +398,8 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	if (ct_emitter_property(destination->emitter, "FLUSHEVERY", strlen("FLUSHEVERY")) != NULL)
 		destination->flush_every = context_number(&destination->context, "FLUSHEVERY");
-	/* Where the output begins is committed before anything is written: what a first write
-	 * leaves uncommitted can be cut. */
+	/* The beginning of the output is committed before the first write, so that an uncommitted
+	 * first write can be cut off. */
 	if (ct_destination_commit(destination, 0) != CTRACE_OK) {
 		ct_destination_failed(destination);
 		return false;
@@ -472,7 +472,7 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination,
 		errno = error;
 		destination->has_failed_at = has_failed_at;
 		if (status == CTRACE_OK)
-			/* it works, and is opened again by the next pass */
+			/* the destination works; the next pass opens it again */
 			return CTRACE_OUTPUT_ERROR;
 	}
 	if (status != CTRACE_OK) {
@@ -512,8 +512,8 @@ enum ctrace_status ct_destination_sync(struct ct_destination *destination)
 	return status;
 }
 
-static enum ctrace_status publish(struct ct_destination *destination,
-				  const struct ct_dest_slot *next)
+static enum ctrace_status destination_publish(struct ct_destination *destination,
+					      const struct ct_dest_slot *next)
 {
 	struct ct_dest *dest = dest_of(destination);
 	enum ctrace_status status;
@@ -525,8 +525,8 @@ static enum ctrace_status publish(struct ct_destination *destination,
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 	status = ct_session_persist(destination->session, &dest->sequence, sizeof dest->sequence);
 	if (status != CTRACE_OK) {
-		/* The copy must say what the file says, or its tails would run ahead of the places
-		 * in force. */
+		/* The copy must equal the file, or its tails would run ahead of the positions in
+		 * force. */
 		__atomic_store_n(&dest->sequence, dest->sequence - 1, __ATOMIC_RELEASE);
 		return status;
 	}
@@ -550,8 +550,8 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	next->extra = destination->place->extra;
 	next->delivered = now->delivered + delivered;
 	next->lost = now->lost;
-	/* What such an emitter was told of is in its output with the next packet of the ring, or
-	 * when it is closed. */
+	/* Such an emitter writes announced losses with the ring's next packet, or when it is
+	 * closed. */
 	next->announced = destination->emitter != NULL &&
 					  (destination->emitter->flags & CTRACE_EMITTER_RUNS) != 0
 				  ? destination->place->lost
@@ -561,9 +561,9 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 	status = ct_dest_put_path(destination->session, destination->index,
 				  destination->place->path);
 	if (status == CTRACE_OK)
-		status = publish(destination, next);
+		status = destination_publish(destination, next);
 	if (status == CTRACE_OK)
-		works_again(destination);
+		destination_works_again(destination);
 	return status;
 }
 
@@ -578,7 +578,7 @@ enum ctrace_status ct_destination_pass_over(struct ct_destination *destination, 
 		return status;
 	*next = *ct_dest_current(dest_of(destination));
 	next->lost += lost;
-	return publish(destination, next);
+	return destination_publish(destination, next);
 }
 
 enum ctrace_status ct_destination_rotate(struct ct_destination *destination)

@@ -1,6 +1,5 @@
 /*
- * destinations.c - what is done to all destinations of a consumer at once: opened, rotated, made
- * durable, ended.
+ * destinations.c - operations on all destinations of a consumer: open, rotate, make durable, end.
  *
  * Runs under the consumer's lock, which is released while an emitter's method runs.  Then another
  * thread may go on with the consumer: `turn` says so.
@@ -9,7 +8,7 @@
  */
 #include "lib/consumer/delivery.h"
 
-/* Its events go to a writer: the process need not open a file for them. */
+/* Do its events go to a writer?  Then the process need not open a file for them. */
 static bool has_writer(const struct ct_session *session, const struct ct_component_entry *entry)
 {
 	uint32_t writer = __atomic_load_n(&entry->writer, __ATOMIC_RELAXED);
@@ -92,7 +91,7 @@ void ct_consumer_close(struct ct_consumer *consumer)
 
 		if (ct_destination_is_busy(destination))
 			continue;
-		/* What was lost after its last event. */
+		/* Reports losses after its last event. */
 		ct_losses_report(consumer, destination, NULL);
 		ct_destination_end(destination);
 	}

@@ -10,8 +10,8 @@
 #include "lib/consumer/delivery.h"
 
 /*
- * What was overwritten before the destination had it, by its own places and not by the tail: what
- * the producer overwrites now may be in the batch.
+ * Counts overwritten events by the destination's own positions, not by the tail: the producer may
+ * be overwriting events that are in the batch..
  */
 uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest)
 {
@@ -26,7 +26,7 @@ uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest
 	return total;
 }
 
-/* The same with what its walk has come by since it began. */
+/* Adds the overwritten events that its present walk has met. */
 static uint64_t sum_overwritten_in(const struct ct_destination *destination,
 				   const struct ct_batch *batch)
 {
@@ -38,7 +38,7 @@ static uint64_t sum_overwritten_in(const struct ct_destination *destination,
 	return total;
 }
 
-/* What a ring has lost for a writer's present output: its cursor says what it had lost before that.
+/* Returns a ring's losses for a writer's present output; the cursor holds the losses before that..
  */
 static uint64_t lost_in_ring(struct ct_consumer *consumer, const struct ct_ring *ring,
 			     uint32_t dest)
@@ -50,7 +50,7 @@ static uint64_t lost_in_ring(struct ct_consumer *consumer, const struct ct_ring 
 				      : ct_cursor_get(&ring->head->cursor[dest], sequence).lost);
 }
 
-/* A thread that was killed after it had counted a loss in its ring, and before it had counted it
+/* Counts losses of threads that were killed after they counted in the ring, and before they counted
  * for the destination. */
 static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest,
 				 const uint64_t totals[CTRACE_LOSS_COUNT])
@@ -75,7 +75,7 @@ void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *de
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		out_totals[reason] = __atomic_load_n(&dest->lost[reason], __ATOMIC_RELAXED);
-		/* What no component could be told of is announced by each of the process's own
+		/* Losses without a component are announced to each of the process's own
 		 * destinations. */
 		if (destination->index < CT_WRITER_SLOT)
 			out_totals[reason] +=
@@ -133,7 +133,7 @@ void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest)
 	(void)!ct_destination_commit(&consumer->destinations[dest], 0);
 }
 
-/* Has it lost more than its output tells of? */
+/* Has it lost more than its output reports? */
 static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *destination,
 			uint64_t told, uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
@@ -177,15 +177,15 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		struct ct_destination *destination = &consumer->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
-		/* What a failing one was told of last is not in its output. */
+		/* A failing destination has not written its last announcement. */
 		uint64_t told =
 			destination->retry_at_ns != 0
 				? ct_dest_current(ct_consumer_dest(consumer, dest))->announced
 				: destination->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
-		/* A recoverer can tell of them where the emitter can, and where there is an output
-		 * without the process. */
+		/* A recoverer can report them if the emitter can, and if the output exists without
+		 * the process. */
 		if (emitter != NULL && emitter->lost != NULL &&
 		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
 		    owes_losses(consumer, destination, told, totals))

@@ -1,20 +1,20 @@
 /*
- * ownership.c - whose a ring is: the consumer thread's, an external writer's, or one's that has
- * died and that the consumer thread finishes.
+ * ownership.c - the consumer of each ring: the consumer thread, an external writer, or the
+ * consumer thread in place of a dead writer.
  *
  * Runs under the consumer's lock, in the consumer thread, an external writer's worker or a
- * recoverer.  A ring's `consumer` says who has it, and only that one hands it on: the consumer
- * thread when no destination has begun with what waits in it, a writer when everything that was
- * committed is written.  A writer that has died hands nothing on: its lock on the session is gone,
- * and the consumer thread adopts what it had.
+ * recoverer. A ring's `held_by` names its consumer, and only that consumer hands the ring over:
+ * the consumer thread when no destination has begun with the pending events, a writer when
+ * everything committed is written.  For a dead writer, whose lock on the session is gone, the
+ * consumer thread takes its rings over.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/consumer/delivery.h"
 
 /*
- * What a dead consumer had prepared but not published must not come into force when this one
- * publishes the same number: a ring that the first batch does not move would jump over its events.
+ * Positions that a dead consumer prepared but did not publish must not come into force when this
+ * one publishes the same number: a ring that the first batch does not move would skip its events.
  */
 enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source,
 						uint32_t dests)
@@ -63,8 +63,8 @@ bool ct_consumer_has(const struct ct_consumer *consumer, uint32_t held_by)
 		(consumer->adopted & 1u << held_by) != 0);
 }
 
-/* A ring that has come: nothing before its tail is for us.  A dead process's, and a dead writer's,
- * stand where they were left. */
+/* Starts with a new ring at its tail.  Rings of a dead process or a dead writer go on at their
+ * cursors. */
 static void start_ring(struct ct_consumer *consumer, uint32_t index, uint32_t held_by)
 {
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
@@ -77,12 +77,12 @@ static void start_ring(struct ct_consumer *consumer, uint32_t index, uint32_t he
 	}
 }
 
-/* May the consumer of a ring that was looked at have changed since?  A damaged process may have
- * fewer rings than before. */
-static bool may_have_moved(struct ct_consumer *consumer, uint32_t ring_count)
+/* May the consumer of a known ring have changed?  A damaged process may have fewer rings than
+ * before. */
+static bool rings_may_have_moved(struct ct_consumer *consumer, uint32_t ring_count)
 {
-	/* Pairs with the release in ct_ring_note_move(): who sees the new number sees the words
-	 * that it is about. */
+	/* Pairs with the release in ct_ring_note_move(): a thread that sees the new number sees the
+	 * changed consumers. */
 	uint32_t moves =
 		__atomic_load_n(&consumer->source.session->head->ring_moves, __ATOMIC_ACQUIRE);
 	bool has_moved = moves != consumer->moves;
@@ -95,7 +95,8 @@ static bool may_have_moved(struct ct_consumer *consumer, uint32_t ring_count)
 static void look_at_ring(struct ct_consumer *consumer, uint32_t index)
 {
 	struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, index);
-	/* Pairs with the release store in give(): what its last consumer did to it is done. */
+	/* Pairs with the release store in ring_hand_over(): the former consumer's stores are
+	 * visible. */
 	uint32_t held_by =
 		ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_ACQUIRE) : 0;
 	bool has = ring != NULL && ct_consumer_has(consumer, held_by);
@@ -113,18 +114,18 @@ static void look_at_ring(struct ct_consumer *consumer, uint32_t index)
 	consumer->has_changing |= __atomic_load_n(&ring->head->wanted, __ATOMIC_RELAXED) != held_by;
 }
 
-/* Which rings this pass works on: what others take or give meanwhile waits for the next. */
+/* Finds the rings of this pass.  Rings that change hands meanwhile wait for the next pass. */
 void ct_ownership_take(struct ct_consumer *consumer)
 {
 	uint32_t count;
 
-	/* Before the rings and their limits are looked at: of a process that has ended, a pass that
-	 * began earlier has not seen the last events. */
+	/* Read before the rings and their limits: a pass that began before the process ended has
+	 * not seen the last events. */
 	consumer->release = consumer->source.release != NULL
 				    ? __atomic_load_n(consumer->source.release, __ATOMIC_ACQUIRE)
 				    : CT_RELEASE_AS_WANTED;
 	count = consumer->source.ring_count(consumer->source.user);
-	consumer->looks_at_all = may_have_moved(consumer, count);
+	consumer->looks_at_all = rings_may_have_moved(consumer, count);
 	if (consumer->looks_at_all) {
 		consumer->ring_count = consumer->overwriting_count = 0;
 		consumer->has_changing = false;
@@ -135,8 +136,8 @@ void ct_ownership_take(struct ct_consumer *consumer)
 	consumer->ring_count = count;
 }
 
-/* Has some destination a part of what is behind the tail, or is it writing one? */
-static bool is_begun(const struct ct_consumer *consumer, const struct ct_ring *ring)
+/* Does a destination have, or is it writing, some of the events behind the tail? */
+static bool ring_is_begun(const struct ct_consumer *consumer, const struct ct_ring *ring)
 {
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(seen);
@@ -151,18 +152,19 @@ static bool is_begun(const struct ct_consumer *consumer, const struct ct_ring *r
 	return false;
 }
 
-static void give(struct ct_consumer *consumer, uint32_t index, uint32_t held_by)
+static void ring_hand_over(struct ct_consumer *consumer, uint32_t index, uint32_t held_by)
 {
 	struct ct_ring *ring = consumer->rings[index];
 
 	consumer->rings[index] = NULL;
-	/* Past this line it is the other's: pairs with the acquire load in ct_ownership_take(). */
+	/* Past this line the ring belongs to the other consumer: pairs with the acquire load in
+	 * ct_ownership_take(). */
 	__atomic_store_n(&ring->head->held_by, held_by, __ATOMIC_RELEASE);
 	ct_ring_note_move(consumer->source.session);
 }
 
-/* The consumer thread lets an external writer have a ring as soon as no destination has begun with
- * what waits in it. */
+/* The consumer thread hands a ring to an external writer as soon as no destination has begun with
+ * its pending events. */
 void ct_ownership_give_to_writers(struct ct_consumer *consumer)
 {
 	if (!consumer->looks_at_all || consumer->source.held_by != 0 || consumer->source.recovering)
@@ -176,12 +178,13 @@ void ct_ownership_give_to_writers(struct ct_consumer *consumer)
 			continue;
 		/* A destination that makes no progress must not keep the ring from the writer. */
 		ct_consumer_pass_over_hopeless(consumer, ring);
-		if (!is_begun(consumer, ring))
-			give(consumer, i, wanted);
+		if (!ring_is_begun(consumer, ring))
+			ring_hand_over(consumer, i, wanted);
 	}
 }
 
-/* Who has a writer's rings gives them back when what was committed before this pass is written. */
+/* The consumer of a writer's rings gives them back when everything committed before this pass is
+ * written. */
 void ct_ownership_give_back(struct ct_consumer *consumer)
 {
 	uint32_t release = consumer->release;
@@ -193,7 +196,7 @@ void ct_ownership_give_back(struct ct_consumer *consumer)
 		uint32_t wanted =
 			ring != NULL ? __atomic_load_n(&ring->head->wanted, __ATOMIC_ACQUIRE) : 0;
 
-		/* Read once: a damaged process may write there what it likes. */
+		/* Read once: a damaged process may store anything there. */
 		uint32_t held_by =
 			ring != NULL ? __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) : 0;
 
@@ -204,9 +207,9 @@ void ct_ownership_give_back(struct ct_consumer *consumer)
 		if (wanted == held_by ||
 		    (ring->head->tail != consumer->limits[i] && release != CT_RELEASE_NOW))
 			continue;
-		/* What it lost after its last event. */
+		/* Reports losses after its last event. */
 		ct_losses_report(consumer, &consumer->destinations[held_by], NULL);
-		give(consumer, i, 0);
+		ring_hand_over(consumer, i, 0);
 	}
 }
 
@@ -229,7 +232,7 @@ uint32_t ct_ownership_only(const struct ct_consumer *consumer, const struct ct_r
 	return 1u << held_by;
 }
 
-/* ---- what external writers left that have died ---- */
+/* ---- rings of dead external writers ---- */
 
 uint32_t ct_consumer_adopted(const struct ct_consumer *consumer)
 {
@@ -258,7 +261,7 @@ void ct_consumer_adopt(struct ct_consumer *consumer, uint32_t mask)
 	(void)!ct_ownership_forget_prepared(&consumer->source, mask);
 }
 
-static void report_and_end(struct ct_consumer *consumer, uint32_t dest)
+static void destination_report_and_end(struct ct_consumer *consumer, uint32_t dest)
 {
 	ct_losses_take_over(consumer, dest);
 	ct_consumer_announce_to(consumer, dest);
@@ -272,10 +275,10 @@ void ct_ownership_report_late(struct ct_consumer *consumer)
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
 		if (consumer->finished[dest] == ct_consumer_dest(consumer, dest)->sequence + 1 &&
 		    !ct_destination_is_busy(&consumer->destinations[dest]))
-			report_and_end(consumer, dest);
+			destination_report_and_end(consumer, dest);
 }
 
-/* A destination that none of our rings is for any more. */
+/* Ends adopted destinations that no ring needs any more. */
 void ct_ownership_end_adopted(struct ct_consumer *consumer)
 {
 	uint32_t in_use = 0;
@@ -289,7 +292,7 @@ void ct_ownership_end_adopted(struct ct_consumer *consumer)
 		if ((consumer->adopted & ~in_use & 1u << dest) == 0 ||
 		    ct_destination_is_busy(&consumer->destinations[dest]))
 			continue;
-		report_and_end(consumer, dest);
+		destination_report_and_end(consumer, dest);
 		consumer->adopted &= ~(1u << dest);
 		consumer->seen &= ~(1u << dest);
 	}

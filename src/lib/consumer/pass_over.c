@@ -1,14 +1,15 @@
 /*
- * pass_over.c - what a destination that makes no progress costs: its own events, and nobody else's.
+ * pass_over.c - a destination without progress loses its own events, and no other destination
+ * does.
  *
  * Runs under the consumer's lock at the end of a pass, and at the end of the process.  The events
  * of a destination that fails, or whose method does not return, wait in the rings while there is
- * room. When a ring runs full and holds events for a destination that works, the cursor of the
- * destination that does not work is moved to where the other one is, and the events in between are
- * counted as lost for it.
+ * room.  When a ring runs full and holds events for a destination that works, the cursor of the
+ * failing destination moves to the working one's position.  The events in between count as lost
+ * for the failing destination.
  *
  * A method that is running may be reading those events.  Their memory stays mapped, so it reads old
- * bytes or new ones; what it has written is cut back when it returns (ct_destination_write()).
+ * bytes or new ones; its output is truncated when it returns (ct_destination_write()).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@
 /* more, for an event that is larger than a batch: 10 MB a second */
 #define LARGE_NS_PER_BYTE 100u
 #define STUCK_WITHOUT_WAIT_NS 100000000u /* where nobody waits for room */
-/* a destination that fails for so long does not keep a ring from an external writer */
+/* a destination that fails this long no longer keeps a ring from an external writer */
 #define HOPELESS_NS 1000000000u
 
 static uint64_t block_timeout_ns(const struct ct_consumer_source *source)
@@ -80,7 +81,7 @@ uint32_t ct_consumer_stuck(const struct ct_consumer *consumer)
 }
 
 /* A thread that can get a larger ring is not held up. */
-static bool runs_full(const struct ct_ring *ring)
+static bool ring_runs_full(const struct ct_ring *ring)
 {
 	const struct ct_ring_head *head = ring->head;
 
@@ -90,9 +91,9 @@ static bool runs_full(const struct ct_ring *ring)
 	       __atomic_load_n(&head->turned_away, __ATOMIC_RELAXED) != 0;
 }
 
-/* A method may only be slow.  Producers that wait anyway wait for it for half of their time. */
-static bool is_waited_for(const struct ct_consumer *consumer, const struct ct_ring *ring,
-			  uint32_t dest)
+/* A method may only be slow, so producers wait for it during half of their timeout. */
+static bool ring_is_waited_for(const struct ct_consumer *consumer, const struct ct_ring *ring,
+			       uint32_t dest)
 {
 	uint64_t since =
 		__atomic_load_n(&consumer->destinations[dest].call_since_ns, __ATOMIC_RELAXED);
@@ -101,8 +102,8 @@ static bool is_waited_for(const struct ct_consumer *consumer, const struct ct_ri
 	       ct_clock_mono_ns() - since < block_timeout_ns(&consumer->source) / 2;
 }
 
-/* Which destinations that work have events in this ring, or had one turned away for want of room?
- */
+/* Returns the working destinations that have events in this ring, or had one turned away for lack
+ * of room.? */
 static uint32_t find_held_up(const struct ct_consumer *consumer, const struct ct_ring *ring,
 			     uint32_t stuck)
 {
@@ -135,7 +136,8 @@ static uint64_t find_target(const struct ct_consumer *consumer, const struct ct_
 	return limit;
 }
 
-/* Where a destination was passed over last, by ring.  NULL: memory is short. */
+/* Returns the last spans in which a destination was passed over, by ring.  NULL: memory is short.
+ */
 static struct ct_passed *passed_of(struct ct_consumer *consumer, uint32_t dest,
 				   const struct ct_ring *ring)
 {
@@ -148,8 +150,8 @@ static struct ct_passed *passed_of(struct ct_consumer *consumer, uint32_t dest,
 }
 
 /* Has another of these destinations lost the event, so that it counts as lost already? */
-static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring *ring,
-		       uint32_t others, uint64_t position)
+static bool event_is_counted(const struct ct_consumer *consumer, const struct ct_ring *ring,
+			     uint32_t others, uint64_t position)
 {
 	for (; others != 0; others &= others - 1) {
 		const struct ct_passed *passed =
@@ -166,8 +168,8 @@ static bool is_counted(const struct ct_consumer *consumer, const struct ct_ring 
 
 /* Moves the cursor of one destination to target.  Returns how many events that destination
  * loses; those that no other has lost before count as lost for the process. */
-static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
-			  uint64_t target)
+static uint64_t cursor_pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
+				 uint64_t target)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
 	struct ct_cursor_place place = ct_consumer_place(consumer, ring, dest);
@@ -188,7 +190,8 @@ static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, ui
 		ct_buf_clear(&scratch);
 		status = ct_ring_peek(ring, &classes, &place, target, &scratch, &event);
 		if (status == CTRACE_NOT_FOUND)
-			continue; /* overwritten: the place is behind it, and has counted it */
+			/* overwritten: the position is behind the event, which is counted */
+			continue;
 		/* Damaged: the next delivery counts that, when there is one. */
 		if (status != CTRACE_OK || (!event.is_mark && event.head.component >= components)) {
 			ct_buf_fini(&scratch);
@@ -204,7 +207,7 @@ static uint64_t pass_over(struct ct_consumer *consumer, struct ct_ring *ring, ui
 		if ((dests & 1u << dest) == 0)
 			continue;
 		lost++;
-		counted += is_counted(consumer, ring, dests & ~(1u << dest), position);
+		counted += event_is_counted(consumer, ring, dests & ~(1u << dest), position);
 	}
 	ct_buf_fini(&scratch);
 	if (passed != NULL) {
@@ -226,7 +229,8 @@ static bool is_own(const struct ct_ring *ring)
 	       __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) == 0;
 }
 
-/* In one ring, up to `limit` at most.  False: the destination has what the others have. */
+/* Passes over events of one ring, up to `limit` at most.  Returns false when the destination has
+ * what the others have. */
 static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
 			 uint64_t limit, uint32_t stuck, uint64_t *lost)
 {
@@ -234,7 +238,7 @@ static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uin
 
 	if (ct_consumer_place(consumer, ring, dest).position >= target)
 		return false;
-	*lost += pass_over(consumer, ring, dest, target);
+	*lost += cursor_pass_over(consumer, ring, dest, target);
 	return true;
 }
 
@@ -246,8 +250,8 @@ static void pass_over_full(struct ct_consumer *consumer, uint32_t dest, uint32_t
 	for (uint32_t i = 0; i < consumer->active_count; i++) {
 		struct ct_ring *ring = ct_consumer_ring(consumer, consumer->active[i]);
 
-		if (ring != NULL && is_own(ring) && runs_full(ring) &&
-		    !is_waited_for(consumer, ring, dest) &&
+		if (ring != NULL && is_own(ring) && ring_runs_full(ring) &&
+		    !ring_is_waited_for(consumer, ring, dest) &&
 		    find_held_up(consumer, ring, stuck) != 0)
 			is_moved |=
 				pass_over_in(consumer, ring, dest,
@@ -257,7 +261,7 @@ static void pass_over_full(struct ct_consumer *consumer, uint32_t dest, uint32_t
 		(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
 }
 
-/* Those of the mask that have not worked for HOPELESS_NS, or whose method runs. */
+/* Returns those of the mask that have failed for HOPELESS_NS, or whose method runs. */
 static uint32_t find_hopeless(const struct ct_consumer *consumer, uint32_t stuck)
 {
 	uint64_t now = ct_clock_mono_ns();
@@ -293,7 +297,8 @@ void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring
 
 		if ((consumer->seen & ~stuck) == 0 &&
 		    !ct_destination_is_busy(&consumer->destinations[dest]))
-			continue; /* no destination has begun with it: it is handed over as it is */
+			/* no destination has begun with the ring, so it is handed over as it is */
+			continue;
 		if (pass_over_in(consumer, ring, dest, ct_ring_head_position(ring), stuck, &lost))
 			(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
 	}
@@ -301,8 +306,9 @@ void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring
 
 /* ---- the end of the process ---- */
 
-/* Of the destinations, those that do not have all of the ring. */
-static uint32_t find_behind(const struct ct_consumer *consumer, const struct ct_ring *ring)
+/* Returns the destinations that lack events of the ring. */
+static uint32_t find_destinations_behind(const struct ct_consumer *consumer,
+					 const struct ct_ring *ring)
 {
 	uint32_t mask = 0;
 
@@ -313,8 +319,8 @@ static uint32_t find_behind(const struct ct_consumer *consumer, const struct ct_
 	return mask;
 }
 
-/* All that was in these rings is counted, and nobody writes to them any more: a recovery does not
- * report them as gone. */
+/* All events of these rings are counted and no thread writes to them, so a recovery must not report
+ * them as gone. */
 static void settle_private_rings(const struct ct_consumer *consumer)
 {
 	for (uint32_t i = 0; i < consumer->ring_count; i++) {
@@ -340,12 +346,13 @@ void ct_consumer_give_up(struct ct_consumer *consumer)
 
 		if (ring == NULL || ring->place != CT_RING_PRIVATE)
 			continue;
-		behind = ring->is_flight ? 0 : find_behind(consumer, ring);
+		behind = ring->is_flight ? 0 : find_destinations_behind(consumer, ring);
 		moved |= behind;
 		for (; behind != 0; behind &= behind - 1) {
 			uint32_t dest = (uint32_t)__builtin_ctz(behind);
 
-			lost[dest] += pass_over(consumer, ring, dest, ct_ring_head_position(ring));
+			lost[dest] +=
+				cursor_pass_over(consumer, ring, dest, ct_ring_head_position(ring));
 		}
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)

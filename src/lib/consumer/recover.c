@@ -1,9 +1,9 @@
 /*
  * recover.c - delivers what dead processes left in their rings, and removes their directories.
  *
- * Runs in `ctrace recover`, in other verbs on the way, and on a thread of a traced process that
- * nothing waits for.  The dead process's session lock is held meanwhile, so two recoverers never
- * meet.  Everything that is read may be hostile.
+ * Runs in `ctrace recover`, in other verbs before their own work, and on a thread of a traced
+ * process that no other thread waits for.  The dead process's session lock is held meanwhile, so
+ * two recoverers never meet.  Everything that is read may be hostile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* before a guest tries again what failed: twice as long each time */
+/* pause before a guest's next try; it doubles each time */
 #define FIRST_PAUSE_NS 10000000000u
 #define PAUSE_DOUBLINGS 9u /* up to an hour and a half */
 #define OUTCOME_SIZE 160
@@ -27,7 +27,7 @@ struct orphan {
 	uint32_t gone;       /* rings that were the dead process's memory */
 	uint64_t damaged;    /* bytes in the others */
 	uint64_t undeliverable;
-	bool is_left;                /* something could not be delivered */
+	bool is_left;                /* some events were not delivered */
 	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
 	struct ct_buf elsewhere;
 };
@@ -87,7 +87,7 @@ static void close_orphan(struct orphan *orphan)
 	ct_buf_fini(&orphan->elsewhere);
 }
 
-/* Where each destination of the dead process had its output. */
+/* Notes the output path of each destination of the dead process. */
 static void note_places(struct orphan *orphan)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
@@ -97,9 +97,9 @@ static void note_places(struct orphan *orphan)
 	}
 }
 
-/* A process that died before it had noted a place: did its events go to a name beside the one that
- * it wanted? */
-static bool is_beside(const char *path, uint32_t pid)
+/* For a process that died before it noted a place: did its output get a variant of the wanted name?
+ */
+static bool output_is_beside(const char *path, uint32_t pid)
 {
 	char suffix[16];
 	size_t size = strlen(path),
@@ -114,8 +114,9 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *cons
 		const char *path = consumer->places[dest].path;
 
 		if (path[0] == '\0' ||
-		    (orphan->places[dest] != NULL ? strcmp(orphan->places[dest], path) == 0
-						  : !is_beside(path, orphan->session.head->pid)))
+		    (orphan->places[dest] != NULL
+			     ? strcmp(orphan->places[dest], path) == 0
+			     : !output_is_beside(path, orphan->session.head->pid)))
 			continue;
 		ct_buf_add_text(&orphan->elsewhere, path);
 		ct_buf_add_char(&orphan->elsewhere, '\n');
@@ -142,7 +143,7 @@ static void note_step(const struct delivery *delivery, bool in_method)
 	delivery->options->on_step(&step, delivery->options->user);
 }
 
-static void before_method(void *user)
+static void recovery_before_method(void *user)
 {
 	const struct delivery *delivery = user;
 
@@ -151,7 +152,7 @@ static void before_method(void *user)
 		delivery->options->before_method(NULL);
 }
 
-static void after_method(void *user)
+static void recovery_after_method(void *user)
 {
 	const struct delivery *delivery = user;
 
@@ -175,8 +176,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		.flight_wanted = &flight_wanted,
 		.recovering = true,
 		.loads_nothing = delivery->options->is_guest,
-		.before_method = before_method,
-		.after_method = after_method,
+		.before_method = recovery_before_method,
+		.after_method = recovery_after_method,
 		.lock_user = delivery,
 	};
 	struct ct_consumer_result result = { 0 };
@@ -192,13 +193,12 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	ct_consumer_pass(consumer, true, &result);
 	if (result.pending == 0 && result.failing == 0)
 		ct_consumer_announce(consumer);
-	/* The rings go next: what came from them must not be lost with the machine. */
+	/* The rings are removed next, so their events must first be durable. */
 	durable = ct_consumer_sync(consumer) == CTRACE_OK;
 	ct_consumer_close(consumer);
 	note_elsewhere(orphan, consumer);
 	ct_consumer_destroy(consumer);
-	/* What was consumed, but neither what was overwritten nor what only a destination that is
-	 * gone would have had. */
+	/* Counts consumed events, without those that were overwritten or undeliverable. */
 	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
 	*out_delivered =
 		result.undeliverable == 0 || result.written > reached ? reached : result.written;
@@ -208,8 +208,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	return !orphan->is_left;
 }
 
-static void report(const struct walk *walk, const struct ct_directory_entry *entry, bool ok,
-		   uint64_t delivered, const char *message, struct orphan *orphan)
+static void recovery_report(const struct walk *walk, const struct ct_directory_entry *entry,
+			    bool ok, uint64_t delivered, const char *message, struct orphan *orphan)
 {
 	walk->total->recovered += ok;
 	walk->total->kept += !ok;
@@ -234,7 +234,7 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 		       : "delivered, except to destinations that ended with the process";
 }
 
-/* A ring that is kept: what is wrong with its file, if that can be seen from outside. */
+/* Explains why a ring is kept, if a defect of its file can be seen. */
 static const char *explain_ring(const struct ct_directory_entry *entry, char buffer[OUTCOME_SIZE])
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
@@ -247,8 +247,8 @@ static const char *explain_ring(const struct ct_directory_entry *entry, char buf
 	return buffer;
 }
 
-/* An external writer that outlived the process takes what is in its rings, and then recovers the
- * rest. */
+/* Does an external writer outlive the process?  It reads its own rings, and then recovers the rest.
+ */
 static bool writer_works(struct ct_session *session)
 {
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
@@ -257,7 +257,7 @@ static bool writer_works(struct ct_session *session)
 	return false;
 }
 
-/* The process's own counts, of what never came into a ring or was overwritten there. */
+/* Sums the process's own counts of events that never reached a ring or were overwritten there. */
 static uint64_t count_lost(const struct orphan *orphan)
 {
 	uint64_t lost = 0;
@@ -270,8 +270,7 @@ static uint64_t count_lost(const struct orphan *orphan)
 	return lost;
 }
 
-/* A process that died before it had opened its output: what waits in its rings may be for that
- * path. */
+/* For a process that died before it opened its output: its pending events may be for that path. */
 static bool wants_output(struct ct_session *session, uint32_t dest, const char *path)
 {
 	static const struct ct_consumer_source source = { .loads_nothing = true };
@@ -301,9 +300,8 @@ static bool has_output(struct ct_session *session, const char *path)
 	return false;
 }
 
-/* A guest leaves alone what it cannot deliver without loading something, and what failed a short
- * time ago. */
-static bool is_for_guests(const struct ct_session_head *head)
+/* A guest skips orphans that need a module, and orphans that failed a short time ago. */
+static bool orphan_is_for_guests(const struct ct_session_head *head)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
 		const char *emitter = head->dest[i].emitter;
@@ -319,9 +317,9 @@ static bool is_for_guests(const struct ct_session_head *head)
 					     << PAUSE_DOUBLINGS); /* the clock was set back */
 }
 
-static bool is_wanted(struct ct_session *session, const struct ct_recover_options *options)
+static bool orphan_is_wanted(struct ct_session *session, const struct ct_recover_options *options)
 {
-	if (options->is_guest && !is_for_guests(session->head))
+	if (options->is_guest && !orphan_is_for_guests(session->head))
 		return false;
 	return options->path == NULL || has_output(session, options->path);
 }
@@ -346,16 +344,16 @@ uint64_t ct_recover_until_ns(const struct ct_session_head *head)
 	return head->recover_tries == 0 ? 0 : head->recover_first_ns + head->config.keep_ns;
 }
 
-/* A destination that never works again would keep what nobody can have: after ctrace.keep it goes,
- * and the caller says so. */
-static bool is_given_up(const struct ct_session_head *head)
+/* A destination that never works again would keep its events for ever.  After ctrace.keep they are
+ * given up, and the caller reports that. */
+static bool orphan_is_given_up(const struct ct_session_head *head)
 {
 	uint64_t now = ct_clock_wall_ns(), until = ct_recover_until_ns(head);
 
 	return until != 0 && head->recover_first_ns <= now && until <= now;
 }
 
-/* Delivers what a loaded directory has, and removes the directory when nothing is left. */
+/* Delivers the events of a loaded directory, and removes it when nothing is left. */
 static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry,
 			   struct orphan *orphan)
 {
@@ -365,33 +363,34 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 	char buffer[OUTCOME_SIZE], why[CT_DIRECTORY_WHY_SIZE];
 
 	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
-		report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
+		recovery_report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
 		return;
 	}
 	status = load_rings(orphan);
 	if (status != CTRACE_OK) {
-		report(walk, entry, false, 0,
-		       ct_directory_explain(entry->run_directory, entry->name, status, why),
-		       orphan);
+		recovery_report(
+			walk, entry, false, 0,
+			ct_directory_explain(entry->run_directory, entry->name, status, why),
+			orphan);
 	} else if (!deliver_all(orphan, &delivery, &delivered) &&
-		   is_given_up(orphan->session.head)) {
+		   orphan_is_given_up(orphan->session.head)) {
 		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
-		report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
+		recovery_report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
 		walk->total->kept--;
 		walk->total->given_up++;
 	} else if (orphan->is_left) {
 		note_failure(&orphan->session);
-		report(walk, entry, false, delivered,
-		       "a destination is failing; what is left is kept", orphan);
+		recovery_report(walk, entry, false, delivered,
+				"a destination is failing; what is left is kept", orphan);
 	} else if (orphan->unreadable != 0) {
-		report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
+		recovery_report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
 	} else {
-		/* An annex without its session is seen to be abandoned; a session without its annex
-		 * would look damaged. */
+		/* The session goes first: an annex without a session is seen to be abandoned, but a
+		 * session without its annex would look damaged. */
 		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
-		report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
+		recovery_report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
 		walk->total->lost += count_lost(orphan);
 	}
 	walk->total->damaged += orphan->damaged;
@@ -411,9 +410,9 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 	note_step(&(const struct delivery){ .options = walk->options, .entry = entry }, false);
 	status = ct_session_load(&orphan.session, entry->run_directory, entry->name, true);
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
-		return; /* it lives after all, or somebody else has just recovered it */
+		return; /* the process lives after all, or another recoverer was faster */
 	if (status == CTRACE_OK &&
-	    (!is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
+	    (!orphan_is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
 		ct_session_close(&orphan.session, false);
 		return;
 	}
@@ -421,9 +420,10 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 	if (status == CTRACE_OK)
 		recover_loaded(walk, entry, &orphan);
 	else
-		report(walk, entry, false, 0,
-		       ct_directory_explain(entry->run_directory, entry->name, status, why),
-		       &orphan);
+		recovery_report(
+			walk, entry, false, 0,
+			ct_directory_explain(entry->run_directory, entry->name, status, why),
+			&orphan);
 	close_orphan(&orphan);
 	if (status == CTRACE_OK)
 		ct_session_close(&orphan.session, false);

@@ -67,7 +67,7 @@ void ct_runs_fini(struct ct_runs *runs)
 /* ---- classes ---- */
 
 /* Room for element `index` of an array; what is new is 0. */
-static bool reserve(void *array, uint32_t *capacity, uint32_t index, size_t size)
+static bool array_reserve(void *array, uint32_t *capacity, uint32_t index, size_t size)
 {
 	uint32_t wanted = *capacity != 0 ? *capacity : 64;
 	char *bigger;
@@ -99,7 +99,8 @@ static uint32_t flags_of(struct ct_batch *batch, struct ct_iterator *iterator, u
 
 static bool add_count(struct ct_runs *runs, uint32_t component)
 {
-	if (!reserve(&runs->counts, &runs->count_capacity, runs->count_count, sizeof *runs->counts))
+	if (!array_reserve(&runs->counts, &runs->count_capacity, runs->count_count,
+			   sizeof *runs->counts))
 		return false;
 	runs->counts[runs->count_count++] = (struct ct_run_count){ .component = component };
 	return true;
@@ -124,8 +125,8 @@ static bool add_class(struct ct_batch *batch, const struct ct_known_class *known
 	struct ctrace_run_class *class;
 	size_t size;
 
-	if (!reserve(&runs->classes, &runs->class_capacity, runs->class_count,
-		     sizeof *runs->classes))
+	if (!array_reserve(&runs->classes, &runs->class_capacity, runs->class_count,
+			   sizeof *runs->classes))
 		return false;
 	class = &runs->classes[runs->class_count++];
 	class->number = number;
@@ -135,7 +136,7 @@ static bool add_class(struct ct_batch *batch, const struct ct_known_class *known
 }
 
 /* Once a batch. */
-static bool meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t number)
+static bool class_meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t number)
 {
 	struct ct_runs *runs = &batch->runs;
 
@@ -162,7 +163,7 @@ static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterato
 	struct ct_known_class *known;
 
 	if (number >= CLASSES_MOST ||
-	    !reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
+	    !array_reserve(&runs->known, &runs->known_count, number, sizeof *runs->known))
 		return IS_FULL;
 	known = &runs->known[number];
 	/* An entry is never changed once it has its number: what was read of it stays right. */
@@ -173,7 +174,7 @@ static enum step look_up_new(struct ct_batch *batch, struct ct_iterator *iterato
 		flags_of(batch, iterator, known->shape.head.component, known->shape.head.level);
 	if ((known->flags & KNOWN_IS_WRITTEN) != 0 && !known->shape.is_long)
 		known->flags |= KNOWN_IS_PLAIN;
-	if (!meet(batch, known, number))
+	if (!class_meet(batch, known, number))
 		return IS_FULL;
 	known->walk = runs->walk;
 	*out = known;
@@ -332,7 +333,8 @@ static inline void pass(struct ct_iterator *iterator, size_t size, uint64_t tick
 }
 
 /* counted: the place among the counts of what its component has. */
-static inline void count(struct ct_batch *batch, uint32_t counted, uint32_t flags, size_t size)
+static inline void count_event(struct ct_batch *batch, uint32_t counted, uint32_t flags,
+			       size_t size)
 {
 	batch->bytes += size;
 	batch->event_count++;
@@ -448,7 +450,7 @@ static enum step step_decoded(struct ct_batch *batch, struct ct_iterator *iterat
 		run->end_ticks = ticks;
 	}
 	if ((flags & KNOWN_IS_OURS) != 0)
-		count(batch, counted, flags, event->size);
+		count_event(batch, counted, flags, event->size);
 	pass(iterator, event->size, ticks);
 	return GO_ON;
 }
@@ -478,7 +480,7 @@ static enum step step_slowly(struct ct_batch *batch, struct ct_iterator *iterato
 }
 
 /* The usual event: of a class that was met, inside the ring, no earlier than the one before. */
-static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
+static enum step event_step(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ct_runs *runs = &batch->runs;
 	uint64_t available = iterator->limit - iterator->place.position, word, ticks;
@@ -517,7 +519,7 @@ static enum step step(struct ct_batch *batch, struct ct_iterator *iterator)
 		run->end_ticks = ticks;
 	}
 	if ((known->flags & KNOWN_IS_OURS) != 0)
-		count(batch, known->count, known->flags, size);
+		count_event(batch, known->count, known->flags, size);
 	pass(iterator, size, ticks);
 	return GO_ON;
 }
@@ -554,7 +556,7 @@ static inline void count_all(struct ct_runs *runs, const struct ct_known_class *
 
 /* Takes as many of the events from `at` on as go into the open run as they are; most do.  False:
  * none does. */
-static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
+static bool ring_walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	struct ct_runs *runs = &batch->runs;
 	struct ctrace_run *run = runs->open;
@@ -608,7 +610,7 @@ static bool walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 }
 
 /* False: the batch is full. */
-static bool walk(struct ct_batch *batch, struct ct_iterator *iterator)
+static bool ring_walk(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	bool copies = iterator->ring->overflow == CT_OVERFLOW_OVERWRITE;
 	enum step done = GO_ON;
@@ -619,8 +621,8 @@ static bool walk(struct ct_batch *batch, struct ct_iterator *iterator)
 	while (done == GO_ON && iterator->place.position < iterator->limit)
 		if (copies)
 			done = step_slowly(batch, iterator);
-		else if (!walk_on(batch, iterator))
-			done = step(batch, iterator);
+		else if (!ring_walk_on(batch, iterator))
+			done = event_step(batch, iterator);
 	end_run(batch);
 	if (done == IS_DAMAGED)
 		ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
@@ -635,6 +637,7 @@ void ct_batch_fill_runs(struct ct_batch *batch)
 	ct_batch_count_components(batch);
 	runs->run_count = runs->piece_count = runs->class_count = runs->count_count = 0;
 	runs->fill++;
-	for (uint32_t i = 0; i < batch->iterator_count && walk(batch, &batch->iterators[i]); i++)
+	for (uint32_t i = 0; i < batch->iterator_count && ring_walk(batch, &batch->iterators[i]);
+	     i++)
 		;
 }

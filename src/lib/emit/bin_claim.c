@@ -40,7 +40,8 @@ static enum ctrace_status inherit_stream(struct ct_bin_directory *directory,
 
 /* Notes what the streams of the former directory had lost.  Nobody writes to the former directory
  * again, so what does not count is cut off there. */
-static enum ctrace_status inherit(struct ct_bin_directory *directory, struct ct_bin_directory *from)
+static enum ctrace_status directory_inherit(struct ct_bin_directory *directory,
+					    struct ct_bin_directory *from)
 {
 	enum ct_bin_presence presence = ct_bin_directory_look(from);
 	enum ctrace_status status = presence == CT_BIN_HERE   ? ct_bin_settle(from, true)
@@ -67,12 +68,13 @@ static enum ctrace_status print_beginning(struct ct_bin_directory *directory,
 	ct_buf_clear(&directory->text);
 	ct_schema_print_trace(&directory->text, &directory->info);
 	if (from != NULL)
-		status = inherit(directory, from);
+		status = directory_inherit(directory, from);
 	return status == CTRACE_OK && directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }
 
 /* Begins the trace anew.  metadata_fd, when it is open, is what is replaced. */
-static enum ctrace_status begin(struct ct_bin_directory *directory, struct ct_bin_directory *from)
+static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
+					  struct ct_bin_directory *from)
 {
 	enum ctrace_status status = ct_schema_create(&directory->schema);
 
@@ -118,8 +120,9 @@ static void note_classes(struct ct_bin_directory *directory, const char *text, s
 
 /* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.
  * found: what those metadata say. */
-static enum ctrace_status restore(struct ct_bin_directory *directory, const struct ct_buf *text,
-				  size_t size, const struct ct_trace_info *found)
+static enum ctrace_status directory_restore(struct ct_bin_directory *directory,
+					    const struct ct_buf *text, size_t size,
+					    const struct ct_trace_info *found)
 {
 	enum ctrace_status status = ct_schema_create(&directory->schema);
 
@@ -172,7 +175,7 @@ static void compare_with_mark(struct ct_bin_directory *directory, const char *na
 
 /* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the
  * streams are as long as that says. */
-static bool is_closed(struct ct_bin_directory *directory, const struct ct_buf *text)
+static bool directory_is_closed(struct ct_bin_directory *directory, const struct ct_buf *text)
 {
 	bool is_as_marked = true;
 	size_t end;
@@ -205,7 +208,8 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
  * directory is locked, so nobody writes to it. NOT_FOUND: it has been renamed, and its former name
  * is free.
  */
-static enum ctrace_status keep_beside(const struct ct_bin_directory *directory, uint32_t pid)
+static enum ctrace_status directory_keep_beside(const struct ct_bin_directory *directory,
+						uint32_t pid)
 {
 	char beside[CTRACE_EMITTER_PATH_SIZE];
 
@@ -224,8 +228,9 @@ static enum ctrace_status keep_beside(const struct ct_bin_directory *directory, 
 
 /* There are metadata already.  This process goes on with them, replaces them, renames their
  * directory (NOT_FOUND), or leaves them alone. */
-static enum ctrace_status take_over(struct ct_bin_directory *directory,
-				    const struct ct_bin_claim *claim, const struct ct_buf *text)
+static enum ctrace_status directory_take_over(struct ct_bin_directory *directory,
+					      const struct ct_bin_claim *claim,
+					      const struct ct_buf *text)
 {
 	struct ct_trace_info info;
 	enum ctrace_status status;
@@ -236,34 +241,34 @@ static enum ctrace_status take_over(struct ct_bin_directory *directory,
 	if (!is_same_process(&info, claim->info)) {
 		if (!claim->may_replace_others)
 			return CTRACE_TIMED_OUT;
-		if (!is_closed(directory, text))
-			return keep_beside(directory, info.pid);
+		if (!directory_is_closed(directory, text))
+			return directory_keep_beside(directory, info.pid);
 	} else if (claim->may_continue && ct_bin_directory_is_packed(directory)) {
 		return CTRACE_TIMED_OUT;
 	} else if (claim->may_continue &&
 		   ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
-		status = restore(directory, text, end, &info);
+		status = directory_restore(directory, text, end, &info);
 		if (status == CTRACE_OK &&
 		    !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
 	} else if (!claim->may_continue && !claim->may_replace_own) {
 		return CTRACE_TIMED_OUT;
-	} else if (claim->is_beside && !is_closed(directory, text)) {
+	} else if (claim->is_beside && !directory_is_closed(directory, text)) {
 		return CTRACE_TIMED_OUT; /* it was put there because its name was wanted */
 	}
-	return begin(directory, claim->from);
+	return directory_begin(directory, claim->from);
 }
 
-static enum ctrace_status begin_in_empty(struct ct_bin_directory *directory,
-					 const struct ct_bin_claim *claim)
+static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *directory,
+						   const struct ct_bin_claim *claim)
 {
 	bool has_streams = false;
 
 	if (!ct_bin_directory_each_stream(directory, ct_bin_stream_note, &has_streams))
 		return CTRACE_OS_ERROR;
 	/* Without metadata they are somebody's files with names like ours. */
-	return has_streams ? CTRACE_TIMED_OUT : begin(directory, claim->from);
+	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, claim->from);
 }
 
 /* NOT_FOUND: to be tried again; the directory that was at path has been renamed, or its descriptor
@@ -286,9 +291,9 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 		ct_file_access_give(directory->fd, &directory->access);
 		status = ct_bin_metadata_open(directory, &text);
 		if (status == CTRACE_OK && text.size > 0)
-			status = take_over(directory, claim, &text);
+			status = directory_take_over(directory, claim, &text);
 		else if (status == CTRACE_OK || status == CTRACE_NOT_FOUND)
-			status = begin_in_empty(directory, claim);
+			status = directory_begin_in_empty(directory, claim);
 	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
@@ -333,8 +338,9 @@ static void count_bytes(struct ct_bin_directory *directory, const char *name, ui
 
 /* What was written behind the place does not count, but for a closing mark: it says how long the
  * streams were. */
-static enum ctrace_status go_on(struct ct_bin_directory *directory,
-				const struct ctrace_place *place, const struct ct_trace_info *info)
+static enum ctrace_status directory_go_on(struct ct_bin_directory *directory,
+					  const struct ctrace_place *place,
+					  const struct ct_trace_info *info)
 {
 	struct ct_trace_info found;
 	struct ct_buf text;
@@ -357,7 +363,7 @@ static enum ctrace_status go_on(struct ct_bin_directory *directory,
 		directory->was_closed = mark == text.data + place->offset && at == text.size;
 		if (!directory->was_closed)
 			text.size = place->offset;
-		status = restore(directory, &text, place->offset, &found);
+		status = directory_restore(directory, &text, place->offset, &found);
 	}
 	ct_buf_fini(&text);
 	if (status == CTRACE_OK && directory->was_closed)
@@ -367,16 +373,16 @@ static enum ctrace_status go_on(struct ct_bin_directory *directory,
 	return status;
 }
 
-static enum ctrace_status resume_at(const char *path, const struct ctrace_place *place,
-				    const struct ct_trace_info *info,
-				    struct ct_bin_directory **out_directory)
+static enum ctrace_status directory_resume_at(const char *path, const struct ctrace_place *place,
+					      const struct ct_trace_info *info,
+					      struct ct_bin_directory **out_directory)
 {
 	struct ct_bin_directory *directory;
 	enum ctrace_status status = ct_bin_directory_new(path, info, &directory);
 
 	if (status != CTRACE_OK)
 		return status;
-	status = go_on(directory, place, info);
+	status = directory_go_on(directory, place, info);
 	if (status != CTRACE_OK) {
 		ct_bin_directory_free(directory);
 		return status;
@@ -395,13 +401,13 @@ enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
-	status = resume_at(place->path, place, info, out_directory);
+	status = directory_resume_at(place->path, place, info, out_directory);
 	/* Another process may have put it out of its way. */
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && found == CTRACE_NOT_FOUND; i++) {
 		if ((status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT) ||
 		    !ct_bin_name_beside(place->path, info->pid, i, beside))
 			break;
-		found = resume_at(beside, place, info, out_directory);
+		found = directory_resume_at(beside, place, info, out_directory);
 	}
 	return found == CTRACE_OK ? CTRACE_OK : status;
 }

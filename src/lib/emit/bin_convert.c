@@ -16,7 +16,7 @@
 
 #define KEPT_MEMORY ((size_t)1 << 20)
 
-static bool has_room(struct ct_bin_text *text, const struct ctrace_event *event)
+static bool items_have_room(struct ct_bin_text *text, const struct ctrace_event *event)
 {
 	size_t size = 0;
 
@@ -55,7 +55,7 @@ static void convert_item(struct ct_bin_text *text, struct ctrace_event_item *ite
 const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text,
 					       const struct ctrace_event *event)
 {
-	if (text == NULL || text->encoding == CT_ENCODING_ASCII || !has_room(text, event) ||
+	if (text == NULL || text->encoding == CT_ENCODING_ASCII || !items_have_room(text, event) ||
 	    text->bytes.data == NULL)
 		return event;
 	text->event = *event;

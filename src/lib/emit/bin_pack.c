@@ -140,14 +140,14 @@ static void compress_directory(struct ct_bin_directory *directory,
 
 /* Under the lock: who takes the number under it waits for a directory that comes later.  Pairs with
  * the acquire of who waits: the directory's lock is free, and its files are left alone. */
-static void note_done(void)
+static void pack_note_done(void)
 {
 	(void)__atomic_fetch_add(&pack.done, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&pack.done);
 }
 
 /* The next directory; NULL: the thread ends. */
-static struct ct_bin_directory *take_next(void)
+static struct ct_bin_directory *queue_take_next(void)
 {
 	struct ct_bin_directory *next = NULL;
 
@@ -158,7 +158,7 @@ static struct ct_bin_directory *take_next(void)
 			--pack.count * sizeof(struct ct_bin_directory *));
 	} else {
 		pack.runs = false;
-		note_done();
+		pack_note_done();
 	}
 	pack.current = next;
 	__atomic_store_n(&pack.stop, 0, __ATOMIC_RELAXED);
@@ -166,14 +166,14 @@ static struct ct_bin_directory *take_next(void)
 	return next;
 }
 
-static void *run(void *unused)
+static void *pack_thread_run(void *unused)
 {
 	bool has_descriptors = ct_os_thread_own_descriptors();
 	const struct ct_compress_module *module = has_descriptors ? find_module() : NULL;
 	struct ct_bin_directory *directory;
 
 	(void)unused;
-	while ((directory = take_next()) != NULL) {
+	while ((directory = queue_take_next()) != NULL) {
 		if (module != NULL)
 			compress_directory(directory, module);
 		/* Under the lock: who sees no current directory finds the lock of its directory
@@ -181,7 +181,7 @@ static void *run(void *unused)
 		ct_emitter_lock();
 		pack.current = NULL;
 		ct_bin_directory_close(directory);
-		note_done();
+		pack_note_done();
 		ct_emitter_unlock();
 	}
 	return NULL;
@@ -190,7 +190,7 @@ static void *run(void *unused)
 /* ---- who hands over ---- */
 
 /* Under the lock.  False: it stays as it is, and the caller's. */
-static bool add(struct ct_bin_directory *directory)
+static bool queue_add(struct ct_bin_directory *directory)
 {
 	pthread_t thread;
 
@@ -199,7 +199,8 @@ static bool add(struct ct_bin_directory *directory)
 	pack.waiting[pack.count++] = directory;
 	if (pack.runs)
 		return true;
-	pack.runs = ct_os_thread_start(run, NULL, "ctrace-compress", &thread) == CTRACE_OK;
+	pack.runs =
+		ct_os_thread_start(pack_thread_run, NULL, "ctrace-compress", &thread) == CTRACE_OK;
 	if (pack.runs)
 		(void)pthread_detach(thread);
 	else
@@ -218,7 +219,7 @@ void ct_bin_pack(struct ct_bin_directory *directory, bool is_last)
 		if (is_last) {
 			left = pack.last;
 			pack.last = directory;
-		} else if (add(directory)) {
+		} else if (queue_add(directory)) {
 			left = NULL;
 		}
 		ct_emitter_unlock();
@@ -227,7 +228,7 @@ void ct_bin_pack(struct ct_bin_directory *directory, bool is_last)
 }
 
 /* Removes it from those that wait, or stops the thread.  Under the lock. */
-static struct ct_bin_directory *take_back(const char *path, bool *out_is_current)
+static struct ct_bin_directory *queue_take_back(const char *path, bool *out_is_current)
 {
 	*out_is_current = pack.current != NULL && strcmp(pack.current->path, path) == 0;
 	if (*out_is_current)
@@ -252,7 +253,7 @@ void ct_bin_pack_let_go(const char *path)
 
 	ct_emitter_lock();
 	done = __atomic_load_n(&pack.done, __ATOMIC_ACQUIRE);
-	directory = take_back(path, &is_current);
+	directory = queue_take_back(path, &is_current);
 	ct_emitter_unlock();
 	ct_bin_directory_close(directory);
 	/* When that takes longer, the directory is one that somebody has open: ours gets a name
@@ -264,7 +265,7 @@ void ct_bin_pack_let_go(const char *path)
 /* ---- the end ---- */
 
 /* False: not within that time. */
-static bool wait_for_end(uint64_t limit_ns)
+static bool pack_wait_for_end(uint64_t limit_ns)
 {
 	uint64_t start = ct_clock_mono_ns();
 
@@ -285,16 +286,16 @@ static bool wait_for_end(uint64_t limit_ns)
 void ct_bin_pack_end(void)
 {
 	ct_emitter_lock();
-	if (pack.last != NULL && add(pack.last))
+	if (pack.last != NULL && queue_add(pack.last))
 		pack.last = NULL;
 	ct_emitter_unlock();
-	if (wait_for_end(END_NS))
+	if (pack_wait_for_end(END_NS))
 		return;
 	ct_emitter_lock();
 	pack.count = 0;
 	__atomic_store_n(&pack.stop, 1, __ATOMIC_RELEASE);
 	ct_emitter_unlock();
-	(void)wait_for_end(STOP_NS);
+	(void)pack_wait_for_end(STOP_NS);
 }
 
 /* The thread is not here, nor are its descriptors; the memory of its directory is left as it was.

@@ -30,8 +30,8 @@ static uint64_t directory_tag(const struct ct_bin_directory *directory)
 }
 
 /* What comes next is behind what counts; lost: events of the stream by then. */
-static void begin_batch(const struct ct_bin_directory *directory, struct ct_bin_stream *stream,
-			uint64_t lost)
+static void stream_begin_batch(const struct ct_bin_directory *directory,
+			       struct ct_bin_stream *stream, uint64_t lost)
 {
 	stream->writer = (struct ct_packet_writer){
 		.info = &directory->info,
@@ -80,8 +80,8 @@ static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
 				return status;
 		}
 		stream->used = directory->batch;
-		begin_batch(directory, stream,
-			    given->lost > stream->lost ? given->lost : stream->lost);
+		stream_begin_batch(directory, stream,
+				   given->lost > stream->lost ? given->lost : stream->lost);
 		directory->bound[i] = stream;
 	}
 	return CTRACE_OK;
@@ -111,7 +111,7 @@ enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ct
 
 /* Room for all that the batch can need: two heads for a run, as an empty packet may stand before
  * it. */
-static bool reserve(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
+static bool packets_reserve(struct ct_bin_directory *directory, const struct ctrace_batch *batch)
 {
 	size_t heads = 2 * (size_t)batch->run_count, pieces = heads;
 
@@ -153,8 +153,8 @@ static void add_head(struct ct_bin_directory *directory, struct ct_bin_stream *s
 }
 
 /* In the times of the stream, which run on when the clock is set back. */
-static void date(struct ct_bin_directory *directory, const struct ct_bin_stream *stream,
-		 const struct ctrace_run *run, struct ct_packet_head *head)
+static void packet_date(struct ct_bin_directory *directory, const struct ct_bin_stream *stream,
+			const struct ctrace_run *run, struct ct_packet_head *head)
 {
 	const struct ctrace_event first = { .time_ns = run->begin_ns, .clock = run->clock };
 	uint64_t shift =
@@ -171,7 +171,7 @@ static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *st
 {
 	struct ct_packet_head head = { .pid = directory->info.pid, .tid = run->tid };
 
-	date(directory, stream, run, &head);
+	packet_date(directory, stream, run, &head);
 	head.content_bits = head.packet_bits = 8 * (uint32_t)(CT_PACKET_HEAD + run->size);
 	while (!ct_packet_number(&stream->writer, &head)) {
 		struct ct_packet_head empty = head;
@@ -189,8 +189,8 @@ static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *st
 
 /* Written anew when texts are to become UTF-8, or when the directory has other classes by the
  * numbers of the process's. */
-static enum ctrace_status gather(struct ct_bin_directory *directory,
-				 const struct ctrace_batch *batch)
+static enum ctrace_status packets_gather(struct ct_bin_directory *directory,
+					 const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -203,7 +203,7 @@ static enum ctrace_status gather(struct ct_bin_directory *directory,
 	directory->converts |= status == CTRACE_DAMAGED;
 	if (directory->converts)
 		return ct_bin_convert(directory, batch);
-	if (status != CTRACE_OK || !reserve(directory, batch))
+	if (status != CTRACE_OK || !packets_reserve(directory, batch))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	for (uint32_t i = 0; i < batch->run_count; i++)
 		add_run(directory, directory->bound[batch->runs[i].stream], &batch->runs[i]);
@@ -229,7 +229,7 @@ static enum ctrace_status print_metadata(struct ct_bin_directory *directory)
 }
 
 /* A directory that holds no event yet takes at least one batch, however small the limit is. */
-static bool has_room(const struct ct_bin_directory *directory, uint32_t stream_count)
+static bool directory_has_room(const struct ct_bin_directory *directory, uint32_t stream_count)
 {
 	uint64_t size = directory->size + directory->text.size;
 
@@ -309,7 +309,7 @@ static void commit_metadata(struct ct_bin_directory *directory)
 }
 
 /* The first failure is the one to be told of: errno is kept. */
-static void undo(struct ct_bin_directory *directory, uint32_t stream_count)
+static void batch_undo(struct ct_bin_directory *directory, uint32_t stream_count)
 {
 	int error = errno;
 
@@ -330,7 +330,7 @@ enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct
 {
 	enum ctrace_status status;
 
-	begin_batch(directory, stream, total);
+	stream_begin_batch(directory, stream, total);
 	ct_packet_begin(&stream->writer, directory->info.pid, 0,
 			ct_clock_wall_ns() + directory->clock.ahead_ns);
 	ct_packet_end(&stream->writer);
@@ -352,17 +352,17 @@ enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
 
 	if (status != CTRACE_OK)
 		return status;
-	status = gather(directory, batch);
+	status = packets_gather(directory, batch);
 	if (status == CTRACE_OK)
 		status = print_metadata(directory);
-	if (status == CTRACE_OK && !has_room(directory, batch->stream_count))
+	if (status == CTRACE_OK && !directory_has_room(directory, batch->stream_count))
 		status = CTRACE_BUFFER_TOO_SMALL;
 	if (status == CTRACE_OK)
 		status = write_metadata(directory);
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++)
 		status = write_stream(directory, directory->bound[i]);
 	if (status != CTRACE_OK) {
-		undo(directory, batch->stream_count);
+		batch_undo(directory, batch->stream_count);
 		return status;
 	}
 	commit_metadata(directory);

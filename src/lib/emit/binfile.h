@@ -3,24 +3,24 @@
  *
  * A BINFILE trace is a directory that is a Common Trace Format 1.8 trace:
  *
- *      metadata       wire/metadata.c's text; event classes are appended as they appear
- *      stream.<id>    the packets of ring <id>, whole and one behind the other
- *      stream.lost    only when events were lost that no stream accounts for
+ * metadata the text of format/metadata_print.c; event classes are appended as they appear
+ * stream.<id> the packets of ring <id>, one after the other stream.lost only when events were lost
+ * that no stream accounts for
  *
- * What counts of these files is what the consumer has committed: ctrace_place.offset bytes of
- * metadata (extra: the generation), and ctrace_stream.offset bytes of each stream.
- * ctrace_stream.sequence is the next packet's number, its 24 high bits are of the directory's uuid:
- * so a place that belongs to another directory is recognized.  ctrace_stream.extra is where the
- * last packet begins: its head says what the next one follows.
+ * Only committed bytes of these files count: ctrace_place.offset bytes of metadata (extra: the
+ * generation), and ctrace_stream.offset bytes of each stream.  ctrace_stream.sequence is the next
+ * packet's number; its high 24 bits come from the directory's uuid, so a position in another
+ * directory is recognized.  ctrace_stream.extra is the offset of the last packet: its head holds
+ * the values that the next packet follows.
  *
- * ctrace reads four comments in the metadata; bin_clock.c writes one of them.  A directory that is
- * closed in order gets a closing mark with the size of each stream, and where its last packet
- * begins: a process that opens it without a place goes on from there.  A directory without one
- * belongs to a process that did not end in order, and is never replaced: another process that wants
- * its name renames it to `<name>.<process>`.  A directory that follows another begins with what
- * each stream had lost before it, since viewers want events_discarded to start at 0 in each trace.
- * Events have the class numbers of their process.  A directory in which they were written anew says
- * that its numbers are its own.
+ * ctrace reads four comments in the metadata; bin_clock.c writes one of them. A directory that is
+ * closed in order gets a closing mark with the size of each stream and the offset of its last
+ * packet.  A process that opens the directory without a position goes on from there.  A directory
+ * without the mark belongs to a process that did not end in order, and is never replaced: another
+ * process that wants its name renames it to `<name>.<process>`.  A directory that follows another
+ * begins with the earlier losses of each stream, since viewers want events_discarded to start at 0
+ * in each trace.  Events have the class numbers of their process.  A directory whose events were
+ * rewritten has a mark that its numbers are its own.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -34,53 +34,54 @@
 #define CT_BIN_STREAM_LIMIT 65536u
 #define CT_BIN_OPEN_LIMIT 64u  /* stream files kept open */
 #define CT_BIN_BESIDE_LIMIT 9u /* names tried beside one that is taken */
-/* metadata that are not whole yet; viewers pass over names with a dot */
+/* unfinished metadata; viewers skip names with a dot */
 #define CT_BIN_TEMPORARY ".metadata.new"
 
 struct ct_bin_stream {
 	uint32_t id;
 	int fd; /* -1: not open now */
 	struct ct_file_id file_id;
-	bool is_loaded; /* what follows is known; otherwise only offset, from the closing mark */
+	bool is_loaded; /* the members below are known; else only offset, from the closing mark */
 	bool cut_due;   /* the file may be longer than offset */
 	bool sync_due;
-	uint64_t used;      /* the batch that used it last */
-	uint64_t offset;    /* bytes that count */
-	uint64_t last_at;   /* where the last packet of these begins */
-	uint64_t sequence;  /* of the next packet */
-	uint64_t lost;      /* events of the ring lost before the last packet's */
-	uint64_t lost_base; /* of these before this directory's first: packets count from here */
-	uint64_t last_ns;   /* of the last event */
+	uint64_t used;     /* number of the last batch that used it */
+	uint64_t offset;   /* bytes that count */
+	uint64_t last_at;  /* where the last packet of these begins */
+	uint64_t sequence; /* of the next packet */
+	uint64_t lost;     /* events that the ring had lost up to the last packet */
+	/* of these, before this directory's first packet: its packets count from here */
+	uint64_t lost_base;
+	uint64_t last_ns; /* of the last event */
 	/* the batch under way */
-	/* of its packets; what was lost is without lost_base there */
+	/* writes its packets, with losses counted from lost_base */
 	struct ct_packet_writer writer;
-	/* of the directory's pieces: those that are of this stream, when there are any */
+	/* this stream's pieces among the directory's, if there are any */
 	size_t first_piece;
 	size_t piece_count;
 	size_t pending;  /* bytes of the pieces, or of the writer's packets */
 	bool is_touched; /* its file was written to */
 };
 
-/* How the times of a directory go on when somebody sets the wall clock. */
+/* The times of a directory when the wall clock is set. */
 #define CT_BIN_CLOCK_UNKNOWN UINT32_MAX
 struct ct_bin_clock {
 	uint32_t steps;    /* of the last event; CT_BIN_CLOCK_UNKNOWN: none was written yet */
 	int64_t total_ns;  /* of these */
-	uint64_t base_ns;  /* what the clock had been set back by before the directory began */
+	uint64_t base_ns;  /* how far the clock was set back before the directory began */
 	uint64_t ahead_ns; /* times are ahead of the clock by that much */
 	bool has_begun;    /* base_ns is known */
 };
 
-/* ---- bin_convert.c: events that are written anew; text items become UTF-8 */
+/* ---- bin_convert.c: events that are rewritten; text items become UTF-8 */
 struct ct_bin_text {
 	enum ct_encoding encoding;
-	struct ctrace_event event; /* the one that was converted last */
+	struct ctrace_event event; /* the last converted event */
 	struct ctrace_event_item *items;
 	uint32_t capacity;
 	struct ct_buf bytes;
 };
-/* The event with its texts converted, until the next call; the event itself without an encoding or
- * memory, or for NULL. */
+/* Returns the event with converted texts, valid until the next call.  Returns the event itself
+ * without an encoding or memory, or for NULL. */
 const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text,
 					       const struct ctrace_event *event);
 void ct_bin_text_fini(struct ct_bin_text *text);
@@ -91,15 +92,13 @@ struct ct_bin_directory {
 	int metadata_fd;
 	struct ct_file_id directory_id;
 	struct ct_file_id metadata_id;
-	uint32_t owner_pid; /* the process that opened it: a forked child only forgets it */
+	uint32_t owner_pid; /* the process that opened it; a forked child only frees the memory */
 	struct ct_trace_info info;
-	/* where in the metadata the lines of the clock are; 0: there are none that can be written
-	 * anew */
+	/* offset of the clock's lines in the metadata; 0: they cannot be rewritten */
 	uint64_t clock_at;
-	uint64_t clock_span_ns; /* of the trace when they were written last, from its beginning */
+	uint64_t clock_span_ns; /* length of the trace when they were last written */
 	struct ct_schema *schema;
-	/* a bit for each number of a class that was in the metadata when the directory was opened;
-	 * or NULL */
+	/* bit set of class numbers that the metadata had when the directory was opened; or NULL */
 	unsigned char *found;
 	uint32_t printed;       /* classes of the schema that are in the metadata */
 	uint64_t metadata_size; /* bytes that count */
@@ -108,118 +107,116 @@ struct ct_bin_directory {
 	bool was_closed;   /* in order, before it was opened */
 	bool is_ended;     /* has its closing mark */
 	bool is_recovered; /* of a dead process: gets no closing mark unless it had one */
-	/* events that it and the directories before it report as lost; at least */
+	/* least number of events that it and the directories before it report as lost */
 	uint64_t lost_told;
 	uint64_t size; /* of all files, about */
-	/* a batch that would make it larger is refused, but for the first; 0: none */
+	/* a batch beyond it is refused, except the first; 0: no limit */
 	uint64_t size_limit;
 	struct ct_file_access access;   /* of its files */
 	struct ct_bin_stream **streams; /* by id; NULL: unknown */
 	uint32_t stream_capacity;
 	struct ct_bin_stream *lost;   /* stream.lost */
-	struct ct_bin_stream **bound; /* those of the batch under way, by index in it */
+	struct ct_bin_stream **bound; /* the streams of the present batch, by index in it */
 	uint32_t bound_capacity;
 	uint32_t open_count;
 	uint64_t batch;
-	/* metadata of the batch under way: steps of the clock, new classes */
+	/* metadata of the present batch: steps of the clock, new classes */
 	struct ct_buf text;
 	struct ct_bin_text *texts;               /* the emitter's; or NULL */
-	struct ct_bin_clock clock, clock_before; /* what a batch that fails goes back to */
-	struct ct_buf heads;                     /* of the packets of the batch under way */
+	struct ct_bin_clock clock, clock_before; /* a failed batch restores clock_before */
+	struct ct_buf heads;                     /* of the present batch's packets */
 	struct iovec *pieces;
 	size_t piece_count, piece_capacity;
 	/* bin_convert.c's */
-	bool converts;            /* once it does, it goes on so */
-	bool has_own_numbers;     /* its metadata say so */
-	struct ct_schema *source; /* when it does: the classes of the process */
+	bool converts;            /* never reset */
+	bool has_own_numbers;     /* its metadata have the mark */
+	struct ct_schema *source; /* when it converts: the classes of the process */
 	struct ctrace_event_item *items;
 	struct ct_buf scratch;
 };
 
 /* ---- bin_convert.c */
-/* Writes the events of a batch anew: into packets of the streams that are bound. */
+/* Rewrites the events of a batch into packets of the bound streams. */
 enum ctrace_status ct_bin_convert(struct ct_bin_directory *directory,
 				  const struct ctrace_batch *batch) CT_MUST_USE;
 
 /* ---- emit_bin.c */
-/* Who traces, for a directory's metadata. */
+/* Fills in the process's data for a directory's metadata. */
 void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
 
-/* ---- bin_lock.c: who has a directory open */
-/* Opens a file of the directory and locks it.  TIMED_OUT: another process has it, or this one has
- * it already.  Past a return with OK the name leads to the file that is locked. */
+/* ---- bin_lock.c: the lock of an open directory */
+/* Opens a file of the directory and locks it.  Returns TIMED_OUT when another process, or this one,
+ * has the lock.  On OK the name refers to the locked file. */
 enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flags, int *out_fd,
 				    struct ct_file_id *out_id) CT_MUST_USE;
-/* sets -1; nothing for a descriptor that was closed behind our back */
+/* sets -1; closes nothing when the program has closed the descriptor */
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id);
 
-/* ---- bin_claim.c: whose a directory is */
+/* ---- bin_claim.c: the choice between beginning, continuing and replacing a directory */
 struct ct_bin_claim {
 	const struct ct_trace_info *info;
-	/* the directory that the new one follows: it notes what the streams of that had lost; or
-	 * NULL */
+	/* the previous directory, whose losses by stream the new one notes; or NULL */
 	struct ct_bin_directory *from;
 	struct ct_file_access access;
-	/* a directory that this process closed; one that it did not get to commit to is begun anew
-	 */
+	/* may continue a directory that this process closed; one without a commit is begun anew */
 	bool may_continue;
-	bool may_replace_own; /* a generation come round */
-	/* of a process that does not have it open any more: replaced when that closed it, else
-	 * renamed */
+	bool may_replace_own; /* the generations came round */
+	/* may take the name of another process's directory that is not open: replaces it if it was
+	 * closed in order, else renames it */
 	bool may_replace_others;
-	/* the name is one beside the wanted one: an own directory there is replaced only when it
-	 * was closed */
+	/* the name is a variant of the wanted one: this process's directory there is replaced only
+	 * if it was closed */
 	bool is_beside;
 };
-/* Begins (or continues) the directory at path.  TIMED_OUT: somebody has it open, what is there is
- * not ours, or the claim does not allow it. */
+/* Begins (or continues) the directory at path.  Returns TIMED_OUT when it is open elsewhere, is not
+ * a directory of ours, or the claim does not allow it. */
 enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
-/* Continues where a place says, also when another process has renamed the directory; the path of
- * *out_directory is the new name then. */
+/* Continues at a place, even if another process has renamed the directory; then the path of
+ * *out_directory is the new name. */
 enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
 					   const struct ct_trace_info *info,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
-/* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  False, with errno, when that is too
- * long. */
+/* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  Returns false, with errno, when that
+ * is too long. */
 bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
 			char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
 /* ---- bin_directory.c: the directory and its metadata */
 enum ctrace_status ct_bin_directory_new(const char *path, const struct ct_trace_info *info,
 					struct ct_bin_directory **out_directory) CT_MUST_USE;
-/* as it is; keeps errno */
+/* writes nothing; keeps errno */
 void ct_bin_directory_free(struct ct_bin_directory *directory);
 /* the directory */
 enum ctrace_status ct_bin_directory_open(struct ct_bin_directory *directory) CT_MUST_USE;
-/* Opens the metadata with their lock, and reads them.  NOT_FOUND when there are none. */
+/* Opens and locks the metadata, and reads them.  Returns NOT_FOUND when there are none. */
 enum ctrace_status ct_bin_metadata_open(struct ct_bin_directory *directory,
 					struct ct_buf *out) CT_MUST_USE;
-/* Puts metadata in the place of what is there, which metadata_fd is unless there are none: whole,
- * or not at all.  is_anew: of another trace, so streams that are there go. */
+/* Replaces the metadata as a whole, or not at all.  metadata_fd is the old file, if any. is_anew:
+ * they begin another trace, so existing streams are removed. */
 enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory,
 				       const struct ct_buf *text, bool is_anew) CT_MUST_USE;
-/* if that is due */
+/* if metadata_cut_due */
 enum ctrace_status ct_bin_metadata_cut(struct ct_bin_directory *directory) CT_MUST_USE;
-/* Puts metadata with the closing mark in the place of those without: a mark that is cut short
- * would be no metadata for any viewer.  To be called while the place still is in this directory.
- * Where it cannot be done the directory has no mark. */
+/* Replaces the metadata by metadata with the closing mark, because no viewer could read an
+ * incomplete mark.  Called while the place is still in this directory.  On failure the directory
+ * has no mark. */
 void ct_bin_directory_end(struct ct_bin_directory *directory);
-/* it is written to after all: the mark does not count */
+/* the directory is written to again: the mark no longer counts */
 void ct_bin_directory_reopen(struct ct_bin_directory *directory);
 void ct_bin_directory_close(struct ct_bin_directory *directory); /* in order, with a closing mark */
-/* It has its closing mark: its files and its lock are let go.  ct_bin_directory_look() opens the
- * directory again. */
+/* Closes the files and releases the lock of a directory with its closing mark.
+ * ct_bin_directory_look() opens it again. */
 void ct_bin_directory_rest(struct ct_bin_directory *directory);
-/* removes it; nothing in it counts */
+/* removes a directory in which nothing counts */
 void ct_bin_directory_discard(struct ct_bin_directory *directory);
 enum ct_bin_presence {
 	CT_BIN_HERE,   /* and open, with its lock */
-	CT_BIN_GONE,   /* somebody removed it, or took it over while our descriptors were closed */
-	CT_BIN_UNCLEAR /* the file system does not answer (errno): to be tried again */
+	CT_BIN_GONE,   /* it was removed, or taken over while our descriptors were closed */
+	CT_BIN_UNCLEAR /* the file system does not answer (errno); the caller tries again */
 };
 enum ct_bin_presence ct_bin_directory_look(struct ct_bin_directory *directory);
-/* Does its path still name it?  False when it was renamed, removed or replaced. */
+/* Does its path still name it?  Returns false when it was renamed, removed or replaced. */
 bool ct_bin_directory_is_in_place(const struct ct_bin_directory *directory);
 
 /* ---- bin_pack.c: compressing directories that are closed for good.  On the thread that consumes,
@@ -227,15 +224,14 @@ bool ct_bin_directory_is_in_place(const struct ct_bin_directory *directory);
 /* Takes over a directory with its closing mark, and closes it in any case.  is_last: of a process
  * that ends; it waits for ct_bin_pack_end(). */
 void ct_bin_pack(struct ct_bin_directory *directory, bool is_last);
-/* The name is wanted: a directory there that waits is closed as it is, and one that is being
- * compressed soon. */
+/* Frees a name: closes a waiting directory uncompressed, and stops compressing one soon. */
 void ct_bin_pack_let_go(const char *path);
 
 /* ---- bin_mark.c: comments in the metadata, a line a stream: "stream.7 12345", "stream.7 12345
  * 12000" */
-#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count; where the last packet begins */
+#define CT_BIN_MARK_CLOSED "/* closed\n"    /* bytes that count; offset of the last packet */
 #define CT_BIN_MARK_LOST "/* lost before\n" /* events */
-/* no lines: classes have not the numbers of the process's */
+/* no lines: class numbers differ from the process's */
 #define CT_BIN_MARK_OWN_NUMBERS "/* own numbers\n"
 #define CT_BIN_MARK_END "*/\n"
 struct ct_bin_mark {
@@ -244,54 +240,54 @@ struct ct_bin_mark {
 };
 /* nothing for a value of 0 */
 void ct_bin_mark_add(struct ct_buf *out, uint32_t id, const struct ct_bin_mark *mark);
-/* The last of our comments of a kind in the text, and where it ends; NULL when it has none. */
+/* Finds the last mark of a kind in the text, and its end.  Returns NULL when there is none. */
 const char *ct_bin_mark_find(const char *text, size_t size, const char *mark, size_t *out_end);
-/* The line at *at, which moves on: behind the mark's head first.  NOT_FOUND: the end of the mark;
- * DAMAGED: no line of a mark. */
+/* Parses the line at *at and moves *at on; it starts behind the mark's head.  Returns NOT_FOUND at
+ * the end of the mark, DAMAGED for any other text. */
 enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint32_t *out_id,
 				    struct ct_bin_mark *out_mark) CT_MUST_USE;
-/* Notes in the directory's streams what the marks in its metadata say. */
+/* Stores the values of the metadata's marks in the directory's streams. */
 enum ctrace_status ct_bin_marks_take(struct ct_bin_directory *directory, const char *text,
 				     size_t size) CT_MUST_USE;
 
-/* ---- bin_clock.c: what ticks are, and steps of the wall clock */
-/* What the ticks of a trace that begins now are. */
+/* ---- bin_clock.c: the meaning of ticks, and steps of the wall clock */
+/* Describes the ticks of a trace that begins now. */
 void ct_bin_info_clock(struct ct_trace_info *info, const struct ctrace_emitter_context *context);
-/* Writes that anew when the trace has become twice as long since, or for UINT64_MAX: viewers know
- * no other time.  Where it cannot be done it stays as it is. */
+/* Rewrites the clock's description when the trace has doubled in length since, or for UINT64_MAX:
+ * viewers know no other time.  On failure the old description stays. */
 #define CT_BIN_CLOCK_LAST UINT64_MAX
 void ct_bin_directory_set_clock(struct ct_bin_directory *directory,
 				const struct ctrace_emitter_context *context, uint64_t now_ns);
-/* where its lines are in the metadata */
+/* finds the clock's lines in the metadata */
 void ct_bin_directory_find_clock(struct ct_bin_directory *directory, const struct ct_buf *text);
 #define CT_BIN_MARK_CLOCK "/* clock set\n"
 struct ct_bin_clock_mark {
 	/* negative: back; 0: a trace goes on with the times of another, or began after a step */
 	int64_t by_ns;
-	uint64_t at_ns;    /* the first event after it, as the stream has it */
+	uint64_t at_ns;    /* time of the first event after it in the stream */
 	uint64_t ahead_ns; /* from there on */
 	uint64_t base_ns;
 };
-/* The time that an event gets in its stream.  Notes a step in the metadata. */
+/* Returns an event's time in its stream.  Notes a step in the metadata. */
 uint64_t ct_bin_clock_time(struct ct_bin_clock *clock, const struct ctrace_event *event,
 			   struct ct_buf *metadata);
-/* Goes on with the times of the directory before, and notes so in the new one's metadata. */
+/* Continues the times of the previous directory, and notes that in the new metadata. */
 void ct_bin_clock_inherit(struct ct_bin_clock *clock, const struct ct_bin_clock *from,
 			  struct ct_buf *metadata);
 void ct_bin_clock_mark_add(struct ct_buf *out, const struct ct_bin_clock_mark *mark);
-/* The next mark in the metadata behind *at, which moves on.  False when there is none. */
+/* Finds the next mark behind *at and moves *at on.  Returns false when there is none. */
 bool ct_bin_clock_mark_next(const char *text, size_t size, size_t *at,
 			    struct ct_bin_clock_mark *out);
-/* The directory is gone on with: what the marks in its metadata say. */
+/* Loads the clock from the marks of a directory that is continued. */
 void ct_bin_clock_take(struct ct_bin_clock *clock, const char *text, size_t size);
 
 /* ---- bin_files.c: the stream files of a directory */
-/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST.  False for names that are not ours. */
+/* "stream.12" -> 12, "stream.lost" -> CT_BIN_LOST. Returns false for other names. */
 bool ct_bin_stream_name_parse(const char *name, size_t size, uint32_t *out_id);
-/* The stream of that id, made when it is unknown. */
+/* Returns the stream of that id, made when it is unknown. */
 enum ctrace_status ct_bin_stream_get(struct ct_bin_directory *directory, uint32_t id,
 				     struct ct_bin_stream **out_stream) CT_MUST_USE;
-/* NULL when it is unknown. */
+/* Returns NULL for an unknown stream. */
 static inline struct ct_bin_stream *ct_bin_stream_at(const struct ct_bin_directory *directory,
 						     uint32_t id)
 {
@@ -299,42 +295,40 @@ static inline struct ct_bin_stream *ct_bin_stream_at(const struct ct_bin_directo
 	       : id < directory->stream_capacity ? directory->streams[id]
 						 : NULL;
 }
-/* Opens the stream's file unless its descriptor still is that file: to be called before each use.
- */
+/* Opens the stream's file unless its descriptor still refers to it.  Called before each use. */
 enum ctrace_status ct_bin_stream_open(struct ct_bin_directory *directory,
 				      struct ct_bin_stream *stream) CT_MUST_USE;
-/* Where it goes on.  offset: bytes that count; last_at: where the last packet of these begins, if
- * that is known. */
+/* Finds the state in which the stream goes on.  offset: bytes that count; last_at: offset of the
+ * last packet in them, if known. */
 enum ctrace_status ct_bin_stream_load(struct ct_bin_directory *directory,
 				      struct ct_bin_stream *stream, uint64_t offset,
 				      uint64_t last_at) CT_MUST_USE;
 /* Cuts a stream's file back to its offset. */
 enum ctrace_status ct_bin_stream_cut(struct ct_bin_directory *directory,
 				     struct ct_bin_stream *stream) CT_MUST_USE;
-/* Loads all streams; cuts: cuts off what does not count, also in streams that had no events since
+/* Loads all streams.  cuts: truncates each to the bytes that count, also if it had no events since
  * the directory was opened. */
 enum ctrace_status ct_bin_settle(struct ct_bin_directory *directory, bool cuts) CT_MUST_USE;
 enum ctrace_status ct_bin_sync(struct ct_bin_directory *directory) CT_MUST_USE;
 /* the directory has no streams afterwards */
 void ct_bin_streams_free(struct ct_bin_directory *directory);
-/* Calls for each stream file that is there, with its name and id (CT_BIN_LOST: stream.lost).  False
- * when the directory cannot be read. */
+/* Called for each existing stream file with its name and id (CT_BIN_LOST: stream.lost). */
 typedef void ct_bin_each_stream(struct ct_bin_directory *directory, const char *name, uint32_t id,
 				void *user);
 bool ct_bin_directory_each_stream(struct ct_bin_directory *directory, ct_bin_each_stream *each,
 				  void *user);
-/* the latter sets the bool that user points to */
+/* ct_bin_stream_note sets the bool that user points to */
 ct_bin_each_stream ct_bin_stream_remove, ct_bin_stream_note;
 bool ct_bin_directory_remove_streams(struct ct_bin_directory *directory); /* also compressed ones */
-/* has compressed streams: nobody goes on in such a directory */
+/* has it compressed streams?  Then no process continues it */
 bool ct_bin_directory_is_packed(struct ct_bin_directory *directory);
 
 /* ---- bin_stream.c: a batch */
 /* All or nothing, as ctrace_emitter.write.  BUFFER_TOO_SMALL: it would pass size_limit. */
 enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
 				const struct ctrace_batch *batch) CT_MUST_USE;
-/* The classes of the batch.  DAMAGED: one of them cannot have its number here; skips_damaged: that
- * one is left out. */
+/* Adds the classes of the batch.  Returns DAMAGED when one of them cannot have its number here;
+ * skips_damaged: leaves that one out. */
 enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch,
 				       bool skips_damaged) CT_MUST_USE;
 /* Appends a packet to stream.lost, so that its total becomes `total`. */
@@ -342,17 +336,16 @@ enum ctrace_status ct_bin_put_lost(struct ct_bin_directory *directory, struct ct
 				   uint64_t total) CT_MUST_USE;
 
 /* ---- bin_lost.c: losses that no other stream reports */
-/* Cuts off what does not count of stream.lost, to which no place leads. */
+/* Cuts off the bytes of stream.lost that do not count.  No place refers to this stream. */
 enum ctrace_status ct_bin_settle_lost(struct ct_bin_directory *directory) CT_MUST_USE;
-/* Accounts for lost events that no stream does: writes what is missing of `total` to stream.lost.
- */
+/* Writes to stream.lost how many events of `total` no stream reports. */
 enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory,
 				     uint64_t total) CT_MUST_USE;
-/* The same before the directory is closed.  The place says so when it has succeeded. */
+/* Does the same before the directory is closed.  On success the place records it. */
 void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,
 			struct ctrace_place *place);
-/* So many of what stream.lost reported when the directory was closed before, packets report again,
- * here or in the directory that follows. */
+/* Subtracts losses that stream.lost reported at an earlier close, and that packets now report, here
+ * or in the next directory. */
 void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t told);
 
 #endif

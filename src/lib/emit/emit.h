@@ -1,5 +1,5 @@
 /*
- * lib/emit/emit.h - the emitters there are, and the text line that all printers share.
+ * lib/emit/emit.h - the emitters, and the text line that all printers share.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,20 +11,20 @@
 
 /* ---- emitter.c: the visible table of built-in emitters, and look-up by name.  The index of an
  * emitter in the process is its bit in destination masks. */
-/* the destinations behind them are external writers' */
+/* destinations from here on are external writers' */
 #define CT_EMITTER_LIMIT 16u
 extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
 extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
 extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
 
-/* The emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), loading a
- * module when there is one of that name.  EMITTER_NOT_FOUND otherwise; INVALID_EMITTER_NAME when
- * empty or over 31 bytes.  Never unloaded.  Not for handlers.  The caller holds no lock of ctrace;
- * under one (ct_thread_locked) only what is known already is found. */
+/* Finds the emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), and loads
+ * a module of that name if there is one.  Returns EMITTER_NOT_FOUND, or INVALID_EMITTER_NAME for a
+ * name that is empty or over 31 bytes.  Emitters are never unloaded.  Not for handlers.  The caller
+ * holds no lock of ctrace; under one (ct_thread_locked) only known emitters are found. */
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index) CT_MUST_USE;
-/* The same, and never loads anything: for threads of ctrace's own inside a traced process, and
- * under locks. */
+/* Like ct_emitter_find(), but never loads a module: for ctrace's own threads in a traced process,
+ * and under locks. */
 enum ctrace_status ct_emitter_find_known(const char *name, size_t size,
 					 uint32_t *out_index) CT_MUST_USE;
 void ct_emitter_lock(void); /* before fork */
@@ -33,17 +33,16 @@ void ct_emitter_unlock_in_child(void);
 const struct ctrace_emitter *ct_emitter_at(uint32_t index); /* NULL past the last */
 const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *emitter,
 						  const char *name, size_t size);
-/* property_check.c: what is wrong with a value that somebody has written.  Pure.  out (line 0;
- * column in the value, from 1) is set unless it is GOOD; of an ODD one, which is worth a word but
- * no error, `expected` says what becomes of it. */
+/* property_check.c: checks a value that a person wrote.  Pure.  Unless the value is GOOD, out is
+ * set (line 0; column in the value, from 1).  ODD deserves a warning but is no error; `expected`
+ * then names its effect. */
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
 					   struct ct_diagnostic *out);
-/* A command is about to set that property: loads what it needs besides.  Under no lock; not on the
- * thread that consumes. */
+/* Called before a command sets that property: loads the modules that it needs.  Under no lock; not
+ * on the thread that consumes. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
-/* Its method rotate(); UNSUPPORTED for one that has none, or that was built before there was one.
- */
+/* Calls its method rotate().  Returns UNSUPPORTED when the emitter has none, or an older struct. */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
 /* ---- module.c: emitters in shared objects.  Looks in CTRACE_EMITTERS (colon-separated, absolute,
@@ -55,23 +54,24 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_h
  * from the same directories under the same rules; a dlopen() handle that stays open.  NULL when
  * there is none. */
 void *ct_module_open(const char *name);
-/* A file of that name in one of the directories of a list with colons between, by the same rules;
- * NULL when there is none that may be loaded.  directories may be NULL. */
+/* Opens a file of that name from a colon-separated list of directories, by the same rules.  Returns
+ * NULL when none may be loaded.  directories may be NULL. */
 void *ct_module_open_in(const char *directories, const char *file_name);
 
-/* ---- event_names.c: what catalogues call events, for the metadata of BINFILE.  Reading a
+/* ---- event_names.c: names of events from catalogues, for the metadata of BINFILE. Reading a
  * catalogue takes more than libc, so the module "catalog" does it (modules/catalog_names.c);
  * without the module, or with a catalogue that cannot be read, there are no names. */
 struct ct_class_names; /* format/format.h */
-/* What the module exports as `ct_names_module`.  One thread at a time; never prints, waits for
- * nobody, and reads no environment. */
+/* What the module exports as `ct_names_module`.  One thread at a time; never prints, never waits,
+ * and reads no environment. */
 struct ct_names_module {
 	size_t size; /* of this struct as the module knows it */
-	/* The catalogue of these files and directories, colons between.  What is wrong with a file
-	 * leaves that file out; NULL when nothing is left. */
+	/* Opens the catalogue of these files and directories, separated by colons.  A file with an
+	 * error is left out.  Returns NULL when no file is left. */
 	void *(*open)(const char *paths);
-	/* The names of an event.  component is not terminated, names belong to the catalogue and
-	 * stay until it is closed or asked again.  False: it has none. */
+	/* Gives the names of an event.  component is not terminated.  The names belong to the
+	 * catalogue and stay valid until the next call or close().  Returns false when there are
+	 * none. */
 	bool (*names)(void *catalog, const char *component, size_t size, uint32_t event_id,
 		      struct ct_class_names *out);
 	void (*close)(void *catalog);
@@ -79,35 +79,35 @@ struct ct_names_module {
 #define CT_NAMES_MODULE "ct_names_module"
 struct ct_event_names; /* one catalogue */
 struct ct_schema;
-/* Loads the module, unless it is loaded or was not found before.  Does nothing under a lock
- * (ct_thread_locked).  Not on the thread that consumes: CONCURRENCY.md. */
+/* Loads the module, unless that was tried before.  Does nothing under a lock (ct_thread_locked).
+ * Not on the thread that consumes: CONCURRENCY.md. */
 void ct_event_names_load(void);
 void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
-/* paths: the catalogue; NULL or "": what CTRACE_CATALOG, or else MFTRACE_ANNOTATIONS, names.  NULL
- * when there is none, or no module that could read it. */
+/* paths: the catalogue; NULL or "": that of CTRACE_CATALOG, or else of MFTRACE_ANNOTATIONS. Returns
+ * NULL when there is no catalogue, or no module to read it. */
 struct ct_event_names *ct_event_names_open(const char *paths);
 /* NULL is accepted; after the schemas that use it */
 void ct_event_names_close(struct ct_event_names *names);
-/* Its names for the classes that the schema will make; none when names is NULL. */
+/* Makes the schema use these names for its future classes; names may be NULL. */
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema);
 
 /* ---- bin_pack.c: compressing BINFILE directories, by the module "zstd" (compress/compress.c) */
 bool ct_bin_pack_is_possible(void); /* can the module be loaded?  In a program of ctrace's own */
-/* All of the process's events are in its outputs: its last directory is compressed, and this waits
- * for that, 2 s at most. */
+/* At the end of the process, when all events are in its outputs: waits until its last directory is
+ * compressed, 2 s at most. */
 void ct_bin_pack_end(void);
-/* ct_emitter_lock() for a fork: not while the module is being loaded, or after 1 s */
+/* ct_emitter_lock() for a fork: waits while the module is being loaded, 1 s at most */
 void ct_bin_pack_lock(void);
 void ct_bin_pack_forked(
 	/* in a forked child, which has none of its own; is_whole: the lock of emitter names was
 	   taken */
 	bool is_whole);
 
-/* ---- line_parts.c: a FORMAT as parts, parsed once, and the text that the lines of one class of
- * events have in common.  One thread at a time. */
+/* ---- line_parts.c: a FORMAT, parsed once into parts, and the text that all lines of a class
+ * share.  One thread at a time. */
 enum ct_line_variable {
 	CT_LINE_TEXT, /* of the FORMAT itself */
-	/* the longest run of parts that are the same for all events of a class:
+	/* the longest run of parts that are equal for all events of a class:
 	   ct_line_parts_add_class() */
 	CT_LINE_CLASS,
 	CT_LINE_APPNAME,
@@ -136,16 +136,16 @@ struct ct_line_slot;
 struct ct_line_parts {
 	struct ct_line_part *parts;
 	size_t count;
-	const struct ct_line_part *run; /* what CT_LINE_CLASS stands for */
+	const struct ct_line_part *run; /* the parts behind CT_LINE_CLASS */
 	size_t run_count;
 	struct ct_line_slot *slots; /* the texts of classes */
 };
-/* format must stay as long as the parts.  What is none of the names stays as it is. */
+/* format must outlive the parts.  An unknown variable stays as text. */
 enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *format,
 				      const struct ct_line_name *names,
 				      size_t name_count) CT_MUST_USE;
 void ct_line_parts_fini(struct ct_line_parts *parts);
-/* Events of which all of this is the same have the same text of the class. */
+/* The key of a class's text: events with equal keys share the text. */
 struct ct_line_class {
 	const char *component, *mnemonic; /* the pointers count, not the names */
 	uint32_t component_id, event_id, level;
@@ -167,16 +167,16 @@ struct ct_line_format {
 	enum ct_encoding encoding; /* of text items, ENCODING */
 };
 #define CT_LINE_FORMAT "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)"
-/* Bytes that no line has more than: a byte of text may become as much as \u{200E}. */
+/* The longest line: a byte of text may become as long as \u{200E}. */
 #define CT_LINE_MAX ((uint64_t)8 * CTRACE_MAX_EVENT)
-/* A format ready for use, for the events of one process: a component id stands for one name.  One
- * thread at a time. */
+/* A prepared format, for the events of one process, where a component id has one name.  One thread
+ * at a time. */
 struct ct_line_printer {
 	struct ct_line_format format;
 	size_t delimiter_size;
 	struct ct_line_parts parts;
 };
-/* The texts of the format must stay as long as the line. */
+/* The texts of the format must outlive the printer. */
 enum ctrace_status ct_line_printer_init(struct ct_line_printer *line,
 					const struct ct_line_format *format) CT_MUST_USE;
 /* The same with other names than TEXTFILE's. */
@@ -188,8 +188,7 @@ void ct_line_printer_fini(struct ct_line_printer *line);
 /* with '\n' */
 void ct_line_add(const struct ct_line_printer *line, struct ct_buf *out,
 		 const struct ctrace_event *event);
-/* One part of it, by a printer of an event.  Nothing for a variable that is not of this directory.
- */
+/* Adds one part of an event's line.  Adds nothing for variables of the reader's printer. */
 ct_line_add_part_of ct_line_add_part;
 void ct_line_add_data(const struct ct_line_printer *line, struct ct_buf *out,
 		      const struct ctrace_event *event); /* all items, each behind a delimiter */
@@ -205,19 +204,19 @@ void ct_line_add_time(struct ct_buf *out, uint64_t time_ns);
 void ct_line_add_date(struct ct_buf *out, uint64_t time_ns);
 /* of a second: 3 to 9 */
 void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits);
-/* "# Lost             = 12 discarded, 3 stalled (process 1234)": some total is not 0. */
+/* "# Lost             = 12 discarded, 3 stalled (process 1234)".  At least one total is not 0. */
 void ct_line_add_losses(struct ct_buf *out, const uint64_t totals[CTRACE_LOSS_COUNT], uint32_t pid);
 
-/* How the wall clock had been set when the last line was printed; before the first, steps is
+/* The steps of the wall clock up to the last printed line; before the first line, steps is
  * CT_CLOCK_UNSEEN. */
 #define CT_CLOCK_UNSEEN UINT32_MAX
 struct ct_clock_seen {
 	uint32_t steps;
 	int64_t total_ns;
 };
-/* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": it was set between
- * the last line and this event, and noticed at that time, by which the event is dated too.  Nothing
- * if it was not. */
+/* "# Clock set back by 3600.000000 s at 2026/11/22 15:12:27.993 (process 1234)": the clock was set
+ * between the last line and this event; the time is that of the new clock, like the event's.  Adds
+ * nothing if it was not set. */
 void ct_line_note_clock(struct ct_buf *out, struct ct_clock_seen *seen,
 			const struct ctrace_event *event);
 static inline void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *last,
@@ -226,14 +225,14 @@ static inline void ct_line_add_clock(struct ct_buf *out, struct ct_clock_seen *l
 	if (event->clock != NULL && event->clock->steps != last->steps)
 		ct_line_note_clock(out, last, event);
 }
-/* "3600.000000 s": readings are no better than a microsecond. */
+/* "3600.000000 s": clock readings are exact to a microsecond only. */
 void ct_line_add_seconds(struct ct_buf *out, uint64_t ns);
 /* "back by 3600.000000 s" or "forward by ...". */
 void ct_line_add_step(struct ct_buf *out, int64_t by_ns);
 
 /* ---- line_settings.c: the properties that all emitters of lines have: DELIMCHAR ENCODING FORMAT
  * HEXBLOCKSIZE LEVEL QUOTESTRING.  */
-/* What ENCODING says, which BINFILE has too; ASCII when it says nothing that is known here. */
+/* Returns the value of ENCODING, which BINFILE has too; ASCII when it is unset or unknown. */
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context);
 #define CT_ENCODING_PROPERTY \
 	{ \
@@ -242,8 +241,8 @@ enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *contex
 	}
 struct ct_line_settings {
 	struct ct_line_printer line;
-	uint32_t level; /* events below it are not printed; CTRACE_LEVEL_NONE: none is */
-	char *texts[2]; /* what its format points to */
+	uint32_t level; /* events below it are not printed; CTRACE_LEVEL_NONE: prints nothing */
+	char *texts[2]; /* memory that its format points to */
 };
 #define CT_LINE_PROPERTIES(FORMAT_DEFAULT, LEVEL_DEFAULT) \
 	{ "DELIMCHAR", CTRACE_PROPERTY_TEXT, " ", \
@@ -265,38 +264,37 @@ void ct_line_settings_fini(struct ct_line_settings *settings);
 /* LEVEL: a name, or a number of at most 32 bits. */
 uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context);
 
-/* ---- progress.c: for outputs that cannot be cut back: how far into a batch they came before they
- * failed. */
+/* ---- progress.c: for outputs that cannot be truncated: how much of a failed batch is written. */
 struct ct_progress {
-	uint32_t done; /* events of the failed batch that are out; the last of them: */
+	uint32_t done; /* events of the failed batch that are written; the last of them: */
 	uint32_t event_id;
 	uint32_t component_id;
 	uint32_t tid;
 	uint64_t time_ns;
 };
-/* The index of the first event of this batch that is not out yet. */
+/* Returns the index of the first event of this batch that is not written yet. */
 uint32_t ct_progress_resume(const struct ct_progress *progress, const struct ctrace_batch *batch);
-/* The first `done` events of the batch are out; all of them when it succeeded. */
+/* Notes that the first `done` events of the batch are written. */
 void ct_progress_note(struct ct_progress *progress, const struct ctrace_batch *batch,
 		      uint32_t done);
 
-/* ---- line_settings.c: what an emitter of lines begins with. */
+/* ---- line_settings.c: the first member of an emitter of lines. */
 struct ct_line_output {
 	const struct ctrace_emitter_context *context;
 	struct ct_line_settings settings;
 	struct ct_progress progress;
 	struct ct_buf lines;
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	bool losses_due; /* lost is not in the output */
+	bool losses_due; /* `lost` is not in the output yet */
 };
-/* Of an emitter whose own struct has that size. */
+/* size: of the emitter's own struct. */
 enum ctrace_status ct_line_output_open(size_t size, const struct ctrace_emitter_context *context,
 				       void **out_self) CT_MUST_USE;
 /* an emitter's method */
 void ct_line_output_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]);
 void ct_line_output_close(void *self); /* the same; frees it */
 
-/* What open() or write() fails at, before it returns.  Keeps errno. */
+/* Reports the cause of a failure, before open() or write() returns.  Keeps errno. */
 static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *context,
 					const char *what)
 {
@@ -304,40 +302,40 @@ static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *con
 		context->failed_at(context, what);
 }
 
-/* ---- output_file.c: what TEXTFILE and BINFILE share: FILE pseudo-variables, LOCATION ->
+/* ---- output_file.c: shared by TEXTFILE and BINFILE: FILE pseudo-variables, LOCATION ->
  * MFTRACE_LOGS -> working directory, generations. */
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable
- * stays as it is.  has_others: the generation is one of several, told apart by its number also when
- * FILE does not do so.  False without memory. */
+ * stays as it is. has_others: there are several generations, so the number is added even if FILE
+ * lacks it.  Returns false without memory. */
 bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
 			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others);
-/* Is the last part of a path this name, or all of it when the name is absolute? */
+/* Does the path end in this name?  An absolute name must be the whole path. */
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working
- * directory in turn, until one does not fail; gives the path that worked.  A FILE that is absolute
- * is tried alone.  Directories that it names are made (0700) when it is within. */
+ * directory in turn, until one succeeds, and gives its path.  An absolute FILE is tried alone.
+ * Directories in FILE are made (0700) if ct_file_is_within(). */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 				 const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user),
 				 void *user, char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
-/* Is a FILE in the directory for output, LOCATION (or NULL) and those that stand in for it?
- * Absolute: below LOCATION; else: without "..". */
+/* Does FILE stay in the output directory?  It has no "..", and an absolute FILE is below LOCATION
+ * (which may be NULL). */
 bool ct_file_is_within(const char *location, const char *file_name);
 /* "0600" or "0640", also without the first 0. */
 bool ct_file_mode_parse(const char *text, size_t size, uint32_t *out_mode);
-/* Who besides the owner may read output: MODE and GROUP.  All 0: nobody, and files that are there
- * keep what they have. */
+/* Read access for others than the owner: MODE and GROUP.  All 0: no access, and existing files keep
+ * theirs. */
 struct ct_file_access {
 	uint32_t mode; /* 0: not set */
 	uint32_t group;
 	bool has_group;
 };
-/* A group of /etc/group by its name, or any by its number. */
+/* Finds a group of /etc/group by name, or any group by number. */
 bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group);
 struct ct_file_access ct_file_access_read(const struct ctrace_emitter_context *context);
-/* Gives a file, or a directory, of ours that access.  One that cannot be given to the group stays
- * the owner's alone. */
+/* Gives that access to a file or directory of ours.  If the group cannot be set, only the owner has
+ * access. */
 void ct_file_access_give(int fd, const struct ct_file_access *access);
 #define CT_FILE_ACCESS_PROPERTIES \
 	{ "GROUP", CTRACE_PROPERTY_GROUP, NULL, \
@@ -349,29 +347,28 @@ void ct_file_access_give(int fd, const struct ct_file_access *access);
 
 /* MAXGENERATION; 1: one file without a limit */
 uint32_t ct_file_generations(const struct ctrace_emitter_context *context);
-/* The generation that a process begins with: the first that does not exist, else the one after
- * the newest.  So the newest generation of other processes is overwritten last. */
+/* Returns the first generation of a process: the first that does not exist, else the one after the
+ * newest.  So the newest generation of other processes is overwritten last. */
 uint32_t ct_file_generation_first(const struct ctrace_emitter_context *context,
 				  const struct ctrace_emitter *emitter);
-/* The file or directory that open() of TEXTFILE or BINFILE would take over: the process that did
- * not close it should be recovered first.  False when open() would make a new one, and for other
- * emitters.  Makes LOCATION, and changes nothing else. */
+/* Gives the file or directory that open() of TEXTFILE or BINFILE would take over.  The process that
+ * did not close it should be recovered first.  Returns false when open() would make a new one, and
+ * for other emitters.  Creates LOCATION, and changes nothing else. */
 bool ct_emitter_output_path(const struct ctrace_emitter *emitter,
 			    const struct ctrace_emitter_context *context,
 			    char out_path[CTRACE_EMITTER_PATH_SIZE]);
 
-/* ---- text_file.c: the file that TEXTFILE has open: locks, generations, and what others may do to
- * it meanwhile. */
+/* ---- text_file.c: the open file of TEXTFILE: locks, generations, and changes by others. */
 struct ct_text_file {
 	int fd;               /* -1: none */
 	int parent_fd;        /* of the directory that it is in; -1: none */
-	struct ct_file_id id; /* what fd was opened for */
+	struct ct_file_id id; /* the file that fd was opened for */
 	struct ct_file_id parent_id;
-	struct ct_world world; /* in which path holds */
+	struct ct_world world; /* where `path` is valid */
 	uint32_t generation;   /* from 1 */
-	uint64_t size;         /* where the next line goes */
-	bool header_due;       /* the next line is to be preceded by a header */
-	bool cut_due;          /* cutting it back to size failed: bytes beyond size do not count */
+	uint64_t size;         /* offset of the next line */
+	bool header_due;       /* a header comes before the next line */
+	bool cut_due;          /* truncating it to size failed: bytes beyond size do not count */
 	char path[CTRACE_EMITTER_PATH_SIZE];
 };
 enum ct_text_sharing {
@@ -381,48 +378,47 @@ enum ct_text_sharing {
 };
 void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);
-/* Forgets descriptors that were closed behind our back: the same file, opened again, may get the
- * same number. */
+/* Forgets descriptors that the program has closed: the same file, opened again, may get the same
+ * number. */
 void ct_text_file_forget_lost(struct ct_text_file *file);
-/* Opens the file that the properties name.  A file that another process has is left alone: ours
- * then ends in ".<pid>".  before: the file that it follows, or NULL: a process that has changed
- * its root directory goes on in the same directory. */
+/* Opens the file that the properties name.  If another process has that file, the name gets
+ * ".<pid>".  before: the previous file, or NULL.  After a change of its root directory the process
+ * goes on in that file's directory. */
 enum ctrace_status ct_text_file_create(struct ct_text_file *file,
 				       const struct ctrace_emitter_context *context,
 				       uint32_t generation, enum ct_text_sharing sharing,
 				       const struct ct_text_file *before) CT_MUST_USE;
-/* Continues where context->place says, cutting off what is behind it, unless somebody else wrote
- * that. */
+/* Continues at context->place.  Cuts off the bytes behind it, unless another process wrote them. */
 enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
 				       const struct ctrace_emitter_context *context,
 				       enum ct_text_sharing sharing) CT_MUST_USE;
-/* Before each batch: makes what is open fit to be written at size.  NOT_FOUND: it was removed or
- * replaced, open another. */
+/* Called before each batch: prepares the open file for writing at `size`.  Returns NOT_FOUND when
+ * the file was removed or replaced; then the caller opens another. */
 enum ctrace_status ct_text_file_check(struct ct_text_file *file,
 				      enum ct_text_sharing sharing) CT_MUST_USE;
-/* Both look first whether the descriptor still is the file. */
+/* Both first check that the descriptor still refers to the file. */
 enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *data,
 				      size_t size) CT_MUST_USE; /* at its size, which grows */
 enum ctrace_status ct_text_file_cut(struct ct_text_file *file) CT_MUST_USE; /* to its size */
 /* Does its path still name it?  False when it was renamed, removed or replaced, or is not open. */
 bool ct_text_file_is_in_place(const struct ct_text_file *file);
-/* MULTIPROC: to be held while writing.  TIMED_OUT when another process does not let go of it. */
+/* MULTIPROC: the lock to hold while writing.  Returns TIMED_OUT when another process keeps it. */
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file) CT_MUST_USE;
 void ct_text_file_unlock(struct ct_text_file *file);
 void ct_text_file_get_place(const struct ct_text_file *file, struct ctrace_place *place);
-/* The place is a new generation, and the batch under way began at began_at of the one so many turns
- * before. */
+/* Makes `place` that of a new generation, where the present batch began at began_at, `turns`
+ * generations earlier. */
 void ct_text_file_split_place(struct ctrace_place *place, uint64_t began_at, uint32_t turns);
-/* How many generations before this one the batch under way began, at place->offset there; 0: no
- * batch was under way. */
+/* Returns how many generations before this one the unfinished batch began, at place->offset there;
+ * 0: no batch was unfinished. */
 uint32_t ct_text_file_turns(const struct ctrace_place *place, uint32_t *out_generation);
-/* What another generation than that of the place is called.  False when the place was not named by
- * FILE. */
+/* Gives the path of another generation than the place's.  Returns false when FILE did not name the
+ * place. */
 bool ct_text_file_other_generation(const struct ctrace_emitter_context *context,
 				   uint32_t generation, uint32_t other,
 				   char out_path[CTRACE_EMITTER_PATH_SIZE]);
 
-/* ---- text_seen.c: lines of a dead process that are in a file although they were not committed. */
+/* ---- text_seen.c: uncommitted lines of a dead process in a file. */
 struct ct_text_seen {
 	uint64_t *hashes;
 	size_t count;
@@ -431,7 +427,7 @@ struct ct_text_seen {
 /* Adds the lines behind `from` that process pid wrote; for from > 0 also the lines before the
  * first header.  Adds nothing when the file cannot be read. */
 void ct_text_seen_load(struct ct_text_seen *seen, const char *path, uint64_t from, uint32_t pid);
-/* Was that line seen?  Each time counts once.  line ends with '\n'. */
+/* Was that line seen?  Each occurrence answers true once.  line ends with '\n'. */
 bool ct_text_seen_take(struct ct_text_seen *seen, const char *line, size_t size);
 void ct_text_seen_fini(struct ct_text_seen *seen);
 

@@ -115,7 +115,7 @@ static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t g
 }
 
 /* What a directory that was made, or is gone on with, has of ours. */
-static void set_up(struct binfile *bin, struct ct_bin_directory *directory)
+static void directory_set_up(struct binfile *bin, struct ct_bin_directory *directory)
 {
 	ct_event_names_use(bin->names, directory->schema);
 	directory->is_recovered = bin->context->recovering;
@@ -145,7 +145,7 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 				       path);
 	ct_buf_fini(&name);
 	if (status == CTRACE_OK) {
-		set_up(bin, attempt.directory);
+		directory_set_up(bin, attempt.directory);
 		*out_directory = attempt.directory;
 	}
 	return status;
@@ -184,7 +184,7 @@ static enum ctrace_status create_after(struct binfile *bin)
 }
 
 /* Does FILE still name the directory of the place? */
-static bool is_named(const struct binfile *bin, const char *path)
+static bool directory_is_named(const struct binfile *bin, const char *path)
 {
 	struct ct_buf name;
 	bool is_same;
@@ -205,7 +205,7 @@ static enum ctrace_status open_directory(struct binfile *bin)
 		return create_first(bin, NULL);
 	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
 	/* A live process reopens because a setting changed. */
-	if (!bin->context->recovering && !is_named(bin, place->path))
+	if (!bin->context->recovering && !directory_is_named(bin, place->path))
 		return create_after(bin);
 	status = ct_bin_directory_resume(place, &bin->info, &bin->directory);
 	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
@@ -214,7 +214,7 @@ static enum ctrace_status open_directory(struct binfile *bin)
 					&bin->directory);
 	if (status != CTRACE_OK)
 		return status;
-	set_up(bin, bin->directory);
+	directory_set_up(bin, bin->directory);
 	status = ct_bin_settle_lost(bin->directory);
 	if (status != CTRACE_OK)
 		ct_bin_directory_close(bin->directory);
@@ -281,8 +281,8 @@ static void close_directory(const struct binfile *bin, struct ct_bin_directory *
  * Goes over to a directory that was just made.  The old one is ended while the place still is in
  * it, and the place is committed before an event goes to the new one.
  */
-static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *next,
-				  uint32_t generation)
+static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_directory *next,
+					    uint32_t generation)
 {
 	struct ct_bin_directory *before = bin->directory;
 	uint32_t generation_before = bin->generation;
@@ -308,7 +308,7 @@ static enum ctrace_status go_over(struct binfile *bin, struct ct_bin_directory *
 
 /* A full directory is followed by the next generation; one that was removed, by one in its place.
  */
-static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
+static enum ctrace_status generation_begin_next(struct binfile *bin, bool is_full)
 {
 	const struct ct_bin_claim claim = { .from = bin->directory,
 					    .may_replace_own = is_full,
@@ -317,11 +317,11 @@ static enum ctrace_status begin_next(struct binfile *bin, bool is_full)
 	struct ct_bin_directory *next;
 	enum ctrace_status status = create_directory(bin, generation, &claim, &next);
 
-	return status == CTRACE_OK ? go_over(bin, next, generation) : status;
+	return status == CTRACE_OK ? directory_go_over(bin, next, generation) : status;
 }
 
 /* Does it hold an event? */
-static bool is_begun(const struct binfile *bin)
+static bool directory_is_begun(const struct binfile *bin)
 {
 	return bin->directory->size > bin->directory->metadata_size;
 }
@@ -335,11 +335,11 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (presence == CT_BIN_UNCLEAR)
 		return CTRACE_OUTPUT_ERROR;
 	if (presence == CT_BIN_GONE)
-		status = begin_next(bin, false);
+		status = generation_begin_next(bin, false);
 	if (status == CTRACE_OK)
 		status = ct_bin_write(bin->directory, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {
-		status = begin_next(bin, true);
+		status = generation_begin_next(bin, true);
 		if (status == CTRACE_OK)
 			status = ct_bin_write(bin->directory, batch);
 	}
@@ -365,9 +365,9 @@ static enum ctrace_status bin_rotate(void *self)
 		return CTRACE_OUTPUT_ERROR;
 	if (is_in_place && bin->generations == 1)
 		return CTRACE_UNSUPPORTED;
-	if (is_in_place && !is_begun(bin))
+	if (is_in_place && !directory_is_begun(bin))
 		return CTRACE_OK;
-	status = begin_next(bin, is_in_place);
+	status = generation_begin_next(bin, is_in_place);
 	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status
 									 : CTRACE_OUTPUT_ERROR;
 }

@@ -166,7 +166,7 @@ static enum ctrace_status commit_place(const struct textfile *text)
 
 /* Goes over to a file that holds nothing of ours yet.  When the place cannot be committed,
  * everything is as it was. */
-static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
+static enum ctrace_status file_go_over(struct textfile *text, uint32_t generation)
 {
 	struct ct_text_file before = text->file, next;
 	enum ctrace_status status;
@@ -201,11 +201,11 @@ static enum ctrace_status go_over(struct textfile *text, uint32_t generation)
 }
 
 /* Makes sure that there is a file to write to. */
-static enum ctrace_status make_ready(struct textfile *text)
+static enum ctrace_status file_make_ready(struct textfile *text)
 {
 	enum ctrace_status status = ct_text_file_check(&text->file, text->sharing);
 
-	return status == CTRACE_NOT_FOUND ? go_over(text, text->file.generation) : status;
+	return status == CTRACE_NOT_FOUND ? file_go_over(text, text->file.generation) : status;
 }
 
 /* ---- a batch ---- */
@@ -224,7 +224,7 @@ static enum ctrace_status put_lines(struct textfile *text)
 }
 
 /* Goes on in the next generation, which is begun empty, and is the place before a line is in it. */
-static enum ctrace_status turn(struct textfile *text, struct mark *mark)
+static enum ctrace_status generation_turn(struct textfile *text, struct mark *mark)
 {
 	const struct ctrace_emitter_context *context = text->out.context;
 	uint32_t generation = text->file.generation % text->generations + 1;
@@ -254,7 +254,7 @@ static enum ctrace_status turn(struct textfile *text, struct mark *mark)
 }
 
 /* A recoverer begins no generation: the next one may be a later process's by now. */
-static bool is_full(const struct textfile *text)
+static bool file_is_full(const struct textfile *text)
 {
 	return text->sharing == CT_TEXT_GENERATION && !text->out.context->recovering &&
 	       text->file.size + text->out.lines.size >= text->file_limit;
@@ -297,8 +297,8 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 	for (uint32_t i = 0; i < batch->event_count; i++) {
 		if (batch->events[i].level < text->out.settings.level)
 			continue;
-		if (is_full(text)) {
-			status = turn(text, mark);
+		if (file_is_full(text)) {
+			status = generation_turn(text, mark);
 			if (status != CTRACE_OK)
 				return status;
 		}
@@ -316,7 +316,7 @@ static enum ctrace_status put_batch(struct textfile *text, const struct ctrace_b
 
 /* Takes back everything that was written since the mark.  Keeps errno, for the report of the
  * failure. */
-static void cut_back(struct textfile *text, const struct mark *mark)
+static void file_cut_back(struct textfile *text, const struct mark *mark)
 {
 	int error = errno;
 
@@ -341,7 +341,7 @@ static void cut_back(struct textfile *text, const struct mark *mark)
 
 static enum ctrace_status write_own(struct textfile *text, const struct ctrace_batch *batch)
 {
-	enum ctrace_status status = make_ready(text);
+	enum ctrace_status status = file_make_ready(text);
 	struct mark mark = { .file = text->file,
 			     .losses_due = text->out.losses_due,
 			     .clock = text->clock };
@@ -350,7 +350,7 @@ static enum ctrace_status write_own(struct textfile *text, const struct ctrace_b
 		return status;
 	status = put_batch(text, batch, &mark);
 	if (status != CTRACE_OK)
-		cut_back(text, &mark);
+		file_cut_back(text, &mark);
 	else if (mark.turns != 0)
 		ct_text_file_close(&mark.file);
 	return status;
@@ -379,7 +379,7 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 
 		status = put_batch(text, batch, &mark);
 		if (status != CTRACE_OK)
-			cut_back(text, &mark);
+			file_cut_back(text, &mark);
 		/* what could not be cut now may have somebody else's lines behind it later */
 		text->file.cut_due = false;
 	}
@@ -430,8 +430,8 @@ static enum ctrace_status text_rotate(void *self)
 		return CTRACE_UNSUPPORTED;
 	if (is_in_place && text->file.size == 0)
 		return CTRACE_OK;
-	status = go_over(text, is_in_place ? text->file.generation % text->generations + 1
-					   : text->file.generation);
+	status = file_go_over(text, is_in_place ? text->file.generation % text->generations + 1
+						: text->file.generation);
 	return status == CTRACE_OK || status == CTRACE_NOT_ENOUGH_MEMORY ? status
 									 : CTRACE_OUTPUT_ERROR;
 }

@@ -79,7 +79,7 @@ static bool print_name(char out_upper[CTRACE_MAX_EMITTER + 1], const char *name,
 }
 
 /* Under the lock.  Another thread may have been first. */
-static bool add(const struct ctrace_emitter *emitter, uint32_t *out_index)
+static bool emitter_add(const struct ctrace_emitter *emitter, uint32_t *out_index)
 {
 	if (emitter_count == CT_EMITTER_LIMIT)
 		return false;
@@ -106,7 +106,7 @@ static enum ctrace_status add_module(const char *upper_name, uint32_t *out_index
 	ct_emitter_lock();
 	is_known = find_known(upper_name, out_index);
 	if (!is_known)
-		was_added = add(emitter, out_index);
+		was_added = emitter_add(emitter, out_index);
 	ct_emitter_unlock();
 	if (!was_added)
 		(void)dlclose(handle);

@@ -31,7 +31,7 @@ static const char *paths_of_environment(void)
 	return paths != NULL ? paths : ct_os_environment("MFTRACE_ANNOTATIONS");
 }
 
-static bool is_complete(const struct ct_names_module *module)
+static bool names_module_is_complete(const struct ct_names_module *module)
 {
 	return module->size >= sizeof *module && module->open != NULL && module->names != NULL &&
 	       module->close != NULL;
@@ -49,7 +49,7 @@ void ct_event_names_load(void)
 		return;
 	handle = ct_module_open("catalog");
 	module = handle != NULL ? dlsym(handle, CT_NAMES_MODULE) : NULL;
-	if (module != NULL && !is_complete(module))
+	if (module != NULL && !names_module_is_complete(module))
 		module = NULL;
 	/* Publish: pairs with the acquire load in ct_event_names_open(). */
 	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false,
@@ -95,8 +95,8 @@ void ct_event_names_close(struct ct_event_names *names)
 	free(names);
 }
 
-static bool find(const char *component, size_t size, uint32_t event_id, struct ct_class_names *out,
-		 void *user)
+static bool names_module_find(const char *component, size_t size, uint32_t event_id,
+			      struct ct_class_names *out, void *user)
 {
 	struct ct_event_names *names = user;
 
@@ -106,5 +106,5 @@ static bool find(const char *component, size_t size, uint32_t event_id, struct c
 void ct_event_names_use(struct ct_event_names *names, struct ct_schema *schema)
 {
 	if (names != NULL)
-		ct_schema_set_namer(schema, find, names);
+		ct_schema_set_namer(schema, names_module_find, names);
 }

@@ -56,8 +56,8 @@ static void add_text(struct ct_line_parts *parts, const char *from, const char *
 								      .size = (size_t)(to - from) };
 }
 
-static void parse(struct ct_line_parts *parts, const char *format, const struct ct_line_name *names,
-		  size_t name_count)
+static void format_parse(struct ct_line_parts *parts, const char *format,
+			 const struct ct_line_name *names, size_t name_count)
 {
 	const char *start = format, *at = format;
 
@@ -128,7 +128,7 @@ enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *f
 		ct_line_parts_fini(parts);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	parse(parts, format, names, name_count);
+	format_parse(parts, format, names, name_count);
 	take_run(parts, capacity);
 	return CTRACE_OK;
 }
@@ -144,7 +144,7 @@ void ct_line_parts_fini(struct ct_line_parts *parts)
 
 /* ---- the text of a class ---- */
 
-static bool is_class(const struct ct_line_slot *slot, const struct ct_line_class *class)
+static bool slot_is_class(const struct ct_line_slot *slot, const struct ct_line_class *class)
 {
 	const struct ct_line_class *is = &slot->class;
 
@@ -207,7 +207,7 @@ void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *o
 {
 	struct ct_line_slot *slot = slot_of(parts, class);
 
-	if (__builtin_expect(is_class(slot, class), 1))
+	if (__builtin_expect(slot_is_class(slot, class), 1))
 		copy_slot(slot, out);
 	else
 		add_new_class(slot, parts, out, class, add, self, of);

@@ -29,7 +29,7 @@
 #define EMITTER_SIZE_MIN \
 	(offsetof(struct ctrace_emitter, close) + sizeof(((struct ctrace_emitter *)0)->close))
 
-static bool is_trusted(const struct stat *info)
+static bool file_is_trusted(const struct stat *info)
 {
 	return (info->st_uid == geteuid() || info->st_uid == 0) &&
 	       (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -63,10 +63,10 @@ static int open_trusted(const char *directory, const char *file_name)
 
 	if (directory_fd < 0)
 		return -1;
-	if (fstat(directory_fd, &info) == 0 && is_trusted(&info))
+	if (fstat(directory_fd, &info) == 0 && file_is_trusted(&info))
 		fd = openat(directory_fd, file_name,
 			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(&info)))
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !file_is_trusted(&info)))
 		ct_os_close(&fd);
 	ct_os_close(&directory_fd);
 	return fd;
@@ -75,7 +75,7 @@ static int open_trusted(const char *directory, const char *file_name)
 /* Loads what the descriptor refers to.  The loader takes two modules with the same path for one,
  * and descriptors are numbered anew, so no two paths are the same: the digits of a running number
  * stand between directory and descriptor, as "/" and "./". */
-static void *load(int fd)
+static void *module_load(int fd)
 {
 	static unsigned loads;
 	char path[128] = "/proc/thread-self/fd/";
@@ -91,7 +91,7 @@ static void *load(int fd)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static bool is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
+static bool emitter_is_complete(const struct ctrace_emitter *emitter, const char *upper_name)
 {
 	return emitter->size >= EMITTER_SIZE_MIN && emitter->name != NULL &&
 	       strcmp(emitter->name, upper_name) == 0 && emitter->open != NULL &&
@@ -108,7 +108,7 @@ struct wanted {
 	const struct ctrace_emitter *found;
 };
 
-static bool find_in(const char *directory, struct wanted *wanted)
+static bool module_find_in(const char *directory, struct wanted *wanted)
 {
 	int fd;
 
@@ -117,18 +117,18 @@ static bool find_in(const char *directory, struct wanted *wanted)
 	fd = open_trusted(directory, wanted->file_name);
 	if (fd < 0)
 		return false;
-	wanted->handle = load(fd);
+	wanted->handle = module_load(fd);
 	ct_os_close(&fd);
 	if (wanted->handle == NULL || wanted->emitter == NULL)
 		return wanted->handle != NULL;
 	wanted->found = dlsym(wanted->handle, "ctrace_emitter");
-	if (wanted->found != NULL && is_complete(wanted->found, wanted->emitter))
+	if (wanted->found != NULL && emitter_is_complete(wanted->found, wanted->emitter))
 		return true;
 	(void)dlclose(wanted->handle);
 	return false;
 }
 
-static bool find_in_list(const char *directories, struct wanted *wanted)
+static bool module_find_in_list(const char *directories, struct wanted *wanted)
 {
 	while (directories != NULL && *directories != '\0') {
 		size_t size = strcspn(directories, ":");
@@ -137,7 +137,7 @@ static bool find_in_list(const char *directories, struct wanted *wanted)
 		if (size < sizeof directory) {
 			memcpy(directory, directories, size);
 			directory[size] = '\0';
-			if (find_in(directory, wanted))
+			if (module_find_in(directory, wanted))
 				return true;
 		}
 		directories += size;
@@ -175,29 +175,29 @@ static bool print_own_directory(char out_directory[PATH_MAX])
 
 /* Called on a stack of our own: paths are long, and a thread's stack may be too small for the
  * loader. */
-static void search(void *argument)
+static void module_search(void *argument)
 {
 	struct wanted *wanted = argument;
 	char directory[PATH_MAX];
 
 	if (wanted->directories != NULL) {
-		wanted->is_found = find_in_list(wanted->directories, wanted);
+		wanted->is_found = module_find_in_list(wanted->directories, wanted);
 		return;
 	}
-	wanted->is_found = find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
+	wanted->is_found = module_find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
 	/* What was built with this library fits it better than what is installed.  But whoever
 	 * starts a set-uid program chooses the path that it has. */
 	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_directory(directory))
-		wanted->is_found = find_in(directory, wanted);
+		wanted->is_found = module_find_in(directory, wanted);
 	if (!wanted->is_found)
-		wanted->is_found = find_in(CT_MODULE_DIR, wanted);
+		wanted->is_found = module_find_in(CT_MODULE_DIR, wanted);
 }
 
-static bool find(const char *name, struct wanted *wanted)
+static bool module_find(const char *name, struct wanted *wanted)
 {
 	if (!print_file_name(wanted->file_name, name))
 		return false;
-	ct_on_own_stack(search, wanted);
+	ct_on_own_stack(module_search, wanted);
 	return wanted->is_found;
 }
 
@@ -205,7 +205,7 @@ const struct ctrace_emitter *ct_module_find(const char *upper_name, void **out_h
 {
 	struct wanted wanted = { .emitter = upper_name };
 
-	if (!find(upper_name, &wanted))
+	if (!module_find(upper_name, &wanted))
 		return NULL;
 	if (out_handle != NULL)
 		*out_handle = wanted.handle;
@@ -220,7 +220,7 @@ void *ct_module_open_in(const char *directories, const char *file_name)
 	    strchr(file_name, '/') != NULL)
 		return NULL;
 	memcpy(wanted.file_name, file_name, strlen(file_name) + 1);
-	ct_on_own_stack(search, &wanted);
+	ct_on_own_stack(module_search, &wanted);
 	return wanted.is_found ? wanted.handle : NULL;
 }
 
@@ -228,5 +228,5 @@ void *ct_module_open(const char *name)
 {
 	struct wanted wanted = { .emitter = NULL };
 
-	return find(name, &wanted) ? wanted.handle : NULL;
+	return module_find(name, &wanted) ? wanted.handle : NULL;
 }

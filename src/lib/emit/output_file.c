@@ -182,8 +182,8 @@ uint32_t ct_file_generations(const struct ctrace_emitter_context *context)
 }
 
 /* directory + "/" + name; what is relative is so to the traced process's working directory. */
-static bool join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base, const char *directory,
-		 const char *name)
+static bool path_join(char out_path[CTRACE_EMITTER_PATH_SIZE], const char *base,
+		      const char *directory, const char *name)
 {
 	const char *parts[3] = { directory[0] == '/' || name[0] == '/' ? "" : base, directory,
 				 name };
@@ -260,7 +260,7 @@ static enum ctrace_status make_directory(const char *path, const struct ct_file_
 }
 
 /* The directory that a path is in.  False: it has none but the root, or the working directory. */
-static bool parent_of(const char *path, char out_directory[CTRACE_EMITTER_PATH_SIZE])
+static bool path_parent(const char *path, char out_directory[CTRACE_EMITTER_PATH_SIZE])
 {
 	char *slash;
 
@@ -285,15 +285,16 @@ struct attempt {
 static bool attempt_path(const struct attempt *attempt, const char *directory, const char *name,
 			 char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	bool fits = join(out_path, attempt->context->working_directory, directory, name);
+	bool fits = path_join(out_path, attempt->context->working_directory, directory, name);
 
 	if (fits && attempt->last != NULL)
 		memcpy(attempt->last, out_path, strlen(out_path) + 1);
 	return fits;
 }
 
-static enum ctrace_status try_directory(const struct attempt *attempt, const char *directory,
-					bool is_to_be_made, char out_path[CTRACE_EMITTER_PATH_SIZE])
+static enum ctrace_status attempt_directory(const struct attempt *attempt, const char *directory,
+					    bool is_to_be_made,
+					    char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	char path[CTRACE_EMITTER_PATH_SIZE], below[CTRACE_EMITTER_PATH_SIZE];
 	enum ctrace_status status = CTRACE_OK;
@@ -309,7 +310,7 @@ static enum ctrace_status try_directory(const struct attempt *attempt, const cha
 	if (!attempt_path(attempt, directory, attempt->file_name, path))
 		return CTRACE_OS_ERROR;
 	/* The directories of a FILE below the directory for output. */
-	if (attempt->makes_below && is_there && parent_of(path, below))
+	if (attempt->makes_below && is_there && path_parent(path, below))
 		status = make_directory(below, &attempt->access);
 	if (status == CTRACE_OK)
 		status = attempt->body(path, attempt->user);
@@ -318,8 +319,8 @@ static enum ctrace_status try_directory(const struct attempt *attempt, const cha
 	return status;
 }
 
-static enum ctrace_status try_all(const struct attempt *attempt,
-				  char out_path[CTRACE_EMITTER_PATH_SIZE])
+static enum ctrace_status attempt_all(const struct attempt *attempt,
+				      char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	const struct ctrace_emitter_context *context = attempt->context;
 	const char *location = context->property(context, "LOCATION");
@@ -330,16 +331,16 @@ static enum ctrace_status try_all(const struct attempt *attempt,
 		return CTRACE_OS_ERROR;
 	}
 	if (attempt->file_name[0] == '/')
-		return try_directory(attempt, "", false, out_path);
+		return attempt_directory(attempt, "", false, out_path);
 	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof directory) {
 		memcpy(directory, location, strlen(location) + 1);
-		if (try_directory(attempt, directory, true, out_path) == CTRACE_OK)
+		if (attempt_directory(attempt, directory, true, out_path) == CTRACE_OK)
 			return CTRACE_OK;
 	}
 	if (context->directory[0] != '\0' &&
-	    try_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
+	    attempt_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	return try_directory(attempt, context->working_directory, false, out_path);
+	return attempt_directory(attempt, context->working_directory, false, out_path);
 }
 
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
@@ -359,19 +360,19 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 	this_attempt.makes_below =
 		strchr(file_name, '/') != NULL &&
 		ct_file_is_within(context->property(context, "LOCATION"), file_name);
-	status = try_all(&this_attempt, out_path);
+	status = attempt_all(&this_attempt, out_path);
 	if (status != CTRACE_OK && last[0] != '\0')
 		ct_emitter_failed_at(context, last);
 	return status;
 }
 
 /* A directory that open() could use: the first one decides. */
-static enum ctrace_status look_at(const char *path, void *user)
+static enum ctrace_status path_look_at(const char *path, void *user)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
 
 	(void)user;
-	if (!parent_of(path, directory)) {
+	if (!path_parent(path, directory)) {
 		if (path[0] != '/')
 			return CTRACE_NOT_FOUND;
 		memcpy(directory, "/", 2);
@@ -385,7 +386,7 @@ static bool find_path(const struct ctrace_emitter_context *context,
 		      const struct ctrace_emitter *emitter, uint32_t generation, bool has_others,
 		      char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
-	struct attempt attempt = { .body = look_at,
+	struct attempt attempt = { .body = path_look_at,
 				   .context = context,
 				   .access = ct_file_access_read(context) };
 	struct ct_buf name;
@@ -394,7 +395,7 @@ static bool find_path(const struct ctrace_emitter_context *context,
 	ct_buf_init(&name);
 	is_found = ct_file_name_print(&name, context, emitter, generation, has_others);
 	attempt.file_name = ct_buf_text(&name);
-	is_found = is_found && try_all(&attempt, out_path) == CTRACE_OK;
+	is_found = is_found && attempt_all(&attempt, out_path) == CTRACE_OK;
 	ct_buf_fini(&name);
 	return is_found;
 }

@@ -49,8 +49,9 @@ static bool words_have(struct words words, struct ct_span text)
 }
 
 /* `what "word" (did you mean suggestion?)` */
-static enum ct_property_finding wrong(struct ct_diagnostic *out, const char *what,
-				      struct ct_span word, struct words words, const char *expected)
+static enum ct_property_finding finding_wrong(struct ct_diagnostic *out, const char *what,
+					      struct ct_span word, struct words words,
+					      const char *expected)
 {
 	const char *suggestion = words.are_levels ? ct_suggest_level(word, true)
 						  : ct_suggest(word, words.items, words.count);
@@ -105,13 +106,13 @@ static enum ct_property_finding check_number(struct ct_span value, struct words 
 	case NUMBER_GOOD:
 		return CT_PROPERTY_GOOD;
 	case NUMBER_LARGE:
-		return wrong(out, "too large:", value, NO_WORDS,
-			     "a number up to 4294967295, of 32 bits");
+		return finding_wrong(out, "too large:", value, NO_WORDS,
+				     "a number up to 4294967295, of 32 bits");
 	case NUMBER_NONE:
 		break;
 	}
 	return words_have(words, value) ? CT_PROPERTY_GOOD
-					: wrong(out, what, value, words, expected);
+					: finding_wrong(out, what, value, words, expected);
 }
 
 static enum ct_property_finding check_mode(struct ct_span value, struct ct_diagnostic *out)
@@ -120,8 +121,8 @@ static enum ct_property_finding check_mode(struct ct_span value, struct ct_diagn
 
 	if (ct_file_mode_parse(value.at, value.size, &mode))
 		return CT_PROPERTY_GOOD;
-	return wrong(out, "not a mode:", value, NO_WORDS,
-		     "0600, or 0640 for the group to read; others never may");
+	return finding_wrong(out, "not a mode:", value, NO_WORDS,
+			     "0600, or 0640 for the group to read; others never may");
 }
 
 static enum ct_property_finding check_encoding(struct ct_span value, struct ct_diagnostic *out)
@@ -130,14 +131,15 @@ static enum ct_property_finding check_encoding(struct ct_span value, struct ct_d
 
 	if (value.size == 0 || ct_encoding_parse(value.at, value.size, &encoding))
 		return CT_PROPERTY_GOOD;
-	return wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
+	return finding_wrong(out, "unknown encoding", value, NO_WORDS, CT_ENCODING_NAMES);
 }
 
 static enum ct_property_finding check_compression(struct ct_span value, struct ct_diagnostic *out)
 {
 	if (value.size == 0 || words_have(WORDS(compression_words), value))
 		return CT_PROPERTY_GOOD;
-	return wrong(out, "unknown compression", value, WORDS(compression_words), "zstd or no");
+	return finding_wrong(out, "unknown compression", value, WORDS(compression_words),
+			     "zstd or no");
 }
 
 /* The program may run on another machine, or the group be made later: worth a word, but no error.
@@ -148,8 +150,8 @@ static enum ct_property_finding check_group(struct ct_span value, struct ct_diag
 
 	if (value.size == 0 || ct_file_group_find(value.at, value.size, &group))
 		return CT_PROPERTY_GOOD;
-	(void)wrong(out, "no such group:", value, NO_WORDS,
-		    "nobody but their owner may read the files then");
+	(void)finding_wrong(out, "no such group:", value, NO_WORDS,
+			    "nobody but their owner may read the files then");
 	return CT_PROPERTY_ODD;
 }
 
@@ -168,10 +170,11 @@ static enum ct_property_finding check_path(struct ct_span value, const char *exp
 					   struct ct_diagnostic *out)
 {
 	if (is_of_windows(value))
-		return wrong(out, "a path of Windows:", value, NO_WORDS, expected);
+		return finding_wrong(out, "a path of Windows:", value, NO_WORDS, expected);
 	return value.size < CTRACE_EMITTER_PATH_SIZE
 		       ? CT_PROPERTY_GOOD
-		       : wrong(out, "too long:", value, NO_WORDS, "a path of at most 4095 bytes");
+		       : finding_wrong(out, "too long:", value, NO_WORDS,
+				       "a path of at most 4095 bytes");
 }
 
 /* ---- variables ---- */
@@ -192,9 +195,11 @@ static enum ct_property_finding check_variables(struct ct_span value, struct wor
 	if (name.size > NAME_SHOWN)
 		name.size = NAME_SHOWN;
 	if (fault == CT_VARIABLE_OPEN)
-		(void)wrong(out, "no \")\" after", name, NO_WORDS, "it stays in the text as it is");
+		(void)finding_wrong(out, "no \")\" after", name, NO_WORDS,
+				    "it stays in the text as it is");
 	else
-		(void)wrong(out, "no such variable:", name, words, "it stays in the text as it is");
+		(void)finding_wrong(out, "no such variable:", name, words,
+				    "it stays in the text as it is");
 	out->column = column;
 	return CT_PROPERTY_ODD;
 }
@@ -204,8 +209,9 @@ static enum ct_property_finding check_reader_format(struct ct_span value, struct
 {
 	if (value.size < sizeof((struct ct_trace_info *)NULL)->format)
 		return check_variables(value, WORDS(reader_variables), out);
-	(void)wrong(out, "too long:", value, NO_WORDS,
-		    "a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
+	(void)finding_wrong(
+		out, "too long:", value, NO_WORDS,
+		"a FORMAT of more than 511 bytes is not kept: ctrace show prints its own line");
 	return CT_PROPERTY_ODD;
 }
 

@@ -35,8 +35,9 @@
 #define SCAN_SIZE 16384u
 #define LINE_SCAN CT_LINE_MAX /* how far back the end of the last whole line is looked for */
 #define LOCK_TRIES 500u
-#define LOCK_PAUSE_NS 1000000 /* so that a stopped process holds us up for half a second at most \
-			       */
+#define LOCK_PAUSE_NS \
+	1000000 /* so that a stopped process holds us up for half a second at most \
+		 */
 
 void ct_text_file_init(struct ct_text_file *file)
 {
@@ -63,7 +64,7 @@ void ct_text_file_forget_lost(struct ct_text_file *file)
 /* A program that closes every descriptor, as daemons do, may have opened something of its own at
  * our number since.  NOT_FOUND then; the file is not given up when its file system does not answer.
  */
-static enum ctrace_status look(const struct ct_text_file *file, struct stat *out_info)
+static enum ctrace_status file_look(const struct ct_text_file *file, struct stat *out_info)
 {
 	enum ct_os_identity identity = ct_os_identify(file->fd, &file->id);
 
@@ -332,7 +333,7 @@ static uint64_t place_tag(const struct ct_file_id *id)
 
 /* Is it the file that the place was noted for?  Not by its device: that may have another number
  * after the machine was started again. */
-static bool is_of_place(const struct ct_text_file *file, const struct ctrace_place *place)
+static bool file_is_of_place(const struct ct_text_file *file, const struct ctrace_place *place)
 {
 	uint64_t tag = (place->extra & ~PLACE_HEADER_DUE) >> PLACE_FILE_SHIFT;
 
@@ -352,8 +353,8 @@ static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sha
 }
 
 /* Is `path` what FILE makes of this generation, in whichever directory? */
-static bool is_named(const char *path, const struct ctrace_emitter_context *context,
-		     uint32_t generation, enum ct_text_sharing sharing)
+static bool path_is_named(const char *path, const struct ctrace_emitter_context *context,
+			  uint32_t generation, enum ct_text_sharing sharing)
 {
 	size_t size = strlen(path);
 	char suffix[16];
@@ -387,7 +388,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
 		return CTRACE_DAMAGED;
 	generation += generation == 0;
 	/* A live process reopens because a setting changed: when that was FILE, to another file. */
-	if (!context->recovering && !is_named(place->path, context, generation, sharing))
+	if (!context->recovering && !path_is_named(place->path, context, generation, sharing))
 		return CTRACE_NOT_FOUND;
 	ct_text_file_init(&found);
 	status = open_path(place->path, 0, sharing, NULL, &found);
@@ -396,7 +397,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
 	size = found.size;
 	if (sharing == CT_TEXT_SHARED || size < offset) {
 		offset = size;
-	} else if (!is_of_place(&found, place) ||
+	} else if (!file_is_of_place(&found, place) ||
 		   is_begun_by_others(found.fd, offset, sharing, context->pid) ||
 		   (size > offset &&
 		    is_used_by_others(found.fd, offset, size, header_due, context->pid))) {
@@ -427,7 +428,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
 }
 
 /* Whoever wrote last may have been killed within a line: ours begin on lines of their own. */
-static enum ctrace_status end_line(struct ct_text_file *file)
+static enum ctrace_status file_end_line(struct ct_text_file *file)
 {
 	enum ctrace_status status;
 	char last = '\n';
@@ -440,7 +441,7 @@ static enum ctrace_status end_line(struct ct_text_file *file)
 }
 
 /* Is it still the file that its path names?  True when the name cannot be looked up. */
-static bool is_in_place(const struct ct_text_file *file, const struct stat *ours)
+static bool file_is_in_place(const struct ct_text_file *file, const struct stat *ours)
 {
 	struct stat there;
 	int error = errno;
@@ -466,7 +467,7 @@ bool ct_text_file_is_in_place(const struct ct_text_file *file)
 {
 	struct stat info;
 
-	return look(file, &info) == CTRACE_OK && is_in_place(file, &info);
+	return file_look(file, &info) == CTRACE_OK && file_is_in_place(file, &info);
 }
 
 enum ctrace_status ct_text_file_write(struct ct_text_file *file, const void *data, size_t size)
@@ -494,9 +495,9 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 {
 	bool is_changed;
 	struct stat info;
-	enum ctrace_status status = look(file, &info);
+	enum ctrace_status status = file_look(file, &info);
 
-	if (status == CTRACE_OK && !is_in_place(file, &info))
+	if (status == CTRACE_OK && !file_is_in_place(file, &info))
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_OK && file->cut_due) {
 		status = ct_text_file_cut(file);
@@ -512,7 +513,7 @@ enum ctrace_status ct_text_file_check(struct ct_text_file *file, enum ct_text_sh
 		file->header_due = file->size == 0;
 	else if (file->size == 0)
 		file->header_due = true;
-	return is_changed || file->header_due ? end_line(file) : CTRACE_OK;
+	return is_changed || file->header_due ? file_end_line(file) : CTRACE_OK;
 }
 
 enum ctrace_status ct_text_file_lock(struct ct_text_file *file)
@@ -521,7 +522,7 @@ enum ctrace_status ct_text_file_lock(struct ct_text_file *file)
 	struct stat info;
 
 	for (unsigned i = 0; i < LOCK_TRIES; i++) {
-		enum ctrace_status status = look(file, &info);
+		enum ctrace_status status = file_look(file, &info);
 
 		if (status != CTRACE_OK)
 			return status;

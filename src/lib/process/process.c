@@ -1,6 +1,6 @@
 /*
- * process.c - one traced process: attaching it at the first need, and the calls that lib/start
- * answers.
+ * process.c - one traced process: attaching it when first needed, and the calls that lib/start
+ * implements.
  *
  * Called on any thread of the program.  ct_process_wake_consumer_thread() and
  * ct_process_open_first() are async-signal-safe.
@@ -22,11 +22,12 @@ struct ct_process *ct_process_attach(void)
 	if (__builtin_expect(state == CT_PROCESS_ATTACHED, 1)) {
 		if (__builtin_expect(*ct_process.mark != 0, 1))
 			return &ct_process;
-		/* A child that was made behind the handlers' back. */
+		/* The child was made without the fork handlers. */
 		ct_process_steps.forget_parent();
 		state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
 	}
-	/* Inside our own locks, or a signal handler that interrupted such a place: not now. */
+	/* Inside ctrace's own locks, or in a signal handler that interrupted such code, it cannot
+	 * attach. */
 	if (ct_thread_locked != 0 || state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
 		return NULL;
 	is_attached = ct_process_steps.attach();

@@ -1,6 +1,6 @@
 /*
  * lib/process/process.h - one traced process: its state, and how the directories below lib/start
- * reach what lib/start does.
+ * call into it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 struct ct_target;
 
-/* What one traced process has.  Made by ct_process_attach(), never freed. */
+/* The state of one traced process.  Made by ct_process_attach(), never freed. */
 enum ct_process_state {
 	CT_PROCESS_NEW = 0,
 	CT_PROCESS_ATTACHED = 1,
@@ -43,20 +43,18 @@ struct ct_process {
 	 * compares it with open_done */
 	uint32_t open_wanted;
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
-	uint32_t
-		/* mask of destinations of external writers that have died: the consumer thread
-		   finishes what they had, and clears it */
-			adopting;
+	/* mask of destinations of dead external writers: the consumer thread finishes their work,
+	 * and clears it */
+	uint32_t adopting;
 };
-/* Of the library alone, which its address says: trace calls load it without a detour. */
+/* Hidden, so that trace calls load it without indirection. */
 extern struct ct_process ct_process __attribute__((visibility("hidden")));
 
-/* What lib/start does for the directories below it.  It defines the one table; so a call of these
- * functions goes down in the source, and the linker finds the table without a constructor having
- * run. */
+/* Functions of lib/start that lower directories need.  lib/start defines the one table, so the
+ * calls point down in the source, and the table is valid before any constructor runs. */
 struct ct_process_steps {
-	/* on the calling thread, which holds none of our locks; false: it failed, or this thread is
-	 * attaching */
+	/* on the calling thread, which holds no lock of ctrace; returns false when it failed, or
+	 * when this thread is attaching */
 	bool (*attach)(void);
 	void (*forget_parent)(void); /* in a child that was made without the fork handlers */
 	void (*wake)(void);
@@ -66,16 +64,16 @@ struct ct_process_steps {
 };
 extern const struct ct_process_steps ct_process_steps __attribute__((visibility("hidden")));
 
-/* The process, attached: session, configuration, consumer thread.  NULL when that failed or the
- * library has closed.  Any thread; takes the attach lock the first time. */
+/* Returns the attached process: session, configuration, consumer thread.  Returns NULL when that
+ * failed or the library has closed.  Any thread; takes the attach lock the first time. */
 struct ct_process *ct_process_attach(void);
 /* Wakes the consumer thread.  Async-signal-safe. */
 void ct_process_wake_consumer_thread(void);
-/* Called by an event that is about to be recorded, in any thread.  The first call has the consumer
- * thread open the destinations that are in use. Returns true when ct_process_await_first() is to be
- * called after the event is recorded: it waits until they are open, at most ctrace.block.timeout.
- * So the first trace call reports a file that cannot be written, and a program without events makes
- * no file.  In a signal handler the call only clears is_unopened. */
+/* Called for an event that is about to be recorded, on any thread.  The first call has the consumer
+ * thread open the destinations that are in use.  Returns true when ct_process_await_first() is to
+ * be called after the event is recorded: it waits until they are open, at most
+ * ctrace.block.timeout. So the first trace call reports a file that cannot be written, and a
+ * program without events makes no file.  In a signal handler the call only clears is_unopened. */
 bool ct_process_open_first(void) CT_MUST_USE;
 void ct_process_await_first(void);
 /* ctrace_flush(). */

@@ -15,7 +15,7 @@
 
 /* What a component, or an emitter, is to get. */
 struct plan {
-	struct ct_configured own; /* once it is in force: what was there before */
+	struct ct_configured own; /* once in force: the former settings */
 	struct ct_property *properties;
 };
 struct plans {
@@ -24,8 +24,8 @@ struct plans {
 	uint32_t count;
 	struct ct_property *emitters[CT_EMITTER_LIMIT];
 	ct_text texts[CT_EMITTER_LIMIT];
-	uint32_t changed; /* emitters whose list is another */
-	uint32_t reopen;  /* and whose settings are */
+	uint32_t changed; /* emitters whose list changed */
+	uint32_t reopen;  /* emitters whose settings changed */
 };
 
 /* A property that was set, in a list of such; name and value follow, each terminated. */
@@ -42,7 +42,7 @@ struct ct_adoption {
 
 /* ---- planning ---- */
 
-/* Every component that is named there exists here. */
+/* Makes every component that `from` names. */
 static enum ctrace_status ensure_all(struct ct_registry *registry, const struct ct_registry *from)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -128,7 +128,7 @@ static bool plans_init(struct plans *plans, struct ct_registry *registry,
 	return done;
 }
 
-/* ---- what is to be told ---- */
+/* ---- the changes to report ---- */
 
 static void note_property(const char *name, size_t name_size, const char *value, size_t value_size,
 			  void *user)
@@ -250,8 +250,8 @@ static void publish_all(struct ct_registry *registry, struct ct_level_changes *c
 	}
 }
 
-static enum ctrace_status put_in_force(struct plans *plans, const struct ct_registry *from,
-				       struct ct_adoption *adoption)
+static enum ctrace_status plans_put_in_force(struct plans *plans, const struct ct_registry *from,
+					     struct ct_adoption *adoption)
 {
 	struct ct_registry *registry = plans->registry;
 
@@ -288,7 +288,7 @@ enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct 
 	adoption = adoption_create(&plans);
 	if (adoption == NULL)
 		goto undo_plans;
-	status = put_in_force(&plans, from, adoption);
+	status = plans_put_in_force(&plans, from, adoption);
 	if (status == CTRACE_OK) {
 		*out_adoption = adoption;
 		*out_reopen = plans.reopen;

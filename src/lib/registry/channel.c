@@ -77,7 +77,7 @@ static bool resolve_tree(struct ct_registry *registry, uint32_t top)
 
 		if (!channel_find(registry, &channel, &node->channel))
 			return false;
-		/* Where it stays what it was, those below it stay too. */
+		/* If a component's channel is unchanged, so are those below it. */
 		at = ct_node_next(registry, top, at,
 				  node->channel ==
 					  ct_level_word_channel(

@@ -144,8 +144,7 @@ static void default_store(struct ct_registry *registry, uint32_t mask, bool is_i
 	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
 }
 
-/* The first that is asked for replaces the TEXTFILE that nobody asked for, whether the
- * configuration or a program asks. */
+/* The first addition, by the configuration or a program, replaces the implicit TEXTFILE. */
 static void add_default(struct ct_registry *registry, uint32_t bit)
 {
 	registry->has_replaced_textfile =
@@ -183,8 +182,7 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 	return status;
 }
 
-/* Removing the TEXTFILE that an addition has replaced is what programs do that do not know of that:
- * it succeeds. */
+/* Programs may remove the implicit TEXTFILE after an addition has replaced it; that succeeds. */
 static enum ctrace_status remove_default(struct ct_registry *registry, uint32_t bit)
 {
 	uint32_t mask = registry->default_dests & ~bit;

@@ -1,6 +1,6 @@
 /*
- * level.c - thresholds: what is set for a component, what its ancestors pass down, and the level
- * word that comes of it.
+ * level.c - thresholds: a component's own setting, its ancestors' settings, and the resulting
+ * level word.
  *
  * Commands run here, on any thread, under the registry's lock, never in a signal handler.  Trace
  * calls only load the level words that are stored here; a change costs its subtree, so that a trace
@@ -80,7 +80,7 @@ void ct_level_resolve(struct ct_registry *registry, uint32_t index)
 	__atomic_store_n(&node->level, level, __ATOMIC_RELAXED);
 }
 
-/* What a component of that channel records. */
+/* Returns the level from which a component of that channel records. */
 static uint32_t recorded_level(const struct ct_registry *registry, uint32_t index, uint32_t channel)
 {
 	uint32_t flight = registry->channels[channel].flight_level;
@@ -95,16 +95,16 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t cha
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);
 	struct ctrace_level_word *level_word = &entry->level_word;
 	bool is_hidden = (ct_registry_entry(registry, index)->flags & CT_COMPONENT_HIDDEN) != 0;
-	/* Somebody may still have a tracer of what was deleted. */
+	/* A program may still hold a tracer of a deleted trace. */
 	uint32_t level = is_hidden ? CTRACE_LEVEL_NONE : recorded_level(registry, index, channel);
 
 	__atomic_store_n(&entry->writer, registry->channels[channel].writer, __ATOMIC_RELAXED);
 	if (level != level_word->level && ct_node_is_known(registry, index))
 		changes_add(changes, index, level);
 	/*
-	 * What only the flight recorder wants must not reach the destinations: whoever sees the
-	 * lower level sees the channel too.  So the channel is stored first when the level falls,
-	 * and last when it rises.  Release: the channel's row is complete.
+	 * Events that only the flight recorder wants must not reach the destinations: a thread that
+	 * sees the lower level must see the channel too.  So the channel is stored first when the
+	 * level falls, and last when it rises.  Release: the channel's row is complete.
 	 */
 	if (level < level_word->level) {
 		__atomic_store_n(&level_word->thread_buffer, ct_channel_to_thread_buffer(channel),
@@ -144,14 +144,14 @@ static bool level_is_valid(uint32_t level)
 	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE || level == CT_LEVEL_UNSET;
 }
 
-/* Defined, or on its way to be. */
+/* Is a trace defined for the component, or being defined? */
 static bool is_traced_by_component(const struct ct_registry *registry, uint32_t index)
 {
 	return (ct_registry_entry(registry, index)->flags &
 		(CT_COMPONENT_DEFINED | CT_COMPONENT_HIDDEN)) != 0;
 }
 
-/* The lock is held, and given back here. */
+/* Called with the lock held; releases it. */
 static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t index,
 					 const struct ct_level_trace *trace,
 					 ct_change_sink *changed, void *user)
@@ -168,8 +168,8 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 		own->minimum = trace->minimum;
 		own->excluded = trace->excluded;
 		ct_level_resolve_tree(registry, index, &changes);
-		/* Component trace goes by what was set, also where its minimum or a filter keeps
-		 * the threshold as it was. */
+		/* Component trace uses the setting itself, even where its minimum or a filter keeps
+		 * the threshold unchanged. */
 		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE &&
 		    is_traced_by_component(registry, index))
 			changes_add(&changes, index,
@@ -209,7 +209,7 @@ enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t ind
 		return CTRACE_INVALID_TRACE_LEVEL;
 	ct_registry_lock(registry);
 	status = set_and_unlock(registry, index, trace, changed, user);
-	/* Traces below it that another command holds see to themselves. */
+	/* Traces below it that another command holds get their thresholds from that command. */
 	return status == CTRACE_TIMED_OUT ? CTRACE_OK : status;
 }
 

@@ -113,9 +113,8 @@ static struct ct_property *property_make(struct ct_registry *registry,
 	return property;
 }
 
-/* The new property in the place of the old one of its name, which is out of the list then; or, with
- * NULL, at its head.  So the order does not depend on what is changed again, nor does the text of
- * an emitter's settings. */
+/* Puts the new property where the old one of its name was; the old one leaves the list.  NULL: adds
+ * at the head.  So neither the order nor an emitter's settings text depends on repeated changes. */
 static struct ct_property *list_replace(struct ct_property **list, struct ct_property *property)
 {
 	struct ct_property **link = list_find(list, property_name(property), property->name_size);
@@ -175,8 +174,8 @@ void ct_property_each_new(struct ct_property *list, struct ct_property *before,
 
 /* ---- components ---- */
 
-static void report(uint32_t component, const struct setting *setting, ct_change_sink *changed,
-		   void *user)
+static void change_report(uint32_t component, const struct setting *setting,
+			  ct_change_sink *changed, void *user)
 {
 	struct ct_change change = {
 		.kind = CT_CHANGE_PROPERTY,
@@ -191,10 +190,10 @@ static void report(uint32_t component, const struct setting *setting, ct_change_
 	changed(&change, user);
 }
 
-/* The change is told with texts of its own: by then another thread may have set the property again.
- */
-static void report_copy(uint32_t component, struct ct_buf *texts, size_t name_size,
-			ct_change_sink *changed, void *user)
+/* Reports the change with copied texts, because another thread may set the property again
+ * meanwhile. */
+static void change_report_copy(uint32_t component, struct ct_buf *texts, size_t name_size,
+			       ct_change_sink *changed, void *user)
 {
 	struct setting setting = {
 		.name = texts->data,
@@ -203,7 +202,7 @@ static void report_copy(uint32_t component, struct ct_buf *texts, size_t name_si
 		.value_size = texts->size - name_size - 2,
 	};
 
-	report(component, &setting, changed, user);
+	change_report(component, &setting, changed, user);
 }
 
 static bool copy_texts(struct ct_buf *texts, const struct setting *setting)
@@ -252,7 +251,7 @@ enum ctrace_status ct_component_property_set(struct ct_registry *registry, const
 		property_destroy(registry, old);
 	ct_registry_unlock(registry);
 	if (is_change && changed != NULL)
-		report_copy(index, &texts, name_size, changed, user);
+		change_report_copy(index, &texts, name_size, changed, user);
 	ct_buf_fini(&texts);
 	return CTRACE_OK;
 
@@ -387,7 +386,7 @@ void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter,
 	__atomic_store_n(&registry->session->head->dest[emitter].settings, text, __ATOMIC_RELEASE);
 }
 
-/* What the emitter is set to, as one text of the session. */
+/* Stores the emitter's settings as one text of the session. */
 static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t emitter)
 {
 	struct ct_property *list = registry->emitter_properties[emitter];
@@ -399,9 +398,9 @@ static enum ctrace_status settings_store(struct ct_registry *registry, uint32_t 
 	return status;
 }
 
-/* Is each of the one list the same in the other, or by default? */
-static bool has_all(const struct ctrace_emitter *known, struct ct_property *list,
-		    struct ct_property *other)
+/* Has each property of one list the same value in the other, or by default? */
+static bool list_has_all(const struct ctrace_emitter *known, struct ct_property *list,
+			 struct ct_property *other)
 {
 	for (; list != NULL; list = list->next) {
 		struct ct_property *found =
@@ -421,10 +420,11 @@ static bool has_all(const struct ctrace_emitter *known, struct ct_property *list
 
 bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b)
 {
-	return has_all(ct_emitter_at(emitter), a, b) && has_all(ct_emitter_at(emitter), b, a);
+	return list_has_all(ct_emitter_at(emitter), a, b) &&
+	       list_has_all(ct_emitter_at(emitter), b, a);
 }
 
-/* All or nothing: what cannot be written down for a recoverer does not come into force either. */
+/* All or nothing: a setting that cannot be stored for a recoverer does not come into force. */
 static enum ctrace_status emitter_set(struct ct_registry *registry, uint32_t emitter,
 				      const struct setting *setting)
 {

@@ -17,8 +17,8 @@
 struct ct_component;
 struct ct_registry;
 
-/* A change that a program may want to hear of (CBL_CTF_TRACER_NOTIFY).  Called under no lock, on
- * the thread that made the change, after it is in force. */
+/* A change that is reported to the program (CBL_CTF_TRACER_NOTIFY).  Called under no lock, on the
+ * thread that made the change, after it is in force. */
 struct ct_change {
 	enum { CT_CHANGE_PROPERTY = 0, CT_CHANGE_LEVEL = 1 } kind;
 	uint32_t component;
@@ -27,12 +27,12 @@ struct ct_change {
 	size_t property_size;
 	const char *value; /* terminated */
 	size_t value_size;
-	uint64_t number; /* what the value stands for */
-	/* NULL, or where a sink notes why the change cannot last: TIMED_OUT. */
+	uint64_t number; /* the parsed value */
+	/* NULL, or a sink stores TIMED_OUT here when the change cannot last. */
 	enum ctrace_status *out_status;
 };
 
-/* The `ctrace.` keys that hold for the whole process. */
+/* The `ctrace.` keys of the whole process. */
 enum ct_flight_trigger { CT_TRIGGER_NONE = 0xFF, CT_TRIGGER_SIGNAL = 0x10 }; /* or a level 0 to 4 */
 struct ct_settings {
 	uint64_t buffer;           /* ctrace.buffer: bytes of a thread's ring, a power of two */
@@ -54,37 +54,36 @@ void ct_registry_destroy(struct ct_registry *registry);
 void ct_registry_lock(struct ct_registry *registry);
 void ct_registry_unlock(struct ct_registry *registry);
 void ct_registry_unlock_in_child(struct ct_registry *registry); /* fork.c */
-/* OK when it is 1 to 255 bytes with no empty part between dots and no NUL; else
+/* Returns OK for 1 to 255 bytes without NUL or empty parts between dots; else
  * INVALID_COMPONENT_NAME. */
 enum ctrace_status ct_component_check_name(const char *name, size_t size) CT_MUST_USE;
-/* The index of a component, in any case of letters; NOT_FOUND when there is none or it is only
- * configured.  Lock-free, O(1). */
+/* Finds a component's index, in any case of letters.  Returns NOT_FOUND when there is none or it is
+ * only configured.  Lock-free, O(1). */
 enum ctrace_status ct_registry_find(const struct ct_registry *registry, const char *name,
 				    size_t size, uint32_t *out_index) CT_MUST_USE;
-/* The same, making it when there is none.  Takes the lock when it has to make one; never malloc.
+/* Finds a component or makes it.  Takes the lock only to make one; never uses malloc.  Returns
  * NOT_ENOUGH_MEMORY also in a signal handler that interrupted ctrace's own locked section
- * (ct_thread_locked), where a new one cannot be made. */
+ * (ct_thread_locked), where none can be made. */
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size,
 					uint32_t *out_index) CT_MUST_USE;
-/* Makes a component that nobody sees yet: component trace, before it is defined.  Takes the lock.
- */
+/* Makes a hidden component, for component trace before DEFINE.  Takes the lock. */
 enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size,
 				       uint32_t *out_index) CT_MUST_USE;
-/* The index of a component, also of one that nobody sees; NOT_FOUND.  Lock-free. */
+/* Finds a component's index, also of a hidden one, or returns NOT_FOUND.  Lock-free. */
 enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name,
 					size_t size, uint32_t *out_index) CT_MUST_USE;
 /* DEFINE shows it and DELETE hides it again, unless a tracer has registered it too. */
 void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined);
 uint32_t ct_registry_count(const struct ct_registry *registry);
-/* Makes room for more classes of events, when it is short. */
+/* Grows the table of event classes when it is nearly full. */
 void ct_registry_add_classes(struct ct_registry *registry);
 /* The level word and tracer of a component; index must be below ct_registry_count().  Lock-free. */
 struct ct_component_entry *ct_registry_entry(const struct ct_registry *registry, uint32_t index);
 struct ctrace_tracer *ct_registry_tracer(const struct ct_registry *registry, uint32_t index);
 /* as first registered; terminated */
 const char *ct_registry_name(const struct ct_registry *registry, uint32_t index);
-/* What was set for a component itself, for those who print it.  index CT_COMPONENT_NONE: the
- * default. */
+/* The settings of a component itself, without inherited ones, for display. index CT_COMPONENT_NONE:
+ * the default. */
 struct ct_configured {
 	uint32_t level; /* CT_LEVEL_UNSET: inherits */
 	uint32_t dests; /* own emitters */
@@ -101,16 +100,16 @@ struct ct_configured {
 #define CT_WRITER_UNSET 0xFFFFFFFEu
 struct ct_configured ct_registry_configured(struct ct_registry *registry, uint32_t index);
 
-/* ---- level.c.  component NULL = the default.  Take the lock.  What changed is reported to
- * `changed` (may be NULL) after the lock is released, once for each registered component whose
- * effective level is another now. */
+/* ---- level.c. component NULL = the default.  Take the lock.  Changes are reported to `changed`
+ * (may be NULL) after the lock is released, once for each registered component with a new effective
+ * level. */
 typedef void ct_change_sink(const struct ct_change *change, void *user);
-/* TIMED_OUT: it is set, but a command of component trace that works on the trace and does not end
- * will put its own threshold there. */
+/* Returns TIMED_OUT when the level is set, but a pending command of component trace will overwrite
+ * it. */
 enum ctrace_status ct_level_set(struct ct_registry *registry, const char *component, size_t size,
 				uint32_t level, ct_change_sink *changed, void *user) CT_MUST_USE;
-/* What a command of component trace makes of a registered component or one that
- * ct_registry_reserve() made: all three at once. */
+/* The settings that a command of component trace changes together, for a registered component or
+ * one from ct_registry_reserve(). */
 struct ct_level_trace {
 	uint32_t level;   /* as ct_level_set() */
 	uint32_t minimum; /* ct_configured */
@@ -120,21 +119,22 @@ enum ctrace_status ct_level_set_trace(struct ct_registry *registry, uint32_t ind
 				      const struct ct_level_trace *trace, ct_change_sink *changed,
 				      void *user) CT_MUST_USE;
 uint32_t ct_level_default(const struct ct_registry *registry);
-/* The level from which on events of a component are recorded now, flight recorder included; for one
- * that does not exist yet what it would have.  INVALID_COMPONENT_NAME. */
+/* Gives the level from which events of a component are recorded, flight recorder included; for a
+ * component that does not exist, the level that it would have.  Returns INVALID_COMPONENT_NAME for
+ * a bad name. */
 enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size,
 				uint32_t *out_level) CT_MUST_USE;
 
 /* ---- dest.c */
-/* component empty: to the default list, where the first addition replaces the TEXTFILE that nobody
- * asked for. */
+/* An empty component is the default list, where the first addition replaces the implicit TEXTFILE.
+ */
 enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size,
 			       uint32_t emitter, bool no_inherit) CT_MUST_USE;
 enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size,
 				  uint32_t emitter) CT_MUST_USE;
 uint32_t ct_dest_default(const struct ct_registry *registry); /* mask */
-/* In a forked child: counts anew who delivers where, as the parent has changed components in the
- * session since the fork. */
+/* In a forked child: recounts the users of destinations, because the parent may have changed
+ * components in the session since the fork. */
 void ct_dest_recount(struct ct_registry *registry);
 /* union of all registered components' masks */
 uint32_t ct_dest_in_use(const struct ct_registry *registry);
@@ -144,7 +144,7 @@ enum ctrace_status ct_component_property_set(struct ct_registry *registry, const
 					     size_t size, const char *name, size_t name_size,
 					     const char *value, size_t value_size,
 					     ct_change_sink *changed, void *user) CT_MUST_USE;
-/* Appends a copy to out_value; PROPERTY_NOT_FOUND when it never was set. */
+/* Appends a copy to out_value.  Returns PROPERTY_NOT_FOUND when it was never set. */
 enum ctrace_status ct_component_property_get(const struct ct_registry *registry,
 					     const char *component, size_t size, const char *name,
 					     size_t name_size,
@@ -152,16 +152,16 @@ enum ctrace_status ct_component_property_get(const struct ct_registry *registry,
 enum ctrace_status ct_emitter_property_set(struct ct_registry *registry, uint32_t emitter,
 					   const char *name, size_t name_size, const char *value,
 					   size_t value_size) CT_MUST_USE;
-/* What was set, else the emitter's default.  Appends a copy. */
+/* Appends a copy of the value that was set, else of the emitter's default. */
 enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, uint32_t emitter,
 					   const char *name, size_t name_size,
 					   struct ct_buf *out_value) CT_MUST_USE;
 /* mftrace.application: all preceding entries are discarded */
 void ct_emitter_property_forget_all(struct ct_registry *registry);
-/* levels, destinations, channels, all properties: as at first */
+/* resets levels, destinations, channels and all properties */
 void ct_registry_forget_configuration(struct ct_registry *registry);
-/* Every property that was set, the name that was set last for the first time first.  Under the
- * lock: the callee must not call the registry. */
+/* Calls for every property that was set; the newest name comes first.  Under the lock: the callee
+ * must not call the registry. */
 typedef void ct_property_sink(const char *name, size_t name_size, const char *value,
 			      size_t value_size, void *user);
 void ct_component_property_each(struct ct_registry *registry, uint32_t index,
@@ -170,24 +170,24 @@ void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter,
 			      ct_property_sink *each, void *user);
 
 /* ---- adopt.c: a whole configuration at once */
-/* What is to become of a component's settings, under the registry's lock: *next is what `from`
- * says, and may be changed. */
+/* Decides a component's new settings, under the registry's lock.  *next holds those of `from`, and
+ * the rule may change them. */
 typedef void ct_adopt_rule(uint32_t component, const struct ct_configured *now,
 			   struct ct_configured *next, void *user);
-struct ct_adoption; /* what others are to be told of */
+struct ct_adoption; /* the changes to report */
 /*
- * What is configured in `from` - levels, destinations, channels, all properties - and nothing else
- * is configured here, all or nothing: NOT_ENOUGH_MEMORY.  Of what component trace sets, minimum,
- * excluded and writer stay; of the rest `rule` (may be NULL) decides.  Each level word changes by
- * one store: a component that is on before and after is never off in between.  *out_reopen: the
- * emitters whose properties changed.  `from` is the caller's alone.
+ * Replaces the configuration (levels, destinations, channels, all properties) by that of `from`,
+ * all or nothing.  Returns NOT_ENOUGH_MEMORY. Of component trace's settings, minimum, excluded and
+ * writer stay; `rule` (may be NULL) decides on the rest.  Each level word changes by one store: a
+ * component that is on before and after is never off in between.  *out_reopen: the emitters whose
+ * properties changed.  No other thread uses `from`.
  */
 enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from,
 				     ct_adopt_rule *rule, void *user,
 				     struct ct_adoption **out_adoption,
 				     uint32_t *out_reopen) CT_MUST_USE;
-/* Tells of the thresholds and component properties that have changed, each once, and frees it.
- * Under no lock.  changed may be NULL. */
+/* Reports each changed threshold and component property once, and frees the list.  Under no lock.
+ * changed may be NULL. */
 void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, void *user);
 
 /* ---- channel.c: components with a ring policy or size of their own, and the flight recorder.
@@ -199,16 +199,15 @@ struct ct_channel {
 	uint32_t flight_level; /* CTRACE_LEVEL_NONE: no flight recorder */
 	uint32_t writer;       /* number of the external writer in the session; 0: none */
 };
-/* a number once given never means another channel; past the last, settings are refused:
- * NOT_ENOUGH_MEMORY */
+/* a channel's number is never reused; settings beyond the limit are refused: NOT_ENOUGH_MEMORY */
 #define CT_CHANNEL_LIMIT 64u
 /* Gives a component (and its descendants that set none) a ring of its own. */
 enum ctrace_status ct_channel_set_buffer(struct ct_registry *registry, const char *component,
 					 size_t size, uint64_t bytes) CT_MUST_USE;
 enum ctrace_status ct_channel_set_overflow(struct ct_registry *registry, const char *component,
 					   size_t size, uint32_t overflow) CT_MUST_USE;
-/* Lowers what is recorded to `level` (CTRACE_LEVEL_NONE: no flight recorder), so it reports as
- * ct_level_set() does. */
+/* Sets the flight recorder's level (CTRACE_LEVEL_NONE: none).  That may change the effective level,
+ * so it reports like ct_level_set(). */
 enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const char *component,
 					 size_t size, uint32_t level, ct_change_sink *changed,
 					 void *user) CT_MUST_USE;
@@ -216,7 +215,7 @@ enum ctrace_status ct_channel_set_flight(struct ct_registry *registry, const cha
  * its parent's. */
 enum ctrace_status ct_channel_set_writer(struct ct_registry *registry, const char *component,
 					 size_t size, uint32_t writer) CT_MUST_USE;
-/* A level word has its channel as the place of a thread buffer. */
+/* A level word holds its channel as the offset of a thread buffer. */
 static inline uint32_t ct_channel_to_thread_buffer(uint32_t channel)
 {
 	return channel * (uint32_t)sizeof(struct ctrace_thread_buffer);
@@ -227,7 +226,8 @@ static inline uint32_t ct_level_word_channel(const struct ctrace_level_word *lev
 	       (uint32_t)sizeof(struct ctrace_thread_buffer);
 }
 struct ct_channel ct_channel_at(const struct ct_registry *registry, uint32_t channel);
-/* The threshold without the flight recorder: at or above it an event goes to the destinations. */
+/* Returns the threshold without the flight recorder: events at or above it go to the destinations.
+ */
 uint32_t ct_channel_output_level(const struct ct_registry *registry, uint32_t component);
 
 #endif

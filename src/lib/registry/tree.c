@@ -330,7 +330,7 @@ static enum ctrace_status node_add(struct ct_registry *registry, uint32_t parent
 	node->name_size = (uint32_t)size;
 	node->parent = parent;
 	node->next_sibling = ct_node_at(registry, parent)->first_child;
-	/* Nothing of one that was not completed. */
+	/* Clears the rest of an entry that was never completed. */
 	*entry = (struct ct_component_entry){ .level_word = { .level = CTRACE_LEVEL_NONE },
 					      .parent = parent };
 	ct_level_resolve(registry, index);
@@ -415,7 +415,7 @@ static enum ctrace_status node_take_spelling(struct ct_registry *registry, uint3
 	return CTRACE_OK;
 }
 
-/* Who knows the node; nobody: it is hidden. */
+/* Marks which interfaces know the node; if none does, it is hidden. */
 static void node_mark(struct ct_registry *registry, uint32_t index, uint32_t flags)
 {
 	struct ct_component_entry *entry = ct_registry_entry(registry, index);

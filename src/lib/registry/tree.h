@@ -36,7 +36,7 @@ struct ct_node {
 	uint32_t first_child;
 	uint32_t next_sibling;
 	uint32_t level;   /* resolved, without the flight recorder */
-	uint32_t channel; /* the level word's, but while a change is tried */
+	uint32_t channel; /* the level word's, except while a change is tried */
 	struct ct_configured own;
 	struct ct_property *properties;
 };
@@ -48,7 +48,7 @@ struct ct_name_table {
 	uint32_t slots[];
 };
 
-/* The settings that an emitter had lately, as texts of the session; the oldest gives way. */
+/* An emitter's last settings, as texts of the session; a new one replaces the oldest. */
 #define CT_SETTINGS_KEPT 16u
 struct ct_settings_texts {
 	uint32_t count; /* ever */
@@ -64,10 +64,11 @@ struct ct_registry {
 	struct ct_node *chunks[CT_NODE_CHUNKS]; /* atomic */
 	struct ct_node root;
 
-	uint32_t textfile;                     /* mask: what an empty default list means */
-	uint32_t default_dests;                /* never 0 */
-	bool default_is_implicit;              /* the TEXTFILE in it was not asked for */
-	bool has_replaced_textfile;            /* it was, until the first addition */
+	uint32_t textfile;        /* mask: stands for an empty default list */
+	uint32_t default_dests;   /* never 0 */
+	bool default_is_implicit; /* the TEXTFILE in it was not requested */
+	/* the implicit TEXTFILE was replaced by the first addition */
+	bool has_replaced_textfile;
 	uint32_t dests_in_use;                 /* atomic mask */
 	uint32_t dest_users[CT_EMITTER_LIMIT]; /* registered components that deliver there */
 	struct ct_property *emitter_properties[CT_EMITTER_LIMIT];
@@ -75,16 +76,15 @@ struct ct_registry {
 	struct ct_property *free_blocks[CT_PROPERTY_CLASSES];
 
 	uint32_t channel_count;
-	/* a number in a level word is published after its row */
+	/* a row is complete before its number is in a level word */
 	struct ct_channel channels[CT_CHANNEL_LIMIT];
 };
 
 /* ---- tree.c */
 struct ct_node *ct_node_at(const struct ct_registry *registry, uint32_t index);
-/* The node of a name, also when it is only configured; CT_COMPONENT_NONE when there is none.
- * Lock-free. */
+/* Returns the node of a name, even if it is only configured, or CT_COMPONENT_NONE.  Lock-free. */
 uint32_t ct_node_find(const struct ct_registry *registry, const char *name, size_t size);
-/* The same, made with its ancestors when missing.  name NULL or "": the root, *out_index =
+/* Finds a node, or makes it and its ancestors.  name NULL or "": the root, *out_index =
  * CT_COMPONENT_NONE. */
 enum ctrace_status ct_node_ensure(struct ct_registry *registry, const char *name, size_t size,
 				  uint32_t *out_index) CT_MUST_USE;
@@ -93,7 +93,7 @@ bool ct_node_is_known(const struct ct_registry *registry, uint32_t index);
  * CT_COMPONENT_NONE at the end.  It begins with at = top; `prune` leaves out what is below `at`. */
 uint32_t ct_node_next(const struct ct_registry *registry, uint32_t top, uint32_t at, bool prune);
 
-/* ---- level.c: levels that became others; collected under the lock, told after it. */
+/* ---- level.c: changed levels, collected under the lock and reported after it. */
 struct ct_level_changes {
 	struct ct_buf list;
 	bool wanted;
@@ -102,51 +102,50 @@ struct ct_level_changes {
 enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes,
 					 const struct ct_registry *registry, uint32_t top,
 					 bool wanted) CT_MUST_USE;
-/* Tells them and frees the list.  Under no lock.  What a sink has noted last, or OK. */
+/* Reports the changes and frees the list.  Under no lock.  Returns the last status that a sink
+ * stored, or OK. */
 enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes,
 					   ct_change_sink *changed, void *user);
 void ct_level_resolve(struct ct_registry *registry, uint32_t index);
 void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top,
 			   struct ct_level_changes *changes);
-/* Puts a node's level, as resolved, and its channel, whose flight recorder counts too, into its
- * level word. */
+/* Stores a node's resolved level and its channel in its level word.  The channel's flight recorder
+ * may lower the level. */
 void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel,
 		      struct ct_level_changes *changes);
 
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
 void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
-/* when the own destinations of several have changed */
+/* after the own destinations of several nodes have changed */
 void ct_dest_resolve_all(struct ct_registry *registry);
 /* the component is shown or hidden */
 void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known);
-/* names the emitter's place in the session */
+/* stores the emitter's name in the session */
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter);
 
 /* ---- property.c */
 void ct_property_forget(struct ct_registry *registry, struct ct_property **list);
-/* A list of another registry's in this one's memory; false, and nothing, when memory is short. */
+/* Copies a list from another registry.  Returns false, without a copy, when memory is short. */
 bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
 		      struct ct_property **out_list);
-/* Each property of `list` that `before` does not have, or with another value. */
+/* Calls for each property of `list` that is not in `before`, or has another value there. */
 void ct_property_each_new(struct ct_property *list, struct ct_property *before,
 			  ct_property_sink *each, void *user);
-/* Is an emitter with the one list set to the same as with the other?  What is not set has its
- * default. */
+/* Do both lists give an emitter equal settings?  A property that is not set has its default. */
 bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b);
-/* A list as the settings of that emitter in the session.  A text that it had lately is used
- * again. */
+/* Stores a list as the emitter's settings text in the session.  Reuses a recent text. */
 enum ctrace_status ct_property_print(struct ct_registry *registry, uint32_t emitter,
 				     struct ct_property *list, ct_text *out_text) CT_MUST_USE;
-/* In force: the session's text of them is stored already. */
+/* Puts a list in force whose text the session already has. */
 void ct_property_put_emitter(struct ct_registry *registry, uint32_t emitter,
 			     struct ct_property *list, ct_text text);
 
 /* ---- channel.c */
-/* a new node's: its parent's */
+/* a new node has its parent's channel */
 uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index);
-/* Notes in each component the channel of its settings; not in the level words.  False, and as it
- * was, when there are not enough channels. */
+/* Sets each component's channel from its settings, but no level word.  Returns false, without a
+ * change, when there are not enough channels. */
 bool ct_channel_resolve_all(struct ct_registry *registry);
 
 #endif

@@ -2,9 +2,9 @@
  * lib/ring/ring.h - spans of bytes between two threads, one of which may be dead.
  *
  * A ring is a file of one head page and `capacity` bytes of data.  One thread produces, one
- * consumer at a time consumes. Positions count bytes since the ring was made; position % capacity
- * is the place.  The data are mapped twice in a row, so an event is in one piece wherever it
- * begins.
+ * consumer at a time consumes.  Positions count bytes since the ring was made; position % capacity
+ * is the offset in the data.  The data are mapped twice in a row, so an event is in one piece
+ * wherever it begins.
  *
  *      pages 0, 1:  constants | producer's words | consumer's words | one cursor a destination
  *      pages 2+:    data
@@ -21,18 +21,18 @@
 #define CT_RING_VERSION 5u
 #define CT_RING_HEAD_SIZE 8192u
 #define CT_RING_DEFAULT (1u << 20)
-#define CT_RING_MIN (32u << 10) /* also what a thread's first ring has */
-/* the next ring of a thread that has filled one is so many times as large */
+#define CT_RING_MIN (32u << 10) /* also the capacity of a thread's first ring */
+/* a thread that fills its ring gets one that is this many times as large */
 #define CT_RING_GROWTH 8u
 #define CT_RING_MAX (1u << 30)
 /* a thread's side ring, for signal handlers that interrupt a trace call */
 #define CT_RING_SIDE (64u << 10)
-/* space granted to the inline path at a time, at most, and a quarter of the ring; it begins with a
- * mark */
+/* the inline path gets at most this much at a time, and at most a quarter of the ring; a mark
+ * stands first */
 #define CT_RING_WINDOW (512u << 10)
 #define CT_RING_ANCHORS 8u
 
-/* The capacity of a ring that is asked to have so many bytes. */
+/* Returns the capacity of a ring for so many bytes. */
 static inline uint64_t ct_ring_capacity(uint64_t bytes)
 {
 	uint64_t capacity = CT_RING_MIN;
@@ -49,24 +49,24 @@ enum ct_overflow {
 	CT_OVERFLOW_OVERWRITE = 3
 };
 
-/* A place in a ring, and what belongs to it. */
+/* A position in a ring, with the counts and the decoder's state there. */
 struct ct_cursor_place {
 	uint64_t position;
 	/* events before position, ever: delivered, lost to overwriting, or found damaged */
 	uint64_t count;
-	uint64_t overwritten; /* of these, went before this destination had them */
+	uint64_t overwritten; /* of these, overwritten before this destination had them */
 	/* of these, passed over because this destination made no progress while others needed the
 	 * room */
 	uint64_t lost;
 	uint64_t offset;             /* the emitter's own: ctrace_stream.offset */
 	uint64_t stream_sequence;    /* the emitter's own: ctrace_stream.sequence */
 	uint64_t stream_extra;       /* the emitter's own: ctrace_stream.extra */
-	struct ct_event_state state; /* of reading, at position */
+	struct ct_event_state state; /* the decoder's, at position */
 };
 
-/* Where a destination stands in a ring: `next` when next_sequence is not 0 and not above the
- * destination's published sequence, else `now`.  So publishing one word commits a batch for all
- * rings at once. */
+/* The position of a destination in a ring.  `next` is in force when next_sequence is not 0 and not
+ * above the destination's published sequence; else `now` is.  So publishing one word commits a
+ * batch for all rings at once. */
 struct ct_cursor {
 	struct ct_cursor_place now;
 	struct ct_cursor_place next;
@@ -79,12 +79,12 @@ struct ct_ring_head {
 	uint32_t version;
 	uint32_t index;    /* its number in the process: ring.<index>, stream id */
 	uint64_t capacity; /* power of two */
-	/* 0: a thread's ring; otherwise that of the components with this channel */
+	/* 0: the thread's common ring; else the ring for components of this channel */
 	uint32_t channel;
 	uint32_t is_flight; /* consumed on a trigger only */
 	uint32_t is_side;
 	uint32_t overflow; /* enum ct_overflow, as configured */
-	/* of entries that ctrace_write_buffer() took: they bring times of their own */
+	/* its entries come from ctrace_write_buffer() and carry times of their own */
 	uint32_t is_imported;
 	uint8_t pad0[20];
 	/* the producer's */
@@ -94,35 +94,36 @@ struct ct_ring_head {
 	uint64_t oldest_count;   /* overwrite: events before oldest, ever */
 	uint64_t oldest_version; /* odd while these are being written */
 	struct ct_event_state oldest_state;
-	/* where windows begin, the last ones: reading can begin there, with a mark */
+	/* the beginnings of the last windows: a mark stands there, so a reader can begin */
 	uint64_t anchors[CT_RING_ANCHORS];
 	uint64_t anchor_count; /* ever */
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	uint32_t waiting; /* the producer sleeps on tail_word */
-	/* destinations of events that found no room; the consumer clears it when it has made some
-	 */
+	/* mask of destinations of events that found no room; the consumer clears it when it has
+	 * freed some */
 	uint32_t turned_away;
-	/* of lost[], by the destination that the event was for: once for each */
+	/* lost[] by destination: an event counts once for each destination that it was for */
 	uint64_t lost_to[CT_DEST_LIMIT];
 	/* the consumer's */
 	_Alignas(CT_CACHE_LINE) uint64_t tail;
 	struct ct_tail_state {
 		uint64_t position;
 		struct ct_event_state state;
-	} tail_state[2];   /* the one whose position is tail; the other is being written, or of the
-			      tail before */
-	uint64_t consumed; /* events before tail, ever */
-	uint64_t overwritten; /* of these, went before they were delivered */
+	} tail_state[2]; /* the slot whose position is `tail` is valid; the other is being written,
+			    or is older */
+	uint64_t consumed;    /* events before tail, ever */
+	uint64_t overwritten; /* of these, overwritten before delivery */
 	uint64_t undelivered; /* of these, damaged or with a destination that is gone */
 	uint32_t tail_word;   /* low bits of tail, to sleep on */
-	uint32_t
-		/* who has it: 0 the process's consumer thread, else the destination (CT_WRITER_SLOT
-		   ...) of an external writer.  Only who has it hands it on, or the consumer thread
-		   for a writer that is dead */
-			held_by;
-	uint32_t wanted;      /* who should have it; the process's */
-	uint64_t passed_over; /* of consumed, not in every destination: one was passed over */
-	uint64_t unwritten;   /* of consumed, not in a writer's data set, which was full (NOWRAP) */
+	/* The ring's consumer.  0: the process's consumer thread; else the destination
+	 * (CT_WRITER_SLOT ...) of an external writer.  Only the present consumer hands the ring
+	 * over; the consumer thread does so for a dead writer. */
+	uint32_t held_by;
+	/* the consumer that should have the ring; only the process writes it */
+	uint32_t wanted;
+	uint64_t passed_over; /* of consumed, missing in a destination that was passed over */
+	/* of consumed, missing in a writer's data set that was full (NOWRAP) */
+	uint64_t unwritten;
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is two pages");
@@ -132,36 +133,37 @@ struct ct_ring {
 	struct ct_ring_head *head;
 	unsigned char *data;
 	size_t capacity;
-	/* The head's constants, taken once by ct_ring_take_constants().  The consumer goes by
-	 * these: whoever owns the file may write over those in the head at any time. */
+	/* Copies of the head's constants, made once by ct_ring_take_constants().  The consumer uses
+	 * these, because the owner of the file may overwrite the head at any time. */
 	uint32_t index;
 	uint32_t overflow;
 	bool is_flight;
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	uint8_t place; /* enum ct_ring_place */
-	/* 0: free.  Not in the file: a process that wrote over it there could give two threads one
-	 * ring */
+	/* 0: free.  It is not in the file, where a process that overwrites it could give one ring
+	 * to two threads. */
 	uint32_t owner_tid;
-	/* of the owner; the consumer thread closes its window to be woken.  Atomic; the memory
-	 * stays for ever */
+	/* The owner's.  The consumer thread closes its window so that the next event wakes it.
+	 * Atomic; the memory is never freed. */
 	struct ctrace_thread_buffer *thread_buffer;
-	uint32_t bound; /* destinations that its consumer has found events for */
-	bool owes_wake; /* its consumer has freed something, and has woken nobody since */
-	/* its owner goes on in a larger ring before it loses anything, or has done so.  Atomic */
+	uint32_t bound; /* mask of destinations for which the consumer has found events */
+	bool owes_wake; /* the consumer has freed space and has not woken the producer since */
+	/* The owner moves to a larger ring before it loses an event, or has moved.  Atomic. */
 	bool may_grow;
-	/* is_imported: of its last event; the owner's, handed on under the pool's lock */
+	/* is_imported: the time of the last event.  Only the owner uses it; the pool's lock orders
+	 * owners. */
 	uint64_t last_ticks;
 };
 
-/* Where a position is.  The whole capacity may be read and written from there on, as the data are
- * mapped twice in a row. */
+/* Returns the address of a position.  The whole capacity can be read and written from there,
+ * because the data are mapped twice in a row. */
 static inline unsigned char *ct_ring_at(const struct ct_ring *ring, uint64_t position)
 {
 	return ring->data + (position & (ring->capacity - 1));
 }
 
-/* From a head that is complete: this process's own, or a copy that has been checked. */
+/* `head` is complete: this process's own, or a checked copy. */
 static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_ring_head *head)
 {
 	ring->index = head->index;
@@ -169,28 +171,28 @@ static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_
 	ring->is_flight = head->is_flight != 0;
 }
 
-/* The consumer of a ring, or who should have it, has changed: consumes look at the consumers of all
- * rings again. */
+/* Notes that the consumer of a ring, or its wanted consumer, has changed.  Consumers then look at
+ * the consumers of all rings again. */
 static inline void ct_ring_note_move(const struct ct_session *of)
 {
-	/* Pairs with the acquire load of a consumer: what was stored before it can be seen. */
+	/* Pairs with a consumer's acquire load, which makes the stores before it visible. */
 	(void)__atomic_fetch_add(&of->head->ring_moves, 1, __ATOMIC_RELEASE);
 }
 
-/* Does an external writer consumer it?  Then nobody need wake the consumer thread. */
+/* Does an external writer consume the ring?  Then the consumer thread need not be woken. */
 static inline bool ct_ring_has_writer(const struct ct_ring *ring)
 {
 	return __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- ring_file.c */
-/* Makes ring number `index`.  Where a file of that capacity is too large, or has no room, the
- * capacity is halved, and halved again.  The file is in the process's annex when the process has
- * become another user.  Where no file can be made the ring is private memory.  ring->place and
- * ring->capacity say which. */
+/* Makes ring number `index`.  The capacity is halved until the file has room.  The file is in the
+ * process's annex when the process has become another user.  If no file can be made, the ring is
+ * private memory.  ring->place and ring->capacity report the result. */
 enum ctrace_status ct_ring_create(struct ct_ring *ring, struct ct_session *session, uint32_t index,
 				  size_t capacity) CT_MUST_USE;
-/* The same, but of at least `least` bytes; and private memory only when that is allowed. */
+/* Like ct_ring_create(), but of at least `least` bytes, and in private memory only if
+ * may_be_private. */
 struct ct_ring_size {
 	size_t least;
 	size_t capacity;
@@ -199,64 +201,67 @@ struct ct_ring_size {
 enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session *session,
 					uint32_t index,
 					const struct ct_ring_size *asked) CT_MUST_USE;
-/* In two steps, for a pool that makes rings while other threads take theirs.  ct_ring_make() makes
- * a file of exactly that capacity, or private memory when there is no directory (-1).  When it
- * fails, ct_ring_create_sized() knows what else may do.  `serial` is used once in a process.
- * ct_ring_number() gives the ring its number.  False: the file is not as it was made, the ring is
- * closed and its file removed. */
+/* Make a ring in two steps, for a pool that makes rings while other threads take theirs.
+ * ct_ring_make() makes a file of exactly that capacity, or private memory if directory_fd is -1.
+ * When it fails, ct_ring_create_sized() tries what else may do.  `serial` is used once in a
+ * process. ct_ring_number() gives the ring its number.  It returns false when the file is no longer
+ * as it was made; then the ring is closed and its file removed. */
 enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t serial,
 				size_t capacity) CT_MUST_USE;
 bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index) CT_MUST_USE;
-/* Copies the ring of another process's session with pread: its head, and the data that wait.
- * Everything in the copy is within bounds. NOT_FOUND for a ring without a file; a private ring has
- * none. */
+/* Copies the ring of another process's session with pread: its head, and the pending data.
+ * Everything in the copy is within bounds.  Returns NOT_FOUND for a private ring, which has no
+ * file.
+ */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
 				uint32_t index) CT_MUST_USE;
-/* The same in parts, for a reader that does not want all of it at once: a descriptor; the head,
- * checked as that of a copy is; the bytes between two positions.  Neither position may be past the
- * head, and they may not be further apart than the ring is long. */
+/* The steps of ct_ring_load(), for a reader that wants less than the whole ring: a descriptor; the
+ * checked head; the bytes between two positions.  Both positions are at or before the head and at
+ * most `capacity` apart. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index,
 				int *out_fd) CT_MUST_USE;
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out) CT_MUST_USE;
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to,
 				     unsigned char *out) CT_MUST_USE;
-/* How many events wait in it: as ct_ring_count_pending(), without a copy. */
+/* Returns the number of pending events, like ct_ring_count_pending(), but without a copy of the
+ * ring. */
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
 			       const struct ct_class_view *classes);
-/* Maps the ring of a live process's session (ct_session_map()), for an external writer.  NOT_FOUND
- * as above. */
+/* Maps the ring of a live process's session (ct_session_map()), for an external writer.  Returns
+ * NOT_FOUND for a private ring. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session,
 			       uint32_t index) CT_MUST_USE;
 void ct_ring_close(struct ct_ring *ring);
-/* of a new one, or of one whose head was cut away */
+/* for a new ring, or one whose head was cut off */
 void ct_ring_write_constants(struct ct_ring *ring);
-/* Makes the ring's file as long as its mapping, all zero, where somebody has cut it.  True when
- * that had to be done. */
+/* If the ring's file was cut, extends it with zeros to the length of its mapping.  Returns true
+ * when it was cut. */
 bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session);
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size) CT_MUST_USE;
 
 /* ---- ring_write.c: the producer's half.  Only on the owning thread; never locks or allocates. */
-/* Gives the thread buffer a window of at least `size` bytes behind a mark of this thread and, under
- * overwrite, drops the oldest.  False when the consumer has to move first. */
+/* Gives the thread buffer a window of at least `size` bytes behind a mark of this thread.  Under
+ * overwrite, drops the oldest events.  Returns false when the consumer has to free space first. */
 bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer,
 			 const struct ct_class_view *classes, uint32_t tid, size_t size);
-/* Can the thread buffer have such a window, and nothing be overwritten for it? */
+/* Can the thread buffer get such a window without overwriting events? */
 bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer,
 		  size_t size);
-/* Closes the window, so that the next event comes by the slow path. */
+/* Closes the window, so that the next event takes the slow path. */
 void ct_ring_close_window(struct ctrace_thread_buffer *thread_buffer);
-/* Sleeps until the consumer moved or timeout_ns passed; true when it moved. */
+/* Sleeps until the consumer moved or timeout_ns passed; returns true when it moved. */
 bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t timeout_ns);
-/* dests: the destinations that the event was for. */
+/* dests: mask of the event's destinations. */
 void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests);
 
 /* ---- ring_read.c: the consumer's half.  One consumer at a time. */
-/* acquire: everything before it may be read */
+/* acquire: everything before the position may be read */
 uint64_t ct_ring_head_position(const struct ct_ring *ring);
-/* The event at place->position, which is before `limit` = a head position.  Under overwrite it is
- * copied into scratch, which grows.  OK: place stays, until ct_ring_pass().  DAMAGED, also when the
- * two positions cannot be of one ring.  NOT_ENOUGH_MEMORY for scratch: of out only the size is
- * valid.  NOT_FOUND: it was overwritten, and place stands at the oldest event, its counts
+/* Decodes the event at place->position, which is before `limit`, a head position.  Under overwrite
+ * it copies the event into scratch, which grows.  On OK, place stays until ct_ring_pass().  Returns
+ * DAMAGED for damage, and when the two positions cannot belong to one ring.  Returns
+ * NOT_ENOUGH_MEMORY when scratch cannot grow; then only the size in out is valid.  Returns
+ * NOT_FOUND when the event was overwritten; then place is at the oldest event, its counts
  * corrected. */
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes,
 				struct ct_cursor_place *place, uint64_t limit,
@@ -268,81 +273,85 @@ static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_e
 	place->count += !event->is_mark;
 	place->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
 }
-/* The state of reading at the tail. */
+/* Returns the decoder's state at the tail. */
 struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head);
 /* Frees everything before place.  Wakes the producer when a quarter of the ring is free; else
  * ct_ring_wake() does so later. */
 void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
-/* Wakes a producer that waits, if something was freed since it was woken last. */
+/* Wakes a waiting producer if space was freed since the last wake-up. */
 void ct_ring_wake(struct ct_ring *ring);
 bool ct_ring_is_empty(const struct ct_ring *ring);
 uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
 uint64_t ct_ring_count_pending(const struct ct_ring *ring,
-			       const struct ct_class_view *classes); /* events between tail and head
-									that are still there */
-/* events behind tail that are not: the consumer has not noticed yet */
+			       /* events between tail and head that were not overwritten */
+			       const struct ct_class_view *classes);
+/* events behind the tail that were overwritten, which the consumer has not noticed yet */
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring);
 
-/* The place in force of a cursor, given its destination's published sequence. */
+/* Returns the position in force, given the destination's published sequence. */
 struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t dest_sequence);
-/* Prepares the place that will be in force when the destination publishes dest_sequence + 1. */
+/* Prepares the position that will be in force when the destination publishes dest_sequence + 1. */
 void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence,
 		       const struct ct_cursor_place *next);
 /* Puts `place` in force at once, given the destination's published sequence. */
 void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence,
 		     const struct ct_cursor_place *place);
 
-/* ---- ring_pool.c: this process's rings.  Made on demand, given back when their thread ends, used
- * again. */
+/* ---- ring_pool.c: this process's rings: made on demand, given back when their thread ends,
+ * reused. */
 struct ct_ring_pool;
 enum ctrace_status ct_ring_pool_create(struct ct_session *session,
 				       struct ct_ring_pool **out_pool) CT_MUST_USE;
-/* A free ring of that kind, or a new one, now owned by tid.  NULL when none can be had.  Takes the
- * pool's lock, but makes a ring's file under none; does not allocate from malloc.  A ring keeps its
- * policy for life: what is in it was counted by it. */
+/* What a thread needs of a ring.  A ring keeps its policy for life, because its events were counted
+ * by that policy. */
 struct ct_ring_kind {
 	uint32_t channel;
 	uint32_t overflow; /* enum ct_overflow */
 	size_t capacity;
-	size_t full; /* what the owner may grow to; not above capacity: it stays in this ring */
-	/* number of the external writer that is to have it, if it is connected; 0: none */
+	/* the capacity that the owner may grow to; at most `capacity`: it stays in this ring */
+	size_t full;
+	/* number of the external writer that should consume it while connected; 0: none */
 	uint32_t writer;
 	bool is_side;
 	bool is_flight;
 	bool is_imported;
 };
+/* Returns a free ring of that kind, or a new one, now owned by tid; NULL when none can be made.
+ * Takes the pool's lock, but makes a ring's file under no lock.  Never allocates from malloc. */
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
 				  uint32_t tid);
-/* A larger ring for the owner of `ring`, which goes back to the pool with what is in it.  NULL, and
- * nothing has changed: none can be had, or only private memory in place of a file. */
+/* Returns a larger ring for the owner of `ring`.  `ring` goes back to the pool with its content.
+ * Returns NULL, and changes nothing, when none can be made, or only private memory instead of a
+ * file. */
 struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring,
 				  const struct ct_ring_kind *kind);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
-/* its thread; 0: free.  Lock-free */
+/* the owner's thread id; 0: free.  Lock-free */
 uint32_t ct_ring_owner(const struct ct_ring *ring);
-/* Gives back the ring of thread tid, which has ended without doing so; nothing when the ring has
+/* Gives back the ring of thread tid, which ended without doing so.  Does nothing when the ring has
  * another owner by now. */
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid);
-/* Says of each ring who should have it: the writer of its components, if that is connected, else
- * the consumer thread. */
+/* Sets the wanted consumer of each ring: the writer of its components if connected, else the
+ * consumer thread. */
 void ct_ring_pool_assign(struct ct_ring_pool *pool,
 			 uint32_t (*writer_of)(const struct ct_ring_head *head, void *user),
 			 void *user);
-/* Makes the files of rings as long as they were, where somebody has cut them: a store beyond the
- * end of its file would kill the program.  The events in the cut part are gone.  Returns how
- * many files were cut.  One system call a ring.  The consumer thread calls it. */
+/* Extends ring files that were cut to their former length: a store beyond the end of its file would
+ * kill the program.  The events in the cut part are gone.  Returns how many files were cut.  One
+ * system call a ring.  The consumer thread calls it. */
 uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
-/* While it is locked no ring gets another owner, and there is no new ring. */
+/* While the pool is locked, no ring changes its owner and none is added. */
 void ct_ring_pool_lock(struct ct_ring_pool *pool);
-void ct_ring_pool_lock_whole(struct ct_ring_pool *pool); /* fork: when no thread is making a ring */
+/* for fork: once no thread is making a ring */
+void ct_ring_pool_lock_whole(struct ct_ring_pool *pool);
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
-/* Keeps a ring of the least capacity ready, from the second one on that was needed.  The consumer
+/* Keeps one spare ring of the least capacity ready, once a second ring was needed.  The consumer
  * thread calls it. */
 void ct_ring_pool_stock(struct ct_ring_pool *pool);
-/* In a child that was forked in the middle of a trace call, which may yet write there: puts empty
- * private memory in place of the parent's rings. */
+/* In a child that was forked inside a trace call, which may still write: replaces the parent's
+ * rings by empty private memory. */
 void ct_ring_pool_part(struct ct_ring_pool *pool);
 /* in a forked child: unmaps the parent's rings, starts empty */
 void ct_ring_pool_forget(struct ct_ring_pool *pool);

@@ -1,10 +1,10 @@
 /*
  * ring_file.c - the file behind a ring: making it, copying somebody else's.
  *
- * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the latter
- * also on the consumer thread; they never use malloc, so also in a signal handler. ct_ring_load and
- * _persist run in recoverers and tools; so do _open, _read_* and _count_waiting, for a reader that
- * must not hold as much as a hostile file has.
+ * ct_ring_create and ct_ring_make run on the thread that needs a ring (its first event), the
+ * latter also on the consumer thread; they never use malloc, so they are fit for a signal handler.
+ * ct_ring_load and _persist run in recoverers and tools.  So do _open, _read_* and _count_waiting,
+ * for a reader whose memory must not grow with a hostile file.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,9 @@
 #define LOAD_TRIES 5
 /* address space that a new ring leaves to the rest of the process */
 #define OUTPUT_ROOM ((size_t)2 << 20)
-#define WINDOW ((size_t)1 << 20) /* of a ring that is read piece by piece, at first */
+#define WINDOW \
+	((size_t)1 << 20) /* bytes that ct_ring_count_waiting() reads at a time, at first \
+			   */
 #define PAGE ((size_t)4096)
 
 static void ring_name(char out[32], uint32_t index)
@@ -29,7 +31,7 @@ static void ring_name(char out[32], uint32_t index)
 	(void)snprintf(out, 32, "ring.%u", index);
 }
 
-/* Of a ring that has no number yet.  It goes with the directory, as all that begins so. */
+/* The name of a ring without a number.  Names with this prefix are removed with the directory. */
 static void new_name(char out[32], uint32_t serial)
 {
 	(void)snprintf(out, 32, "ring.new.%u", serial);
@@ -37,15 +39,15 @@ static void new_name(char out[32], uint32_t serial)
 
 /* ---- making ---- */
 
-/* Whether less might go where this much did not. */
+/* Could a smaller ring succeed where this one failed? */
 static bool lacks_room(enum ctrace_status status)
 {
 	return status != CTRACE_OK &&
 	       (errno == EFBIG || errno == ENOSPC || errno == EDQUOT || errno == ENOMEM);
 }
 
-/* A ring that took the last of the memory would hold events that no output can take: an output's
- * buffers and a thread's stack come after it. */
+/* Leaves OUTPUT_ROOM free: an output's buffers and a thread's stack come after the ring, and
+ * without them no output could take its events. */
 static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 {
 	enum ctrace_status status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, capacity, out_address);
@@ -62,8 +64,8 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	enum ctrace_status status = CTRACE_OK;
 	struct stat info;
 
-	/* A larger one that did not fit may have left bytes.  A new file is empty, and needs no
-	 * call that may fail. */
+	/* A larger attempt that failed may have left bytes.  A new file is empty and needs no call
+	 * that may fail. */
 	if (fstat(fd, &info) != 0 || info.st_size != 0)
 		status = ct_os_truncate(fd, 0);
 	if (status == CTRACE_OK)
@@ -71,8 +73,7 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 
-/* The file, of the largest capacity up to *capacity, but at least `least`, that there is room for.
- */
+/* Makes the file with the largest capacity that has room: at most *capacity, at least `least`. */
 static enum ctrace_status make_file(int directory_fd, const char *name, size_t least,
 				    size_t *capacity, void **out_address)
 {
@@ -94,7 +95,8 @@ static enum ctrace_status make_file(int directory_fd, const char *name, size_t l
 		size >>= 1;
 		status = size_and_map(fd, size, out_address);
 	}
-	/* Nobody opens it for writing by accident, to cut it under those who have it mapped. */
+	/* The mode keeps others from opening the file for writing by accident and cutting it while
+	 * it is mapped. */
 	(void)fchmod(fd, CT_OS_KEPT_MODE);
 	if (status == CTRACE_OK)
 		*capacity = size;
@@ -145,9 +147,10 @@ static enum ctrace_status make_in_annex(struct ct_session *session, const char *
 	return status;
 }
 
-/* Every page is touched now, so that no trace call takes the fault.  All of it is new, and so zero.
+/* Touches every page, so that no trace call takes the fault.  All pages are new and therefore zero.
  */
-static void set_up(struct ct_ring *ring, void *address, size_t capacity, enum ct_ring_place place)
+static void ring_set_up(struct ct_ring *ring, void *address, size_t capacity,
+			enum ct_ring_place place)
 {
 	size_t size = CT_RING_HEAD_SIZE + 2 * capacity;
 
@@ -193,7 +196,7 @@ enum ctrace_status ct_ring_create_sized(struct ct_ring *ring, struct ct_session 
 	}
 	if (status != CTRACE_OK)
 		return status;
-	set_up(ring, address, capacity, place);
+	ring_set_up(ring, address, capacity, place);
 	ring->index = index;
 	ct_ring_write_constants(ring);
 	return CTRACE_OK;
@@ -211,13 +214,14 @@ enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t
 				  : make_file(directory_fd, name, capacity, &capacity, &address);
 	if (status != CTRACE_OK)
 		return status;
-	set_up(ring, address, capacity, directory_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_DIRECTORY);
+	ring_set_up(ring, address, capacity,
+		    directory_fd < 0 ? CT_RING_PRIVATE : CT_RING_IN_DIRECTORY);
 	ring->index = serial;
 	return CTRACE_OK;
 }
 
-/* Nobody has cut the file meanwhile, or taken it away. */
-static bool is_whole(const struct ct_ring *ring, int directory_fd, const char *name)
+/* Is the file still there, and of its full length? */
+static bool ring_is_whole(const struct ct_ring *ring, int directory_fd, const char *name)
 {
 	struct stat info;
 
@@ -232,7 +236,7 @@ bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
 
 	new_name(from, ring->index);
 	ring_name(to, index);
-	if (has_file && (!is_whole(ring, directory_fd, from) ||
+	if (has_file && (!ring_is_whole(ring, directory_fd, from) ||
 			 ct_os_rename(directory_fd, from, to) != CTRACE_OK)) {
 		(void)unlinkat(directory_fd, from, 0);
 		ct_ring_close(ring);
@@ -245,8 +249,8 @@ bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index)
 
 /* ---- of another process ---- */
 
-/* Where a ring's file is.  *out_other: a directory that the caller closes, or -1.  NOT_FOUND: it
- * has none. */
+/* Finds the directory of a ring's file.  *out_other: a directory that the caller closes, or -1.
+ * Returns NOT_FOUND for a ring without a file. */
 static enum ctrace_status find_directory(const struct ct_session *session, uint32_t index,
 					 int *out_directory, int *out_other)
 {
@@ -265,7 +269,7 @@ static enum ctrace_status find_directory(const struct ct_session *session, uint3
 	return *out_other >= 0 ? CTRACE_OK : errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 }
 
-/* In an annex: the directory's owner may have put anything there. */
+/* Checked in an annex, where the directory's owner may have put anything. */
 static bool is_plain_file(int fd, int annex_fd)
 {
 	struct stat info, directory;
@@ -275,7 +279,7 @@ static bool is_plain_file(int fd, int annex_fd)
 		S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == directory.st_uid);
 }
 
-/* From here on the copy of a head page can be trusted to stay within its ring. */
+/* Checks that the copied head stays within its ring. */
 static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 {
 	uint64_t capacity = head->capacity;
@@ -294,8 +298,8 @@ static enum ctrace_status check_head(struct ct_ring_head *head, uint32_t index)
 	return CTRACE_OK;
 }
 
-/* For reading and writing where that is allowed, else for reading.  A recoverer may write also when
- * the mode forbids it. */
+/* Opens for reading and writing if allowed, else for reading.  A recoverer may write even where the
+ * mode forbids it. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index, int *out_fd)
 {
 	int directory, other, fd;
@@ -322,8 +326,8 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 	return status;
 }
 
-/* A live process's page is not copied in one go: positions that contradict each other agree in the
- * next copy. */
+/* The page of a live process is not copied atomically.  Positions that contradict each other agree
+ * in the next copy. */
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
@@ -365,7 +369,7 @@ static uint64_t first_waiting(const struct ct_ring_head *head)
 										    : head->tail;
 }
 
-/* A ring at that address, with the constants of a head that was checked. */
+/* Sets up a ring at that address with the constants of a checked head. */
 static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, void *address)
 {
 	*ring = (struct ct_ring){ .head = address,
@@ -394,8 +398,8 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 	if (status != CTRACE_OK)
 		goto undo_open;
 	memcpy(address, &copy, sizeof copy);
-	/* Only what waits: a recoverer may have thousands of rings, nearly all of them empty.  The
-	 * head was copied first: what the data hold by now is at least what it speaks of. */
+	/* Copies only pending data: a recoverer may have thousands of rings, nearly all empty.  The
+	 * head was copied first, so the data hold at least what it describes. */
 	from = first_waiting(&copy);
 	status = ct_ring_read_data(fd, copy.capacity, from, copy.head,
 				   (unsigned char *)address + CT_RING_HEAD_SIZE +
@@ -413,7 +417,7 @@ undo_open:
 	return status;
 }
 
-/* Counts the events that are whole in a part of a ring; gives how many bytes they have. */
+/* Counts the whole events in a piece of a ring.  Returns their size in bytes. */
 static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes,
 			   size_t size, uint64_t *count)
 {
@@ -450,7 +454,7 @@ uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
 		taken = count_events(classes, (const unsigned char *)window.data, size, &count);
 		if (taken == 0 && size == waits)
 			break;
-		/* An event that is larger than the window. */
+		/* The event is larger than the window. */
 		if (taken == 0)
 			room *= 2;
 		position += taken;
@@ -469,7 +473,7 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	char name[32];
 	int fd;
 
-	/* Only those in the directory are ever an external writer's. */
+	/* An external writer only ever gets rings whose file is in the directory. */
 	if (session->head != NULL &&
 	    __atomic_load_n(&session->head->ring_place[index % CT_RING_LIMIT], __ATOMIC_RELAXED) !=
 		    CT_RING_IN_DIRECTORY)

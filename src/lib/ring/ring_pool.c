@@ -2,14 +2,13 @@
  * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used
  * again.
  *
- * A ring that is given back keeps what is in it: a mark says of each window whose it is, so the
- * next owner goes on behind it.  take, grow and give_back run on traced threads (first event, a
- * full ring, thread end) under the pool's lock; count and at are lock-free, for the consumer
- * thread.
+ * A ring that is given back keeps its content.  A mark names the owner of each window, so the next
+ * owner goes on behind it. take, grow and give_back run on traced threads (first event, a full
+ * ring, thread end) under the pool's lock; count and at are lock-free, for the consumer thread.
  *
- * The file of a new ring is made under no lock, by a name of its own, as that takes a hundred times
- * as long as all else.  It gets its number under the lock.  So rings are numbered in the order in
- * which they can be used, and readers see none that is half made.
+ * The file of a new ring is made under no lock and under a temporary name, because that takes a
+ * hundred times as long as the rest.  It gets its number under the lock.  So rings are numbered in
+ * the order in which they become usable, and readers see no unfinished ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,31 +25,30 @@ struct ct_ring_pool {
 	bool is_parted;
 	uint32_t count; /* atomic; rings[0 .. count) are complete */
 	/* under the lock */
-	uint32_t serial;  /* of the next ring that is made; readers see its number */
-	uint32_t makers;  /* threads that make one; fork sleeps on it */
-	bool has_waiters; /* somebody sleeps on makers */
-	uint32_t small;   /* rings of the least capacity that were made */
-	bool wants_spare; /* atomic: the consumer thread makes one */
-	/* a file of the least capacity without a number; head NULL: there is none */
+	uint32_t serial;  /* of the next ring to be made; readers see its number, not this */
+	uint32_t makers;  /* threads that are making a ring; fork sleeps on it */
+	bool has_waiters; /* a thread sleeps on makers */
+	uint32_t small;   /* number of rings of the least capacity that were made */
+	bool wants_spare; /* atomic: the consumer thread is to make a spare ring */
+	/* a ring of the least capacity, with a file but no number; head NULL: none */
 	struct ct_ring spare;
 	struct ct_ring rings[CT_RING_LIMIT];
 	struct ct_ring_kind kinds[CT_RING_LIMIT];
 };
 
 /* Under the lock. */
-static void set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
+static void ring_set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
 {
 	__atomic_store_n(&ring->may_grow, ring->capacity < full, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
 }
 
-/* No thread waits for room in it any more, nor had an event turned away that a destination should
- * be passed over for. */
-static void set_free(struct ct_ring *ring)
+/* No thread waits for room in the ring any more, so no destination has to be passed over for it. */
+static void ring_set_free(struct ct_ring *ring)
 {
 	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->head->turned_away, 0, __ATOMIC_RELAXED);
-	set_owner(ring, 0, 0);
+	ring_set_owner(ring, 0, 0);
 }
 
 uint32_t ct_ring_owner(const struct ct_ring *ring)
@@ -92,25 +90,25 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 	ct_guard_unlock(&pool->lock);
 }
 
-/* But for the capacity.  That is compared as the one that a ring was made for: threads that come
- * and go for want of room would make a ring each. */
+/* Compares all but the capacity.  The caller compares that with the capacity a ring was requested
+ * with: where there was no room for it, each short-lived thread would make a ring of its own. */
 static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
 	return a->channel == b->channel && a->overflow == b->overflow && a->is_side == b->is_side &&
 	       a->is_flight == b->is_flight && a->is_imported == b->is_imported;
 }
 
-/* An empty one, if there is one.  any_size: where no ring of its size can be made. */
-static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
-				 const struct ct_ring_size *asked, bool any_size)
+/* Prefers an empty ring.  any_size: no ring of the wanted size can be made. */
+static struct ct_ring *ring_find_free(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
+				      const struct ct_ring_size *asked, bool any_size)
 {
 	struct ct_ring *found = NULL;
 
 	for (uint32_t i = 0; i < pool->count; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
-		/* Not by the head: another process that writes there could give two threads one
-		 * ring. */
+		/* The owner is not in the head, where another process could give one ring to two
+		 * threads. */
 		if (ring->owner_tid != 0 || !kinds_are_equal(&pool->kinds[i], kind) ||
 		    (pool->kinds[i].capacity != kind->capacity && !any_size))
 			continue;
@@ -125,8 +123,8 @@ static struct ct_ring *find_free(struct ct_ring_pool *pool, const struct ct_ring
 	return found;
 }
 
-/* Who should have ring number `index`, whose components are connected to that external writer:
- * never a writer, when the ring is no file that it can map.  Under the lock. */
+/* Returns the wanted consumer of ring `index`, whose components are connected to that external
+ * writer.  A writer never gets a ring without a file that it can map.  Under the lock. */
 static uint32_t wanted_consumer(const struct ct_ring_pool *pool, uint32_t index, uint32_t writer)
 {
 	uint32_t slots =
@@ -164,16 +162,16 @@ static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
 	ring->head->is_imported = kind->is_imported;
 }
 
-/* Where rings are made: out_fd is -1 in a process without a directory.  False: its directory cannot
- * be reached. */
+/* Finds the directory for rings.  *out_fd is -1 in a process without one.  Returns false when the
+ * directory cannot be reached. */
 static bool find_directory(struct ct_ring_pool *pool, int *out_fd)
 {
 	*out_fd = pool->session->path[0] != '\0' ? ct_session_directory(pool->session) : -1;
 	return *out_fd >= 0 || pool->session->path[0] == '\0';
 }
 
-/* Under the lock, but for the time that it takes to make the ring.  False: there is none, and
- * others may have taken and added rings. */
+/* Under the lock, which is released while the ring is made.  Returns false when none was made;
+ * other threads may have taken and added rings meanwhile. */
 static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t capacity,
 			    struct ct_ring *out)
 {
@@ -192,7 +190,7 @@ static bool make_unnumbered(struct ct_ring_pool *pool, int directory_fd, size_t 
 	return is_made;
 }
 
-/* The spare one, or one that is made now, with the number `count`.  Under the lock, as
+/* Gives the number `count` to the spare ring or to a new one.  Under the lock, like
  * make_unnumbered(). */
 static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_ring *out)
 {
@@ -228,13 +226,13 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	pool->kinds[index] = *kind;
 	write_kind(ring, kind);
 	ct_ring_take_constants(ring, ring->head);
-	/* nobody has had it yet */
+	/* no thread has had the ring yet */
 	ring->head->held_by = wanted_consumer(pool, index, kind->writer);
 	ring->head->wanted = ring->head->held_by;
 	__atomic_store_n(&pool->session->head->ring_place[index], ring->place, __ATOMIC_RELAXED);
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
-	/* From the second one on: more threads will come. */
+	/* A second small ring means that more threads will come. */
 	if (kind->capacity == CT_RING_MIN && ++pool->small > 1)
 		__atomic_store_n(&pool->wants_spare, true, __ATOMIC_RELAXED);
 	return ring;
@@ -265,13 +263,13 @@ struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_rin
 
 	ct_guard_enter(); /* also while the lock is not held */
 	ct_ring_pool_lock(pool);
-	ring = find_free(pool, kind, &asked, false);
+	ring = ring_find_free(pool, kind, &asked, false);
 	if (ring == NULL)
 		ring = make_ring(pool, kind, &asked);
 	if (ring == NULL)
-		ring = find_free(pool, kind, &asked, true);
+		ring = ring_find_free(pool, kind, &asked, true);
 	if (ring != NULL)
-		set_owner(ring, tid, kind->full);
+		ring_set_owner(ring, tid, kind->full);
 	ct_ring_pool_unlock(pool);
 	ct_guard_leave();
 	return ring;
@@ -287,17 +285,17 @@ struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *rin
 
 	ct_guard_enter(); /* as in ct_ring_pool_take() */
 	ct_ring_pool_lock(pool);
-	larger = find_free(pool, kind, &asked, false);
+	larger = ring_find_free(pool, kind, &asked, false);
 	if (larger == NULL)
 		larger = make_ring(pool, kind, &asked);
 	ct_point("pool.grown");
 	if (larger != NULL) {
-		set_owner(larger, ring->owner_tid, kind->full);
+		ring_set_owner(larger, ring->owner_tid, kind->full);
 		/* A pass that sees the first event of the larger ring looks at the heads again, and
 		 * so sees the last event of this one. */
 		ct_ring_note_move(pool->session);
-		set_free(ring);
-		/* what waits in it holds nobody up */
+		ring_set_free(ring);
+		/* its pending events hold no producer up */
 		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED);
 	}
 	ct_ring_pool_unlock(pool);
@@ -308,17 +306,17 @@ struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *rin
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring)
 {
 	ct_ring_pool_lock(pool);
-	set_free(ring);
+	ring_set_free(ring);
 	ct_ring_pool_unlock(pool);
 }
 
 void ct_ring_pool_reap(struct ct_ring_pool *pool, struct ct_ring *ring, uint32_t tid)
 {
 	ct_ring_pool_lock(pool);
-	/* Between the caller's look and the lock it may have given the ring back, and another have
-	 * taken it: one of its number too. */
+	/* Before the lock was taken, the thread may have given the ring back and another one may
+	 * have taken it, even one with the same id. */
 	if (ring->owner_tid == tid && !ct_os_thread_exists(tid))
-		set_free(ring);
+		ring_set_free(ring);
 	ct_ring_pool_unlock(pool);
 }
 

@@ -1,10 +1,10 @@
 /*
  * ring_read.c - the consumer's half of a ring.
  *
- * Runs on consumer thread of the traced process, or in whoever recovers a dead one's rings: one
- * consumer at a time (the consumer's lock, or the session's).  Never waits for the producer, who
- * may be dead in the middle of an event, or may write anything into its ring by error: a word of
- * the head is read once and checked before it is used, and no walk is longer than the ring.
+ * Runs on the consumer thread of the traced process, or in a recoverer of a dead one's rings: one
+ * consumer at a time (the consumer's lock, or the session's).  Never waits for the producer, which
+ * may have died inside an event, or may write anything into its ring by error.  So each word of
+ * the head is read once and checked before use, and no walk is longer than the ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* of an event that the producer may overwrite meanwhile: most are shorter */
+/* bytes copied first of an event that the producer may overwrite; most events are shorter */
 #define FIRST_COPY ((size_t)512)
 
 uint64_t ct_ring_head_position(const struct ct_ring *ring)
@@ -21,7 +21,7 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring)
 	return __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);
 }
 
-/* oldest, its count and its state, as they belong together. */
+/* Reads a consistent set of oldest, its count and its state. */
 static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64_t *out_count,
 			struct ct_event_state *out_state)
 {
@@ -39,8 +39,8 @@ static void read_oldest(const struct ct_ring *ring, uint64_t *out_oldest, uint64
 		    __atomic_load_n(&head->oldest_version, __ATOMIC_RELAXED) == version)
 			return;
 	}
-	/* The producer died between the stores; it wrote the position last, so this can be off only
-	 * for that one step. */
+	/* The producer died between the stores.  It writes the position last, so the values are off
+	 * by that one step at most. */
 }
 
 static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *place)
@@ -58,7 +58,7 @@ static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *p
 	return true;
 }
 
-/* The producer may be writing where we read; what is torn is found out afterwards and thrown away.
+/* The producer may be writing where this reads.  A torn copy is detected afterwards and discarded.
  */
 __attribute__((no_sanitize("thread"))) static void
 copy_racing(unsigned char *to, const unsigned char *from, size_t size)
@@ -68,8 +68,8 @@ copy_racing(unsigned char *to, const unsigned char *from, size_t size)
 }
 
 /*
- * Copies so much of what may be one event, and decodes the copy.  Without memory the event in the
- * ring itself is looked at, for its size alone: it may be torn.
+ * Copies `size` bytes, which may be an event, and decodes the copy.  Without memory it looks at
+ * the event in the ring, only for its size; that may be torn.
  */
 static enum ctrace_status decode_copy(const struct ct_ring *ring,
 				      const struct ct_class_view *classes,
@@ -105,15 +105,14 @@ static enum ctrace_status peek_racing(const struct ct_ring *ring,
 	enum ctrace_status status = decode_copy(ring, classes, place, size, scratch, out);
 
 	while (status == CTRACE_DAMAGED && size < available) {
-		/* it is longer, unless it is damaged */
+		/* the event is longer, or it is damaged */
 		size = size < available / 8 ? size * 8 : available;
 		status = decode_copy(ring, classes, place, size, scratch, out);
 	}
 	return status;
 }
 
-/* Can these two be positions of one ring?  Otherwise a walk from the one to the other would have no
- * end. */
+/* Can both positions belong to one ring?  If not, a walk between them would not end. */
 static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
 {
 	return limit - position <= ring->capacity;
@@ -139,8 +138,8 @@ enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_clas
 	return CTRACE_OK;
 }
 
-/* The slot of the present tail stays as it is until the tail has moved, so there is one for it at
- * any time. */
+/* The slot of the present tail does not change until the tail has moved, so the tail always has a
+ * valid slot. */
 static void move_tail(struct ct_ring_head *head, const struct ct_cursor_place *place)
 {
 	struct ct_tail_state *slot = &head->tail_state[head->tail_state[0].position == head->tail];
@@ -220,8 +219,8 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 	return place.overwritten;
 }
 
-/* The producer may be writing there.  An event counts if nothing was overwritten since it was read.
- */
+/* The producer may be writing there.  An event counts only if nothing was overwritten since it was
+ * read. */
 static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes,
 			     struct ct_cursor_place *place, uint64_t limit)
 {
@@ -277,14 +276,15 @@ struct ct_cursor_place ct_cursor_get(const struct ct_cursor *cursor, uint64_t de
 	return next_sequence != 0 && next_sequence <= dest_sequence ? cursor->next : cursor->now;
 }
 
-/* The place becomes `next`, in force from next_sequence on.  In this order the place in force is
- * the same after each store but the last one, so a SIGKILL between any two does no harm. */
-static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence,
-		     const struct ct_cursor_place *next, uint64_t next_sequence)
+/* Sets `next`, which is in force from next_sequence on.  In this order only the last store changes
+ * the position in force, so a SIGKILL between two stores does no harm. */
+static void cursor_set_next(struct ct_cursor *cursor, uint64_t dest_sequence,
+			    const struct ct_cursor_place *next, uint64_t next_sequence)
 {
 	cursor->now = ct_cursor_get(cursor, dest_sequence);
 	__atomic_store_n(&cursor->next_sequence, 0, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* or the compiler may move the next stores up */
+	/* keeps the compiler from moving the next stores up */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	cursor->next = *next;
 	__atomic_store_n(&cursor->next_sequence, next_sequence, __ATOMIC_RELEASE);
 }
@@ -292,12 +292,12 @@ static void set_next(struct ct_cursor *cursor, uint64_t dest_sequence,
 void ct_cursor_prepare(struct ct_cursor *cursor, uint64_t dest_sequence,
 		       const struct ct_cursor_place *next)
 {
-	set_next(cursor, dest_sequence, next, dest_sequence + 1);
+	cursor_set_next(cursor, dest_sequence, next, dest_sequence + 1);
 }
 
-/* A destination that has published nothing goes by `now`, and no sequence would put `next` in
- * force.  It has written nothing either: only the position counts, and moves last. */
-static void set_now(struct ct_cursor *cursor, const struct ct_cursor_place *place)
+/* A destination that has published nothing uses `now`; no sequence would put `next` in force.  It
+ * has written nothing either, so only the position counts, and it is stored last. */
+static void cursor_set_now(struct ct_cursor *cursor, const struct ct_cursor_place *place)
 {
 	struct ct_cursor_place rest = *place;
 
@@ -312,7 +312,7 @@ void ct_cursor_reset(struct ct_cursor *cursor, uint64_t dest_sequence,
 		     const struct ct_cursor_place *place)
 {
 	if (dest_sequence == 0)
-		set_now(cursor, place);
+		cursor_set_now(cursor, place);
 	else
-		set_next(cursor, dest_sequence, place, dest_sequence);
+		cursor_set_next(cursor, dest_sequence, place, dest_sequence);
 }

@@ -16,7 +16,7 @@ static uint64_t position_of(const struct ct_ring *ring,
 			    const struct ctrace_thread_buffer *thread_buffer)
 {
 	if (thread_buffer->cur == NULL)
-		return ring->head->head; /* a thread buffer that was just given this ring */
+		return ring->head->head; /* the thread buffer has just got this ring */
 	return (uint64_t)(uintptr_t)thread_buffer->cur + thread_buffer->bias;
 }
 
@@ -45,8 +45,8 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 		uint64_t available = head->head - oldest;
 		struct ct_event event;
 
-		/* Nobody but this thread writes here; an event that is damaged all the same costs
-		 * what is behind it. */
+		/* Only this thread writes here.  If an event is damaged all the same, everything
+		 * behind it is lost. */
 		if (available > ring->capacity ||
 		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) !=
 			    CTRACE_OK) {
@@ -57,7 +57,7 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 		oldest += event.size;
 	}
 	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps
-	 * our data stores behind this. */
+	 * the producer's data stores behind this store. */
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&head->oldest_count, count, __ATOMIC_RELAXED);
@@ -68,40 +68,41 @@ static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classe
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Bytes from position on that may be written. */
+/* Returns how many bytes may be written from `position` on. */
 static uint64_t free_space(const struct ct_ring *ring, uint64_t position)
 {
 	uint64_t from = ring->head->overflow == CT_OVERFLOW_OVERWRITE
 				? ring->head->oldest
-				/* Pairs with the release store in ct_ring_consume(): what it freed
-				   is no longer being read. */
+				/* Pairs with the release store in ct_ring_consume(): the space it
+				   freed is no longer being read. */
 				: __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE);
 	uint64_t used = position - from;
 
-	/* a tail that cannot be: nothing is free */
+	/* an impossible tail: nothing is free */
 	return used <= ring->capacity ? ring->capacity - used : 0;
 }
 
-/* The mark that a window begins with: from it on the times, and whose the events are, need nothing
- * that is before it. */
+/* Writes the mark at the beginning of a window.  From there on a reader knows times and the thread
+ * without anything before the mark. */
 static void put_mark(struct ct_ring *ring, uint64_t position, uint32_t tid)
 {
 	struct ct_ring_head *head = ring->head;
 	uint64_t ticks = ct_clock_ticks();
 
 	if (head->is_imported)
-		ticks = ring->last_ticks; /* what comes is older than now, and no older than this */
+		/* imported entries are older than now, but not older than this */
+		ticks = ring->last_ticks;
 	ct_event_encode_mark(ct_ring_at(ring, position), ticks, tid);
 	__atomic_store_n(&head->anchors[head->anchor_count % CT_RING_ANCHORS], position,
 			 __ATOMIC_RELAXED);
-	/* Publish: pairs with the acquire load in ct_ring_head_position(), behind which a reader
-	 * finds the anchor, too. */
+	/* Publish: pairs with the acquire load in ct_ring_head_position(), after which a reader
+	 * also finds the anchor. */
 	__atomic_store_n(&head->anchor_count, head->anchor_count + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&head->head, position + CT_EVENT_MARK, __ATOMIC_RELEASE);
 }
 
-/* For an event of `size` bytes, and for more as far as there is room.  A quarter of the ring at
- * most, as nobody can read what is behind it. */
+/* Returns room for an event of `size` bytes, and for more if there is space.  At most a quarter of
+ * the ring, because no reader can use the bytes of the window. */
 static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t free)
 {
 	uint64_t limit = ring->capacity / 4 < CT_RING_WINDOW ? ring->capacity / 4 : CT_RING_WINDOW;
@@ -111,7 +112,8 @@ static uint64_t window_size(const struct ct_ring *ring, uint64_t size, uint64_t 
 	return size > limit ? size : limit;
 }
 
-/* Bytes that are made free under overwrite, so that not each window drops events. */
+/* Returns how many bytes to free under overwrite: enough that not every window has to drop events.
+ */
 static uint64_t space_to_drop(const struct ct_ring *ring, uint64_t needed)
 {
 	uint64_t want = needed + ring->capacity / 16;
@@ -144,7 +146,7 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thre
 	if (free < CT_EVENT_MARK + size)
 		return false;
 	size = window_size(ring, size, free - CT_EVENT_MARK);
-	/* Before anything is written there: who reads what is old there looks at this afterwards
+	/* Stored before anything is written there: a reader of the old bytes checks it afterwards
 	 * (read/live_ring.c). */
 	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -171,8 +173,8 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 			return true;
 		if (waited >= timeout_ns)
 			return false;
-		/* Pairs with the consumer's exchange in ct_ring_wake(): it has moved tail_word,
-		 * then looks whether anybody waits. */
+		/* Pairs with the consumer's exchange in ct_ring_wake(): the consumer moves
+		 * tail_word first and looks at `waiting` after that. */
 		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
 			ct_os_wait(&head->tail_word, word, timeout_ns - waited);
@@ -180,16 +182,16 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 }
 
 /* This thread is the only writer. */
-static void add_one(uint64_t *counter)
+static void counter_add_one(uint64_t *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
 void ct_ring_count_lost(struct ct_ring *ring, enum ctrace_loss reason, uint32_t dests)
 {
-	/* First what destinations report: of a thread that is killed in between, they report no
-	 * loss less than the process has counted. */
+	/* The destinations' counts come first: if the thread is killed in between, they report no
+	 * fewer losses than the process has counted. */
 	for (; dests != 0; dests &= dests - 1)
-		add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
-	add_one(&ring->head->lost[reason]);
+		counter_add_one(&ring->head->lost_to[__builtin_ctz(dests)]);
+	counter_add_one(&ring->head->lost[reason]);
 }

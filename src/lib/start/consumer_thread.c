@@ -70,7 +70,7 @@ void ct_consumer_thread_pass(bool flush)
 }
 
 /* One pass, and what other threads wait for: a flush, a rotation, opening. */
-static struct ct_consumer_result serve(bool is_last)
+static struct ct_consumer_result consumer_thread_serve(bool is_last)
 {
 	struct ct_consumer_result result;
 	uint32_t ticket, turn;
@@ -242,10 +242,10 @@ static uint64_t idle_ns(const struct ct_process *process)
  * The last passes: they deliver what the destinations take before stop_by_ns.  An earlier consumer
  * thread may still be in a method, and goes on with its destination when the method returns.
  */
-static void finish(uint32_t turn)
+static void consumer_thread_finish(uint32_t turn)
 {
 	for (;;) {
-		struct ct_consumer_result result = serve(true);
+		struct ct_consumer_result result = consumer_thread_serve(true);
 		uint32_t activity = __atomic_load_n(&ct_consumer_thread.activity, __ATOMIC_ACQUIRE);
 		uint64_t now = ct_clock_mono_ns();
 
@@ -280,7 +280,7 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 
 	while (!ct_consumer_thread_is_stopping()) {
 		uint32_t word = __atomic_load_n(&process->wake_word, __ATOMIC_SEQ_CST);
-		struct ct_consumer_result result = serve(false);
+		struct ct_consumer_result result = consumer_thread_serve(false);
 
 		if (result.is_superseded || !is_my_turn(turn))
 			return;
@@ -307,5 +307,5 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;
 		}
 	}
-	finish(turn);
+	consumer_thread_finish(turn);
 }

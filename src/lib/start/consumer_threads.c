@@ -65,7 +65,8 @@ static bool lock_by(uint64_t mono_ns)
 	/* gcc's ThreadSanitizer does not know pthread_mutex_clocklock(), and would report a race
 	 * for what the lock guards */
 #if defined(__SANITIZE_THREAD__)
-	while (!(is_taken = pthread_mutex_trylock(&ct_consumer_thread.lock) == 0) && ct_clock_mono_ns() < mono_ns)
+	while (!(is_taken = pthread_mutex_trylock(&ct_consumer_thread.lock) == 0) &&
+	       ct_clock_mono_ns() < mono_ns)
 		;
 #else
 	const struct timespec limit = { (time_t)(mono_ns / 1000000000u),
@@ -141,7 +142,7 @@ static void begin_watch(void)
 }
 
 /* Under the lock. */
-static void watch(void)
+static void standby_watch(void)
 {
 	ct_consumer_thread.watch_at_ns = 0;
 	if (ct_consumer_thread_runs() && ct_consumer_thread.methods != 0)
@@ -151,7 +152,7 @@ static void watch(void)
 void ct_consumer_thread_watch(void)
 {
 	ct_consumer_thread_lock();
-	watch();
+	standby_watch();
 	ct_consumer_thread_unlock();
 }
 
@@ -235,7 +236,7 @@ static uint64_t overdue_at(void)
 }
 
 /* Under the lock.  Returns the turn that this thread takes. */
-static uint32_t take_over(void)
+static uint32_t standby_take_over(void)
 {
 	ct_consumer_thread.has_standby = false;
 	ct_consumer_thread.method_since_ns = 0;
@@ -251,7 +252,7 @@ static uint32_t look_at_consumer_thread(uint64_t now, uint64_t *seen)
 	uint64_t overdue = overdue_at(), period_end = now + stuck_ns();
 
 	if (overdue <= now)
-		return take_over();
+		return standby_take_over();
 	/* No method began since the last look, and none runs: the next one wakes us. */
 	ct_consumer_thread.standby_sleeps =
 		ct_consumer_thread.methods == *seen && ct_consumer_thread.method_since_ns == 0;
@@ -266,7 +267,7 @@ static uint32_t look_at_consumer_thread(uint64_t now, uint64_t *seen)
 }
 
 /* Watches the consumer thread.  Returns the turn that this thread takes; 0: the end. */
-static uint32_t stand_by(void)
+static uint32_t standby_run(void)
 {
 	uint64_t methods = UINT64_MAX;
 
@@ -308,7 +309,7 @@ static void *run_consumer_thread(void *argument)
 				ct_consumer_thread.has_standby = true;
 			ct_consumer_thread_unlock();
 		}
-		turn = stands_by ? stand_by() : 0;
+		turn = stands_by ? standby_run() : 0;
 		if (turn == 0)
 			break;
 	}
@@ -499,7 +500,7 @@ bool ct_consumer_thread_stop(void)
 	/* There may be no standby yet, and the control thread has ended. */
 	if (!ct_os_wait_until(&ct_consumer_thread.finished, 1, SETTLE_NS) &&
 	    lock_by(ct_consumer_thread.stop_by_ns)) {
-		watch();
+		standby_watch();
 		(void)pthread_mutex_unlock(&ct_consumer_thread.lock);
 	}
 	/* The consumer thread gives up by itself at that time.  If it has not a second later, it

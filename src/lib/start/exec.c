@@ -48,7 +48,7 @@ __attribute__((constructor)) static void find_next(void)
 }
 
 /* Not in a vfork child: its parent, whose memory this is, lives on. */
-static void deliver(void)
+static void exec_deliver(void)
 {
 	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 &&
 	    (uint32_t)getpid() == ct_process.session.head->pid)
@@ -61,7 +61,7 @@ static bool deliver_and_unblock(sigset_t *former)
 {
 	sigset_t mask;
 
-	deliver();
+	exec_deliver();
 	return ct_os_thread_mask(&mask) && pthread_sigmask(SIG_SETMASK, &mask, former) == 0;
 }
 
@@ -154,7 +154,7 @@ EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 /* The arguments of the list forms, as an array on the stack: malloc is not for here.  False when
  * there are more than anybody writes. */
 #define LIST_LIMIT 1024u
-static bool collect(const char *arguments[LIST_LIMIT], const char *first, va_list *list)
+static bool arguments_collect(const char *arguments[LIST_LIMIT], const char *first, va_list *list)
 {
 	size_t count = 0;
 
@@ -176,7 +176,7 @@ static bool collect(const char *arguments[LIST_LIMIT], const char *first, va_lis
 	bool is_whole; \
 	va_list list; \
 	va_start(list, FIRST); \
-	is_whole = collect(arguments, FIRST, &list)
+	is_whole = arguments_collect(arguments, FIRST, &list)
 
 EXPORT int execl(const char *path, const char *argument, ...)
 {

@@ -2,11 +2,9 @@
  * lib/start/operate.h - what a traced process does with an operator's request; for the files
  * operate*.c only.
  *
- *     operate.c          which request it is; those that concern the process as a whole; TRACE CT
- *     operate_match.c    which components a name or glob means
- *     operate_change.c   levels and destinations: what was, what is now
- *     operate_property.c likewise properties
- *     operate_display.c  DISPLAY TRACE
+ * operate.c dispatch; requests for the whole process; TRACE CT operate_match.c which components a
+ * name or glob means operate_change.c levels and destinations: what was, what is now
+ * operate_property.c likewise properties operate_display.c DISPLAY TRACE
  *
  * All of it runs on the control thread, under no lock.  The process is attached.
  *
@@ -18,51 +16,51 @@
 #include "session/answer.h"
 #include "lib/start/start.h"
 
-#define CT_OPERATE_ROWS 4096u /* of an answer at most: the thread must come round to the others */
+#define CT_OPERATE_ROWS 4096u /* most rows of an answer: the thread has other requests to serve */
 #define CT_OPERATE_NAME 64u   /* bytes of a name in a message */
 
 /* ---- operate_match.c */
 struct ct_match {
-	/* CT_COMPONENT_NONE: the default ("" is the name), or a name that is only above known ones
-	 */
+	/* CT_COMPONENT_NONE: the default (name ""), or a name that is only an ancestor of known
+	 * ones */
 	uint32_t index;
-	uint32_t old; /* the caller's: what it was */
+	uint32_t old; /* the caller's: the former value */
 };
 struct ct_matches {
-	struct ct_span name; /* that was asked for */
+	struct ct_span name; /* as requested */
 	bool is_glob;
 	struct ct_match *items;
 	size_t count; /* 1 unless it is a glob */
 };
 bool ct_operate_is_glob(struct ct_span name);
-/* NOT_FOUND; INVALID_COMPONENT_NAME; NOT_ENOUGH_MEMORY. */
+/* Returns NOT_FOUND, INVALID_COMPONENT_NAME or NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_matches_find(struct ct_span name, struct ct_matches *out) CT_MUST_USE;
 struct ct_span ct_match_name(const struct ct_matches *matches, size_t i);
 void ct_matches_fini(struct ct_matches *matches);
-/* The first known component from this index on; CT_COMPONENT_NONE. */
+/* Returns the first known component from this index on, or CT_COMPONENT_NONE. */
 uint32_t ct_operate_next_known(uint32_t from);
 struct ct_span ct_operate_name(uint32_t index);
 
 /* ---- operate_change.c */
 void ct_operate_level(const struct ct_command *command, struct ct_buf *out);
 void ct_operate_dest(const struct ct_command *command, struct ct_buf *out);
-/* Is there such an emitter?  If not, says so. */
+/* Is there such an emitter?  If not, prints a diagnostic into message. */
 bool ct_operate_knows_emitter(struct ct_span name, uint32_t *out_emitter, struct ct_buf *message);
 void ct_operate_add_emitters(struct ct_buf *text, uint32_t mask); /* "TEXTFILE, STDERR" */
-/* How a change is told: an answer begun for so many components, and a row for each. */
+/* A change is reported as an answer with a row for each component. */
 struct ct_operate_row {
 	struct ct_span subject;
 	enum ct_field field; /* of the subject */
 	const char *old;     /* terminated; NULL: none */
 	const char *new;
 };
-/* Finds the command's components, or answers why not. */
+/* Finds the command's components, or writes a refusal to `out`. */
 bool ct_operate_find(const struct ct_command *command, struct ct_buf *out,
 		     struct ct_matches *matches);
 void ct_operate_begin(struct ct_answer *answer, struct ct_buf *out,
 		      const struct ct_command *command, size_t count);
 void ct_operate_add_row(struct ct_answer *answer, const struct ct_operate_row *row);
-/* The row says that this one could not be changed; the answer will have the first one's reason. */
+/* Marks the row as failed; the answer carries the first failure's status. */
 void ct_operate_add_failure(struct ct_answer *answer, enum ctrace_status *worst,
 			    enum ctrace_status status);
 void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,

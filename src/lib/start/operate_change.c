@@ -1,9 +1,9 @@
 /*
- * operate_change.c - levels and destinations, as an operator changes and asks for them, and how a
- * change is told.
+ * operate_change.c - levels and destinations, as an operator changes and displays them, and how a
+ * change is reported.
  *
- * Runs on the control thread.  What is wrong is said before anything is changed; what is changed
- * goes through ct_apply(), so that the program's callbacks and start/stop routines hear of it.
+ * Runs on the control thread.  Errors are reported before anything is changed.  Changes go through
+ * ct_apply(), which calls the program's callbacks and start/stop routines.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -22,15 +22,15 @@ struct wanted {
 	uint64_t depth;
 };
 
-static bool fits(struct ct_span wanted, struct ct_span name)
+static bool answer_fits(struct ct_span wanted, struct ct_span name)
 {
 	return ct_glob_match_levels(wanted.at, wanted.size, name.at, name.size);
 }
 
 /* The trace itself, or one that stands so many levels above it at most. */
-static bool is_wanted(const struct wanted *wanted, struct ct_span name)
+static bool trace_is_wanted(const struct wanted *wanted, struct ct_span name)
 {
-	if (wanted->is_all || fits(wanted->name, name))
+	if (wanted->is_all || answer_fits(wanted->name, name))
 		return true;
 	for (uint64_t depth = wanted->depth; depth > 0; depth--) {
 		while (name.size > 0 && name.at[name.size - 1] != '.')
@@ -38,7 +38,7 @@ static bool is_wanted(const struct wanted *wanted, struct ct_span name)
 		if (name.size == 0)
 			return false;
 		name.size--;
-		if (fits(wanted->name, name))
+		if (answer_fits(wanted->name, name))
 			return true;
 	}
 	return false;
@@ -69,7 +69,7 @@ static uint64_t count_wanted(const struct wanted *wanted)
 
 	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE;
 	     i = ct_operate_next_known(i + 1))
-		count += is_wanted(wanted, ct_operate_name(i));
+		count += trace_is_wanted(wanted, ct_operate_name(i));
 	return count;
 }
 
@@ -79,7 +79,7 @@ static void add_traces(struct ct_answer *answer, const struct wanted *wanted)
 
 	for (uint32_t i = ct_operate_next_known(0);
 	     i != CT_COMPONENT_NONE && shown < CT_OPERATE_ROWS; i = ct_operate_next_known(i + 1))
-		if (is_wanted(wanted, ct_operate_name(i)))
+		if (trace_is_wanted(wanted, ct_operate_name(i)))
 			shown += add_trace(answer, ct_operate_name(i));
 }
 

@@ -40,7 +40,7 @@ uint32_t ct_operate_next_known(uint32_t from)
 	return from < count ? from : CT_COMPONENT_NONE;
 }
 
-static bool add(struct ct_matches *matches, size_t *capacity, uint32_t index)
+static bool matches_add(struct ct_matches *matches, size_t *capacity, uint32_t index)
 {
 	size_t wanted = *capacity != 0 ? *capacity * 2 : 16;
 	struct ct_match *items;
@@ -79,7 +79,7 @@ static enum ctrace_status match_glob(struct ct_matches *matches)
 		struct ct_span other = ct_operate_name(i);
 
 		if (ct_glob_match(matches->name.at, matches->name.size, other.at, other.size) &&
-		    !add(matches, &capacity, i))
+		    !matches_add(matches, &capacity, i))
 			return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	return matches->count != 0 ? CTRACE_OK : CTRACE_NOT_FOUND;
@@ -99,7 +99,7 @@ static enum ctrace_status match_name(struct ct_matches *matches)
 		if (status == CTRACE_NOT_FOUND && is_ancestor(matches->name))
 			status = CTRACE_OK;
 	}
-	if (status == CTRACE_OK && !add(matches, &capacity, index))
+	if (status == CTRACE_OK && !matches_add(matches, &capacity, index))
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	return status;
 }

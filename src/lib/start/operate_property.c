@@ -54,9 +54,9 @@ static void answer_component_property(struct ct_answer *answer, const struct ct_
 	ct_buf_fini(&new);
 }
 
-/* Those that have it; true when there is one. */
-static bool tell_component_property(struct ct_answer *answer, const struct ct_command *command,
-				    const struct ct_matches *matches)
+/* Reports the components that have it; returns true when there is one. */
+static bool report_component_property(struct ct_answer *answer, const struct ct_command *command,
+				      const struct ct_matches *matches)
 {
 	struct ct_buf value;
 	uint32_t told = 0;
@@ -114,7 +114,7 @@ static void list_components(struct listing *listing, const struct ct_matches *ma
 	}
 }
 
-/* What it has been set to that its table does not name. */
+/* Lists properties that were set but are not in the emitter's table. */
 static void list_other(const char *name, size_t name_size, const char *value, size_t value_size,
 		       void *user)
 {
@@ -178,7 +178,7 @@ static void operate_component_property(const struct ct_command *command, struct 
 			list_components(&listing, &matches);
 		if (command->property.size == 0
 			    ? listing.count == 0
-			    : !tell_component_property(&answer, command, &matches))
+			    : !report_component_property(&answer, command, &matches))
 			diagnose_of_property(&answer, command);
 	}
 	ct_answer_end(&answer);
@@ -187,7 +187,7 @@ static void operate_component_property(const struct ct_command *command, struct 
 
 /* ---- properties of emitters ---- */
 
-/* One that tells which properties it has is only given those. */
+/* An emitter with a table of properties accepts only those. */
 static bool has_property(const struct ctrace_emitter *emitter, struct ct_span property,
 			 struct ct_buf *message)
 {
@@ -239,8 +239,8 @@ static void answer_emitter_property(const struct ct_command *command, uint32_t e
 	ct_buf_fini(&new);
 }
 
-static void tell_emitter_property(const struct ct_command *command, uint32_t emitter,
-				  struct ct_buf *out)
+static void report_emitter_property(const struct ct_command *command, uint32_t emitter,
+				    struct ct_buf *out)
 {
 	const char *name = ct_emitter_at(emitter)->name;
 	struct ct_answer answer;
@@ -292,7 +292,7 @@ static void operate_emitter_property(const struct ct_command *command, struct ct
 	else if (command->verb == CT_VERB_EMITTER_PROPERTY)
 		answer_emitter_property(command, emitter, out);
 	else
-		tell_emitter_property(command, emitter, out);
+		report_emitter_property(command, emitter, out);
 	ct_buf_fini(&message);
 }
 

@@ -14,7 +14,7 @@
 
 static char directory[4096];
 
-static void *run(void *argument)
+static void *recovery_run(void *argument)
 {
 	const struct ct_recover_options options = { .is_guest = true,
 						    .before_method =
@@ -34,6 +34,6 @@ void ct_recovery_start(const char *run_directory)
 	if (ct_setup_leaves_directory())
 		return; /* whoever wants to see directories does so first, and recovers them */
 	memcpy(directory, run_directory, strlen(run_directory) + 1);
-	if (ct_os_thread_start(run, NULL, "ctrace-recovery", &thread) == CTRACE_OK)
+	if (ct_os_thread_start(recovery_run, NULL, "ctrace-recovery", &thread) == CTRACE_OK)
 		(void)pthread_detach(thread);
 }

@@ -1,12 +1,11 @@
 /*
- * reload.c - the configuration file is read again: what it says now is in force, and what it said
- * before is gone.
+ * reload.c - the configuration file is read again: its new content replaces the old.
  *
  * Runs on the control thread, under no lock.  The file is read into a registry of its own, in
  * memory that only this thread knows; nothing of the process has changed then, whatever is wrong
  * with it.  With the consumer held still that registry's settings become the process's in one go
- * (lib/registry/adopt.c).  What component trace has made of its traces stays, and the program is
- * told of what has changed.
+ * (lib/registry/adopt.c).  Settings by component trace stay, and changes are reported to the
+ * program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,14 +26,14 @@ struct reading {
 	struct ct_setup_result result;
 };
 
-/* What there is to say when it is in force. */
+/* Remarks for the message once the configuration is in force. */
 struct remarks {
 	bool attach, run_directory, buffer, flight_buffer; /* set to something else */
 };
 
 /* ---- the file ---- */
 
-/* Its end tells more than its beginning. */
+/* Shows the end of a long path, which tells more than its beginning. */
 static const char *shown(const char *path)
 {
 	size_t size = strlen(path);
@@ -42,7 +41,7 @@ static const char *shown(const char *path)
 	return size <= PATH_SHOWN ? path : path + size - PATH_SHOWN;
 }
 
-static void say_unread(const char *path, enum ctrace_status status, int error, char message[256])
+static void print_unread(const char *path, enum ctrace_status status, int error, char message[256])
 {
 	char text[CT_CONFIG_UNREAD];
 	const char *why = error != 0 ? ct_config_unread(error, text) : ctrace_status_text(status);
@@ -89,7 +88,7 @@ static uint64_t granted_to(const struct ct_trace *trace)
 						       : ct_trace_attributes(trace)->bufdflt);
 }
 
-/* On because the configuration had it on when it was defined, and no command has come since. */
+/* Is the trace on only because the configuration had it on at DEFINE, and no command came since? */
 static bool is_untouched(const struct ct_trace *trace, const struct ct_configured *now)
 {
 	const struct ct_status *status = trace->status;
@@ -100,8 +99,8 @@ static bool is_untouched(const struct ct_trace *trace, const struct ct_configure
 	       status->asid_count == 0 && status->jobname_count == 0;
 }
 
-/* A trace that is defined, or just being so, stays what commands have made of it.  Under the
- * table's lock. */
+/* A trace that is defined, or being defined, keeps the settings from commands.  Under the table's
+ * lock. */
 static void keep_trace(uint32_t component, const struct ct_configured *now,
 		       struct ct_configured *next, void *user)
 {
@@ -116,7 +115,7 @@ static void keep_trace(uint32_t component, const struct ct_configured *now,
 		next->buffer = now->buffer;
 }
 
-/* What it goes back to when it is deleted. */
+/* Notes the settings to restore when the trace is deleted. */
 static void note_before(struct ct_trace *trace, void *user)
 {
 	struct reading *reading = user;
@@ -130,8 +129,8 @@ static void note_before(struct ct_trace *trace, void *user)
 	trace->buffer_before = said.buffer;
 }
 
-static enum ctrace_status adopt(struct reading *reading, struct ct_adoption **out_adoption,
-				uint32_t *out_reopen)
+static enum ctrace_status reading_adopt(struct reading *reading, struct ct_adoption **out_adoption,
+					uint32_t *out_reopen)
 {
 	enum ctrace_status status;
 
@@ -205,8 +204,8 @@ static void add_later(struct ct_buf *text, const struct remarks *remarks)
 						: " holds for rings made from now on");
 }
 
-static void say_done(const struct reading *reading, const char *path, const struct remarks *remarks,
-		     char message[256])
+static void print_done(const struct reading *reading, const char *path,
+		       const struct remarks *remarks, char message[256])
 {
 	struct ct_buf text;
 
@@ -239,7 +238,7 @@ static enum ctrace_status put_in_force(struct reading *reading, const struct ct_
 	uint32_t reopen = 0;
 
 	target->hold(target->user);
-	status = adopt(reading, &adoption, &reopen);
+	status = reading_adopt(reading, &adoption, &reopen);
 	if (status == CTRACE_OK)
 		*out_remarks = take_settings(&reading->settings);
 	target->release(target->user, status == CTRACE_OK ? reopen : 0);
@@ -261,7 +260,7 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 		ct_setup_override(&reading.settings);
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK) {
-			say_done(&reading, path, &remarks, message);
+			print_done(&reading, path, &remarks, message);
 			ct_setup_publish(&ct_process.session, path, &reading.result,
 					 &reading.settings);
 		}
@@ -297,7 +296,7 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics, char m
 	if (status == CTRACE_OK)
 		status = apply_text(&text, file, target, out_diagnostics, message);
 	else
-		say_unread(file, status, errno, message);
+		print_unread(file, status, errno, message);
 	ct_buf_fini(&text);
 	return status;
 }

@@ -242,7 +242,7 @@ static void count_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 }
 
 /* Everything as it is without a file. */
-static void forget(void *user)
+static void configuration_forget(void *user)
 {
 	const struct applying *applying = user;
 
@@ -257,7 +257,7 @@ void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *pro
 	struct applying applying = { target, result };
 	const struct ct_config_reader reader = { .command = apply_command,
 						 .diagnose = count_diagnostic,
-						 .forget = forget,
+						 .forget = configuration_forget,
 						 .user = &applying };
 	struct ct_setup_self self;
 	unsigned stopped_at = 0;

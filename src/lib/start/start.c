@@ -79,9 +79,9 @@ static void release_consumer(void *user, uint32_t reopen)
 	ct_consumer_thread_await_open(block_timeout_ns());
 }
 
-/* Of what another face or the operator changed, component trace hears first: its routines may
- * refuse. */
-static void tell_change(const struct ct_change *change, void *user)
+/* Component trace is notified first of changes by other interfaces or the operator, because its
+ * routines may refuse. */
+static void report_change(const struct ct_change *change, void *user)
 {
 	ct_component_change(change, user);
 	ct_notify_change(change, user);
@@ -92,7 +92,7 @@ static struct ct_target target_self = {
 	.hold = hold_consumer,
 	.release = release_consumer,
 	.user = &ct_process,
-	.changed = tell_change,
+	.changed = report_change,
 };
 
 static bool open_first(void)
@@ -111,7 +111,7 @@ static void await_first(void)
 
 /* ---- attaching ---- */
 
-/* Without it the process is traced all the same; only nobody can talk to it. */
+/* Without the control thread the process is still traced, but accepts no commands. */
 static void start_control(struct ct_process *process)
 {
 	const struct ct_server_options options = { .session = &process->session,
@@ -123,7 +123,7 @@ static void start_control(struct ct_process *process)
 	(void)!ct_server_start(&options);
 }
 
-/* The directory for this process, or NULL to keep to itself. */
+/* Returns the run directory for this process; NULL: it uses none. */
 static const char *run_directory(char path[4096])
 {
 	const char *configured = ct_process.settings.run_directory;
@@ -193,8 +193,8 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 		status = ct_ring_pool_create(&process->session, &process->pool);
 	configuring =
 		(struct ct_target){ .registry = process->registry, .settings = &process->settings };
-	/* Half a configuration would leave out events without counting them: then every event is
-	 * counted instead. */
+	/* Half a configuration would drop events without counting them.  So every event is counted
+	 * as lost instead. */
 	if (status == CTRACE_OK)
 		status = ct_setup_apply_configuration(file, &configuring, &process->session);
 	if (status != CTRACE_OK) {
@@ -264,7 +264,7 @@ static void attach_slowly(void *argument)
 	*(bool *)argument = status == CTRACE_OK;
 }
 
-static bool attach(void)
+static bool process_attach(void)
 {
 	bool is_attached = false;
 
@@ -278,7 +278,7 @@ static void forget_parent(void)
 }
 
 const struct ct_process_steps ct_process_steps = {
-	.attach = attach,
+	.attach = process_attach,
 	.forget_parent = forget_parent,
 	.wake = ct_consumer_thread_wake,
 	.open_first = open_first,
@@ -379,7 +379,7 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring,
 		stats->lost[reason] += __atomic_load_n(&head->lost[reason], __ATOMIC_RELAXED);
 }
 
-static void collect(struct ctrace_stats *stats)
+static void stats_collect(struct ctrace_stats *stats)
 {
 	const struct ct_process *process = &ct_process;
 	/* with the session, where there is one */
@@ -414,7 +414,7 @@ void ctrace_stats_get(struct ctrace_stats *stats)
 
 	if (stats == NULL)
 		return;
-	collect(&whole);
+	stats_collect(&whole);
 	whole.emitted = whole.delivered + whole.pending;
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
 		whole.emitted += whole.lost[reason];

@@ -1,5 +1,5 @@
 /*
- * lib/start/start.h - start and stop: what the files of the runtime share.
+ * lib/start/start.h - start and stop: shared by the files of lib/start.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,33 +21,35 @@ struct ct_consumer *ct_consumer_thread_consumer(void); /* under the lock; NULL w
  * ct_consumer_thread_begin(). */
 void ct_consumer_thread_start(struct ct_process *process, const char *run_directory);
 void ct_consumer_thread_begin(void);
-/* address space that the consumer, its batches and a thread take, when they are made */
+/* address space for the consumer, its batches and a thread */
 #define CT_CONSUMER_THREAD_ROOM ((size_t)8 << 20)
 /* Async-signal-safe. */
 void ct_consumer_thread_wake(void);
-/* The consumer thread's methods are watched from now on.  Under no lock. */
+/* Starts watching the consumer thread's methods.  Under no lock. */
 void ct_consumer_thread_watch(void);
-/* On the control thread, when the process has lived for CT_CONSUMER_THREAD_SETTLE_AFTER_MS: what a
- * short process does without.  The methods of the consumer thread are watched;
- * CT_CONSUMER_THREAD_RECOVER_AFTER_MS after the start the recovery of others begins, once. */
+/* Does work that a short process does not need.  Called on the control thread
+ * CT_CONSUMER_THREAD_SETTLE_AFTER_MS after the start.  It starts watching the consumer thread's
+ * methods.  CT_CONSUMER_THREAD_RECOVER_AFTER_MS after the start the recovery of other processes
+ * begins, once. */
 void ct_consumer_thread_settle(void *unused);
 #define CT_CONSUMER_THREAD_SETTLE_AFTER_MS 20u
-/* a process that lives less long recovers nobody */
+/* a shorter process recovers no other */
 #define CT_CONSUMER_THREAD_RECOVER_AFTER_MS 1000u
 /* One pass on the calling thread, under the lock. */
 void ct_consumer_thread_pass(bool flush);
 /* Delivers what can be delivered, closes the output and ends the threads.  Returns after
- * ctrace.block.timeout x 5 at the latest, and a second; false: the output took longer, or hangs. */
+ * ctrace.block.timeout x 5 plus a second at the latest; false when the output took longer, or
+ * hangs. */
 bool ct_consumer_thread_stop(void);
-/* Waits until everything committed before is delivered.  OK; OUTPUT_ERROR when a destination fails;
- * TIMED_OUT.  Under no lock. */
+/* Waits until everything committed before is delivered.  Returns OUTPUT_ERROR when a destination
+ * fails, or TIMED_OUT. Under no lock. */
 enum ctrace_status ct_consumer_thread_flush(uint64_t timeout_ns) CT_MUST_USE;
-/* Asks the consumer thread to open what is in use now; waits until it has tried, no longer than
- * that.  Under no lock. */
+/* Ask the consumer thread to open the destinations in use; wait until it has tried, at most that
+ * long.  Under no lock. */
 void ct_consumer_thread_ask_open(void);
 void ct_consumer_thread_await_open(uint64_t timeout_ns);
-/* Round fork: waits until the consumer thread is not in a pass.  False when it does not come to the
- * end of one. */
+/* Around fork: waits until the consumer thread is not in a pass.  Returns false when a pass does
+ * not end. */
 bool ct_consumer_thread_pause(void);
 void ct_consumer_thread_resume(void);
 /* In a forked child, which has none of the parent's threads.  is_paused: the files are closed, and
@@ -59,17 +61,17 @@ void ct_consumer_thread_forget(bool is_paused);
 void ct_recovery_start(const char *run_directory);
 
 /* ---- rotate.c */
-/* A new generation of those of the destinations (a mask of emitters) that are open, after
- * everything committed before is delivered; *out_done: which have one.  OK; NOT_FOUND when none of
- * them is open; UNSUPPORTED when none can; else why one failed.  TIMED_OUT: not within
- * ctrace.block.timeout x 5, or another rotation is under way.  Under no lock. */
+/* Begins a new generation of the open destinations in the mask of emitters, after everything
+ * committed before is delivered; *out_done: which have one.  Returns NOT_FOUND when none is open,
+ * UNSUPPORTED when none can, TIMED_OUT after ctrace.block.timeout x 5 or while another rotation
+ * runs; else why one failed.  Under no lock. */
 enum ctrace_status ct_consumer_thread_rotate(uint32_t mask, uint32_t *out_done) CT_MUST_USE;
 
 /* ---- reload.c */
-/* The configuration becomes what the file says; path "": the process's own, MFTRACE_CONFIG.
- * message: terminated, one line, in either case: what was not understood, what holds only later; or
- * why nothing was changed.  *out_diagnostics: lines that were not understood.  Under no lock, not
- * in a signal handler.  NOT_FOUND without a file that can be read; DENIED, OS_ERROR;
+/* Replaces the configuration by that of the file; path "": the process's own, MFTRACE_CONFIG.
+ * message: always one terminated line: what was not understood, what takes effect only later, or
+ * why nothing was changed.  *out_diagnostics: number of lines that were not understood.  Under no
+ * lock, not in a signal handler.  Returns NOT_FOUND without a readable file, DENIED, OS_ERROR or
  * NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics,
 			     char message[256]) CT_MUST_USE;
@@ -80,7 +82,7 @@ void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user
 #define CT_SETUP_PATH_SIZE 4096u
 
 /* ---- setup.c: configuration and environment -> settings and registry */
-/* This process as mftrace.application compares it. */
+/* This process's data for comparison with mftrace.application. */
 struct ct_setup_self {
 	struct ct_program program;
 	char path[4096];
@@ -90,28 +92,28 @@ struct ct_setup_self {
 struct ct_setup_file {
 	struct ct_buf text;
 	enum ctrace_status status;
-	int error;    /* errno of why it could not be read; 0: it was, or there is none */
+	int error;    /* errno when the file could not be read; 0: it was read, or there is none */
 	bool is_read; /* there is a file, and text and self are valid */
 	struct ct_setup_self self;
 };
 void ct_setup_file_init(struct ct_setup_file *file);
 void ct_setup_file_fini(struct ct_setup_file *file);
-/* Reads the file, and loads the modules that the configuration names, before the attach lock is
- * taken and under no other: under it nothing is loaded.  False: this thread is doing so already,
- * and a constructor of such a module traces; the process cannot attach yet. */
+/* Reads the file and loads the modules that the configuration names.  Called before the attach lock
+ * and under no other, because nothing is loaded under it.  Returns false when this thread is doing
+ * so already: a module's constructor traces, and the process cannot attach yet. */
 bool ct_setup_load_modules(struct ct_setup_file *file) CT_MUST_USE;
 /* Settings that are needed before there is a session. */
 void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings);
-/* NOT_ENOUGH_MEMORY: some of it is not in force. */
+/* Returns NOT_ENOUGH_MEMORY when some settings are not in force. */
 enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file,
 						const struct ct_target *target,
 						struct ct_session *session) CT_MUST_USE;
-/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` wants to see the directory when the process has ended,
- * and cleans up itself. */
+/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory after the process has ended, and
+ * removes it. */
 bool ct_setup_leaves_directory(void);
-/* What came of reading a configuration file, for the session, where operators see it. */
+/* The result of reading a configuration file, kept in the session for operators. */
 struct ct_setup_result {
-	int error; /* errno of why it could not be read; 0: it was */
+	int error; /* errno when it could not be read; 0: it was read */
 	unsigned diagnostics;
 	unsigned first_diagnostic; /* its line */
 	unsigned stopped_at;       /* mftrace.application that is another's; 0: none */
@@ -119,25 +121,25 @@ struct ct_setup_result {
 };
 void ct_setup_publish(struct ct_session *session, const char *path,
 		      const struct ct_setup_result *result, const struct ct_settings *settings);
-/* asked, or what MFTRACE_CONFIG names; a relative one is so to the directory that the process was
- * in when it attached.  False: neither. */
+/* Gives `asked`, or the path in MFTRACE_CONFIG.  A relative path starts at the working directory at
+ * attach time.  Returns false when there is neither. */
 bool ct_setup_find_path(const struct ct_session *session, const char *asked,
 			char out_path[CT_SETUP_PATH_SIZE]);
 /* at most 4 MiB */
 enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text) CT_MUST_USE;
-/* Applies a configuration: what of it is for the program, or for this one (NULL).  *result begins
+/* Applies the parts of a configuration that are for `program` (NULL: this process).  *result begins
  * empty. */
 void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *program,
 			 const struct ct_target *target, struct ct_setup_result *result);
-/* what the environment says goes before the file */
+/* the environment overrides the file */
 void ct_setup_override(struct ct_settings *settings);
 
-/* ---- start.c: round attaching; taken before every other lock */
+/* ---- start.c: held while attaching; taken before every other lock */
 void ct_attach_lock(void);
 void ct_attach_unlock(void);
 void ct_attach_unlock_in_child(bool is_held);
 
-/* ---- fork.c: what a child does, also one that was made without the handlers (a raw clone) */
+/* ---- fork.c: a child's first steps, also if it was made without the handlers (a raw clone) */
 void ct_fork_forget_parent(bool consumer_thread_is_paused);
 
 #endif

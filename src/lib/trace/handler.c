@@ -14,17 +14,17 @@
 #include <signal.h>
 #include <unwind.h>
 
-#define FRAMES_LIMIT 256u /* a handler that is deeper than this is taken for the program */
+#define FRAMES_LIMIT 256u /* a handler deeper than this goes undetected */
 
 struct walk {
 	unsigned frames;
 	bool has_interrupted;
 };
 
-static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *argument)
+static _Unwind_Reason_Code frame_look_at(struct _Unwind_Context *context, void *argument)
 {
 	struct walk *walk = argument;
-	int is_interrupted = 0; /* the frame was left by a signal, not by a call */
+	int is_interrupted = 0; /* a signal interrupted the frame; it made no call */
 
 	(void)_Unwind_GetIPInfo(context, &is_interrupted);
 	walk->has_interrupted = is_interrupted != 0;
@@ -40,8 +40,8 @@ static bool on_signal_stack(void)
 }
 
 /* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves
- * it by siglongjmp().  What a fault of the walk itself raises is not: the program's handler for
- * crashes has to run. */
+ * it by siglongjmp().  Signals for a fault of the walk itself stay unblocked, so that the program's
+ * crash handler runs. */
 static bool has_interrupted_frame(void)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
@@ -52,7 +52,7 @@ static bool has_interrupted_frame(void)
 	for (size_t i = 0; i < CT_COUNT(faults); i++)
 		(void)sigdelset(&all, faults[i]);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
-	(void)_Unwind_Backtrace(look_at, &walk);
+	(void)_Unwind_Backtrace(frame_look_at, &walk);
 	ct_point("handler.walked");
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return walk.has_interrupted;

@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 
 #define CHUNK_SIZE ((size_t)256 << 10)
-/* a thread's first value of a later key is kept in memory that glibc allocates */
+/* glibc allocates memory for a thread's first value of a later key */
 #define KEYS_WITHOUT_MALLOC 32u
 
-/* A handler that interrupts a call of a thread without thread buffers finds the second half. */
+/* The second half is for a handler that interrupts a call of a thread without thread buffers. */
 _Alignas(CT_THREAD_BUFFERS_ALIGN) struct ctrace_thread_buffer
 	ct_no_thread_buffers[2 * CT_CHANNEL_LIMIT];
 __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self
@@ -30,12 +30,12 @@ static size_t chunk_left;
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static void enter(void)
+static void thread_enter(void)
 {
 	ct_guard_lock(&lock);
 }
 
-static void leave(void)
+static void thread_leave(void)
 {
 	ct_guard_unlock(&lock);
 }
@@ -56,7 +56,7 @@ static struct ct_thread *take_state(void)
 {
 	struct ct_thread *thread = NULL;
 
-	enter();
+	thread_enter();
 	if (free_list != NULL) {
 		thread = free_list;
 		free_list = thread->next_free;
@@ -64,7 +64,7 @@ static struct ct_thread *take_state(void)
 		thread = chunk_at++;
 		chunk_left--;
 	}
-	leave();
+	thread_leave();
 	return thread;
 }
 
@@ -74,7 +74,7 @@ static void end_thread(void *state)
 	struct ct_thread *thread = state;
 
 	if (thread != ct_thread_current || thread->tid == 0)
-		return; /* a forked child's: its parent's rings are not ours to give back */
+		return; /* a forked child must not give its parent's rings back */
 	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_thread_current = NULL;
 	ct_thread_buffer_give_back(&thread->common);
@@ -85,14 +85,13 @@ static void end_thread(void *state)
 	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
 		ct_thread_buffer_give_back(&thread->channels[i]);
 	thread->tid = 0;
-	enter();
+	thread_enter();
 	thread->next_free = free_list;
 	free_list = thread;
-	leave();
+	thread_leave();
 }
 
-/* When the library is loaded: it gets one of the first keys then, however many the program makes
- * later. */
+/* Runs when the library is loaded, to get one of the first keys before the program makes many. */
 __attribute__((constructor)) static void make_end_key(void)
 {
 	if (!has_end_key)
@@ -101,15 +100,15 @@ __attribute__((constructor)) static void make_end_key(void)
 
 enum ctrace_status ct_thread_start_up(void)
 {
-	/* what the unwinder does once is done before a handler needs it */
+	/* runs the unwinder's one-time work before a handler needs it */
 	(void)ct_thread_is_in_handler();
-	/* linked statically, a constructor of the program may come before ours */
+	/* when linked statically, a constructor of the program may run before make_end_key() */
 	make_end_key();
 	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* A handler may have interrupted malloc.  A thread that this leaves without a destructor gives
- * its rings back when the consumer thread sees that it is gone. */
+/* Must not allocate: a handler may have interrupted malloc.  If the thread gets no destructor, the
+ * consumer thread gives its rings back after the thread has ended. */
 static void ask_for_end(struct ct_thread *thread)
 {
 	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())
@@ -134,9 +133,9 @@ struct ct_thread *ct_thread_self(void)
 	return thread;
 }
 
-/* The call may have been left between any two stores, so that only the ring's own head says where
- * it ends: the next event asks it. */
-static void end_call(struct ct_thread_buffer *thread_buffer)
+/* The call may have been left between any two stores, so only the ring's head is right.  The next
+ * event reads it. */
+static void thread_buffer_end_call(struct ct_thread_buffer *thread_buffer)
 {
 	thread_buffer->busy = false;
 	if (thread_buffer->thread_buffer == NULL)
@@ -145,17 +144,17 @@ static void end_call(struct ct_thread_buffer *thread_buffer)
 	thread_buffer->thread_buffer->cur = NULL;
 }
 
-/* A program that switches stacks inside a handler, and comes back to the call later, must not trace
- * in between. */
+/* A program that switches stacks inside a handler and returns to the call later must not trace in
+ * between. */
 void ct_thread_end_calls(struct ct_thread *thread)
 {
-	end_call(&thread->common);
-	end_call(&thread->flight);
-	end_call(&thread->imported);
+	thread_buffer_end_call(&thread->common);
+	thread_buffer_end_call(&thread->flight);
+	thread_buffer_end_call(&thread->imported);
 	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
-		end_call(&thread->side[i]);
+		thread_buffer_end_call(&thread->side[i]);
 	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
-		end_call(&thread->channels[i]);
+		thread_buffer_end_call(&thread->channels[i]);
 	CTRACE_FENCE_();
 	ctrace_thread_buffers_self = thread->inlined;
 }
@@ -167,7 +166,7 @@ bool ct_thread_is_in_call(void)
 	return thread != NULL && thread->tid != 0 && ct_thread_is_calling();
 }
 
-/* A ring that nobody reads, in memory of our own. */
+/* Makes a ring in private memory that has no reader. */
 static struct ct_ring *make_sink(void)
 {
 	static struct ct_ring sink;
@@ -184,28 +183,28 @@ static struct ct_ring *make_sink(void)
 	return sink.head != NULL ? &sink : NULL;
 }
 
-static void lead_to(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring)
+static void thread_redirect(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring)
 {
 	thread_buffer->ring = ring;
 	thread_buffer->thread_buffer = &thread_buffer->own;
 	thread_buffer->own.head = &ring->head->head;
 }
 
-/* A handler that interrupted a trace call and forked may return in the child, into that call: what
- * it still writes goes nowhere. */
-static void lead_nowhere(struct ct_thread *thread)
+/* A handler that forked inside a trace call may return into that call in the child.  What the call
+ * still writes goes to a ring without a reader. */
+static void thread_redirect_nowhere(struct ct_thread *thread)
 {
 	struct ct_ring *sink = make_sink();
 
 	if (sink == NULL)
 		return;
-	lead_to(&thread->common, sink);
+	thread_redirect(&thread->common, sink);
 	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
-		lead_to(&thread->side[i], sink);
-	lead_to(&thread->flight, sink);
-	lead_to(&thread->imported, sink);
+		thread_redirect(&thread->side[i], sink);
+	thread_redirect(&thread->flight, sink);
+	thread_redirect(&thread->imported, sink);
 	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
-		lead_to(&thread->channels[i], sink);
+		thread_redirect(&thread->channels[i], sink);
 	for (size_t i = 0; i < CT_COUNT(thread->inlined); i++)
 		thread->inlined[i].head = &sink->head->head;
 }
@@ -213,7 +212,7 @@ static void lead_nowhere(struct ct_thread *thread)
 void ct_thread_forget_all(bool is_in_call)
 {
 	if (is_in_call && ct_thread_current != NULL)
-		lead_nowhere(ct_thread_current);
+		thread_redirect_nowhere(ct_thread_current);
 	(void)pthread_mutex_init(&lock, NULL);
 	free_list = NULL;
 	chunk_at = NULL;

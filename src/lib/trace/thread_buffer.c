@@ -1,10 +1,10 @@
 /*
  * thread_buffer.c - which of a thread's rings an event goes into.
  *
- * Runs on the thread that traces, in signal handlers too.  A thread has a thread buffer for the
- * common ring, one for each channel of components with rings of their own, one for signal handlers
- * that interrupt a trace call, one for the flight recorder and one for entries that were imported.
- * The inline path of ctrace.h uses those of channels, as far as an event asks for nothing but its
+ * Runs on the thread that traces, in signal handlers too. A thread has a thread buffer for the
+ * common ring, one for each channel of components with rings of their own, side buffers for signal
+ * handlers that interrupt a trace call, one for the flight recorder and one for imported entries.
+ * The inline path of ctrace.h uses the buffers of channels, for events that need nothing but a
  * ring.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -13,24 +13,26 @@
 
 #include <string.h>
 
-/* events in side rings, between two that ask whether the interrupted call still goes on */
+/* every so many events in side rings, one checks whether the interrupted call still runs */
 #define ASK_EVENTS 32u
-/* the ring of the flight recorder: no component's channel */
+/* the flight recorder's ring, which is no component's channel */
 #define CHANNEL_FLIGHT CT_CHANNEL_LIMIT
-#define GROW_AGAIN_NS 1000000000u /* no room for a larger ring: not asked for again before */
-/* a ring that comes round within this is too small: ctrace tail looks each 50 ms */
+/* pause before the next try after there was no room for a larger ring */
+#define GROW_AGAIN_NS 1000000000u
+/* a ring that comes round within this is too small: ctrace tail reads every 50 ms */
 #define ROUND_NS 100000000u
-#define TICK_TRIES (1u << 20) /* looks at the clock, which moves on */
+#define TICK_TRIES (1u << 20) /* reads of the clock before it must have moved */
 
 _Static_assert(CT_CHANNEL_LIMIT == CTRACE_THREAD_BUFFERS_, "the inline path goes by channels");
 
-static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
+static enum ctrace_status attach_count_lost(enum ctrace_loss reason, uint32_t component)
 {
 	ct_trace_count_lost(reason, component);
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-static bool is_side(const struct ct_thread *thread, const struct ct_thread_buffer *thread_buffer)
+static bool thread_buffer_is_side(const struct ct_thread *thread,
+				  const struct ct_thread_buffer *thread_buffer)
 {
 	return thread_buffer >= thread->side &&
 	       thread_buffer < thread->side + CT_SIDE_THREAD_BUFFERS;
@@ -60,9 +62,9 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
 	return kind;
 }
 
-/* May the inline path write there?  Not where an event may be the recorder's, or pull its trigger.
- */
-static bool is_plain(const struct ct_process *process, uint32_t channel)
+/* May the inline path write there?  Not if an event may go to the flight recorder, or pull its
+ * trigger. */
+static bool channel_is_plain(const struct ct_process *process, uint32_t channel)
 {
 	return ct_clock_source() == CT_CLOCK_TSC &&
 	       (channel == 0 ||
@@ -71,8 +73,8 @@ static bool is_plain(const struct ct_process *process, uint32_t channel)
 			 CTRACE_LEVEL_COUNT));
 }
 
-/* A handler must not wait, so the first side ring is as large as the program's.  A handler
- * within a handler traces little: its ring is small. */
+/* A handler must not wait, so the first side ring is as large as the program's. A nested handler
+ * traces little, so its ring is small. */
 static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
 {
 	return (struct ct_ring_kind){
@@ -83,8 +85,8 @@ static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_f
 	};
 }
 
-/* The capacity of the ring after one of `capacity` bytes, for an event of `size` bytes: 0 for the
- * first. */
+/* Returns the capacity of the next ring after one of `capacity` bytes (0: the first ring), for an
+ * event of `size` bytes. */
 static size_t next_capacity(const struct ct_ring_kind *full, size_t capacity, size_t size)
 {
 	size_t next = capacity == 0 ? CT_RING_MIN : capacity * CT_RING_GROWTH;
@@ -94,7 +96,7 @@ static size_t next_capacity(const struct ct_ring_kind *full, size_t capacity, si
 	return next < full->full ? next : full->full;
 }
 
-/* Its next event goes behind what is in the ring. */
+/* The next event goes behind the ring's content. */
 static void thread_buffer_set_ring(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring)
 {
 	ct_ring_close_window(thread_buffer->thread_buffer);
@@ -113,10 +115,10 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 	bool is_channels = thread_buffer == &thread->common ||
 			   (thread_buffer >= thread->channels &&
 			    thread_buffer < thread->channels + CT_CHANNEL_LIMIT);
-	bool is_inlined = is_channels && is_plain(process, channel);
+	bool is_inlined = is_channels && channel_is_plain(process, channel);
 	struct ct_ring *ring;
 
-	if (!is_side(thread, thread_buffer))
+	if (!thread_buffer_is_side(thread, thread_buffer))
 		kind = kind_of(process,
 			       thread_buffer == &thread->flight ? CHANNEL_FLIGHT : channel);
 	kind.is_imported = thread_buffer == &thread->imported;
@@ -125,7 +127,7 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 		kind.capacity = next_capacity(&kind, 0, size);
 	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
-		return lose(CTRACE_LOSS_NO_RING, component);
+		return attach_count_lost(CTRACE_LOSS_NO_RING, component);
 	thread_buffer->thread_buffer = is_inlined ? &thread->inlined[channel] : &thread_buffer->own;
 	thread_buffer_set_ring(thread_buffer, ring);
 	thread_buffer->kind = kind;
@@ -135,22 +137,23 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 	if (is_inlined)
 		__atomic_store_n(&ring->thread_buffer, thread_buffer->thread_buffer,
 				 __ATOMIC_RELEASE);
-	/* A consumer thread that had no ring sleeps until it is woken; the event comes right
-	 * behind.  Otherwise the event wakes it if it sleeps: a thread that wakes it here may have
-	 * to wait for it, where both are on one processor. */
+	/* Without any ring the consumer thread sleeps until it is woken; the event follows at once.
+	 * With a ring, the event itself wakes the consumer thread.  Waking it here could make this
+	 * thread wait for it if both share a processor. */
 	if (ring->index == 0)
 		ct_process_wake_consumer_thread();
 	return CTRACE_OK;
 }
 
-/* A record of the larger ring has a later time than any of the smaller: readers go by time. */
+/* Every record of the larger ring must have a later time than those of the smaller: readers sort by
+ * time. */
 static void wait_for_tick(uint64_t ticks)
 {
 	for (unsigned tries = 0; tries < TICK_TRIES && ct_clock_ticks() == ticks; tries++)
 		;
 }
 
-/* False: none can be had. */
+/* Returns false when no larger ring can be made. */
 static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
 			size_t size)
 {
@@ -161,7 +164,7 @@ static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thr
 	kind.capacity = next_capacity(&kind, former->capacity, size);
 	if (kind.channel != 0 && !kind.is_flight)
 		kind.writer = ct_channel_at(process->registry, kind.channel).writer;
-	/* As making a ring does. */
+	/* Signals stay blocked, as while a ring is made. */
 	ct_guard_enter();
 	larger = ct_ring_pool_grow(process->pool, former, &kind);
 	if (larger != NULL) {
@@ -176,7 +179,7 @@ static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thr
 	return larger != NULL;
 }
 
-/* Does the ring come round with this record, sooner than it should? */
+/* Does the ring come round too soon with this record? */
 static bool comes_round_soon(struct ct_thread_buffer *thread_buffer, size_t size)
 {
 	uint64_t head = ct_ring_head_position(thread_buffer->ring);
@@ -205,7 +208,7 @@ void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *
 		thread_buffer->grow_at_ns = 0;
 		if (!take_larger(process, thread_buffer, size)) {
 			thread_buffer->grow_at_ns = ct_clock_mono_ns() + GROW_AGAIN_NS;
-			/* The consumer goes by the room that there is. */
+			/* From now on the consumer treats the ring as unable to grow. */
 			__atomic_store_n(&thread_buffer->ring->may_grow, false, __ATOMIC_RELAXED);
 			return;
 		}
@@ -223,7 +226,7 @@ enum ctrace_status ct_thread_buffer_lead_imported(struct ct_process *process,
 	if (thread_buffer->ring != NULL && thread_buffer->ring->head->channel == channel)
 		return CTRACE_OK;
 	if (ct_thread_locked != 0)
-		return lose(CTRACE_LOSS_NESTED, component);
+		return attach_count_lost(CTRACE_LOSS_NESTED, component);
 	ct_thread_buffer_give_back(thread_buffer);
 	return ct_thread_buffer_attach(process, thread, thread_buffer, component, channel, size);
 }
@@ -237,12 +240,12 @@ struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread)
 }
 
 /*
- * The thread is in the middle of a trace call.  Was that call left by siglongjmp()?  The answer
- * takes microseconds, which handlers in quick succession do not have.  So only each ASK_EVENTS-th
- * event asks, and each event that finds no side thread buffer.  Until then the program's events go
+ * The thread is inside a trace call.  Was that call left by siglongjmp()?  The check takes
+ * microseconds, too long for handlers in quick succession.  So only every ASK_EVENTS-th event
+ * checks, and each event that finds no side thread buffer.  Until then the program's events go
  * into a side ring.
  */
-static bool was_left(struct ct_thread *thread)
+static bool call_was_left(struct ct_thread *thread)
 {
 	bool asks = ++thread->side_events % ASK_EVENTS == 0 ||
 		    ct_thread_buffer_find_side(thread) == NULL;
@@ -255,7 +258,7 @@ struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process,
 						 uint32_t level, uint32_t channel)
 {
 	if (ct_thread_is_calling()) {
-		if (!was_left(thread))
+		if (!call_was_left(thread))
 			return ct_thread_buffer_find_side(thread);
 		ct_thread_end_calls(thread);
 	}

@@ -1,10 +1,10 @@
 /*
  * trace.c - the out-of-line half of a trace call.
  *
- * Runs on the thread that traces, in signal handlers too; comes here from CTRACE() when the inline
- * path cannot go on, and from the CBL_CTF_* routines.  It may wait for space under `block`, never
- * longer than ctrace.block.timeout without progress, and otherwise takes locks only at a thread's
- * first event.  errno is kept by the entry points.
+ * Runs on the thread that traces, in signal handlers too; CTRACE() comes here when the inline path
+ * cannot go on, and so do the CBL_CTF_* routines.  Under `block` it may wait for space, never
+ * longer than ctrace.block.timeout without progress.  Otherwise it takes locks only at a thread's
+ * first event.  The entry points keep errno.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* an event that is so far from its mark needs another one: it has 48 bits of its time */
+/* an event this far from its mark needs a new mark: it holds 48 bits of its time */
 #define FAR_TICKS ((uint64_t)1 << 46)
 
 const struct ctrace_level_word ctrace_level_word_unregistered = { .level = 0 };
@@ -46,7 +46,7 @@ void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
 		count_for(session->head, dests_of(&session->components[component]), reason);
 }
 
-static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
+static enum ctrace_status event_count_lost(enum ctrace_loss reason, uint32_t component)
 {
 	ct_trace_count_lost(reason, component);
 	return CTRACE_NOT_ENOUGH_MEMORY;
@@ -54,8 +54,9 @@ static enum ctrace_status lose(enum ctrace_loss reason, uint32_t component)
 
 /* Counts an event as lost in a ring: for the external writer that consumes the ring, or else for
  * the component's destinations. */
-static enum ctrace_status lose_in(const struct ct_process *process, struct ct_ring *ring,
-				  enum ctrace_loss reason, uint32_t dests)
+static enum ctrace_status event_count_lost_in(const struct ct_process *process,
+					      struct ct_ring *ring, enum ctrace_loss reason,
+					      uint32_t dests)
 {
 	uint32_t held_by = __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED) % CT_DEST_LIMIT;
 
@@ -78,7 +79,7 @@ static uint32_t overflow_of(const struct ct_process *process,
 	if (overflow != CT_OVERFLOW_AUTO)
 		return overflow;
 	if (ct_ring_has_writer(thread_buffer->ring))
-		return CT_OVERFLOW_BLOCK; /* a data set is a file */
+		return CT_OVERFLOW_BLOCK; /* a writer's data set is a file */
 	return (__atomic_load_n(&process->file_dests, __ATOMIC_RELAXED) & dests) != 0
 		       ? CT_OVERFLOW_BLOCK
 		       : CT_OVERFLOW_DISCARD;
@@ -86,8 +87,8 @@ static uint32_t overflow_of(const struct ct_process *process,
 
 /* ---- space ---- */
 
-/* `block`: waits for the output to move on from `tail`.  False: it made no progress for the whole
- * timeout, now or when we last tried. */
+/* Under `block`: waits until the output has moved on from `tail`.  Returns false when it made no
+ * progress for the whole timeout, now or at the last try. */
 static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
 			    uint64_t tail, uint32_t dests)
 {
@@ -108,18 +109,18 @@ static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer 
 	return false;
 }
 
-/* Lost for want of space; when that is because a destination is failing, that is what the caller
- * has to know. */
+/* Counts an event as lost for lack of space.  Returns OUTPUT_ERROR when a failing destination is
+ * the cause. */
 static enum ctrace_status lose_for_output(struct ct_process *process, struct ct_ring *ring,
 					  enum ctrace_loss reason, uint32_t dests)
 {
 	bool fails = (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0;
 
-	(void)lose_in(process, ring, reason, dests);
+	(void)event_count_lost_in(process, ring, reason, dests);
 	return fails ? CTRACE_OUTPUT_ERROR : CTRACE_NOT_ENOUGH_MEMORY;
 }
 
-/* TIMED_OUT: the program would have to wait, and we are a signal handler; nothing is counted. */
+/* Returns TIMED_OUT, and counts nothing, when a signal handler would have to wait. */
 static enum ctrace_status make_space(struct ct_process *process,
 				     struct ct_thread_buffer *thread_buffer, size_t size,
 				     uint32_t dests)
@@ -128,10 +129,11 @@ static enum ctrace_status make_space(struct ct_process *process,
 
 	ct_thread_buffer_grow(process, thread_buffer, size);
 	if (size > thread_buffer->ring->capacity / 2)
-		return lose_in(process, thread_buffer->ring, CTRACE_LOSS_TOO_LARGE, dests);
+		return event_count_lost_in(process, thread_buffer->ring, CTRACE_LOSS_TOO_LARGE,
+					   dests);
 	for (bool has_looked = false;; has_looked = true) {
-		/* Before the try: what the output frees after it must not be waited for a second
-		 * time. */
+		/* Loaded before the try: space that the output frees after it must not be waited
+		 * for again. */
 		uint64_t tail = __atomic_load_n(&thread_buffer->ring->head->tail, __ATOMIC_ACQUIRE);
 
 		if (ct_ring_open_window(thread_buffer->ring, thread_buffer->thread_buffer, &classes,
@@ -139,8 +141,8 @@ static enum ctrace_status make_space(struct ct_process *process,
 			thread_buffer->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
 		}
-		/* For the consumer thread: a destination that makes no progress must not keep these
-		 * from their events. */
+		/* For the consumer thread: a destination without progress must not keep these
+		 * destinations from their events. */
 		(void)__atomic_fetch_or(&thread_buffer->ring->head->turned_away, dests,
 					__ATOMIC_RELAXED);
 		if (overflow_of(process, thread_buffer, dests) != CT_OVERFLOW_BLOCK)
@@ -156,14 +158,14 @@ static enum ctrace_status make_space(struct ct_process *process,
 
 /* ---- reserve and commit ---- */
 
-/* Was the thread buffer's window opened so long ago that it has to begin again?  The consumer
- * thread closes the windows of thread buffers that the inline path uses. */
+/* Is the thread buffer's window so old that it needs a new mark?  The consumer thread closes old
+ * windows of the inline path's thread buffers. */
 static inline bool is_old(const struct ct_thread_buffer *thread_buffer)
 {
 	return ct_clock_ticks() - thread_buffer->opened_at > FAR_TICKS;
 }
 
-/* Space in a thread buffer that has its ring. */
+/* Finds space in a thread buffer that has a ring. */
 static inline enum ctrace_status find_space(struct ct_process *process,
 					    struct ct_thread_buffer *thread_buffer, size_t size,
 					    uint32_t dests)
@@ -184,8 +186,8 @@ static inline void fill_reservation(struct ct_reservation *out,
 	out->thread_buffer = thread_buffer;
 }
 
-/* Space in a thread buffer, which gets its ring if it has none yet.  Between
- * ct_thread_buffer_enter() and _leave(), unless it fails. */
+/* Finds space in a thread buffer, and gives it a ring if it has none.  On success the thread buffer
+ * is entered. */
 static inline enum ctrace_status enter_thread_buffer(struct ct_process *process,
 						     struct ct_thread *thread,
 						     struct ct_thread_buffer *thread_buffer,
@@ -197,9 +199,9 @@ static inline enum ctrace_status enter_thread_buffer(struct ct_process *process,
 	*out_is_guarded = thread_buffer->ring == NULL;
 	if (thread_buffer->ring == NULL) {
 		if (ct_thread_locked != 0)
-			return lose(CTRACE_LOSS_NESTED, component);
-		/* Making a ring takes long.  Handlers that interrupted it would make rings of their
-		 * own. */
+			return event_count_lost(CTRACE_LOSS_NESTED, component);
+		/* Making a ring takes long, and handlers that interrupt it would make rings of
+		 * their own. */
 		ct_guard_enter();
 	}
 	ct_thread_buffer_enter(thread_buffer);
@@ -223,8 +225,8 @@ static inline bool is_unopened(const struct ct_process *process)
 	return __builtin_expect(__atomic_load_n(&process->is_unopened, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* The process's first event: it reports a file that cannot be written.  The consumer thread opens
- * it while this thread makes its ring. */
+/* The process's first event reports a file that cannot be written.  The consumer thread opens the
+ * file while this thread makes its ring. */
 static __attribute__((noinline)) enum ctrace_status
 reserve_first(uint32_t component, uint32_t level, size_t size, struct ct_reservation *out)
 {
@@ -248,27 +250,28 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	uint32_t channel;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED, component);
+		return event_count_lost(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING,
-			    component);
+		return event_count_lost(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED
+							      : CTRACE_LOSS_NO_RING,
+					component);
 	if (size == 0)
-		return lose(CTRACE_LOSS_TOO_LARGE, component);
+		return event_count_lost(CTRACE_LOSS_TOO_LARGE, component);
 	if (is_unopened(process))
 		return reserve_first(component, level, size, out);
 	entry = &process->session.components[component];
 	channel = ct_level_word_channel(&entry->level_word);
 	thread_buffer = ct_thread_buffer_choose(process, thread, component, level, channel);
 	if (thread_buffer == NULL)
-		return lose(CTRACE_LOSS_NESTED, component);
+		return event_count_lost(CTRACE_LOSS_NESTED, component);
 	out->is_first = false;
 	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel,
 				     &out->is_guarded);
 	if (status == CTRACE_TIMED_OUT) {
-		/* A handler waits for nobody: it has a ring of its own. */
+		/* A handler must not wait, so it has a ring of its own. */
 		thread_buffer = ct_thread_buffer_find_side(thread);
 		if (thread_buffer == NULL)
-			return lose(CTRACE_LOSS_NESTED, component);
+			return event_count_lost(CTRACE_LOSS_NESTED, component);
 		status = enter_thread_buffer(process, thread, thread_buffer, size, component,
 					     channel, &out->is_guarded);
 	}
@@ -287,26 +290,27 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	struct ct_thread_buffer *thread_buffer;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED, component);
+		return event_count_lost(CTRACE_LOSS_CLOSED, component);
 	if (thread == NULL)
-		return lose(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING,
-			    component);
+		return event_count_lost(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED
+							      : CTRACE_LOSS_NO_RING,
+					component);
 	if (size == 0)
-		return lose(CTRACE_LOSS_TOO_LARGE, component);
+		return event_count_lost(CTRACE_LOSS_TOO_LARGE, component);
 	if (is_unopened(process) && ct_process_open_first())
 		ct_process_await_first();
 	thread_buffer = &thread->imported;
 	if (ct_thread_is_calling() && !ct_thread_is_in_handler())
 		ct_thread_end_calls(thread);
 	if (thread_buffer->busy || ct_thread_is_calling())
-		return lose(CTRACE_LOSS_NESTED, component);
+		return event_count_lost(CTRACE_LOSS_NESTED, component);
 	entry = &process->session.components[component];
 	status = ct_thread_buffer_lead_imported(process, thread, component,
 						ct_level_word_channel(&entry->level_word), size);
 	if (status != CTRACE_OK)
 		return status;
 	ct_thread_buffer_enter(thread_buffer);
-	/* Before a window is opened: its mark has this time. */
+	/* Set before a window is opened, because the window's mark has this time. */
 	if (*ticks < thread_buffer->ring->last_ticks)
 		*ticks = thread_buffer->ring->last_ticks;
 	if (*ticks - thread_buffer->ring->last_ticks > FAR_TICKS)
@@ -315,17 +319,18 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	status = find_space(process, thread_buffer, size, dests_of(entry));
 	if (status != CTRACE_OK) {
 		ct_thread_buffer_leave(thread_buffer);
-		/* In a handler after all, which does not wait. */
-		return status == CTRACE_TIMED_OUT ? lose_in(process, thread_buffer->ring,
-							    CTRACE_LOSS_DISCARDED, dests_of(entry))
-						  : status;
+		/* This is a handler after all, and must not wait. */
+		return status == CTRACE_TIMED_OUT
+			       ? event_count_lost_in(process, thread_buffer->ring,
+						     CTRACE_LOSS_DISCARDED, dests_of(entry))
+			       : status;
 	}
 	out->is_guarded = false;
 	fill_reservation(out, thread_buffer, size);
 	return CTRACE_OK;
 }
 
-/* The flight recorder: an event at or above the trigger sends the history before it. */
+/* An event at or above the trigger makes the consumer deliver the flight recorder's history. */
 static void pull_trigger(struct ct_process *process, uint32_t level)
 {
 	if (level >= __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED))
@@ -333,7 +338,7 @@ static void pull_trigger(struct ct_process *process, uint32_t level)
 					 __ATOMIC_RELEASE);
 }
 
-/* The event made its thread buffer's ring. */
+/* Ends the guard of an event that made its thread buffer's ring. */
 static __attribute__((noinline)) void leave_guard(const struct ct_reservation *reservation)
 {
 	ct_guard_leave();
@@ -349,7 +354,8 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	uint32_t dests = dests_of(&process->session.components[component]);
 	bool is_flight = thread_buffer->is_flight;
 
-	/* Before the event can be seen: the pass that delivers it delivers the history too. */
+	/* Set before the event is visible, so that the pass that delivers it delivers the history
+	 * too. */
 	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) <
 		    CTRACE_LEVEL_COUNT &&
 	    !is_flight)
@@ -375,7 +381,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 
 /* ---- the native entry ---- */
 
-/* Makes the tracer known.  On OK its level word is the component's. */
+/* Registers the tracer.  On OK its level word is the component's. */
 static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
@@ -383,20 +389,20 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 	uint32_t component;
 
 	if (process == NULL)
-		return lose(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
+		return event_count_lost(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
 	if (tracer->name == NULL)
 		return CTRACE_INVALID_COMPONENT_NAME;
 	status = ct_registry_register(process->registry, tracer->name,
 				      __builtin_strlen(tracer->name), &component);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		return lose(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
+		return event_count_lost(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
 	if (status != CTRACE_OK)
 		return status;
 	if (tracer->abi == CTRACE_ABI) {
-		/* others may be here too, with the same number */
+		/* other threads may store the same number here */
 		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED);
-		/* Pairs with the acquire load in ctrace_level_word_(): whoever sees the level word
-		 * sees the component. */
+		/* Pairs with the acquire load in ctrace_level_word_(): a thread that sees the level
+		 * word sees the component. */
 		__atomic_store_n(&tracer->level_word,
 				 &ct_registry_entry(process->registry, component)->level_word,
 				 __ATOMIC_RELEASE);
@@ -416,8 +422,7 @@ static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t 
 
 static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 {
-	/* Pairs with the release of the new level: whoever sees it sees the channel that goes with
-	 * it. */
+	/* Pairs with the release of the new level: a thread that sees it sees its channel. */
 	uint32_t threshold = __atomic_load_n(
 		&ct_process.session.components[component].level_word.level, __ATOMIC_ACQUIRE);
 
@@ -430,8 +435,8 @@ static enum ctrace_status compare_level(uint32_t component, uint32_t level)
 
 /* ---- classes ---- */
 
-/* The table has a page left, or less: now is the time for more.  Not in a signal handler, nor
- * inside our own locks. */
+/* The table of classes has at most a page left, so it grows.  Not in a signal handler, nor inside
+ * ctrace's own locks. */
 static __attribute__((noinline)) void make_room_for_classes(struct ct_process *process)
 {
 	if (ct_thread_locked != 0 || ct_thread_is_in_handler())
@@ -454,11 +459,11 @@ uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_it
 	return ct_class_find(&process->classes, head, descriptors, item_count);
 }
 
-/* Tells the site what class its events have.  One thread does, once; what another event of the site
- * has is looked up. */
-static void teach(struct ctrace_site *site, const struct ctrace_level_word *level_word,
-		  const struct ct_event_head *head, uint32_t number,
-		  const struct ctrace_item *items, uint32_t item_count)
+/* Stores the class of its events in the site.  One thread does so, once.  An event of another class
+ * is looked up each time. */
+static void site_teach(struct ctrace_site *site, const struct ctrace_level_word *level_word,
+		       const struct ct_event_head *head, uint32_t number,
+		       const struct ctrace_item *items, uint32_t item_count)
 {
 	uint16_t none = 0;
 
@@ -475,9 +480,9 @@ static void teach(struct ctrace_site *site, const struct ctrace_level_word *leve
 	__atomic_store_n(&site->level_word, level_word, __ATOMIC_RELEASE);
 }
 
-static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *tracer,
-			       uint32_t level, uint32_t event_id, const struct ctrace_item *items,
-			       uint32_t item_count)
+static enum ctrace_status event_emit(struct ctrace_site *site, struct ctrace_tracer *tracer,
+				     uint32_t level, uint32_t event_id,
+				     const struct ctrace_item *items, uint32_t item_count)
 {
 	struct ct_event_head head = { .event_id = event_id, .level = level };
 	struct ct_reservation reservation;
@@ -496,8 +501,8 @@ static enum ctrace_status emit(struct ctrace_site *site, struct ctrace_tracer *t
 	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
 	status = ct_trace_commit(&reservation, head.component, level);
 	if (site != NULL && tracer->abi == CTRACE_ABI)
-		teach(site, &ct_process.session.components[head.component].level_word, &head,
-		      number, items, item_count);
+		site_teach(site, &ct_process.session.components[head.component].level_word, &head,
+			   number, items, item_count);
 	return status;
 }
 
@@ -505,7 +510,7 @@ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uin
 			       const struct ctrace_item *items, uint32_t item_count)
 {
 	int kept = errno;
-	enum ctrace_status status = emit(NULL, tracer, level, event_id, items, item_count);
+	enum ctrace_status status = event_emit(NULL, tracer, level, event_id, items, item_count);
 
 	errno = kept;
 	return status;
@@ -516,7 +521,7 @@ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_trace
 				   const struct ctrace_item *items, uint32_t item_count)
 {
 	int kept = errno;
-	enum ctrace_status status = emit(site, tracer, level, event_id, items, item_count);
+	enum ctrace_status status = event_emit(site, tracer, level, event_id, items, item_count);
 
 	errno = kept;
 	return status;
