@@ -247,7 +247,7 @@ static const char *explain_ring(const struct ct_directory_entry *entry, char buf
 	return buffer;
 }
 
-/* Does an external writer outlive the process?  It reads its own rings, and then recovers the rest.
+/* Did an external writer outlive the process?  It reads its own rings, and then recovers the rest.
  */
 static bool writer_works(struct ct_session *session)
 {

@@ -1,11 +1,11 @@
 /*
- * runs.c - walks the rings for a destination that takes events as they are, and gives their bytes
- * in runs.
+ * runs.c - walks the rings for a destination that takes undecoded events, and gives their bytes in
+ * runs.
  *
  * Runs under the consumer's lock.  The walk loads each event's head and looks at its class, which
- * says how long it is, and whether it is for this destination.  It copies nothing, except events of
- * overwrite rings, whose producer may come round again.  A ring's walk ends at damage: what follows
- * cannot be found, as each event ends where the next begins.
+ * gives the event's length and destinations.  It copies nothing, except events of overwrite rings,
+ * whose producer may come round again. A ring's walk ends at damage: what follows cannot be found,
+ * as each event ends where the next begins.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@
 #define PIECES_EVENT 4u /* the most that one event takes */
 /* between two events of a run: less than half of what 48 bits can tell apart */
 #define FAR_TICKS ((uint64_t)1 << 46)
-/* So much an event may be before the one before it, as processors differ.  When it is by more, the
- * counter began anew. */
+/* An event may be this much earlier than its predecessor, because processors differ.  If it is by
+ * more, the counter began anew. */
 #define LATE_TICKS ((int64_t)1 << 32)
 #define TICKS_MASK (((uint64_t)1 << 48) - 1)
 #define CLASSES_MOST (CT_CLASS_TABLE / CT_CLASS_UNIT)
@@ -29,12 +29,12 @@
 #define KNOWN_IS_WRITTEN 2u /* and this destination takes events of its level */
 /* this is the first of the component's destinations: its events are counted here */
 #define KNOWN_IS_FIRST 4u
-/* written, and ct_event_shape_size() says all there is to know of an event */
+/* written, and ct_event_shape_size() is enough to pass an event */
 #define KNOWN_IS_PLAIN 8u
 
-/* What is known of a class in the ring that is walked now. */
+/* A class as known in the present walk of a ring. */
 struct ct_known_class {
-	/* when it was met last; else only `shape` counts, and only when there is one */
+	/* the walk that met it last; in another walk only `shape` is valid, if there is one */
 	uint64_t walk;
 	uint32_t flags; /* KNOWN_* */
 	struct ct_event_shape shape;
@@ -85,7 +85,7 @@ static bool array_reserve(void *array, uint32_t *capacity, uint32_t index, size_
 	return true;
 }
 
-/* Where the events of a component go, by the rules of now. */
+/* Returns the KNOWN_* flags of a component's events, by its present settings. */
 static uint32_t flags_of(struct ct_batch *batch, struct ct_iterator *iterator, uint32_t component,
 			 uint32_t level)
 {
@@ -106,7 +106,7 @@ static bool add_count(struct ct_runs *runs, uint32_t component)
 	return true;
 }
 
-/* A session that is another process's says what it likes: no more than a name may have. */
+/* Another process's session may hold any size, so it is limited to that of a name. */
 static const char *name_of(const struct ct_batch *batch, uint32_t component, size_t *out_size)
 {
 	const struct ct_component_entry *entry = &batch->session->components[component];
@@ -135,7 +135,7 @@ static bool add_class(struct ct_batch *batch, const struct ct_known_class *known
 	return true;
 }
 
-/* Once a batch. */
+/* Done once a batch. */
 static bool class_meet(struct ct_batch *batch, struct ct_known_class *known, uint32_t number)
 {
 	struct ct_runs *runs = &batch->runs;
@@ -263,7 +263,7 @@ static void add_piece(struct ct_runs *runs, const void *data, size_t size)
 	run->piece_count++;
 }
 
-/* The run that the event goes into. */
+/* Returns the run for the event. */
 static inline struct ctrace_run *run_for(struct ct_batch *batch, struct ct_iterator *iterator,
 					 size_t size, uint64_t ticks)
 {
@@ -359,8 +359,8 @@ static void pass_mark(struct ct_batch *batch, struct ct_iterator *iterator,
 	iterator->moved = true;
 }
 
-/* Where the event goes, and its place among the counts.  Without a class each event is asked for;
- * else its class is. */
+/* Finds the event's destinations and its index among the counts: by its class, or for an event
+ * without a class, by its component. */
 static enum step look_up_event(struct ct_batch *batch, struct ct_iterator *iterator,
 			       const struct ct_event *event, uint32_t *out_flags,
 			       uint32_t *out_counted)
@@ -468,7 +468,7 @@ static enum step step_slowly(struct ct_batch *batch, struct ct_iterator *iterato
 					   : ct_ring_at(iterator->ring, iterator->place.position),
 				    copies, &iterator->event);
 	case CTRACE_NOT_FOUND:
-		/* What comes now may be another thread's. */
+		/* The next events may be another thread's. */
 		end_run(batch);
 		iterator->moved = true;
 		return GO_ON;
@@ -554,7 +554,7 @@ static inline void count_all(struct ct_runs *runs, const struct ct_known_class *
 	runs->counts[known->count].bytes += bytes;
 }
 
-/* Takes as many of the events from `at` on as go into the open run as they are; most do.  False:
+/* Takes as many events from `at` on as fit the open run unchanged; most do.  Returns false when
  * none does. */
 static bool ring_walk_on(struct ct_batch *batch, struct ct_iterator *iterator)
 {

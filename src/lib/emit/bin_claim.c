@@ -1,5 +1,5 @@
 /*
- * bin_claim.c - whose a BINFILE directory is: begun, gone on with, replaced, renamed or left alone.
+ * bin_claim.c - whether a BINFILE directory is begun, continued, replaced, renamed or left alone.
  *
  * Called by emit_bin.c on the thread that consumes.  Directories that another process has open are
  * never touched (bin_lock.c).
@@ -72,7 +72,7 @@ static enum ctrace_status print_beginning(struct ct_bin_directory *directory,
 	return status == CTRACE_OK && directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }
 
-/* Begins the trace anew.  metadata_fd, when it is open, is what is replaced. */
+/* Begins a new trace.  metadata_fd, if open, is the old metadata. */
 static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
 					  struct ct_bin_directory *from)
 {
@@ -118,8 +118,8 @@ static void note_classes(struct ct_bin_directory *directory, const char *text, s
 	}
 }
 
-/* Goes on behind the metadata that count, the first `size` bytes; the marks are in all of the text.
- * found: what those metadata say. */
+/* Continues behind the first `size` bytes of metadata, which count; marks may be anywhere in the
+ * text.  found: the values of those metadata. */
 static enum ctrace_status directory_restore(struct ct_bin_directory *directory,
 					    const struct ct_buf *text, size_t size,
 					    const struct ct_trace_info *found)
@@ -143,8 +143,8 @@ static enum ctrace_status directory_restore(struct ct_bin_directory *directory,
 	return CTRACE_OK;
 }
 
-/* Without a place only what the mark lists counts: everything else was written by somebody who died
- * before it was committed. */
+/* Without a place only the bytes in the mark count.  A process that died wrote the rest without
+ * committing it. */
 static void cut_to_mark(struct ct_bin_directory *directory, const char *name, uint32_t id,
 			void *user)
 {
@@ -173,8 +173,8 @@ static void compare_with_mark(struct ct_bin_directory *directory, const char *na
 		*is_as_marked = false;
 }
 
-/* Did whoever wrote it close it in order?  Then the metadata end with the closing mark, and the
- * streams are as long as that says. */
+/* Was it closed in order?  Then the metadata end with the closing mark, and the streams have the
+ * lengths in the mark. */
 static bool directory_is_closed(struct ct_bin_directory *directory, const struct ct_buf *text)
 {
 	bool is_as_marked = true;
@@ -255,7 +255,8 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 	} else if (!claim->may_continue && !claim->may_replace_own) {
 		return CTRACE_TIMED_OUT;
 	} else if (claim->is_beside && !directory_is_closed(directory, text)) {
-		return CTRACE_TIMED_OUT; /* it was put there because its name was wanted */
+		/* the directory was renamed to this name because its own was wanted */
+		return CTRACE_TIMED_OUT;
 	}
 	return directory_begin(directory, claim->from);
 }
@@ -267,12 +268,12 @@ static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *dire
 
 	if (!ct_bin_directory_each_stream(directory, ct_bin_stream_note, &has_streams))
 		return CTRACE_OS_ERROR;
-	/* Without metadata they are somebody's files with names like ours. */
+	/* Streams without metadata are unrelated files with names like ours. */
 	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, claim->from);
 }
 
-/* NOT_FOUND: to be tried again; the directory that was at path has been renamed, or its descriptor
- * was closed behind our back. */
+/* Returns NOT_FOUND when the caller should try again: the directory at path was renamed, or the
+ * program closed its descriptor. */
 static enum ctrace_status directory_create(const char *path, const struct ct_bin_claim *claim,
 					   struct ct_bin_directory **out_directory)
 {
@@ -297,7 +298,8 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
-		/* The program closed our descriptors meanwhile: what was begun is gone on with. */
+		/* The program closed our descriptors meanwhile; the next try continues the
+		 * directory. */
 		if (directory->fd >= 0 && !ct_os_is_file(directory->fd, &directory->directory_id))
 			status = CTRACE_NOT_FOUND;
 		ct_bin_directory_free(directory);
@@ -336,8 +338,8 @@ static void count_bytes(struct ct_bin_directory *directory, const char *name, ui
 		directory->size += (uint64_t)info.st_size;
 }
 
-/* What was written behind the place does not count, but for a closing mark: it says how long the
- * streams were. */
+/* Bytes behind the place do not count, except a closing mark, which holds the lengths of the
+ * streams. */
 static enum ctrace_status directory_go_on(struct ct_bin_directory *directory,
 					  const struct ctrace_place *place,
 					  const struct ct_trace_info *info)
@@ -402,7 +404,7 @@ enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
 	status = directory_resume_at(place->path, place, info, out_directory);
-	/* Another process may have put it out of its way. */
+	/* Another process may have renamed it. */
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && found == CTRACE_NOT_FOUND; i++) {
 		if ((status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT) ||
 		    !ct_bin_name_beside(place->path, info->pid, i, beside))

@@ -34,7 +34,8 @@ static uint64_t take_clock(struct ct_trace_info *info, const struct ctrace_emitt
 	struct ctrace_counter counter;
 
 	context->counter(context, &counter);
-	/* Not known yet: what is right at this moment, and is written anew soon. */
+	/* The frequency is not known yet.  This value is right at the moment, and is rewritten
+	 * soon. */
 	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND,
 			   counter.ticks, counter.wall_ns);
 	return counter.wall_ns;
@@ -66,7 +67,7 @@ void ct_bin_directory_set_clock(struct ct_bin_directory *directory,
 	char lines[CT_TRACE_CLOCK + 1];
 	int error = errno;
 
-	/* Events that are written anew have ticks by what the clock was said to be. */
+	/* The ticks of rewritten events follow the clock's first description. */
 	if (directory->converts || directory->clock_at == 0 || directory->info.frequency == 0 ||
 	    context->counter == NULL || now_ns < since_ns ||
 	    now_ns - since_ns < 2 * directory->clock_span_ns)
@@ -110,8 +111,8 @@ static void clock_change(struct ct_bin_clock *clock, const struct ctrace_event *
 							       ? now->set_back_ns - clock->base_ns
 							       : 0,
 					   .base_ns = clock->base_ns };
-	/* In a directory that was opened again the steps of the meantime are not known, only by how
-	 * much they moved the times. */
+	/* In a directory that was opened again, the steps made meanwhile are unknown, but not their
+	 * sum. */
 	if (clock->steps == CT_BIN_CLOCK_UNKNOWN)
 		mark.by_ns = (int64_t)(clock->ahead_ns - mark.ahead_ns);
 	else

@@ -1,11 +1,9 @@
 /*
- * bin_convert.c - events of a BINFILE that are written anew, because the bytes of the ring cannot
- * be those of the file.
+ * bin_convert.c - rewrites events of a BINFILE where the file cannot have the bytes of the ring.
  *
  * Called by bin_stream.c on the thread that consumes: for a directory whose ENCODING is set, and
- * for one that has other classes by the numbers of the process's.  Viewers know no EBCDIC, and a
- * trace is read on other machines than it was made on: so the trace has characters, and says UTF-8
- * of them.
+ * for one whose class numbers differ from the process's.  Viewers know no EBCDIC, and a trace is
+ * read on other machines than it was made on: so the trace has characters, and says UTF-8 of them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +35,7 @@ static bool items_have_room(struct ct_bin_text *text, const struct ctrace_event 
 	return size == 0 || ct_buf_reserve(&text->bytes, 3 * size);
 }
 
-/* One that would become longer than an item may be stays as it is. */
+/* An item that would exceed the maximum length stays as it is. */
 static void convert_item(struct ct_bin_text *text, struct ctrace_event_item *item)
 {
 	size_t before = text->bytes.size;
@@ -109,7 +107,7 @@ static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_
 					    .stream = run->stream,
 					    .clock = run->clock };
 
-		/* Who owns the ring may have written there since it was looked at. */
+		/* The owner of the ring may have written there since the check. */
 		if (ct_event_decode(&classes, (const unsigned char *)directory->scratch.data + at,
 				    directory->scratch.size - at, &clock.state,
 				    &event) != CTRACE_OK)
@@ -143,7 +141,7 @@ enum ctrace_status ct_bin_convert(struct ct_bin_directory *directory,
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (directory->source == NULL)
 		status = ct_schema_create(&directory->source);
-	/* Events of a class that is none cannot be read; all others can. */
+	/* Only events of an unknown class are unreadable. */
 	if (status == CTRACE_OK)
 		status = ct_bin_take_classes(directory->source, batch, true);
 	for (uint32_t i = 0; i < batch->run_count && status == CTRACE_OK; i++)

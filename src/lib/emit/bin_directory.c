@@ -1,6 +1,5 @@
 /*
- * bin_directory.c - the directory that BINFILE writes and its metadata: opened, still there, ended,
- * closed.
+ * bin_directory.c - the directory that BINFILE writes and its metadata: open, check, end, close.
  *
  * Called by bin_claim.c and emit_bin.c on the thread that consumes.  Nothing is removed or
  * overwritten here but files with our names in a directory whose metadata begin as ours do, and
@@ -107,7 +106,8 @@ static enum ctrace_status read_metadata(const struct ct_bin_directory *directory
 	status = ct_os_read_at(directory->metadata_fd, out->data, size, 0, &out->size);
 	out->data[out->size] = '\0'; /* a number ends at or before it */
 	if (status == CTRACE_OK && !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
-		status = CTRACE_OS_ERROR; /* closed behind our back: this may be of another file */
+		/* the program closed the descriptor: the data may be of another file */
+		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK && out->size < size)
 		status = CTRACE_DAMAGED;
 	return status;
@@ -141,8 +141,8 @@ enum ctrace_status ct_bin_metadata_cut(struct ct_bin_directory *directory)
  * Metadata take their place
  */
 
-/* What holds nothing that counts goes, and its directory if nobody else has files in it; errno is
- * kept. */
+/* Removes files in which nothing counts, and the directory unless it has other files; keeps errno.
+ */
 static void remove_files(struct ct_bin_directory *directory)
 {
 	int error = errno;
@@ -153,8 +153,8 @@ static void remove_files(struct ct_bin_directory *directory)
 	errno = error;
 }
 
-/* Is it the temporary file of a process that died before it had finished its metadata?  That may
- * be used again.  TIMED_OUT for another file. */
+/* Is it the temporary file of a process that died before it finished its metadata?  That can be
+ * reused.  Returns TIMED_OUT for any other file. */
 static enum ctrace_status check_unfinished(int fd)
 {
 	char text[sizeof SIGNATURE - 1];
@@ -171,12 +171,11 @@ static enum ctrace_status write_temporary(struct ct_bin_directory *directory, in
 
 	if (status == CTRACE_OK)
 		status = ct_os_write_at(fd, text->data, text->size, 0);
-	/* Streams of what is replaced go first, so that new metadata never have old streams beside
-	 * them. */
+	/* Old streams are removed first, so that new metadata never stand beside old streams. */
 	if (status == CTRACE_OK && is_anew && directory->metadata_fd >= 0 &&
 	    !ct_bin_directory_remove_streams(directory))
 		status = CTRACE_OS_ERROR;
-	/* What a descriptor leads to that the program closed behind our back is not touched. */
+	/* The program may have closed the descriptor; then its new file is not touched. */
 	if (status == CTRACE_OK && !ct_os_is_file(directory->fd, &directory->directory_id))
 		status = CTRACE_OS_ERROR;
 	return status == CTRACE_OK ? ct_os_rename(directory->fd, CT_BIN_TEMPORARY, "metadata")
@@ -228,7 +227,7 @@ enum ctrace_status ct_bin_metadata_put(struct ct_bin_directory *directory,
  * Is it still there?
  */
 
-/* Opens the directory again, which was closed behind our back. */
+/* Opens the directory again after the program has closed it. */
 static enum ct_bin_presence reach_directory(struct ct_bin_directory *directory)
 {
 	struct ct_file_id id = directory->directory_id;
@@ -249,7 +248,7 @@ static enum ct_bin_presence reach_directory(struct ct_bin_directory *directory)
 	return status == CTRACE_OK ? CT_BIN_HERE : CT_BIN_UNCLEAR;
 }
 
-/* Opens the metadata again, and takes the lock, which went with the descriptor. */
+/* Opens the metadata again, and takes the lock, which ended with the descriptor. */
 static enum ct_bin_presence reach_metadata(struct ct_bin_directory *directory)
 {
 	struct ct_file_id id = directory->metadata_id;

@@ -2,16 +2,16 @@
  * bin_pack.c - compresses the streams of BINFILE directories that are closed for good.
  *
  * The thread that consumes hands a directory over and goes on.  Another thread, which blocks all
- * signals, compresses the directories one by one. It ends when none is left.  It has a table of
- * descriptors of its own, so the program cannot close them.  It also loads the module "zstd", and
- * holds no lock of ours while it waits for the loader.  A fork waits until the module is loaded:
- * the child would get a loader in the middle of its work.
+ * signals, compresses the directories one by one.  It ends when none is left.  It has a descriptor
+ * table of its own, so the program cannot close its files.  It also loads the module "zstd", and
+ * holds no lock of ctrace while it waits for the loader.  A fork waits until the module is loaded,
+ * or the child would inherit a loader in the middle of its work.
  *
  * The thread opens a directory and locks it: no other process replaces it while it is compressed.
- * One that was replaced before is left alone.  When the generation comes round this process wants
- * the name: then the directory is let go as it is.  So it is when the module cannot be loaded, the
- * kernel gives no descriptors of one's own, the disk is full, or the process ends first; each
- * stream is compressed or untouched.
+ * A directory that was replaced before is left alone.  When the generations come round and this
+ * process needs the name, the directory is released as it is.  That also happens when the module
+ * cannot be loaded, the kernel gives no separate descriptor table, the disk is full, or the
+ * process ends first.  Each stream is either compressed or untouched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static struct {
 
 /* ---- the thread ---- */
 
-/* NULL: there is none, or not one for this version. */
+/* Returns NULL when there is none for this version. */
 static const struct ct_compress_module *open_module(void **out_handle)
 {
 	const struct ct_compress_module *module;
@@ -187,9 +187,9 @@ static void *pack_thread_run(void *unused)
 	return NULL;
 }
 
-/* ---- who hands over ---- */
+/* ---- handing a directory over ---- */
 
-/* Under the lock.  False: it stays as it is, and the caller's. */
+/* Under the lock.  Returns false when the directory stays uncompressed and with the caller. */
 static bool queue_add(struct ct_bin_directory *directory)
 {
 	pthread_t thread;
@@ -298,7 +298,7 @@ void ct_bin_pack_end(void)
 	(void)pack_wait_for_end(STOP_NS);
 }
 
-/* The thread is not here, nor are its descriptors; the memory of its directory is left as it was.
+/* The child has neither the thread nor its descriptors.  The memory of its directory is not freed.
  */
 void ct_bin_pack_forked(bool is_whole)
 {

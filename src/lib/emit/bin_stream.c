@@ -2,10 +2,10 @@
  * bin_stream.c - a batch in a BINFILE directory: the bytes of the rings, a packet's head before
  * each run, and one write a stream.
  *
- * Called by emit_bin.c on the thread that consumes.  What goes into a stream is not copied: only
- * where it stands is put down.  Then the metadata of its new classes are written, so that no packet
- * ever refers to a class that a viewer cannot know, then the packets.  When any of that fails,
- * everything is cut back; what cannot be cut back now is before the next write.
+ * Called by emit_bin.c on the thread that consumes.  The bytes for a stream are not copied, only
+ * listed.  The metadata of new classes are written before the packets, so that no packet ever
+ * refers to an unknown class.  When a write fails, everything is truncated; what cannot be
+ * truncated now is truncated before the next write.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static void stream_begin_batch(const struct ct_bin_directory *directory,
 	stream->is_touched = false;
 }
 
-/* Finds the streams of the batch and where they stand. */
+/* Finds the streams of the batch and their positions. */
 static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
 				       const struct ctrace_batch *batch)
 {
@@ -187,8 +187,8 @@ static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *st
 	stream->writer.last_ns = head.end_ns;
 }
 
-/* Written anew when texts are to become UTF-8, or when the directory has other classes by the
- * numbers of the process's. */
+/* Rewrites events when texts are to become UTF-8, or when the directory's class numbers differ from
+ * the process's. */
 static enum ctrace_status packets_gather(struct ct_bin_directory *directory,
 					 const struct ctrace_batch *batch)
 {
@@ -308,7 +308,7 @@ static void commit_metadata(struct ct_bin_directory *directory)
 	directory->metadata_sync_due = true;
 }
 
-/* The first failure is the one to be told of: errno is kept. */
+/* Keeps errno, because the first failure is reported. */
 static void batch_undo(struct ct_bin_directory *directory, uint32_t stream_count)
 {
 	int error = errno;

@@ -33,7 +33,7 @@ struct binfile {
 	uint64_t size_limit;  /* bytes in a generation */
 	uint64_t lost;        /* all reasons, as told */
 	struct ct_file_access access;
-	bool compresses; /* what is closed for good */
+	bool compresses; /* compresses directories that are closed for good */
 	struct ct_bin_directory *directory;
 	struct ct_event_names *names; /* or NULL */
 	struct ct_bin_text texts;
@@ -56,7 +56,7 @@ void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_co
 	copy_text(info->system, sizeof info->system, context->system);
 	copy_text(info->jobname, sizeof info->jobname, context->jobname);
 	format = context->property(context, "FORMAT");
-	/* Half of one would be another one. */
+	/* A truncated format would be a different one. */
 	if (format != NULL && strlen(format) < sizeof info->format)
 		copy_text(info->format, sizeof info->format, format);
 }
@@ -114,7 +114,7 @@ static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t g
 				  bin->generations > 1);
 }
 
-/* What a directory that was made, or is gone on with, has of ours. */
+/* Sets up a new or continued directory with the emitter's settings. */
 static void directory_set_up(struct binfile *bin, struct ct_bin_directory *directory)
 {
 	ct_event_names_use(bin->names, directory->schema);
@@ -151,8 +151,8 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 	return status;
 }
 
-/* Where no place says where to go on.  A recoverer replaces nobody else's: the name may be a later
- * process's by now. */
+/* Used when there is no place.  A recoverer replaces no other process's directory: the name may be
+ * a later process's by now. */
 static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_directory *from)
 {
 	const struct ct_bin_claim claim = { .from = from,
@@ -208,7 +208,8 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	if (!bin->context->recovering && !directory_is_named(bin, place->path))
 		return create_after(bin);
 	status = ct_bin_directory_resume(place, &bin->info, &bin->directory);
-	/* It is gone, is another process's now, or cannot be read: what is there is not touched. */
+	/* The directory is gone, belongs to another process, or is unreadable, and is not touched.
+	 */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		return create_directory(bin, bin->generation, &(const struct ct_bin_claim){ 0 },
 					&bin->directory);

@@ -37,7 +37,7 @@ struct textfile {
 	pid_t owner;
 };
 
-/* What a failed batch goes back to. */
+/* The state that a failed batch is reset to. */
 struct mark {
 	struct ct_text_file file;
 	/* not 0: the file is not the current one any more: mark holds its descriptors */
@@ -145,7 +145,7 @@ static enum ctrace_status text_open(const struct ctrace_emitter_context *context
 		ct_line_output_close(text);
 		return status;
 	}
-	/* As long as nothing is delivered the old place says where the seen lines are. */
+	/* Until something is delivered, the old place is the position of the seen lines. */
 	if (text->seen.count == 0)
 		ct_text_file_get_place(&text->file, context->place);
 	*out_self = text;
@@ -327,8 +327,8 @@ static void file_cut_back(struct textfile *text, const struct mark *mark)
 		struct ct_text_file begun = text->file;
 
 		text->file = mark->file;
-		/* Begun by this batch; nothing else is in it.  It is removed when it is the place
-		 * no more. */
+		/* This batch began the file, and nothing else is in it.  It is removed once it is
+		 * no longer the place. */
 		if (commit_place(text) == CTRACE_OK)
 			(void)unlink(begun.path);
 		ct_text_file_close(&begun);
@@ -380,7 +380,8 @@ static enum ctrace_status write_shared(struct textfile *text, const struct ctrac
 		status = put_batch(text, batch, &mark);
 		if (status != CTRACE_OK)
 			file_cut_back(text, &mark);
-		/* what could not be cut now may have somebody else's lines behind it later */
+		/* bytes that cannot be cut now may have another process's lines behind them later
+		 */
 		text->file.cut_due = false;
 	}
 	ct_text_file_unlock(&text->file);

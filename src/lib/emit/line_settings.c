@@ -59,8 +59,7 @@ uint32_t ct_line_settings_level(const struct ctrace_emitter_context *context)
 	return number_within_32_bits(context, "LEVEL");
 }
 
-/* A thread of ours that consumes loads nothing: there the command that set the property has done
- * so. */
+/* The consuming thread loads no module; the command that set the property has loaded it. */
 enum ct_encoding ct_encoding_setting(const struct ctrace_emitter_context *context)
 {
 	const char *name = context->property(context, "ENCODING");

@@ -4,10 +4,10 @@
  * Called by emitter.c when a name is not known yet, by commands, on any number of threads; by
  * lib/cobol/notify.c for the bridge to COBOL; and by lib/component/routine.c for exits.  The caller
  * holds no lock of ctrace: the loader has a lock of its own, and a thread that runs the
- * constructors of a library holds that one while it waits for ours.  A module is code that runs
- * with everything the traced program may do, so it is taken only from a place that nobody but this
- * user and root can write to, and what was looked at is what is loaded: the checks are made on an
- * open descriptor, and the loader is given that descriptor.
+ * constructors of a library holds that one while it waits for ours. A module is code that runs
+ * with everything the traced program may do, so it is loaded only from a directory that only this
+ * user and root can write to.  The checks are made on an open descriptor, and the loader gets that
+ * descriptor, so the checked file is the loaded one.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -98,7 +98,7 @@ static bool emitter_is_complete(const struct ctrace_emitter *emitter, const char
 	       emitter->write != NULL && emitter->close != NULL;
 }
 
-/* What a module is wanted for: the emitter in it, or itself. */
+/* A request for the emitter in a module, or for the module itself. */
 struct wanted {
 	char file_name[CTRACE_MAX_EMITTER + 4];
 	const char *emitter;     /* upper case; NULL: the module itself */

@@ -1,6 +1,6 @@
 /*
- * text_file.c - the file that TEXTFILE has open: locks, generations, and what others may do to it
- * meanwhile.
+ * text_file.c - the file that TEXTFILE has open: locks, generations, and changes by other
+ * processes.
  *
  * Called by emit_text.c on the thread that consumes.  A file is locked (flock) as long as it is
  * open, so that two processes with the same FILE never write over each other; with MULTIPROC it is
@@ -35,9 +35,8 @@
 #define SCAN_SIZE 16384u
 #define LINE_SCAN CT_LINE_MAX /* how far back the end of the last whole line is looked for */
 #define LOCK_TRIES 500u
-#define LOCK_PAUSE_NS \
-	1000000 /* so that a stopped process holds us up for half a second at most \
-		 */
+/* so that a stopped process holds us up for half a second at most */
+#define LOCK_PAUSE_NS 1000000
 
 void ct_text_file_init(struct ct_text_file *file)
 {
@@ -115,7 +114,8 @@ static int open_flags(enum ct_text_sharing sharing)
 	return O_RDWR | (sharing == CT_TEXT_SHARED ? O_APPEND : 0);
 }
 
-/* TIMED_OUT: another process has it.  A file system without locks is as good as a free file. */
+/* Returns TIMED_OUT when another process has it.  On a file system without locks every file is
+ * free. */
 static enum ctrace_status lock_for_life(int fd)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -331,8 +331,8 @@ static uint64_t place_tag(const struct ct_file_id *id)
 	return ((uint64_t)id->inode * 0x9E3779B97F4A7C15u >> 48) | 1;
 }
 
-/* Is it the file that the place was noted for?  Not by its device: that may have another number
- * after the machine was started again. */
+/* Is it the file of the place?  Its device is not compared, because that number may change at a
+ * reboot. */
 static bool file_is_of_place(const struct ct_text_file *file, const struct ctrace_place *place)
 {
 	uint64_t tag = (place->extra & ~PLACE_HEADER_DUE) >> PLACE_FILE_SHIFT;

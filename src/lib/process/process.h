@@ -72,7 +72,7 @@ void ct_process_wake_consumer_thread(void);
 /* Called for an event that is about to be recorded, on any thread.  The first call has the consumer
  * thread open the destinations that are in use.  Returns true when ct_process_await_first() is to
  * be called after the event is recorded: it waits until they are open, at most
- * ctrace.block.timeout. So the first trace call reports a file that cannot be written, and a
+ * ctrace.block.timeout.  So the first trace call reports a file that cannot be written, and a
  * program without events makes no file.  In a signal handler the call only clears is_unopened. */
 bool ct_process_open_first(void) CT_MUST_USE;
 void ct_process_await_first(void);

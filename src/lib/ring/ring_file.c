@@ -21,9 +21,8 @@
 #define LOAD_TRIES 5
 /* address space that a new ring leaves to the rest of the process */
 #define OUTPUT_ROOM ((size_t)2 << 20)
-#define WINDOW \
-	((size_t)1 << 20) /* bytes that ct_ring_count_waiting() reads at a time, at first \
-			   */
+/* bytes that ct_ring_count_waiting() reads at a time, at first */
+#define WINDOW ((size_t)1 << 20)
 #define PAGE ((size_t)4096)
 
 static void ring_name(char out[32], uint32_t index)

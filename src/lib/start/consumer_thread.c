@@ -69,7 +69,7 @@ void ct_consumer_thread_pass(bool flush)
 		(void)pass(flush);
 }
 
-/* One pass, and what other threads wait for: a flush, a rotation, opening. */
+/* Makes one pass and serves requests of other threads: flush, rotation, opening. */
 static struct ct_consumer_result consumer_thread_serve(bool is_last)
 {
 	struct ct_consumer_result result;
@@ -118,8 +118,8 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	return bytes;
 }
 
-/* all: also those whose events wake nobody.  What comes next opens a window, and so begins with a
- * mark. */
+/* all: also buffers whose events wake no thread.  The next event opens a window, which begins with
+ * a mark. */
 static void close_windows(const struct ct_ring_pool *pool, bool all)
 {
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
@@ -144,8 +144,7 @@ static void reap_rings(struct ct_ring_pool *pool)
 	}
 }
 
-/* known: what waits in the rings and cannot go on now; only something new is a reason to stay
- * awake. */
+/* known: pending bytes that cannot be delivered now; only new bytes are a reason to stay awake. */
 static void sleep_until_woken(struct ct_process *process, uint32_t word, uint64_t known,
 			      uint64_t timeout)
 {
@@ -303,7 +302,7 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 			sleep_until_woken(process, word, pending, idle_ns(process));
 			if (++looks % REAP_PASSES == 0)
 				keep_house(process);
-			/* Woken by an event or by nothing at all: only an event makes it busy. */
+			/* Only new events make it busy; it may have woken without one. */
 			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;
 		}
 	}

@@ -1,5 +1,5 @@
 /*
- * operate_display.c - DISPLAY TRACE: the traces that fit, as they are now.
+ * operate_display.c - DISPLAY TRACE: the matching traces in their present state.
  *
  * Runs on the control thread.  Display routines of the program are called here, under no lock.  A
  * program with a hundred thousand sublevels is looked through in a few milliseconds; only what is
@@ -27,7 +27,7 @@ static bool answer_fits(struct ct_span wanted, struct ct_span name)
 	return ct_glob_match_levels(wanted.at, wanted.size, name.at, name.size);
 }
 
-/* The trace itself, or one that stands so many levels above it at most. */
+/* Does the name match, or one of its nearest `depth` ancestors? */
 static bool trace_is_wanted(const struct wanted *wanted, struct ct_span name)
 {
 	if (wanted->is_all || answer_fits(wanted->name, name))
@@ -125,7 +125,7 @@ static bool join_path(struct ct_span comp, struct ct_span sub, struct ct_path *o
 	return ct_path_parse(name, text, out_path, &ignored) == CTRACE_RC_OK;
 }
 
-/* What is written, with a dot between; a pattern in either is one of the whole name. */
+/* Joins both texts with a dot; a pattern in either applies to the whole name. */
 static void join_text(struct ct_span comp, struct ct_span sub, struct ct_buf *out)
 {
 	ct_buf_add(out, comp.at, comp.size);

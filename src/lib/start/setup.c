@@ -60,7 +60,7 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
 }
 
-/* What MFTRACE_CONFIG names, if it is set: it is read and gone through three times, but opened
+/* Reads the file in MFTRACE_CONFIG, if set.  The text is parsed three times, but the file is opened
  * once. */
 static void file_read(struct ct_setup_file *file)
 {
@@ -241,7 +241,7 @@ static void count_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 	note_diagnostic(((const struct applying *)user)->result, diagnostic->line);
 }
 
-/* Everything as it is without a file. */
+/* Resets everything to the state without a file. */
 static void configuration_forget(void *user)
 {
 	const struct applying *applying = user;
