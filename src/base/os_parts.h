@@ -9,8 +9,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_OS_PARTS_H
-#define CT_OS_PARTS_H
+#ifndef CT_BASE_OS_PARTS_H
+#define CT_BASE_OS_PARTS_H
 
 #include "base/base.h"
 

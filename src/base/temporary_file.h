@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TEMPORARY_FILE_H
-#define CT_TEMPORARY_FILE_H
+#ifndef CT_BASE_TEMPORARY_FILE_H
+#define CT_BASE_TEMPORARY_FILE_H
 
 /* What TMPDIR names, or else `otherwise`. */
 const char *ct_temporary_directory(const char *otherwise);

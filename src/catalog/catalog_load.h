@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CATALOG_LOAD_H
-#define CT_CATALOG_LOAD_H
+#ifndef CT_CATALOG_CATALOG_LOAD_H
+#define CT_CATALOG_CATALOG_LOAD_H
 
 #include "catalog/catalog.h"
 

@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CATALOG_PRINT_H
-#define CT_CATALOG_PRINT_H
+#ifndef CT_CATALOG_CATALOG_PRINT_H
+#define CT_CATALOG_CATALOG_PRINT_H
 
 #include "base/hash_table.h"
 #include "catalog/catalog.h"

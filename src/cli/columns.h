@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_COLUMNS_H
-#define CT_TOOLS_COLUMNS_H
+#ifndef CT_CLI_COLUMNS_H
+#define CT_CLI_COLUMNS_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_END_SIGNAL_H
-#define CT_TOOLS_END_SIGNAL_H
+#ifndef CT_CLI_END_SIGNAL_H
+#define CT_CLI_END_SIGNAL_H
 
 #include <signal.h>
 #include <stdbool.h>

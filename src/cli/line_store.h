@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_LINE_STORE_H
-#define CT_TOOLS_LINE_STORE_H
+#ifndef CT_CLI_LINE_STORE_H
+#define CT_CLI_LINE_STORE_H
 
 #include "base/base.h"
 

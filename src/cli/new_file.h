@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_NEW_FILE_H
-#define CT_TOOLS_NEW_FILE_H
+#ifndef CT_CLI_NEW_FILE_H
+#define CT_CLI_NEW_FILE_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_PROGRESS_LINE_H
-#define CT_TOOLS_PROGRESS_LINE_H
+#ifndef CT_CLI_PROGRESS_LINE_H
+#define CT_CLI_PROGRESS_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

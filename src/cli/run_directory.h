@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_RUN_DIRECTORY_H
-#define CT_TOOLS_RUN_DIRECTORY_H
+#ifndef CT_CLI_RUN_DIRECTORY_H
+#define CT_CLI_RUN_DIRECTORY_H
 
 #include "base/base.h"
 

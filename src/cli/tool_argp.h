@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_TOOL_ARGP_H
-#define CT_TOOLS_TOOL_ARGP_H
+#ifndef CT_CLI_TOOL_ARGP_H
+#define CT_CLI_TOOL_ARGP_H
 
 #include <argp.h>
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_USER_FILE_H
-#define CT_TOOLS_USER_FILE_H
+#ifndef CT_CLI_USER_FILE_H
+#define CT_CLI_USER_FILE_H
 
 #include "base/base.h"
 

@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_WIRE_H
-#define CT_WIRE_H
+#ifndef CT_FORMAT_H
+#define CT_FORMAT_H
 
 #include "base/base.h"
 #include <ctrace/ctrace.h>

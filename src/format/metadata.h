@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_METADATA_H
-#define CT_METADATA_H
+#ifndef CT_FORMAT_METADATA_H
+#define CT_FORMAT_METADATA_H
 
 #include "format/format.h"
 

@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_TSDL_H
-#define CT_READ_TSDL_H
+#ifndef CT_FORMAT_TSDL_H
+#define CT_FORMAT_TSDL_H
 
 #include "base/base.h"
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_TSDL_PARSE_H
-#define CT_READ_TSDL_PARSE_H
+#ifndef CT_FORMAT_TSDL_PARSE_H
+#define CT_FORMAT_TSDL_PARSE_H
 
 #include "format/tsdl.h"
 

@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_ASK_H
-#define CT_TOOLS_ASK_H
+#ifndef CT_OPERATOR_ASK_H
+#define CT_OPERATOR_ASK_H
 
 #include "operator/target.h"
 #include "operator/wto.h"

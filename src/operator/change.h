@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_CHANGE_H
-#define CT_TOOLS_CHANGE_H
+#ifndef CT_OPERATOR_CHANGE_H
+#define CT_OPERATOR_CHANGE_H
 
 #include "operator/ask.h"
 

@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_COMPONENT_NAMES_H
-#define CT_TOOLS_COMPONENT_NAMES_H
+#ifndef CT_OPERATOR_COMPONENT_NAMES_H
+#define CT_OPERATOR_COMPONENT_NAMES_H
 
 #include "session/client.h"
 

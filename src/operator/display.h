@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_DISPLAY_H
-#define CT_READ_DISPLAY_H
+#ifndef CT_OPERATOR_DISPLAY_H
+#define CT_OPERATOR_DISPLAY_H
 
 #include "base/base.h"
 #include "session/writer_state.h"

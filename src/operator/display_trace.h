@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_DISPLAY_TRACE_H
-#define CT_TOOLS_DISPLAY_TRACE_H
+#ifndef CT_OPERATOR_DISPLAY_TRACE_H
+#define CT_OPERATOR_DISPLAY_TRACE_H
 
 #include "operator/ask.h"
 #include "operator/operator.h"

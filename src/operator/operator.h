@@ -18,8 +18,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_OPERATOR_H
-#define CT_CONTROL_OPERATOR_H
+#ifndef CT_OPERATOR_H
+#define CT_OPERATOR_H
 
 #include "lib/control/control.h"
 

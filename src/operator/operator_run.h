@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_OPERATOR_RUN_H
-#define CT_TOOLS_OPERATOR_RUN_H
+#ifndef CT_OPERATOR_OPERATOR_RUN_H
+#define CT_OPERATOR_OPERATOR_RUN_H
 
 #include "operator/reply_table.h"
 #include "operator/target.h"

@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_OPERATOR_SCAN_H
-#define CT_OPERATOR_SCAN_H
+#ifndef CT_OPERATOR_OPERATOR_SCAN_H
+#define CT_OPERATOR_OPERATOR_SCAN_H
 
 #include "operator/operator.h"
 #include "lib/control/parmlib.h"

@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_RECOVERY_SWEEP_H
-#define CT_RECOVERY_SWEEP_H
+#ifndef CT_OPERATOR_RECOVERY_SWEEP_H
+#define CT_OPERATOR_RECOVERY_SWEEP_H
 
 #include "lib/consumer/consumer.h"
 

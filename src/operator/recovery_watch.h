@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_RECOVERY_WATCH_H
-#define CT_TOOLS_RECOVERY_WATCH_H
+#ifndef CT_OPERATOR_RECOVERY_WATCH_H
+#define CT_OPERATOR_RECOVERY_WATCH_H
 
 #include <stdbool.h>
 

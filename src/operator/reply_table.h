@@ -9,8 +9,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_REPLY_TABLE_H
-#define CT_TOOLS_REPLY_TABLE_H
+#ifndef CT_OPERATOR_REPLY_TABLE_H
+#define CT_OPERATOR_REPLY_TABLE_H
 
 #include "operator/operator.h"
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_TARGET_H
-#define CT_TOOLS_TARGET_H
+#ifndef CT_OPERATOR_TARGET_H
+#define CT_OPERATOR_TARGET_H
 
 #include <argp.h>
 #include <stdbool.h>

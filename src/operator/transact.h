@@ -5,8 +5,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_TRANSACT_H
-#define CT_TOOLS_TRANSACT_H
+#ifndef CT_OPERATOR_TRANSACT_H
+#define CT_OPERATOR_TRANSACT_H
 
 #include "operator/ask.h"
 #include "operator/operator.h"

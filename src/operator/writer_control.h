@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_WRITER_CONTROL_H
-#define CT_TOOLS_WRITER_CONTROL_H
+#ifndef CT_OPERATOR_WRITER_CONTROL_H
+#define CT_OPERATOR_WRITER_CONTROL_H
 
 #include "operator/wto.h"
 

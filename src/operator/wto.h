@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_WTO_H
-#define CT_TOOLS_WTO_H
+#ifndef CT_OPERATOR_WTO_H
+#define CT_OPERATOR_WTO_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_DISTINCT_H
-#define CT_READ_DISTINCT_H
+#ifndef CT_PRINT_DISTINCT_H
+#define CT_PRINT_DISTINCT_H
 
 #include "base/hash_table.h"
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_JSON_TEXT_H
-#define CT_READ_JSON_TEXT_H
+#ifndef CT_PRINT_JSON_TEXT_H
+#define CT_PRINT_JSON_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_TALLY_H
-#define CT_READ_TALLY_H
+#ifndef CT_PRINT_TALLY_H
+#define CT_PRINT_TALLY_H
 
 #include "base/hash_table.h"
 #include "print/print.h"

@@ -10,8 +10,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_PACKET_INDEX_H
-#define CT_PACKET_INDEX_H
+#ifndef CT_READ_PACKET_INDEX_H
+#define CT_READ_PACKET_INDEX_H
 
 #include "format/format.h"
 

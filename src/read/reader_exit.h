@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READER_EXIT_H
-#define CT_READER_EXIT_H
+#ifndef CT_READ_READER_EXIT_H
+#define CT_READ_READER_EXIT_H
 
 #include "read/read.h"
 #include <ctrace/reader.h>

@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_ANSWER_H
-#define CT_CONTROL_ANSWER_H
+#ifndef CT_SESSION_ANSWER_H
+#define CT_SESSION_ANSWER_H
 
 #include "session/message.h"
 

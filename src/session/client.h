@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_CLIENT_H
-#define CT_CONTROL_CLIENT_H
+#ifndef CT_SESSION_CLIENT_H
+#define CT_SESSION_CLIENT_H
 
 #include "session/message.h"
 

@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_CONNECTION_H
-#define CT_CONTROL_CONNECTION_H
+#ifndef CT_SESSION_CONNECTION_H
+#define CT_SESSION_CONNECTION_H
 
 #include "session/message.h"
 #include "session/session.h"

@@ -14,8 +14,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_MESSAGE_H
-#define CT_CONTROL_MESSAGE_H
+#ifndef CT_SESSION_MESSAGE_H
+#define CT_SESSION_MESSAGE_H
 
 #include "session/command.h"
 #include "session/session.h"

@@ -14,8 +14,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_SESSION_PARTS_H
-#define CT_SESSION_PARTS_H
+#ifndef CT_SESSION_SESSION_PARTS_H
+#define CT_SESSION_SESSION_PARTS_H
 
 #include "session/session.h"
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CONTROL_SOCKET_H
-#define CT_CONTROL_SOCKET_H
+#ifndef CT_SESSION_SOCKET_H
+#define CT_SESSION_SOCKET_H
 
 #include "base/base.h"
 

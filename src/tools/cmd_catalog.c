@@ -460,7 +460,7 @@ static int catalog_run(const struct arguments *arguments)
 	if (result == CMD_DONE && arguments->action->print != NULL)
 		is_written = print_all(catalog, arguments);
 	else if (arguments->action->print != NULL)
-		fputs("ctrace catalog: nothing is written before this is repaired\n", stderr);
+		fputs("ctrace catalog: nothing is written before this is put right\n", stderr);
 	ct_catalog_destroy(catalog);
 	return is_written ? result : CMD_UNWRITTEN;
 }

@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_COPYBOOK_H
-#define CT_COPYBOOK_H
+#ifndef CT_CATALOG_COPYBOOK_H
+#define CT_CATALOG_COPYBOOK_H
 
 #include "base/base.h"
 

@@ -26,8 +26,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_COPYBOOK_PRIVATE_H
-#define CT_COPYBOOK_PRIVATE_H
+#ifndef CT_CATALOG_COPYBOOK_COPYBOOK_PRIVATE_H
+#define CT_CATALOG_COPYBOOK_COPYBOOK_PRIVATE_H
 
 #include "catalog/copybook/copybook.h"
 

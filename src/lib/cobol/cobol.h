@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_CTF_H
-#define CT_CTF_H
+#ifndef CT_COBOL_H
+#define CT_COBOL_H
 
 #include "lib/trace/trace.h"
 #include <cbl_ctrace.h>

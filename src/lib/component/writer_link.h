@@ -5,8 +5,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_WRITER_LINK_H
-#define CT_WRITER_LINK_H
+#ifndef CT_COMPONENT_WRITER_LINK_H
+#define CT_COMPONENT_WRITER_LINK_H
 
 #include "lib/component/component.h"
 

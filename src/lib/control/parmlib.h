@@ -11,8 +11,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_PARMLIB_H
-#define CT_PARMLIB_H
+#ifndef CT_CONTROL_PARMLIB_H
+#define CT_CONTROL_PARMLIB_H
 
 #include "lib/control/control.h"
 

@@ -24,8 +24,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_BINFILE_H
-#define CT_BINFILE_H
+#ifndef CT_EMIT_BINFILE_H
+#define CT_EMIT_BINFILE_H
 
 #include "lib/emit/emit.h"
 #include "format/format.h"

@@ -9,15 +9,15 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_RUNTIME_CONSUMER_THREAD_H
-#define CT_RUNTIME_CONSUMER_THREAD_H
+#ifndef CT_START_CONSUMER_THREAD_H
+#define CT_START_CONSUMER_THREAD_H
 
 #include "lib/start/start.h"
 
 #define CT_CONSUMER_THREAD_BUSY_NS 1000000u /* between passes while there are events */
 /* the output may take this many times ctrace.block.timeout at exit, or for a rotation */
 #define CT_CONSUMER_THREAD_TIMEOUTS 5u
-#define CT_CONSUMER_THREAD_THREADS (CT_EMITTER_LIMIT + 2u)
+#define CT_CONSUMER_THREADS (CT_EMITTER_LIMIT + 2u)
 
 /* In the order in which a rotation goes through them. */
 enum rotation_state {
@@ -33,12 +33,12 @@ struct consumer_thread {
 	struct ct_consumer *consumer;
 	struct ct_process *process;
 	/* under the lock */
-	struct consumer_thread_thread {
+	struct consumer_thread_slot {
 		pthread_t id;
 		uint32_t turn; /* the turn that it begins with; 0: it stands by */
 		bool is_used;
 		uint32_t has_ended; /* atomic */
-	} threads[CT_CONSUMER_THREAD_THREADS];
+	} threads[CT_CONSUMER_THREADS];
 	bool has_standby;
 	bool standby_sleeps; /* until activity is raised */
 	/* monotonic; the present consumer thread's method began then.  0: it is in none */

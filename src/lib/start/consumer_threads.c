@@ -108,8 +108,8 @@ static uint64_t stuck_ns(void)
 /* Under the lock.  False when no thread can be had. */
 static bool start_thread(uint32_t turn)
 {
-	for (uint32_t i = 0; i < CT_CONSUMER_THREAD_THREADS; i++) {
-		struct consumer_thread_thread *thread = &ct_consumer_thread.threads[i];
+	for (uint32_t i = 0; i < CT_CONSUMER_THREADS; i++) {
+		struct consumer_thread_slot *thread = &ct_consumer_thread.threads[i];
 
 		if (thread->is_used && __atomic_load_n(&thread->has_ended, __ATOMIC_ACQUIRE) != 0) {
 			(void)pthread_join(thread->id, NULL);
@@ -294,7 +294,7 @@ static uint32_t standby_run(void)
  * ends when there is a standby already. */
 static void *run_consumer_thread(void *argument)
 {
-	struct consumer_thread_thread *thread = argument;
+	struct consumer_thread_slot *thread = argument;
 	uint32_t turn = thread->turn;
 	bool stands_by = turn == 0;
 
@@ -437,8 +437,8 @@ void ct_consumer_thread_start(struct ct_process *process, const char *run_direct
 /* Those that have ended, or are about to: nobody waits for them. */
 static void detach_threads(void)
 {
-	for (uint32_t i = 0; i < CT_CONSUMER_THREAD_THREADS; i++) {
-		struct consumer_thread_thread *thread = &ct_consumer_thread.threads[i];
+	for (uint32_t i = 0; i < CT_CONSUMER_THREADS; i++) {
+		struct consumer_thread_slot *thread = &ct_consumer_thread.threads[i];
 
 		if (thread->is_used)
 			(void)pthread_detach(thread->id);

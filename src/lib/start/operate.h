@@ -10,8 +10,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_OPERATE_H
-#define CT_OPERATE_H
+#ifndef CT_START_OPERATE_H
+#define CT_START_OPERATE_H
 
 #include "session/answer.h"
 #include "lib/start/start.h"

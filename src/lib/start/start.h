@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_RUNTIME_H
-#define CT_RUNTIME_H
+#ifndef CT_START_H
+#define CT_START_H
 
 #include "lib/component/component.h"
 #include "lib/control/server.h"

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_RECORD_H
-#define CT_RECORD_H
+#ifndef CT_TRACE_H
+#define CT_TRACE_H
 
 #include "lib/process/process.h"
 #include <pthread.h>

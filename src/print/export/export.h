@@ -9,8 +9,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_EXPORT_H
-#define CT_READ_EXPORT_H
+#ifndef CT_PRINT_EXPORT_H
+#define CT_PRINT_EXPORT_H
 
 #include "print/distinct.h"
 #include "print/print.h"

@@ -20,8 +20,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_IPCS_H
-#define CT_IPCS_H
+#ifndef CT_PRINT_IPCS_H
+#define CT_PRINT_IPCS_H
 
 #include "base/hash_table.h"
 #include "print/print.h"

@@ -10,8 +10,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_IPCS_LISTING_H
-#define CT_IPCS_LISTING_H
+#ifndef CT_PRINT_IPCS_IPCS_LISTING_H
+#define CT_PRINT_IPCS_IPCS_LISTING_H
 
 #include "print/ipcs/ipcs.h"
 

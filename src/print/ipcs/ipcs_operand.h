@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_IPCS_OPERAND_H
-#define CT_IPCS_OPERAND_H
+#ifndef CT_PRINT_IPCS_IPCS_OPERAND_H
+#define CT_PRINT_IPCS_IPCS_OPERAND_H
 
 #include "print/ipcs/ipcs.h"
 

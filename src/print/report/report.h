@@ -10,8 +10,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_REPORT_H
-#define CT_READ_REPORT_H
+#ifndef CT_PRINT_REPORT_H
+#define CT_PRINT_REPORT_H
 
 #include "print/print.h"
 #include "read/read.h"

@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_REPORT_PARTS_H
-#define CT_READ_REPORT_PARTS_H
+#ifndef CT_PRINT_REPORT_REPORT_PARTS_H
+#define CT_PRINT_REPORT_REPORT_PARTS_H
 
 #include "print/distinct.h"
 #include "print/report/report.h"

@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_FILTER_HINT_H
-#define CT_READ_FILTER_HINT_H
+#ifndef CT_READ_FILTER_FILTER_HINT_H
+#define CT_READ_FILTER_FILTER_HINT_H
 
 #include "read/filter/filter_program.h"
 

@@ -14,8 +14,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_READ_FILTER_PROGRAM_H
-#define CT_READ_FILTER_PROGRAM_H
+#ifndef CT_READ_FILTER_FILTER_PROGRAM_H
+#define CT_READ_FILTER_FILTER_PROGRAM_H
 
 #include "read/filter/filter.h"
 

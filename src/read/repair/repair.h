@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_REPAIR_H
-#define CT_REPAIR_H
+#ifndef CT_READ_REPAIR_H
+#define CT_READ_REPAIR_H
 
 #include "format/format.h"
 

@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_REPAIR_STREAM_H
-#define CT_REPAIR_STREAM_H
+#ifndef CT_READ_REPAIR_REPAIR_STREAM_H
+#define CT_READ_REPAIR_REPAIR_STREAM_H
 
 #include "read/repair/repair.h"
 

@@ -6,8 +6,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_LIST_H
-#define CT_TOOLS_LIST_H
+#ifndef CT_TOOLS_PROCESSES_LIST_H
+#define CT_TOOLS_PROCESSES_LIST_H
 
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_STATS_H
-#define CT_TOOLS_STATS_H
+#ifndef CT_TOOLS_PROCESSES_STATS_H
+#define CT_TOOLS_PROCESSES_STATS_H
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_THREAD_FILES_H
-#define CT_TOOLS_THREAD_FILES_H
+#ifndef CT_TOOLS_PROCESSES_THREAD_FILES_H
+#define CT_TOOLS_PROCESSES_THREAD_FILES_H
 
 #include "print/distinct.h"
 #include "print/print.h"

@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_TOP_H
-#define CT_TOOLS_TOP_H
+#ifndef CT_TOOLS_PROCESSES_TOP_H
+#define CT_TOOLS_PROCESSES_TOP_H
 
 #include "tools/processes/stats.h"
 

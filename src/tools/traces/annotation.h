@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_ANNOTATION_H
-#define CT_TOOLS_ANNOTATION_H
+#ifndef CT_TOOLS_TRACES_ANNOTATION_H
+#define CT_TOOLS_TRACES_ANNOTATION_H
 
 #include "base/base.h"
 

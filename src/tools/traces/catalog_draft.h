@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_CATALOG_DRAFT_H
-#define CT_TOOLS_CATALOG_DRAFT_H
+#ifndef CT_TOOLS_TRACES_CATALOG_DRAFT_H
+#define CT_TOOLS_TRACES_CATALOG_DRAFT_H
 
 #include "base/base.h"
 

@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_DIRECT_OUTPUT_H
-#define CT_TOOLS_DIRECT_OUTPUT_H
+#ifndef CT_TOOLS_TRACES_DIRECT_OUTPUT_H
+#define CT_TOOLS_TRACES_DIRECT_OUTPUT_H
 
 #include "base/base.h"
 

@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_EVENT_GROUPS_H
-#define CT_TOOLS_EVENT_GROUPS_H
+#ifndef CT_TOOLS_TRACES_EVENT_GROUPS_H
+#define CT_TOOLS_TRACES_EVENT_GROUPS_H
 
 #include "base/base.h"
 

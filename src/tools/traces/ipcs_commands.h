@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_IPCS_COMMANDS_H
-#define CT_TOOLS_IPCS_COMMANDS_H
+#ifndef CT_TOOLS_TRACES_IPCS_COMMANDS_H
+#define CT_TOOLS_TRACES_IPCS_COMMANDS_H
 
 #include "print/ipcs/ipcs.h"
 #include "tools/traces/reading.h"

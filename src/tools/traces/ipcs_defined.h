@@ -3,8 +3,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_IPCS_DEFINED_H
-#define CT_TOOLS_IPCS_DEFINED_H
+#ifndef CT_TOOLS_TRACES_IPCS_DEFINED_H
+#define CT_TOOLS_TRACES_IPCS_DEFINED_H
 
 #include "operator/display.h"
 #include "print/ipcs/ipcs.h"

@@ -4,8 +4,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_LINE_OPTIONS_H
-#define CT_TOOLS_LINE_OPTIONS_H
+#ifndef CT_TOOLS_TRACES_LINE_OPTIONS_H
+#define CT_TOOLS_TRACES_LINE_OPTIONS_H
 
 #include <argp.h>
 

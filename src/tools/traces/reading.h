@@ -14,8 +14,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_READING_H
-#define CT_TOOLS_READING_H
+#ifndef CT_TOOLS_TRACES_READING_H
+#define CT_TOOLS_TRACES_READING_H
 
 #include <argp.h>
 

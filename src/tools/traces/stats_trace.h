@@ -5,8 +5,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_STATS_TRACE_H
-#define CT_TOOLS_STATS_TRACE_H
+#ifndef CT_TOOLS_TRACES_STATS_TRACE_H
+#define CT_TOOLS_TRACES_STATS_TRACE_H
 
 #include "print/tally.h"
 #include "tools/traces/reading.h"
