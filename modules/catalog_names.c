@@ -1,10 +1,10 @@
 /*
- * catalog_names.c - what a catalogue calls events and their items, for the metadata of BINFILE. The
- * module catalog.so.
+ * catalog_names.c - names of events and their items from a catalogue, for the metadata of BINFILE.
+ * The module catalog.so.
  *
- * A guest in the traced program: called by lib/emit/event_names.c on the thread that consumes, it
- * never prints, keeps errno, and takes what a catalogue's bounds allow and no more.  A file with an
- * error has no names; `ctrace catalog check` says why.
+ * A guest in the traced program: lib/emit/event_names.c calls it on the consumer thread.  It never
+ * prints, keeps errno, and uses only as much memory as the bounds of a catalogue allow.  A file
+ * with an error has no names; `ctrace catalog check` reports the error.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 struct names {
 	struct ct_catalog *catalog;
-	/* of the event that was asked for last; a named class has no more */
+	/* of the last event asked for; a named class has no more items */
 	const char *items[CT_CLASS_MAX_ITEMS];
 };
 
@@ -54,7 +54,7 @@ static void *names_open(const char *paths)
 	struct names *names = names_create();
 
 	if (names != NULL) {
-		/* What is wrong is not told; whether something is left is what counts. */
+		/* Errors are not reported: any names that could be read are used. */
 		enum ctrace_status ignored = ct_catalog_add_list(names->catalog, paths, NULL, NULL);
 
 		(void)ignored;

@@ -2,11 +2,10 @@
  * journal.c - JOURNAL (what WINEVENT is elsewhere): one event is one entry of the system's journal.
  *
  * A module of its own, journal.so, because it needs libsystemd, which libctrace.so must not pull
- * into every program.  Runs on the thread that consumes.  sd_journal_sendv() says nothing when
- * there is no journal, and waits without a limit when journald has stopped reading: both are found
- * out first, by a socket of our own that is connected to journald's.  Nobody asks for a journal
- * before there is an entry for it: on a machine without one, events below LEVEL are done with like
- * everywhere.
+ * into every program.  Runs on the consumer thread. sd_journal_sendv() reports no error when there
+ * is no journal, and waits without a limit when journald has stopped reading.  So our own socket,
+ * connected to journald's, detects both first.  The journal is not needed before it gets an entry:
+ * without one, events below LEVEL are consumed as everywhere.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +22,9 @@
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 #define WAIT_MS 100
-#define DATA_FIELDS 256u /* items that get a field of their own; MESSAGE has them all */
+#define DATA_FIELDS 256u /* items that get their own field; MESSAGE has all */
 #define FIELD_LIMIT (DATA_FIELDS + 16u)
-/* journald drops entries of over 32 MiB, and nobody hears of it */
+/* journald silently drops entries of over 32 MiB */
 #define ENTRY_LIMIT ((size_t)31 << 20)
 #define MESSAGE_LIMIT (ENTRY_LIMIT / 2)
 #define CUT_MARK " ..."
@@ -33,7 +32,7 @@
 
 struct journal {
 	struct ct_line_output out; /* its lines: the fields of one entry, one after the other */
-	/* connected to journald during a call; -1: nothing has been sent in it yet */
+	/* connected to journald during a call; -1: the call has sent nothing yet */
 	int probe;
 	size_t field_ends[FIELD_LIMIT];
 	uint32_t field_count;
@@ -70,7 +69,7 @@ static void entry_begin(struct journal *journal)
 	journal->field_count = 0;
 }
 
-/* A field is begun with its name and ends where the next one begins. */
+/* A field begins with its name and ends where the next one begins. */
 static void field_begin(struct journal *journal, const char *name)
 {
 	ct_buf_add_text(&journal->out.lines, name);
@@ -211,7 +210,7 @@ static enum ctrace_status send_entry(struct journal *journal)
 	return CTRACE_OUTPUT_ERROR;
 }
 
-/* Sends the entry; names the socket when that fails. */
+/* Sends the entry; reports the socket's name when that fails. */
 static enum ctrace_status put_entry(struct journal *journal)
 {
 	enum ctrace_status status = send_entry(journal);
@@ -237,7 +236,7 @@ static enum ctrace_status send_events(struct journal *journal, const struct ctra
 	return CTRACE_OK;
 }
 
-/* Losses wait for a journal: they are no reason to fail a batch that has no entry for it. */
+/* Losses wait for a journal: without one, they must not fail a batch that has no entry. */
 static void send_losses(struct journal *journal)
 {
 	if (!journal->out.losses_due)

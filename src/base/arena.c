@@ -1,5 +1,5 @@
 /*
- * arena.c - memory that is given back only as a whole, taken from mmap and never from malloc.
+ * arena.c - memory that is freed only as a whole; it comes from mmap and never from malloc.
  *
  * Used by the registry, so that a tracer can register in a signal handler that interrupted malloc.
  * The caller serialises.
@@ -18,7 +18,7 @@ struct chunk {
 	size_t size;
 };
 
-static bool add_chunk(struct ct_arena *arena, size_t size)
+static bool arena_add_chunk(struct ct_arena *arena, size_t size)
 {
 	size_t whole = CT_ALIGN_UP(size + sizeof(struct chunk), CHUNK_SIZE);
 	struct chunk *chunk;
@@ -42,7 +42,7 @@ void *ct_arena_take(struct ct_arena *arena, size_t size)
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = CT_ALIGN_UP(size, (size_t)16);
-	if (size > arena->left && !add_chunk(arena, size))
+	if (size > arena->left && !arena_add_chunk(arena, size))
 		return NULL;
 	taken = arena->at;
 	arena->at += size;

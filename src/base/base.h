@@ -28,28 +28,28 @@
 #define CT_ALIGN_UP(n, to) (((n) + (to)-1) & ~((__typeof__(n))(to)-1))
 #define CT_CACHE_LINE 64
 
-/* ---- bytes.c: a growable run of bytes.  A failed growth sticks: check once, at the end. */
+/* ---- bytes.c: a growable run of bytes.  A failed growth sticks, so one check at the end is
+ * enough. */
 struct ct_buf {
 	char *data; /* not terminated */
 	size_t size;
 	size_t capacity;
-	bool failed; /* an append did not fit: size is what fitted before */
+	bool failed; /* an append failed; the bytes before it remain */
 };
 void ct_buf_init(struct ct_buf *buf);
 void ct_buf_fini(struct ct_buf *buf);
-/* The same for one whose text went into `out`: what the one lacks for want of memory, the other
- * lacks too. */
+/* The same for a buffer whose text went into `out`.  A failure passes on to `out`. */
 void ct_buf_fini_into(struct ct_buf *buf, struct ct_buf *out);
-void ct_buf_clear(struct ct_buf *buf); /* empty, keeps the memory, forgets the failure */
-/* ct_buf_clear(); memory of more than `kept` bytes is freed */
+void ct_buf_clear(struct ct_buf *buf); /* empties it and resets `failed`; keeps the memory */
+/* ct_buf_clear(); also frees the memory when that is more than `kept` bytes */
 void ct_buf_trim(struct ct_buf *buf, size_t kept);
 bool ct_buf_reserve(struct ct_buf *buf, size_t more); /* room for `more` bytes at data + size */
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size);
 void ct_buf_add_char(struct ct_buf *buf, char c);
 void ct_buf_add_text(struct ct_buf *buf, const char *text);
 void ct_buf_add_format(struct ct_buf *buf, const char *format, ...) CT_PRINTF(2, 3);
-/* Room for `more` bytes and one besides: where they go; NULL when there is none.  ct_buf_end() says
- * how many were put there. */
+/* Reserves `more` bytes and one besides, and returns their address; NULL without memory.  The
+ * caller reports the end of what it stored with ct_buf_end(). */
 static inline char *ct_buf_room(struct ct_buf *buf, size_t more)
 {
 	if (__builtin_expect(buf->capacity - buf->size <= more || buf->failed, 0) &&
@@ -61,7 +61,7 @@ static inline void ct_buf_end(struct ct_buf *buf, const char *end)
 {
 	buf->size = (size_t)(end - buf->data);
 }
-/* A text that mostly is one character. */
+/* Appends a text that usually is one character. */
 static inline void ct_buf_add_short(struct ct_buf *buf, const char *text, size_t size)
 {
 	char *at = ct_buf_room(buf, size);
@@ -77,9 +77,9 @@ static inline void ct_buf_add_short(struct ct_buf *buf, const char *text, size_t
 void ct_buf_add_u64(struct ct_buf *buf, uint64_t value); /* decimal */
 void ct_buf_add_i64(struct ct_buf *buf, int64_t value);
 void ct_buf_add_hex(struct ct_buf *buf, uint64_t value, unsigned digits, bool upper);
-/* terminated; "" when it failed; valid until the next append */
+/* terminated; "" when the buffer has failed; valid until the next append */
 const char *ct_buf_text(struct ct_buf *buf);
-/* Digits into memory that has room for them; each returns its end. */
+/* Writes digits into memory of the caller's; each function returns the end of the digits. */
 #define CT_U64_DIGITS 20u
 extern const char ct_digit_pairs[201];                   /* 00 01 02 .. 99 */
 static inline char *ct_put_two(char *at, unsigned value) /* below 100, as two digits */
@@ -97,32 +97,31 @@ uint32_t ct_name_hash(const char *name, size_t size);
 bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size);
 bool ct_name_is(const char *a, size_t a_size, const char *terminated);
 void ct_name_upper(char *text, size_t size); /* in place, ASCII only */
-/* The integer that a property value stands for (spec/ctf-api.md section 4): ON YES Y TRUE ENABLED
- * 1, OFF NO N FALSE DISABLED 0, decimal or 0x digits their value (sign allowed; what 32 bits cannot
- * hold is the largest number), anything else 0. */
+/* Returns the integer of a property value (spec/ctf-api.md section 4).  ON YES Y TRUE ENABLED are
+ * 1; OFF NO N FALSE DISABLED are 0.  Decimal or 0x digits, with or without a sign, are their value,
+ * or the largest number when 32 bits cannot hold it.  Any other text is 0. */
 uint32_t ct_value_number(const char *text, size_t size);
-/* "debug" .. "fatal", "none", or a digit 0 to 4.  False when it is none of them. */
+/* Parses "debug" .. "fatal", "none", or a digit 0 to 4.  Returns false for any other text. */
 bool ct_level_parse(const char *text, size_t size, uint32_t *out_level);
 const char *ct_level_name(uint32_t level); /* "DEBUG" .. "FATAL", "NONE" */
 
-/* ---- escape.c: text that may be hostile becomes text that is one line and harmless.
- * Quotes and backslashes get a backslash; \n \r \t as those; other C0, DEL, C1, bidi controls
- * (U+061C, U+200E-F, U+202A-E, U+2066-9), U+2028/9 and U+FEFF as \u{HEX}; bytes that are not UTF-8
- * as \xHH. */
+/* ---- escape.c: makes hostile text one harmless line.  Quotes and backslashes get a backslash;
+ * Line feed, return and tab become \n \r \t.  Other C0, DEL, C1, bidi controls (U+061C, U+200E-F,
+ * U+202A-E, U+2066-9), U+2028/9 and U+FEFF become \u{HEX}; bytes that are not UTF-8 become \xHH. */
 void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
-/* Copies a text of printable ASCII that ct_escape_add() leaves as it is, and returns the end of the
- * copy.  NULL when the text has any other byte: then the `size` bytes at `at` are undefined. */
+/* Copies a text of printable ASCII that ct_escape_add() leaves as it is, and returns the end of
+ * the copy.  Returns NULL when the text has any other byte; the `size` bytes at `at` are
+ * undefined then. */
 char *ct_escape_put_plain(char *at, const void *text, size_t size);
-/* Does ct_escape_add() leave all of it as it is? */
+/* True if ct_escape_add() leaves the whole text as it is. */
 bool ct_escape_is_plain(const void *text, size_t size);
-/* True if the text has no control code for a terminal.  Quotation marks and backslashes may be in
- * it. */
+/* True if the text has no control code for a terminal.  Quotes and backslashes are harmless. */
 bool ct_escape_is_harmless(const void *text, size_t size);
 
-/* The code point at `at`, before `end`, and its length in bytes; 0 when the bytes are not UTF-8
- * (also overlong forms, surrogates, beyond U+10FFFF). */
+/* Decodes the code point at `at`, before `end`, and returns its length in bytes.  Returns 0 when
+ * the bytes are not UTF-8; overlong forms, surrogates and codes beyond U+10FFFF are not. */
 size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code);
-char *ct_utf8_put(char *to, uint16_t code); /* at most 3 bytes; the end of them */
+char *ct_utf8_put(char *to, uint16_t code); /* at most 3 bytes; returns their end */
 
 /* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
 enum ct_encoding {
@@ -143,25 +142,26 @@ enum ct_encoding {
 };
 #define CT_ENCODING_NAMES \
 	"ascii, utf-8, ebcdic-037, -273, -297, -500, -870, -1047, -1140 or -1141, latin-1, latin-9, cp1252 or shift-jis"
-/* false: there is none of that name */
+/* false: no encoding has this name */
 bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding);
 const char *ct_encoding_name(enum ct_encoding encoding);
 bool ct_encoding_is_ebcdic(enum ct_encoding encoding);
-/* Gets its table from iconv, unless it is there.  False when iconv has none; texts then stay as
- * they are.  Loads a module of libc's: under no lock, and not on a thread of ours in a traced
- * process. */
+/* Gets the encoding's table from iconv, once.  Returns false when iconv has none; texts then stay
+ * as they are. iconv loads a module of libc, so the caller holds no lock and is not a thread of
+ * ctrace's in a traced process. */
 bool ct_encoding_prepare(enum ct_encoding encoding);
 bool ct_encoding_is_prepared(enum ct_encoding encoding);
-/* The bytes as UTF-8.  Those that the encoding does not have stay as they are, as all do while it
- * has no table. */
+/* Appends the bytes as UTF-8.  A byte that the encoding does not have stays as it is; without a
+ * table all bytes do. */
 void ct_encoding_add(struct ct_buf *out, enum ct_encoding encoding, const void *bytes, size_t size);
-/* The same, as ct_escape_add() adds it. */
+/* The same, escaped as by ct_escape_add(). */
 void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, const void *bytes,
 			     size_t size);
-/* The next character of UTF-8 text in this encoding: how many bytes; 0 when it has none. */
+/* Encodes the next character of a UTF-8 text and moves *at behind it.  Returns the number of bytes
+ * in out; 0 when the encoding lacks the character. */
 size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *end, uint8_t out[2]);
 
-/* ---- span.c: pieces of a text that somebody wrote, for whoever parses one */
+/* ---- span.c: pieces of a text, for parsers */
 /* A piece of a text; not terminated. */
 struct ct_span {
 	const char *at;
@@ -169,11 +169,12 @@ struct ct_span {
 };
 struct ct_span ct_span_of(const char *from, const char *to);
 bool ct_is_blank(char c);                         /* of ASCII */
-struct ct_span ct_span_trim(struct ct_span span); /* without the blanks at both ends */
-/* A word in quotation marks, for a message: at most `limit` bytes of it, escaped. */
+struct ct_span ct_span_trim(struct ct_span span); /* without blanks at both ends */
+/* Appends at most `limit` bytes of the word, escaped, in quotation marks. */
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
-#define CT_WORD_SHOWN 20u /* of a name or number; escaped it is at most six times as long */
-/* What is wrong with a text, for people. */
+#define CT_WORD_SHOWN \
+	20u /* bytes of a name or number; its escaped form is at most six times as long */
+/* The error in a text, for people. */
 struct ct_diagnostic {
 	unsigned line;      /* from 1; 0 for a single line */
 	unsigned column;    /* from 1, bytes */
@@ -181,115 +182,116 @@ struct ct_diagnostic {
 	char expected[200]; /* "none, debug, info, warn, error or fatal" */
 };
 
-/* ---- suggest.c: the word that was probably meant, or NULL: at most two letters are wrong, and
- * most are right. */
+/* ---- suggest.c: returns the word that was probably meant.  NULL when no word has most letters
+ * right and at most two wrong. */
 const char *ct_suggest(struct ct_span word, const char *const *words, size_t count);
-/* The level that was probably meant, also by a word of another logging system: warning, critical,
- * off.  with_none: none is one too. */
+/* Returns the level that was probably meant, also for words of other logging systems: warning,
+ * critical, off. with_none: "none" counts as a level. */
 const char *ct_suggest_level(struct ct_span word, bool with_none);
 
-/* ---- variable.c: the first $(NAME) of a text that is no variable, and why */
+/* ---- variable.c: finds the first $(NAME) of a text that is not a variable, and the fault */
 enum ct_variable_fault {
-	CT_VARIABLE_GOOD,    /* there is none */
+	CT_VARIABLE_GOOD,    /* the text has no fault */
 	CT_VARIABLE_UNKNOWN, /* no such name */
 	/* the end of the text or the next variable comes before the parenthesis */
 	CT_VARIABLE_OPEN
 };
-/* *out_name is the name without what is around it, of the text; it is set when there is a fault. */
+/* On a fault, *out_name is the name in the text, without `$(` and `)`. */
 enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *const *names,
 					      size_t count, struct ct_span *out_name);
 
 /* ---- glob.c: `*` is any run of characters, `?` any one; a character is a UTF-8 sequence, or one
- * byte that is not UTF-8.  Without regard to ASCII case.  At most pattern times text steps, no
- * recursion. */
+ * byte that is not UTF-8.  ASCII case does not matter.  Takes at most pattern times text steps,
+ * without recursion. */
 bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, size_t text_size);
-/* The same of names in levels: * and ? match no dot. */
+/* The same for names in levels: * and ? do not match a dot. */
 bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text,
 			  size_t text_size);
 
-/* ---- memory.c: an allocation of this process has failed.  The tool's output may lack something
- * then. */
+/* ---- memory.c: notes that an allocation of this process has failed.  The tool's output may be
+ * incomplete then. */
 void ct_memory_note_lack(void);
 bool ct_memory_has_lacked(void);
-/* Has `call` called at the first failure, on its thread; it must not allocate. */
+/* Sets the function that runs at the first failure, on the thread that failed.  It must not
+ * allocate. */
 void ct_memory_on_lack(void (*call)(void));
 
-/* ---- arena.c: memory that is only given back as a whole; mmap'd, never malloc, so that a tracer
- * may register in a signal handler that interrupted malloc.  The caller serialises. */
+/* ---- arena.c: memory that is freed only as a whole.  It comes from mmap and never from malloc, so
+ * a tracer may register in a signal handler that interrupted malloc.  The caller serialises. */
 struct ct_arena {
 	unsigned char *at;
 	size_t left;
 	void *chunks;
 };
-/* zeroed, 16-byte aligned; NULL when memory is short */
+/* zeroed, 16-byte aligned; NULL without memory */
 void *ct_arena_take(struct ct_arena *arena, size_t size);
 void ct_arena_fini(struct ct_arena *arena);
 
-/* ---- guard.c: a section of code in which this thread holds, or is about to take, locks of
- * ctrace's own.  Sections nest.  From the outermost enter to the outermost leave all signals are
- * blocked and cancellation is off; SIGXFSZ and SIGPIPE that our own output raises in between
- * are discarded.  Enter and leave keep errno.  Each costs system calls: not for the path
- * of an event whose thread has its ring. */
-/* How many sections this thread is in.  Not 0 in a signal handler only if our own code raised the
- * signal (a fault): such a handler takes no lock, and what would need one is refused and counted.
- */
+/* ---- guard.c: a section of code in which this thread holds, or will take, ctrace's own locks.
+ * Sections nest.  From the outermost enter to the outermost leave all signals are blocked and
+ * cancellation is off; SIGXFSZ and SIGPIPE that our own output raises in between are discarded.
+ * Enter and leave keep errno.  Each costs system calls, so the event path of a thread that has its
+ * ring uses neither. */
+/* The number of sections that this thread is in.  A signal handler sees a number above 0 only if
+ * our own code raised the signal (a fault).  Such a handler takes no lock; a request that needs one
+ * is refused and counted. */
 extern __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 void ct_guard_enter(void);
 void ct_guard_leave(void); /* does nothing outside sections */
-/* the signal mask that the thread has, or had before it entered */
+/* the thread's signal mask; inside a section, the mask before it entered */
 void ct_guard_mask(sigset_t *out_mask);
-/* in a forked child: leaves all sections that the forking thread was in */
+/* in a forked child: leaves all sections of the forking thread */
 void ct_guard_forget(void);
-/* Before our own output, which may raise SIGXFSZ or SIGPIPE: those that are pending already are the
- * program's.  Nothing outside sections. */
+/* Called before our own output, which may raise SIGXFSZ or SIGPIPE.  Notes which of them are
+ * pending already: those belong to the program.  Does nothing outside sections. */
 void ct_guard_output(void);
 /*
- * A shield: the signals are blocked from its begin to its end, so that the sections in between make
- * no system calls.  For code that enters many of them and has cancellation off.  Shields nest; only
- * the outermost acts.  Not in a section. A lifted shield lets signals come, for code of the program
- * and for what may take long.  Not in a section, not on a stack of ours.
+ * A shield blocks the signals from its begin to its end, so the sections in between make no system
+ * calls.  It serves code that enters many sections and has cancellation off.  Shields nest; only
+ * the outermost acts.  A lifted shield lets signals through, for the program's code and for slow
+ * work. Neither begin nor lift may be called in a section; lift also not on a stack of ctrace's.
  */
 struct ct_shield {
-	sigset_t mask; /* what the thread had.  Valid in the outermost */
+	sigset_t mask; /* the thread's mask before the shield; valid in the outermost */
 	bool is_outermost;
 };
 void ct_shield_begin(struct ct_shield *shield);
 void ct_shield_end(const struct ct_shield *shield); /* keeps errno */
-/* what to restore.  NULL: there is no shield.  Keeps errno */
+/* returns the mask for ct_shield_restore(); NULL without a shield.  Keeps errno */
 const sigset_t *ct_shield_lift(void) CT_MUST_USE;
 void ct_shield_restore(const sigset_t *lifted);
 /* For a call that runs routines of the program, under no lock.  Signals may come meanwhile.  A
- * cancellation acts after the call: in the middle it would leave a claim or a notification behind
- * for ever.  ct_cancel_off() returns the state to restore.  They nest. */
+ * cancellation acts only after the call: in the middle it would leave a transaction or a
+ * notification open for ever. ct_cancel_off() returns the state to restore.  Calls nest. */
 int ct_cancel_off(void) CT_MUST_USE;
 void ct_cancel_restore(const int *state);
 /* Cancellation is off for the rest of the block. */
 #define CT_CANCEL_OFF() \
 	__attribute__((cleanup(ct_cancel_restore), unused)) const int ct_cancel_state_ = \
 		ct_cancel_off()
-/* Enters and takes one of those locks; releases it and leaves. */
+/* Lock enters a section and takes one of these locks; unlock releases it and leaves. */
 void ct_guard_lock(pthread_mutex_t *mutex);
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
-/* ---- stack.c: calls body on a stack that is large enough for anything of ours, behind a shield
- * and with cancellation off; on the thread's own when there is no memory for one.  Keeps errno as
- * body leaves it.  Calls nest.  Not in a section; any thread, also in a signal handler. */
+/* ---- stack.c: calls body on a stack that is large enough for all of ctrace's code, behind a
+ * shield and with cancellation off.  Without memory for one it uses the thread's own stack. errno
+ * is as body left it.  Calls nest.  Any thread, also in a signal handler, but not in a section. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
 
-/* ---- clock.c: ticks are what records carry: the invariant TSC where the kernel trusts it, else
- * CLOCK_MONOTONIC nanoseconds.  */
+/* ---- clock.c: records carry ticks: the invariant TSC where the kernel trusts it, else
+ * CLOCK_MONOTONIC nanoseconds. */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
 /* found at the first call, fixed for the life of the process */
 enum ct_clock_source ct_clock_source(void);
-/* The choice, from whether the processor calls its TSC invariant and from the kernel's files in
- * `directory` (current_clocksource, available_clocksource).  TSC if the kernel keeps time by it, or
- * by a paravirtual clock that is made from it and the TSC is available still.  Without the files
- * the processor decides. */
+/* Chooses the source. is_invariant: the processor calls its TSC invariant.  `directory` has the
+ * kernel's files current_clocksource and available_clocksource.  The choice is TSC if the kernel
+ * keeps time by it, or by a paravirtual clock made from it while the TSC is still available.
+ * Without the files the processor decides. */
 enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
 uint64_t ct_clock_ticks(void);   /* async-signal-safe */
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
-/* The clocks, read as nearly at one moment as possible. */
+/* All clocks, read as close together as possible. */
 struct ct_clock_reading {
 	uint64_t ticks;
 	uint64_t wall_ns;
@@ -299,12 +301,12 @@ struct ct_clock_reading {
 struct ct_clock_reading ct_clock_read(enum ct_clock_source source);
 
 /*
- * ---- sync.c: points (ticks, wall clock) that belong together; enough of them turn a record's
- * ticks into time, also after the process is dead.
+ * ---- sync.c: points, each a pair of ticks and wall clock read together.  They turn a record's
+ * ticks into time, also after the death of the process.
  *
- * An epoch ends where ticks and time do not go on evenly: the wall clock was set, or the ticks were
- * reset, stopped or jumped.  Each epoch has points of its own.  A record is dated by the points of
- * its epoch alone.
+ * An epoch ends where ticks and time stop advancing evenly: the wall clock was set, or the ticks
+ * were reset, stopped or jumped.  Each epoch has points of its own.  A record is dated by the
+ * points of its epoch alone.
  */
 #define CT_SYNC_POINTS 256u
 #define CT_SYNC_EPOCHS 32u /* the newest are kept */
@@ -314,13 +316,13 @@ struct ct_sync_point {
 };
 struct ct_sync_epoch {
 	uint64_t from_ticks, to_ticks; /* of its records */
-	/* before its first point: that of the epoch before; 0: not known */
+	/* before its first point: the slope of the epoch before; 0: not known */
 	uint64_t slope;
 	struct ctrace_clock clock; /* how often the wall clock had been set, and by how much */
 	uint32_t points;           /* how many are its own */
 	uint32_t reserved;
 };
-/* From the last stored point to the latest: precomputed, so that dating a record is one
+/* The line from the last stored point to the latest.  It is precomputed, so dating a record is one
  * multiplication. */
 struct ct_sync_line {
 	uint64_t ticks;
@@ -336,7 +338,7 @@ struct ct_sync {
 	struct ct_sync_line line;
 	/* refreshed at each ct_sync_update, stored as a point each 100 ms */
 	struct ct_sync_point latest;
-	uint64_t real_ns; /* what the clocks said then */
+	uint64_t real_ns; /* the clocks at the latest point */
 	uint64_t boot_ns;
 	uint64_t width_ns;
 	uint64_t slope;                              /* behind the latest point; 0: not known yet */
@@ -345,33 +347,33 @@ struct ct_sync {
 	struct ct_sync_point points[CT_SYNC_POINTS];
 };
 void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
-void ct_sync_update(struct ct_sync *sync); /* takes another; the writer only */
-/* The same with a reading of the caller's. */
+void ct_sync_update(struct ct_sync *sync); /* takes another point; the writer only */
+/* The same two with a reading of the caller's. */
 void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
 		   const struct ct_clock_reading *now);
 void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now);
-/* copies the points that are used; bounds the counts */
+/* copies the used points; bounds the counts */
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);
 /* ticks -> ns since 1970; monotonic in ticks within an epoch. */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
-/* The same, and how the wall clock had been set by then: borrowed from sync. */
+/* The same, and the history of settings of the wall clock by then, borrowed from sync. */
 uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
 		      const struct ctrace_clock **out_clock);
-/* The line through all that is known since the clock was set last, for viewers that know no better.
- */
+/* Computes one line through all points since the clock was last set, for viewers that cannot use
+ * points. */
 void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out);
-/* Ticks before which time goes on evenly, in a line with `ticks`; UINT64_MAX: to the end of what is
- * known, and beyond. */
+/* Returns the ticks up to which time advances evenly from `ticks` on, along one line.  UINT64_MAX:
+ * to the last point and beyond. */
 uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks);
-/* The other way, for what brings a time of its own: ticks that have this time; monotonic in time
- * within an epoch.  A time that the clock showed twice is of the newer epoch.  0 for a time before
- * ticks began. */
+/* The inverse: returns the ticks of a time, for events that bring their own time.  Monotonic in
+ * time within an epoch.  A time that the clock showed twice belongs to the newer epoch.  Returns 0
+ * for a time before ticks began. */
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns);
 
 /*
  * The same for readers in other threads and processes.  One writer.  It prepares the slot that is
- * not in force and then makes it the one in force, so the slot in force is whole at any time, also
- * while the writer is descheduled, and after it died.
+ * not in force and then puts it in force.  So the slot in force is whole at any time, also while
+ * the writer is descheduled and after its death.
  */
 struct ct_shared_sync {
 	uint32_t version; /* slot[version % 2] is in force */
@@ -384,11 +386,11 @@ void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_rea
 /* a consistent copy */
 void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out);
 
-/* ---- point.c: named points where a test can hold a thread.  Not for the path of an event: each is
- * a load and a branch. */
+/* ---- point.c: named points where a test can hold a thread.  The event path has none: each costs a
+ * load and a branch. */
 typedef void ct_point_hook(const char *name);
 extern ct_point_hook *ct_point_reached;
-/* Calls hook at each point from now on; NULL: nothing.  Tests only.  Any thread may be at a point
+/* Sets the hook that runs at each point; NULL: none.  Tests only.  Other threads may be at a point
  * meanwhile. */
 void ct_point_set(ct_point_hook *hook);
 static inline void ct_point(const char *name)
@@ -421,10 +423,10 @@ enum ct_os_call {
  * only. */
 void ct_os_fail(enum ct_os_call call, unsigned skip, unsigned times, int error);
 enum ctrace_status ct_os_stat(int fd, struct stat *out_info) CT_MUST_USE;
-/* of a link: the link's */
+/* for a link: the link itself */
 enum ctrace_status ct_os_stat_at(int directory_fd, const char *path,
 				 struct stat *out_info) CT_MUST_USE;
-/* whole or error */
+/* writes all bytes or fails */
 enum ctrace_status ct_os_write_at(int fd, const void *data, size_t size,
 				  uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
@@ -433,75 +435,77 @@ enum ctrace_status ct_os_append(int fd, const void *data, size_t size,
 enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offset, size_t *out_size)
 	CT_MUST_USE; /* short only at the end of the file */
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
-/* real blocks, so that no store can SIGBUS */
+/* allocates real blocks, so that no store raises SIGBUS */
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE;
-/* Before a new file gets its first block: what is stored later goes into the same blocks, also
- * on a file system that copies on write. */
+/* Called before a new file gets its first block.  Later stores go into the same blocks, also on a
+ * file system that copies on write. */
 void ct_os_store_in_place(int fd);
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
-/* The same of pieces, one behind the other, whose array is changed. */
+/* ct_os_write_at() for several pieces, one behind the other.  Changes the array of pieces. */
 enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count,
 					 uint64_t offset) CT_MUST_USE;
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 /* replaces `to` */
 enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to) CT_MUST_USE;
-/* errno EEXIST when `to` is there */
+/* fails with errno EEXIST when `to` exists */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;
 /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;
-/* Shared: `head` bytes, then `size` bytes, and these a second time behind them: head + 2 * size
- * bytes to unmap.  All sizes are multiples of a page; fd -1: memory. */
+/* Maps, shared, `head` bytes, then `size` bytes, and the latter a second time behind them.  The
+ * caller unmaps head + 2 * size bytes.  All sizes are multiples of a page; fd -1: memory. */
 enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size,
 				   void **out_address) CT_MUST_USE;
-/* Makes the pages of a mapping present, to be written to, by one call; blocks of a file, too.  Not
- * before Linux 5.14. */
+/* Makes the pages of a mapping present and writable in one call, and allocates the blocks of its
+ * file.  Needs Linux 5.14. */
 enum ctrace_status ct_os_populate(void *address, size_t size) CT_MUST_USE;
-/* Could so much be mapped at this moment?  Async-signal-safe; errno is ENOMEM when not. */
+/* True if `size` bytes could be mapped now.  Otherwise errno is ENOMEM.  Async-signal-safe. */
 bool ct_os_has_room(size_t size);
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
 
-/* ---- os_open.c: opening, and knowing a descriptor again */
-/* Which file a descriptor was opened for.  The program may close a descriptor of ours, as
- * daemons close all there are, and open a file of its own with that number: look before each
- * write and close. */
+/* ---- os_open.c: opening files, and identifying a descriptor later */
+/* The file that a descriptor was opened for.  The program may close our descriptor, as daemons
+ * close all, and open a file of its own with that number.  So the caller compares before each write
+ * and close. */
 struct ct_file_id {
 	dev_t device;
 	ino_t inode;
 };
-/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK while looking; refuses
- * (DENIED) what is not a regular file, belongs to another user or has other hard links.  flags as
- * open(2); new files get mode 0600.  The descriptor has a high number (ct_os_high()), and was
- * compared with what the path names before the file was changed. */
+/* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK during the checks.  Returns
+ * DENIED when it is not a regular file, belongs to another user or has other hard links. flags as
+ * open(2); new files get mode 0600.  The descriptor has a high number (ct_os_high()), and is
+ * compared with the file at the path before the file is changed. */
 enum ctrace_status ct_os_open_file(int directory_fd, const char *path, int flags,
 				   int *out_fd) CT_MUST_USE;
-/* The same; which file it is was asked before anybody could close the descriptor. */
+/* The same, and *out_id is the identity of the file, read before anybody could close the
+ * descriptor. */
 enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd,
 				    struct ct_file_id *out_id) CT_MUST_USE;
-/* The same for a directory, to look into. */
+/* The same for a directory, opened for reading. */
 enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int *out_fd,
 					struct ct_file_id *out_id) CT_MUST_USE;
-/* Opens a file for reading and writing also when its mode forbids its owner to write: such a mode
- * keeps files that are mapped from accidents.  Negative, with errno, when it cannot be opened. Must
+/* Opens a file for reading and writing although its mode forbids the owner to write.  Such a mode
+ * protects mapped files from accidents.  Returns a negative number, with errno, on failure.  Must
  * not be used on a file of which this process holds a POSIX lock. */
 int ct_os_open_kept(int directory_fd, const char *path);
 #define CT_OS_KEPT_MODE 0400 /* of such files */
-/* The same file behind a number that the program's own open() does not give out: high, or at least
- * above 2; closes fd.  Negative, with errno, when there is none, or fd is negative already. */
+/* Moves a descriptor to a number that the program's own open() does not give out: high, or at least
+ * above 2.  Closes fd.  Returns a negative number, with errno, when no number is free or fd is
+ * negative. */
 int ct_os_high(int fd);
-/* Makes a directory and its missing parents, 0700; OK when it is there. */
+/* Makes a directory and its missing parents, 0700; OK when it exists. */
 enum ctrace_status ct_os_make_directory(const char *path) CT_MUST_USE;
-/* any regular file */
+/* reads any regular file */
 enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf *out) CT_MUST_USE;
-/* Whom a file is taken from that says what is to be done.  What was looked at is what is read. */
+/* Whose files with instructions are accepted.  The file that was checked is the file that is
+ * read. */
 enum ct_os_trust {
-	/* nobody but this user and root may write to it, or put another in its place; it is no link
-	 */
+	/* only this user and root may write to it or replace it; it is not a link */
 	CT_OS_OWN,
-	CT_OS_NAMED /* the user has named the directory: only not everybody may do so */
+	CT_OS_NAMED /* the user named the directory: others may, but not everybody */
 };
-/* A regular file of a directory, DENIED when others than these may write to it or to the directory;
- * the limit is ct_os_read_file()'s. */
+/* Reads a regular file of a directory.  DENIED when anybody beyond `trust` may write to the file or
+ * the directory. limit as in ct_os_read_file(). */
 enum ctrace_status ct_os_read_trusted(const char *directory, const char *name,
 				      enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
@@ -510,15 +514,15 @@ struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
 enum ct_os_identity {
 	CT_OS_SAME,
 	CT_OS_OTHER, /* another file, or no open descriptor */
-	/* the file system does not answer (errno): neither to be used nor to be given up now */
+	/* the file system does not answer (errno): the caller neither uses nor gives up the
+	 * descriptor */
 	CT_OS_UNCLEAR
 };
 enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
-bool ct_os_is_file(int fd, const struct ct_file_id *id); /* it is the same */
-/* closes it when it still is that file; sets -1 */
+bool ct_os_is_file(int fd, const struct ct_file_id *id); /* CT_OS_SAME */
+/* closes it if it still is that file; sets -1 */
 void ct_os_close_file(int *fd, const struct ct_file_id *id);
-/* Where paths lead for the calling thread: its root directory, and the mount name space that this
- * is in. */
+/* Where paths lead for the calling thread: its root directory, and the mount name space of that. */
 struct ct_world {
 	struct ct_file_id root;
 	uint64_t mount; /* of the root directory: another name space has other mounts */
@@ -530,26 +534,26 @@ bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b);
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.
  * May return early. */
 void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
-/* Sleeps until a counter has reached value; it may go round.  False: it has not within timeout_ns.
- */
+/* Sleeps until a counter, which may wrap around, has reached value.  Returns false after
+ * timeout_ns. */
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns);
 void ct_os_wake(const uint32_t *word);
 uint32_t ct_os_thread_id(void);
 bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
-/* Starts a thread that blocks all signals.  It is of the ordinary class (SCHED_OTHER) and may use
- * the processors that the program had when this was loaded, whatever its caller has, where the
- * kernel allows that.  name: at most 15 bytes. */
+/* Starts a thread that blocks all signals.  Its class is SCHED_OTHER, and it may use the processors
+ * that the program had when the library was loaded, if the kernel allows it.  The caller's class
+ * and processors do not matter. name: at most 15 bytes. */
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name,
 				      void *out_pthread) CT_MUST_USE;
-/* On such a thread: the signal mask of the program's thread that started the first of them, for
- * another program that is to run here. False on any other thread. */
+/* On such a thread: gives the signal mask of the program's thread that started the first of them,
+ * for another program that this thread is to run.  Returns false on any other thread. */
 bool ct_os_thread_mask(sigset_t *out_mask);
-/* In a forked child, in no section.  If the forking thread was one of ours, it gets that mask and
- * is the program's from now on. */
+/* In a forked child, outside sections.  If the forking thread was one of ours, it gets that mask
+ * and belongs to the program from now on. */
 void ct_os_thread_child(void);
-/* The calling thread gets a table of descriptors of its own with none in it, and closes it at its
- * end: what others open and close is no matter to it.  False: the kernel is older than Linux 5.9,
- * or a filter forbids it. */
+/* Gives the calling thread its own empty table of descriptors, which is closed when the thread
+ * ends.  Other threads' opens and closes do not affect it.  Returns false when the kernel is older
+ * than Linux 5.9 or a filter forbids it. */
 bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
 

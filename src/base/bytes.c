@@ -1,8 +1,8 @@
 /*
- * bytes.c - a growable run of bytes, for whoever formats.
+ * bytes.c - a growable run of bytes, for formatting.
  *
- * The caller owns the buffer and serialises.  A growth that fails sets `failed` and leaves what is
- * there; every later append is refused, so that a text is never missing its middle.
+ * The caller owns the buffer and serialises.  A failed growth sets `failed` and keeps the bytes so
+ * far.  It refuses every later append, so a text never lacks its middle.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ void ct_buf_trim(struct ct_buf *buf, size_t kept)
 		ct_buf_clear(buf);
 }
 
-static bool grow(struct ct_buf *buf, size_t more)
+static bool buf_grow(struct ct_buf *buf, size_t more)
 {
 	size_t capacity = buf->capacity ? buf->capacity : 256;
 	char *data;
@@ -58,7 +58,8 @@ static bool grow(struct ct_buf *buf, size_t more)
 		capacity *= 2;
 	data = realloc(buf->data, capacity);
 	if (data == NULL) {
-		ct_memory_note_lack(); /* ct_buf_clear() forgets it */
+		ct_memory_note_lack(); /* ct_buf_clear() resets `failed`, so the lack is noted here
+					*/
 		buf->failed = true;
 		return false;
 	}
@@ -71,7 +72,7 @@ bool ct_buf_reserve(struct ct_buf *buf, size_t more)
 {
 	if (!buf->failed && buf->capacity - buf->size >= more && buf->data != NULL)
 		return true;
-	return grow(buf, more);
+	return buf_grow(buf, more);
 }
 
 void ct_buf_add(struct ct_buf *buf, const void *data, size_t size)
@@ -125,7 +126,7 @@ const char ct_digit_pairs[201] =
 static unsigned decimal_digits(uint64_t value)
 {
 	static const uint64_t powers[CT_U64_DIGITS] = {
-		0, /* so that 0 has a digit */
+		0, /* the number 0 has one digit */
 		10,
 		100,
 		1000,
@@ -147,7 +148,7 @@ static unsigned decimal_digits(uint64_t value)
 		10000000000000000000u,
 	};
 	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-	unsigned digits = bits * 1233 >> 12; /* log10(2) is 1233 / 4096; one too few at most */
+	unsigned digits = bits * 1233 >> 12; /* log10(2) is 1233 / 4096; at most one too few */
 
 	return digits + (value >= powers[digits]);
 }
@@ -167,7 +168,7 @@ char *ct_put_u64(char *at, uint64_t value)
 	return end;
 }
 
-/* The digits of four bytes, in the order of memory. */
+/* Returns the digits of four bytes, in the order of memory. */
 static uint64_t hex_of_four(const unsigned char *bytes)
 {
 	const uint64_t each = 0x0101010101010101u;

@@ -1,9 +1,9 @@
 /*
- * clock.c - the clocks: the ticks that records carry, and what is read beside them.
+ * clock.c - the clocks: the ticks that records carry, and the clocks read beside them.
  *
  * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts
- * it, else CLOCK_MONOTONIC.  A process chooses once, when it attaches: the inline trace path writes
- * the TSC without a choice.
+ * it, else CLOCK_MONOTONIC.  A process chooses once, when it attaches, because the inline trace
+ * path writes the TSC unconditionally.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@
  * The source of ticks
  */
 
-/* The first line of a small file.  False when it cannot be read. */
+/* Reads the first line of a small file.  Returns false when it cannot be read. */
 static bool line_read(const char *directory, const char *name, char out[256])
 {
 	char path[256];
@@ -66,11 +66,11 @@ enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *direc
 
 	if (!is_invariant)
 		return CT_CLOCK_MONOTONIC;
-	/* In a container without /sys the processor's word has to do. */
+	/* In a container without /sys the processor alone decides. */
 	if (!line_read(directory, "current_clocksource", current) || strcmp(current, "tsc") == 0)
 		return CT_CLOCK_TSC;
-	/* These are computed from the TSC.  The kernel takes a TSC that it found unstable off the
-	 * list. */
+	/* These are computed from the TSC.  The kernel removes a TSC that it found unstable from
+	 * the list of available clocks. */
 	if ((strcmp(current, "kvm-clock") == 0 ||
 	     strcmp(current, "hyperv_clocksource_tsc_page") == 0 ||
 	     strcmp(current, "tsc-early") == 0) &&
@@ -104,8 +104,8 @@ enum ct_clock_source ct_clock_source(void)
 	if (source >= 0)
 		return (enum ct_clock_source)source;
 	source = (int)source_find();
-	/* The kernel may change its mind between two threads that ask for the first time: the first
-	 * answer stays. */
+	/* The kernel may change its files between the first calls of two threads.  The first answer
+	 * stays. */
 	if (!__atomic_compare_exchange_n(&known, &none, source, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		source = none;
@@ -116,7 +116,7 @@ enum ct_clock_source ct_clock_source(void)
  * Reading clocks
  */
 
-static uint64_t read_clock(clockid_t clock)
+static uint64_t clock_read_ns(clockid_t clock)
 {
 	struct timespec now = { 0 };
 
@@ -124,33 +124,33 @@ static uint64_t read_clock(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t read_ticks(enum ct_clock_source source)
+static uint64_t clock_read_ticks(enum ct_clock_source source)
 {
 #if defined(__x86_64__)
 	if (source == CT_CLOCK_TSC)
 		return __rdtsc();
 #endif
 	(void)source;
-	return read_clock(CLOCK_MONOTONIC);
+	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t ct_clock_ticks(void)
 {
-	return read_ticks(ct_clock_source());
+	return clock_read_ticks(ct_clock_source());
 }
 
 uint64_t ct_clock_wall_ns(void)
 {
-	return read_clock(CLOCK_REALTIME);
+	return clock_read_ns(CLOCK_REALTIME);
 }
 
 uint64_t ct_clock_mono_ns(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* The tightest of a few readings: wall clock between two of CLOCK_BOOTTIME, these between two of
- * the ticks. */
+/* Takes the tightest of a few readings.  Each reads the wall clock between two reads of
+ * CLOCK_BOOTTIME, and these between two of the ticks. */
 struct ct_clock_reading ct_clock_read(enum ct_clock_source source)
 {
 	struct ct_clock_reading best = { 0 };
@@ -158,11 +158,11 @@ struct ct_clock_reading ct_clock_read(enum ct_clock_source source)
 
 	for (unsigned i = 0; i < READINGS || (i < READINGS_MAX && best.width_ns > READ_ENOUGH_NS);
 	     i++) {
-		uint64_t before = read_ticks(source);
-		uint64_t boot = read_clock(CLOCK_BOOTTIME);
-		uint64_t wall = read_clock(CLOCK_REALTIME);
-		uint64_t boot_after = read_clock(CLOCK_BOOTTIME);
-		uint64_t after = read_ticks(source);
+		uint64_t before = clock_read_ticks(source);
+		uint64_t boot = clock_read_ns(CLOCK_BOOTTIME);
+		uint64_t wall = clock_read_ns(CLOCK_REALTIME);
+		uint64_t boot_after = clock_read_ns(CLOCK_BOOTTIME);
+		uint64_t after = clock_read_ticks(source);
 
 		if (after - before >= best_width)
 			continue;

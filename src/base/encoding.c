@@ -1,10 +1,10 @@
 /*
  * encoding.c - texts in the encodings of COBOL's machines, to and from UTF-8.
  *
- * EBCDIC code page 037 is built in.  The tables of the others come from iconv, once, by
- * ct_encoding_prepare(): that loads a module of libc's, so it is not for threads of ours in a
- * traced process.  Converting only looks into a table: any thread, also one that consumes.  A byte
- * that an encoding does not have stays as it is, for printers to escape.
+ * EBCDIC code page 037 is built in. ct_encoding_prepare() gets the table of any other from iconv,
+ * once.  It loads a module of libc, so our threads in a traced process must not call it. Converting
+ * only reads a table, on any thread, also a consumer thread.  A byte that an encoding does not have
+ * stays as it is, for printers to escape.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -347,8 +347,8 @@ static const uint16_t from_037[SINGLES] = {
 	0x9F,
 };
 
-/* Of a page from iconv: the characters of single bytes, and behind them those of two bytes, if it
- * has such.  Never freed. */
+/* The tables from iconv: the characters of single bytes, and then those of two bytes if the
+ * encoding has any.  Never freed. */
 static uint16_t *tables[CT_ENCODING_COUNT];
 
 bool ct_encoding_parse(const char *text, size_t size, enum ct_encoding *out_encoding)
@@ -379,7 +379,7 @@ bool ct_encoding_is_ebcdic(enum ct_encoding encoding)
 
 /* ---- tables from iconv ---- */
 
-static uint16_t ask(iconv_t converter, const unsigned char *bytes, size_t size)
+static uint16_t converter_ask(iconv_t converter, const unsigned char *bytes, size_t size)
 {
 	char in[2] = { (char)bytes[0], size > 1 ? (char)bytes[1] : 0 }, *from = in;
 	unsigned char out[8];
@@ -393,25 +393,25 @@ static uint16_t ask(iconv_t converter, const unsigned char *bytes, size_t size)
 	return sizeof out - room == 2 ? (uint16_t)(out[0] | out[1] << 8) : NO_CHARACTER;
 }
 
-static void fill_pairs(iconv_t converter, uint16_t *table, unsigned char lead)
+static void table_fill_pairs(iconv_t converter, uint16_t *table, unsigned char lead)
 {
 	for (unsigned i = 0; i < 256; i++) {
 		unsigned char bytes[2] = { lead, (unsigned char)i };
 
-		table[SINGLES + (unsigned)lead * 256 + i] = ask(converter, bytes, 2);
+		table[SINGLES + (unsigned)lead * 256 + i] = converter_ask(converter, bytes, 2);
 	}
 }
 
-static uint16_t *make_table(iconv_t converter)
+static uint16_t *table_make(iconv_t converter)
 {
 	uint16_t *table = malloc((SINGLES + 65536) * sizeof *table);
 
 	for (unsigned i = 0; table != NULL && i < SINGLES; i++) {
 		unsigned char byte = (unsigned char)i;
 
-		table[i] = ask(converter, &byte, 1);
+		table[i] = converter_ask(converter, &byte, 1);
 		if (table[i] == LEADS_TWO)
-			fill_pairs(converter, table, byte);
+			table_fill_pairs(converter, table, byte);
 	}
 	return table;
 }
@@ -435,9 +435,10 @@ bool ct_encoding_prepare(enum ct_encoding encoding)
 		errno = kept;
 		return false;
 	}
-	table = make_table(converter);
+	table = table_make(converter);
 	(void)iconv_close(converter);
-	/* Publish: pairs with the acquire loads.  Another thread may have been quicker. */
+	/* Publish: pairs with the acquire loads.  Another thread may have stored its table first.
+	 */
 	if (table != NULL && !__atomic_compare_exchange_n(&tables[encoding], &none, table, false,
 							  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		free(table);
@@ -447,8 +448,8 @@ bool ct_encoding_prepare(enum ct_encoding encoding)
 
 /* ---- converting ---- */
 
-/* The character at `at` and how many bytes it has; NO_CHARACTER, and 1, when the encoding has none
- * there. */
+/* Returns the character at `at` and its size in bytes.  Returns NO_CHARACTER and size 1 when the
+ * encoding has none there. */
 static uint16_t character_at(enum ct_encoding encoding, const uint16_t *table, const uint8_t *at,
 			     size_t left, size_t *out_size)
 {
@@ -522,9 +523,8 @@ void ct_encoding_add_escaped(struct ct_buf *out, enum ct_encoding encoding, cons
 	ct_buf_fini_into(&text, out);
 }
 
-/* One character of well-formed UTF-8 of up to three bytes; anything else is skipped byte by byte.
- */
-static bool next_character(const char **at, const char *end, uint16_t *out_code)
+/* Reads one well-formed UTF-8 character of up to three bytes.  Skips any other byte. */
+static bool character_next(const char **at, const char *end, uint16_t *out_code)
 {
 	const uint8_t *from = (const uint8_t *)*at;
 	size_t left = (size_t)(end - *at);
@@ -550,7 +550,7 @@ static bool next_character(const char **at, const char *end, uint16_t *out_code)
 	return true;
 }
 
-static size_t find_code(const uint16_t *table, uint16_t code, uint8_t out[2])
+static size_t table_find_code(const uint16_t *table, uint16_t code, uint8_t out[2])
 {
 	for (unsigned i = 0; i < SINGLES; i++)
 		if (table[i] == code) {
@@ -560,7 +560,7 @@ static size_t find_code(const uint16_t *table, uint16_t code, uint8_t out[2])
 	return 0;
 }
 
-static size_t find_pair(const uint16_t *table, uint16_t code, uint8_t out[2])
+static size_t table_find_pair(const uint16_t *table, uint16_t code, uint8_t out[2])
 {
 	for (unsigned lead = 0; lead < SINGLES; lead++)
 		for (unsigned i = 0; table[lead] == LEADS_TWO && i < 256; i++)
@@ -582,9 +582,9 @@ size_t ct_encoding_to(enum ct_encoding encoding, const char **at, const char *en
 		out[0] = (uint8_t) * (*at)++;
 		return 1;
 	}
-	if (!next_character(at, end, &code) || code >= LEADS_TWO)
+	if (!character_next(at, end, &code) || code >= LEADS_TWO)
 		return 0;
 	if (encoding == CT_ENCODING_EBCDIC_037)
-		return find_code(from_037, code, out);
-	return find_code(table, code, out) != 0 ? 1 : find_pair(table, code, out);
+		return table_find_code(from_037, code, out);
+	return table_find_code(table, code, out) != 0 ? 1 : table_find_pair(table, code, out);
 }

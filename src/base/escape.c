@@ -1,9 +1,9 @@
 /*
- * escape.c - text that may be hostile becomes text that is one line and harmless on a terminal.
+ * escape.c - makes hostile text one line that is harmless on a terminal.
  *
- * Called by every printer, on the consumer thread's or a reader's thread, with bytes that the
- * traced program chose.  Whatever they are, what comes out is valid UTF-8 without control
- * characters, without unescaped quotes, and in the order in which it is read.
+ * Called by every printer, on the consumer thread or a reader's thread, with bytes that the traced
+ * program chose.  The output is always valid UTF-8, without control characters or unescaped quotes,
+ * and shown in the order of its bytes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,15 @@
 
 #define EACH_BYTE(n) (0x0101010101010101u * (n))
 
-/* Printable ASCII but the quote and the backslash: the bytes that most texts are made of. */
+/* Printable ASCII except the quote and the backslash: nearly all bytes of most texts. */
 static bool is_plain(unsigned char c)
 {
 	return (unsigned char)(c - 0x20) < 0x5F && c != '"' && c != '\\';
 }
 
-/* Eight bytes at once: the highest bit of a byte is set when that byte is not plain.  A byte of
- * 0x80 or more may carry into those above it, so that only the lowest mark is exact. */
+/* Checks eight bytes at once: the highest bit of a byte in the result marks a byte that is not
+ * plain.  A byte of 0x80 or more may carry into the bytes above it, so only the lowest mark is
+ * exact. */
 static uint64_t not_plain(uint64_t word)
 {
 	uint64_t good = (word + EACH_BYTE(0x60)) & ((word ^ EACH_BYTE('"')) + EACH_BYTE(0x7F)) &
@@ -30,7 +31,7 @@ static uint64_t not_plain(uint64_t word)
 	return word | (word + EACH_BYTE(0x01)) | ~good;
 }
 
-static const unsigned char *skip_plain(const unsigned char *at, const unsigned char *end)
+static const unsigned char *plain_skip(const unsigned char *at, const unsigned char *end)
 {
 	for (; end - at >= 8; at += 8) {
 		uint64_t word, marks;
@@ -45,7 +46,7 @@ static const unsigned char *skip_plain(const unsigned char *at, const unsigned c
 	return at;
 }
 
-static uint64_t put_eight(char *at, const unsigned char *text)
+static uint64_t plain_put_eight(char *at, const unsigned char *text)
 {
 	uint64_t word;
 
@@ -55,7 +56,7 @@ static uint64_t put_eight(char *at, const unsigned char *text)
 }
 
 /* Four to eight bytes: the last four overlap the first. */
-static uint64_t put_four_and_last(char *at, const unsigned char *text, size_t size)
+static uint64_t plain_put_four_and_last(char *at, const unsigned char *text, size_t size)
 {
 	uint32_t first, last;
 
@@ -66,8 +67,8 @@ static uint64_t put_four_and_last(char *at, const unsigned char *text, size_t si
 	return not_plain((uint64_t)last << 32 | first);
 }
 
-/* The last piece overlaps the one before, so that nothing is done byte by byte but in texts of
- * three bytes. */
+/* The last piece overlaps the one before, so only texts of up to three bytes are copied byte by
+ * byte. */
 char *ct_escape_put_plain(char *at, const void *text, size_t size)
 {
 	const unsigned char *from = text;
@@ -75,10 +76,10 @@ char *ct_escape_put_plain(char *at, const void *text, size_t size)
 
 	if (size >= 8) {
 		for (size_t i = 0; i + 8 < size; i += 8)
-			bad |= put_eight(at + i, from + i);
-		bad |= put_eight(at + size - 8, from + size - 8);
+			bad |= plain_put_eight(at + i, from + i);
+		bad |= plain_put_eight(at + size - 8, from + size - 8);
 	} else if (size >= 4) {
-		bad = put_four_and_last(at, from, size);
+		bad = plain_put_four_and_last(at, from, size);
 	} else {
 		for (size_t i = 0; i < size; i++) {
 			at[i] = (char)from[i];
@@ -128,7 +129,8 @@ size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_
 	return 4;
 }
 
-/* Does it move the cursor, end the line, or change the order in which the rest is shown? */
+/* True if the character moves the cursor, ends the line, or changes the order in which the rest is
+ * shown. */
 static bool is_harmful(uint32_t code)
 {
 	if (code < 0xA0)
@@ -146,7 +148,7 @@ static bool is_harmful(uint32_t code)
 	}
 }
 
-static void add_code(struct ct_buf *buf, uint32_t code)
+static void escape_add_code(struct ct_buf *buf, uint32_t code)
 {
 	unsigned digits = code < 0x10 ? 1 : code < 0x100 ? 2 : code < 0x1000 ? 3 : 4;
 
@@ -179,7 +181,7 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 		ct_buf_end(buf, room);
 		return;
 	}
-	while ((at = skip_plain(at, end)) < end) {
+	while ((at = plain_skip(at, end)) < end) {
 		uint32_t code = 0;
 		size_t length = ct_utf8_decode(at, end, &code);
 
@@ -196,7 +198,7 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 			ct_buf_add_char(buf, '\\');
 			ct_buf_add_char(buf, (char)code);
 		} else {
-			add_code(buf, code);
+			escape_add_code(buf, code);
 		}
 		at += length;
 		start = at;
@@ -208,7 +210,7 @@ bool ct_escape_is_plain(const void *text, size_t size)
 {
 	const unsigned char *at = text, *end = at + size;
 
-	while ((at = skip_plain(at, end)) < end) {
+	while ((at = plain_skip(at, end)) < end) {
 		uint32_t code = 0;
 		size_t length = ct_utf8_decode(at, end, &code);
 

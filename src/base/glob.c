@@ -2,20 +2,20 @@
  * glob.c - shell patterns against names and texts: `*` any run of characters, `?` any one.
  *
  * Called by readers' filters with patterns from the command line; any thread.  A pattern may be
- * hostile: matching goes back to the last `*` only, so it takes at most pattern times text steps
+ * hostile.  Matching goes back only to the last `*`, so it takes at most pattern times text steps
  * and no stack.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "base/base.h"
 
-static char lower(char c)
+static char char_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* The length of the character at text[0]: a byte that is not UTF-8 is one by itself. */
-static size_t character(const char *text, size_t size)
+/* Returns the length of the character at text[0].  A byte that is not UTF-8 is one character. */
+static size_t character_size(const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	uint32_t code;
@@ -28,7 +28,7 @@ bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, s
 {
 	size_t p = 0, t = 0;
 	size_t star = SIZE_MAX; /* behind the last `*` seen */
-	size_t taken = 0;       /* where what that one matches ends */
+	size_t taken = 0;       /* end of the text that this `*` matches */
 
 	while (t < text_size) {
 		if (p < pattern_size && pattern[p] == '*') {
@@ -36,13 +36,13 @@ bool ct_glob_match(const char *pattern, size_t pattern_size, const char *text, s
 			taken = t;
 		} else if (p < pattern_size && pattern[p] == '?') {
 			p++;
-			t += character(text + t, text_size - t);
-		} else if (p < pattern_size && lower(pattern[p]) == lower(text[t])) {
+			t += character_size(text + t, text_size - t);
+		} else if (p < pattern_size && char_lower(pattern[p]) == char_lower(text[t])) {
 			p++;
 			t++;
 		} else if (star != SIZE_MAX) {
 			p = star;
-			taken += character(text + taken, text_size - taken);
+			taken += character_size(text + taken, text_size - taken);
 			t = taken;
 		} else {
 			return false;
@@ -62,7 +62,8 @@ static size_t count_dots(const char *text, size_t size)
 	return dots;
 }
 
-/* With as many dots on both sides, those of the pattern take all that the text has. */
+/* With equally many dots in both, each dot of the pattern matches one of the text, and none is left
+ * for `*` or `?`. */
 bool ct_glob_match_levels(const char *pattern, size_t pattern_size, const char *text,
 			  size_t text_size)
 {

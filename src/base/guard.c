@@ -2,12 +2,11 @@
  * guard.c - sections of code in which a thread may hold ctrace's own locks: no signal handler runs
  * there, and no cancellation acts.
  *
- * Entered before the first of ctrace's locks is taken and left after the last one is released, by
- * the thread itself.  A handler of the program that ran in between could wait for a lock that its
- * own thread holds; a cancelled thread would leave the lock locked for ever. The calls here are
- * system calls, so none of this is for the path of an event that has a ring.  A command that takes
- * many locks one after the other has one shield around all of its sections: then only the shield
- * makes system calls.
+ * A thread enters a section before it takes its first ctrace lock, and leaves it after it releases
+ * the last.  A handler of the program that ran in between could wait for a lock that its own thread
+ * holds.  A cancelled thread would leave the lock locked for ever.  Sections cost system calls, so
+ * the path of an event whose thread has a ring has none.  A command that takes many locks in turn
+ * puts one shield around all of its sections; then only the shield makes system calls.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,24 +18,23 @@
 
 __thread uint32_t ct_thread_locked __attribute__((tls_model("initial-exec")));
 
-/* What the thread had before it entered.  Valid while ct_thread_locked is not 0, and no shield is
- * around the section. */
+/* The thread's state before it entered.  Valid inside a section without a shield around it. */
 static __thread struct {
 	sigset_t mask;
 	int cancel_state;
 } before __attribute__((tls_model("initial-exec")));
 
-/* The mask of the outermost shield.  NULL: the thread has none. */
+/* The mask of the outermost shield; NULL without a shield. */
 static __thread const sigset_t *shield_mask __attribute__((tls_model("initial-exec")));
 
-/* The signals that were pending before the first output of the section, or of the shield around it:
- * they are the program's. */
+/* The signals that were pending before the first output of the section, or of the shield around it.
+ * They belong to the program. */
 static __thread struct {
 	sigset_t pending;
 	bool is_known;
 } output __attribute__((tls_model("initial-exec")));
 
-static bool is_shielded(void)
+static bool thread_is_shielded(void)
 {
 	return ct_os_thread_is_own() || shield_mask != NULL;
 }
@@ -54,7 +52,7 @@ void ct_guard_output(void)
 
 /* Our own output raises SIGXFSZ and SIGPIPE on this thread: they must neither end the program nor
  * run its handlers. */
-static void discard_signals_of_output(void)
+static void output_discard_signals(void)
 {
 	static const int output_signals[] = { SIGXFSZ, SIGPIPE };
 	const struct timespec now = { 0, 0 };
@@ -76,7 +74,7 @@ static void discard_signals_of_output(void)
 		;
 }
 
-static void block_signals(sigset_t *out_mask)
+static void signals_block(sigset_t *out_mask)
 {
 	sigset_t all;
 
@@ -91,14 +89,14 @@ void ct_guard_enter(void)
 	sigset_t mask;
 	int cancel_state;
 
-	/* A thread of our own has all signals blocked for life, and nobody can cancel it; one
-	 * behind a shield for as long as that stands. */
-	if (ct_thread_locked != 0 || is_shielded()) {
+	/* Our own threads have all signals blocked for life, and nobody can cancel them.  A shield
+	 * does the same for a while. */
+	if (ct_thread_locked != 0 || thread_is_shielded()) {
 		ct_thread_locked++;
 		return;
 	}
-	/* A cancellation may still act between these calls: nothing is held yet. */
-	block_signals(&mask);
+	/* A cancellation may still act between these calls: the thread holds nothing yet. */
+	signals_block(&mask);
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	before.mask = mask;
 	before.cancel_state = cancel_state;
@@ -113,13 +111,13 @@ void ct_guard_leave(void)
 	int cancel_state;
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (ct_thread_locked != 1 || is_shielded()) {
+	if (ct_thread_locked != 1 || thread_is_shielded()) {
 		ct_thread_locked -= ct_thread_locked != 0;
 		return;
 	}
-	discard_signals_of_output();
-	/* Handlers that run in the last call may enter themselves: what this thread had is read
-	 * first. */
+	output_discard_signals();
+	/* Handlers that run during the last call may enter a section themselves, so the state is
+	 * read first. */
 	mask = before.mask;
 	cancel_state = before.cancel_state;
 	ct_thread_locked = 0;
@@ -140,12 +138,12 @@ void ct_guard_mask(sigset_t *out_mask)
 
 /* ---- shields ---- */
 
-/* Handlers that run in the last call find no shield. */
-static void allow_signals(const sigset_t *mask)
+/* Handlers that run during the last call must find no shield. */
+static void signals_allow(const sigset_t *mask)
 {
 	int kept = errno;
 
-	discard_signals_of_output();
+	output_discard_signals();
 	shield_mask = NULL;
 	(void)pthread_sigmask(SIG_SETMASK, mask, NULL);
 	errno = kept;
@@ -153,17 +151,17 @@ static void allow_signals(const sigset_t *mask)
 
 void ct_shield_begin(struct ct_shield *shield)
 {
-	shield->is_outermost = !is_shielded();
+	shield->is_outermost = !thread_is_shielded();
 	if (!shield->is_outermost)
 		return;
-	block_signals(&shield->mask);
+	signals_block(&shield->mask);
 	shield_mask = &shield->mask;
 }
 
 void ct_shield_end(const struct ct_shield *shield)
 {
 	if (shield->is_outermost)
-		allow_signals(&shield->mask);
+		signals_allow(&shield->mask);
 }
 
 const sigset_t *ct_shield_lift(void)
@@ -171,7 +169,7 @@ const sigset_t *ct_shield_lift(void)
 	const sigset_t *mask = shield_mask;
 
 	if (mask != NULL)
-		allow_signals(mask);
+		signals_allow(mask);
 	return mask;
 }
 
@@ -179,7 +177,7 @@ void ct_shield_restore(const sigset_t *lifted)
 {
 	if (lifted == NULL)
 		return;
-	block_signals(NULL);
+	signals_block(NULL);
 	shield_mask = lifted;
 }
 

@@ -1,8 +1,8 @@
 /*
- * hash_table.c - a hash table of numbers: which of the caller's items has a key.
+ * hash_table.c - a hash table of numbers: finds the caller's item that has a key.
  *
- * Called where things are found by name or by key, on the thread that has them.  Keys may be
- * hostile: those that are made to collide cost time, never more than the table is long.
+ * Called to find items by name or by key, on the thread that owns them.  Keys may be hostile: keys
+ * that collide cost at most one pass over the table.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +18,12 @@ void ct_hash_table_fini(struct ct_hash_table *table)
 	*table = (struct ct_hash_table){ 0 };
 }
 
-static bool is_full(const struct ct_hash_table *table)
+static bool table_is_full(const struct ct_hash_table *table)
 {
 	return table->count == table->slot_count / 2;
 }
 
-static void put(struct ct_hash_table *table, struct ct_hash_table_slot slot)
+static void table_put(struct ct_hash_table *table, struct ct_hash_table_slot slot)
 {
 	uint32_t at = slot.hash & (table->slot_count - 1);
 
@@ -32,8 +32,9 @@ static void put(struct ct_hash_table *table, struct ct_hash_table_slot slot)
 	table->slots[at] = slot;
 }
 
-/* The same items in twice as many slots, beside the table.  No slots: there is no memory. */
-static struct ct_hash_table doubled(const struct ct_hash_table *table)
+/* Returns a second table with the same items in twice as many slots; without slots when memory is
+ * short. */
+static struct ct_hash_table table_double(const struct ct_hash_table *table)
 {
 	struct ct_hash_table larger = { .slot_count = table->slot_count != 0 ? table->slot_count * 2
 									     : FIRST_SLOTS,
@@ -43,7 +44,7 @@ static struct ct_hash_table doubled(const struct ct_hash_table *table)
 		larger.slot_count != 0 ? calloc(larger.slot_count, sizeof *larger.slots) : NULL;
 	for (uint32_t i = 0; larger.slots != NULL && i < table->slot_count; i++)
 		if (table->slots[i].number != 0)
-			put(&larger, table->slots[i]);
+			table_put(&larger, table->slots[i]);
 	return larger;
 }
 
@@ -51,9 +52,9 @@ void *ct_hash_table_reserve_items(struct ct_hash_table *table, void *items, size
 {
 	struct ct_hash_table larger;
 
-	if (!is_full(table))
+	if (!table_is_full(table))
 		return items;
-	larger = doubled(table);
+	larger = table_double(table);
 	items = larger.slots != NULL ? reallocarray(items, larger.slot_count / 2, size) : NULL;
 	if (items == NULL) {
 		free(larger.slots);
@@ -68,9 +69,9 @@ bool ct_hash_table_reserve(struct ct_hash_table *table)
 {
 	struct ct_hash_table larger;
 
-	if (!is_full(table))
+	if (!table_is_full(table))
 		return true;
-	larger = doubled(table);
+	larger = table_double(table);
 	if (larger.slots == NULL)
 		return false;
 	free(table->slots);
@@ -80,6 +81,6 @@ bool ct_hash_table_reserve(struct ct_hash_table *table)
 
 void ct_hash_table_add(struct ct_hash_table *table, uint32_t hash, uint32_t number)
 {
-	put(table, (struct ct_hash_table_slot){ .hash = hash, .number = number + 1 });
+	table_put(table, (struct ct_hash_table_slot){ .hash = hash, .number = number + 1 });
 	table->count++;
 }

@@ -1,9 +1,9 @@
 /*
- * base/hash_table.h - a hash table of numbers: which of the caller's items has a key.
+ * base/hash_table.h - a hash table of numbers: finds the caller's item that has a key.
  *
- * The items are the caller's, mostly in an array, and so is going through them all: the table has
- * the number of each and the hash of its key, so that it grows without looking at any.  Nothing is
- * ever removed but all of it.  A zeroed table is empty.  One thread.
+ * The caller keeps the items, mostly in an array, and walks through them itself.  The table has
+ * each item's number and the hash of its key, so it grows without reading an item.  Single items
+ * are never removed.  A zeroed table is empty.  One thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,25 +16,25 @@
 struct ct_hash_table {
 	struct ct_hash_table_slot {
 		uint32_t hash;
-		uint32_t number; /* of the item, and 1; 0: free */
+		uint32_t number; /* number of the item + 1; 0: free */
 	} * slots;
-	uint32_t slot_count; /* 0 or a power of two; at most half of them are taken */
+	uint32_t slot_count; /* 0 or a power of two; at most half of the slots are in use */
 	uint32_t count;
 };
-void ct_hash_table_fini(struct ct_hash_table *table); /* it is empty then; the items stay */
-/* Room for one item more, so that the next ct_hash_table_add() has it.  False without memory: all
- * is as it was. */
+void ct_hash_table_fini(struct ct_hash_table *table); /* empties it; the items stay */
+/* Makes room for the next ct_hash_table_add().  Returns false without memory; nothing has changed
+ * then. */
 bool ct_hash_table_reserve(struct ct_hash_table *table) CT_MUST_USE;
-/* The same, and room for as many items, each of `size` bytes, in the caller's array, which only
- * this function allocates: NULL at first, freed by the caller.  Returns the array, which may have
- * moved.  NULL without memory: then the one that was passed stays as it is. */
+/* The same, and makes room for as many items, each of `size` bytes, in the caller's array.  Only
+ * this function allocates the array; it is NULL at first, and the caller frees it.  Returns the
+ * array, which may have moved.  Returns NULL without memory; the old array stays as it is. */
 void *ct_hash_table_reserve_items(struct ct_hash_table *table, void *items,
 				  size_t size) CT_MUST_USE;
-/* Adds an item that is not there.  Only after one of the two above has found room for it. */
+/* Adds a new item, after one of the two functions above has made room for it. */
 void ct_hash_table_add(struct ct_hash_table *table, uint32_t hash, uint32_t number);
-/* The number of the item whose key this is, CT_HASH_TABLE_NONE when there is none.  The low bits of
- * the hash choose the slot.  `is` compares the key with an item whose hash is the same.  Inline, so
- * that `is` can be. */
+/* Returns the number of the item with this key; CT_HASH_TABLE_NONE without one.  The low bits of
+ * the hash choose the slot.  `is` compares the key with an item that has the same hash.  Inline, so
+ * that `is` can be inlined too. */
 typedef bool ct_hash_table_is(const void *items, uint32_t number, const void *key);
 static inline uint32_t ct_hash_table_find(const struct ct_hash_table *table, uint32_t hash,
 					  ct_hash_table_is *is, const void *items, const void *key)

@@ -1,9 +1,9 @@
 /*
  * memory.c - notes that an allocation of this process has failed.
  *
- * The ctrace tool notes every failed allocation (src/cli/allocate.c).  Before a verb gives a file
- * its name or ends with success, it looks here.  In a traced process nobody looks: the library
- * counts what it loses.  Any thread may call.
+ * The ctrace tool notes every failed allocation (src/cli/allocate.c).  Each verb checks it before
+ * it gives a file its name or ends with success.  A traced process does not: the library counts its
+ * losses instead.  Any thread may call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 static atomic_bool has_lacked; /* only ever set; publishes nothing else */
-static void (*on_first)(void); /* set before there is a second thread */
+static void (*on_first)(void); /* set before a second thread exists */
 
 void ct_memory_on_lack(void (*call)(void))
 {

@@ -1,7 +1,7 @@
 /*
  * names.c - names and values as people write them: any case, ON or 1, "debug" or 0.
  *
- * Called wherever a name is looked up, on any thread and in signal handlers too: nothing here
+ * Called for every look-up of a name, on any thread and in signal handlers.  So nothing here
  * allocates, locks or depends on the locale.  Texts are counted, not terminated, and may hold
  * anything.
  *
@@ -64,7 +64,7 @@ void ct_name_upper(char *text, size_t size)
 		text[i] = (char)to_upper((unsigned char)text[i]);
 }
 
-static bool is_one_of(const char *text, size_t size, const char *const *words, size_t count)
+static bool name_is_one_of(const char *text, size_t size, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (ct_name_is(text, size, words[i]))
@@ -81,8 +81,8 @@ static unsigned digit_of(char c)
 	return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
-/* All of text must be digits; what does not fit in 32 bits counts as the largest number. */
-static bool parse_digits(const char *text, size_t size, unsigned base, uint32_t *out_value)
+/* Parses a text of digits only.  A number above 32 bits becomes the largest one. */
+static bool digits_parse(const char *text, size_t size, unsigned base, uint32_t *out_value)
 {
 	uint32_t value = 0;
 
@@ -116,7 +116,7 @@ uint32_t ct_value_number(const char *text, size_t size)
 		text++;
 		size--;
 	}
-	if (is_one_of(text, size, yes, CT_COUNT(yes)))
+	if (name_is_one_of(text, size, yes, CT_COUNT(yes)))
 		return 1;
 	if (size > 0 && (text[0] == '-' || text[0] == '+')) {
 		negative = text[0] == '-';
@@ -124,10 +124,10 @@ uint32_t ct_value_number(const char *text, size_t size)
 		size--;
 	}
 	if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-		if (!parse_digits(text + 2, size - 2, 16, &value))
+		if (!digits_parse(text + 2, size - 2, 16, &value))
 			return 0;
-	} else if (!parse_digits(text, size, 10, &value)) {
-		return 0; /* OFF, NO, N, FALSE, DISABLED, and whatever else is not a number */
+	} else if (!digits_parse(text, size, 10, &value)) {
+		return 0; /* OFF, NO, N, FALSE, DISABLED, and any text that is not a number */
 	}
 	return negative ? 0 - value : value;
 }

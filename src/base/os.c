@@ -2,7 +2,7 @@
  * os.c - the one door to the operating system: calls on what is open.
  *
  * Every call that can fail for reasons outside the program goes through here or os_open.c, so that
- * tests can make each of them fail (ct_os_fail).  errno tells why after any status but OK.
+ * tests can make each of them fail (ct_os_fail). errno has the reason after any status but OK.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Faults asked for by tests: one a kind of call. */
+/* Faults that tests request, one for each kind of call. */
 struct fault {
 	unsigned skip;
 	unsigned times;
@@ -66,8 +66,8 @@ enum ctrace_status ct_os_status(void)
 	case EPERM:
 	case ELOOP:
 	case EROFS:
-	case EISDIR: /* no regular file: a directory, */
-	case ENXIO:  /* a pipe that nobody reads or a socket */
+	case EISDIR: /* not a regular file: a directory, */
+	case ENXIO:  /* a pipe without a reader, or a socket */
 		return CTRACE_DENIED;
 	case ENOMEM:
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -105,7 +105,7 @@ enum ctrace_status ct_os_append(int fd, const void *data, size_t size, size_t *o
 	return CTRACE_OK;
 }
 
-/* A file that takes nothing has no room. */
+/* A write of 0 bytes means that there is no room. */
 static enum ctrace_status write_failed(ssize_t written)
 {
 	if (written < 0)
@@ -202,8 +202,8 @@ enum ctrace_status ct_os_truncate(int fd, uint64_t size)
 }
 
 /*
- * In pieces: some kernels' tmpfs undoes the whole call when a signal is pending, so one large call
- * under a fast interval timer would never end.  Each interruption halves the piece.
+ * Allocates in pieces: the tmpfs of some kernels undoes the whole call when a signal is pending, so
+ * one large call under a fast interval timer would never end.  Each interruption halves the piece.
  */
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 {
@@ -278,7 +278,7 @@ enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_addres
 	return CTRACE_OK;
 }
 
-/* Of shared memory, remapping a size of 0 makes a second mapping of the same pages. */
+/* mremap() of shared memory with size 0 makes a second mapping of the same pages. */
 static bool map_again(unsigned char *data, int fd, size_t head, size_t size)
 {
 	if (fd < 0)
@@ -291,8 +291,8 @@ static bool map_again(unsigned char *data, int fd, size_t head, size_t size)
 enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address)
 {
 	void *room;
-	/* Behind the end of the file, where nothing is touched before the second mapping is there.
-	 */
+	/* This reaches beyond the end of the file, but nothing touches that part before the second
+	 * mapping. */
 	enum ctrace_status status = ct_os_map(fd, head + 2 * size, true, &room);
 
 	if (status == CTRACE_OK && !map_again((unsigned char *)room + head, fd, head, size)) {
@@ -341,8 +341,8 @@ enum ctrace_status ct_os_rename_aside(const char *from, const char *to)
 	if (ct_os_must_fail(CT_OS_RENAME))
 		return ct_os_status();
 	result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-	/* A file system that does not know the flag.  rename() replaces a directory only when that
-	 * is empty. */
+	/* The file system does not know the flag. rename() replaces a directory only when that is
+	 * empty. */
 	if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
 		if (fstatat(AT_FDCWD, to, &info, AT_SYMLINK_NOFOLLOW) == 0)
 			errno = EEXIST;

@@ -1,9 +1,9 @@
 /*
- * os_open.c - the rules for opening files: what is refused, which descriptor it gets, and whether
- * that still is the file.
+ * os_open.c - the rules for opening files: which files are refused, which descriptor a file gets,
+ * and how a descriptor is identified later.
  *
- * Any thread.  The program may close any descriptor at any time, ours too, and get its number for a
- * file of its own.
+ * Any thread.  The program may close any descriptor at any time, ours too, and open its own file
+ * with that number.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +17,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* numbers of descriptors above this one are not used: the kernel's table grows with the highest */
+/* no higher number is used: the kernel's table of descriptors grows with the highest */
 #define HIGH_LIMIT 1024u
-#define SMALL_PIECE ((size_t)4096) /* of a file that is read */
+#define SMALL_PIECE ((size_t)4096) /* of a file to read */
 #define PIECE ((size_t)65536)
 #define OPEN_TRIES 5u /* for a file that is renamed while it is opened */
-#define KEPT_TRIES 5u /* another process that opens it may put the mode back in between */
+#define KEPT_TRIES 5u /* another process that opens it may restore the mode in between */
 
-static enum ctrace_status refuse(int fd, int error)
+static enum ctrace_status fd_refuse(int fd, int error)
 {
 	(void)close(fd);
 	errno = error;
@@ -32,12 +32,12 @@ static enum ctrace_status refuse(int fd, int error)
 }
 
 /*
- * The first number for descriptors of ours: the upper quarter of what the program may have, and of
- * 1,024, so that the kernel's table of descriptors stays small.  open() of the program takes the
- * lowest free number.  A program that closes every descriptor and opens files of its own thus gets
- * none of our numbers before it has hundreds open.
+ * Returns the first number for our descriptors.  It begins the upper quarter of the program's
+ * limit, or of 1,024 if that is less, so the kernel's table of descriptors stays small. open() of
+ * the program takes the lowest free number.  So a program that closes every descriptor reuses none
+ * of our numbers before it has hundreds of files open.
  */
-static int high_base(void)
+static int fd_high_base(void)
 {
 	struct rlimit limit;
 	rlim_t count = HIGH_LIMIT;
@@ -48,9 +48,9 @@ static int high_base(void)
 	return count > STDERR_FILENO ? (int)count : STDERR_FILENO + 1;
 }
 
-/* A copy with a number from base on, else with any number above 2.  Negative, with errno, when
- * there is none. */
-static int duplicate_high(int fd, int base)
+/* Duplicates to a number from base on, else to any number above 2.  Returns a negative number, with
+ * errno, when none is free. */
+static int fd_duplicate_high(int fd, int base)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, base);
 
@@ -59,12 +59,12 @@ static int duplicate_high(int fd, int base)
 
 int ct_os_high(int fd)
 {
-	int base = high_base();
+	int base = fd_high_base();
 	int low = fd, high;
 
 	if (fd < 0 || fd >= base)
 		return fd;
-	high = duplicate_high(low, base);
+	high = fd_duplicate_high(low, base);
 	if (high < 0 && low > STDERR_FILENO)
 		return low;
 	ct_os_close(&low);
@@ -72,13 +72,13 @@ int ct_os_high(int fd)
 }
 
 /*
- * Opens, and moves the descriptor to a high number.  For a moment the descriptor has a low number,
- * and the program may close it and open a file of its own there.  So the file behind the high
- * number is compared with what the path names before anything is done to it.  The low number is
- * closed after that.  On a mismatch it stays open: it may be the program's.
+ * Opens a file and moves its descriptor to a high number.  For a moment the descriptor has a low
+ * number, and the program may close it and open its own file there.  So the file behind the high
+ * number is first compared with the file at the path; then the low number is closed.  On a mismatch
+ * the low number stays open, because it may be the program's.
  */
-static enum ctrace_status open_named(int directory_fd, const char *path, int flags, int *out_fd,
-				     struct stat *out_info)
+static enum ctrace_status file_open_named(int directory_fd, const char *path, int flags,
+					  int *out_fd, struct stat *out_info)
 {
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		struct stat there;
@@ -91,7 +91,7 @@ static enum ctrace_status open_named(int directory_fd, const char *path, int fla
 		if (low < 0)
 			return ct_os_status();
 		ct_point("os.opened");
-		high = duplicate_high(low, high_base());
+		high = fd_duplicate_high(low, fd_high_base());
 		if (high < 0 && errno == EBADF)
 			continue;
 		if (high < 0 && low <= STDERR_FILENO) {
@@ -125,13 +125,13 @@ enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flag
 	struct stat info;
 	int fd;
 
-	status = open_named(directory_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
+	status = file_open_named(directory_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
 	if (status != CTRACE_OK)
 		return status;
 	if (!S_ISREG(info.st_mode))
-		return refuse(fd, EINVAL);
+		return fd_refuse(fd, EINVAL);
 	if (info.st_uid != geteuid() || info.st_nlink > 1)
-		return refuse(fd, EPERM);
+		return fd_refuse(fd, EPERM);
 	/* A new file has mode 0600 whatever the umask is. */
 	if ((flags & O_CREAT) != 0 && info.st_size == 0 && (info.st_mode & 0777) != 0600)
 		(void)fchmod(fd, 0600);
@@ -159,7 +159,7 @@ enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int 
 					struct ct_file_id *out_id)
 {
 	struct stat info;
-	enum ctrace_status status = open_named(
+	enum ctrace_status status = file_open_named(
 		directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
 
 	if (status == CTRACE_OK)
@@ -197,9 +197,9 @@ int ct_os_open_kept(int directory_fd, const char *path)
 	return ct_os_high(fd);
 }
 
-/* A directory that we just made has mode 0700 whatever the umask is.  Not by its name: somebody may
- * have put a link in its place. */
-static void open_to_owner(const char *path)
+/* Gives a new directory mode 0700 whatever the umask is.  Not by its name: somebody may have put a
+ * link in its place. */
+static void directory_open_to_owner(const char *path)
 {
 	int fd = ct_os_high(open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	char name[64];
@@ -225,7 +225,7 @@ enum ctrace_status ct_os_make_directory(const char *path)
 		return CTRACE_OS_ERROR;
 	}
 	memcpy(partial, path, size + 1);
-	/* From the end back: nearly always all of it is there, or all but the last part. */
+	/* Searches from the end: nearly always the whole path exists, or all but its last part. */
 	for (there = size; there > 0; there--) {
 		if (partial[there] != '/' && partial[there] != '\0')
 			continue;
@@ -249,7 +249,7 @@ enum ctrace_status ct_os_make_directory(const char *path)
 			if (!is_made && errno != EEXIST)
 				return ct_os_status();
 			if (is_made)
-				open_to_owner(partial);
+				directory_open_to_owner(partial);
 			if (stat(partial, &info) != 0) /* a link to nowhere */
 				return ct_os_status();
 		}
@@ -263,9 +263,9 @@ enum ctrace_status ct_os_make_directory(const char *path)
 	return CTRACE_OK;
 }
 
-/* All that is there, into an empty buffer; closes fd.  At once, where the size is known: that of a
- * file in /proc is 0. */
-static enum ctrace_status read_all(int fd, off_t size, size_t limit, struct ct_buf *out)
+/* Reads the whole file into an empty buffer and closes fd.  A known size needs one read; a file in
+ * /proc has size 0. */
+static enum ctrace_status file_read_all(int fd, off_t size, size_t limit, struct ct_buf *out)
 {
 	size_t piece = size == 0 ? SMALL_PIECE : size < (off_t)PIECE ? (size_t)size + 1 : PIECE;
 	enum ctrace_status status = CTRACE_OK;
@@ -301,19 +301,20 @@ enum ctrace_status ct_os_read_file(const char *path, size_t limit, struct ct_buf
 		return ct_os_status();
 	}
 	if (!S_ISREG(info.st_mode))
-		return refuse(fd, EINVAL);
-	return read_all(fd, info.st_size, limit, out);
+		return fd_refuse(fd, EINVAL);
+	return file_read_all(fd, info.st_size, limit, out);
 }
 
-static bool is_trusted(const struct stat *directory, const struct stat *file,
-		       enum ct_os_trust trust)
+static bool file_is_trusted(const struct stat *directory, const struct stat *file,
+			    enum ct_os_trust trust)
 {
 	bool is_own = file->st_uid == geteuid() || file->st_uid == 0;
 
 	if (trust == CT_OS_OWN)
 		return is_own && (directory->st_uid == geteuid() || directory->st_uid == 0) &&
 		       ((directory->st_mode | file->st_mode) & (S_IWGRP | S_IWOTH)) == 0;
-	/* In a directory such as /tmp everybody may put files, but nobody may touch another's. */
+	/* In a directory such as /tmp everybody may create files, but only the owner may replace
+	 * them. */
 	if ((directory->st_mode & S_IWOTH) != 0 && ((directory->st_mode & S_ISVTX) == 0 || !is_own))
 		return false;
 	return (file->st_mode & S_IWOTH) == 0;
@@ -340,10 +341,10 @@ enum ctrace_status ct_os_read_trusted(const char *directory, const char *name,
 	}
 	ct_os_close(&directory_fd);
 	if (!S_ISREG(info.st_mode))
-		return refuse(fd, EINVAL);
-	if (!is_trusted(&directory_info, &info, trust))
-		return refuse(fd, EPERM);
-	return read_all(fd, info.st_size, limit, out);
+		return fd_refuse(fd, EINVAL);
+	if (!file_is_trusted(&directory_info, &info, trust))
+		return fd_refuse(fd, EPERM);
+	return file_read_all(fd, info.st_size, limit, out);
 }
 
 void ct_os_close(int *fd)
@@ -401,7 +402,7 @@ void ct_os_close_file(int *fd, const struct ct_file_id *id)
 #define STATX_MNT_ID_UNIQUE 0x4000u /* Linux 6.8: never given to another mount */
 #endif
 
-/* Not by /proc while the kernel knows another way: a look-up there makes the end of the process
+/* Uses /proc only if the kernel has no other way: a look-up there makes the end of the process
  * slower. */
 struct ct_world ct_os_world(void)
 {

@@ -1,5 +1,5 @@
 /*
- * base/os_parts.h - what the files of the door to the operating system share.
+ * base/os_parts.h - declarations shared by the files of the door to the operating system.
  *
  *     os.c         calls on what is open, and the faults that tests ask for
  *     os_open.c    opening, and knowing a descriptor again
@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-bool ct_os_must_fail(enum ct_os_call call); /* a test has asked for it: errno is set */
-enum ctrace_status ct_os_status(void);      /* of errno */
+bool ct_os_must_fail(enum ct_os_call call); /* true if a test wants this call to fail; sets errno */
+enum ctrace_status ct_os_status(void);      /* the status for errno */
 
 #endif

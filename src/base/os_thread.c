@@ -1,8 +1,8 @@
 /*
  * os_thread.c - threads of ctrace's own, and sleeping on a word.
  *
- * Any thread of the program may start one.  Our threads block all signals, and have the class and
- * processors that the program began with.
+ * Any thread of the program may start one.  Our threads block all signals, run as SCHED_OTHER, and
+ * have the processors that the program began with.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -73,10 +73,11 @@ bool ct_os_thread_own_descriptors(void)
 
 static __thread bool thread_is_own __attribute__((tls_model("initial-exec")));
 
-/* Of the program: the processors that its first thread might use when this was loaded, and the
- * signal mask of the thread that started the first of ours.  Written before there is one. */
+/* Two settings of the program: the processors of its first thread when the library was loaded, and
+ * the signal mask of the thread that started our first thread.  Both are written before that thread
+ * exists. */
 static struct {
-	unsigned char cpus[1024]; /* as the kernel has them: 8,192 */
+	unsigned char cpus[1024]; /* the kernel's format, for 8,192 processors */
 	bool has_cpus;
 	sigset_t mask;
 	uint32_t has_mask; /* atomic */
@@ -91,7 +92,7 @@ __attribute__((constructor)) static void note_cpus(void)
 	errno = kept;
 }
 
-static void note_mask(void)
+static void mask_note(void)
 {
 	if (__atomic_load_n(&of_program.has_mask, __ATOMIC_ACQUIRE) != 0 || thread_is_own)
 		return;
@@ -115,18 +116,18 @@ struct thread_start {
 	uint32_t is_used; /* atomic */
 };
 
-/* Not from malloc(): a thread that frees what another one allocated gets a heap of its own for it.
- * More than ctrace ever starts at once: each is used until its thread runs. */
+/* Not from malloc(): a thread that frees another thread's memory gets its own heap for it.  Each
+ * element is in use until its thread runs, so there are more than ctrace ever starts at once. */
 static struct thread_start starts[64];
 
 void ct_os_thread_child(void)
 {
 	sigset_t mask;
 
-	memset(starts, 0, sizeof starts); /* of threads that the parent was just starting */
+	memset(starts, 0, sizeof starts); /* the parent may have been starting threads */
 	if (!ct_os_thread_mask(&mask))
 		return;
-	/* From here on it enters sections as a thread of the program does. */
+	/* From here on it enters sections like a thread of the program. */
 	thread_is_own = false;
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -136,8 +137,8 @@ bool ct_os_thread_is_own(void)
 	return thread_is_own;
 }
 
-/* NULL: that many threads are just being started. */
-static struct thread_start *find_start(void)
+/* Returns NULL when all elements are in use. */
+static struct thread_start *start_find(void)
 {
 	for (size_t i = 0; i < CT_COUNT(starts); i++) {
 		uint32_t none = 0;
@@ -149,23 +150,23 @@ static struct thread_start *find_start(void)
 	return NULL;
 }
 
-static void release_start(struct thread_start *start)
+static void start_release(struct thread_start *start)
 {
 	__atomic_store_n(&start->is_used, 0, __ATOMIC_RELEASE);
 }
 
-static void *run_thread(void *argument)
+static void *thread_run(void *argument)
 {
 	struct thread_start start = *(struct thread_start *)argument;
 
-	release_start(argument);
+	start_release(argument);
 	thread_is_own = true;
 	(void)prctl(PR_SET_NAME, start.name);
 	return start.body(start.argument);
 }
 
-/* Is the calling thread of the class, and on the processors, that ours are to have? */
-static bool is_ordinary(void)
+/* True if the calling thread has the class and processors of our threads. */
+static bool thread_is_ordinary(void)
 {
 	unsigned char cpus[sizeof of_program.cpus] = { 0 };
 
@@ -175,11 +176,11 @@ static bool is_ordinary(void)
 }
 
 /*
- * Our thread does not inherit the class and processors of a thread that has others.  The consumer
- * of a pinned producer would run on the producer's processor, and the consumer of a real-time
- * producer would starve the rest of the machine.
+ * Our thread must not inherit other class and processors from its caller.  The consumer of a pinned
+ * producer would run on the producer's processor, and the consumer of a real-time producer would
+ * starve the rest of the machine.
  */
-static void set_ordinary(pthread_attr_t *attributes)
+static void thread_set_ordinary(pthread_attr_t *attributes)
 {
 	const struct sched_param ordinary = { .sched_priority = 0 };
 
@@ -191,13 +192,14 @@ static void set_ordinary(pthread_attr_t *attributes)
 						  (const cpu_set_t *)(const void *)of_program.cpus);
 }
 
-#define STACK ((size_t)1 << 20) /* start/stop routines of the program run on one of them */
+#define STACK \
+	((size_t)1 << 20) /* also for the program's start/stop routines, which run on our threads \
+			   */
 #define STACK_MOST ((size_t)1 << 28)
 
-/* The attributes cost a wait for the new thread, so an ordinary thread starts another without them.
- */
-static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack,
-			     struct thread_start *start)
+/* With attributes the caller waits for the new thread, so an ordinary thread sets none. */
+static int thread_create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack,
+				    struct thread_start *start)
 {
 	pthread_attr_t attributes;
 	int error = pthread_attr_init(&attributes);
@@ -206,20 +208,19 @@ static int create_with_stack(pthread_t *thread, bool sets_ordinary, size_t stack
 		return error;
 	(void)pthread_attr_setstacksize(&attributes, stack);
 	if (sets_ordinary)
-		set_ordinary(&attributes);
-	error = pthread_create(thread, &attributes, run_thread, start);
+		thread_set_ordinary(&attributes);
+	error = pthread_create(thread, &attributes, thread_run, start);
 	(void)pthread_attr_destroy(&attributes);
 	return error;
 }
 
-/* The program's thread-local storage is taken from each stack, and may leave nothing of a small
- * one. */
-static int create_thread(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
+/* Each stack also holds the program's thread-local storage, which may fill a small one. */
+static int thread_create(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
 {
 	int error = EINVAL;
 
 	for (size_t stack = STACK; error == EINVAL && stack <= STACK_MOST; stack *= 2)
-		error = create_with_stack(thread, sets_ordinary, stack, start);
+		error = thread_create_with_stack(thread, sets_ordinary, stack, start);
 	return error;
 }
 
@@ -233,7 +234,7 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 
 	if (ct_os_must_fail(CT_OS_THREAD))
 		return ct_os_status();
-	start = find_start();
+	start = start_find();
 	if (start == NULL) {
 		errno = EAGAIN;
 		return CTRACE_OS_ERROR;
@@ -241,18 +242,18 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 	start->body = body;
 	start->argument = argument;
 	start->name = name;
-	note_mask();
+	mask_note();
 	/* The new thread inherits the mask: it must never run one of the program's handlers. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = create_thread(&thread, !is_ordinary(), start);
-	/* A thread of SCHED_IDLE may lack the right to leave that class, and the processors may
-	 * have been taken from us since. */
+	error = thread_create(&thread, !thread_is_ordinary(), start);
+	/* A thread of SCHED_IDLE may lack the right to leave that class, and the process may have
+	 * lost the processors since. */
 	if (error == EPERM || error == EINVAL)
-		error = create_thread(&thread, false, start);
+		error = thread_create(&thread, false, start);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error != 0) {
-		release_start(start);
+		start_release(start);
 		errno = error;
 		return CTRACE_OS_ERROR;
 	}

@@ -1,10 +1,10 @@
 /*
- * point.c - named points in the code where a test can hold the thread that comes by.
+ * point.c - named points in the code where a test can hold a thread.
  *
  * ct_point("name") stands between two steps where another thread or the program may act: between a
  * look at a descriptor and the write to it, for example.  A test sets a hook, which runs on the
- * thread that comes to the point, with the locks that this thread holds.  Without a hook a point
- * costs one load.
+ * thread at the point, with the locks that the thread holds.  Without a hook a point costs one
+ * load.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * span.c - pieces of a text that somebody wrote, for whoever parses one.
+ * span.c - pieces of a text, for parsers.
  *
- * Pure; any thread.  What is quoted back in a message is cut and escaped: it may be anything.
+ * Pure; any thread.  A word quoted in a message may be anything, so it is cut and escaped.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

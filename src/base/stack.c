@@ -1,10 +1,11 @@
 /*
  * stack.c - calls a function on a stack of ctrace's own.
  *
- * The thread that needs something first may have any stack: a few kilobytes for signal handlers, 16
- * KiB for a small thread.  Reading a configuration and loading a module need more.  All signals are
- * blocked meanwhile and cancellation is off: nothing jumps out of such a call.  Called rarely: at
- * most a few times in the life of a process, and by commands.
+ * Any thread of the program may have to attach or to load a module.  It may have a small stack: a
+ * few kilobytes for signal handlers, 16 KiB for a small thread.  Reading a configuration and
+ * loading a module need more.  All signals are blocked meanwhile and cancellation is off, so
+ * nothing jumps out of such a call.  Called at most a few times in the life of a process, and by
+ * commands.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +17,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define STACK_SIZE ((size_t)1 << 20) /* pages that are not touched cost nothing */
+#define STACK_SIZE ((size_t)1 << 20) /* untouched pages cost nothing */
 #define STACK_SIZE_MIN ((size_t)128 << 10)
-/* behind its end: at least a page, wherever pages are larger */
+/* below the stack; at least one page on any machine */
 #define GUARD_SIZE ((size_t)64 << 10)
 
 /* At the upper end of the stack, so that the caller's stack need not hold it. */
@@ -28,29 +29,30 @@ struct call {
 	int kept_errno;
 	bool has_begun;
 	ucontext_t caller, called;
-	const void *caller_bottom; /* of the stack, and its size: as AddressSanitizer knows it */
+	const void *
+		caller_bottom; /* the caller's stack and its size, as AddressSanitizer knows them */
 	size_t caller_size;
 };
 
 /*
- * The program may be built with AddressSanitizer, whether ctrace is or not; otherwise these are
- * NULL.  AddressSanitizer must know the stack that a thread is on: when code that it watches
- * unwinds on another one, it warns, and later reports errors that are none.
+ * These functions are NULL unless the program is built with AddressSanitizer; ctrace itself need
+ * not be.  AddressSanitizer must know the present stack of a thread.  When instrumented code
+ * unwinds on an unknown stack, it warns, and later reports false errors.
  */
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void **out_state, const void *bottom,
 							  size_t size);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void *state, const void **out_bottom,
 							   size_t *out_size);
 
-/* out_state NULL: the stack that is left ends. */
-static void announce_switch(void **out_state, const void *bottom, size_t size)
+/* out_state NULL: the stack that the thread leaves ends. */
+static void stack_announce_switch(void **out_state, const void *bottom, size_t size)
 {
 	if (__sanitizer_start_switch_fiber != NULL)
 		__sanitizer_start_switch_fiber(out_state, bottom, size);
 }
 
 /* state NULL: the stack is new. */
-static void finish_switch(void *state, const void **out_bottom, size_t *out_size)
+static void stack_finish_switch(void *state, const void **out_bottom, size_t *out_size)
 {
 	if (__sanitizer_finish_switch_fiber != NULL)
 		__sanitizer_finish_switch_fiber(state, out_bottom, out_size);
@@ -58,23 +60,24 @@ static void finish_switch(void *state, const void **out_bottom, size_t *out_size
 
 static __thread struct call *current __attribute__((tls_model("initial-exec")));
 
-static void run(void)
+static void stack_run(void)
 {
 	struct call *call = current;
 
 	current = NULL;
-	finish_switch(NULL, &call->caller_bottom, &call->caller_size);
+	stack_finish_switch(NULL, &call->caller_bottom, &call->caller_size);
 	errno = call->kept_errno;
 	call->body(call->argument);
 	call->kept_errno = errno;
-	announce_switch(NULL, call->caller_bottom, call->caller_size);
+	stack_announce_switch(NULL, call->caller_bottom, call->caller_size);
 }
 
-/* A stack of STACK_SIZE bytes that is not in use; or NULL.  Attaching and ending need one each. */
+/* A free stack of STACK_SIZE bytes, or NULL.  It serves attaching and ending, which need one
+ * each. */
 static void *spare;
 
-/* The largest that can be had.  NULL: none. */
-static void *make_stack(size_t *out_size)
+/* Maps the largest stack that memory allows.  Returns NULL without memory. */
+static void *stack_make(size_t *out_size)
 {
 	void *found = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
 
@@ -98,7 +101,7 @@ static void *make_stack(size_t *out_size)
 	return NULL;
 }
 
-static void release_stack(void *stack, size_t size)
+static void stack_release(void *stack, size_t size)
 {
 	void *none = NULL;
 
@@ -107,7 +110,7 @@ static void release_stack(void *stack, size_t size)
 		(void)munmap(stack, size);
 }
 
-static void call_on(char *stack, size_t size, void (*body)(void *argument), void *argument)
+static void stack_call(char *stack, size_t size, void (*body)(void *argument), void *argument)
 {
 	size_t offset = (size - sizeof(struct call)) & ~(size_t)63;
 	struct call *call = (void *)(stack + offset);
@@ -117,21 +120,21 @@ static void call_on(char *stack, size_t size, void (*body)(void *argument), void
 	call->argument = argument;
 	call->kept_errno = errno;
 	call->has_begun = false;
-	(void)getcontext(&call->called); /* cannot fail: it only writes what it is given */
+	(void)getcontext(&call->called); /* cannot fail: it only fills the struct */
 	call->called.uc_stack.ss_sp = stack + GUARD_SIZE;
 	call->called.uc_stack.ss_size = offset - GUARD_SIZE;
 	call->called.uc_link = &call->caller;
-	makecontext(&call->called, run, 0);
+	makecontext(&call->called, stack_run, 0);
 	current = call;
-	announce_switch(&state, stack + GUARD_SIZE, offset - GUARD_SIZE);
-	/* Returns a second time when run() ends.  Not swapcontext(): AddressSanitizer prints a
-	 * warning when that is called. */
+	stack_announce_switch(&state, stack + GUARD_SIZE, offset - GUARD_SIZE);
+	/* Returns a second time when stack_run() ends. swapcontext() would do the same, but
+	 * AddressSanitizer warns about each call of it. */
 	(void)getcontext(&call->caller);
 	if (!call->has_begun) {
 		call->has_begun = true;
 		(void)setcontext(&call->called);
 	}
-	finish_switch(state, NULL, NULL);
+	stack_finish_switch(state, NULL, NULL);
 	errno = call->kept_errno;
 }
 
@@ -143,7 +146,7 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	int cancel_state;
 	char *stack;
 
-	stack = make_stack(&size);
+	stack = stack_make(&size);
 	errno = kept;
 	if (stack == NULL) {
 		body(argument);
@@ -151,10 +154,10 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	}
 	cancel_state = ct_cancel_off();
 	ct_shield_begin(&shield);
-	ct_guard_output(); /* a module's method may write, too */
-	call_on(stack, size, body, argument);
+	ct_guard_output(); /* a module's method may write */
+	stack_call(stack, size, body, argument);
 	kept = errno;
-	release_stack(stack, size);
+	stack_release(stack, size);
 	ct_shield_end(&shield);
 	ct_cancel_restore(&cancel_state);
 	errno = kept;

@@ -1,7 +1,7 @@
 /*
- * suggest.c - finds the word that somebody probably meant to type.
+ * suggest.c - finds the word that a person probably meant.
  *
- * Only for messages to people; any thread, no memory.
+ * Only for messages to people.  Any thread; allocates nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #define MOST_EDITS 2u
 #define LEAST_SYNONYM 6u
 
-static char lower(char c)
+static char char_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -23,8 +23,9 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* How many letters are missing, too many, wrong, or swapped with their neighbour. */
-static unsigned edits(struct ct_span a, struct ct_span b)
+/* Returns the number of letters that are missing, too many, wrong, or swapped with their
+ * neighbour. */
+static unsigned word_edits(struct ct_span a, struct ct_span b)
 {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0];
@@ -38,12 +39,12 @@ static unsigned edits(struct ct_span a, struct ct_span b)
 
 		now[0] = i;
 		for (unsigned j = 1; j <= b.size; j++) {
-			bool is_same = lower(a.at[i - 1]) == lower(b.at[j - 1]);
+			bool is_same = char_lower(a.at[i - 1]) == char_lower(b.at[j - 1]);
 
 			now[j] = least(least(last[j], now[j - 1]) + 1,
 				       last[j - 1] + (is_same ? 0 : 1));
-			if (i > 1 && j > 1 && lower(a.at[i - 1]) == lower(b.at[j - 2]) &&
-			    lower(a.at[i - 2]) == lower(b.at[j - 1]))
+			if (i > 1 && j > 1 && char_lower(a.at[i - 1]) == char_lower(b.at[j - 2]) &&
+			    char_lower(a.at[i - 2]) == char_lower(b.at[j - 1]))
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		before = last;
@@ -62,7 +63,7 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct ct_span candidate = { words[i], strlen(words[i]) };
-		unsigned needed = candidate.size <= LONGEST ? edits(word, candidate) : fewest;
+		unsigned needed = candidate.size <= LONGEST ? word_edits(word, candidate) : fewest;
 
 		if (needed < fewest && needed * 2 < candidate.size) {
 			fewest = needed;
@@ -72,7 +73,7 @@ const char *ct_suggest(struct ct_span word, const char *const *words, size_t cou
 	return nearest;
 }
 
-/* What other logging systems call levels, and numbers that are none here. */
+/* Levels of other logging systems, and numbers that are no level here. */
 static const struct {
 	const char *word;
 	const char *level;
@@ -93,9 +94,9 @@ static const struct {
 	{ "-1", "none" },
 };
 
-/* The nearest level, or else the level of the nearest long synonym: "wraning" is no level's
- * neighbour, but that of "warning".  A short synonym is near too many words. */
-static const char *suggest_near_level(struct ct_span word, const char *const *levels, size_t count)
+/* Returns the nearest level, or else the level of the nearest long synonym: "wraning" is near
+ * "warning" and no level.  Short synonyms are near too many words. */
+static const char *level_suggest_near(struct ct_span word, const char *const *levels, size_t count)
 {
 	const char *near = ct_suggest(word, levels, count);
 
@@ -127,5 +128,5 @@ const char *ct_suggest_level(struct ct_span word, bool with_none)
 			return with_none || strcmp(level_synonyms[i].level, "none") != 0
 				       ? level_synonyms[i].level
 				       : NULL;
-	return suggest_near_level(bare, levels, CT_COUNT(levels) - !with_none);
+	return level_suggest_near(bare, levels, CT_COUNT(levels) - !with_none);
 }

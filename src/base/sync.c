@@ -1,9 +1,9 @@
 /*
- * sync.c - what turns ticks into time.
+ * sync.c - turns ticks into time.
  *
  * Beside the rings the consumer keeps points (ticks, wall clock).  A record's time lies on the line
- * between the two points round it, so no frequency has to be known in advance and a dead process's
- * rings can still be dated.
+ * between the two points around it.  So no frequency has to be known in advance, and the rings of a
+ * dead process can still be dated.
  *
  * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it
  * and the wall clock at the same rate, also while NTP slews and over suspend, so their difference
@@ -11,8 +11,7 @@
  * CLOCK_BOOTTIME.  Both begin a new epoch.
  *
  * Only the consumer adds points; tests add readings of their own with ct_sync_add().  The struct
- * may be read from a hostile process's file, so readers bound each count and divide by nothing that
- * they have not looked at.
+ * may come from a hostile process's file, so readers bound each count and check each divisor.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +20,11 @@
 #include <string.h>
 
 #define POINT_INTERVAL_NS 100000000u /* between stored points */
-#define STEP_NS 1000000u             /* what the clocks must disagree by for a new epoch */
-#define RATE_NS 1000000u             /* between the points that a slope is taken from, at least */
+#define STEP_NS 1000000u             /* the clocks disagree by more in a new epoch */
+#define RATE_NS 1000000u             /* least distance of two points that give a slope */
 #define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
-#define AHEAD_NS 60000000000u        /* records may be that much younger than the latest point */
-/* a time may be that much after the latest point, and is of its epoch */
+#define AHEAD_NS 60000000000u        /* records may be this much younger than the latest point */
+/* a time up to this much after the latest point belongs to its epoch */
 #define SLACK_NS 1000000000u
 #define NS_A_SECOND 1000000000u
 #define COPY_TRIES 1000
@@ -103,9 +102,8 @@ static void points_remove(struct ct_sync *sync, uint32_t at, uint32_t count)
 }
 
 /*
- * Removes the point that is missed least, which is the one with the shortest gap for its age; never
- * the first or last of an epoch.  So the distance of two points grows with their age: 100 ms apart,
- * seconds, minutes.
+ * Removes the least useful point: the one with the shortest gap for its age, but never the first or
+ * last of an epoch.  So the distance of two points grows with their age: 100 ms, seconds, minutes.
  */
 static void points_thin(struct ct_sync *sync)
 {
@@ -182,10 +180,10 @@ static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *
 {
 	struct ct_sync_point point = { now->ticks, now->wall_ns };
 
-	/* Less than a step: time stands still until it is made up. */
+	/* Smaller than a step: time stands still until the clock catches up. */
 	if (point.wall_ns < sync->latest.wall_ns)
 		point.wall_ns = sync->latest.wall_ns;
-	/* After a pause both ends of it are kept. */
+	/* Both ends of a pause are stored. */
 	if (point.wall_ns - sync->latest.wall_ns >= POINT_INTERVAL_NS &&
 	    sync->latest.ticks > point_newest(sync).ticks)
 		point_add(sync, sync->latest);
@@ -198,12 +196,12 @@ static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *
  * Writing: epochs
  */
 
-/* What happened between the last reading and this one. */
+/* The change between the last reading and this one. */
 struct change {
 	int64_t passed_ns; /* by CLOCK_BOOTTIME */
 	int64_t ticks;     /* forward */
-	int64_t step_ns;   /* the wall clock was set by so much; 0: it was not */
-	bool is_jump;      /* the ticks did not go on as they did */
+	int64_t step_ns;   /* the wall clock was set by this much; 0: it was not set */
+	bool is_jump;      /* the ticks did not advance as before */
 	bool is_too_soon;  /* the readings are too close to compare */
 };
 
@@ -225,8 +223,8 @@ static struct change change_find(const struct ct_sync *sync, const struct ct_clo
 	/* Time daemons slew by up to a tenth. */
 	change.is_jump = change.ticks <= 0 || change.passed_ns < 0 ||
 			 (is_known && distance(expected, passed) > doubt + passed / 8);
-	/* Two of three agree: CLOCK_BOOTTIME itself was changed, as when a process is restored or
-	 * lives in another time namespace. */
+	/* The ticks and the wall clock agree: CLOCK_BOOTTIME itself was changed, as when a process
+	 * is restored or enters another time namespace. */
 	if (is_known && change.step_ns != 0 && change.is_jump &&
 	    distance(expected, now->wall_ns - sync->real_ns) <= doubt + expected / 1000)
 		change = (struct change){ .passed_ns = change.passed_ns, .ticks = change.ticks };
@@ -243,8 +241,8 @@ static void epoch_drop_oldest(struct ct_sync *sync)
 	sync->epoch_count--;
 }
 
-/* first: its first point; from_ticks: its records'; to_ticks: the records of the epoch that ends.
- */
+/* first: the first point of the new epoch; from_ticks: the start of its records; to_ticks: the end
+ * of the records of the epoch before. */
 static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now,
 			const struct change *change, struct ct_sync_point first,
 			uint64_t from_ticks, uint64_t to_ticks)
@@ -274,7 +272,7 @@ static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now
 	sync->latest = first;
 }
 
-/* The time of the step is not known: it counts as right after the last reading. */
+/* The time of the step is not known, so it counts as right after the last reading. */
 static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now,
 				const struct change *change)
 {
@@ -285,7 +283,8 @@ static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_read
 	epoch_continue(sync, now);
 }
 
-/* Nothing joins the two readings: each record belongs to the reading that it can have come from. */
+/* Nothing joins the two readings.  Each record belongs to the reading from whose epoch it can
+ * come. */
 static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now,
 				const struct change *change)
 {
@@ -310,8 +309,8 @@ static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_read
 	epoch_begin(sync, now, change, first, from, to);
 }
 
-/* False when a program has written over it: then it is begun anew. */
-static bool is_whole(const struct ct_sync *sync)
+/* False when a program has overwritten the struct; the caller then starts it again. */
+static bool sync_is_whole(const struct ct_sync *sync)
 {
 	uint64_t points = 0;
 
@@ -326,7 +325,7 @@ static bool is_whole(const struct ct_sync *sync)
 	return points == sync->point_count;
 }
 
-static void take_reading(struct ct_sync *sync, const struct ct_clock_reading *now)
+static void reading_store(struct ct_sync *sync, const struct ct_clock_reading *now)
 {
 	sync->real_ns = now->wall_ns;
 	sync->boot_ns = now->boot_ns;
@@ -343,7 +342,7 @@ void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
 	sync->epoch_count = 1;
 	sync->latest = (struct ct_sync_point){ now->ticks, now->wall_ns };
 	point_add(sync, sync->latest);
-	take_reading(sync, now);
+	reading_store(sync, now);
 }
 
 void ct_sync_start(struct ct_sync *sync)
@@ -357,7 +356,7 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 {
 	struct change change;
 
-	if (!is_whole(sync)) {
+	if (!sync_is_whole(sync)) {
 		ct_sync_begin(sync,
 			      sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC,
 			      now);
@@ -372,17 +371,17 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 		epoch_begin_by_step(sync, now, &change);
 	else
 		epoch_continue(sync, now);
-	take_reading(sync, now);
+	reading_store(sync, now);
 }
 
-static struct ct_clock_reading read_clock(const struct ct_sync *sync)
+static struct ct_clock_reading sync_read_clock(const struct ct_sync *sync)
 {
 	return ct_clock_read(sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC);
 }
 
 void ct_sync_update(struct ct_sync *sync)
 {
-	struct ct_clock_reading now = read_clock(sync);
+	struct ct_clock_reading now = sync_read_clock(sync);
 
 	ct_sync_add(sync, &now);
 }
@@ -398,13 +397,13 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 {
-	/* Another process may write to either at any time: the counts are looked at once. */
+	/* Another process may write to either at any time, so each count is read once. */
 	uint32_t epochs =
 		least(__atomic_load_n(&sync->epoch_count, __ATOMIC_RELAXED), CT_SYNC_EPOCHS);
 	uint32_t points =
 		least(__atomic_load_n(&sync->point_count, __ATOMIC_RELAXED), CT_SYNC_POINTS);
 
-	/* Only the points that are used: each pass begins with a copy. */
+	/* Only the used points, because each pass begins with a copy. */
 	memcpy(out, sync, offsetof(struct ct_sync, epochs));
 	out->epoch_count = epochs;
 	out->point_count = points;
@@ -418,7 +417,7 @@ struct run {
 	const struct ct_sync_epoch *epoch;
 	const struct ct_sync_point *stored;
 	uint32_t stored_count;
-	uint32_t count;      /* with the latest */
+	uint32_t count;      /* stored_count, and 1 for the latest point if it is not stored */
 	uint64_t after_last; /* the slope behind the last point */
 };
 
@@ -427,7 +426,7 @@ static struct ct_sync_point run_point(const struct run *run, uint32_t index)
 	return index < run->stored_count ? run->stored[index] : run->sync->latest;
 }
 
-static struct run run_of(const struct ct_sync *sync, uint32_t index)
+static struct run epoch_run(const struct ct_sync *sync, uint32_t index)
 {
 	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS),
 		 left = least(sync->point_count, CT_SYNC_POINTS), first = 0;
@@ -482,7 +481,7 @@ static struct pair run_pair(const struct run *run, uint32_t index, bool is_wall)
 		       : (struct pair){ point.ticks, point.wall_ns };
 }
 
-/* The last point that is not above; the caller knows that there is one. */
+/* Returns the last point that is not above the value; the caller ensures that one exists. */
 static uint32_t run_find(const struct run *run, uint64_t value, bool is_wall)
 {
 	uint32_t low = 0, high = run->count;
@@ -503,7 +502,7 @@ static uint64_t run_along(uint64_t slope, uint64_t by, bool is_wall)
 	return is_wall ? slope_run(slope, by) : slope_rise(slope, by);
 }
 
-/* Ticks into time; is_wall: time into ticks. */
+/* Converts ticks to time; is_wall: time to ticks. */
 static uint64_t run_convert(const struct run *run, uint64_t value, bool is_wall)
 {
 	struct pair a, b;
@@ -524,13 +523,14 @@ static uint64_t run_convert(const struct run *run, uint64_t value, bool is_wall)
 	if (b.from <= a.from || b.to <= a.to || value < a.from)
 		return a.to;
 	rise = (wide)(value - a.from) * (b.to - a.to);
-	/* A time becomes the first ticks that become this time. */
+	/* A time becomes the first of the ticks that have this time. */
 	if (is_wall)
 		rise += b.from - a.from - 1;
 	return add_up_to_max(a.to, (uint64_t)(rise / (b.from - a.from)));
 }
 
-/* The epoch that a record with these ticks is of: the newest that has them, or else the nearest. */
+/* Returns the epoch of a record with these ticks: the newest that includes them, or else the
+ * nearest. */
 static uint32_t epoch_of_ticks(const struct ct_sync *sync, uint64_t ticks)
 {
 	uint32_t found = 0;
@@ -564,7 +564,7 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
 		*out_clock = &never_set;
 		return 0;
 	}
-	/* Nearly every record of a pass is between the last two points. */
+	/* Nearly every record of a pass lies between the last two points. */
 	if (ticks - line->ticks <= line->span) {
 		*out_clock = &sync->epochs[epochs - 1].clock;
 		return line->wall_ns +
@@ -572,7 +572,7 @@ uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
 	}
 	index = epoch_of_ticks(sync, ticks);
 	*out_clock = &sync->epochs[index].clock;
-	run = run_of(sync, index);
+	run = epoch_run(sync, index);
 	return run_convert(&run, ticks, false);
 }
 
@@ -585,7 +585,7 @@ void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
 	*out = (struct ctrace_counter){ .ticks = last.ticks, .wall_ns = last.wall_ns };
 	if (epochs == 0)
 		return;
-	run = run_of(sync, epochs - 1);
+	run = epoch_run(sync, epochs - 1);
 	first = run.count > 0 ? run_point(&run, 0) : last;
 	if (sync->source != CT_CLOCK_TSC)
 		out->frequency = NS_A_SECOND;
@@ -608,8 +608,8 @@ uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks)
 	    (ticks >= sync->line.ticks && ticks >= sync->epochs[epochs - 1].from_ticks))
 		return UINT64_MAX;
 	index = epoch_of_ticks(sync, ticks);
-	run = run_of(sync, index);
-	/* Between two epochs each event is of the nearer one. */
+	run = epoch_run(sync, index);
+	/* An event between two epochs belongs to the nearer one. */
 	if (index + 1 < epochs)
 		end = ticks < run.epoch->to_ticks ? run.epoch->to_ticks : ticks + 1;
 	if (run.count == 0)
@@ -626,8 +626,7 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The other way
- */
+ * Time to ticks */
 
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 {
@@ -636,7 +635,7 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 	struct run run;
 
 	for (uint32_t i = epochs; i-- > 0; slack = 0) {
-		run = run_of(sync, i);
+		run = epoch_run(sync, i);
 		if (run.count == 0 || wall_ns < run_point(&run, 0).wall_ns)
 			continue;
 		if (wall_ns <= add_up_to_max(run_point(&run, run.count - 1).wall_ns, slack))
@@ -644,10 +643,10 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 	}
 	if (epochs == 0)
 		return 0;
-	/* A time that the clock has never shown: before the oldest epoch, after the newest, or
+	/* The clock has never shown this time: it is before the oldest epoch, after the newest, or
 	 * skipped by a step. */
 	for (uint32_t i = 0; i < epochs; i++) {
-		run = run_of(sync, i);
+		run = epoch_run(sync, i);
 		if (run.count == 0)
 			continue;
 		if (wall_ns < run_point(&run, 0).wall_ns)
@@ -671,11 +670,11 @@ void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_rea
 	uint32_t version = shared->version;
 	struct ct_sync next;
 
-	/* In memory of our own: what is in the slots may change under us. */
+	/* In private memory: the program may overwrite the slots at any time. */
 	ct_sync_copy(&shared->slot[version % 2], &next);
 	ct_sync_add(&next, now);
-	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees the new bytes
-	 * of this slot sees that the other one is in force. */
+	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees new bytes in
+	 * the other slot sees the version that put this one in force. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	ct_sync_copy(&next, &shared->slot[(version + 1) % 2]);
 	ct_point("sync.prepared");
@@ -684,15 +683,14 @@ void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_rea
 
 void ct_shared_sync_update(struct ct_shared_sync *shared)
 {
-	struct ct_clock_reading now = read_clock(&shared->slot[shared->version % 2]);
+	struct ct_clock_reading now = sync_read_clock(&shared->slot[shared->version % 2]);
 
 	ct_shared_sync_add(shared, &now);
 }
 
 void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out)
 {
-	/* Only a broken process changes the version so often that this ends without a whole copy.
-	 */
+	/* Only a broken process changes the version so often that no try gets a whole copy. */
 	for (int tries = 0; tries < COPY_TRIES; tries++) {
 		uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
 

@@ -1,8 +1,8 @@
 /*
- * temporary_file.c - files for what does not stay in memory.
+ * temporary_file.c - files for data that memory cannot hold.
  *
  * Called by exporters, by the reader of compressed files and by the tool's stores of lines, on one
- * thread.  Whatever ends the tool, no file is left: where the file system can, the file never has a
+ * thread.  No file remains however the tool ends.  Where the file system can, the file never has a
  * name; elsewhere it has one for a moment.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ const char *ct_temporary_directory(const char *otherwise)
 	return directory != NULL ? directory : otherwise;
 }
 
-static int open_and_unlink(const char *directory)
+static int temporary_open_and_unlink(const char *directory)
 {
 	char *path;
 	int fd;
@@ -46,6 +46,6 @@ int ct_temporary_open(const char *directory)
 
 	/* The file system or the kernel has no O_TMPFILE. */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-		fd = open_and_unlink(directory);
+		fd = temporary_open_and_unlink(directory);
 	return fd;
 }

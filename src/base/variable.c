@@ -1,7 +1,7 @@
 /*
- * variable.c - finds a $(NAME) that a text would not have replaced.
+ * variable.c - finds a $(NAME) in a text that names no variable.
  *
- * Called where people write a FORMAT or a FILE, for messages to them; any thread, no memory.
+ * Called to check a FORMAT or a FILE that a person wrote.  Any thread; allocates nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool is_known(struct ct_span name, const char *const *names, size_t count)
+static bool name_is_known(struct ct_span name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (ct_name_is(name.at, name.size, names[i]))
@@ -18,7 +18,7 @@ static bool is_known(struct ct_span name, const char *const *names, size_t count
 }
 
 /* The name ends where the next variable or blank begins. */
-static struct ct_span open_name(struct ct_span rest)
+static struct ct_span name_of_open(struct ct_span rest)
 {
 	size_t size = 0;
 
@@ -37,14 +37,14 @@ enum ct_variable_fault ct_variable_find_fault(struct ct_span text, const char *c
 
 		at += 2;
 		if (at == end)
-			break; /* nobody meant a variable */
+			break; /* a "$(" at the end of the text is not meant as a variable */
 		close = memchr(at, ')', (size_t)(end - at));
 		next = memmem(at, (size_t)(end - at), "$(", 2);
 		if (close == NULL || (next != NULL && next < close)) {
-			*out_name = open_name(ct_span_of(at, end));
+			*out_name = name_of_open(ct_span_of(at, end));
 			return CT_VARIABLE_OPEN;
 		}
-		if (!is_known(ct_span_of(at, close), names, count)) {
+		if (!name_is_known(ct_span_of(at, close), names, count)) {
 			*out_name = ct_span_of(at, close);
 			return CT_VARIABLE_UNKNOWN;
 		}

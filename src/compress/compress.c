@@ -1,10 +1,10 @@
 /*
- * compress.c - a stream file that nobody writes any more becomes a smaller one.
+ * compress.c - compresses a stream file that is no longer written.
  *
  * The module "zstd", which bin_pack.c loads into a traced process, and a part of the external
  * writer's program (trcout.c).  Runs on a thread that the traced program does not wait for.  The
- * compressed file gets its name only when it is whole and on the disk, and the other goes only
- * then: whoever dies in between leaves one of them, or both with the same content.
+ * compressed file gets its name only when it is whole and on the disk, and the original is removed
+ * only then.  So a process that dies in between leaves one of them, or both with the same content.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 #define LEVEL 3
 #define PIECE ((size_t)256 << 10)
-#define FRAME ((uint64_t)1 << 20) /* a wrong bit costs what was compressed into the same frame */
+#define FRAME ((uint64_t)1 << 20) /* a wrong bit destroys only its frame */
 
 struct job {
 	const uint32_t *stop;
@@ -29,14 +29,14 @@ struct job {
 	unsigned char *in, *out;
 };
 
-static bool is_let_go(const struct job *job)
+static bool job_is_stopped(const struct job *job)
 {
 	return __atomic_load_n(job->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* One piece of input, and the end of the frame when it is the frame's last: all that comes of it is
- * written. */
-static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_last)
+/* Compresses one piece of input, and ends the frame after the last piece of it.  Writes all
+ * output. */
+static enum ctrace_status job_put(const struct job *job, ZSTD_inBuffer *in, bool is_last)
 {
 	size_t left;
 
@@ -56,21 +56,21 @@ static enum ctrace_status put(const struct job *job, ZSTD_inBuffer *in, bool is_
 	return CTRACE_OK;
 }
 
-static enum ctrace_status compress_pieces(const struct job *job)
+static enum ctrace_status job_compress_pieces(const struct job *job)
 {
 	enum ctrace_status status = CTRACE_OK;
 	uint64_t offset = 0;
 	size_t got = 1;
 
 	while (status == CTRACE_OK && got != 0) {
-		if (is_let_go(job))
+		if (job_is_stopped(job))
 			return CTRACE_TIMED_OUT;
 		status = ct_os_read_at(job->from, job->in, PIECE, offset, &got);
 		offset += got;
 		/* An empty file is an empty frame. */
 		if (status == CTRACE_OK && (got != 0 || offset % FRAME != 0 || offset == 0))
-			status = put(job, &(ZSTD_inBuffer){ job->in, got, 0 },
-				     got == 0 || offset % FRAME == 0);
+			status = job_put(job, &(ZSTD_inBuffer){ job->in, got, 0 },
+					 got == 0 || offset % FRAME == 0);
 	}
 	return status;
 }
@@ -90,17 +90,17 @@ static enum ctrace_status compress(struct job *job)
 	     ZSTD_isError(ZSTD_CCtx_setParameter(job->context, ZSTD_c_checksumFlag, 1))))
 		status = CTRACE_FAILURE;
 	if (status == CTRACE_OK)
-		status = compress_pieces(job);
+		status = job_compress_pieces(job);
 	(void)ZSTD_freeCCtx(job->context);
 	free(job->in);
 	free(job->out);
-	if (status == CTRACE_OK && is_let_go(job))
+	if (status == CTRACE_OK && job_is_stopped(job))
 		status = CTRACE_TIMED_OUT;
 	return status == CTRACE_OK ? ct_os_sync(job->to) : status;
 }
 
-/* Whoever may read the one may read the other. */
-static enum ctrace_status copy_access(const struct job *job)
+/* Gives the new file the same readers. */
+static enum ctrace_status job_copy_access(const struct job *job)
 {
 	struct stat info;
 
@@ -125,7 +125,7 @@ enum ctrace_status ct_compress_file(int directory_fd, const char *name, const ui
 	status = ct_os_open_file(directory_fd, made, O_WRONLY | O_CREAT | O_TRUNC, &job.to);
 	if (status != CTRACE_OK)
 		goto undo_from;
-	status = copy_access(&job);
+	status = job_copy_access(&job);
 	if (status == CTRACE_OK)
 		status = compress(&job);
 	ct_point("compress.made");

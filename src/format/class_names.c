@@ -1,11 +1,11 @@
 /*
- * class_names.c - what a catalogue calls an event and its items, made into names that a metadata
- * text can have.
+ * class_names.c - turns a catalogue's names of an event and its items into names for a metadata
+ * text.
  *
- * Called by schema.c, on the thread that has the schema.  Names may be hostile: they come from a
- * catalogue's file, or from metadata that somebody wrote.  What comes out is short, plain ASCII,
- * and distinct within its class, and cleaning it again changes nothing, so that what is printed,
- * parsed and printed again stays as it is.
+ * Called by schema.c, on the thread that owns the schema.  Names may be hostile: they come from a
+ * catalogue's file, or from the metadata of any trace.  The results are short, plain ASCII, and
+ * distinct within their class.  Cleaning them again changes nothing, so a text that is printed,
+ * parsed and printed again stays the same.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct owned_names {
 	char mnemonic[CT_METADATA_NAME];
 };
 
-/* What is taken already, by hash: two texts with one hash count as one, which costs no more than a
+/* The names in use, by hash.  Two texts with the same hash count as equal, which costs only a
  * number behind the second. */
 struct taken {
 	uint32_t hashes[2 * CT_CLASS_MAX_ITEMS];
@@ -46,8 +46,8 @@ static bool is_taken(const struct taken *taken, uint32_t hash)
 	return false;
 }
 
-/* Takes the name, and that of its length; false when one of them is taken. */
-static bool take(struct taken *taken, const char *name, uint32_t item)
+/* Takes the name, and the name of its length.  Returns false when one of them is in use. */
+static bool taken_add(struct taken *taken, const char *name, uint32_t item)
 {
 	uint32_t hash = hash_text(name, ""), length_hash = hash_text(name, "_len");
 
@@ -60,7 +60,7 @@ static bool take(struct taken *taken, const char *name, uint32_t item)
 	return true;
 }
 
-/* "data7", "data7_len": what items without a name are called, whichever has one. */
+/* True for names like "data7" and "data7_len", which are reserved for items without a name. */
 static bool is_numbered(const char *name)
 {
 	size_t digits;
@@ -71,9 +71,9 @@ static bool is_numbered(const char *name)
 	return digits > 0 && (name[4 + digits] == '\0' || strcmp(name + 4 + digits, "_len") == 0);
 }
 
-/* At most CT_METADATA_NAME - 1 bytes; what `allowed` lacks, beside letters and digits, becomes '_'.
- */
-static void clean(char out[CT_METADATA_NAME], const char *text, const char *allowed)
+/* Copies at most CT_METADATA_NAME - 1 bytes.  A byte that is not a letter, a digit or in `allowed`
+ * becomes '_'. */
+static void name_clean(char out[CT_METADATA_NAME], const char *text, const char *allowed)
 {
 	size_t size = text == NULL ? 0 : strnlen(text, CT_METADATA_NAME - 1);
 
@@ -87,24 +87,24 @@ static void clean(char out[CT_METADATA_NAME], const char *text, const char *allo
 	out[size] = '\0';
 }
 
-/* The item's name; false when it has none but its number. */
+/* Stores the item's name.  Returns false when the item has only its number. */
 static bool name_item(struct taken *taken, char out[CT_METADATA_NAME], const char *text,
 		      uint32_t number, uint32_t item)
 {
 	char suffix[16];
 	size_t room = CT_METADATA_NAME - 1 - (size_t)snprintf(suffix, sizeof suffix, "_%u", number);
 
-	clean(out, text, "_");
+	name_clean(out, text, "_");
 	if (out[0] == '\0' || (strncmp(out, "data", 4) == 0 && strcmp(out + 4, suffix + 1) == 0))
 		return false;
-	if (!is_numbered(out) && take(taken, out, item))
+	if (!is_numbered(out) && taken_add(taken, out, item))
 		return true;
 	memcpy(out + strnlen(out, room), suffix, strlen(suffix) + 1);
-	return take(taken, out, item);
+	return taken_add(taken, out, item);
 }
 
-/* "12" of event 12 is no mnemonic. */
-static bool is_number(const char *mnemonic, uint32_t event_id)
+/* True for "12" of event 12, which is not a mnemonic. */
+static bool mnemonic_is_number(const char *mnemonic, uint32_t event_id)
 {
 	char digits[16];
 
@@ -132,8 +132,9 @@ struct ct_class_names *ct_class_names_create(const struct ct_class *class)
 	}
 	items = (const char **)(owned + 1);
 	texts = (char(*)[CT_METADATA_NAME])(items + count);
-	clean(owned->mnemonic, from->mnemonic, "_-.");
-	has_some = owned->mnemonic[0] != '\0' && !is_number(owned->mnemonic, class->event_id);
+	name_clean(owned->mnemonic, from->mnemonic, "_-.");
+	has_some =
+		owned->mnemonic[0] != '\0' && !mnemonic_is_number(owned->mnemonic, class->event_id);
 	owned->names = (struct ct_class_names){ .mnemonic = has_some ? owned->mnemonic : NULL,
 						.items = items,
 						.item_count = count };

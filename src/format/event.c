@@ -1,11 +1,11 @@
 /*
- * event.c - an event: the out-of-line writer, and the reader, for what may be hostile.
+ * event.c - an event: the out-of-line writer, and the reader, which trusts no byte.
  *
- * The writer runs on the thread that traces, also in a signal handler, and touches nothing but its
- * arguments; ctrace/ctrace.h holds the inline one.  The reader is called by the consumer of a ring
- * and by readers of somebody else's.  Every length is checked against the bytes that are there
- * before it is used, and every word is read once: whoever owns the ring or the table may change it
- * meanwhile.
+ * The writer runs on the tracing thread, also in a signal handler, and touches only its arguments;
+ * the inline writer is in ctrace/ctrace.h.  The consumer of a ring calls the reader, and so do
+ * readers of other processes' rings and files.  The reader checks every length against the
+ * available bytes before it uses it.  It reads every word once, because the owner of the ring or
+ * table may change it meanwhile.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,15 +13,16 @@
 
 #include <string.h>
 
-/* An event of CT_CLASS_ANY says of each item the type, in the high four bits of a byte, and what a
- * viewer of a file can show it as, in the low four: bytes (0), or an integer of so many. */
+/* In an event of CT_CLASS_ANY a byte describes each item.  Its high four bits are the type.  Its
+ * low four are the form in which a viewer of a file can show the item: bytes (0), or an integer of
+ * so many. */
 #define SHAPE_TYPE 4
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are stored as they are");
 
 /* ---- writing ---- */
 
-/* Bytes in front of the item's own. */
+/* Returns the number of bytes in front of the item's own. */
 static inline size_t item_prefix(const struct ctrace_item *item)
 {
 	return !item->is_counted ? 0 : item->size <= UINT16_MAX ? 2 : 4;
@@ -88,7 +89,7 @@ unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t 
 	return at + CT_EVENT_ANY_ITEM;
 }
 
-static unsigned char *put_prefix(unsigned char *at, const struct ctrace_item *item)
+static unsigned char *item_put_prefix(unsigned char *at, const struct ctrace_item *item)
 {
 	size_t prefix = item_prefix(item);
 
@@ -110,7 +111,7 @@ void ct_event_encode(unsigned char *at, uint32_t number, uint64_t ticks,
 	}
 	for (uint32_t i = 0; i < item_count; i++) {
 		at = is_any ? ct_event_put_any_item(at, items[i].type, items[i].size)
-			    : put_prefix(at, &items[i]);
+			    : item_put_prefix(at, &items[i]);
 		at = ctrace_put_bytes_(at, &items[i]);
 	}
 }
@@ -159,10 +160,10 @@ static uint64_t get_u64(const unsigned char *at)
 struct cursor {
 	const unsigned char *at;
 	size_t left;
-	bool is_short; /* there were fewer than were wanted */
+	bool is_short; /* fewer bytes were left than requested */
 };
 
-static inline bool take(struct cursor *cursor, size_t size, const unsigned char **out)
+static inline bool cursor_take(struct cursor *cursor, size_t size, const unsigned char **out)
 {
 	if (size > cursor->left) {
 		cursor->is_short = true;
@@ -174,44 +175,46 @@ static inline bool take(struct cursor *cursor, size_t size, const unsigned char 
 	return true;
 }
 
-/* One item of a named class, by what its class says. */
-static inline bool take_item(struct cursor *cursor, uint32_t item, const unsigned char **out_data,
-			     uint32_t *out_size)
+/* Takes one item of a named class, in the form that the class has for it. */
+static inline bool cursor_take_item(struct cursor *cursor, uint32_t item,
+				    const unsigned char **out_data, uint32_t *out_size)
 {
 	uint32_t size = item >> 8;
 	const unsigned char *at;
 
 	if (size == CT_SIZE_COUNTED_16) {
-		if (!take(cursor, 2, &at))
+		if (!cursor_take(cursor, 2, &at))
 			return false;
 		size = get_u16(at);
 	} else if (size == CT_SIZE_COUNTED_32) {
-		if (!take(cursor, 4, &at))
+		if (!cursor_take(cursor, 4, &at))
 			return false;
 		size = get_u32(at);
 	}
 	*out_size = size;
-	return size <= CTRACE_MAX_ITEM_SIZE && take(cursor, size, out_data);
+	return size <= CTRACE_MAX_ITEM_SIZE && cursor_take(cursor, size, out_data);
 }
 
-/* A viewer of a file goes by the first byte, so what does not belong to the size is no item. */
-static bool take_any_item(struct cursor *cursor, uint32_t *out_type, const unsigned char **out_data,
-			  uint32_t *out_size)
+/* A viewer of a file trusts the first byte, so an item whose first byte contradicts its size is
+ * refused. */
+static bool cursor_take_any_item(struct cursor *cursor, uint32_t *out_type,
+				 const unsigned char **out_data, uint32_t *out_size)
 {
 	const unsigned char *at;
 	uint32_t shape;
 
-	if (!take(cursor, CT_EVENT_ANY_ITEM, &at))
+	if (!cursor_take(cursor, CT_EVENT_ANY_ITEM, &at))
 		return false;
 	shape = get_u8(at);
 	*out_type = shape >> SHAPE_TYPE;
 	*out_size = get_u32(at + 1);
 	return shape == any_item_shape(*out_type, *out_size) && *out_size <= CTRACE_MAX_ITEM_SIZE &&
-	       take(cursor, *out_size, out_data);
+	       cursor_take(cursor, *out_size, out_data);
 }
 
-/* The class of that number, into `event`.  False: there is none. */
-static bool find_class(const struct ct_class_view *classes, uint32_t number, struct ct_event *event)
+/* Fills `event` from the class of that number.  Returns false when there is none. */
+static bool event_find_class(const struct ct_class_view *classes, uint32_t number,
+			     struct ct_event *event)
 {
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
 	const unsigned char *at;
@@ -220,7 +223,7 @@ static bool find_class(const struct ct_class_view *classes, uint32_t number, str
 	    classes->size - offset < CT_CLASS_UNIT)
 		return false;
 	at = classes->bytes + offset;
-	/* Pairs with nothing: who sees the event sees its class. */
+	/* Pairs with nothing: a thread that sees the event sees its class. */
 	if (get_u16(at) != number)
 		return false;
 	event->item_count = get_u16(at + 2);
@@ -238,7 +241,7 @@ bool ct_event_shape(const struct ct_class_view *classes, uint32_t number,
 	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
 	struct ct_event event;
 
-	if (!find_class(classes, number, &event) || event.head.level >= CTRACE_LEVEL_COUNT)
+	if (!event_find_class(classes, number, &event) || event.head.level >= CTRACE_LEVEL_COUNT)
 		return false;
 	shape.head = event.head;
 	for (uint32_t i = 0; i < event.item_count; i++) {
@@ -258,19 +261,19 @@ bool ct_event_shape(const struct ct_class_view *classes, uint32_t number,
 	return true;
 }
 
-static bool pass_items(struct cursor *cursor, const struct ct_event *event)
+static bool cursor_pass_items(struct cursor *cursor, const struct ct_event *event)
 {
 	const unsigned char *data;
 	uint32_t size;
 
 	for (uint32_t i = 0; i < event->item_count; i++)
-		if (!take_item(cursor, get_u32(event->items + 4 * (size_t)i), &data, &size))
+		if (!cursor_take_item(cursor, get_u32(event->items + 4 * (size_t)i), &data, &size))
 			return false;
 	return true;
 }
 
-/* The name that an event has in a file: terminated, and nobody has an empty one. */
-static bool take_name(struct cursor *cursor, struct ct_event *event)
+/* Takes the name in an event of a file.  It is terminated and never empty. */
+static bool cursor_take_name(struct cursor *cursor, struct ct_event *event)
 {
 	size_t most =
 		cursor->left <= CTRACE_MAX_COMPONENT ? cursor->left : CTRACE_MAX_COMPONENT + 1;
@@ -282,19 +285,19 @@ static bool take_name(struct cursor *cursor, struct ct_event *event)
 		return false;
 	event->component = (const char *)cursor->at;
 	event->component_size = (size_t)(end - cursor->at);
-	return take(cursor, event->component_size + 1, &name);
+	return cursor_take(cursor, event->component_size + 1, &name);
 }
 
-static bool pass_any(struct cursor *cursor, bool has_name, struct ct_event *event)
+static bool cursor_pass_any(struct cursor *cursor, bool has_name, struct ct_event *event)
 {
 	const unsigned char *at;
 	uint32_t type, size;
 
-	if (!take(cursor, CT_EVENT_ANY_NAME - CT_EVENT_HEAD, &at))
+	if (!cursor_take(cursor, CT_EVENT_ANY_NAME - CT_EVENT_HEAD, &at))
 		return false;
 	event->head.component = has_name ? 0 : get_u32(at);
-	if ((has_name && !take_name(cursor, event)) ||
-	    !take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
+	if ((has_name && !cursor_take_name(cursor, event)) ||
+	    !cursor_take(cursor, CT_EVENT_ANY_HEAD - CT_EVENT_ANY_NAME, &at))
 		return false;
 	event->head.event_id = get_u32(at);
 	event->head.level = get_u8(at + 4);
@@ -303,16 +306,16 @@ static bool pass_any(struct cursor *cursor, bool has_name, struct ct_event *even
 	if (event->item_count > CTRACE_MAX_ITEMS)
 		return false;
 	for (uint32_t i = 0; i < event->item_count; i++)
-		if (!take_any_item(cursor, &type, &at, &size))
+		if (!cursor_take_any_item(cursor, &type, &at, &size))
 			return false;
 	return true;
 }
 
-static bool pass_mark(struct cursor *cursor, struct ct_event *event)
+static bool cursor_pass_mark(struct cursor *cursor, struct ct_event *event)
 {
 	const unsigned char *at;
 
-	if (!take(cursor, CT_EVENT_MARK - CT_EVENT_HEAD, &at))
+	if (!cursor_take(cursor, CT_EVENT_MARK - CT_EVENT_HEAD, &at))
 		return false;
 	event->is_mark = true;
 	event->ticks = get_u64(at);
@@ -330,18 +333,19 @@ enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const un
 	uint64_t word;
 	bool is_whole;
 
-	if (!take(&cursor, CT_EVENT_HEAD, &first))
+	if (!cursor_take(&cursor, CT_EVENT_HEAD, &first))
 		return CTRACE_BUFFER_TOO_SMALL;
 	word = get_u64(first);
 	event.number = word & 0xFFFF;
 	event.ticks = ct_event_ticks(state->ticks, word);
 	event.data = cursor.at;
 	if (event.number == CT_CLASS_MARK)
-		is_whole = pass_mark(&cursor, &event);
+		is_whole = cursor_pass_mark(&cursor, &event);
 	else if (event.number == CT_CLASS_ANY)
-		is_whole = pass_any(&cursor, classes->has_names, &event);
+		is_whole = cursor_pass_any(&cursor, classes->has_names, &event);
 	else
-		is_whole = find_class(classes, event.number, &event) && pass_items(&cursor, &event);
+		is_whole = event_find_class(classes, event.number, &event) &&
+			   cursor_pass_items(&cursor, &event);
 	if (!is_whole || event.head.level >= CTRACE_LEVEL_COUNT)
 		return cursor.is_short ? CTRACE_BUFFER_TOO_SMALL : CTRACE_DAMAGED;
 	event.size = (size_t)(cursor.at - at);
@@ -361,7 +365,7 @@ static uint64_t sign_extend(uint64_t value, uint32_t size)
 	return (uint64_t)((int64_t)(value << shift) >> shift);
 }
 
-/* Little-endian, 1 to 8 bytes: the usual widths by one load. */
+/* Loads 1 to 8 bytes, little-endian; the usual widths take one load. */
 static uint64_t load_bytes(const unsigned char *bytes, uint32_t size)
 {
 	uint64_t eight = 0;
@@ -421,12 +425,12 @@ void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 			uint32_t item = get_u32(event->items + 4 * (size_t)i);
 
 			type = item & 0xFF;
-			is_whole = take_item(&cursor, item, &data, &size);
+			is_whole = cursor_take_item(&cursor, item, &data, &size);
 		} else {
-			is_whole = take_any_item(&cursor, &type, &data, &size);
+			is_whole = cursor_take_any_item(&cursor, &type, &data, &size);
 		}
-		/* It fitted when the event was decoded; a process that has gone wrong may have
-		 * written there since. */
+		/* The item fitted when the event was decoded, but a faulty process may have
+		 * overwritten it since. */
 		if (!is_whole)
 			size = 0;
 		out[i].type = known_type(type);

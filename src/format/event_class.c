@@ -2,16 +2,16 @@
  * event_class.c - the table of the classes of events that one process has.
  *
  * Runs on the threads that trace, in signal handlers too: it takes no lock, allocates nothing and
- * waits for nobody.  A thread that is killed between taking room for an entry and completing it
- * leaves a hole, which no number leads to.  Two threads that make the same class at one moment make
- * it twice, which does no harm.
+ * waits for nobody.  A thread that dies between taking room for an entry and completing it leaves a
+ * hole without a number.  Two threads that make the same class at the same time make it twice,
+ * which does no harm.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "format/format.h"
 
-#define PROBES 64u        /* slots that are looked at for a class, before there is none */
-#define SHORT_BYTES 4096u /* what is left when the table is short of room */
+#define PROBES 64u        /* slots that a search for a class reads at most */
+#define SHORT_BYTES 4096u /* a table with less room left is short */
 
 void ct_class_table_start(struct ct_class_table *table, size_t limit)
 {
@@ -27,8 +27,8 @@ bool ct_class_table_is_short(const struct ct_class_table *table)
 	return limit < CT_CLASS_TABLE && (used >= limit || limit - used < SHORT_BYTES);
 }
 
-static uint32_t hash_of(const struct ct_event_head *head, const uint32_t *items,
-			uint32_t item_count)
+static uint32_t class_hash(const struct ct_event_head *head, const uint32_t *items,
+			   uint32_t item_count)
 {
 	uint32_t hash = (head->component * 8 + head->level) * 0x85EBCA77u + head->event_id;
 
@@ -55,13 +55,13 @@ static bool entry_is(const struct ct_class_entry *entry, const struct ct_event_h
 	return true;
 }
 
-/* Room for an entry of so many bytes: its offset; 0 when there is none. */
-static uint32_t take_room(struct ct_class_table *table, uint32_t size)
+/* Takes room for an entry of so many bytes and returns its offset; 0 when there is none. */
+static uint32_t table_take_room(struct ct_class_table *table, uint32_t size)
 {
 	uint32_t used = __atomic_load_n(&table->used, __ATOMIC_RELAXED);
 	uint32_t limit = __atomic_load_n(&table->limit, __ATOMIC_ACQUIRE);
 
-	/* The file says what it likes: a number has 16 bits. */
+	/* The file may hold any limit, but a number has 16 bits. */
 	if (limit > CT_CLASS_TABLE)
 		limit = CT_CLASS_TABLE;
 	do
@@ -72,12 +72,12 @@ static uint32_t take_room(struct ct_class_table *table, uint32_t size)
 	return used;
 }
 
-static uint32_t make_entry(struct ct_class_table *table, const struct ct_event_head *head,
-			   const uint32_t *items, uint32_t item_count)
+static uint32_t table_make_entry(struct ct_class_table *table, const struct ct_event_head *head,
+				 const uint32_t *items, uint32_t item_count)
 {
 	uint32_t size = (uint32_t)CT_ALIGN_UP(sizeof(struct ct_class_entry) + 4u * item_count,
 					      CT_CLASS_UNIT);
-	uint32_t offset = take_room(table, size);
+	uint32_t offset = table_take_room(table, size);
 	uint32_t number = offset / CT_CLASS_UNIT;
 	struct ct_class_entry *entry = entry_at(table, number);
 
@@ -89,19 +89,19 @@ static uint32_t make_entry(struct ct_class_table *table, const struct ct_event_h
 	entry->level = (uint8_t)head->level;
 	for (uint32_t i = 0; i < item_count; i++)
 		entry->items[i] = items[i];
-	/* Complete: from here on its number may be used.  Readers of a ring see it because they see
-	 * an event that has it. */
+	/* The entry is complete, and its number may be used.  A reader of a ring sees the entry
+	 * because it sees an event with the number. */
 	__atomic_store_n(&entry->number, (uint16_t)number, __ATOMIC_RELEASE);
 	return number;
 }
 
-/* Of a slot that another thread takes meanwhile: its class is found there next time, or this one
- * made again. */
-static uint32_t make_in(uint16_t *slot, struct ct_class_table *table,
-			const struct ct_event_head *head, const uint32_t *items,
-			uint32_t item_count)
+/* Makes an entry for a free slot.  If another thread takes the slot meanwhile, a later search finds
+ * that thread's class there, or makes this class again. */
+static uint32_t slot_make_entry(uint16_t *slot, struct ct_class_table *table,
+				const struct ct_event_head *head, const uint32_t *items,
+				uint32_t item_count)
 {
-	uint32_t made = make_entry(table, head, items, item_count);
+	uint32_t made = table_make_entry(table, head, items, item_count);
 	uint16_t free = 0;
 
 	if (made == 0)
@@ -118,13 +118,13 @@ uint32_t ct_class_find(struct ct_classes *classes, const struct ct_event_head *h
 
 	if (item_count > CT_CLASS_MAX_ITEMS)
 		return CT_CLASS_ANY;
-	slot = hash_of(head, items, item_count);
+	slot = class_hash(head, items, item_count);
 	for (uint32_t probe = 0; probe < PROBES; probe++, slot++) {
 		uint16_t *at = &classes->slots[slot % CT_CLASS_SLOTS];
 		uint16_t number = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
 		if (number == 0)
-			return make_in(at, classes->table, head, items, item_count);
+			return slot_make_entry(at, classes->table, head, items, item_count);
 		if (entry_is(entry_at(classes->table, number), head, items, item_count))
 			return number;
 	}

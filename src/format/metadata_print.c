@@ -1,10 +1,10 @@
 /*
  * metadata_print.c - event classes as the metadata text (TSDL 1.8) of a Common Trace Format trace.
  *
- * The BINFILE emitter prints the trace-wide part when it begins a trace, and a class whenever one
- * is new.  Whatever names hold, the text is plain ASCII.  The template below also says which traces
- * are ours: ct_schema_parse_trace() compares a text with it byte by byte. The text may be hostile
- * there.  Types and classes of any trace are parsed by the readers, in format/tsdl.c.
+ * The BINFILE emitter prints the trace-wide part when it begins a trace, and each new class.  The
+ * text is plain ASCII whatever names hold.  The template below also identifies our traces:
+ * ct_schema_parse_trace() compares a text, which may be hostile, with it byte by byte.  Readers
+ * parse the types and classes of any trace with format/tsdl.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
  * The template
  */
 
-/* What belongs together stands together: the layout is by hand. */
+/* The layout is by hand, to keep related lines together. */
 /* clang-format off */
 #define EACH_WIDTH(M) M(1, 8) M(2, 16) M(3, 24) M(4, 32) M(5, 40) M(6, 48) M(7, 56) M(8, 64)
 #define INTEGER(name, bits, more) "typealias integer { size = " #bits "; align = 8; signed = " more " } := " name ";\n"
@@ -66,7 +66,7 @@ static const char template[] =
 	"\tstart_ns = $start;\n"
 	"\tjobname = $jobname;\n"
 	"\tasid = $asid;\n"
-	"$format" /* the whole line, which may be missing */
+	"$format" /* the whole line; it may be missing */
 	"};\n"
 	"\n"
 	"clock {\n"
@@ -142,7 +142,7 @@ static const char template[] =
 	"\n";
 /* clang-format on */
 
-/* What a type of item is called: ct_<name>, or ct_<name>_<bytes>. */
+/* The names of the types of items: ct_<name>, or ct_<name>_<bytes>. */
 static const struct type_name {
 	const char *name;
 	bool has_width;
@@ -159,8 +159,8 @@ const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT] = { 14, 6, 4, 3, 2 };
  * Printing
  */
 
-/* Plain ASCII stays; everything else, quotes and backslashes become three octal digits, so that
- * nothing can end the string or upset a viewer's lexer. */
+/* Keeps plain ASCII.  Every other byte, quotes and backslashes become three octal digits, so no
+ * byte can end the string or confuse a viewer's lexer. */
 static void add_octal(struct ct_buf *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -177,8 +177,8 @@ static void add_octal(struct ct_buf *out, const char *text, size_t size)
 	}
 }
 
-/* A viewer prints names as they are.  So what a name could do to a terminal or a line is escaped
- * first, as our own printers do it. */
+/* A viewer prints names as they are.  So characters that could harm a terminal or a line are
+ * escaped first, as in our own printers. */
 static void add_string_body(struct ct_buf *out, const char *text, size_t size)
 {
 	struct ct_buf harmless;
@@ -336,8 +336,7 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * The trace-wide part, back
- */
+ * Parsing the trace-wide part */
 
 static int hex_digit(char c)
 {
@@ -360,8 +359,8 @@ const char *ct_uuid_parse(const char *text, uint8_t uuid[16])
 	return text;
 }
 
-/* Each of these returns the place behind a value, or NULL when there is none.  A line end follows
- * at or behind `at`. */
+/* Each of these returns the position behind a value, or NULL without one.  The caller ensures that
+ * a line end follows at or behind `at`. */
 
 static const char *skip_string(const char *at)
 {
@@ -392,7 +391,7 @@ static const char *read_u32(const char *at, uint32_t *out_number)
 	return at;
 }
 
-/* The line that is there only when the trace has a format. */
+/* Skips the line that exists only when the trace has a format. */
 static const char *skip_format(const char *at)
 {
 	static const char beginning[] = "\tformat = ";

@@ -1,13 +1,14 @@
 /*
- * packet.c - the packets of a stream: their heads, the writing of events that come decoded, and
- * time within a packet.
+ * packet.c - the packets of a stream: their heads, the writing of decoded events, and time within a
+ * packet.
  *
- * Whoever has a ring's events writes their bytes behind a head that is numbered here
- * (lib/emit/bin_stream.c); who has decoded ones writes them anew here (lib/emit/bin_convert.c,
- * print/export/export_trace.c).
+ * lib/emit/bin_stream.c writes the bytes of a ring's events behind a head that is numbered here.
+ * lib/emit/bin_convert.c and print/export/export_trace.c write decoded events with the functions
+ * here.
  *
- * Readers and the recovery read what may be hostile: every length is checked against the bytes that
- * are there before it is used.  Any thread.  All little-endian, packed, as the metadata says:
+ * Input of readers and of the recovery may be hostile, so every length is checked against the
+ * available bytes before it is used.  Any thread.  All fields are little-endian and packed, as in
+ * the metadata:
  *
  *      offset size
  *           0    4  magic C1FC1FC1
@@ -27,8 +28,8 @@
  *          92    4  tid
  *          96       events (format.h)
  *
- * The two times in ns stand where viewers see the padding before a field that is aligned: they have
- * no use for them, and would show them with each event.
+ * The two times in ns are in the padding that viewers see before an aligned field.  Viewers do not
+ * need them, and would show them with each event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +41,7 @@
 
 #define MAGIC 0xC1FC1FC1u
 #define NS_A_SECOND 1000000000u
-/* between two events of a packet: less than half of what 48 bits of ticks can tell apart */
+/* between two events of a packet: less than half of the range of 48 bits of ticks */
 #define FAR_NS ((uint64_t)1 << 46)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -108,7 +109,8 @@ void ct_trace_make_uuid(uint8_t uuid[16])
 		words[1] = (ct_clock_ticks() ^ (uint64_t)getpid() << 32) * 0xC2B2AE3D27D4EB4Fu;
 		memcpy(uuid, words, 16);
 	}
-	uuid[0] |= 1; /* a place in a directory carries its beginning as a mark, which is never 0 */
+	uuid[0] |=
+		1; /* a position in a directory uses its first bytes as a mark, which is never 0 */
 	uuid[6] = (uint8_t)((uuid[6] & 0x0F) | 0x40);
 	uuid[8] = (uint8_t)((uuid[8] & 0x3F) | 0x80);
 }
@@ -116,7 +118,7 @@ void ct_trace_make_uuid(uint8_t uuid[16])
 void ct_trace_clock_set(struct ct_trace_info *info, uint64_t frequency, uint64_t ticks,
 			uint64_t time_ns)
 {
-	/* When the counter stood at 0. */
+	/* The time at which the counter was 0. */
 	uint64_t seconds = ticks / frequency, rest = ticks % frequency;
 
 	info->frequency = frequency;
@@ -212,7 +214,7 @@ void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid
  * Writing events
  */
 
-/* The most bytes that the event can take. */
+/* Returns the most bytes that the event can take. */
 static size_t event_room(const struct ctrace_event *event)
 {
 	size_t room = CT_EVENT_ANY_HEAD + CTRACE_MAX_COMPONENT + 1;
@@ -222,8 +224,7 @@ static size_t event_room(const struct ctrace_event *event)
 	return room;
 }
 
-static bool goes_into_packet(const struct ct_packet_writer *writer,
-			     const struct ctrace_event *event)
+static bool packet_can_take(const struct ct_packet_writer *writer, const struct ctrace_event *event)
 {
 	return writer->in_packet && writer->lost == writer->told &&
 	       writer->head.tid == event->tid && writer->head.pid == event->pid &&
@@ -231,13 +232,13 @@ static bool goes_into_packet(const struct ct_packet_writer *writer,
 	       ct_packet_time(event->time_ns, writer->last_ns) - writer->last_ns < FAR_NS;
 }
 
-static unsigned char *put(unsigned char *at, const void *data, size_t size)
+static unsigned char *bytes_put(unsigned char *at, const void *data, size_t size)
 {
 	memcpy(at, data, size);
 	return at + size;
 }
 
-/* The generic class's, with the component's name, which is in no ring. */
+/* Writes the head of the generic class with the component's name, which rings do not have. */
 static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event *event)
 {
 	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size
@@ -245,12 +246,12 @@ static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event 
 	const unsigned char level = (unsigned char)event->level;
 	const uint16_t count = (uint16_t)event->item_count;
 
-	at = put(at, (const uint32_t[]){ 0 }, 4);
-	at = put(at, event->component, strnlen(event->component, size));
+	at = bytes_put(at, (const uint32_t[]){ 0 }, 4);
+	at = bytes_put(at, event->component, strnlen(event->component, size));
 	*at++ = '\0';
-	at = put(at, &event->event_id, 4);
-	at = put(at, &level, 1);
-	return put(at, &count, 2);
+	at = bytes_put(at, &event->event_id, 4);
+	at = bytes_put(at, &level, 1);
+	return bytes_put(at, &count, 2);
 }
 
 static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index,
@@ -259,8 +260,9 @@ static unsigned char *put_item(unsigned char *at, const struct ct_class *class, 
 	if (class->number == CT_CLASS_ANY)
 		at = ct_event_put_any_item(at, item->type, item->size);
 	else if (ct_class_item_is_counted(class->items[index]))
-		at = put(at, &item->size, class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2 : 4);
-	return item->size > 0 ? put(at, item->data, item->size) : at;
+		at = bytes_put(at, &item->size,
+			       class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2 : 4);
+	return item->size > 0 ? bytes_put(at, item->data, item->size) : at;
 }
 
 void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *class,
@@ -270,13 +272,13 @@ void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *cla
 	uint64_t head;
 	unsigned char *at;
 
-	if (!goes_into_packet(writer, event))
+	if (!packet_can_take(writer, event))
 		ct_packet_begin(writer, event->pid, event->tid, event->time_ns);
 	writer->last_ns = ct_packet_time(event->time_ns, writer->last_ns);
 	if (!ct_buf_reserve(out, event_room(event)))
 		return;
 	head = class->number | ct_trace_ticks(writer->info, writer->last_ns) << 16;
-	at = put((unsigned char *)out->data + out->size, &head, sizeof head);
+	at = bytes_put((unsigned char *)out->data + out->size, &head, sizeof head);
 	if (class->number == CT_CLASS_ANY)
 		at = put_any_head(at, event);
 	for (uint32_t i = 0; i < event->item_count; i++)

@@ -1,12 +1,11 @@
 /*
  * schema.c - the classes of one Common Trace Format trace, by number.
  *
- * The BINFILE emitter takes over those of its process's table as it meets them, so an event of a
- * ring and an event of a file have one number; a reader adds those that it finds in the metadata;
- * whoever writes events anew makes its own.  One thread at a time.  Memory is bounded by the
- * numbers that there are, and, for classes that are made here, by the limits in format.h; past
- * them, and without memory, an event takes the generic class, so that no event is ever refused
- * here.
+ * The BINFILE emitter takes over each class of its process's table at its first event, so an event
+ * has the same number in a ring and in a file.  A reader adds the classes of the metadata.  A
+ * writer of decoded events makes its own classes.  One thread at a time.  Memory is bounded by the
+ * range of numbers and, for classes made here, by the limits in format.h.  Past the limits, and
+ * without memory, an event takes the generic class, so no event is ever refused here.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a reader may have thousands of traces open, most of them with a few classes */
+/* a reader may have thousands of traces open, most of them with few classes */
 #define ROOM_FIRST 32u
 _Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0,
 	       "room doubles up to as many classes as there are numbers");
@@ -25,16 +24,16 @@ struct ct_schema {
 	uint32_t *hashes;
 	/* index of a class; 0: free.  A power of two, twice the room: the table never fills */
 	uint32_t *slots;
-	uint32_t room; /* the highest index that there is memory for; 0 before the first class */
+	uint32_t room; /* the highest index with memory; 0 before the first class */
 	uint32_t count;
 	uint32_t made; /* by ct_schema_class() */
 	uint32_t items_total;
-	/* of the classes, as a session has it; the component of an entry is the index of its class
-	 */
+	/* of the classes, in the layout of a session; the component of an entry is the index of its
+	 * class */
 	unsigned char *table;
-	unsigned char *taken; /* a bit a unit of it */
+	unsigned char *taken; /* one bit for each unit of the table */
 	size_t table_size;
-	uint32_t next;         /* number: none from here on is taken */
+	uint32_t next;         /* all numbers from here on are free */
 	ct_class_namer *namer; /* or NULL */
 	void *namer_user;
 };
@@ -106,7 +105,7 @@ static const struct ct_class *find_class(const struct ct_schema *schema, const s
 	return NULL;
 }
 
-static void take_slot(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t index)
+static void slot_take(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t index)
 {
 	uint32_t slot = hash & mask;
 
@@ -115,8 +114,8 @@ static void take_slot(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t in
 	slots[slot] = index;
 }
 
-/* Twice the room.  False without memory: all is as it was. */
-static bool grow(struct ct_schema *schema)
+/* Doubles the room.  Returns false without memory; nothing has changed then. */
+static bool schema_grow(struct ct_schema *schema)
 {
 	uint32_t room = schema->room > 0 ? 2 * schema->room : ROOM_FIRST;
 	struct ct_class **classes =
@@ -132,14 +131,14 @@ static bool grow(struct ct_schema *schema)
 	if (slots == NULL)
 		return false;
 	for (uint32_t i = 1; i < schema->count; i++)
-		take_slot(slots, 2 * room - 1, hashes[i], i);
+		slot_take(slots, 2 * room - 1, hashes[i], i);
 	free(schema->slots);
 	schema->slots = slots;
 	schema->room = room;
 	return true;
 }
 
-/* A class, its items and its name in one piece of memory; the names that a catalogue has for it in
+/* Allocates a class with its items and its name in one block, and its names from a catalogue in
  * another. */
 static struct ct_class *class_create(const struct key *key, uint32_t number, uint32_t index,
 				     const struct ct_class_names *names)
@@ -185,8 +184,8 @@ static uint32_t units_of(uint32_t item_count)
 	       CT_CLASS_UNIT;
 }
 
-/* Room in the table up to that unit. */
-static bool grow_table(struct ct_schema *schema, uint32_t end)
+/* Makes room in the table up to that unit. */
+static bool table_grow(struct ct_schema *schema, uint32_t end)
 {
 	size_t size = schema->table_size != 0 ? schema->table_size : 64u * CT_CLASS_UNIT;
 	unsigned char *table, *taken;
@@ -210,7 +209,7 @@ static bool grow_table(struct ct_schema *schema, uint32_t end)
 	return true;
 }
 
-static bool is_taken(const struct ct_schema *schema, uint32_t from, uint32_t end)
+static bool table_is_taken(const struct ct_schema *schema, uint32_t from, uint32_t end)
 {
 	for (uint32_t unit = from; unit < end; unit++)
 		if ((schema->taken[unit / 8] & 1u << unit % 8) != 0)
@@ -218,7 +217,7 @@ static bool is_taken(const struct ct_schema *schema, uint32_t from, uint32_t end
 	return false;
 }
 
-static void put_entry(struct ct_schema *schema, const struct ct_class *class, uint32_t end)
+static void table_put_entry(struct ct_schema *schema, const struct ct_class *class, uint32_t end)
 {
 	const struct ct_class_entry entry = {
 		.number = (uint16_t) class->number,
@@ -237,8 +236,8 @@ static void put_entry(struct ct_schema *schema, const struct ct_class *class, ui
 		schema->next = end;
 }
 
-/* Can metadata have the items? */
-static bool are_items(const uint32_t *items, uint32_t count)
+/* True if metadata can describe the items. */
+static bool items_are_valid(const uint32_t *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (items[i] != ct_class_item_printed(items[i]) ||
@@ -247,29 +246,31 @@ static bool are_items(const uint32_t *items, uint32_t count)
 	return true;
 }
 
-/* The new class.  DAMAGED: its number or its items cannot be, or another class is there. */
-static enum ctrace_status insert(struct ct_schema *schema, const struct key *key, uint32_t hash,
-				 uint32_t number, const struct ct_class_names *names,
-				 const struct ct_class **out_class)
+/* Inserts a new class.  DAMAGED when its number or items are invalid, or another class has its
+ * place. */
+static enum ctrace_status schema_insert(struct ct_schema *schema, const struct key *key,
+					uint32_t hash, uint32_t number,
+					const struct ct_class_names *names,
+					const struct ct_class **out_class)
 {
 	uint32_t end = number + units_of(key->item_count), index = schema->count;
 	struct ct_class *class;
 
 	if (number < CT_CLASS_FIRST || number >= CT_CLASS_NUMBERS ||
 	    key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
-	    key->level >= CTRACE_LEVEL_COUNT || !are_items(key->items, key->item_count))
+	    key->level >= CTRACE_LEVEL_COUNT || !items_are_valid(key->items, key->item_count))
 		return CTRACE_DAMAGED;
-	if (!grow_table(schema, end) || (index > schema->room && !grow(schema)))
+	if (!table_grow(schema, end) || (index > schema->room && !schema_grow(schema)))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (is_taken(schema, number, end))
+	if (table_is_taken(schema, number, end))
 		return CTRACE_DAMAGED;
 	class = class_create(key, number, index, names);
 	if (class == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	schema->classes[index] = class;
 	schema->hashes[index] = hash;
-	take_slot(schema->slots, 2 * schema->room - 1, hash, index);
-	put_entry(schema, class, end);
+	slot_take(schema->slots, 2 * schema->room - 1, hash, index);
+	table_put_entry(schema, class, end);
 	schema->count++;
 	*out_class = class;
 	return CTRACE_OK;
@@ -307,19 +308,21 @@ void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *
 	schema->namer_user = user;
 }
 
-/* A new class, with the names that the namer has for it. */
-static enum ctrace_status make(struct ct_schema *schema, const struct key *key, uint32_t hash,
-			       uint32_t number, const struct ct_class **out_class)
+/* Makes a new class with the names from the namer. */
+static enum ctrace_status schema_make_class(struct ct_schema *schema, const struct key *key,
+					    uint32_t hash, uint32_t number,
+					    const struct ct_class **out_class)
 {
 	struct ct_class_names names = { 0 };
 	bool has_names =
 		schema->namer != NULL && schema->namer(key->component, key->component_size,
 						       key->event_id, &names, schema->namer_user);
 
-	return insert(schema, key, hash, number, has_names ? &names : NULL, out_class);
+	return schema_insert(schema, key, hash, number, has_names ? &names : NULL, out_class);
 }
 
-/* What an item becomes that is written anew: integers as they are, all else behind its size. */
+/* Returns the form of a rewritten item: an integer stays as it is, any other item follows its
+ * size. */
 static uint32_t item_of(const struct ctrace_event_item *item)
 {
 	if (ct_item_is_integer(item->type, item->size))
@@ -353,7 +356,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 		return class;
 	if (schema->made >= CT_CLASS_LIMIT ||
 	    schema->items_total + key.item_count > CT_CLASS_ITEMS_TOTAL ||
-	    make(schema, &key, hash, schema->next, &class) != CTRACE_OK)
+	    schema_make_class(schema, &key, hash, schema->next, &class) != CTRACE_OK)
 		return &generic_class;
 	schema->made++;
 	schema->items_total += key.item_count;
@@ -388,7 +391,7 @@ enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_clas
 	key.item_count = entry.item_count;
 	if (class != NULL)
 		return class_has_key(class, &key) ? CTRACE_OK : CTRACE_DAMAGED;
-	return make(schema, &key, key_hash(&key), number, &class);
+	return schema_make_class(schema, &key, key_hash(&key), number, &class);
 }
 
 enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class *class)
@@ -405,7 +408,7 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class
 
 	if (found != NULL)
 		return class_has_key(found, &key) ? CTRACE_OK : CTRACE_DAMAGED;
-	return insert(schema, &key, key_hash(&key), class->number, class->names, &found);
+	return schema_insert(schema, &key, key_hash(&key), class->number, class->names, &found);
 }
 
 void ct_schema_skip(struct ct_schema *schema, uint32_t number)

@@ -1,9 +1,9 @@
 /*
  * tsdl.c - the metadata of a trace: its trace, env, clock, stream and event blocks.
  *
- * Called by third_party_trace.c and binfile_metadata.c, on one thread.  From the first event on,
- * what is not understood is reported about and left out.  Before it, that makes the whole trace one
- * that cannot be read, because nothing in it can be found then.
+ * Called by third_party_trace.c and binfile_metadata.c, on one thread.  From the first event on, a
+ * block that is not understood gets a diagnostic and is skipped.  Before it, an error makes the
+ * whole trace unreadable, because no event can be found without that part.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A block being read: its settings go to whichever of these is there. */
+/* A block being read; its settings go to the member that is not NULL. */
 struct block {
 	struct ct_tsdl_clock *clock;
 	struct ct_tsdl_stream *stream;
@@ -117,8 +117,8 @@ static bool set_event(struct ct_tsdl_event *event, const struct ct_tsdl_setting 
 	return true;
 }
 
-static bool set(struct ct_tsdl_parser *parser, struct block *block,
-		const struct ct_tsdl_setting *setting)
+static bool block_set(struct ct_tsdl_parser *parser, struct block *block,
+		      const struct ct_tsdl_setting *setting)
 {
 	if (block->is_trace)
 		return set_trace(parser, block, setting);
@@ -170,7 +170,7 @@ static bool parse_setting(struct ct_tsdl_parser *parser, struct block *block)
 	if (ct_tsdl_accept(parser, ":="))
 		return set_type(parser, block, setting.name) && ct_tsdl_expect(parser, ";");
 	return ct_tsdl_expect(parser, "=") && ct_tsdl_setting_value(parser, &setting) &&
-	       set(parser, block, &setting) && ct_tsdl_expect(parser, ";");
+	       block_set(parser, block, &setting) && ct_tsdl_expect(parser, ";");
 }
 
 /* { ... }; */
@@ -236,9 +236,9 @@ static bool parse_stream(struct ct_tsdl_parser *parser)
 	       ct_tsdl_push(parser, &parser->streams, &stream, sizeof stream);
 }
 
-/* From the block's beginning to behind the brace that ends it, and the semicolon.  False at the end
- * of the text. */
-static bool skip_block(struct ct_tsdl_parser *parser)
+/* Skips from the block's beginning to behind its closing brace and semicolon.  Returns false at the
+ * end of the text. */
+static bool block_skip(struct ct_tsdl_parser *parser)
 {
 	unsigned depth = 0;
 
@@ -257,7 +257,7 @@ static bool skip_block(struct ct_tsdl_parser *parser)
 	return true;
 }
 
-/* The next line that begins an event; the text's end when there is none. */
+/* Returns the next line that begins an event, or the end of the text. */
 static size_t find_event(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *scan)
 {
 	static const char line[] = "\nevent {";
@@ -270,10 +270,10 @@ static size_t find_event(struct ct_tsdl_parser *parser, const struct ct_tsdl_sca
 	return parser->next_event;
 }
 
-/* The block at `start` has failed, and what it has left half done is undone.  Goes on behind the
- * braces of an event, or where a line begins the next one: a brace may be what is missing.  False:
- * no brace has ended it. */
-static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start)
+/* Undoes the failed block at `start`.  Continues behind the braces of an event, or where a line
+ * begins the next event, because a brace may be missing.  Returns false when no brace ends the
+ * block. */
+static bool block_skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *start)
 {
 	size_t open_comment = parser->scan.open_comment;
 	bool has_ended;
@@ -284,7 +284,7 @@ static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *s
 	parser->has_failed = false;
 	parser->scan = *start;
 	parser->scan.size = find_event(parser, start);
-	has_ended = ct_tsdl_accept(parser, "event") && skip_block(parser);
+	has_ended = ct_tsdl_accept(parser, "event") && block_skip(parser);
 	while (!has_ended && parser->scan.token != CT_TOKEN_END)
 		ct_tsdl_scan_next(&parser->scan);
 	parser->scan.size = start->size;
@@ -296,7 +296,7 @@ static bool skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_scan *s
 	return has_ended;
 }
 
-static bool parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *event)
+static bool event_parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *event)
 {
 	if (ct_tsdl_is_declaration(parser))
 		return ct_tsdl_declaration(parser);
@@ -310,8 +310,10 @@ static bool parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *even
 		return parse_stream(parser);
 	if (ct_tsdl_accept(parser, "event"))
 		return parse_settings(parser, &(struct block){ .event = event });
-	if (ct_tsdl_accept(parser, "callsite")) /* where in a program an event is traced */
-		return skip_block(parser) || ct_tsdl_fail(parser, "}", "the metadata end");
+	if (ct_tsdl_accept(
+		    parser,
+		    "callsite")) /* the position in a program of the call that traces an event */
+		return block_skip(parser) || ct_tsdl_fail(parser, "}", "the metadata end");
 	return ct_tsdl_accept(parser, ";") ||
 	       ct_tsdl_fail(
 		       parser,
@@ -328,11 +330,11 @@ static bool parse_block(struct ct_tsdl_parser *parser)
 	bool is_event = ct_tsdl_scan_is(&start, "event");
 
 	parser->has_events |= is_event;
-	if (!parse_kind(parser, &event)) {
+	if (!event_parse_kind(parser, &event)) {
 		if (!parser->has_events || parser->has_no_memory)
 			return false;
 		event.is_unknown = true;
-		if (!skip_bad(parser, &start) && !event.has_stream_id)
+		if (!block_skip_bad(parser, &start) && !event.has_stream_id)
 			return true;
 	}
 	event.block = ct_span_of(start.start, parser->scan.start);
@@ -359,7 +361,7 @@ static int compare_events(const void *a, const void *b)
 	return one->id < other->id ? -1 : one->id > other->id;
 }
 
-static bool finish(struct ct_tsdl_parser *parser)
+static bool tsdl_finish(struct ct_tsdl_parser *parser)
 {
 	struct ct_tsdl *tsdl = parser->tsdl;
 
@@ -410,7 +412,7 @@ enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose
 	ct_tsdl_scan_begin(&parser.scan, text, size);
 	while (!parser.has_failed && parser.scan.token != CT_TOKEN_END)
 		(void)parse_block(&parser);
-	if (parser.has_failed || !finish(&parser)) {
+	if (parser.has_failed || !tsdl_finish(&parser)) {
 		diagnose(&parser.diagnostic, ct_span_of(parser.scan.start, parser.scan.text + size),
 			 user);
 		status = CTRACE_UNSUPPORTED;

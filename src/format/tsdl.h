@@ -1,10 +1,10 @@
 /*
- * format/tsdl.h - what the metadata of a trace say, ours or a third-party one: the types of its
+ * format/tsdl.h - the parsed metadata of a trace, ours or a third-party one: the types of its
  * fields, its streams and its events.
  *
- * The language is that of the Common Trace Format 1.8 (TSDL).  A text becomes a struct ct_tsdl
- * once, which then is only looked into.  What it holds is bounded by CT_TSDL_MEMORY, and no type is
- * nested deeper than CT_TSDL_DEPTH: whoever walks through one may recurse.
+ * The language is that of the Common Trace Format 1.8 (TSDL).  A text is parsed once to a struct
+ * ct_tsdl, which never changes.  Its memory is bounded by CT_TSDL_MEMORY.  No type is nested deeper
+ * than CT_TSDL_DEPTH, so walking through one may recurse.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,20 +14,20 @@
 #include "base/base.h"
 
 #define CT_TSDL_TEXT_LIMIT ((size_t)16 << 20) /* bytes of a third-party trace's metadata */
-/* bytes of what was understood; all the classes that a process can have need less */
+/* bytes of parsed metadata; all classes that a process can have need less */
 #define CT_TSDL_MEMORY ((size_t)128 << 20)
 #define CT_TSDL_DEPTH 64u /* of types in types */
 
-/* Each name is there once: two are equal when their addresses are. */
+/* Each name exists once: two names are equal if their addresses are. */
 struct ct_tsdl_declaration;
 struct ct_tsdl_clock;
 struct ct_tsdl_name {
 	const char *text; /* terminated */
 	uint32_t size;
 	uint32_t hash;
-	/* some length or tag ends in this name: what has it is to be remembered */
+	/* some length or tag ends in this name: readers keep the value of its field */
 	bool is_referenced;
-	const struct ct_tsdl_clock *clock; /* that has this name */
+	const struct ct_tsdl_clock *clock; /* the clock of this name */
 	struct ct_tsdl_name *next;
 	struct ct_tsdl_declaration *declared; /* the parser's */
 };
@@ -45,8 +45,8 @@ enum ct_tsdl_kind {
 	CT_TSDL_SEQUENCE
 };
 
-/* What a length or a tag is looked up in.  Outermost first: a name that is not found in one is
- * looked for in the one before. */
+/* The scopes in which a length or a tag is looked up, the outermost first.  A name that one scope
+ * lacks is looked up in the scope before it. */
 enum ct_tsdl_scope {
 	CT_SCOPE_PACKET_HEADER,
 	CT_SCOPE_PACKET_CONTEXT,
@@ -54,7 +54,7 @@ enum ct_tsdl_scope {
 	CT_SCOPE_STREAM_EVENT_CONTEXT,
 	CT_SCOPE_EVENT_CONTEXT,
 	CT_SCOPE_EVENT_FIELDS,
-	CT_SCOPE_RELATIVE /* in what stands around it, then in all of them */
+	CT_SCOPE_RELATIVE /* in the enclosing types, then in all scopes */
 };
 #define CT_SCOPE_COUNT 6u
 struct ct_tsdl_reference {
@@ -70,7 +70,7 @@ struct ct_tsdl_label {
 struct ct_tsdl_field {
 	const struct ct_tsdl_name *name;
 	const struct ct_tsdl_type *type;
-	bool is_length; /* of the sequence that is the next field, and nothing else */
+	bool is_length; /* only the length of the sequence in the next field */
 };
 
 struct ct_tsdl_type {
@@ -79,14 +79,14 @@ struct ct_tsdl_type {
 	uint8_t encoding; /* enum ct_tsdl_encoding; of integers and strings */
 	uint8_t base;
 	bool is_signed;
-	bool may_be_empty;                /* takes no bits, at times */
-	uint16_t depth;                   /* of types in it: 1 and more */
+	bool may_be_empty;                /* may take no bits */
+	uint16_t depth;                   /* nesting of its types, from 1 */
 	uint32_t align;                   /* bits, a power of two */
 	uint32_t size;                    /* bits: integer, floating point, enumeration */
 	uint32_t count;                   /* of labels or fields */
 	uint64_t length;                  /* of an array */
-	const struct ct_tsdl_name *alias; /* that a typealias gave it, or NULL */
-	const struct ct_tsdl_name *clock; /* whose value it is, or NULL */
+	const struct ct_tsdl_name *alias; /* given by a typealias, or NULL */
+	const struct ct_tsdl_name *clock; /* the clock of its value, or NULL */
 	const struct ct_tsdl_label *labels;
 	const struct ct_tsdl_field *fields; /* of a struct; the choices of a variant */
 	const struct ct_tsdl_type *element; /* of an array or sequence */
@@ -103,7 +103,7 @@ struct ct_tsdl_clock {
 struct ct_tsdl_stream {
 	uint64_t id;
 	uint32_t index;
-	const struct ct_tsdl_type *packet_context; /* structs, each of them, or NULL */
+	const struct ct_tsdl_type *packet_context; /* each is a struct, or NULL */
 	const struct ct_tsdl_type *event_header;
 	const struct ct_tsdl_type *event_context;
 };
@@ -114,9 +114,9 @@ struct ct_tsdl_event {
 	uint32_t index;
 	struct ct_span block; /* in the text */
 	const char *name;
-	const char *uri; /* model.emf.uri; NULL: it has none */
+	const char *uri; /* model.emf.uri; NULL: none */
 	int64_t level;   /* LTTng's numbers */
-	bool is_unknown; /* something in it is not understood: it cannot be read */
+	bool is_unknown; /* a part of it is not understood, so its events cannot be read */
 	bool has_stream_id;
 	const struct ct_tsdl_type *context;
 	const struct ct_tsdl_type *fields;
@@ -132,39 +132,40 @@ struct ct_tsdl {
 	bool has_uuid;
 	uint8_t uuid[16];
 	const struct ct_tsdl_type *packet_header; /* or NULL */
-	struct ct_tsdl_stream *streams;           /* by rising id; one at least */
+	struct ct_tsdl_stream *streams;           /* by rising id; at least one */
 	size_t stream_count;
 	struct ct_tsdl_event *events; /* by rising stream and id */
 	size_t event_count;
-	const struct ct_tsdl_clock *clock; /* the only one; NULL when there are none or several */
+	const struct ct_tsdl_clock *clock; /* the only clock; NULL when there are none or several */
 	struct ct_tsdl_value *values;      /* env */
 	struct ct_arena arena;
 };
 
-/* ---- tsdl_text.c: the text in a metadata file, which may come in packets.  UNSUPPORTED, with what
- * it is, when ctrace does not read it; DAMAGED when it ends early: what came before is in out. */
+/* ---- tsdl_text.c: gets the text of a metadata file, which may come in packets.  UNSUPPORTED when
+ * ctrace does not read its format; *out_message has the reason.  DAMAGED when it ends early; out
+ * has the text before that. */
 enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *out,
 				const char **out_message) CT_MUST_USE;
 
-/* ---- tsdl_scan.c: what a text with escapes as those of C stands for: its size, never more than
- * that of the text. */
+/* ---- tsdl_scan.c: replaces the escapes of C in a text.  Returns the size of the result, which is
+ * never more than that of the text. */
 size_t ct_tsdl_unescape(const char *text, size_t size, char *out);
 
 /* ---- tsdl.c */
-/* Receives what is not understood, where, and the piece of the text that is not used for it.  From
- * the first event on that piece ends where a line begins another event, at the latest; before it,
- * the text is not understood. */
+/* Receives an error, its position, and the piece of the text that is skipped for it.  After the
+ * first event begins, the piece ends at the latest where a line begins another event.  Before it,
+ * an error fails the whole text. */
 typedef void ct_tsdl_diagnose(const struct ct_diagnostic *diagnostic, struct ct_span piece,
 			      void *user);
-/* UNSUPPORTED, reported about, when the text is not understood. */
+/* UNSUPPORTED, with a diagnostic, when the text is not understood. */
 enum ctrace_status ct_tsdl_parse(const char *text, size_t size, ct_tsdl_diagnose *diagnose,
 				 void *user, struct ct_tsdl **out_tsdl) CT_MUST_USE;
 void ct_tsdl_destroy(struct ct_tsdl *tsdl);
-/* NULL: there is none */
+/* NULL when there is none */
 const struct ct_tsdl_stream *ct_tsdl_stream(const struct ct_tsdl *tsdl, uint64_t id);
 const struct ct_tsdl_event *ct_tsdl_event(const struct ct_tsdl *tsdl, uint64_t stream_id,
 					  uint64_t id);
-/* Of env; the default when it is not there or of the other kind. */
+/* Returns a value of env; `otherwise` when it is missing or of the other kind. */
 const char *ct_tsdl_env_text(const struct ct_tsdl *tsdl, const char *name, const char *otherwise);
 int64_t ct_tsdl_env_number(const struct ct_tsdl *tsdl, const char *name, int64_t otherwise);
 

@@ -2,9 +2,9 @@
  * tsdl_compound.c - types that are made of others in the metadata of a trace: arrays, sequences,
  * structs, variants.
  *
- * Called by tsdl_types.c, on one thread.  How deep they stand in each other is bounded here, once,
- * for everybody who walks through them; what a length or a tag refers to is only named here: where
- * that stands, each event says.
+ * Called by tsdl_types.c, on one thread.  The depth of nesting is bounded here, once, for all code
+ * that walks through types.  A length or a tag is only a reference here: each event has its own
+ * value.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,9 @@
 
 #include <string.h>
 
-/* The type stands inside the other. */
-static bool deepen(struct ct_tsdl_parser *parser, struct ct_tsdl_type *outer,
-		   const struct ct_tsdl_type *inner)
+/* Notes the nesting of a type inside another. */
+static bool type_deepen(struct ct_tsdl_parser *parser, struct ct_tsdl_type *outer,
+			const struct ct_tsdl_type *inner)
 {
 	if (inner->depth >= CT_TSDL_DEPTH)
 		return ct_tsdl_fail(parser, "", "types stand more than %u deep in each other",
@@ -40,8 +40,9 @@ static const struct {
 	{ CT_SCOPE_EVENT_FIELDS, { "event", "fields" } },
 };
 
-/* The scope that the path begins with by its full name, and how many names that takes. */
-static enum ct_tsdl_scope scope_of(struct ct_tsdl_name *const *path, size_t count, size_t *out_used)
+/* Returns the scope whose full name begins the path, and the number of names in that. */
+static enum ct_tsdl_scope path_find_scope(struct ct_tsdl_name *const *path, size_t count,
+					  size_t *out_used)
 {
 	for (size_t i = 0; i < CT_COUNT(scopes); i++) {
 		size_t used = 0;
@@ -58,7 +59,7 @@ static enum ct_tsdl_scope scope_of(struct ct_tsdl_name *const *path, size_t coun
 	return CT_SCOPE_RELATIVE;
 }
 
-static const struct ct_tsdl_reference *finish_reference(struct ct_tsdl_parser *parser, size_t from)
+static const struct ct_tsdl_reference *reference_finish(struct ct_tsdl_parser *parser, size_t from)
 {
 	struct ct_tsdl_reference *reference = ct_tsdl_take(parser, sizeof *reference);
 	size_t count = parser->path.count - from, used;
@@ -67,7 +68,7 @@ static const struct ct_tsdl_reference *finish_reference(struct ct_tsdl_parser *p
 
 	if (reference == NULL || path == NULL)
 		return NULL;
-	reference->scope = scope_of(path, count, &used);
+	reference->scope = path_find_scope(path, count, &used);
 	reference->count = (uint32_t)(count - used);
 	reference->path = (const struct ct_tsdl_name *const *)(path + used);
 	path[count - 1]->is_referenced = true;
@@ -97,12 +98,11 @@ static const struct ct_tsdl_reference *parse_reference(struct ct_tsdl_parser *pa
 			return NULL;
 		}
 	} while (ct_tsdl_accept(parser, "."));
-	return finish_reference(parser, from);
+	return reference_finish(parser, from);
 }
 
 /* -----------------------------------------------------------------------------------------------
- * Arrays and sequences: what stands behind a name
- */
+ * Arrays and sequences: the brackets behind a name */
 
 static struct ct_tsdl_type *parse_bracket(struct ct_tsdl_parser *parser)
 {
@@ -140,7 +140,7 @@ const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser,
 	}
 	whole = ct_tsdl_brackets(parser, element);
 	parser->depth--;
-	if (whole == NULL || !deepen(parser, type, whole))
+	if (whole == NULL || !type_deepen(parser, type, whole))
 		return NULL;
 	type->element = whole;
 	type->align = whole->align;
@@ -187,7 +187,7 @@ static bool parse_member(struct ct_tsdl_parser *parser)
 	return ct_tsdl_expect(parser, ";");
 }
 
-static void mark_lengths(struct ct_tsdl_field *fields, uint32_t count)
+static void fields_mark_lengths(struct ct_tsdl_field *fields, uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		const struct ct_tsdl_reference *length = fields[i + 1].type->reference;
@@ -198,15 +198,15 @@ static void mark_lengths(struct ct_tsdl_field *fields, uint32_t count)
 	}
 }
 
-/* What all members say of the whole. */
-static bool measure(struct ct_tsdl_parser *parser, struct ct_tsdl_type *type)
+/* Computes the properties of the whole from its members. */
+static bool type_measure(struct ct_tsdl_parser *parser, struct ct_tsdl_type *type)
 {
 	bool is_struct = type->kind == CT_TSDL_STRUCT, all = true, any = type->count == 0;
 
 	for (uint32_t i = 0; i < type->count; i++) {
 		const struct ct_tsdl_type *member = type->fields[i].type;
 
-		if (!deepen(parser, type, member))
+		if (!type_deepen(parser, type, member))
 			return false;
 		if (is_struct && type->align < member->align)
 			type->align = member->align;
@@ -233,9 +233,9 @@ static bool parse_members(struct ct_tsdl_parser *parser, struct ct_tsdl_type *ty
 	if (fields == NULL)
 		return false;
 	if (type->kind == CT_TSDL_STRUCT)
-		mark_lengths(fields, type->count);
+		fields_mark_lengths(fields, type->count);
 	type->fields = fields;
-	return measure(parser, type);
+	return type_measure(parser, type);
 }
 
 static bool parse_struct_align(struct ct_tsdl_parser *parser, struct ct_tsdl_type *type)

@@ -1,9 +1,9 @@
 /*
- * tsdl_names.c - the memory of the metadata's parser, its names, and what they stand for inside
- * which braces.
+ * tsdl_names.c - the memory of the metadata's parser, its names, and their declarations in each
+ * level of braces.
  *
- * Called by the parser, on one thread.  A hostile text cannot make it take more than
- * CT_TSDL_MEMORY, nor make a look-up slow: what a name stands for hangs on the name.
+ * Called by the parser, on one thread.  A hostile text can neither make it use more than
+ * CT_TSDL_MEMORY nor make a look-up slow: each name has a list of its own declarations.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const cha
 	return false;
 }
 
-static void fail_memory(struct ct_tsdl_parser *parser)
+static void parser_fail_memory(struct ct_tsdl_parser *parser)
 {
 	parser->has_no_memory = true;
 	(void)ct_tsdl_fail(parser, "", "the metadata take more memory than ctrace gives them");
@@ -49,7 +49,7 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
 			ct_memory_note_lack();
 	}
 	if (taken == NULL)
-		fail_memory(parser);
+		parser_fail_memory(parser);
 	else
 		parser->used += CT_ALIGN_UP(size, (size_t)16) < CT_TSDL_MEMORY - parser->used
 					? CT_ALIGN_UP(size, (size_t)16)
@@ -61,14 +61,14 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
  * Names
  */
 
-/* Twice as many places; the names move. */
-static bool grow_table(struct ct_tsdl_parser *parser)
+/* Doubles the table and moves the names. */
+static bool table_grow(struct ct_tsdl_parser *parser)
 {
 	size_t size = parser->table_size == 0 ? 1024 : 2 * parser->table_size;
 	struct ct_tsdl_name **table = calloc(size, sizeof(struct ct_tsdl_name *));
 
 	if (table == NULL) {
-		fail_memory(parser);
+		parser_fail_memory(parser);
 		return false;
 	}
 	for (size_t i = 0; i < parser->table_size; i++) {
@@ -88,7 +88,7 @@ static bool grow_table(struct ct_tsdl_parser *parser)
 	return true;
 }
 
-static uint32_t hash(const struct ct_tsdl_parser *parser, const char *text, size_t size)
+static uint32_t name_hash(const struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
 	uint64_t value = parser->key[0];
 
@@ -121,9 +121,9 @@ static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *
 
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
-	uint32_t hashed = hash(parser, text, size);
+	uint32_t hashed = name_hash(parser, text, size);
 
-	if (parser->name_count >= parser->table_size && !grow_table(parser))
+	if (parser->name_count >= parser->table_size && !table_grow(parser))
 		return NULL;
 	for (struct ct_tsdl_name *name = parser->table[hashed & (parser->table_size - 1)];
 	     name != NULL; name = name->next)
@@ -134,8 +134,7 @@ struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *tex
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What is gathered before its number is known
- */
+ * Stacks for items whose number is not yet known */
 
 bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item,
 		  size_t size)
@@ -146,7 +145,7 @@ bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, co
 							    : NULL;
 
 		if (data == NULL) {
-			fail_memory(parser);
+			parser_fail_memory(parser);
 			return false;
 		}
 		stack->data = data;
@@ -170,8 +169,7 @@ void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, si
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What names stand for
- */
+ * Declarations */
 
 void ct_tsdl_enter(struct ct_tsdl_parser *parser)
 {
@@ -193,8 +191,8 @@ bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
 {
 	struct ct_tsdl_declaration *declaration = name->declared;
 
-	/* Once more inside the same braces: instead of the one before, so that no name hides more
-	 * than it has levels. */
+	/* A second declaration inside the same braces replaces the first, so a name hides at most
+	 * one declaration a level. */
 	while (declaration != NULL && declaration->level == parser->level &&
 	       declaration->space != space)
 		declaration = declaration->hidden;

@@ -1,5 +1,5 @@
 /*
- * format/tsdl_parse.h - what the files that parse metadata share.
+ * format/tsdl_parse.h - declarations shared by the files that parse metadata.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 
 #include "format/tsdl.h"
 
-/* ---- tsdl_scan.c: a text as words, numbers, strings and signs.  A copy of a struct is a place to
- * go back to. */
+/* ---- tsdl_scan.c: a text as words, numbers, strings and signs.  A copy of the struct is a
+ * position to return to. */
 enum ct_tsdl_token {
 	CT_TOKEN_END,
 	CT_TOKEN_WORD,
@@ -24,7 +24,7 @@ struct ct_tsdl_scan {
 	size_t at; /* behind the token */
 	unsigned line;
 	size_t line_at;      /* where the line begins */
-	size_t open_comment; /* a comment that begins there or later has no end; 0: not known */
+	size_t open_comment; /* a comment from here on has no end; 0: not known */
 	/* the token */
 	enum ct_tsdl_token token;
 	const char *start;
@@ -32,21 +32,22 @@ struct ct_tsdl_scan {
 	uint64_t number;
 	unsigned token_line, token_column; /* from 1 */
 };
-/* the first token is there */
+/* reads the first token */
 void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size);
 void ct_tsdl_scan_next(struct ct_tsdl_scan *scan);
 bool ct_tsdl_scan_is(const struct ct_tsdl_scan *scan, const char *word_or_sign);
-/* The bytes that the string stands for into out, which has room for scan->length; their number. */
+/* Stores the string without its escapes in out, which has room for scan->length; returns the number
+ * of bytes. */
 size_t ct_tsdl_scan_string(const struct ct_tsdl_scan *scan, char *out);
 
-/* ---- tsdl_names.c: the parser's memory, its names and what they stand for */
+/* ---- tsdl_names.c: the parser's memory, its names and their declarations */
 enum ct_tsdl_space { CT_SPACE_ALIAS, CT_SPACE_STRUCT, CT_SPACE_VARIANT, CT_SPACE_ENUM };
 struct ct_tsdl_declaration {
 	enum ct_tsdl_space space;
 	unsigned level; /* of braces */
 	const struct ct_tsdl_type *type;
 	struct ct_tsdl_name *name;
-	struct ct_tsdl_declaration *hidden; /* the one of the same name that it covers */
+	struct ct_tsdl_declaration *hidden; /* the outer declaration of the same name */
 	struct ct_tsdl_declaration *before; /* declared before it, in any name */
 };
 /* A stack of structs of one size. */
@@ -61,7 +62,7 @@ struct ct_tsdl_parser {
 	bool has_failed;
 	bool has_no_memory;
 	size_t used;     /* bytes of the arena */
-	uint64_t key[2]; /* of the table: what names meet in a chain nobody can foresee */
+	uint64_t key[2]; /* of the table's hash: nobody can predict which names collide */
 	struct ct_tsdl_name **table;
 	size_t table_size, name_count;
 	struct ct_tsdl_declaration *declarations; /* the newest */
@@ -76,34 +77,34 @@ struct ct_tsdl_parser {
 	ct_tsdl_diagnose *diagnose;
 	void *user;
 };
-/* zeroed; NULL: has_failed */
+/* zeroed; NULL on failure, which sets has_failed */
 void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size);
-/* NULL: has_failed */
+/* NULL on failure, which sets has_failed */
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size);
 bool ct_tsdl_push(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, const void *item,
 		  size_t size);
-/* Copies what stands above `from` to the arena, and takes it off. */
+/* Copies the items above `from` to the arena, and removes them from the stack. */
 void *ct_tsdl_pop(struct ct_tsdl_parser *parser, struct ct_tsdl_stack *stack, size_t from,
 		  size_t size);
 void ct_tsdl_enter(struct ct_tsdl_parser *parser);
-/* until this level is the innermost */
+/* leaves braces until this level is the innermost */
 void ct_tsdl_leave(struct ct_tsdl_parser *parser, unsigned level);
 bool ct_tsdl_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
 		     struct ct_tsdl_name *name, const struct ct_tsdl_type *type);
-/* or NULL */
+/* returns NULL when the name is not declared */
 const struct ct_tsdl_type *ct_tsdl_declared(const struct ct_tsdl_name *name,
 					    enum ct_tsdl_space space);
-/* Reports about the present token, when it is the first diagnostic.  False. */
+/* Reports a diagnostic at the present token, if it is the first.  Always returns false. */
 bool ct_tsdl_fail(struct ct_tsdl_parser *parser, const char *expected, const char *format, ...)
 	CT_PRINTF(3, 4);
-/* it is the present token: goes on */
+/* moves on if this is the present token */
 bool ct_tsdl_accept(struct ct_tsdl_parser *parser, const char *word_or_sign);
-/* the same, or reports */
+/* the same, with a diagnostic if not */
 bool ct_tsdl_expect(struct ct_tsdl_parser *parser, const char *word_or_sign);
 
 /* ---- tsdl_value.c: `name = value` */
 struct ct_tsdl_setting {
-	char name[64]; /* with its dots; what does not fit is none that we know */
+	char name[64]; /* with its dots; cut if longer, because no known name is */
 	bool is_number, is_string;
 	bool is_negative;
 	uint64_t number;                 /* two's complement when negative */
@@ -111,7 +112,7 @@ struct ct_tsdl_setting {
 };
 bool ct_tsdl_setting_name(struct ct_tsdl_parser *parser, char out[64]);
 bool ct_tsdl_setting_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *setting);
-/* { name = value; ... }: calls back for each. */
+/* { name = value; ... }: calls `set` for each. */
 typedef bool ct_tsdl_set(struct ct_tsdl_parser *parser, const struct ct_tsdl_setting *setting,
 			 void *user);
 bool ct_tsdl_settings(struct ct_tsdl_parser *parser, ct_tsdl_set *set, void *user);
@@ -121,28 +122,29 @@ bool ct_tsdl_setting_order(struct ct_tsdl_parser *parser, const struct ct_tsdl_s
 bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t *out_number);
 
 /* ---- tsdl_types.c */
-/* A type as it stands before a name (has_name), or alone. */
+/* Parses a type, before a name (has_name) or alone. */
 const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_name);
-/* typealias, typedef, struct, variant or enum is the present word */
+/* true at typealias, typedef, struct, variant or enum */
 bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser);
-bool ct_tsdl_declaration(struct ct_tsdl_parser *parser); /* one of them, to its semicolon */
+bool ct_tsdl_declaration(struct ct_tsdl_parser *parser); /* parses one of them, to its semicolon */
 /* For the kinds of types: */
 /* NULL: has_failed */
 struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind);
-/* A power of two, or reports. */
+/* Checks for a power of two, and reports a diagnostic if not. */
 bool ct_tsdl_type_align(struct ct_tsdl_parser *parser, bool is_number, uint64_t align,
 			uint32_t *out_align);
-/* The name behind `struct`, `variant` or `enum`, NULL when there is none.  False without memory. */
+/* Parses the name behind `struct`, `variant` or `enum`; NULL when there is none.  Returns false
+ * without memory. */
 bool ct_tsdl_type_name(struct ct_tsdl_parser *parser, struct ct_tsdl_name **out_name);
-/* The type that has this name, or reports. */
+/* Returns the type of this name, or reports a diagnostic. */
 const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser,
 					      enum ct_tsdl_space space,
 					      const struct ct_tsdl_name *name);
-/* Declares a type under its name, when it has one. */
+/* Declares a type under its name, if it has one. */
 bool ct_tsdl_type_declare(struct ct_tsdl_parser *parser, enum ct_tsdl_space space,
 			  struct ct_tsdl_name *name, const struct ct_tsdl_type *type);
 
-/* ---- tsdl_scalar.c: what stands behind the word; NULL: has_failed */
+/* ---- tsdl_scalar.c: parse the part behind the word; NULL on failure, which sets has_failed */
 const struct ct_tsdl_type *ct_tsdl_integer(struct ct_tsdl_parser *parser);
 const struct ct_tsdl_type *ct_tsdl_float(struct ct_tsdl_parser *parser);
 const struct ct_tsdl_type *ct_tsdl_string(struct ct_tsdl_parser *parser);
@@ -150,10 +152,11 @@ const struct ct_tsdl_type *ct_tsdl_enum(struct ct_tsdl_parser *parser);
 
 /* ---- tsdl_compound.c: the same */
 const struct ct_tsdl_type *ct_tsdl_struct(struct ct_tsdl_parser *parser);
-/* variant <tag> { ... }, variant name { ... } (to be given a tag where it is used), variant name
+/* variant <tag> { ... }, variant name { ... } (gets its tag where it is used), variant name
  * <tag>. */
 const struct ct_tsdl_type *ct_tsdl_variant(struct ct_tsdl_parser *parser);
-/* The brackets behind a name: x[2][3] is two threes of the type; without any, it is the type. */
+/* Parses the brackets behind a name: x[2][3] is two arrays of three elements.  Returns the type
+ * itself without brackets. */
 const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser,
 					    const struct ct_tsdl_type *element);
 

@@ -2,9 +2,9 @@
  * tsdl_scalar.c - types of one value in the metadata of a trace: integers, floating point, strings,
  * enumerations.
  *
- * Called by tsdl_types.c, on one thread, behind the word that says which it is.  What ctrace does
- * not read is reported about: a type that comes out of here has a size, an alignment and a byte
- * order that the decoder knows.
+ * Called by tsdl_types.c, on one thread, behind the word of the type.  A type that ctrace cannot
+ * read gets a diagnostic.  So every type from here has a size, an alignment and a byte order that
+ * the decoder knows.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -245,7 +245,7 @@ static bool parse_labels(struct ct_tsdl_parser *parser, struct ct_tsdl_type *typ
 	return type->labels != NULL;
 }
 
-/* The integer behind an enumeration; without one it is an int. */
+/* Parses the integer type of an enumeration; by default it is an int. */
 static const struct ct_tsdl_type *parse_container(struct ct_tsdl_parser *parser)
 {
 	const struct ct_tsdl_type *container = NULL;

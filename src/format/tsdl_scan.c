@@ -1,9 +1,9 @@
 /*
  * tsdl_scan.c - the metadata of a trace as words, numbers, strings and signs.
  *
- * Called by the parser, on one thread.  Any bytes may come; none behind the end is looked at.  Who
- * begins again at an earlier place keeps open_comment, so that no comment without an end is
- * searched for its end twice.
+ * Called by the parser, on one thread.  The text may hold any bytes; none behind its end is read. A
+ * caller that returns to an earlier position keeps open_comment, so a comment without an end is
+ * searched only once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ static void note_line(struct ct_tsdl_scan *scan, size_t at)
 	}
 }
 
-/* False at a comment without its end. */
+/* Returns false at a comment without an end. */
 static bool skip_comment(struct ct_tsdl_scan *scan)
 {
 	bool is_line = scan->text[scan->at + 1] == '/';
@@ -185,7 +185,7 @@ void ct_tsdl_scan_next(struct ct_tsdl_scan *scan)
 
 void ct_tsdl_scan_begin(struct ct_tsdl_scan *scan, const char *text, size_t size)
 {
-	/* Of no text there is no place to point to. */
+	/* A NULL text has no position to point to. */
 	*scan = (struct ct_tsdl_scan){ .text = text != NULL ? text : "", .size = size, .line = 1 };
 	ct_tsdl_scan_next(scan);
 }
@@ -198,8 +198,8 @@ bool ct_tsdl_scan_is(const struct ct_tsdl_scan *scan, const char *word_or_sign)
 	       memcmp(scan->start, word_or_sign, scan->length) == 0;
 }
 
-/* The character that \u{HEX} stands for; ct_escape_add() writes those. */
-static char *unescape_code(const char *text, size_t size, size_t *at, char *out)
+/* Decodes the character of \u{HEX}, as written by ct_escape_add(). */
+static char *escape_decode_code(const char *text, size_t size, size_t *at, char *out)
 {
 	unsigned code = 0;
 
@@ -209,8 +209,8 @@ static char *unescape_code(const char *text, size_t size, size_t *at, char *out)
 	return ct_utf8_put(out, (uint16_t)code);
 }
 
-/* One byte behind a backslash at *at; moves *at behind it. */
-static char unescape(const char *text, size_t size, size_t *at)
+/* Decodes one escape behind a backslash at *at; moves *at behind it. */
+static char escape_decode(const char *text, size_t size, size_t *at)
 {
 	static const char letters[] = "abfnrtv", bytes[] = "\a\b\f\n\r\t\v";
 	char c = text[(*at)++];
@@ -241,9 +241,9 @@ size_t ct_tsdl_unescape(const char *text, size_t size, char *out)
 
 		if (c == '\\' && size - at >= 4 && text[at] == 'u' && text[at + 1] == '{') {
 			at++;
-			to = unescape_code(text, size, &at, to);
+			to = escape_decode_code(text, size, &at, to);
 		} else {
-			*to++ = c == '\\' && at < size ? unescape(text, size, &at) : c;
+			*to++ = c == '\\' && at < size ? escape_decode(text, size, &at) : c;
 		}
 	}
 	return (size_t)(to - out);

@@ -1,6 +1,6 @@
 /*
- * tsdl_text.c - from the bytes of a metadata file to its text: as it is, or out of packets, as
- * LTTng writes it.
+ * tsdl_text.c - gets the text of a metadata file, which may be plain or, as LTTng writes it, in
+ * packets.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ static uint32_t get_u32(const char *bytes, bool is_big)
 	return is_big ? be32toh(value) : le32toh(value);
 }
 
-/* Takes the text of the packet at *at and moves behind it. */
-static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at, bool is_big,
+/* Appends the text of the packet at *at and moves *at behind the packet. */
+static enum ctrace_status packet_take(const char *bytes, size_t size, size_t *at, bool is_big,
 				      struct ct_buf *out, const char **out_message)
 {
 	const char *head = bytes + *at;
@@ -58,17 +58,17 @@ static enum ctrace_status take_packet(const char *bytes, size_t size, size_t *at
 	return CTRACE_OK;
 }
 
-static enum ctrace_status take_packets(const char *bytes, size_t size, bool is_big,
+static enum ctrace_status packets_take(const char *bytes, size_t size, bool is_big,
 				       struct ct_buf *out, const char **out_message)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	for (size_t at = 0; at < size && status == CTRACE_OK;)
-		status = take_packet(bytes, size, &at, is_big, out, out_message);
+		status = packet_take(bytes, size, &at, is_big, out, out_message);
 	return status;
 }
 
-/* Metadata of format 2 are JSON, each piece of them behind a record separator. */
+/* Metadata of format 2 are JSON, with a record separator before each piece. */
 static bool is_json(const char *bytes, size_t size)
 {
 	size_t at = 0;
@@ -86,9 +86,9 @@ enum ctrace_status ct_tsdl_text(const char *bytes, size_t size, struct ct_buf *o
 
 	*out_message = NULL;
 	if (size >= 4 && get_u32(bytes, false) == MAGIC)
-		status = take_packets(bytes, size, false, out, out_message);
+		status = packets_take(bytes, size, false, out, out_message);
 	else if (size >= 4 && get_u32(bytes, true) == MAGIC)
-		status = take_packets(bytes, size, true, out, out_message);
+		status = packets_take(bytes, size, true, out, out_message);
 	else
 		ct_buf_add(out, bytes, size);
 	if (status == CTRACE_OK && is_json(out->data, out->size)) {

@@ -1,9 +1,8 @@
 /*
- * tsdl_types.c - which type stands here in the metadata of a trace, and the names that are given to
- * types.
+ * tsdl_types.c - types in the metadata of a trace, and the names given to them.
  *
- * Called by tsdl.c, and by the kinds of types for those inside them, on one thread.  A type is
- * complete before its name is known, so none can hold itself; how deep the parser may go is
+ * Called by tsdl.c, and by the compound types for the types inside them, on one thread.  A type is
+ * complete before its name is declared, so no type can contain itself.  The depth of the parser is
  * bounded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -13,8 +12,7 @@
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
- * What the kinds of types share
- */
+ * Shared by all kinds of types */
 
 struct ct_tsdl_type *ct_tsdl_type_new(struct ct_tsdl_parser *parser, enum ct_tsdl_kind kind)
 {
@@ -68,8 +66,8 @@ const struct ct_tsdl_type *ct_tsdl_type_named(struct ct_tsdl_parser *parser,
  * Types and their names
  */
 
-/* "unsigned long", "void *": words of a name that was given to a type.  has_name: the last one is
- * no longer of it. */
+/* Parses the words of a type's name: "unsigned long", "void *". has_name: the last word is the name
+ * of a field, and not part of it. */
 static struct ct_tsdl_name *alias_name(struct ct_tsdl_parser *parser, bool has_name)
 {
 	char words[256];

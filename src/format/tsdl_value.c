@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words with dots between them into out; what does not fit is left out. */
-static bool dotted(struct ct_tsdl_parser *parser, char *out, size_t capacity, size_t *out_size)
+/* Copies words with dots between them to out, and drops characters that do not fit. */
+static bool words_take_dotted(struct ct_tsdl_parser *parser, char *out, size_t capacity,
+			      size_t *out_size)
 {
 	size_t size = 0;
 
@@ -39,7 +40,7 @@ bool ct_tsdl_setting_name(struct ct_tsdl_parser *parser, char out[64])
 {
 	size_t size;
 
-	return dotted(parser, out, 64, &size);
+	return words_take_dotted(parser, out, 64, &size);
 }
 
 bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t *out_number)
@@ -61,7 +62,7 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 	return true;
 }
 
-static bool string_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *setting)
+static bool setting_take_string(struct ct_tsdl_parser *parser, struct ct_tsdl_setting *setting)
 {
 	char *bytes = malloc(parser->scan.length);
 	size_t size;
@@ -85,9 +86,9 @@ bool ct_tsdl_setting_value(struct ct_tsdl_parser *parser, struct ct_tsdl_setting
 	setting->number = 0;
 	setting->text = NULL;
 	if (parser->scan.token == CT_TOKEN_STRING)
-		return string_value(parser, setting);
+		return setting_take_string(parser, setting);
 	if (parser->scan.token == CT_TOKEN_WORD) {
-		if (!dotted(parser, words, sizeof words, &size))
+		if (!words_take_dotted(parser, words, sizeof words, &size))
 			return false;
 		setting->text = ct_tsdl_name(parser, words, size);
 		return setting->text != NULL;

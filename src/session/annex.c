@@ -1,6 +1,6 @@
 /*
- * annex.c - a second directory, for the rings of a process that has changed its user and may not
- * write to its first one any more.
+ * annex.c - a second directory, for the rings of a process that has changed its user and may no
+ * longer write to its first one.
  *
  * A daemon attaches as root and then drops its rights.  Its session stays where it is, mapped and
  * open.  Rings that it makes from then on are files in an annex: a directory of the new user, in a
@@ -8,10 +8,10 @@
  * root, so only root can recover the two together.
  *
  *     /run/ctrace/4711.0/           session, ring.0: root's
- *     /tmp/ctrace-33/annex-4711.0/  ring.1, and `session`: a link that says whose it is
+ *     /tmp/ctrace-33/annex-4711.0/  ring.1, and `session`: a link to its session
  *
- * Made by the thread that needs a ring, under the pool's lock, without malloc; looked into by
- * recoverers, to whom all of it is hostile.
+ * The thread that needs a ring makes the annex, under the pool's lock, without malloc.  Recoverers
+ * read it, and trust nothing in it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +29,8 @@
 
 /* ---- making ---- */
 
-/* A directory of that user's, to which nobody else may write. */
-static bool is_users(int fd, uint32_t uid)
+/* True for a directory of that user, to which nobody else may write. */
+static bool directory_is_users(int fd, uint32_t uid)
 {
 	struct stat info;
 
@@ -38,20 +38,20 @@ static bool is_users(int fd, uint32_t uid)
 	       (info.st_mode & 022) == 0;
 }
 
-static int open_directory(int parent_fd, const char *path, uint32_t uid)
+static int annex_open_directory(int parent_fd, const char *path, uint32_t uid)
 {
 	int fd = ct_os_high(
 		openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
-	if (fd >= 0 && !is_users(fd, uid)) {
+	if (fd >= 0 && !directory_is_users(fd, uid)) {
 		ct_os_close(&fd);
 		errno = EPERM;
 	}
 	return fd;
 }
 
-/* Says whose it is: the mount name space, in which the path means something, and the path. */
-static bool name_session(int fd, const struct ct_session *session)
+/* Stores the link to the session: the mount name space in which the path is valid, and the path. */
+static bool annex_link_session(int fd, const struct ct_session *session)
 {
 	char text[4200];
 
@@ -60,7 +60,7 @@ static bool name_session(int fd, const struct ct_session *session)
 	return symlinkat(text, fd, "session") == 0;
 }
 
-static int make_new(const struct ct_session *session, struct ct_session_annex *annex)
+static int annex_make_new(const struct ct_session *session, struct ct_session_annex *annex)
 {
 	char directory[4096];
 	char path[4200];
@@ -79,11 +79,11 @@ static int make_new(const struct ct_session *session, struct ct_session_annex *a
 		if (errno != EEXIST)
 			return -1;
 	}
-	fd = open_directory(AT_FDCWD, path, geteuid());
+	fd = annex_open_directory(AT_FDCWD, path, geteuid());
 	if (fd < 0)
 		return -1;
 	(void)fchmod(fd, 0700);
-	if (!name_session(fd, session)) {
+	if (!annex_link_session(fd, session)) {
 		ct_os_close(&fd);
 		(void)rmdir(path);
 		return -1;
@@ -102,17 +102,17 @@ int ct_annex_make(struct ct_session *session, uint32_t *out_number)
 
 		*out_number = i;
 		if (annex->path[0] == '\0')
-			return make_new(session, annex);
+			return annex_make_new(session, annex);
 		if (annex->uid == uid)
-			return open_directory(AT_FDCWD, annex->path, uid);
+			return annex_open_directory(AT_FDCWD, annex->path, uid);
 	}
 	return -1;
 }
 
-/* ---- somebody else's ---- */
+/* ---- annexes of other processes ---- */
 
-/* Is it the absolute path of an annex of that process?  Returns where its name begins. */
-static const char *name_of(const struct ct_session_annex *annex, uint32_t pid)
+/* Returns the name in the absolute path of an annex of that process; NULL for any other path. */
+static const char *annex_find_name(const struct ct_session_annex *annex, uint32_t pid)
 {
 	const char *slash = memchr(annex->path, '\0', sizeof annex->path) != NULL
 				    ? strrchr(annex->path, '/')
@@ -130,22 +130,22 @@ int ct_annex_open(const struct ct_session_head *head, uint32_t number)
 {
 	const struct ct_session_annex *annex = &head->annex[number % CT_ANNEX_LIMIT];
 
-	if (name_of(annex, head->pid) == NULL)
+	if (annex_find_name(annex, head->pid) == NULL)
 		return -1;
-	return open_directory(AT_FDCWD, annex->path, annex->uid);
+	return annex_open_directory(AT_FDCWD, annex->path, annex->uid);
 }
 
-/* By descriptors, since its owner may put links in the way. */
-static void remove_from(int parent_fd, const char *name, uint32_t uid)
+/* Uses descriptors, because the owner may put links in the way. */
+static void annex_remove_from(int parent_fd, const char *name, uint32_t uid)
 {
-	ct_directory_remove_open(parent_fd, name, open_directory(parent_fd, name, uid));
+	ct_directory_remove_open(parent_fd, name, annex_open_directory(parent_fd, name, uid));
 }
 
 void ct_annex_remove_all(const struct ct_session_head *head)
 {
 	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++) {
 		const struct ct_session_annex *annex = &head->annex[i];
-		const char *name = name_of(annex, head->pid);
+		const char *name = annex_find_name(annex, head->pid);
 		char parent[sizeof annex->path];
 		int fd;
 
@@ -153,16 +153,16 @@ void ct_annex_remove_all(const struct ct_session_head *head)
 			continue;
 		(void)snprintf(parent, sizeof parent, "%.*s", (int)(name - annex->path - 1),
 			       annex->path);
-		fd = open_directory(AT_FDCWD, parent, annex->uid);
+		fd = annex_open_directory(AT_FDCWD, parent, annex->uid);
 		if (fd >= 0)
-			remove_from(fd, name, annex->uid);
+			annex_remove_from(fd, name, annex->uid);
 		ct_os_close(&fd);
 	}
 }
 
-/* Is the session gone that this annex names?  Where the path cannot be followed, or means something
- * else, it may be there. */
-static bool is_session_gone(int run_fd, const char *name)
+/* True if the session of this annex is gone.  False if the path cannot be followed, or leads
+ * elsewhere: the session may exist. */
+static bool annex_session_is_gone(int run_fd, const char *name)
 {
 	char link[300], text[4200];
 	struct stat info;
@@ -172,7 +172,7 @@ static bool is_session_gone(int run_fd, const char *name)
 	if (snprintf(link, sizeof link, "%s/session", name) >= (int)sizeof link)
 		return false;
 	size = readlinkat(run_fd, link, text, sizeof text - 1);
-	if (size <= 0) /* its maker has died before it could name it, or will at once */
+	if (size <= 0) /* the maker died before it stored the link, or is about to store it */
 		return false;
 	text[size] = '\0';
 	if (strtoull(text, &path, 10) != ct_place_here().mount_space || *path != ' ' ||
@@ -187,8 +187,8 @@ void ct_annex_remove_abandoned(int run_fd, const char *name)
 
 	if (fstatat(run_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
 		return;
-	if (is_session_gone(run_fd, name))
-		remove_from(run_fd, name, info.st_uid);
+	if (annex_session_is_gone(run_fd, name))
+		annex_remove_from(run_fd, name, info.st_uid);
 	else if (time(NULL) - info.st_mtime >= CT_ABANDONED_SECONDS)
-		(void)unlinkat(run_fd, name, AT_REMOVEDIR); /* if it is empty */
+		(void)unlinkat(run_fd, name, AT_REMOVEDIR); /* succeeds only if it is empty */
 }

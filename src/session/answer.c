@@ -1,8 +1,8 @@
 /*
  * answer.c - the answer to a request, in as many frames as it takes.
  *
- * Called by whoever answers: the control thread of a traced process, an external writer.  What does
- * not fit makes the buffer fail, and who sends it closes the connection.
+ * Called by whoever answers: the control thread of a traced process, an external writer.  An answer
+ * that does not fit makes the buffer fail; the sender then closes the connection.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
 /*
- * client.c - an operator's end of the control sockets: who is there, and one request to all of them
- * at once.
+ * client.c - an operator's end of the control sockets: finds the processes, and sends one request
+ * to all of them at once.
  *
- * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  What comes
- * back is another process's and may be anything: it is held together by frames that parse, and by a
- * limit for all answers together, which costs the longest ones first.
+ * Runs in tools, on one thread; ct_client_connect() also in a traced process, on any.  Answers come
+ * from other processes and may hold anything.  Each must consist of valid frames.  A limit bounds
+ * all answers together; past it the longest is dropped first.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AT_ONCE 128u /* connections; more processes wait for their turn */
+#define AT_ONCE 128u /* connections; further processes wait for a free one */
 #define READ_SIZE 65536u
-#define RETRY_NS 5000000u /* a process whose queue is full */
-#define RESETS 50u        /* how often we begin again */
+#define RETRY_NS 5000000u /* before another try at a process whose queue is full */
+#define RESETS 50u        /* tries after a reset */
 
-/* ---- who is there ---- */
+/* ---- finding processes ---- */
 
 struct search {
 	const struct ct_peer_filter *filter;
@@ -37,7 +37,7 @@ struct search {
 };
 
 /* The program's name, from the head of its session. */
-static void read_program(struct ct_peer *peer)
+static void peer_read_program(struct ct_peer *peer)
 {
 	char path[sizeof peer->run_directory + sizeof peer->directory + 16];
 	size_t got;
@@ -52,7 +52,7 @@ static void read_program(struct ct_peer *peer)
 	ct_os_close(&fd);
 }
 
-static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
+static bool peer_is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
 {
 	return (filter->pid == 0 || filter->pid == peer->pid) &&
 	       (filter->asid == 0 || filter->asid == peer->asid) &&
@@ -60,7 +60,7 @@ static bool is_wanted(const struct ct_peer_filter *filter, const struct ct_peer 
 							 peer->jobname, strlen(peer->jobname)));
 }
 
-static bool has_room(struct search *search)
+static bool search_has_room(struct search *search)
 {
 	size_t capacity = search->capacity != 0 ? search->capacity * 2 : 16;
 	struct ct_peer *items;
@@ -77,13 +77,13 @@ static bool has_room(struct search *search)
 	return true;
 }
 
-static void look_at(const struct ct_directory_entry *entry, void *user)
+static void search_look_at(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct ct_peer *peer;
 
 	if (!entry->is_alive || (search->filter->pid != 0 && search->filter->pid != entry->pid) ||
-	    !has_room(search))
+	    !search_has_room(search))
 		return;
 	peer = &search->peers->items[search->peers->count];
 	memset(peer, 0, sizeof *peer);
@@ -96,19 +96,19 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 		return;
 	peer->pid = entry->pid;
 	peer->uid = entry->uid;
-	if (!is_wanted(search->filter, peer))
+	if (!peer_is_wanted(search->filter, peer))
 		return;
-	read_program(peer);
+	peer_read_program(peer);
 	ct_buf_init(&peer->answer);
 	search->peers->count++;
 }
 
-static void look_into(const char *path, void *user)
+static void search_look_into(const char *path, void *user)
 {
-	ct_directory_each(path, look_at, user);
+	ct_directory_each(path, search_look_at, user);
 }
 
-static int by_asid(const void *a, const void *b)
+static int peers_compare_asid(const void *a, const void *b)
 {
 	const struct ct_peer *one = a, *other = b;
 
@@ -122,13 +122,13 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_
 	struct ct_peers peers = { NULL, 0 };
 	struct search search = { .filter = filter, .peers = &peers };
 
-	ct_directory_each_run_directory(look_into, &search);
+	ct_directory_each_run_directory(search_look_into, &search);
 	if (search.failed) {
 		ct_peers_fini(&peers);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	if (peers.count != 0)
-		qsort(peers.items, peers.count, sizeof peers.items[0], by_asid);
+		qsort(peers.items, peers.count, sizeof peers.items[0], peers_compare_asid);
 	*out = peers;
 	return CTRACE_OK;
 }
@@ -143,8 +143,8 @@ void ct_peers_fini(struct ct_peers *peers)
 
 /* ---- connecting ---- */
 
-/* Ours, root's or, where we are root, the directory's owner's. */
-static bool may_answer(int fd, int directory)
+/* True if the peer is this user or root or, when this user is root, the owner of the directory. */
+static bool peer_may_answer(int fd, int directory)
 {
 	struct stat info;
 	uint32_t uid;
@@ -167,7 +167,7 @@ enum ctrace_status ct_client_connect(const char *directory, const char *name, in
 		       : errno == EACCES                   ? CTRACE_DENIED
 							   : CTRACE_OS_ERROR;
 	status = ct_socket_connect(directory_fd, directory, name, &fd);
-	if (status == CTRACE_OK && !may_answer(fd, directory_fd)) {
+	if (status == CTRACE_OK && !peer_may_answer(fd, directory_fd)) {
 		ct_os_close(&fd);
 		status = CTRACE_DENIED;
 	}
@@ -182,7 +182,7 @@ enum ctrace_status ct_client_connect(const char *directory, const char *name, in
 /* One conversation. */
 struct talk {
 	struct ct_peer *peer; /* NULL: free */
-	int fd;               /* -1: to be connected yet, or again */
+	int fd;               /* -1: not connected yet, or to be connected again */
 	size_t sent;
 	size_t parsed;  /* bytes of the answer that are whole frames */
 	size_t answers; /* whole answers */
@@ -194,7 +194,7 @@ struct asking {
 	size_t requests;
 	uint64_t until_ns;
 	struct ct_peers *peers;
-	size_t kept; /* bytes of all answers, at least */
+	size_t kept; /* bytes of all answers or more */
 	char bytes[READ_SIZE];
 	struct talk talks[AT_ONCE];
 };
@@ -211,7 +211,7 @@ static size_t count_frames(const struct ct_buf *request)
 	return count;
 }
 
-static void end_talk(struct talk *talk, enum ctrace_status status)
+static void talk_end(struct talk *talk, enum ctrace_status status)
 {
 	if (talk->peer != NULL)
 		talk->peer->status = status;
@@ -219,8 +219,8 @@ static void end_talk(struct talk *talk, enum ctrace_status status)
 	talk->peer = NULL;
 }
 
-/* Everything has come: the answer's own status, that of its first frame. */
-static void end_well(struct talk *talk)
+/* The whole answer is there: its status is that of its first frame. */
+static void talk_end_well(struct talk *talk)
 {
 	struct ct_message first;
 	size_t size;
@@ -229,10 +229,10 @@ static void end_well(struct talk *talk)
 	if (ct_message_parse(talk->peer->answer.data, talk->peer->answer.size, &first, &size) ==
 	    CTRACE_OK)
 		status = ct_message_number(&first, CT_FIELD_STATUS, CTRACE_DAMAGED);
-	end_talk(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
+	talk_end(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
 }
 
-static void open_talk(struct talk *talk)
+static void talk_open(struct talk *talk)
 {
 	char path[sizeof talk->peer->run_directory + sizeof talk->peer->directory + 2];
 	enum ctrace_status status;
@@ -244,11 +244,11 @@ static void open_talk(struct talk *talk)
 	if (status == CTRACE_TIMED_OUT)
 		return;
 	if (status != CTRACE_OK)
-		end_talk(talk, status);
+		talk_end(talk, status);
 }
 
-/* False when the other end is gone: what it said before may still be read. */
-static bool send_request(struct talk *talk, const struct ct_buf *request)
+/* Returns false when the other end is gone; the answer so far may still be read. */
+static bool talk_send(struct talk *talk, const struct ct_buf *request)
 {
 	while (talk->sent < request->size) {
 		ssize_t sent = send(talk->fd, request->data + talk->sent,
@@ -263,8 +263,8 @@ static bool send_request(struct talk *talk, const struct ct_buf *request)
 	return true;
 }
 
-/* Counts what has come; true when the talk is over. */
-static bool take_frames(struct talk *talk, size_t requests)
+/* Counts the received frames; returns true when the talk is over. */
+static bool talk_take_frames(struct talk *talk, size_t requests)
 {
 	struct ct_buf *answer = &talk->peer->answer;
 	struct ct_message message;
@@ -280,35 +280,36 @@ static bool take_frames(struct talk *talk, size_t requests)
 			status = CTRACE_DAMAGED;
 		if (status != CTRACE_OK) {
 			answer->size = talk->parsed;
-			end_talk(talk, status);
+			talk_end(talk, status);
 			return true;
 		}
 		talk->parsed += size;
 		if ((message.flags & CT_MESSAGE_MORE) == 0 && ++talk->answers == requests) {
 			answer->size = talk->parsed;
-			end_well(talk);
+			talk_end_well(talk);
 			return true;
 		}
 	}
 }
 
-/* It has closed.  Before it said all: it ended, or it refused us before it read anything. */
-static void end_early(struct talk *talk)
+/* The peer closed before its answer was whole: it ended, or it refused us before it read
+ * anything. */
+static void talk_end_early(struct talk *talk)
 {
 	struct ct_buf *answer = &talk->peer->answer;
 	bool is_partial = answer->size != talk->parsed;
 
 	answer->size = talk->parsed;
 	if (talk->answers != 0 && !is_partial)
-		end_well(talk);
+		talk_end_well(talk);
 	else
-		end_talk(talk,
+		talk_end(talk,
 			 talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
 }
 
-/* Reset before it said anything: our request was not read.  Its socket was made anew just then, or
- * we were pushed out by a crowd. */
-static bool begin_again(struct talk *talk)
+/* The connection was reset before any answer, so the request was not read.  The peer has just
+ * replaced its socket, or other connections displaced ours. */
+static bool talk_begin_again(struct talk *talk)
 {
 	if (talk->peer->answer.size != 0 || ++talk->resets > RESETS)
 		return false;
@@ -330,18 +331,17 @@ static struct ct_peer *longest_answer(const struct ct_peers *peers, size_t *out_
 	return longest;
 }
 
-/* Whoever says most is given up, whether it has ended or not: so one that floods us harms nobody
- * else. */
-static void make_room(struct asking *asking)
+/* Drops the longest answer, whole or not, so a peer that floods us harms no other. */
+static void asking_make_room(struct asking *asking)
 {
 	while (asking->kept > CT_CLIENT_KEEPS) {
 		struct ct_peer *peer = longest_answer(asking->peers, &asking->kept);
 
-		if (asking->kept <= CT_CLIENT_KEEPS) /* some were cut meanwhile */
+		if (asking->kept <= CT_CLIENT_KEEPS) /* some have been dropped meanwhile */
 			return;
 		for (size_t i = 0; i < AT_ONCE; i++)
 			if (asking->talks[i].peer == peer)
-				end_talk(&asking->talks[i], CTRACE_NOT_ENOUGH_MEMORY);
+				talk_end(&asking->talks[i], CTRACE_NOT_ENOUGH_MEMORY);
 		peer->status = CTRACE_NOT_ENOUGH_MEMORY;
 		asking->kept -= peer->answer.size;
 		ct_buf_fini(&peer->answer);
@@ -349,7 +349,7 @@ static void make_room(struct asking *asking)
 	}
 }
 
-static void receive(struct talk *talk, struct asking *asking)
+static void talk_receive(struct talk *talk, struct asking *asking)
 {
 	struct ct_buf *answer = &talk->peer->answer;
 	ssize_t got;
@@ -360,39 +360,39 @@ static void receive(struct talk *talk, struct asking *asking)
 			continue;
 		if (got < 0 && errno == EAGAIN)
 			return;
-		if (got < 0 && errno == ECONNRESET && begin_again(talk))
+		if (got < 0 && errno == ECONNRESET && talk_begin_again(talk))
 			return;
 		if (got <= 0) {
-			end_early(talk);
+			talk_end_early(talk);
 			return;
 		}
 		ct_buf_add(answer, asking->bytes, (size_t)got);
 		if (answer->failed) {
-			end_talk(talk, CTRACE_NOT_ENOUGH_MEMORY);
+			talk_end(talk, CTRACE_NOT_ENOUGH_MEMORY);
 			return;
 		}
 		asking->kept += (size_t)got;
-		(void)take_frames(talk, asking->requests);
-		make_room(asking);
+		(void)talk_take_frames(talk, asking->requests);
+		asking_make_room(asking);
 		if (talk->peer == NULL)
 			return;
 	}
 }
 
-static void turn(struct talk *talk, struct asking *asking)
+static void talk_turn(struct talk *talk, struct asking *asking)
 {
-	/* Another one's answer may have cost this one its own. */
+	/* Another peer's answer may have ended this talk. */
 	if (talk->peer != NULL && talk->fd < 0)
-		open_talk(talk);
+		talk_open(talk);
 	if (talk->peer == NULL || talk->fd < 0)
 		return;
-	if (talk->sent < asking->request->size && !send_request(talk, asking->request))
+	if (talk->sent < asking->request->size && !talk_send(talk, asking->request))
 		talk->sent = asking->request->size;
-	receive(talk, asking);
+	talk_receive(talk, asking);
 }
 
-/* Waits for one of them.  False when there is none, or no time is left. */
-static bool wait_for_some(struct asking *asking)
+/* Waits for any of the talks.  Returns false without a talk, or when the time is over. */
+static bool asking_wait(struct asking *asking)
 {
 	struct pollfd fds[AT_ONCE];
 	struct talk *talks[AT_ONCE];
@@ -424,15 +424,15 @@ static bool wait_for_some(struct asking *asking)
 		count = 0;
 	for (nfds_t i = 0; i < count; i++)
 		if (fds[i].revents != 0)
-			turn(talks[i], asking);
+			talk_turn(talks[i], asking);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		if (asking->talks[i].peer != NULL && asking->talks[i].fd < 0)
-			turn(&asking->talks[i], asking);
+			talk_turn(&asking->talks[i], asking);
 	return true;
 }
 
-/* Gives the places that are free to those who have not been asked yet. */
-static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *next)
+/* Gives the free talks to peers that have not been asked yet. */
+static void asking_begin_more(struct asking *asking, struct ct_peers *peers, size_t *next)
 {
 	for (size_t i = 0; i < AT_ONCE && *next < peers->count; i++) {
 		struct talk *talk = &asking->talks[i];
@@ -444,7 +444,7 @@ static void begin_more(struct asking *asking, struct ct_peers *peers, size_t *ne
 				continue;
 			*talk = (struct talk){ .peer = peer, .fd = -1 };
 			ct_buf_clear(&peer->answer);
-			turn(talk, asking);
+			talk_turn(talk, asking);
 		}
 	}
 }
@@ -458,13 +458,13 @@ void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigne
 
 	asking.until_ns = ct_clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
 	do {
-		begin_more(&asking, peers, &next);
-	} while (wait_for_some(&asking));
+		asking_begin_more(&asking, peers, &next);
+	} while (asking_wait(&asking));
 	for (size_t i = 0; i < AT_ONCE; i++) {
 		if (asking.talks[i].peer == NULL)
 			continue;
 		asking.talks[i].peer->answer.size = asking.talks[i].parsed;
-		end_talk(&asking.talks[i], CTRACE_TIMED_OUT);
+		talk_end(&asking.talks[i], CTRACE_TIMED_OUT);
 	}
 	for (; next < peers->count; next++)
 		if (!peers->items[next].is_done)

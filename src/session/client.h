@@ -2,8 +2,8 @@
  * session/client.h - an operator's end of the control sockets: one request to many processes at
  * once.
  *
- * Runs in tools, on one thread.  All sockets are asked at the same time, so that a hundred
- * processes cost little more than one, and a process that does not answer costs the timeout once.
+ * Runs in tools, on one thread.  All processes are asked at the same time, so a hundred cost little
+ * more than one, and those that do not answer cost the timeout once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 struct ct_peer {
 	char run_directory[4096];
 	char directory[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
-	bool is_writer;      /* answers at the socket that is called as its jobname */
-	bool is_done;        /* is not to be asked again */
+	bool is_writer;      /* answers at the socket named after its jobname */
+	bool is_done;        /* must not be asked again */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;
@@ -26,19 +26,17 @@ struct ct_peer {
 	char program[256];
 	/* after ct_client_ask() */
 	/* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED;
-	 * DAMAGED; UNSUPPORTED: it speaks another version; NOT_ENOUGH_MEMORY: its answer was the
-	 * longest of all when they became too long together; or what is in CT_FIELD_STATUS of its
-	 * first frame */
+	 * DAMAGED; UNSUPPORTED: it uses another version; NOT_ENOUGH_MEMORY: all answers together
+	 * became too long, and this was the longest; or CT_FIELD_STATUS of its first frame */
 	enum ctrace_status status;
-	/* all frames, one behind the other; kept with a status of the answer's own, too */
+	/* all frames, one behind the other; also kept when its first frame reports an error */
 	struct ct_buf answer;
 };
 struct ct_peers {
 	struct ct_peer *items; /* in order of ASID */
 	size_t count;
 };
-/* Who is asked: every live process in every run directory that this user may look into, as far as
- * the filters fit. */
+/* Selects among the live processes in every run directory that this user may read. */
 struct ct_peer_filter {
 	uint32_t pid;        /* 0: any */
 	uint32_t asid;       /* 0: any */
@@ -48,10 +46,10 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter,
 				 struct ct_peers *out) CT_MUST_USE;
 void ct_peers_fini(struct ct_peers *peers);
 #define CT_CLIENT_KEEPS ((size_t)16 << 20) /* bytes of answers, of all peers together */
-/* Sends `request` (one frame, or several, one behind the other, which are answered in order) to
- * each and gathers the answers; at most timeout_ms in all. */
+/* Sends `request` to each peer and gathers the answers, for at most timeout_ms in all.  The request
+ * is one frame or several, one behind the other, which are answered in order. */
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms);
-/* The next frame of an answer: *at moves on from 0.  False at the end. */
+/* Gives the next frame of an answer; *at starts at 0.  Returns false at the end. */
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out);
 
 /* Connects to a Unix stream socket `name` in a directory, whatever the length of the path.

@@ -1,5 +1,5 @@
 /*
- * session/command.h - what a line of a configuration file or an operator's request says.
+ * session/command.h - the content of a line of a configuration file or of an operator's request.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,10 +30,11 @@ enum ct_verb {
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, for each of ct_config_encoding() */
 	CT_VERB_KEEP,               /* number: ns */
 	/* Only in requests (message.h) */
-	CT_VERB_DEST_SET = 32, /* component, list: exactly these destinations, inherited ones not */
-	CT_VERB_PROPERTY_GET,  /* component or emitter, property */
-	CT_VERB_FLUSH,         /* number: ms to wait at most */
-	CT_VERB_ROTATE,        /* emitter, or none: all */
+	CT_VERB_DEST_SET =
+		32, /* component, list: exactly these destinations, without inherited ones */
+	CT_VERB_PROPERTY_GET, /* component or emitter, property */
+	CT_VERB_FLUSH,        /* number: ms to wait at most */
+	CT_VERB_ROTATE,       /* emitter, or none: all */
 	/* value: absolute path of a configuration file; empty: the process's own */
 	CT_VERB_RELOAD,
 	CT_VERB_TRACE_CT,  /* struct ct_trace_command */
@@ -50,7 +51,7 @@ struct ct_command {
 	struct ct_span emitter;
 	struct ct_span property;
 	struct ct_span value;
-	/* destinations, separated by commas and blanks; at NULL: the one in emitter */
+	/* destinations, separated by commas and blanks; at NULL: the emitter above */
 	struct ct_span list;
 	bool no_inherit;
 	uint32_t level;
@@ -81,13 +82,13 @@ enum ct_clause {
 	CT_CLAUSE_COUNT
 };
 
-/* One transaction: what a trace is to become. */
+/* One transaction: the requested state of a trace. */
 struct ct_trace_request {
 	uint32_t state; /* CTRACE_CT_* */
 	bool has[CT_CLAUSE_COUNT];
 	struct {
 		unsigned line, column;
-	} place[CT_CLAUSE_COUNT]; /* where each clause that it has begins; from 1 */
+	} place[CT_CLAUSE_COUNT]; /* position of each present clause; from 1 */
 	struct ct_sub_path sub;
 	uint32_t asid_count;
 	uint16_t asid[CTRACE_MAX_FILTER];
@@ -100,12 +101,12 @@ struct ct_trace_request {
 	char writer[CTRACE_MAX_NAME + 1];
 };
 
-/* TRACE CT, from whoever parsed it to lib/component/command.c: which trace, and what it is to
- * become. */
+/* TRACE CT, on its way from a parser to lib/component/command.c: the trace and its requested
+ * state. */
 struct ct_trace_command {
 	char name[CTRACE_MAX_COMPONENT + 1];
 	char sub[CTRACE_MAX_COMPONENT + 1]; /* "": none */
-	struct ct_trace_request request;    /* its own SUB is of no account */
+	struct ct_trace_request request;    /* its own SUB is ignored */
 };
 
 #endif

@@ -2,9 +2,9 @@
  * connection.c - one operator's connection to a traced process: frames in, answers out, never
  * waiting for the peer.
  *
- * Runs on the control thread.  A peer may be slow, silent, flooding or hostile: it costs a buffer
- * of one frame at most, and one request a turn.  While an answer waits for it, nothing more is read
- * from it.
+ * Runs on the control thread.  A peer may be slow, silent, flooding or hostile.  It costs at most a
+ * buffer of one frame, and one request a turn.  While an answer waits for it, the thread reads no
+ * more from it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 
 #define READ_SIZE 16384u
-#define KEPT_SIZE 65536u /* a larger buffer is given back when it is empty */
+#define KEPT_SIZE 65536u /* a larger buffer is freed when it is empty */
 
 void ct_connection_open(struct ct_connection *connection, int fd)
 {
@@ -51,7 +51,7 @@ short ct_connection_events(const struct ct_connection *connection)
 
 /* ---- out ---- */
 
-static void empty(struct ct_buf *buf)
+static void buf_empty(struct ct_buf *buf)
 {
 	if (buf->capacity > KEPT_SIZE)
 		ct_buf_fini(buf);
@@ -59,7 +59,7 @@ static void empty(struct ct_buf *buf)
 		ct_buf_clear(buf);
 }
 
-static bool send_waiting(struct ct_connection *connection)
+static bool connection_send(struct ct_connection *connection)
 {
 	while (ct_connection_waiting(connection) != 0) {
 		ssize_t sent = send(connection->fd, connection->out.data + connection->out_at,
@@ -71,20 +71,20 @@ static bool send_waiting(struct ct_connection *connection)
 			return errno == EAGAIN;
 		connection->out_at += (size_t)sent;
 	}
-	empty(&connection->out);
+	buf_empty(&connection->out);
 	connection->out_at = 0;
 	return true;
 }
 
 /* ---- in ---- */
 
-/* Moves what is left to the begin. */
-static void compact(struct ct_connection *connection)
+/* Moves the unserved bytes to the beginning. */
+static void connection_compact(struct ct_connection *connection)
 {
 	struct ct_buf *in = &connection->in;
 
 	if (connection->in_at == in->size) {
-		empty(in);
+		buf_empty(in);
 	} else if (connection->in_at != 0) {
 		memmove(in->data, in->data + connection->in_at, in->size - connection->in_at);
 		in->size -= connection->in_at;
@@ -92,8 +92,9 @@ static void compact(struct ct_connection *connection)
 	connection->in_at = 0;
 }
 
-/* The descriptor that came along; there was room for no other, which the kernel has closed. */
-static int passed_descriptor(struct msghdr *message)
+/* Returns the descriptor that came with the message.  There is room for one; the kernel closes any
+ * other. */
+static int message_find_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
 	int fd;
@@ -105,7 +106,7 @@ static int passed_descriptor(struct msghdr *message)
 	return ct_os_high(fd);
 }
 
-static bool receive(struct ct_connection *connection, bool takes_descriptor)
+static bool connection_receive(struct ct_connection *connection, bool takes_descriptor)
 {
 	struct ct_buf *in = &connection->in;
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -113,13 +114,13 @@ static bool receive(struct ct_connection *connection, bool takes_descriptor)
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	ssize_t got;
 
-	compact(connection);
+	connection_compact(connection);
 	if (!ct_buf_reserve(in, READ_SIZE))
 		return false;
 	part = (struct iovec){ in->data + in->size, READ_SIZE };
 	if (takes_descriptor && connection->passed < 0) {
 		message.msg_control = control;
-		/* as the space is rounded up, two would have room in it */
+		/* not CMSG_SPACE(): it is rounded up, and has room for two */
 		message.msg_controllen = CMSG_LEN(sizeof(int));
 	}
 	do {
@@ -128,14 +129,15 @@ static bool receive(struct ct_connection *connection, bool takes_descriptor)
 	if (got < 0)
 		return errno == EAGAIN;
 	if (message.msg_controllen != 0)
-		connection->passed = passed_descriptor(&message);
+		connection->passed = message_find_descriptor(&message);
 	in->size += (size_t)got;
 	connection->has_frame = true;
 	connection->is_ending = connection->is_ending || got == 0;
 	return true;
 }
 
-static void serve(struct ct_connection *connection, const struct ct_server_options *options)
+static void connection_serve(struct ct_connection *connection,
+			     const struct ct_server_options *options)
 {
 	struct ct_message request;
 	size_t size;
@@ -173,19 +175,20 @@ bool ct_connection_turn(struct ct_connection *connection, short revents,
 	if (!ct_os_is_file(connection->fd, &connection->id))
 		return false;
 	if (ct_connection_waiting(connection) != 0) {
-		if (revents != 0 && !send_waiting(connection))
+		if (revents != 0 && !connection_send(connection))
 			return false;
 		return ct_connection_waiting(connection) != 0 || !connection->is_ending ||
 		       connection->has_frame;
 	}
 	if (!connection->has_frame && !connection->is_ending && revents != 0 &&
-	    !receive(connection, options->takes_descriptor))
+	    !connection_receive(connection, options->takes_descriptor))
 		return false;
 	if (connection->has_frame)
-		serve(connection, options);
-	/* The answer may have run the program's own code, which may have closed everything. */
+		connection_serve(connection, options);
+	/* The request may have run the program's own code, which may have closed every
+	 * descriptor. */
 	if (connection->out.failed || !ct_os_is_file(connection->fd, &connection->id) ||
-	    !send_waiting(connection))
+	    !connection_send(connection))
 		return false;
 	return ct_connection_waiting(connection) != 0 || connection->has_frame ||
 	       !connection->is_ending;

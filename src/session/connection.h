@@ -1,9 +1,9 @@
 /*
- * session/connection.h - one operator's connection to a traced process: what came in, what is still
- * to go out.
+ * session/connection.h - one operator's connection to a traced process: its unserved input and
+ * unsent output.
  *
- * Control thread only.  A connection whose descriptor the program has closed behind our back is
- * never read or written again: its number may be a file of the program's own by now.
+ * Control thread only.  A connection whose descriptor the program has closed is never read or
+ * written again: its number may be the program's own file by now.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,10 @@
 /* Answers one request: appends one or more frames to `answer`.  On the server's thread. */
 typedef void ct_server_answer(const struct ct_message *request, struct ct_buf *answer, void *user);
 struct ct_server_options {
-	/* its directory, and its head: the refused are counted in control_refused; NULL: not
-	 * counted */
+	/* for its directory, and for control_refused in its head, which counts refused connections;
+	 * NULL: not counted */
 	struct ct_session *session;
-	bool takes_descriptor; /* one may come along with a request: ct_connection.passed */
+	bool takes_descriptor; /* a request may carry a descriptor: ct_connection.passed */
 	ct_server_answer *answer;
 	void *user;
 	void (*task)(void *user); /* called once on the thread after task_delay_ms; NULL: none */
@@ -29,25 +29,25 @@ struct ct_server_options {
 struct ct_connection {
 	int fd; /* -1: none */
 	struct ct_file_id id;
-	int passed;           /* a descriptor that came along; -1: none */
-	uint64_t complete_ns; /* when its last whole request came, or it itself */
-	bool is_ending;       /* nothing more is read; it closes when what is to go out is out */
+	int passed;           /* the descriptor of a request; -1: none */
+	uint64_t complete_ns; /* time of its last whole request, or else of the connection */
+	bool is_ending;       /* no more is read; it closes when its output is sent */
 	bool has_frame;       /* there may be another whole frame in `in` */
 	struct ct_buf in;
-	size_t in_at; /* what is before it was served */
+	size_t in_at; /* the bytes before it are served */
 	struct ct_buf out;
-	size_t out_at; /* what is before it was sent */
+	size_t out_at; /* the bytes before it are sent */
 };
 /* Takes over a connected socket. */
 void ct_connection_open(struct ct_connection *connection, int fd);
 void ct_connection_close(struct ct_connection *connection);
-/* What to poll for; 0: nothing, there is something to do already. */
+/* Returns the events to poll for; 0 when there is work already. */
 short ct_connection_events(const struct ct_connection *connection);
 /* One turn: sends what waits, or else reads, serves at most one request and sends its answer.
- * revents: what poll() said.  False: it is to be closed. */
+ * revents: from poll().  Returns false when the caller must close the connection. */
 bool ct_connection_turn(struct ct_connection *connection, short revents,
 			const struct ct_server_options *options);
-/* Bytes that wait for its peer. */
+/* Returns the number of bytes that wait for the peer. */
 size_t ct_connection_waiting(const struct ct_connection *connection);
 
 #endif

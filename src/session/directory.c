@@ -2,8 +2,8 @@
  * directory.c - the run directory and the directories of traced processes in it.
  *
  * Called when a process attaches, by recoverers and by tools; never by a trace call.  Nothing here
- * follows a link that it did not make, and a directory is only ever removed by the names that
- * ctrace gives.
+ * follows a link that it did not make, and only directories and files with ctrace's own names are
+ * removed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #define MAPS_LIMIT ((size_t)64 << 20)
 #define RUN_OF_ROOT "/run/ctrace"
 
-static const char *kind_name(mode_t mode)
+static const char *mode_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -40,9 +40,9 @@ static const char *kind_name(mode_t mode)
 	}
 }
 
-/* OK for a directory that we may use: no link, ours, and nobody else may write to it.  DENIED:
- * out_why has the reason. */
-static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
+/* Returns OK for a directory that is ours, is not a link, and that nobody else may write to.
+ * DENIED: out_why has the reason. */
+static enum ctrace_status directory_inspect(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
 {
 	struct stat info;
 
@@ -51,7 +51,7 @@ static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DI
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	}
 	if (!S_ISDIR(info.st_mode))
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it is %s", kind_name(info.st_mode));
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it is %s", mode_name(info.st_mode));
 	else if (info.st_uid != geteuid())
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it belongs to user %u",
 			       (unsigned)info.st_uid);
@@ -64,15 +64,15 @@ static enum ctrace_status look_at_directory(const char *path, char out_why[CT_DI
 	return CTRACE_DENIED;
 }
 
-static enum ctrace_status check_directory(const char *path)
+static enum ctrace_status directory_check(const char *path)
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
 
-	return look_at_directory(path, why);
+	return directory_inspect(path, why);
 }
 
 /* out_path is absolute: the program may go to another directory later. */
-static enum ctrace_status use_directory(const char *wanted, char out_path[4096])
+static enum ctrace_status directory_use(const char *wanted, char out_path[4096])
 {
 	char path[4096];
 	size_t size = strlen(wanted);
@@ -81,42 +81,42 @@ static enum ctrace_status use_directory(const char *wanted, char out_path[4096])
 	if (size >= sizeof path)
 		return CTRACE_DENIED;
 	memcpy(path, wanted, size + 1);
-	/* or a link in the last place would be followed */
+	/* with a slash at the end, a link there would be followed */
 	while (size > 1 && path[size - 1] == '/')
 		path[--size] = '\0';
-	status = check_directory(path);
+	status = directory_check(path);
 	if (status == CTRACE_NOT_FOUND) {
 		status = ct_os_make_directory(path);
 		if (status == CTRACE_OK)
-			status = check_directory(path);
+			status = directory_check(path);
 	}
 	if (status == CTRACE_OK && realpath(path, out_path) == NULL)
 		status = CTRACE_DENIED;
 	return status;
 }
 
-/* Joins two parts; false when it does not fit. */
-static bool join(char out[4096], const char *directory, const char *name)
+/* Joins two parts; returns false when they do not fit. */
+static bool path_join(char out[4096], const char *directory, const char *name)
 {
 	int size = snprintf(out, 4096, "%s%s", directory, name);
 
 	return size > 0 && size < 4096;
 }
 
-/* Where nobody has asked for another. */
-static enum ctrace_status use_default(char out_path[4096])
+/* Uses the default run directory, when no other is configured. */
+static enum ctrace_status directory_use_default(char out_path[4096])
 {
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
 	char path[4096];
 	char name[64];
 
-	if (geteuid() == 0 && use_directory(RUN_OF_ROOT, out_path) == CTRACE_OK)
+	if (geteuid() == 0 && directory_use(RUN_OF_ROOT, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	if (runtime != NULL && join(path, runtime, "/ctrace") &&
-	    use_directory(path, out_path) == CTRACE_OK)
+	if (runtime != NULL && path_join(path, runtime, "/ctrace") &&
+	    directory_use(path, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
-	return use_directory(name, out_path);
+	return directory_use(name, out_path);
 }
 
 enum ctrace_status ct_directory_run_directory(const char *configured, char out_path[4096])
@@ -124,23 +124,24 @@ enum ctrace_status ct_directory_run_directory(const char *configured, char out_p
 	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
 	const char *chosen = environment != NULL ? environment : configured;
 
-	/* What somebody asked for is used or refused, never replaced. */
-	return chosen != NULL ? use_directory(chosen, out_path) : use_default(out_path);
+	/* A configured directory is used or refused, never replaced. */
+	return chosen != NULL ? directory_use(chosen, out_path) : directory_use_default(out_path);
 }
 
 enum ctrace_status ct_directory_of_user(char out_path[4096])
 {
 	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
 
-	/* It was asked for when the process was another user; most likely it is that user's. */
-	if (chosen != NULL && check_directory(chosen) == CTRACE_OK &&
-	    use_directory(chosen, out_path) == CTRACE_OK)
+	/* The directory was configured when the process was another user; most likely it belongs to
+	 * that user. */
+	if (chosen != NULL && directory_check(chosen) == CTRACE_OK &&
+	    directory_use(chosen, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	return use_default(out_path);
+	return directory_use_default(out_path);
 }
 
-/* Is it the number of the user whose directory this is? */
-static bool is_user(const char *text, uid_t uid)
+/* True if the text is the number of that user. */
+static bool text_is_user(const char *text, uid_t uid)
 {
 	char number[16];
 
@@ -148,8 +149,8 @@ static bool is_user(const char *text, uid_t uid)
 	return strcmp(text, number) == 0;
 }
 
-/* Root: the run directories of users, wherever a user's default would be. */
-static void each_of_all_users(void (*each)(const char *path, void *user), void *user)
+/* For root: visits the run directories of all users at the default paths. */
+static void directory_each_of_all_users(void (*each)(const char *path, void *user), void *user)
 {
 	static const struct {
 		const char *directory, *prefix, *suffix;
@@ -170,7 +171,7 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 				continue;
 			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
 			    (info.st_mode & 022) == 0 &&
-			    is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
+			    text_is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
 				each(path, user);
 		}
 		if (directory != NULL)
@@ -178,8 +179,8 @@ static void each_of_all_users(void (*each)(const char *path, void *user), void *
 	}
 }
 
-/* Where the present user may have run directories, whether they are there or not. */
-static void each_own_path(void (*each)(const char *path, void *user), void *user)
+/* Visits the possible paths of the present user's run directories, existing or not. */
+static void directory_each_own_path(void (*each)(const char *path, void *user), void *user)
 {
 	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
@@ -193,25 +194,25 @@ static void each_own_path(void (*each)(const char *path, void *user), void *user
 	each(RUN_OF_ROOT, user);
 	if (geteuid() == 0)
 		return;
-	if (runtime != NULL && join(path, runtime, "/ctrace"))
+	if (runtime != NULL && path_join(path, runtime, "/ctrace"))
 		each(path, user);
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
 	each(name, user);
 }
 
-/* Who wants to see those that can be used, or those that are refused. */
+/* The callback for usable directories, or the one for refused directories. */
 struct looking {
 	void (*each)(const char *path, void *user);
 	ct_directory_refused *refused;
 	void *user;
 };
 
-static void look(const char *path, void *user)
+static void looking_look(const char *path, void *user)
 {
 	const struct looking *looking = user;
 	char why[CT_DIRECTORY_WHY_SIZE];
-	enum ctrace_status status = look_at_directory(path, why);
-	/* It is root's: nobody else expects to use it. */
+	enum ctrace_status status = directory_inspect(path, why);
+	/* The directory is root's, so no other user expects to use it. */
 	bool is_roots = geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0;
 
 	if (looking->each != NULL && status == CTRACE_OK)
@@ -224,19 +225,19 @@ void ct_directory_each_run_directory(void (*each)(const char *path, void *user),
 {
 	struct looking looking = { .each = each, .user = user };
 
-	each_own_path(look, &looking);
+	directory_each_own_path(looking_look, &looking);
 	if (ct_os_environment("CTRACE_RUN_DIR") == NULL && geteuid() == 0)
-		each_of_all_users(each, user);
+		directory_each_of_all_users(each, user);
 }
 
 void ct_directory_each_refused(ct_directory_refused *each, void *user)
 {
 	struct looking looking = { .refused = each, .user = user };
 
-	each_own_path(look, &looking);
+	directory_each_own_path(looking_look, &looking);
 }
 
-static int open_session(int directory_fd, const char *name)
+static int directory_open_session(int directory_fd, const char *name)
 {
 	char path[300];
 
@@ -244,15 +245,15 @@ static int open_session(int directory_fd, const char *name)
 	return openat(directory_fd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Does a process hold the lock of this session file as its own?  A recoverer's belongs to its open
- * file, which the kernel reports as -1. */
-static bool is_locked(int directory_fd, const char *name)
+/* True if a process holds the lock of this session file as its own.  A recoverer's lock belongs to
+ * its open file, and the kernel reports that as -1. */
+static bool session_is_locked(int directory_fd, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK,
 			      .l_whence = SEEK_SET,
 			      .l_start = CT_SESSION_LOCK_ALIVE,
 			      .l_len = 1 };
-	int fd = open_session(directory_fd, name);
+	int fd = directory_open_session(directory_fd, name);
 	bool locked;
 
 	if (fd < 0)
@@ -262,9 +263,9 @@ static bool is_locked(int directory_fd, const char *name)
 	return locked;
 }
 
-/* Is it the process that made this session, and not another that has its number by now?  What
- * cannot be seen may be so. */
-static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
+/* True if the process is the one that made this session, and not a later one with the same number.
+ * Also true if that is not visible. */
+static bool session_is_of_process(int directory_fd, const char *name, uint32_t pid)
 {
 	uint64_t start = ct_place_process_start(pid);
 	uint64_t noted = 0;
@@ -273,7 +274,7 @@ static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
 
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return false;
-	fd = open_session(directory_fd, name);
+	fd = directory_open_session(directory_fd, name);
 	if (fd >= 0 &&
 	    ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start),
 			  &got) != CTRACE_OK)
@@ -283,11 +284,11 @@ static bool is_same_process(int directory_fd, const char *name, uint32_t pid)
 }
 
 /*
- * Does the process have the session file mapped?  One that closed all its descriptors has lost the
- * lock, and lives.  One that has changed its user too does not let us look; then it lives when its
- * process does.
+ * True if the process has the session file mapped.  A process that closed all its descriptors has
+ * lost the lock, but lives.  If it has also changed its user, its mappings are hidden; then its
+ * existence decides.
  */
-static bool is_mapped_by(int directory_fd, const char *name, uint32_t pid)
+static bool session_is_mapped_by(int directory_fd, const char *name, uint32_t pid)
 {
 	char path[64], suffix[300];
 	struct ct_buf maps;
@@ -301,17 +302,17 @@ static bool is_mapped_by(int directory_fd, const char *name, uint32_t pid)
 	if (status == CTRACE_OK)
 		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
 	else if (status != CTRACE_NOT_FOUND && errno != ESRCH)
-		is_mapped = is_same_process(directory_fd, name, pid);
+		is_mapped = session_is_of_process(directory_fd, name, pid);
 	ct_buf_fini(&maps);
 	return is_mapped;
 }
 
 /*
- * A directory that never became one because its maker died, or was about to be removed.  The maker
- * is gone when its number is nobody's, in our own process name space; of another name space that is
- * said by time alone.
+ * Removes a directory whose maker died before it was complete, or while it removed it.  In our own
+ * process name space the maker is dead when no process has its number.  In another name space only
+ * the age of the directory decides.
  */
-static void remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
+static void directory_remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
 {
 	struct stat info;
 	char *end;
@@ -328,11 +329,11 @@ static void remove_if_abandoned(int run_fd, const char *run_directory, const cha
 	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS) {
 		return;
 	}
-	if (!is_locked(run_fd, name))
+	if (!session_is_locked(run_fd, name))
 		ct_directory_remove(run_directory, name);
 }
 
-/* A process's directory that was found; those of one run directory are a list, the oldest first. */
+/* The directory of a process.  Those of one run directory form a list, the oldest first. */
 struct found {
 	struct found *next;
 	struct timespec changed;
@@ -340,13 +341,13 @@ struct found {
 	char name[];
 };
 
-static bool is_later(const struct found *a, const struct stat *b)
+static bool found_is_later(const struct found *a, const struct stat *b)
 {
 	return a->changed.tv_sec != b->st_mtim.tv_sec ? a->changed.tv_sec > b->st_mtim.tv_sec
 						      : a->changed.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-static bool add_found(struct found **list, const char *name, const struct stat *info)
+static bool found_add(struct found **list, const char *name, const struct stat *info)
 {
 	size_t size = strlen(name) + 1;
 	struct found *found = malloc(sizeof *found + size);
@@ -355,15 +356,15 @@ static bool add_found(struct found **list, const char *name, const struct stat *
 		return false;
 	*found = (struct found){ .changed = info->st_mtim, .uid = info->st_uid };
 	memcpy(found->name, name, size);
-	while (*list != NULL && !is_later(*list, info))
+	while (*list != NULL && !found_is_later(*list, info))
 		list = &(*list)->next;
 	found->next = *list;
 	*list = found;
 	return true;
 }
 
-/* 0: the name is not that of a process's directory. */
-static uint32_t pid_of(const char *name)
+/* Returns 0 when the name is not that of a process's directory. */
+static uint32_t name_parse_pid(const char *name)
 {
 	char *end;
 	unsigned long pid = strtoul(name, &end, 10);
@@ -371,8 +372,8 @@ static uint32_t pid_of(const char *name)
 	return *end == '.' && strlen(name) <= 200 ? (uint32_t)pid : 0;
 }
 
-/* Removes what is abandoned on the way. */
-static struct found *find_directories(DIR *directory, const char *run_directory)
+/* Lists the directories of processes, and removes abandoned ones on the way. */
+static struct found *found_list(DIR *directory, const char *run_directory)
 {
 	struct found *list = NULL;
 	struct dirent *entry;
@@ -381,14 +382,15 @@ static struct found *find_directories(DIR *directory, const char *run_directory)
 		struct stat info;
 
 		if (strncmp(entry->d_name, ".new-", 5) == 0)
-			remove_if_abandoned(dirfd(directory), run_directory, entry->d_name);
+			directory_remove_if_abandoned(dirfd(directory), run_directory,
+						      entry->d_name);
 		else if (strncmp(entry->d_name, "annex-", 6) == 0)
 			ct_annex_remove_abandoned(dirfd(directory), entry->d_name);
-		else if (pid_of(entry->d_name) != 0 &&
+		else if (name_parse_pid(entry->d_name) != 0 &&
 			 fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) ==
 				 0 &&
-			 S_ISDIR(info.st_mode) && !add_found(&list, entry->d_name, &info))
-			break; /* no memory: those that are found already are better than none */
+			 S_ISDIR(info.st_mode) && !found_add(&list, entry->d_name, &info))
+			break; /* no memory: an incomplete list is better than none */
 	}
 	return list;
 }
@@ -401,18 +403,18 @@ void ct_directory_each(const char *run_directory,
 
 	if (directory == NULL)
 		return;
-	list = find_directories(directory, run_directory);
+	list = found_list(directory, run_directory);
 	for (; list != NULL; list = next) {
 		struct ct_directory_entry entry = { .run_directory = run_directory,
 						    .name = list->name,
-						    .pid = pid_of(list->name),
+						    .pid = name_parse_pid(list->name),
 						    .uid = list->uid };
 
-		/* Our own session must not be opened and closed again here: closing any descriptor
-		 * of it would drop our lock. */
+		/* Our own session file must not be opened here: closing any descriptor of it would
+		 * drop our lock. */
 		entry.is_alive = ct_session_is_own(run_directory, list->name) ||
-				 is_locked(dirfd(directory), list->name) ||
-				 is_mapped_by(dirfd(directory), list->name, entry.pid);
+				 session_is_locked(dirfd(directory), list->name) ||
+				 session_is_mapped_by(dirfd(directory), list->name, entry.pid);
 		each(&entry, user);
 		next = list->next;
 		free(list);
@@ -420,14 +422,15 @@ void ct_directory_each(const char *run_directory,
 	(void)closedir(directory);
 }
 
-static bool is_ours(const char *name)
+static bool name_is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 ||
 	       strncmp(name, "ring.", 5) == 0;
 }
 
-/* "ring.0 is a FIFO, not a file": the first file of ctrace's that is none.  False: all are. */
-static bool find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
+/* Finds the first of ctrace's files that is not a regular file: "ring.0 is a FIFO, not a file".
+ * Returns false when all are. */
+static bool directory_find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -443,7 +446,7 @@ static bool find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
 		is_odd = !S_ISREG(info.st_mode);
 		if (is_odd)
 			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file",
-				       entry->d_name, kind_name(info.st_mode));
+				       entry->d_name, mode_name(info.st_mode));
 	}
 	if (directory != NULL)
 		(void)closedir(directory);
@@ -456,28 +459,28 @@ const char *ct_directory_explain(const char *run_directory, const char *name,
 	char path[4096], session[4096];
 
 	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path ||
-	    !join(session, path, "/session"))
+	    !path_join(session, path, "/session"))
 		return ctrace_status_text(status);
 	if (access(session, F_OK) != 0 && errno == ENOENT)
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file is missing");
-	else if (!find_odd_file(path, out_why))
+	else if (!directory_find_odd_file(path, out_why))
 		return ctrace_status_text(status);
 	return out_why;
 }
 
-static void hidden_name(char hidden[300], uint64_t process_space, const char *name)
+static void name_hide(char hidden[300], uint64_t process_space, const char *name)
 {
 	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(),
 		       (unsigned long long)process_space, name);
 }
 
-/* A directory goes out of sight before it loses its first file: if we die now it is an abandoned
- * one, not a damaged one. */
-static void hide(int run_fd, const char **name, char hidden[300])
+/* Hides a directory by renaming it before its first file is removed.  If we die now, it is an
+ * abandoned directory and not a damaged one. */
+static void directory_hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
 		return;
-	hidden_name(hidden, ct_place_process_space(), *name);
+	name_hide(hidden, ct_place_process_space(), *name);
 	if (renameat(run_fd, *name, run_fd, hidden) == 0)
 		*name = hidden;
 }
@@ -492,7 +495,7 @@ void ct_directory_remove_open(int parent_fd, const char *name, int fd)
 		return;
 	}
 	while ((entry = readdir(directory)) != NULL)
-		if (is_ours(entry->d_name))
+		if (name_is_ours(entry->d_name))
 			(void)unlinkat(dirfd(directory), entry->d_name, 0);
 	(void)closedir(directory);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
@@ -506,7 +509,7 @@ void ct_directory_remove(const char *run_directory, const char *name)
 	char hidden[300];
 
 	if (fd >= 0)
-		hide(run_fd, &name, hidden);
+		directory_hide(run_fd, &name, hidden);
 	ct_directory_remove_open(run_fd, name, fd);
 	ct_os_close(&run_fd);
 }
@@ -518,7 +521,7 @@ void ct_directory_remove_own(struct ct_session *session)
 
 	if (session->path[0] == '\0' || ct_session_directory(session) < 0)
 		return;
-	hidden_name(name, session->head->place.process_space, session->directory);
+	name_hide(name, session->head->place.process_space, session->directory);
 	(void)snprintf(hidden, sizeof hidden, "%.*s%s", (int)run_size, session->path, name);
 	if (rename(session->path, hidden) != 0)
 		return;
@@ -529,7 +532,7 @@ void ct_directory_remove_own(struct ct_session *session)
 	}
 	if (rmdir(hidden) == 0)
 		return;
-	/* There is something else, as a ring that was kept ready. */
+	/* The directory has further files, such as a spare ring. */
 	hidden[run_size - 1] = '\0';
 	ct_directory_remove(hidden, hidden + run_size);
 }

@@ -1,10 +1,9 @@
 /*
- * message.c - frames: what travels between operators, processes and external writers, made and
- * read.
+ * message.c - encodes and decodes the frames between operators, processes and external writers.
  *
- * Called by the control thread of a traced process, by tools and by external writers.  What is read
- * may be hostile: every size is compared with what is there before it is used, and nothing is
- * allocated for it.  A message points into the bytes that it was read from.
+ * Called by the control thread of a traced process, by tools and by external writers.  A received
+ * frame may be hostile: every size is compared with the available bytes before it is used, and
+ * nothing is allocated.  A message points into the bytes of its frame.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +30,7 @@ struct field_head {
 };
 _Static_assert(sizeof(struct field_head) == FIELD_HEAD, "the head of a field");
 
-/* ---- making one ---- */
+/* ---- encoding ---- */
 
 size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags)
 {
@@ -50,8 +49,8 @@ void ct_message_add(struct ct_buf *out, enum ct_field field, const void *data, s
 	const struct field_head head = { .tag = (uint16_t)field, .size = (uint32_t)size };
 
 	if (size > CT_MESSAGE_LIMIT) {
-		/* As a whole it could not be sent: one byte too many says so to ct_message_end().
-		 */
+		/* A frame with this field is too large to send.  One byte too many shows that to
+		 * ct_message_end(). */
 		(void)ct_buf_reserve(out, CT_MESSAGE_LIMIT);
 		if (!out->failed) {
 			memset(out->data + out->size, 0, CT_MESSAGE_LIMIT);
@@ -98,7 +97,7 @@ enum ctrace_status ct_message_end(struct ct_buf *out, size_t start)
 	return CTRACE_OK;
 }
 
-/* ---- reading one ---- */
+/* ---- decoding ---- */
 
 bool ct_message_next(struct ct_span *fields, enum ct_field *out_field, struct ct_span *out_value)
 {
@@ -116,7 +115,7 @@ bool ct_message_next(struct ct_span *fields, enum ct_field *out_field, struct ct
 	return true;
 }
 
-/* Nothing but whole fields. */
+/* True if the bytes are a sequence of whole fields. */
 static bool fields_are_whole(struct ct_span fields)
 {
 	enum ct_field field;
@@ -127,8 +126,8 @@ static bool fields_are_whole(struct ct_span fields)
 	return fields.size == 0;
 }
 
-/* What is there of a head may show already that it is none. */
-static bool could_begin(const void *bytes, size_t size)
+/* False if the bytes cannot be the beginning of a head, even an incomplete one. */
+static bool head_could_begin(const void *bytes, size_t size)
 {
 	const uint32_t magic = CT_MESSAGE_MAGIC;
 
@@ -142,7 +141,7 @@ enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_me
 	struct ct_message message;
 	size_t whole;
 
-	if (!could_begin(bytes, size))
+	if (!head_could_begin(bytes, size))
 		return CTRACE_DAMAGED;
 	if (size < sizeof head)
 		return CTRACE_NOT_FOUND;
@@ -203,7 +202,7 @@ static const struct {
 	{ CT_FIELD_LIST, offsetof(struct ct_command, list), CT_MESSAGE_LIMIT },
 };
 
-static bool has_level(enum ct_verb verb)
+static bool verb_has_level(enum ct_verb verb)
 {
 	return verb == CT_VERB_LEVEL || verb == CT_VERB_FLIGHT_LEVEL;
 }
@@ -222,7 +221,7 @@ void ct_command_encode(struct ct_buf *out, const struct ct_command *command)
 	}
 	if (command->no_inherit)
 		ct_message_add_number(out, CT_FIELD_NO_INHERIT, 1);
-	if (has_level(command->verb) && command->level != CT_LEVEL_ASKED)
+	if (verb_has_level(command->verb) && command->level != CT_LEVEL_ASKED)
 		ct_message_add_number(out, CT_FIELD_LEVEL, command->level);
 	if (command->number != 0)
 		ct_message_add_number(out, CT_FIELD_NUMBER, command->number);
@@ -230,9 +229,10 @@ void ct_command_encode(struct ct_buf *out, const struct ct_command *command)
 		out->failed = true;
 }
 
-/* A number that may be absent; false when it is there and none, or above the limit. */
-static bool take_number(const struct ct_message *message, enum ct_field field, uint64_t otherwise,
-			uint64_t limit, uint64_t *out)
+/* Takes a number that may be absent.  Returns false when the field is not a number, or is above the
+ * limit. */
+static bool message_take_number(const struct ct_message *message, enum ct_field field,
+				uint64_t otherwise, uint64_t limit, uint64_t *out)
 {
 	struct ct_span value = ct_message_find(message, field);
 
@@ -240,7 +240,7 @@ static bool take_number(const struct ct_message *message, enum ct_field field, u
 	return value.at == NULL || (value.size == sizeof *out && *out <= limit);
 }
 
-static bool is_level(uint64_t level)
+static bool number_is_level(uint64_t level)
 {
 	return level < CTRACE_LEVEL_COUNT || level == CTRACE_LEVEL_NONE ||
 	       level == CT_LEVEL_UNSET || level == CT_LEVEL_ASKED;
@@ -258,11 +258,12 @@ enum ctrace_status ct_command_decode(const struct ct_message *message, struct ct
 			return CTRACE_DAMAGED;
 		memcpy((char *)&command + texts[i].offset, &text, sizeof text);
 	}
-	if (!take_number(message, CT_FIELD_NO_INHERIT, 0, 1, &no_inherit) ||
-	    !take_number(message, CT_FIELD_LEVEL, has_level(message->verb) ? CT_LEVEL_ASKED : 0,
-			 UINT32_MAX, &level) ||
-	    !take_number(message, CT_FIELD_NUMBER, 0, UINT64_MAX, &command.number) ||
-	    !is_level(level))
+	if (!message_take_number(message, CT_FIELD_NO_INHERIT, 0, 1, &no_inherit) ||
+	    !message_take_number(message, CT_FIELD_LEVEL,
+				 verb_has_level(message->verb) ? CT_LEVEL_ASKED : 0, UINT32_MAX,
+				 &level) ||
+	    !message_take_number(message, CT_FIELD_NUMBER, 0, UINT64_MAX, &command.number) ||
+	    !number_is_level(level))
 		return CTRACE_DAMAGED;
 	command.no_inherit = no_inherit != 0;
 	command.level = (uint32_t)level;
@@ -296,10 +297,10 @@ void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *
 		out->failed = true;
 }
 
-/* A field as a terminated text; what is absent is empty.  False: it is too long, or has a character
- * that no such text has. */
-static bool take_text(const struct ct_message *message, enum ct_field field, char *out,
-		      size_t limit, size_t *out_size)
+/* Copies a field as a terminated text; an absent field is empty.  Returns false when it is too
+ * long, or has a character that no such text may have. */
+static bool message_take_text(const struct ct_message *message, enum ct_field field, char *out,
+			      size_t limit, size_t *out_size)
 {
 	struct ct_span value = ct_message_find(message, field);
 
@@ -316,8 +317,8 @@ static bool take_text(const struct ct_message *message, enum ct_field field, cha
 	return true;
 }
 
-/* Copies the values of a list; false when they are not whole, or too many. */
-static bool take_list(struct ct_span value, void *out, size_t size, uint32_t *out_count)
+/* Copies the values of a list.  Returns false when they are not whole, or too many. */
+static bool value_take_list(struct ct_span value, void *out, size_t size, uint32_t *out_count)
 {
 	if (value.size % size != 0 || value.size / size > CTRACE_MAX_FILTER)
 		return false;
@@ -327,16 +328,16 @@ static bool take_list(struct ct_span value, void *out, size_t size, uint32_t *ou
 	return true;
 }
 
-static bool take_filters(const struct ct_message *message, struct ct_trace_request *request)
+static bool message_take_filters(const struct ct_message *message, struct ct_trace_request *request)
 {
 	struct ct_span asids = ct_message_find(message, CT_FIELD_ASID);
 	struct ct_span jobnames = ct_message_find(message, CT_FIELD_JOBNAME);
 
 	request->has[CT_CLAUSE_ASID] = asids.at != NULL;
 	request->has[CT_CLAUSE_JOBNAME] = jobnames.at != NULL;
-	if (!take_list(asids, request->asid, sizeof request->asid[0], &request->asid_count) ||
-	    !take_list(jobnames, request->jobname, sizeof request->jobname[0],
-		       &request->jobname_count))
+	if (!value_take_list(asids, request->asid, sizeof request->asid[0], &request->asid_count) ||
+	    !value_take_list(jobnames, request->jobname, sizeof request->jobname[0],
+			     &request->jobname_count))
 		return false;
 	for (uint32_t i = 0; i < request->asid_count; i++)
 		if (request->asid[i] == 0)
@@ -352,7 +353,7 @@ static bool take_filters(const struct ct_message *message, struct ct_trace_reque
 	return true;
 }
 
-static bool take_writer(const struct ct_message *message, struct ct_trace_request *request)
+static bool message_take_writer(const struct ct_message *message, struct ct_trace_request *request)
 {
 	struct ct_span value = ct_message_find(message, CT_FIELD_WTR);
 
@@ -371,14 +372,15 @@ enum ctrace_status ct_trace_command_decode(const struct ct_message *message,
 	memset(out, 0, sizeof *out);
 	request->has[CT_CLAUSE_BUFSIZE] = ct_message_find(message, CT_FIELD_BUFSIZE).at != NULL;
 	request->has[CT_CLAUSE_OPTIONS] = ct_message_find(message, CT_FIELD_OPTIONS).at != NULL;
-	if (!take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, CTRACE_CT_PRESET_DELETE,
-			 &state) ||
-	    !take_number(message, CT_FIELD_BUFSIZE, 0, UINT64_MAX, &request->bufsize) ||
-	    !take_text(message, CT_FIELD_COMPONENT, out->name, CTRACE_MAX_COMPONENT, &size) ||
-	    !take_text(message, CT_FIELD_SUB, out->sub, CTRACE_MAX_COMPONENT, &size) ||
-	    !take_text(message, CT_FIELD_OPTIONS, request->options, CTRACE_MAX_OPTIONS,
-		       &request->options_size) ||
-	    !take_filters(message, request) || !take_writer(message, request))
+	if (!message_take_number(message, CT_FIELD_STATE, CTRACE_CT_NONE, CTRACE_CT_PRESET_DELETE,
+				 &state) ||
+	    !message_take_number(message, CT_FIELD_BUFSIZE, 0, UINT64_MAX, &request->bufsize) ||
+	    !message_take_text(message, CT_FIELD_COMPONENT, out->name, CTRACE_MAX_COMPONENT,
+			       &size) ||
+	    !message_take_text(message, CT_FIELD_SUB, out->sub, CTRACE_MAX_COMPONENT, &size) ||
+	    !message_take_text(message, CT_FIELD_OPTIONS, request->options, CTRACE_MAX_OPTIONS,
+			       &request->options_size) ||
+	    !message_take_filters(message, request) || !message_take_writer(message, request))
 		return CTRACE_DAMAGED;
 	request->state = (uint32_t)state;
 	return CTRACE_OK;

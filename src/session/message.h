@@ -8,9 +8,9 @@
  *      12  u32 size      bytes of the fields that follow, at most CT_MESSAGE_LIMIT - 16
  *      16  fields: u16 tag, u16 0, u32 size, bytes; the next one follows at once
  *
- * in the machine's byte order: both ends are on one machine.  A field that is not known is passed
- * over.  A request is one frame; an answer is one or more, the last of which lacks CT_MESSAGE_MORE.
- * Pure; any thread.
+ * The byte order is the machine's, because both ends are on one machine.  Unknown fields are
+ * skipped.  A request is one frame.  An answer is one frame or more, and the last one lacks
+ * CT_MESSAGE_MORE.  Pure; any thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,16 +26,16 @@
 #define CT_MESSAGE_LIMIT 65536u /* bytes of a frame, its head included */
 #define CT_MESSAGE_HEAD 16u
 
-/* In a command of CT_VERB_LEVEL: what is it?  Nothing is changed; the field is not sent. */
+/* In a command of CT_VERB_LEVEL: asks for the level and changes nothing; the field is not sent. */
 #define CT_LEVEL_ASKED 0xFFFFFFFDu
 
 #define CT_MESSAGE_ANSWER 1u
 #define CT_MESSAGE_MORE 2u /* another frame of this answer follows */
 
-/* Texts are not terminated; numbers are u64.  What several fields of an answer belong to begins
- * with CT_FIELD_COMPONENT. */
+/* Texts are not terminated; numbers are u64.  A group of fields in an answer begins with
+ * CT_FIELD_COMPONENT. */
 enum ct_field {
-	/* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE says why */
+	/* answer, first: number, enum ctrace_status; not OK: CT_FIELD_MESSAGE has the reason */
 	CT_FIELD_STATUS = 1,
 	CT_FIELD_MESSAGE = 2, /* answer: one line for people */
 	CT_FIELD_COMPONENT = 3,
@@ -46,11 +46,11 @@ enum ct_field {
 	CT_FIELD_NO_INHERIT = 8, /* number */
 	CT_FIELD_LEVEL = 9,      /* number */
 	CT_FIELD_NUMBER = 10,
-	/* answer: what it was, and what it is now, as people read it ("INFO", "TEXTFILE, STDERR")
-	 */
+	/* answer: the old value, and below the new one, as text for people ("INFO", "TEXTFILE,
+	 * STDERR") */
 	CT_FIELD_OLD = 11,
 	CT_FIELD_NEW = 12,
-	/* CT_VERB_TRACE_CT: struct ct_trace_command; a clause that is absent was not said */
+	/* CT_VERB_TRACE_CT: struct ct_trace_command; an absent clause was not given */
 	CT_FIELD_STATE = 20, /* number, CTRACE_CT_* */
 	CT_FIELD_SUB = 21,
 	CT_FIELD_BUFSIZE = 23,
@@ -60,7 +60,7 @@ enum ct_field {
 	CT_FIELD_WTR = 27,     /* "": DISCONNECT */
 	CT_FIELD_OUTCOME = 29, /* answer: struct ctrace_outcome as it is in memory */
 	/* CT_VERB_DISPLAY */
-	CT_FIELD_DEPTH = 40, /* number: levels below the trace; 0: it alone */
+	CT_FIELD_DEPTH = 40, /* number: levels below the trace; 0: only the trace */
 	/* answer: struct ctrace_display as it is in memory, of the CT_FIELD_COMPONENT before it */
 	CT_FIELD_DISPLAY = 41,
 	CT_FIELD_ACTIVE = 42, /* answer, number: its writer is connected */
@@ -70,45 +70,45 @@ enum ct_field {
 	CT_FIELD_LINK = 62    /* struct ct_link_state */
 };
 
-/* ---- making one: start, add, end.  out's sticky failure covers all three. */
-/* Gives where the frame begins, for the end. */
+/* ---- encoding: start, add, end. out's sticky failure covers all three. */
+/* Returns the start of the frame, for ct_message_end(). */
 size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags);
 void ct_message_add(struct ct_buf *out, enum ct_field field, const void *data, size_t size);
 void ct_message_add_text(struct ct_buf *out, enum ct_field field, const char *text);
 void ct_message_add_number(struct ct_buf *out, enum ct_field field, uint64_t number);
 /* Another frame of this answer follows it. */
 void ct_message_set_more(struct ct_buf *out, size_t start);
-/* NOT_ENOUGH_MEMORY; UNSUPPORTED when it is over CT_MESSAGE_LIMIT: then the frame is taken off
- * again. */
+/* NOT_ENOUGH_MEMORY; UNSUPPORTED when the frame is over CT_MESSAGE_LIMIT; the frame is removed
+ * then. */
 enum ctrace_status ct_message_end(struct ct_buf *out, size_t start) CT_MUST_USE;
 
-/* ---- reading one.  Trusts nothing. */
+/* ---- decoding.  Trusts no byte. */
 struct ct_message {
 	enum ct_verb verb;
 	uint32_t flags;
 	uint16_t version;
 	struct ct_span fields;
 };
-/* The first frame of `size` bytes.  OK, and *out_size bytes of it; NOT_FOUND: it is not all there
- * yet; DAMAGED: it never will be (magic, size, or a field passes the end); UNSUPPORTED: a whole
- * frame of another version: *out has verb and version but no fields, and *out_size is set. */
+/* Parses the first frame in `size` bytes.  OK sets *out_size to its size.  NOT_FOUND: it is
+ * incomplete.  DAMAGED: its magic or size is wrong, or a field passes its end.  UNSUPPORTED: a
+ * whole frame of another version; *out has verb and version but no fields, and *out_size is set. */
 enum ctrace_status ct_message_parse(const void *bytes, size_t size, struct ct_message *out,
 				    size_t *out_size) CT_MUST_USE;
-/* The next field of `fields`, which moves behind it; false at the end. */
+/* Gives the next field, and moves `fields` behind it.  Returns false at the end. */
 bool ct_message_next(struct ct_span *fields, enum ct_field *out_field, struct ct_span *out_value);
-/* The first field of that kind; at NULL when there is none. */
+/* Returns the first field of that kind; its `at` is NULL when there is none. */
 struct ct_span ct_message_find(const struct ct_message *message, enum ct_field field);
-/* The number in it, or `otherwise` when there is none or it is not a number. */
+/* Returns the number in the field; `otherwise` when the field is missing or not a number. */
 uint64_t ct_message_number(const struct ct_message *message, enum ct_field field,
 			   uint64_t otherwise);
 
-/* ---- commands as requests.  The spans of a decoded command point into the message; at NULL: it
- * was not said.  DAMAGED: a number out of its range, a name too long. */
-/* A whole frame; out->failed when it gets larger than a frame may be. */
+/* ---- commands as requests.  The spans of a decoded command point into the message; at NULL:
+ * absent.  DAMAGED: a number out of its range, a name too long. */
+/* Appends a whole frame; sets out->failed when it is larger than a frame may be. */
 void ct_command_encode(struct ct_buf *out, const struct ct_command *command);
 enum ctrace_status ct_command_decode(const struct ct_message *message,
 				     struct ct_command *out) CT_MUST_USE;
-/* Likewise TRACE CT, which is copied.  What is decoded is as a parser would have left it. */
+/* The same for TRACE CT, which is copied.  Decoding gives the same struct as a parser. */
 void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *command);
 enum ctrace_status ct_trace_command_decode(const struct ct_message *message,
 					   struct ct_trace_command *out) CT_MUST_USE;

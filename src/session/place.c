@@ -1,10 +1,10 @@
 /*
- * place.c - where paths lead, and which process it was: name spaces, root directories, the start of
- * a process.
+ * place.c - where paths lead, and the identity of a process: name spaces, root directories, the
+ * start of a process.
  *
- * A path in a session is text.  A recoverer in another mount name space, or under another root
- * directory, finds another file by that path, and must deliver nothing to it.  Called when a
- * process attaches, when a destination gets a path, and by recoverers.
+ * A path in a session is text.  In another mount name space, or under another root directory, that
+ * path leads a recoverer to another file, to which it must deliver nothing.  Called when a process
+ * attaches, when a destination gets a path, and by recoverers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "pid:[4026531836]": the inode.  stat() would make the kernel create it. */
-static uint64_t inode_of(const char *path)
+/* Returns the inode in "pid:[4026531836]". stat() would make the kernel create the inode. */
+static uint64_t link_read_inode(const char *path)
 {
 	char text[64];
 	ssize_t size = readlink(path, text, sizeof text - 1);
@@ -31,7 +31,7 @@ static uint64_t inode_of(const char *path)
 
 uint64_t ct_place_process_space(void)
 {
-	return inode_of("/proc/self/ns/pid");
+	return link_read_inode("/proc/self/ns/pid");
 }
 
 size_t ct_place_read(const char *path, char *out, size_t size)
@@ -64,13 +64,13 @@ struct ct_session_place ct_place_here(void)
 		place.root_device = info.st_dev;
 		place.root_inode = info.st_ino;
 	}
-	place.mount_space = inode_of("/proc/self/ns/mnt");
+	place.mount_space = link_read_inode("/proc/self/ns/mnt");
 	place.process_space = ct_place_process_space();
 	return place;
 }
 
-/* The directory that the last part of a path is in. */
-static bool directory_of(const char *path, struct stat *out_info)
+/* Finds the directory of the last part of a path. */
+static bool path_stat_directory(const char *path, struct stat *out_info)
 {
 	char directory[CTRACE_EMITTER_PATH_SIZE];
 	const char *slash = strrchr(path, '/');
@@ -91,43 +91,44 @@ void ct_place_note(struct ct_session *session, uint32_t index)
 
 	if (!session->is_mapped)
 		return;
-	/* The process may have gone elsewhere since it attached, by chroot() or unshare(). */
+	/* The process may have called chroot() or unshare() since it attached. */
 	world = ct_os_world();
 	if (!ct_world_is_same(&world, &session->world)) {
 		session->head->place = ct_place_here();
 		session->world = world;
 	}
-	if (!directory_of(ct_dest_path(session, index), &info))
+	if (!path_stat_directory(ct_dest_path(session, index), &info))
 		memset(&info, 0, sizeof info);
 	dest->directory_device = info.st_dev;
 	dest->directory_inode = info.st_ino;
 }
 
-static bool is_same(uint64_t a, uint64_t b)
+static bool number_is_same(uint64_t a, uint64_t b)
 {
 	return a == b || a == 0 || b == 0;
 }
 
-/* After another boot nothing is left of name spaces, and devices may have other numbers. */
-static bool is_same_place(const struct ct_session_head *head)
+/* True if paths lead to the same files.  After another boot all name spaces are new, and devices
+ * may have other numbers. */
+static bool head_is_same_place(const struct ct_session_head *head)
 {
 	struct ct_session_place here = ct_place_here();
 	const struct ct_session_place *there = &head->place;
 	char boot_id[sizeof head->boot_id];
 
 	ct_place_boot(boot_id);
-	if (!is_same(here.root_inode, there->root_inode))
+	if (!number_is_same(here.root_inode, there->root_inode))
 		return false;
 	if (boot_id[0] != '\0' && strcmp(boot_id, head->boot_id) != 0)
 		return true;
-	return is_same(here.root_device, there->root_device) &&
-	       is_same(here.mount_space, there->mount_space) &&
-	       is_same(here.process_space, there->process_space);
+	return number_is_same(here.root_device, there->root_device) &&
+	       number_is_same(here.mount_space, there->mount_space) &&
+	       number_is_same(here.process_space, there->process_space);
 }
 
-/* A service that is started again has new name spaces.  Then each output has to be in the directory
- * in which it was. */
-static bool are_directories_here(const struct ct_session *session)
+/* A restarted service has new name spaces.  Then the directory of each output must be the same as
+ * before. */
+static bool session_directories_are_here(const struct ct_session *session)
 {
 	unsigned count = 0;
 
@@ -139,7 +140,7 @@ static bool are_directories_here(const struct ct_session *session)
 		if (path[0] == '\0')
 			continue;
 		count++;
-		if (dest->directory_inode == 0 || !directory_of(path, &info) ||
+		if (dest->directory_inode == 0 || !path_stat_directory(path, &info) ||
 		    info.st_dev != dest->directory_device || info.st_ino != dest->directory_inode)
 			return false;
 	}
@@ -148,7 +149,7 @@ static bool are_directories_here(const struct ct_session *session)
 
 bool ct_place_is_here(const struct ct_session *session)
 {
-	return is_same_place(session->head) || are_directories_here(session);
+	return head_is_same_place(session->head) || session_directories_are_here(session);
 }
 
 uint64_t ct_place_process_start(uint32_t pid)
@@ -158,7 +159,7 @@ uint64_t ct_place_process_start(uint32_t pid)
 
 	(void)snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
 	(void)ct_place_read(path, text, sizeof text);
-	/* The second field is a name in parentheses, which may hold anything; the start is the
+	/* The second field is a name in parentheses, which may hold anything.  The start is the
 	 * 22nd. */
 	at = strrchr(text, ')');
 	for (unsigned field = 2; at != NULL && field < 22; field++)

@@ -1,9 +1,9 @@
 /*
  * session.c - a session in memory: its parts, room for more of them, its descriptors, its end.
  *
- * _add_* run under the registry's lock, _directory under the pool's; _close when a process ends or
- * a copy is done with.  A trace call only reads level words in it.  The program may close our
- * descriptors at any time: a number that is somebody else's file by now is never used or closed.
+ * _add_* run under the registry's lock, _directory under the pool's, _close when a process ends or
+ * a copy is no longer needed.  A trace call only reads level words.  The program may close our
+ * descriptors at any time, so a number that has become another file is never used or closed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,12 +50,13 @@ void ct_session_set_base(struct ct_session *session, void *base)
 	session->is_mapped = true;
 }
 
-/* ---- descriptors: a daemon closes all there are, ours too, and may have files of its own at our
- * numbers since ---- */
+/* ---- descriptors: a daemon closes all, ours too, and may open its own files at our numbers
+ * ---- */
 
-/* Opens it again when it was closed.  False when that does not lead to the same file. */
-static bool open_again(int *fd, const struct ct_file_id *id, const char *directory,
-		       const char *name, int flags)
+/* Reopens the file when it was closed.  Returns false when the path no longer leads to the same
+ * file. */
+static bool file_reopen(int *fd, const struct ct_file_id *id, const char *directory,
+			const char *name, int flags)
 {
 	char path[4200];
 
@@ -72,8 +73,8 @@ static bool open_again(int *fd, const struct ct_file_id *id, const char *directo
 
 int ct_session_directory(struct ct_session *session)
 {
-	return open_again(&session->directory_fd, &session->directory_id, session->path, "",
-			  O_RDONLY | O_DIRECTORY)
+	return file_reopen(&session->directory_fd, &session->directory_id, session->path, "",
+			   O_RDONLY | O_DIRECTORY)
 		       ? session->directory_fd
 		       : -1;
 }
@@ -84,7 +85,7 @@ bool ct_session_reach(struct ct_session *session)
 
 	if (ct_os_is_file(session->file_fd, &session->file_id))
 		return true;
-	if (!open_again(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
+	if (!file_reopen(&session->file_fd, &session->file_id, session->path, "/session", O_RDWR))
 		return false;
 	(void)fcntl(session->file_fd, F_SETLK, &lock);
 	return true;
@@ -92,9 +93,10 @@ bool ct_session_reach(struct ct_session *session)
 
 /* ---- growing ---- */
 
-/* Blocks behind a part of the mapping, by way of the mapping: the program has closed the file and
- * may not open it again. */
-static enum ctrace_status populate(const struct ct_session *session, uint64_t offset, uint64_t size)
+/* Allocates blocks through the mapping, for a program that has closed the file and may not reopen
+ * it. */
+static enum ctrace_status session_populate(const struct ct_session *session, uint64_t offset,
+					   uint64_t size)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t from = offset & ~(page - 1);
@@ -102,12 +104,12 @@ static enum ctrace_status populate(const struct ct_session *session, uint64_t of
 	return ct_os_populate((char *)session->head + from, offset + size - from);
 }
 
-static enum ctrace_status allocate_blocks(struct ct_session *session, uint64_t offset,
-					  uint64_t size)
+static enum ctrace_status session_allocate_blocks(struct ct_session *session, uint64_t offset,
+						  uint64_t size)
 {
 	if (ct_session_reach(session))
 		return ct_os_allocate(session->file_fd, offset, size);
-	return populate(session, offset, size);
+	return session_populate(session, offset, size);
 }
 
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start,
@@ -116,7 +118,8 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 	uint64_t end = start == session->layout.components_at ? session->layout.classes_at
 		       : start == session->layout.classes_at  ? session->layout.texts_at
 							      : session->layout.size;
-	/* The more there is, the more ahead: a process with few components takes few blocks. */
+	/* Allocates ahead in proportion to the present size, so a process with few components takes
+	 * few blocks. */
 	uint64_t ahead = *allocated < GROWTH_LIMIT ? *allocated : GROWTH_LIMIT;
 	uint64_t target = CT_ALIGN_UP(needed + ahead, CT_SESSION_PAGE);
 	enum ctrace_status status = CTRACE_OK;
@@ -126,11 +129,11 @@ enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t star
 	if (target > end - start)
 		target = end - start;
 	if (session->file_id.inode != 0)
-		status = allocate_blocks(session, start + *allocated, target - *allocated);
-	/* Of a disk that is nearly full no more is taken than is needed. */
+		status = session_allocate_blocks(session, start + *allocated, target - *allocated);
+	/* On a nearly full disk, takes no more than necessary. */
 	if (status != CTRACE_OK && CT_ALIGN_UP(needed, CT_SESSION_PAGE) < target) {
 		target = CT_ALIGN_UP(needed, CT_SESSION_PAGE);
-		status = allocate_blocks(session, start + *allocated, target - *allocated);
+		status = session_allocate_blocks(session, start + *allocated, target - *allocated);
 	}
 	if (status == CTRACE_OK)
 		*allocated = target;
@@ -194,7 +197,7 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 	return CTRACE_OK;
 }
 
-/* ---- looking into it ---- */
+/* ---- reading ---- */
 
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size)
 {
@@ -217,14 +220,14 @@ struct ct_dest_slot *ct_dest_current(struct ct_dest *dest)
 
 /* ---- where destinations write ---- */
 
-static bool has_paths(const struct ct_session *session, uint32_t index)
+static bool dest_has_paths(const struct ct_session *session, uint32_t index)
 {
 	return (__atomic_load_n(&session->head->has_paths, __ATOMIC_ACQUIRE) & 1u << index) != 0;
 }
 
 const char *ct_dest_path(const struct ct_session *session, uint32_t index)
 {
-	return has_paths(session, index)
+	return dest_has_paths(session, index)
 		       ? session->paths[index]
 				 .at[__atomic_load_n(&session->head->dest[index].sequence,
 						     __ATOMIC_ACQUIRE) &
@@ -232,8 +235,9 @@ const char *ct_dest_path(const struct ct_session *session, uint32_t index)
 		       : "";
 }
 
-/* Blocks behind both paths of a destination.  Not on a thread that may open the file again. */
-static enum ctrace_status make_paths(struct ct_session *session, uint32_t index)
+/* Allocates blocks for both paths of a destination.  The calling thread must not reopen the file.
+ */
+static enum ctrace_status dest_make_paths(struct ct_session *session, uint32_t index)
 {
 	uint64_t at = CT_SESSION_PATHS + index * sizeof(struct ct_dest_paths);
 	enum ctrace_status status = CTRACE_OK;
@@ -242,11 +246,11 @@ static enum ctrace_status make_paths(struct ct_session *session, uint32_t index)
 		status =
 			ct_os_is_file(session->file_fd, &session->file_id)
 				? ct_os_allocate(session->file_fd, at, sizeof(struct ct_dest_paths))
-				: populate(session, at, sizeof(struct ct_dest_paths));
+				: session_populate(session, at, sizeof(struct ct_dest_paths));
 	if (status != CTRACE_OK)
 		return status;
 	session->paths_allocated |= 1u << index;
-	/* Release: who sees the bit may touch the paths. */
+	/* Release: a thread that sees the bit may use the paths. */
 	(void)__atomic_fetch_or(&session->head->has_paths, 1u << index, __ATOMIC_RELEASE);
 	return ct_session_persist(session, &session->head->has_paths,
 				  sizeof session->head->has_paths);
@@ -257,11 +261,11 @@ enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index, 
 	char *to = session->paths[index].at[(session->head->dest[index].sequence + 1) & 1];
 	enum ctrace_status status = CTRACE_OK;
 
-	if (!has_paths(session, index) && path[0] != '\0')
-		status = make_paths(session, index);
-	if (status != CTRACE_OK || !has_paths(session, index))
+	if (!dest_has_paths(session, index) && path[0] != '\0')
+		status = dest_make_paths(session, index);
+	if (status != CTRACE_OK || !dest_has_paths(session, index))
 		return status;
-	/* In a file that another process may write to, no text has to end. */
+	/* Another process may write to the file, so a text in it may lack its terminator. */
 	if (strncmp(to, path, CTRACE_EMITTER_PATH_SIZE) != 0)
 		(void)snprintf(to, CTRACE_EMITTER_PATH_SIZE, "%.*s",
 			       (int)CTRACE_EMITTER_PATH_SIZE - 1, path);

@@ -1,24 +1,26 @@
 /*
- * session/session.h - what one traced process leaves in the run directory for operators, readers
- * and recoverers.
+ * session/session.h - the files that one traced process leaves in the run directory, for operators,
+ * readers and recoverers.
  *
- *     <run directory>/<pid>.<n>/          0700; made as ".new..." and renamed when complete
- *         session                         this file's structures; the process holds a POSIX lock on
- * it while it lives ring.0, ring.1 ...              lib/ring/ring.h
+ *     <run directory>/<pid>.<n>/    0700; made as ".new..." and renamed when complete
+ *         session                   the structures below; the live process holds a POSIX lock on it
+ *         ring.0, ring.1 ...        lib/ring/ring.h
  *
- * The session file is sparse, and its parts never move when it grows.  The head says where they are
+ * The session file is sparse, and its parts never move when it grows.  The head has their positions
  * (struct ct_session_layout):
  *
- *                     components at   classes at   texts at   size
- *     no limit        1 MiB           63 MiB       64 MiB     256 MiB     room for
- * CT_COMPONENT_LIMIT components RLIMIT_FSIZE    behind the head, a quarter of the rest, a
- * sixteenth, up to the limit
+ *                       no limit   under RLIMIT_FSIZE
+ *     components at     1 MiB      behind the head
+ *     classes at        63 MiB     behind a quarter of the rest
+ *     texts at          64 MiB     behind another sixteenth
+ *     size              256 MiB    up to the limit
+ *     components        CT_COMPONENT_LIMIT, or as many as fit
  *
- *     0               struct ct_session_head
- *     CT_SESSION_PATHS  struct ct_dest_paths [CT_DEST_LIMIT]: blocks only for the destinations in
- * has_paths components_at   struct ct_component_entry [ct_session_component_limit()] classes_at
- * struct ct_class_table: what the events of its rings are texts_at        texts: names, paths,
- * settings; appended, never changed
+ *     0                 struct ct_session_head
+ *     CT_SESSION_PATHS  struct ct_dest_paths [CT_DEST_LIMIT]; only those in has_paths have blocks
+ *     components_at     struct ct_component_entry [ct_session_component_limit()]
+ *     classes_at        struct ct_class_table: the classes of the events in the rings
+ *     texts_at          names, paths, settings; appended, never changed
  *
  * Words that several processes touch are listed in docs/CONCURRENCY.md.
  *
@@ -41,10 +43,10 @@
 #define CT_DEST_LIMIT 32u
 #define CT_RING_LIMIT 4096u
 
-/* A text in the session: offset from the start of the texts << 16 | size.  0: none. */
+/* A text in the session: its offset from the start of the texts << 16 | its size. 0: none. */
 typedef uint64_t ct_text;
 
-#define CT_LEVEL_UNSET 0xFFFFFFFEu /* own level: the parent's counts */
+#define CT_LEVEL_UNSET 0xFFFFFFFEu /* own level: none, the parent's level counts */
 struct ct_component_entry {
 	struct ctrace_level_word level_word;
 	uint32_t dests;  /* resolved: bit n = emitter n of the process */
@@ -53,16 +55,16 @@ struct ct_component_entry {
 	ct_text name;
 	uint32_t flags;
 	uint32_t writer; /* number of its external writer, from 1; 0: none */
-	/* events that its first destination, or its writer, has; who delivers adds */
+	/* events that its first destination, or its writer, has; the deliverer adds */
 	uint64_t delivered;
-	uint64_t bytes; /* of these, in the ring */
+	uint64_t bytes; /* of these events, in the ring */
 };
 #define CT_COMPONENT_NONE 0xFFFFFFFFu
 #define CT_COMPONENT_REGISTERED 1u /* by a tracer */
 #define CT_COMPONENT_DEFINED 2u    /* by component trace */
-/* by either; otherwise it is only configured, or a parent of something */
+/* by either; others are only configured, or the parent of some component */
 #define CT_COMPONENT_KNOWN 3u
-/* neither, and nothing but component trace has made it: deleted, or never defined after all */
+/* neither; only component trace made it, and deleted it or never defined it */
 #define CT_COMPONENT_HIDDEN 4u
 
 /* A destination's state.  The consumer writes slot[(sequence + 1) & 1], then publishes sequence +
@@ -71,11 +73,11 @@ struct ct_dest_slot {
 	uint64_t offset;
 	uint64_t extra;
 	uint64_t delivered; /* events */
-	uint64_t lost;      /* events that were in a ring, and that this destination did not get */
-	uint64_t announced; /* losses of all kinds that its output tells of */
+	uint64_t lost;      /* events that were in a ring and did not reach this destination */
+	uint64_t announced; /* losses of all kinds that its output reports */
 };
-/* Where the output of each slot is; "": it has none.  Apart from the slots: nearly all destinations
- * never have one. */
+/* The output path of each slot; "": none.  It is not in the slot because few destinations ever have
+ * a path. */
 struct ct_dest_paths {
 	char at[2][CTRACE_EMITTER_PATH_SIZE];
 };
@@ -85,24 +87,24 @@ struct ct_dest {
 	char emitter[32]; /* "" : unused */
 	/* "NAME=value\n" of every property the user set; in values \ is "\\" and newline "\n" */
 	ct_text settings;
-	uint32_t active;   /* some component delivers here */
+	uint32_t active;   /* some component delivers to it */
 	uint32_t failing;  /* errno of the present failure, 0 when it works */
 	uint64_t failures; /* incidents */
-	/* events for it that never were in a ring, by reason; traced threads add */
+	/* events for it that never entered a ring, by reason; traced threads add */
 	uint64_t lost[CTRACE_LOSS_COUNT];
-	/* wall clock; the call into the emitter that has not returned began then; 0: none */
+	/* wall clock: start of a call into the emitter that has not returned; 0: none */
 	uint64_t stuck_since_ns;
-	uint64_t directory_device; /* of the directory that its path is in; 0: not known */
+	uint64_t directory_device; /* of the directory of its path; 0: not known */
 	uint64_t directory_inode;
-	/* what the present failure is about, its end when it is longer; "": its path, or not known
-	 */
+	/* the subject of the present failure, or the end of a long one; "": its path, or not
+	 * known */
 	char failing_at[256];
 };
 
 /*
- * An external writer that some component is connected to.  It has the destinations `slots`: base |
- * count << 8, one a TRCOUT; 0 while it is not connected.  While it is, it holds the lock of
- * CT_SESSION_LOCK_WRITER + its number on the session file: so everybody sees whether it lives.
+ * An external writer that some component is connected to.  `slots` are its destinations, one a
+ * TRCOUT: base | count << 8; 0 while it is not connected.  A connected writer locks byte
+ * CT_SESSION_LOCK_WRITER + its number of the session file, so every process sees whether it lives.
  */
 #define CT_WRITER_LIMIT 16u          /* numbers 1 to 15 */
 #define CT_WRITER_SLOT 16u           /* destinations from here on are writers' */
@@ -113,10 +115,10 @@ struct ct_session_writer {
 	uint32_t pid;
 	uint64_t connects; /* times */
 };
-#define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that locks are on */
+#define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that are locked */
 #define CT_SESSION_LOCK_WRITER 16u
 
-/* Where the parts of a session file are.  Chosen when the file is made, never changed. */
+/* Positions of the parts of a session file.  Chosen when the file is made, never changed. */
 struct ct_session_layout {
 	uint64_t components_at;
 	uint64_t classes_at; /* the components end here */
@@ -124,18 +126,17 @@ struct ct_session_layout {
 	uint64_t size;       /* of the file, and of its mapping */
 };
 
-/* Where a ring's bytes are. */
+/* The memory of a ring. */
 enum ct_ring_place {
 	CT_RING_IN_DIRECTORY = 0, /* a file beside the session */
-	/* memory of the process alone: there was no room for a file.  It dies with the process */
+	/* private memory, for lack of room for a file; it is lost with the process */
 	CT_RING_PRIVATE = 1,
 	CT_RING_IN_ANNEX = 2, /* a file in annex number place - CT_RING_IN_ANNEX */
-	/* in the session alone: it was private, and the process counted what it held when it ended
-	 */
+	/* none: the ring was private, and the process counted its events when it ended */
 	CT_RING_SETTLED = 255,
 };
 
-/* A second directory of a process that is another user by now, in a run directory of that user
+/* A second directory of a process that has changed its user, in a run directory of the new user
  * (annex.c). */
 #define CT_ANNEX_LIMIT 4u
 struct ct_session_annex {
@@ -144,8 +145,8 @@ struct ct_session_annex {
 	char path[248]; /* "": unused */
 };
 
-/* Where paths lead: two processes for which all of it is equal mean the same file by the same path.
- * 0: not known. */
+/* Where paths lead.  A path names the same file for two processes if all members are equal. 0: not
+ * known. */
 struct ct_session_place {
 	uint64_t root_device;
 	uint64_t root_inode;
@@ -153,15 +154,15 @@ struct ct_session_place {
 	uint64_t process_space;
 };
 
-/* The configuration file, as it was read last. */
+/* The configuration file, as last read. */
 struct ct_session_config {
 	ct_text path;              /* absolute; 0: there is none */
-	uint32_t error;            /* errno of why it could not be read; 0: it was */
-	uint32_t diagnostics;      /* lines that were not understood */
+	uint32_t error;            /* errno of a failed read; 0: the file was read */
+	uint32_t diagnostics;      /* number of lines that were not understood */
 	uint32_t first_diagnostic; /* the line of the first */
 	/* the line of mftrace.application that names another program; 0: none */
 	uint32_t stopped_at;
-	uint64_t keep_ns; /* ctrace.keep: how long recovering is tried */
+	uint64_t keep_ns; /* ctrace.keep: for how long recovery is tried */
 };
 #define CT_SESSION_KEEP_NS 604800000000000u /* 7 days */
 
@@ -175,8 +176,8 @@ struct ct_session_head {
 	uint32_t reserved;
 	uint64_t start_ns;
 	struct ct_session_layout layout;
-	struct ct_session_place place; /* where its paths lead from */
-	/* clock ticks since the boot: with the pid it names the process.  0: not known */
+	struct ct_session_place place; /* from where its paths lead */
+	/* clock ticks since the boot; identifies the process together with the pid. 0: not known */
 	uint64_t process_start;
 	char boot_id[40];
 	char jobname[16];
@@ -189,218 +190,221 @@ struct ct_session_head {
 	uint32_t component_count;
 	uint32_t ring_count;
 	uint64_t texts_size;
-	uint64_t lost[CTRACE_LOSS_COUNT]; /* of events that no ring counts */
-	/* of these, events of no known component: every destination announces them */
+	uint64_t lost[CTRACE_LOSS_COUNT]; /* events that no ring counts */
+	/* of these, events whose component is not known: every destination announces them */
 	uint64_t lost_to_all[CTRACE_LOSS_COUNT];
-	/* ctrace.flight.trigger = signal: what the flight rings hold is delivered after a sudden
-	 * death */
+	/* ctrace.flight.trigger = signal: the flight rings are delivered after a sudden death */
 	uint32_t flight_at_death;
-	/* the trigger was pulled: deliver what the flight rings hold; the pass that does clears it
-	 */
+	/* the trigger was pulled: the next pass delivers the flight rings and clears this */
 	uint32_t flight_wanted;
-	uint64_t control_refused;  /* connections of other users */
-	uint64_t control_requests; /* answered */
-	/* wall clock: recovering failed; a guest does not try again before */
+	uint64_t control_refused;  /* refused connections, of other users */
+	uint64_t control_requests; /* answered requests */
+	/* wall clock: recovery failed; a guest does not try again before */
 	uint64_t recover_at_ns;
 	uint64_t recover_tries;
-	uint64_t recover_first_ns; /* wall clock: the first of these failed */
+	uint64_t recover_first_ns; /* wall clock: the first failed try */
 	struct ct_session_config config;
 	struct ct_shared_sync sync;
-	uint32_t has_paths; /* destinations whose paths have blocks */
+	uint32_t has_paths; /* bit n: the paths of destination n have blocks */
 	uint32_t reserved_paths;
 	struct ct_session_writer writer[CT_WRITER_LIMIT];
 	struct ct_dest dest[CT_DEST_LIMIT];
 	struct ct_session_annex annex[CT_ANNEX_LIMIT];
 	uint8_t ring_place[CT_RING_LIMIT]; /* enum ct_ring_place, of the rings below ring_count */
-	/* Raised when a ring's `consumer` or `wanted` changes, and when a thread goes on in another
-	 * ring.  Each pass loads it.  It is at the end, so that an external writer's next pass
-	 * notices when somebody has cut the file. */
+	/* Raised when a ring's `consumer` or `wanted` changes, and when a thread continues in
+	 * another ring.  Each pass loads it.  It is the last member, so an external writer's next
+	 * pass notices when somebody has cut the file. */
 	uint32_t ring_moves;
 };
 #define CT_SESSION_PATHS CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), 4096u)
 #define CT_SESSION_PATHS_SIZE ((uint64_t)CT_DEST_LIMIT * sizeof(struct ct_dest_paths))
 
-/* A session in memory: mapped (our own) or copied with pread (somebody else's, who may truncate it
- * under us). */
+/* A session in memory.  Our own is mapped.  That of another process is copied with pread, because
+ * the process may truncate the file at any time. */
 struct ct_session {
 	struct ct_session_head *head;
-	struct ct_session_layout layout; /* read from the head once, and checked */
+	struct ct_session_layout layout; /* read from the head once and checked */
 	struct ct_dest_paths *paths;     /* use ct_dest_path() */
 	struct ct_component_entry *components;
-	struct ct_class_table *classes; /* of a copy: no longer than classes_size */
+	struct ct_class_table *classes; /* in a copy: no longer than classes_size */
 	size_t classes_size;
 	const char *texts;
-	size_t texts_capacity; /* bytes that may be read at texts */
+	size_t texts_capacity; /* readable bytes at texts */
 	bool is_mapped;
-	bool has_lock;    /* of a dead process, which we recover */
+	bool has_lock;    /* the session is a dead process's, which we recover */
 	int directory_fd; /* -1: private, in memory only (no run directory) */
 	int file_fd;
-	/* what the two were opened for: programs close descriptors that are not theirs, */
+	/* the two open files: a program may close descriptors that are not its own */
 	struct ct_file_id directory_id;
-	struct ct_file_id file_id; /* and get the same numbers for files of their own */
-	struct ct_world world;     /* of our own: in which the head's place was noted */
+	struct ct_file_id file_id; /* and get the same numbers for its own files */
+	struct ct_world world;     /* our own session: the world of the head's place */
 	char directory[256];       /* "1234.0"; "" when private */
 	char path[4096];           /* absolute directory path; "" when private */
-	/* of our own: that of the head goes on while a forked child still maps it */
+	/* our own session: the head's count may rise while a forked child still maps it */
 	uint32_t component_count;
-	uint64_t components_allocated; /* bytes with real blocks behind them */
+	uint64_t components_allocated; /* bytes backed by real blocks */
 	uint64_t classes_allocated;
 	uint64_t texts_allocated;
-	uint32_t paths_allocated; /* destinations whose paths this process has made room for */
+	uint32_t paths_allocated; /* bit n: this process has made room for the paths of destination
+				     n */
 };
 
 /* ---- directory.c: the run directory */
-/* The run directory's path (CTRACE_RUN_DIR, /run/ctrace, XDG_RUNTIME_DIR/ctrace,
- * /tmp/ctrace-<uid>), made when missing.  DENIED when it is a link, another user's, or others may
- * write to it.  configured: ctrace.run_dir, or NULL. */
+/* Gives the path of the run directory (CTRACE_RUN_DIR, /run/ctrace, XDG_RUNTIME_DIR/ctrace,
+ * /tmp/ctrace-<uid>) and makes the directory when missing.  DENIED when it is a link, belongs to
+ * another user, or others may write to it. configured: ctrace.run_dir, or NULL. */
 enum ctrace_status ct_directory_run_directory(const char *configured,
 					      char out_path[4096]) CT_MUST_USE;
-/* Every run directory that this user may look into (root: those of all users), without making any.
- */
+/* Calls each for every run directory that this user may read (root: those of all users).  Makes
+ * none. */
 void ct_directory_each_run_directory(void (*each)(const char *path, void *user), void *user);
-/* Those that the present user would have, and that are there and refused; why is a sentence's part:
- * "it is a symbolic link". */
+/* Calls each for every run directory of the present user that exists and is refused. why completes
+ * a sentence: "it is a symbolic link". */
 #define CT_DIRECTORY_WHY_SIZE 100
 typedef void ct_directory_refused(const char *path, const char *why, void *user);
 void ct_directory_each_refused(ct_directory_refused *each, void *user);
-/* Each traced process's directory in a run directory, the one that was changed last at the end. */
+/* The directory of a traced process. ct_directory_each() visits those of a run directory, the last
+ * changed one last. */
 struct ct_directory_entry {
 	const char *run_directory;
 	const char *name;
 	uint32_t pid;
 	uint32_t uid;
-	bool is_alive; /* its process holds the lock; a recoverer that does so does not count */
+	bool is_alive; /* its process holds the lock; the lock of a recoverer does not count */
 };
 void ct_directory_each(const char *run_directory,
 		       void (*each)(const struct ct_directory_entry *entry, void *user),
 		       void *user);
-/* Why a directory cannot be loaded, where its files show it; else the status's own text.  Gives
- * out_why or a constant. */
+/* Explains why a directory cannot be loaded, from its files if they show it, else by the text of
+ * the status.  Returns out_why or a constant. */
 const char *ct_directory_explain(const char *run_directory, const char *name,
 				 enum ctrace_status status,
 				 char out_why[CT_DIRECTORY_WHY_SIZE]) CT_MUST_USE;
-/* Removes a directory and the files ctrace made in it; that of this process's own session, by what
- * is known to be there. */
+/* Removes a directory and ctrace's files in it.  _own removes the directory of makes this process's
+ * own session session, by the names that it knows. */
 void ct_directory_remove(const char *run_directory, const char *name);
 void ct_directory_remove_own(struct ct_session *session);
-/* A run directory that the present user may write to: the one that was asked for, if it is the
- * user's, else the user's own. */
+/* Gives a run directory that the present user may write to: the requested one if it is the user's,
+ * else the user's default. */
 enum ctrace_status ct_directory_of_user(char out_path[4096]) CT_MUST_USE;
 
-/* ---- annex.c: for rings of a process that may not write to its directory any more.  Under the
- * pool's lock, and in recoverers. */
-/* The annex of the present user, made and noted in the head when there is none; -1: there can be
- * none.  The caller closes it. */
+/* ---- annex.c: directories for the rings of a process that may no longer write to its own.  Called
+ * under the pool's lock, and by recoverers. */
+/* Opens the annex of the present user; makes it and notes it in the head if necessary.  Returns -1
+ * when that fails.  The caller closes it. */
 int ct_annex_make(struct ct_session *session, uint32_t *out_number);
-/* The annex of somebody's copy; -1 when it is not there, or not that user's alone.  The caller
- * closes it. */
+/* Opens an annex of a copied session.  Returns -1 when it is missing, or when others than its user
+ * may write to it.  The caller closes it. */
 int ct_annex_open(const struct ct_session_head *head, uint32_t number);
-/* Removes all annexes of a session that is gone. */
+/* Removes all annexes of a removed session. */
 void ct_annex_remove_all(const struct ct_session_head *head);
-/* Removes one whose session is gone; leaves it where that cannot be seen. */
+/* Removes an annex whose session is gone.  Keeps it when that cannot be determined. */
 void ct_annex_remove_abandoned(int run_fd, const char *name);
 
 /* ---- place.c: name spaces, roots and lives of processes */
 struct ct_session_place ct_place_here(void);
-uint64_t ct_place_process_space(void); /* of it, the inode of /proc/self/ns/pid; 0: not known */
-/* What one read of a file of the kernel gives, terminated; "" when there is none.  A second one
- * would make the kernel print all again. */
+uint64_t
+ct_place_process_space(void); /* its last member: the inode of /proc/self/ns/pid; 0: not known */
+/* Reads a file of the kernel with one read(2), because a second would make the kernel print all
+ * again.  Terminates it, and returns its size; "" and 0 without the file. */
 size_t ct_place_read(const char *path, char *out, size_t size);
-void ct_place_boot(char out[40]); /* the number of this boot, as text */
-/* Notes in the session where its paths lead from, and where destination `index`, which has just got
- * one, is. */
+void ct_place_boot(char out[40]); /* the id of this boot, as text */
+/* Notes in the session from where its paths lead, and the directory of the path that destination
+ * `index` has just got. */
 void ct_place_note(struct ct_session *session, uint32_t index);
-/* Do the paths in somebody's copy lead to the same places for us? */
+/* True if the paths in a copied session lead to the same files for this process. */
 bool ct_place_is_here(const struct ct_session *session);
-/* When the process began, in clock ticks since the boot; 0 when that cannot be seen. */
+/* Returns the start of the process in clock ticks since the boot; 0 when it is not visible. */
 uint64_t ct_place_process_start(uint32_t pid);
 
 /* ---- session_make.c: this process's own */
-/* Makes this process's session: a directory in run_directory, or private memory when it is NULL or
- * cannot be made. */
+/* Makes this process's session: a directory in run_directory, or private memory when that is NULL
+ * or the directory cannot be made. */
 enum ctrace_status ct_session_create(struct ct_session *session,
 				     const char *run_directory) CT_MUST_USE;
-/* In a forked child: puts a session of its own at the same addresses, with the components that
- * there were at the fork. */
+/* In a forked child: puts the child's own session at the same addresses, with the components that
+ * existed at the fork. */
 enum ctrace_status ct_session_fork(struct ct_session *session,
 				   const char *run_directory) CT_MUST_USE;
 
-/* ---- session_keep.c: what keeps a live process's files.  On the consumer thread. */
-/* Refreshes the times of all its files, which cleaners of temporary directories look at.  Opens and
- * locks the session again when the program has closed it.  Once an hour is enough. */
+/* ---- session_keep.c: preserves the files of a live process.  Consumer thread only. */
+/* Refreshes the times of all files of the session, for cleaners of temporary directories.  Reopens
+ * and relocks the session file when the program has closed it.  Once an hour is enough. */
 void ct_session_touch(struct ct_session *session);
-/* Makes the session file as long as it was, where somebody has cut it: a store beyond its end
- * would kill the program.  What was in the cut part is gone.  True when that had to be done. */
+/* Restores the size of the session file after somebody has cut it, because a store beyond its end
+ * would kill the program.  The content of the cut part is lost.  Returns true when the file had
+ * been cut. */
 bool ct_session_heal(struct ct_session *session);
 
 /* ---- session_layout.c */
-/* The layout of a file of at most `limit` bytes; size 0 when not even the least fits. */
+/* Returns the layout of a file of at most `limit` bytes; its size is 0 when even the smallest does
+ * not fit. */
 struct ct_session_layout ct_session_layout_for(uint64_t limit);
-/* Are the parts in order, page by page, within CT_SESSION_SIZE, with room for the head? */
+/* True if the parts are in order, begin on pages, end within CT_SESSION_SIZE and leave room for the
+ * head. */
 bool ct_session_layout_holds(const struct ct_session_layout *layout);
-/* How many components there is room for. */
+/* Returns the number of components that fit. */
 uint32_t ct_session_component_limit(const struct ct_session_layout *layout);
 
 /* ---- session.c */
 void ct_session_close(struct ct_session *session, bool remove_directory);
-/* Is this the directory of the calling process itself?  Its session file must never be opened a
+/* True if this is the calling process's own directory.  Its session file must never be opened a
  * second time: closing it would drop the process's lock. */
 bool ct_session_is_own(const char *run_directory, const char *name);
-/* The directory, for making a ring in it; -1 when it cannot be reached any more.  Under the pool's
- * lock. */
+/* Returns the directory, for making a ring in it; -1 when it can no longer be reached.  Under the
+ * pool's lock. */
 int ct_session_directory(struct ct_session *session);
-/* Makes room for the component of this index: its entry may be written, and no reader looks at it
- * yet. */
+/* Makes room for the component of this index.  The caller may then write its entry; readers do not
+ * read it yet. */
 enum ctrace_status ct_session_reserve_component(struct ct_session *session,
 						uint32_t index) CT_MUST_USE;
-/* The entry is complete: readers may find it. */
+/* Publishes the complete entry to readers. */
 void ct_session_commit_component(struct ct_session *session, uint32_t index);
-/* Makes room for more classes, as far as there can be more.  Under the registry's lock, as the
- * others that add. */
+/* Makes room for more classes, up to the limit.  Under the registry's lock, as all functions that
+ * add. */
 void ct_session_add_classes(struct ct_session *session);
-/* The classes, for reading events. */
+/* Returns the classes, for reading events. */
 struct ct_class_view ct_session_classes(const struct ct_session *session);
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size,
 				       ct_text *out_text) CT_MUST_USE;
-/* The text, terminated, and its size; "" and 0 for 0 or what is out of bounds. */
+/* Returns the text, terminated, and its size; "" and 0 for 0 or a text out of bounds. */
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
-/* The slot in force of a destination. */
+/* Returns a destination's slot in force. */
 struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
-/* The path in force of destination `index`; "" when it has none.  Terminated in a copy. */
+/* Returns the path in force of destination `index`; "" without one.  Terminated in a copy. */
 const char *ct_dest_path(const struct ct_session *session, uint32_t index);
-/* Stores the path that its next slot is to have, which counts as soon as that slot does.  Makes
- * room for it first: OS_ERROR when the run directory is full.  On the thread that writes the slot.
- */
+/* Stores the path for the destination's next slot; it takes effect together with the slot.  Makes
+ * room for it first: OS_ERROR when the run directory is full.  On the thread that writes the
+ * slot. */
 enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index,
 				    const char *path) CT_MUST_USE;
 
-/* ---- session_load.c: somebody else's */
-/* Copies somebody else's.  want_lock: also takes its lock, and fails with TIMED_OUT when its
- * process is alive or another one is recovering it, this process included; with NOT_FOUND when
- * another one has just removed it.  Everything in the copy is within bounds; DAMAGED when that
- * cannot be had. */
+/* ---- session_load.c: sessions of other processes */
+/* Copies the session of another process. want_lock: also takes its lock.  TIMED_OUT when its
+ * process is alive, or when any process, this one included, is recovering it.  NOT_FOUND when
+ * another process has just removed it.  Everything in the copy is within bounds, else DAMAGED. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory,
 				   const char *name, bool want_lock) CT_MUST_USE;
-/* In a forked child: closes the descriptors of sessions that the parent has locked; otherwise the
+/* In a forked child: closes the descriptors of sessions that the parent has locked.  Otherwise the
  * child would keep the locks. */
 void ct_session_forget_loaded(void);
-/* Who somebody else is, from the head of its file alone, without a lock.  jobname: terminated,
- * whatever is in the file. */
+/* Reads the identity of another process from the head of its file, without a lock. jobname is
+ * always terminated. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name,
 				       uint32_t *out_asid, char out_jobname[16]) CT_MUST_USE;
-/* Copies the classes again: of a live process there may be more by now, and one that was incomplete
- * may be complete.  False when they could not be read. */
+/* Copies the classes again: a live process may have added some or completed one.  Returns false
+ * when they cannot be read. */
 bool ct_session_load_classes(struct ct_session *session);
-/* Writes a changed part of the head, or of the paths, of a loaded copy back to the file; nothing to
- * do for a mapped one. */
+/* Writes a changed part of a copy's head or paths back to the file.  Does nothing for a mapped
+ * session. */
 enum ctrace_status ct_session_persist(struct ct_session *session, const void *part,
 				      size_t size) CT_MUST_USE;
-/* Maps that of a live process of the same user, whose directory is open at `directory` (taken over,
- * whatever the answer is), for external writer number `writer` of it, whose lock it takes until it
- * is closed.  DENIED; UNSUPPORTED; DAMAGED; TIMED_OUT: that writer lives already. */
+/* Maps the session of a live process of the same user, for its external writer number `writer`.
+ * Takes over `directory`, its open directory, in every case.  Holds the writer's lock until the
+ * session is closed.  DENIED; UNSUPPORTED; DAMAGED; TIMED_OUT when that writer already lives. */
 enum ctrace_status ct_session_map(struct ct_session *session, int directory,
 				  uint32_t writer) CT_MUST_USE;
-/* Does external writer number `writer` of the process hold its lock? */
+/* True if external writer number `writer` of the process holds its lock. */
 bool ct_session_writer_lives(struct ct_session *session, uint32_t writer);
 
 #endif

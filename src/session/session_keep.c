@@ -1,9 +1,8 @@
 /*
- * session_keep.c - keeps the files of a live process: from cleaners of temporary directories, and
- * from whoever cuts them short.
+ * session_keep.c - protects the files of a live process from cleaners of temporary directories, and
+ * from truncation.
  *
- * Called by the consumer thread once in a while; never by a trace call.  What it cannot do it
- * leaves.
+ * Called by the consumer thread once in a while; never by a trace call.  Failures are ignored.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +18,8 @@ void ct_session_guard_directory(const struct ct_session *session)
 	(void)flock(session->directory_fd, LOCK_SH | LOCK_NB);
 }
 
-/* Files that are only written by their mappings look old. */
-static void touch_rings(const struct ct_session *session)
+/* A file that is only written through its mapping looks old. */
+static void rings_touch(const struct ct_session *session)
 {
 	const struct ct_session_head *head = session->head;
 	uint32_t count = __atomic_load_n(&head->ring_count, __ATOMIC_ACQUIRE);
@@ -54,12 +53,12 @@ void ct_session_touch(struct ct_session *session)
 	if (ct_session_reach(session))
 		(void)futimens(session->file_fd, NULL);
 	(void)utimensat(session->directory_fd, "control", NULL, AT_SYMLINK_NOFOLLOW);
-	touch_rings(session);
+	rings_touch(session);
 	(void)futimens(session->directory_fd, NULL);
 }
 
-/* Who it is: whatever is cut, readers do not take the process for damage. */
-static void write_constants(struct ct_session *session)
+/* Writes the identity of the process again, so readers do not take a cut file for a damaged one. */
+static void session_write_constants(struct ct_session *session)
 {
 	const struct ct_session_place place = ct_place_here();
 	struct ct_session_head *head = session->head;
@@ -74,8 +73,8 @@ static void write_constants(struct ct_session *session)
 	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* The bits may be gone with the head: by what this process remembers. */
-static void allocate_paths(struct ct_session *session)
+/* The cut may have cleared the bits in the head, so this process's own copy is used. */
+static void session_allocate_paths(struct ct_session *session)
 {
 	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
 		if ((session->paths_allocated & 1u << i) != 0)
@@ -95,14 +94,14 @@ bool ct_session_heal(struct ct_session *session)
 		return false;
 	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
 		return false;
-	/* The blocks too: else a store dies of a full disk. */
+	/* Allocates the blocks too, because a store would fault on a full disk. */
 	(void)!ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
-	allocate_paths(session);
+	session_allocate_paths(session);
 	(void)!ct_os_allocate(session->file_fd, session->layout.components_at,
 			      session->components_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at,
 			      session->classes_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);
-	write_constants(session);
+	session_write_constants(session);
 	return true;
 }

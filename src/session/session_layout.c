@@ -1,8 +1,8 @@
 /*
- * session_layout.c - where the parts of a session file are, within what the process may write.
+ * session_layout.c - the positions of the parts of a session file, within the size that the process
+ * may write.
  *
- * Called when a session is made, and by everybody who reads one: a layout that was read is checked
- * here before it is used.
+ * Called when a session is made, and by every reader, which checks a layout here before use.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,7 @@ struct ct_session_layout ct_session_layout_for(uint64_t limit)
 	layout.size = limit & ~(CT_SESSION_PAGE - 1);
 	if (layout.size < layout.components_at + 2 * LEAST_PART + LEAST_CLASSES)
 		return (struct ct_session_layout){ 0, 0, 0, 0 };
-	/* A component needs its entry and, as text, its name and more: most of the room is for
-	 * texts. */
+	/* A component needs its entry, and more room for its name and other texts. */
 	rest = (layout.size - layout.components_at) / 4 & ~(CT_SESSION_PAGE - 1);
 	layout.classes_at = layout.components_at + (rest > LEAST_PART ? rest : LEAST_PART);
 	rest = rest / 4 & ~(CT_SESSION_PAGE - 1);

@@ -1,10 +1,10 @@
 /*
- * session_load.c - somebody else's session: a copy for recoverers and tools, the mapped file itself
- * for external writers.
+ * session_load.c - the session of another process: a copy for recoverers and tools, the mapped file
+ * itself for external writers.
  *
- * Called by the tool, and in a traced process by who looks for orphans.  The file may hold anything
- * and be cut at any time: a copy is within bounds before anybody sees it.  Our own file is never
- * opened here, as closing it would drop our lock.
+ * Called by the tool, and in a traced process by the search for orphans.  The file may hold
+ * anything, and may be cut at any time.  A copy is checked to be within bounds before anybody uses
+ * it.  Our own file is never opened here, because closing it would drop our lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 /* ---- opening ---- */
 
-static enum ctrace_status open_file(struct ct_session *session, int access)
+static enum ctrace_status session_open_file(struct ct_session *session, int access)
 {
 	struct stat info;
 
@@ -34,9 +34,9 @@ static enum ctrace_status open_file(struct ct_session *session, int access)
 									    : CTRACE_DAMAGED;
 }
 
-/* Who removes a directory renames it first: one that is there without its session file is damaged,
- * and one that is not was removed. */
-static bool is_in_place(const struct ct_session *session)
+/* True if the directory still has its name.  A process that removes a directory renames it first.
+ * So one in place without a session file is damaged, and one not in place was removed. */
+static bool session_is_in_place(const struct ct_session *session)
 {
 	struct stat info;
 
@@ -44,9 +44,10 @@ static bool is_in_place(const struct ct_session *session)
 	       info.st_ino == session->directory_id.inode;
 }
 
-/* Its directory and file, never our own.  ct_session_close() in either case. */
-static enum ctrace_status open_parts(struct ct_session *session, const char *run_directory,
-				     const char *name, int access)
+/* Opens the directory and the file, but never our own.  The caller calls ct_session_close() in any
+ * case. */
+static enum ctrace_status session_open_parts(struct ct_session *session, const char *run_directory,
+					     const char *name, int access)
 {
 	enum ctrace_status status;
 
@@ -61,11 +62,11 @@ static enum ctrace_status open_parts(struct ct_session *session, const char *run
 	session->directory_id = ct_os_file_id(session->directory_fd);
 	if (session->directory_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	status = open_file(session, access);
-	return status == CTRACE_NOT_FOUND && is_in_place(session) ? CTRACE_DAMAGED : status;
+	status = session_open_file(session, access);
+	return status == CTRACE_NOT_FOUND && session_is_in_place(session) ? CTRACE_DAMAGED : status;
 }
 
-static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t offset)
+static enum ctrace_status file_read_exactly(int fd, void *data, size_t size, uint64_t offset)
 {
 	size_t got = 0;
 	enum ctrace_status status = ct_os_read_at(fd, data, size, offset, &got);
@@ -75,8 +76,8 @@ static enum ctrace_status read_exactly(int fd, void *data, size_t size, uint64_t
 	return got == size ? CTRACE_OK : CTRACE_DAMAGED;
 }
 
-/* Is it the beginning of a session, and one that this version reads? */
-static enum ctrace_status check_version(uint64_t magic, uint32_t version)
+/* Checks that this is the beginning of a session, of a version that this code reads. */
+static enum ctrace_status session_check_version(uint64_t magic, uint32_t version)
 {
 	return magic != CT_SESSION_MAGIC       ? CTRACE_DAMAGED
 	       : version != CT_SESSION_VERSION ? CTRACE_UNSUPPORTED
@@ -85,13 +86,13 @@ static enum ctrace_status check_version(uint64_t magic, uint32_t version)
 
 /* ---- copies ---- */
 
-/* The part of the table that is used. */
-static enum ctrace_status copy_classes(struct ct_session *session)
+/* Copies the used part of the table. */
+static enum ctrace_status session_copy_classes(struct ct_session *session)
 {
 	uint64_t room = session->layout.texts_at - session->layout.classes_at;
 	uint32_t used = 0;
 	enum ctrace_status status =
-		read_exactly(session->file_fd, &used, sizeof used, session->layout.classes_at);
+		file_read_exactly(session->file_fd, &used, sizeof used, session->layout.classes_at);
 	size_t size = used < room ? used : (size_t)room;
 	void *copy;
 
@@ -101,18 +102,18 @@ static enum ctrace_status copy_classes(struct ct_session *session)
 	if (copy == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	session->classes = copy;
-	status = read_exactly(session->file_fd, copy, size, session->layout.classes_at);
+	status = file_read_exactly(session->file_fd, copy, size, session->layout.classes_at);
 	session->classes_size = status == CTRACE_OK ? size : 0;
 	return status;
 }
 
 bool ct_session_load_classes(struct ct_session *session)
 {
-	return copy_classes(session) == CTRACE_OK;
+	return session_copy_classes(session) == CTRACE_OK;
 }
 
-/* Of those destinations that have paths; the others have none in the copy either. */
-static enum ctrace_status copy_paths(struct ct_session *session)
+/* Copies the paths of destinations that have some.  The others have none in the copy either. */
+static enum ctrace_status session_copy_paths(struct ct_session *session)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -123,16 +124,16 @@ static enum ctrace_status copy_paths(struct ct_session *session)
 		struct ct_dest_paths *paths = &session->paths[i];
 
 		if ((session->head->has_paths & 1u << i) != 0)
-			status = read_exactly(session->file_fd, paths, sizeof *paths,
-					      CT_SESSION_PATHS + i * sizeof *paths);
+			status = file_read_exactly(session->file_fd, paths, sizeof *paths,
+						   CT_SESSION_PATHS + i * sizeof *paths);
 		paths->at[0][sizeof paths->at[0] - 1] = '\0';
 		paths->at[1][sizeof paths->at[1] - 1] = '\0';
 	}
 	return status;
 }
 
-/* Copies and bounds everything: from here on the copy can be trusted to stay within itself. */
-static enum ctrace_status copy_parts(struct ct_session *session)
+/* Copies and bounds everything.  From here on every offset in the copy is within it. */
+static enum ctrace_status session_copy_parts(struct ct_session *session)
 {
 	struct ct_session_head *head = calloc(1, sizeof *head);
 	enum ctrace_status status;
@@ -141,9 +142,9 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	session->head = head;
 	if (head == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = read_exactly(session->file_fd, head, sizeof *head, 0);
+	status = file_read_exactly(session->file_fd, head, sizeof *head, 0);
 	if (status == CTRACE_OK)
-		status = check_version(head->magic, head->version);
+		status = session_check_version(head->magic, head->version);
 	if (status != CTRACE_OK)
 		return status;
 	session->layout = head->layout;
@@ -167,7 +168,7 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 		head->annex[i].path[sizeof head->annex[i].path - 1] = '\0';
 	for (uint32_t i = 0; i < CT_WRITER_LIMIT; i++)
 		head->writer[i].name[sizeof head->writer[i].name - 1] = '\0';
-	status = copy_paths(session);
+	status = session_copy_paths(session);
 	if (status != CTRACE_OK)
 		return status;
 	components_size = head->component_count * sizeof(struct ct_component_entry);
@@ -175,21 +176,21 @@ static enum ctrace_status copy_parts(struct ct_session *session)
 	session->texts = calloc(1, head->texts_size + 1);
 	if (session->components == NULL || session->texts == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = read_exactly(session->file_fd, session->components, components_size,
-			      session->layout.components_at);
+	status = file_read_exactly(session->file_fd, session->components, components_size,
+				   session->layout.components_at);
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, (char *)(uintptr_t)session->texts,
-				      head->texts_size, session->layout.texts_at);
+		status = file_read_exactly(session->file_fd, (char *)(uintptr_t)session->texts,
+					   head->texts_size, session->layout.texts_at);
 	session->texts_capacity = head->texts_size;
-	return status == CTRACE_OK ? copy_classes(session) : status;
+	return status == CTRACE_OK ? session_copy_classes(session) : status;
 }
 
 /* ---- the lock of a recoverer ---- */
 
 /*
- * The lock belongs to the open file, not to the process: a thread that opens and closes the same
- * session does not drop it.  But a forked child has that open file too, and would keep the lock
- * when its parent is long done.  So the child closes it, by this list.
+ * The lock belongs to the open file, not to the process, so a thread that opens and closes the same
+ * session does not drop it.  But a forked child inherits the open file, and would keep the lock
+ * after its parent.  So the child closes the files in this list.
  */
 #define HELD_LIMIT 8u
 static struct {
@@ -197,7 +198,7 @@ static struct {
 	struct ct_file_id id;
 } held[HELD_LIMIT];
 
-static void note_held(const struct ct_session *session)
+static void held_note(const struct ct_session *session)
 {
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		int none = 0;
@@ -207,7 +208,7 @@ static void note_held(const struct ct_session *session)
 			continue;
 		held[i].id = session->file_id;
 		/* Publish: pairs with the acquire load in ct_session_forget_loaded(), which then
-		 * sees the identity, too. */
+		 * sees the identity too. */
 		__atomic_store_n(&held[i].fd, session->file_fd, __ATOMIC_RELEASE);
 		return;
 	}
@@ -231,9 +232,9 @@ void ct_session_forget_loaded(void)
 	}
 }
 
-/* TIMED_OUT: its process lives, or another one is recovering it.  NOT_FOUND: another one has just
- * recovered and removed it. */
-static enum ctrace_status take_lock(struct ct_session *session)
+/* TIMED_OUT when its process lives, or another process is recovering it.  NOT_FOUND when another
+ * process has just recovered and removed it. */
+static enum ctrace_status session_take_lock(struct ct_session *session)
 {
 	struct flock lock = ct_session_alive_lock();
 	struct stat info;
@@ -241,7 +242,7 @@ static enum ctrace_status take_lock(struct ct_session *session)
 	if (fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
 		return CTRACE_TIMED_OUT;
 	session->has_lock = true;
-	note_held(session);
+	held_note(session);
 	if (fstat(session->file_fd, &info) != 0 || info.st_nlink == 0)
 		return CTRACE_NOT_FOUND;
 	return CTRACE_OK;
@@ -251,12 +252,12 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 				   const char *name, bool want_lock)
 {
 	enum ctrace_status status =
-		open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
+		session_open_parts(session, run_directory, name, want_lock ? O_RDWR : O_RDONLY);
 
 	if (status == CTRACE_OK && want_lock)
-		status = take_lock(session);
+		status = session_take_lock(session);
 	if (status == CTRACE_OK)
-		status = copy_parts(session);
+		status = session_copy_parts(session);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
 	return status;
@@ -267,15 +268,15 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 {
 	struct ct_session session;
 	struct ct_session_head *head = calloc(1, sizeof *head);
-	enum ctrace_status status = open_parts(&session, run_directory, name, O_RDONLY);
+	enum ctrace_status status = session_open_parts(&session, run_directory, name, O_RDONLY);
 
 	if (status == CTRACE_OK && head == NULL)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (status == CTRACE_OK)
-		status = read_exactly(session.file_fd, head, offsetof(struct ct_session_head, host),
-				      0);
+		status = file_read_exactly(session.file_fd, head,
+					   offsetof(struct ct_session_head, host), 0);
 	if (status == CTRACE_OK)
-		status = check_version(head->magic, head->version);
+		status = session_check_version(head->magic, head->version);
 	if (status == CTRACE_OK) {
 		*out_asid = head->asid;
 		(void)snprintf(out_jobname, 16, "%.15s", head->jobname);
@@ -318,22 +319,23 @@ bool ct_session_writer_lives(struct ct_session *session, uint32_t number)
 	return fcntl(session->file_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* What is mapped may change under us: the layout is what it was when it was checked. */
-static enum ctrace_status read_layout(struct ct_session *session)
+/* The mapped file may change at any time, so the layout is copied and then checked. */
+static enum ctrace_status session_read_layout(struct ct_session *session)
 {
 	uint64_t magic = 0;
 	uint32_t version = 0;
-	enum ctrace_status status = read_exactly(session->file_fd, &magic, sizeof magic, 0);
+	enum ctrace_status status = file_read_exactly(session->file_fd, &magic, sizeof magic, 0);
 
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, &version, sizeof version,
-				      offsetof(struct ct_session_head, version));
+		status = file_read_exactly(session->file_fd, &version, sizeof version,
+					   offsetof(struct ct_session_head, version));
 	if (status == CTRACE_OK)
-		status = read_exactly(session->file_fd, &session->layout, sizeof session->layout,
-				      offsetof(struct ct_session_head, layout));
+		status = file_read_exactly(session->file_fd, &session->layout,
+					   sizeof session->layout,
+					   offsetof(struct ct_session_head, layout));
 	if (status != CTRACE_OK)
 		return CTRACE_DAMAGED;
-	status = check_version(magic, version);
+	status = session_check_version(magic, version);
 	return status == CTRACE_OK && !ct_session_layout_holds(&session->layout) ? CTRACE_DAMAGED
 										 : status;
 }
@@ -348,17 +350,17 @@ enum ctrace_status ct_session_map(struct ct_session *session, int directory, uin
 	ct_session_init(session);
 	session->directory_fd = directory;
 	session->directory_id = ct_os_file_id(directory);
-	status = open_file(session, O_RDWR);
+	status = session_open_file(session, O_RDWR);
 
 	if (status == CTRACE_OK && (fstat(session->file_fd, &info) != 0 || !S_ISREG(info.st_mode) ||
 				    info.st_uid != geteuid()))
 		status = CTRACE_DENIED;
 	if (status == CTRACE_OK)
-		status = read_layout(session);
+		status = session_read_layout(session);
 	if (status == CTRACE_OK && (uint64_t)info.st_size < session->layout.size)
 		status = CTRACE_DAMAGED;
-	/* Of the open file: closing another descriptor of it, as who looks for orphans does, must
-	 * not drop it. */
+	/* The lock belongs to the open file, so that closing another descriptor of it, as the
+	 * search for orphans does, does not drop it. */
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
 		status = CTRACE_TIMED_OUT;
 	if (status == CTRACE_OK)

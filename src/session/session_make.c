@@ -1,10 +1,10 @@
 /*
- * session_make.c - makes this process's own session: who the process is, in a directory that nobody
- * sees before it is complete.
+ * session_make.c - makes this process's own session, with the identity of the process, in a
+ * directory that nobody sees before it is complete.
  *
- * ct_session_create() runs when a process attaches, and for a configuration that is only looked at;
- * ct_session_fork() in a forked child. Without a run directory, or when anything fails there, the
- * session is private memory: the traced program never notices.
+ * ct_session_create() runs when a process attaches, and to check a configuration; ct_session_fork()
+ * runs in a forked child.  Without a run directory, or when anything fails there, the session is
+ * private memory: the traced program never notices.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +23,9 @@
 #define FIRST_CLASSES 8192u /* bytes of the table of classes at first */
 #define LOCK_TRIES 5u       /* a millisecond apart */
 
-/* ---- who we are ---- */
+/* ---- the identity of the process ---- */
 
-/* The base name of the executable without its extension. */
+/* Finds the base name of the executable without its extension. */
 static void find_program(char *out, size_t size)
 {
 	char path[4096];
@@ -64,9 +64,9 @@ static void find_command_line(char *out, size_t size)
 		(void)snprintf(out, size, "%s", program_invocation_name);
 }
 
-/* The process that has the lock may be stopped, perhaps for ever: a debugger there must not hold us
- * up. */
-static bool lock_soon(int fd)
+/* Tries for a few milliseconds only: the holder of the lock may be stopped for ever, for example by
+ * a debugger. */
+static bool file_lock_soon(int fd)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
@@ -80,16 +80,16 @@ static bool lock_soon(int fd)
 	return false;
 }
 
-/* A number that hardly any other process has. */
-static uint32_t chance_asid(void)
+/* Returns a number that hardly any other process has. */
+static uint32_t asid_make_random(void)
 {
 	uint64_t mixed = ((uint64_t)getpid() << 20 ^ ct_clock_wall_ns()) * 0x9E3779B97F4A7C15u;
 
 	return (uint32_t)(mixed >> 32) % 0xFFFF + 1;
 }
 
-/* The next number of the run directory: 1 to FFFF, then 1 again. */
-static uint32_t next_asid(int run_fd)
+/* Returns the next number of the run directory: 1 to FFFF, then 1 again. */
+static uint32_t asid_take_next(int run_fd)
 {
 	uint32_t last = 0;
 	size_t got;
@@ -97,9 +97,9 @@ static uint32_t next_asid(int run_fd)
 
 	if (run_fd < 0 || ct_os_open_file(run_fd, "asid", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
 		return 1;
-	if (!lock_soon(fd)) {
+	if (!file_lock_soon(fd)) {
 		ct_os_close(&fd);
-		return chance_asid();
+		return asid_make_random();
 	}
 	if (ct_os_read_at(fd, &last, sizeof last, 0, &got) != CTRACE_OK || got != sizeof last)
 		last = 0;
@@ -110,7 +110,7 @@ static uint32_t next_asid(int run_fd)
 	return last;
 }
 
-/* ---- what is in it at the start ---- */
+/* ---- the initial content ---- */
 
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place)
 {
@@ -125,7 +125,7 @@ void ct_session_write_constants(struct ct_session *session, const struct ct_sess
 	head->process_start = ct_place_process_start(head->pid);
 }
 
-static void fill_head(struct ct_session *session, const struct ct_session_place *place,
+static void head_fill(struct ct_session *session, const struct ct_session_place *place,
 		      uint32_t asid)
 {
 	struct ct_session_head *head = session->head;
@@ -156,12 +156,13 @@ static void fill_head(struct ct_session *session, const struct ct_session_place 
 }
 
 /*
- * What a forked child starts with: its parent's components, classes and texts, nothing of its
- * parent's events.  The parent goes on meanwhile: texts go by the copy of the head, as an entry may
- * have got a new one; components are those that there were at the fork, as the child's registry
- * knows no others.
+ * Gives a forked child its parent's components, classes and texts, and none of its parent's events.
+ * The parent continues meanwhile.  So the copied head bounds the texts, because an entry may have
+ * got a new one.  The components are those of the fork, because the child's registry knows no
+ * others.
  */
-static enum ctrace_status copy_parent(struct ct_session *session, const struct ct_session *parent)
+static enum ctrace_status session_copy_parent(struct ct_session *session,
+					      const struct ct_session *parent)
 {
 	struct ct_session_head *head = session->head;
 
@@ -178,9 +179,9 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	head->component_count = session->component_count = parent->component_count;
 	memcpy(session->components, parent->components,
 	       head->component_count * sizeof(struct ct_component_entry));
-	/* Call sites know the numbers of classes. */
+	/* Call sites have cached numbers of classes. */
 	memcpy(session->classes, parent->classes, parent->classes_allocated);
-	/* the parent's may have grown since the fork */
+	/* the parent's limit may have grown since the fork */
 	session->classes->limit = (uint32_t)session->classes_allocated;
 	memcpy((char *)(uintptr_t)session->texts, parent->texts, head->texts_size);
 	session->texts_capacity = head->texts_size;
@@ -204,37 +205,37 @@ static enum ctrace_status copy_parent(struct ct_session *session, const struct c
 	return CTRACE_OK;
 }
 
-static void begin_new(struct ct_session *session)
+static void session_begin_new(struct ct_session *session)
 {
 	struct ct_session_head *head = session->head;
 
-	/* A private one has no blocks to allocate. */
+	/* A private session has no blocks to allocate. */
 	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated,
 				   FIRST_CLASSES);
 	ct_class_table_start(session->classes, session->classes_allocated);
-	head->texts_size = 1;                      /* so that no text has the value 0 */
-	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration says otherwise */
+	head->texts_size = 1;                      /* no text may have the value 0 */
+	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration sets it */
 }
 
-static enum ctrace_status fill(struct ct_session *session, const struct ct_session *parent,
-			       const struct ct_session_place *place, uint32_t asid)
+static enum ctrace_status session_fill(struct ct_session *session, const struct ct_session *parent,
+				       const struct ct_session_place *place, uint32_t asid)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	if (parent != NULL)
-		status = copy_parent(session, parent);
+		status = session_copy_parent(session, parent);
 	else
-		begin_new(session);
+		session_begin_new(session);
 	if (status == CTRACE_OK)
-		fill_head(session, place, asid);
+		head_fill(session, place, asid);
 	return status;
 }
 
 /* ---- making ---- */
 
-/* Halves the layout when there is no memory for this one.  False: it cannot be smaller.  A
- * forked child needs the layout of its parent. */
-static bool make_smaller(struct ct_session *session, const struct ct_session *parent)
+/* Halves the layout when memory is short.  Returns false when it cannot be smaller, and in a forked
+ * child, which needs the layout of its parent. */
+static bool layout_make_smaller(struct ct_session *session, const struct ct_session *parent)
 {
 	if (parent != NULL || (errno != EFBIG && errno != ENOMEM))
 		return false;
@@ -242,8 +243,8 @@ static bool make_smaller(struct ct_session *session, const struct ct_session *pa
 	return session->layout.size != 0;
 }
 
-static enum ctrace_status map_private(struct ct_session *session, const struct ct_session *parent,
-				      void **out_base)
+static enum ctrace_status session_map_private(struct ct_session *session,
+					      const struct ct_session *parent, void **out_base)
 {
 	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(UINT64_MAX);
 	do {
@@ -254,15 +255,16 @@ static enum ctrace_status map_private(struct ct_session *session, const struct c
 			*out_base = base;
 			return CTRACE_OK;
 		}
-	} while (make_smaller(session, parent));
+	} while (layout_make_smaller(session, parent));
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 /*
- * Gives the file its size, and maps it.  A disk's file system would read ahead at each first touch
- * of the sparse file: megabytes of zeros, which cost milliseconds (bench/bench_start.c).
+ * Gives the file its size, and maps it without read-ahead.  A disk's file system would read ahead
+ * at each first touch of the sparse file: megabytes of zeros, which cost milliseconds
+ * (bench/bench_start.c).
  */
-static enum ctrace_status size_file(struct ct_session *session, void **out_base)
+static enum ctrace_status file_set_size(struct ct_session *session, void **out_base)
 {
 	enum ctrace_status status = ct_os_truncate(session->file_fd, session->layout.size);
 
@@ -273,9 +275,9 @@ static enum ctrace_status size_file(struct ct_session *session, void **out_base)
 	return status;
 }
 
-/* Real blocks for what every process needs: a process that could register nothing is better off in
- * private memory. */
-static enum ctrace_status allocate_first(struct ct_session *session)
+/* Allocates real blocks for the parts that every process needs.  When that fails, private memory is
+ * better than a file in which nothing can be registered. */
+static enum ctrace_status session_allocate_first(struct ct_session *session)
 {
 	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
 
@@ -291,10 +293,10 @@ static enum ctrace_status allocate_first(struct ct_session *session)
 	return status;
 }
 
-/* The session file in a new directory, mapped and locked.  The directory is renamed when it is
- * complete, so nobody sees half of one. */
-static enum ctrace_status make_file(struct ct_session *session, const struct ct_session *parent,
-				    void **out_base)
+/* Makes the session file in a new directory, mapped and locked.  The directory is renamed when it
+ * is complete, so nobody sees half of one. */
+static enum ctrace_status session_make_file(struct ct_session *session,
+					    const struct ct_session *parent, void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
 	enum ctrace_status status = ct_os_open_file(session->directory_fd, "session",
@@ -307,21 +309,22 @@ static enum ctrace_status make_file(struct ct_session *session, const struct ct_
 	session->layout =
 		parent != NULL ? parent->layout : ct_session_layout_for(ct_os_file_limit());
 	do
-		status = session->layout.size != 0 ? size_file(session, out_base) : CTRACE_OS_ERROR;
-	while (status != CTRACE_OK && make_smaller(session, parent));
+		status = session->layout.size != 0 ? file_set_size(session, out_base)
+						   : CTRACE_OS_ERROR;
+	while (status != CTRACE_OK && layout_make_smaller(session, parent));
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_SETLK, &lock) != 0)
 		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK)
-		status = allocate_first(session);
-	/* From here on nobody opens it for writing by accident, to cut it under those who have it
-	 * mapped. */
+		status = session_allocate_first(session);
+	/* From here on nobody opens the file for writing by accident and cuts it while others map
+	 * it. */
 	(void)fchmod(session->file_fd, CT_OS_KEPT_MODE);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
 	return status;
 }
 
-static enum ctrace_status name_directory(struct ct_session *session, int run_fd,
+static enum ctrace_status directory_name(struct ct_session *session, int run_fd,
 					 const char *run_directory, const char *temporary)
 {
 	for (unsigned n = 0; n < 100000; n++) {
@@ -340,9 +343,10 @@ static enum ctrace_status name_directory(struct ct_session *session, int run_fd,
 	return CTRACE_OS_ERROR;
 }
 
-/* Makes the file, has it filled, and only then gives the directory its name. */
-static enum ctrace_status make_directory(struct ct_session *session, const char *run_directory,
-					 const struct ct_session *parent)
+/* Makes and fills the file, and only then gives the directory its name. */
+static enum ctrace_status session_make_directory(struct ct_session *session,
+						 const char *run_directory,
+						 const struct ct_session *parent)
 {
 	const struct ct_session_place place = ct_place_here();
 	enum ctrace_status status = CTRACE_DENIED;
@@ -360,21 +364,21 @@ static enum ctrace_status make_directory(struct ct_session *session, const char 
 		goto undo_run;
 	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (made.st_mode & 0777) != 0700)
-		(void)fchmodat(run_fd, temporary, 0700, 0); /* the umask */
+		(void)fchmodat(run_fd, temporary, 0700, 0); /* mkdirat() applies the umask */
 	session->directory_fd = ct_os_high(
 		openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (session->directory_fd < 0)
 		goto undo_directory;
 	session->directory_id = ct_os_file_id(session->directory_fd);
 	ct_session_guard_directory(session);
-	status = make_file(session, parent, &base);
+	status = session_make_file(session, parent, &base);
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ct_session_set_base(session, base);
 	session->world = ct_os_world();
-	status = fill(session, parent, &place, next_asid(run_fd));
+	status = session_fill(session, parent, &place, asid_take_next(run_fd));
 	if (status == CTRACE_OK)
-		status = name_directory(session, run_fd, run_directory, temporary);
+		status = directory_name(session, run_fd, run_directory, temporary);
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ct_os_close(&run_fd);
@@ -392,37 +396,39 @@ undo_run:
 	return status;
 }
 
-static enum ctrace_status make_private(struct ct_session *session, const struct ct_session *parent)
+static enum ctrace_status session_make_private(struct ct_session *session,
+					       const struct ct_session *parent)
 {
 	const struct ct_session_place place = ct_place_here();
 	void *base;
 	enum ctrace_status status;
 
 	ct_session_init(session);
-	status = map_private(session, parent, &base);
+	status = session_map_private(session, parent, &base);
 	if (status != CTRACE_OK)
 		return status;
 	ct_session_set_base(session, base);
-	status = fill(session, parent, &place, parent != NULL ? parent->head->asid : 1);
+	status = session_fill(session, parent, &place, parent != NULL ? parent->head->asid : 1);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
 	return status;
 }
 
-static enum ctrace_status make(struct ct_session *session, const char *run_directory,
-			       const struct ct_session *parent)
+static enum ctrace_status session_make_new(struct ct_session *session, const char *run_directory,
+					   const struct ct_session *parent)
 {
 	ct_session_init(session);
-	if (run_directory != NULL && make_directory(session, run_directory, parent) == CTRACE_OK)
+	if (run_directory != NULL &&
+	    session_make_directory(session, run_directory, parent) == CTRACE_OK)
 		return CTRACE_OK;
-	return make_private(session, parent);
+	return session_make_private(session, parent);
 }
 
 enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory)
 {
-	enum ctrace_status status = make(session, run_directory, NULL);
+	enum ctrace_status status = session_make_new(session, run_directory, NULL);
 
-	/* A private one beside it, of a configuration that is only looked at, changes nothing. */
+	/* A private session beside it, for checking a configuration, must not change it. */
 	if (status == CTRACE_OK && run_directory != NULL)
 		ct_session_set_own(session);
 	return status;
@@ -431,7 +437,7 @@ enum ctrace_status ct_session_create(struct ct_session *session, const char *run
 enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_directory)
 {
 	struct ct_session made;
-	enum ctrace_status status = make(&made, run_directory, session);
+	enum ctrace_status status = session_make_new(&made, run_directory, session);
 	void *base = made.head;
 
 	if (status != CTRACE_OK)
@@ -443,7 +449,7 @@ enum ctrace_status ct_session_fork(struct ct_session *session, const char *run_d
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	ct_session_set_base(&made, session->head);
-	/* The parent's descriptors; its lock is its own and stays. */
+	/* The parent's descriptors.  The parent keeps its lock. */
 	ct_os_close_file(&session->file_fd, &session->file_id);
 	ct_os_close_file(&session->directory_fd, &session->directory_id);
 	*session = made;

@@ -1,16 +1,16 @@
 /*
- * session/session_parts.h - what the files about the session file share:
+ * session/session_parts.h - declarations shared by the files about the session file:
  *
- *     session.c       it in memory: reached again, grown, looked into, closed
- *     session_make.c  our own comes to be, new or in a forked child
- *     session_load.c  somebody else's, copied or mapped
- *     session_keep.c  our own, kept from cleaners and from whoever cuts it
- *     session_layout.c  where its parts are
+ *     session.c         it in memory: reopened, grown, read, closed
+ *     session_make.c    makes our own, new or in a forked child
+ *     session_load.c    copies or maps that of another process
+ *     session_keep.c    protects our own from cleaners and from truncation
+ *     session_layout.c  the positions of its parts
  *
- * and directory.c and annex.c, which remove what was left behind.
+ * and directory.c and annex.c, which remove abandoned ones.
  *
  * session_make.c and session_load.c call session.c, never each other; session.c calls
- * session_load.c to end what that began.
+ * session_load.c when it closes a session loaded there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,12 +21,13 @@
 
 #include <fcntl.h>
 
-#define CT_SESSION_PAGE ((uint64_t)4096) /* the parts of a session file begin at multiples of it \
-					  */
-/* What nobody can ask about whether its process lives counts as left behind after so long. */
+/* the parts of a session file begin at multiples of it */
+#define CT_SESSION_PAGE ((uint64_t)4096)
+/* A directory counts as abandoned after so long when no process can check whether its maker
+ * lives. */
 #define CT_ABANDONED_SECONDS 86400
 
-/* That its process lives, or that somebody recovers it. */
+/* The lock that shows that the process lives, or that another recovers its session. */
 static inline struct flock ct_session_alive_lock(void)
 {
 	return (struct flock){ .l_type = F_WRLCK,
@@ -36,35 +37,35 @@ static inline struct flock ct_session_alive_lock(void)
 }
 
 /* ---- directory.c */
-/* Removes the files of ctrace in a directory that is open as fd, which it closes, and then the
- * directory from its parent. */
+/* Removes ctrace's files in the directory open at fd, closes fd, and removes the directory from its
+ * parent. */
 void ct_directory_remove_open(int parent_fd, const char *name, int fd);
 
 /* ---- session.c */
-/* nothing open, nothing mapped: ct_session_close() may follow */
+/* nothing is open or mapped then; ct_session_close() may follow */
 void ct_session_init(struct ct_session *session);
-/* Its parts are at base, where layout.size bytes are mapped. */
+/* Sets the addresses of the parts from base, where layout.size bytes are mapped. */
 void ct_session_set_base(struct ct_session *session, void *base);
-/* Real blocks for `needed` bytes from `start` of the file on, of which *allocated there are
- * already; nothing to do for a private one. */
+/* Allocates real blocks for `needed` bytes of the file from `start` on; *allocated of these exist
+ * already.  Does nothing for a private session. */
 enum ctrace_status ct_session_allocate(struct ct_session *session, uint64_t start,
 				       uint64_t *allocated, uint64_t needed) CT_MUST_USE;
-/* Opens the file again when the program has closed it behind our back, with the lock that shows
- * that we live.  False: it is not there. */
+/* Reopens the session file after the program has closed it, and takes the lock that shows that we
+ * live.  Returns false when the file is missing. */
 bool ct_session_reach(struct ct_session *session);
-/* From now on this is the calling process's own, until it is closed. */
+/* Makes this the calling process's own session until it is closed. */
 void ct_session_set_own(const struct ct_session *session);
 
 /* ---- session_make.c */
-/* Who the process is, and the layout; not yet the magic number. */
+/* Writes the identity of the process and the layout, but not yet the magic number. */
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place);
 
 /* ---- session_keep.c */
-/* Locks the directory: cleaners of temporary directories leave a directory alone that is locked. */
+/* Locks the directory, because cleaners of temporary directories keep a locked one. */
 void ct_session_guard_directory(const struct ct_session *session);
 
 /* ---- session_load.c */
-/* Removes the lock from the list of a recoverer's locks: its file is about to be closed. */
+/* Removes the lock from the list of a recoverer's locks, before its file is closed. */
 void ct_session_forget_lock(const struct ct_session *session);
 
 #endif

@@ -2,7 +2,8 @@
  * socket.c - Unix sockets in directories whose path may be longer than an address takes.
  *
  * Called by the control thread, by tools and by external writers.  An address has room for 107
- * bytes of path; by way of the directory's descriptor in /proc every directory will do.
+ * bytes of path.  The path in it goes through the directory's descriptor in /proc, so the directory
+ * may be any.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +21,10 @@
 
 typedef int use_address(int fd, const struct sockaddr *address, socklen_t size);
 
-/* Binds or connects: by way of the descriptor or, where there is no /proc, by the path itself if it
- * fits.  0, or -1 with errno. */
-static int use(use_address *function, int fd, int directory, const char *path, const char *name)
+/* Binds or connects through the descriptor or, without /proc, by the path itself if it fits.
+ * Returns 0, or -1 with errno. */
+static int address_use(use_address *function, int fd, int directory, const char *path,
+		       const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s",
@@ -37,7 +39,7 @@ static int use(use_address *function, int fd, int directory, const char *path, c
 	if (function(fd, (const struct sockaddr *)&address, sizeof address) == 0)
 		return 0;
 	error = errno;
-	/* No /proc; or not for us, after a change of user. */
+	/* There is no /proc, or we may not use it after a change of user. */
 	if (error != ENOENT && error != EACCES)
 		return -1;
 	size = snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", path, name);
@@ -55,9 +57,9 @@ enum ctrace_status ct_socket_listen(int directory, const char *path, const char 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
 	(void)unlinkat(directory, name, 0);
-	/* The mode before it has a name, less what the umask takes; and again for an umask that
-	 * takes too much. */
-	if (fchmod(fd, 0600) != 0 || use(bind, fd, directory, path, name) != 0 ||
+	/* fchmod() sets the mode before the socket has a name, but the umask clears bits of it.
+	 * fchmodat() restores them. */
+	if (fchmod(fd, 0600) != 0 || address_use(bind, fd, directory, path, name) != 0 ||
 	    fchmodat(directory, name, 0600, 0) != 0 || listen(fd, BACKLOG) != 0) {
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
@@ -66,7 +68,7 @@ enum ctrace_status ct_socket_listen(int directory, const char *path, const char 
 	return CTRACE_OK;
 }
 
-static enum ctrace_status status_of_connecting(void)
+static enum ctrace_status connect_status(void)
 {
 	switch (errno) {
 	case ENOENT:
@@ -92,8 +94,8 @@ enum ctrace_status ct_socket_connect(int directory, const char *path, const char
 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	if (use(connect, fd, directory, path, name) != 0) {
-		status = status_of_connecting();
+	if (address_use(connect, fd, directory, path, name) != 0) {
+		status = connect_status();
 		ct_os_close(&fd);
 		return status;
 	}

@@ -8,18 +8,19 @@
 
 #include "base/base.h"
 
-/* Listens at `name` in an open directory, in place of what has that name; mode 0600 whatever the
- * umask is.  Nonblocking, close-on-exec, above standard.  path: the directory's, for a machine
+/* Listens at `name` in an open directory, and replaces any file of that name.  Mode 0600 whatever
+ * the umask is; nonblocking, close-on-exec, number above 2. path: the directory's, for a machine
  * without /proc.  OS_ERROR, with errno. */
 enum ctrace_status ct_socket_listen(int directory, const char *path, const char *name,
 				    int *out_fd) CT_MUST_USE;
-/* Connects to it.  NOT_FOUND: nobody listens; TIMED_OUT: its queue is full at the moment; DENIED;
- * OS_ERROR. */
+/* Connects to such a socket.  NOT_FOUND when nobody listens; TIMED_OUT when its queue is full;
+ * DENIED; OS_ERROR. */
 enum ctrace_status ct_socket_connect(int directory, const char *path, const char *name,
 				     int *out_fd) CT_MUST_USE;
-/* Who is at the other end, or has begun to listen there; false when that cannot be known. */
+/* Gives the user of the process that connected or began to listen at the other end.  Returns false
+ * when that is not known. */
 bool ct_socket_peer(int fd, uint32_t *out_uid);
-/* Two ends.  Nonblocking, close-on-exec, above standard.  OS_ERROR. */
+/* Makes a connected pair.  Nonblocking, close-on-exec, numbers above 2.  OS_ERROR. */
 enum ctrace_status ct_socket_pair(int out_fds[2]) CT_MUST_USE;
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * trace_name.c - the names and numbers of component trace: what a text is, or why it is none.
+ * trace_name.c - parses the names and numbers of component trace, or finds the error in them.
  *
- * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread; the text
- * may be anybody's and need not be terminated.  Nothing is allocated but the words of a diagnostic.
+ * Called by the member parser, by CTRACE DEFINE and DELETE and by commands, on any thread.  The
+ * text may hold anything and need not be terminated.  Only the words of a diagnostic are allocated.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What a name begins with: a letter or a national character. */
+/* True for the first character of a name: a letter or a national character. */
 static bool begins_name(char c)
 {
 	return (c >= 'A' && c <= 'Z') || c == '$' || c == '@' || c == '#';
@@ -55,9 +55,9 @@ bool ct_trace_name_is_valid(const char *name, size_t size)
 
 /* ---- diagnostics ---- */
 
-/* `"word" what`, or only what when word.at is NULL. */
-static void describe(struct ct_diagnostic *out, struct ct_span word, const char *what,
-		     const char *expected)
+/* Prints `"word" what`, or only `what` when word.at is NULL. */
+static void diagnostic_describe(struct ct_diagnostic *out, struct ct_span word, const char *what,
+				const char *expected)
 {
 	struct ct_buf message;
 
@@ -100,10 +100,10 @@ void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnosti
 
 	for (size_t i = 0; i < CT_COUNT(refusals); i++)
 		if (refusals[i].reason == reason) {
-			describe(out, text, refusals[i].what, refusals[i].expected);
+			diagnostic_describe(out, text, refusals[i].what, refusals[i].expected);
 			return;
 		}
-	describe(out, text, "is not a sublevel name", sub_expected);
+	diagnostic_describe(out, text, "is not a sublevel name", sub_expected);
 }
 
 /* ---- numbers and short names ---- */
@@ -136,11 +136,12 @@ uint32_t ct_asid_parse(const char *text, size_t size, uint16_t *out_asid)
 	return 0;
 }
 
-/* A job here is a program, whose name may have more characters than a name of the macro; but none
- * that ends it in a list. */
-static bool is_of_jobname(char c)
+/* A job here is a program.  Its name may have more characters than a name of the macro, except
+ * those that end it in a list. */
+static bool char_is_of_jobname(char c)
 {
-	/* No patterns: * would be a job that nobody has, and shut everybody out. */
+	/* Patterns are refused: `*` would be a job that does not exist, and would exclude every
+	 * process. */
 	return (unsigned char)c > ' ' && c != 0x7F && strchr(",()'\"*?", c) == NULL;
 }
 
@@ -156,7 +157,7 @@ uint32_t ct_jobname_parse(const char *text, size_t size, char out_jobname[CTRACE
 	if (size > CTRACE_MAX_NAME)
 		return CTRACE_RSN_JOBNAME_TOO_LONG;
 	for (size_t i = 0; i < size; i++)
-		if (!is_of_jobname(text[i]))
+		if (!char_is_of_jobname(text[i]))
 			return CTRACE_RSN_PARMLIB;
 	if (size == 0)
 		return CTRACE_RSN_PARMLIB;
@@ -207,13 +208,13 @@ struct reader {
 	struct ct_diagnostic *diagnostic; /* or NULL */
 };
 
-static void skip_blanks(struct reader *reader)
+static void reader_skip_blanks(struct reader *reader)
 {
 	while (reader->at < reader->end && ct_is_blank(*reader->at))
 		reader->at++;
 }
 
-static bool is_at(const struct reader *reader, char c)
+static bool reader_is_at(const struct reader *reader, char c)
 {
 	return reader->at < reader->end && *reader->at == c;
 }
@@ -225,54 +226,56 @@ static struct ct_span trim_end(struct ct_span span)
 	return span;
 }
 
-static uint32_t refuse_at(const struct reader *reader, const char *at, struct ct_span word,
-			  const char *what, const char *expected)
+static uint32_t reader_refuse_at(const struct reader *reader, const char *at, struct ct_span word,
+				 const char *what, const char *expected)
 {
 	if (reader->diagnostic != NULL) {
-		describe(reader->diagnostic, word, what, expected);
+		diagnostic_describe(reader->diagnostic, word, what, expected);
 		reader->diagnostic->column = (unsigned)(at - reader->text) + 1;
 	}
 	return CTRACE_RSN_SUB_NAME;
 }
 
-static uint32_t refuse(const struct reader *reader, struct ct_span word, const char *what)
+static uint32_t reader_refuse(const struct reader *reader, struct ct_span word, const char *what)
 {
-	return refuse_at(reader, word.at, word, what, sub_expected);
+	return reader_refuse_at(reader, word.at, word, what, sub_expected);
 }
 
-static uint32_t take_name(const struct reader *reader, struct ct_span name, bool is_quoted,
-			  struct ct_sub_element *out)
+static uint32_t reader_take_name(const struct reader *reader, struct ct_span name, bool is_quoted,
+				 struct ct_sub_element *out)
 {
 	static const struct ct_span no_word;
 
 	if (name.size == 0)
-		return refuse_at(reader, name.at, no_word, "a name is missing", sub_expected);
+		return reader_refuse_at(reader, name.at, no_word, "a name is missing",
+					sub_expected);
 	if (name.size > CTRACE_MAX_SUB_NAME)
-		return refuse(reader, name, "is longer than 18 characters");
+		return reader_refuse(reader, name, "is longer than 18 characters");
 	if (!is_name(name, begins_quoted_name))
-		return refuse(reader, name, "is not a sublevel name");
+		return reader_refuse(reader, name, "is not a sublevel name");
 	if (!is_quoted && !is_name(name, begins_name))
-		return refuse(reader, name, "has lower case letters or _ outside quotation marks");
+		return reader_refuse(reader, name,
+				     "has lower case letters or _ outside quotation marks");
 	out->kind = CT_SUB_NAME;
 	memcpy(out->text, name.at, name.size);
 	return 0;
 }
 
-static uint32_t read_quoted(struct reader *reader, struct ct_sub_element *out)
+static uint32_t reader_take_quoted(struct reader *reader, struct ct_sub_element *out)
 {
 	const char *open = reader->at;
 	const char *close = memchr(open + 1, *open, (size_t)(reader->end - open) - 1);
 
 	if (close == NULL)
-		return refuse_at(reader, open, ct_span_of(open, reader->end),
-				 "has no closing quotation mark", sub_expected);
+		return reader_refuse_at(reader, open, ct_span_of(open, reader->end),
+					"has no closing quotation mark", sub_expected);
 	reader->at = close + 1;
-	return take_name(reader, ct_span_of(open + 1, close), true, out);
+	return reader_take_name(reader, ct_span_of(open + 1, close), true, out);
 }
 
 /* ASID(number) or JOBNAME(name); the reader stands at the parenthesis. */
-static uint32_t read_space(struct reader *reader, struct ct_span keyword,
-			   struct ct_sub_element *out)
+static uint32_t reader_take_space(struct reader *reader, struct ct_span keyword,
+				  struct ct_sub_element *out)
 {
 	bool is_asid = ct_name_is(keyword.at, keyword.size, "ASID");
 	const char *close = memchr(reader->at, ')', (size_t)(reader->end - reader->at));
@@ -280,12 +283,12 @@ static uint32_t read_space(struct reader *reader, struct ct_span keyword,
 	uint32_t reason;
 
 	if (!is_asid && !ct_name_is(keyword.at, keyword.size, "JOBNAME"))
-		return refuse(reader, keyword, "takes no parentheses");
+		return reader_refuse(reader, keyword, "takes no parentheses");
 	if (close == NULL)
-		return refuse(reader, ct_span_of(keyword.at, reader->end),
-			      "has no closing parenthesis");
+		return reader_refuse(reader, ct_span_of(keyword.at, reader->end),
+				     "has no closing parenthesis");
 	reader->at++;
-	skip_blanks(reader);
+	reader_skip_blanks(reader);
 	value = trim_end(ct_span_of(reader->at, close));
 	reader->at = close + 1;
 	out->kind = is_asid ? CT_SUB_ASID : CT_SUB_JOBNAME;
@@ -298,22 +301,23 @@ static uint32_t read_space(struct reader *reader, struct ct_span keyword,
 	return reason == CTRACE_RSN_PARMLIB ? CTRACE_RSN_SUB_NAME : reason;
 }
 
-static uint32_t read_element(struct reader *reader, struct ct_sub_element *out)
+static uint32_t reader_take_element(struct reader *reader, struct ct_sub_element *out)
 {
 	const char *start;
 	struct ct_span word;
 
-	skip_blanks(reader);
-	if (is_at(reader, '\'') || is_at(reader, '"'))
-		return read_quoted(reader, out);
+	reader_skip_blanks(reader);
+	if (reader_is_at(reader, '\'') || reader_is_at(reader, '"'))
+		return reader_take_quoted(reader, out);
 	start = reader->at;
 	while (reader->at < reader->end && !ct_is_blank(*reader->at) && *reader->at != '.' &&
 	       *reader->at != '(')
 		reader->at++;
 	word = ct_span_of(start, reader->at);
-	skip_blanks(reader);
-	return word.size != 0 && is_at(reader, '(') ? read_space(reader, word, out)
-						    : take_name(reader, word, false, out);
+	reader_skip_blanks(reader);
+	return word.size != 0 && reader_is_at(reader, '(')
+		       ? reader_take_space(reader, word, out)
+		       : reader_take_name(reader, word, false, out);
 }
 
 uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out,
@@ -324,20 +328,20 @@ uint32_t ct_sub_parse(const char *text, size_t size, struct ct_sub_path *out,
 
 	memset(&path, 0, sizeof path);
 	for (;;) {
-		uint32_t reason = read_element(&reader, &path.element[path.count]);
+		uint32_t reason = reader_take_element(&reader, &path.element[path.count]);
 
 		if (reason != 0)
 			return reason;
 		path.count++;
-		skip_blanks(&reader);
+		reader_skip_blanks(&reader);
 		if (reader.at == reader.end)
 			break;
 		if (*reader.at != '.')
-			return refuse(&reader, ct_span_of(reader.at, reader.end),
-				      "is not expected here");
+			return reader_refuse(&reader, ct_span_of(reader.at, reader.end),
+					     "is not expected here");
 		if (path.count == CTRACE_MAX_SUB_LEVELS)
-			return refuse(&reader, ct_span_of(reader.at, reader.end),
-				      "is more than 5 names");
+			return reader_refuse(&reader, ct_span_of(reader.at, reader.end),
+					     "is more than 5 names");
 		reader.at++;
 	}
 	*out = path;

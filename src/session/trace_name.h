@@ -2,7 +2,7 @@
  * session/trace_name.h - the names and numbers of component trace, as members, commands, macros and
  * requests write them.
  *
- * Pure; any thread.  A reason is a CTRACE_RSN_* of ctrace/component.h, 0 when all is well.
+ * Pure; any thread.  A reason is a CTRACE_RSN_* of ctrace/component.h, 0 for a valid text.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ uint32_t ct_bufsize_parse(const char *text, size_t size, uint64_t *out_bytes) CT
 /* 2D */
 uint32_t ct_writer_parse(const char *text, size_t size,
 			 char out_writer[CTRACE_MAX_NAME + 1]) CT_MUST_USE;
-/* Why the four above, or SUB, refused a text with this reason.  line 0, column 1. */
+/* Describes why the four above, or SUB, refused a text with this reason. line 0, column 1. */
 void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnostic *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * session/writer_state.h - what an external writer reports of itself: to operators, who display it.
+ * session/writer_state.h - the state that an external writer reports to operators.
  *
- * The answers to CT_VERB_WRITER_STATUS have these structures as they are in memory.  size is first,
- * so that they can grow.
+ * The answers to CT_VERB_WRITER_STATUS have these structures as in memory.  `size` is the first
+ * member, so they can grow.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ struct ct_writer_state {
 	uint64_t events; /* written */
 	uint64_t bytes;
 	uint64_t wrapped_events; /* written, and overwritten since (WRAP) */
-	uint64_t full_events;    /* not written for want of room (NOWRAP) */
-	char message[256];       /* the last one it had for the operator */
+	uint64_t full_events;    /* not written for lack of room (NOWRAP) */
+	char message[256];       /* its last message for the operator */
 };
 struct ct_trcout_state {
 	uint32_t size;
