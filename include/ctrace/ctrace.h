@@ -39,10 +39,11 @@ extern "C" {
  * ABI
  */
 
-/* One per component, in the session file.  Written by commands only. */
+/* One word pair per component, in the session file.  Only commands write it. */
 struct ctrace_level_word {
-	uint32_t level;         /* the resolved threshold, CTRACE_LEVEL_NONE when not enabled */
-	uint32_t thread_buffer; /* which of a thread's buffers: bytes from the first one */
+	uint32_t level;         /* resolved threshold; CTRACE_LEVEL_NONE: not enabled */
+	uint32_t thread_buffer; /* offset of the thread's buffer for this component, in bytes from
+				   the first */
 };
 
 /* A component as a call site knows it.  Static storage; the library fills it at the first enabled
@@ -54,9 +55,9 @@ struct ctrace_tracer {
 	uint32_t abi;
 };
 
-/* The calling thread's end of a ring, 32 bytes.  Private to the thread, but for `end`, which the
- * consumer thread clears to be woken by the next event.  A thread buffer of zeros has no room: the
- * event goes by ctrace_emit(). */
+/* The producer's half of a ring, 32 bytes.  Only the owning thread reads and writes it, except
+ * `end`: the consumer clears `end` so that the next event takes the slow path and wakes it.  A
+ * thread buffer of zeros has no room; its events go by ctrace_emit(). */
 struct ctrace_thread_buffer {
 	unsigned char *cur; /* the next event goes here */
 	unsigned char *end; /* contiguous free space ends here */
@@ -66,10 +67,10 @@ struct ctrace_thread_buffer {
 #define CTRACE_THREAD_BUFFERS_ 64u
 #define CTRACE_CALLING_ 2048 /* the size of a thread's buffers */
 
-/* What a call site knows of its events: the class that they have, once one has been traced.  Static
- * storage; the library fills it once. */
+/* The class of a call site's events, known once one has been traced.  Static storage; the
+ * library fills it once. */
 struct ctrace_site {
-	/* of the component that the class is for; NULL: there is none yet */
+	/* of the component that the class belongs to; NULL: no class yet */
 	const struct ctrace_level_word *level_word;
 	uint32_t event_id;
 	uint16_t class_number;
@@ -79,13 +80,13 @@ struct ctrace_site {
 /* One data item on its way into an event. */
 struct ctrace_item {
 	const void *data;
-	uint64_t value; /* stands for data when is_value */
-	uint32_t size;  /* bytes; CTRACE_TOO_LONG_ marks more than an item may have */
+	uint64_t value; /* replaces data when is_value */
+	uint32_t size;  /* bytes; CTRACE_TOO_LONG_ marks an item over the limit */
 	uint32_t type;
 	uint32_t is_value;
-	/* its size stands in front of it, as it may be another one next time */
+	/* the size precedes the bytes: the next event may have another size */
 	uint16_t is_counted;
-	/* it is not, and may be another one all the same: not for the inline path */
+	/* the size may change but no size precedes the bytes: not for the inline path */
 	uint16_t is_odd;
 };
 
@@ -94,16 +95,15 @@ struct ctrace_item {
 #define CTRACE_COUNTED_ 0xFFFFFEu
 
 extern CTRACE_API_ const struct ctrace_level_word ctrace_level_word_unregistered;
-/* The calling thread's buffers, CTRACE_THREAD_BUFFERS_ of them, at an address that is a multiple of
- * twice their size.  Behind them are as many that never have room: while the thread is inside a
- * trace call, the bit CTRACE_CALLING_ is set, and so ctrace_thread_buffers_self leads to these.
- * Before a thread's first event it leads to others without room.  So every thread buffer that it
- * leads to may be read. */
+/* The calling thread's buffers: CTRACE_THREAD_BUFFERS_ of them, at an address that is a multiple
+ * of twice their size.  As many again follow, which never have room.  While the thread is inside
+ * a trace call, the bit CTRACE_CALLING_ is set and ctrace_thread_buffers_self leads to the
+ * second half. Before a thread's first event it leads to others without room.  So every thread
+ * buffer that it leads to may be read. */
 extern CTRACE_API_ __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self
 	__attribute__((tls_model("initial-exec")));
 
-/* A static tracer.  NAME is a string constant; the component is registered at the first call that
- * is made. */
+/* A static tracer.  NAME is a string constant.  The first call registers the component. */
 #define CTRACE_TRACER(NAME) \
 	{ \
 		&ctrace_level_word_unregistered, (NAME), 0, CTRACE_ABI \
@@ -149,8 +149,8 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
 				  true, false);
 }
 
-/* Is it an integer constant, as a language has it, not as an optimizer may find out?  Then all
- * events of the call site have that size. */
+/* True for an integer constant of the language, whatever the optimizer may find out.  All events
+ * of such a call site have the same size. */
 #ifdef __cplusplus
 #define CTRACE_CONSTANT_(n) 0
 #else
@@ -187,8 +187,8 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
  */
 
 /*
- * Loads of words that other threads write, compared at once: for x86-64 in one instruction, which
- * compilers make two of.
+ * Loads of words that other threads write, compared at once.  x86-64 has one instruction for it;
+ * compilers make two.
  */
 #if defined(__x86_64__) && defined(__LP64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && \
 	!defined(__SANITIZE_THREAD__)
@@ -247,25 +247,26 @@ CTRACE_INLINE_ bool ctrace_is_level_word_(const struct ctrace_level_word *const 
 }
 #endif
 
-/* Pairs with the release store that registers the tracer: whoever sees the component's level word
- * sees its number. */
+/* Pairs with the release store that registers the tracer: a thread that sees the component's
+ * level word also sees its number. */
 CTRACE_INLINE_ const struct ctrace_level_word *
 ctrace_level_word_(const struct ctrace_tracer *tracer)
 {
 	return __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE);
 }
 
-/* Does the level word let the event through?  Also true for a tracer that is not registered yet:
- * ctrace_emit() sees to it. */
+/* True when the level word lets the event through, and for a tracer that is not registered yet:
+ * ctrace_emit() decides then. */
 CTRACE_INLINE_ bool ctrace_passes_(const struct ctrace_level_word *level_word, uint32_t level)
 {
 	return __builtin_expect(ctrace_is_at_most_(&level_word->level, level), 0);
 }
 
-/* Registers the tracer when that has not been done; then answers as ctrace_enabled() does. */
+/* Registers the tracer if needed; then returns what ctrace_enabled() returns. */
 CTRACE_API_ bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level);
 
-/* True when an event of this level would be recorded now.  For guarding costly preparation. */
+/* Returns true when an event of this level would be recorded now.  Use it to guard costly
+ * preparation.  Any thread, also in a signal handler. */
 CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 {
 	const struct ctrace_level_word *level_word = ctrace_level_word_(tracer);
@@ -275,19 +276,21 @@ CTRACE_INLINE_ bool ctrace_enabled(struct ctrace_tracer *tracer, uint32_t level)
 }
 
 /*
- * The out-of-line half of CTRACE(): registers the tracer, gives the thread its ring, waits or
- * counts when the ring is full, and writes the event.  Also a complete way to trace for callers
- * with items in an array.  item_count is at most CTRACE_MAX_ITEMS.  Answers what CBL_CTF_TRACE
- * would: OK, NOT_TRACE_ENABLED, NOT_TRACING_LEVEL, INVALID_TRACE_LEVEL, INVALID_COMPONENT_NAME,
- * NOT_ENOUGH_MEMORY, OUTPUT_ERROR.  It opens nothing: OUTPUT_ERROR is what is known so far.  The
- * call that registers the first enabled component waits until the output was tried,
- * ctrace.block.timeout at most.  A signal handler waits for nobody.
+ * The out-of-line half of CTRACE(): registers the tracer, creates the thread's ring, waits or
+ * counts when the ring is full, and writes the event.  Also a complete way to trace items that are
+ * in an array.  item_count is at most CTRACE_MAX_ITEMS; items are read during the call only.  Any
+ * thread, also in a signal handler, where it never waits.  Returns what CBL_CTF_TRACE returns: OK;
+ * NOT_TRACE_ENABLED and NOT_TRACING_LEVEL when the threshold keeps the event out;
+ * INVALID_TRACE_LEVEL; INVALID_COMPONENT_NAME; NOT_ENOUGH_MEMORY when the event is lost;
+ * OUTPUT_ERROR when a destination is known to fail.  The call opens no destination itself.  The
+ * call that registers the first enabled component waits until the consumer thread has tried the
+ * output, at most ctrace.block.timeout.
  */
 CTRACE_API_ enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level,
 					   uint32_t event_id, const struct ctrace_item *items,
 					   uint32_t item_count);
 
-/* The same for a call site, which then knows the class of its events. */
+/* ctrace_emit() for a call site: also stores the class of its events in the site. */
 CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site,
 					       struct ctrace_tracer *tracer, uint32_t level,
 					       uint32_t event_id, const struct ctrace_item *items,
@@ -301,34 +304,38 @@ CTRACE_API_ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site,
  * Control.  Not for signal handlers.  Any thread; each is in force when it returns.
  */
 
-/* The tracer of a component, made when it does not exist; the same pointer for the same name. Never
- * freed. */
+/* Sets *out_tracer to the tracer of a component and creates it when there is none.  The same
+ * name gives the same pointer, which stays valid for the life of the process.
+ * INVALID_COMPONENT_NAME: the name is empty, over 255 bytes or has an empty part;
+ * NOT_ENOUGH_MEMORY. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_tracer_get(const char *name,
 								 struct ctrace_tracer **out_tracer);
 
-/* One line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp = debug".
- * SYNTAX_ERROR where `ctrace config check` would name an error; a line that only names something
- * unknown is that too. */
+/* Applies one line of the configuration's grammar (docs/configuration.md): "mftrace.level.mycomp
+ * = debug".  SYNTAX_ERROR: `ctrace config check` would report an error, also when the line only
+ * names something unknown. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_configure(const char *line);
 
-/* Threshold of a component, or the default one when component is NULL or "".  level 0 to 4 or
- * CTRACE_LEVEL_NONE.  TIMED_OUT: set, but a command that works on the component trace of that name,
- * and does not end, will replace it. */
+/* Sets the threshold of a component, or the default one when component is NULL or "".  level: 0
+ * to 4 or CTRACE_LEVEL_NONE.  INVALID_COMPONENT_NAME; INVALID_TRACE_LEVEL; NOT_ENOUGH_MEMORY.
+ * TIMED_OUT: the level is set, but a command that does not end works on the component trace of
+ * that name and will replace it. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_set(const char *component,
 								uint32_t level);
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_level_get(const char *component,
 								uint32_t *out_level);
 
-/* Adds or removes an emitter; component NULL or "" is the default list.  See CBL_CTF_DEST. */
+/* Adds or removes an emitter.  component NULL or "" is the default list.  The rules and statuses
+ * are those of CBL_CTF_DEST (<mfctf.h>). */
 #define CTRACE_DEST_ADD 0u
 #define CTRACE_DEST_REMOVE 1u
 #define CTRACE_DEST_NOINHERIT 2u
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dest_set(const char *component,
 							       const char *emitter, uint32_t how);
 
-/* Properties are text; get copies at most *size bytes including a NUL and gives the length without
- * it back in *size, also with BUFFER_TOO_SMALL; value NULL asks for the length only.
- * PROPERTY_NOT_FOUND when it was never set. */
+/* Properties are text.  A getter copies at most *size bytes including a NUL.  It stores the
+ * length without the NUL in *size, also with BUFFER_TOO_SMALL.  value NULL asks for the length
+ * only. PROPERTY_NOT_FOUND: the property was never set and has no default. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status
 ctrace_component_property_set(const char *component, const char *property, const char *value);
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_component_property_get(const char *component,
@@ -340,15 +347,16 @@ ctrace_emitter_property_set(const char *emitter, const char *property, const cha
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status
 ctrace_emitter_property_get(const char *emitter, const char *property, char *value, size_t *size);
 
-/* Waits until all that was committed before the call, by any thread, is in its destinations.
- * TIMED_OUT when it is not after timeout_ms; OUTPUT_ERROR when a destination is failing. */
+/* Waits until all events that any thread committed before the call are in their destinations.
+ * TIMED_OUT: they are not after timeout_ms milliseconds.  OUTPUT_ERROR: a destination is
+ * failing. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms);
 
-/* What this process has traced.  emitted = delivered + pending + the sum of lost, always. */
+/* What this process has traced.  Always: emitted = delivered + pending + the sum of lost. */
 struct ctrace_stats {
 	size_t size;                      /* set by the caller: sizeof(struct ctrace_stats) */
 	uint64_t emitted;                 /* events that passed their threshold */
-	uint64_t delivered;               /* in every destination that they were bound for */
+	uint64_t delivered;               /* in every destination they were bound for */
 	uint64_t pending;                 /* in a ring */
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* by reason */
 	uint32_t rings;                   /* rings made */
@@ -356,7 +364,7 @@ struct ctrace_stats {
 };
 CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats); /* NULL: does nothing */
 
-/* "0.9.0" */
+/* The version as text: "0.9.0".  Static.  Any thread, also in a signal handler. */
 CTRACE_API_ const char *ctrace_version(void);
 
 /* -----------------------------------------------------------------------------------------------
@@ -370,8 +378,8 @@ CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* The consumer has read the ring's cache lines on another processor.  This prefetches, for writing,
- * the line that this thread comes to some fifty events later. */
+/* The consumer has read the ring's cache lines on another processor.  This prefetches, for
+ * writing, the line that this thread reaches about fifty events later. */
 #define CTRACE_AHEAD_ 1024
 CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {
@@ -420,15 +428,16 @@ CTRACE_INLINE_ void ctrace_end_call_(void)
 }
 #endif
 
-/* Keeps the compiler from moving the thread's own accesses; what a signal handler on this thread
- * sees depends on it. */
+/* Keeps the compiler from moving the thread's own accesses.  A signal handler on this thread
+ * depends on their order. */
 #define CTRACE_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Takes `size` bytes of this thread's ring for a component, or nothing (NULL).  The bit
- * CTRACE_CALLING_ is what sends a signal handler that interrupts us from here on to the side ring;
- * one that comes before has finished when we go on.  When the bit was set before, the thread buffer
- * is one of those without room, and the bit is not ours to clear.
+ * Reserves `size` bytes of this thread's ring for a component; NULL when there is no room.  From
+ * here on the bit CTRACE_CALLING_ sends a signal handler that interrupts this thread to the side
+ * ring. A handler that came earlier has finished when this thread goes on.  If the bit was set
+ * before, the thread buffer has no room, and the bit belongs to the interrupted call, which clears
+ * it.
  */
 CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *level_word,
 					      struct ctrace_thread_buffer **out_thread_buffer,
@@ -458,15 +467,15 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *le
 	return cur;
 }
 
-/* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store it
- * survives SIGKILL. */
+/* Publishes the event: pairs with the acquire load of head in ct_ring_peek().  Past the store
+ * the event survives SIGKILL. */
 CTRACE_INLINE_ void ctrace_commit_(struct ctrace_thread_buffer *thread_buffer, unsigned char *next)
 {
 	uint64_t position = (uint64_t)(uintptr_t)next;
 	CTRACE_FENCE_();
 	thread_buffer->cur = next;
 	position += thread_buffer->bias;
-	CTRACE_FENCE_(); /* also has the sum made in one instruction */
+	CTRACE_FENCE_(); /* also makes the compiler compute the sum in one instruction */
 	__atomic_store_n(thread_buffer->head, position, __ATOMIC_RELEASE);
 	CTRACE_FENCE_();
 	ctrace_end_call_();
@@ -482,9 +491,9 @@ CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 	memcpy(at, &value, 8);
 }
 
-/* Is the class that the site knows that of this event?  Pairs with the release store of the site's
- * level word: whoever sees it sees the class.  A constant event id or level is the only one that
- * the site ever has. */
+/* True when the class that the site knows is the class of this event.  Pairs with the release
+ * store of the site's level word: a thread that sees it sees the class.  A constant event id or
+ * level cannot differ from the site's. */
 CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site,
 				    const struct ctrace_level_word *level_word, uint32_t level,
 				    bool is_level_constant, uint32_t event_id, bool is_id_constant)
@@ -494,8 +503,8 @@ CTRACE_INLINE_ bool ctrace_site_is_(const struct ctrace_site *site,
 	       (is_id_constant || site->event_id == event_id);
 }
 
-/* Bytes that the inline path needs for an item; more than any window has when the item is not for
- * it. */
+/* Bytes that the inline path needs for an item.  An item that the inline path cannot take needs
+ * more than any thread buffer has. */
 CTRACE_INLINE_ size_t ctrace_item_room_(const struct ctrace_item *item)
 {
 	if (item->is_counted)
@@ -534,8 +543,8 @@ CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct 
 			ctrace_put_u64_(at, item->value);
 		}
 	} else if (item->size != 0) {
-		/* No window takes CTRACE_TOO_LONG_ bytes: such an item never comes here, and the
-		 * compiler may know it. */
+		/* No thread buffer takes CTRACE_TOO_LONG_ bytes: such an item never comes here.
+		 * This lets the compiler know. */
 		if (item->size > CTRACE_MAX_ITEM_SIZE)
 			__builtin_unreachable();
 		memcpy(at, item->data, item->size);
@@ -589,7 +598,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 #define CTRACE_DATA_(i, item) ctrace_at_ = ctrace_put_item_(ctrace_at_, &ctrace_i##i##_);
 #define CTRACE_LIST_(i, item) ctrace_i##i##_,
 
-/* HOLD, ODD ... are the item list put through the five macros above. */
+/* HOLD, ODD ... are the item list, expanded by the five macros above. */
 #define CTRACE_BODY_(n, t, l, id, HOLD, ODD, SIZE, DATA, LIST) \
 	do { \
 		struct ctrace_tracer *ctrace_t_ = (t); \

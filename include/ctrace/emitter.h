@@ -1,15 +1,14 @@
 /*
- * ctrace/emitter.h - how events leave: the contract between ctrace and an emitter.
+ * ctrace/emitter.h - the contract between ctrace and an emitter, which writes events to an output.
  *
- * An emitter is one const struct.  The built-in ones use exactly this contract; a shared object
- * named
- * `<name in lower case>.so` in a directory of CTRACE_EMITTERS (or in ctrace's own module directory)
- * adds another by exporting `const struct ctrace_emitter ctrace_emitter`.
+ * An emitter is one const struct; the built-in ones use exactly this contract.  A shared object
+ * adds another when it is named `<name in lower case>.so`, is in a directory of CTRACE_EMITTERS or
+ * in ctrace's own module directory, and exports `const struct ctrace_emitter ctrace_emitter`.
  *
  * All functions of one emitter run on one thread at a time: the traced process's consumer thread,
- * or whoever recovers the traces of a dead one.  They run inside somebody's program: they must not
- * print, exit, change signal dispositions, or hold the traced program up; all signals are blocked.
- * open() may be called again after close().
+ * or the thread that recovers the traces of a dead process.  They run inside somebody's program:
+ * they must not print, exit, change signal dispositions or delay the traced program.  All signals
+ * are blocked.  open() may be called again after close().
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -50,11 +49,11 @@ struct ctrace_property {
 };
 
 /*
- * Where an emitter stands in its output.  Kept by the consumer beside the rings, committed together
- * with the ring positions after each successful write(), and given back to open() when a dead
- * process's traces are recovered: open() with a non-empty path must continue there and first cut
- * the output back to offset.  A zeroed place means: start afresh. The meaning of path, offset and
- * extra is the emitter's own; TEXTFILE: the open file, its size, its generation.
+ * The emitter's position in its output.  The consumer keeps it beside the rings and commits it
+ * together with the ring positions after each successful write().  When a dead process's traces are
+ * recovered, open() receives it: with a non-empty path it must continue there and first truncate
+ * the output to offset.  A zeroed position means: start afresh.  The emitter defines path, offset
+ * and extra; for TEXTFILE they are the open file, its size and its generation.
  */
 struct ctrace_place {
 	char path[CTRACE_EMITTER_PATH_SIZE]; /* absolute */
@@ -64,8 +63,8 @@ struct ctrace_place {
 	uint64_t lost;
 };
 
-/* A ring's share of the output, for emitters that keep one file a ring.  Committed as ctrace_place
- * is. */
+/* One ring's share of the output, for emitters that keep one file per ring.  Committed together
+ * with ctrace_place. */
 struct ctrace_stream {
 	uint32_t id; /* 0, 1, ... : the ring's number in the process */
 	uint32_t reserved;
@@ -75,21 +74,22 @@ struct ctrace_stream {
 	uint64_t lost;     /* running total of events that this ring lost, all reasons */
 };
 
-/* The counter that gives events their ticks: so many a second, and where it stood when. */
+/* The counter behind the events' ticks: its frequency in ticks a second, and one pair of ticks
+ * and wall time. */
 struct ctrace_counter {
 	uint64_t frequency; /* 0: not known yet */
 	uint64_t ticks;
 	uint64_t wall_ns; /* since 1970 */
 };
 
-/* What an emitter is told when it opens.  Borrowed until close(). */
+/* The arguments of open().  Borrowed until close(). */
 struct ctrace_emitter_context {
 	size_t size;
-	/* The value of one of the emitter's properties as text: set by the user, else its default,
-	 * else NULL.  Names are case-insensitive.  Borrowed until the next call. */
+	/* Returns a property's value as text: the user's setting, else the default, else NULL.
+	 * Names are case-insensitive.  Borrowed until the next call. */
 	const char *(*property)(const struct ctrace_emitter_context *context, const char *name);
-	/* The same as a number: ON, YES, TRUE ... = 1, OFF, NO ... = 0, decimal or 0x digits,
-	 * anything else 0. */
+	/* Returns a property's value as a number: ON, YES, TRUE ... = 1; OFF, NO ... = 0;
+	 * decimal or 0x digits; 0 for any other text. */
 	uint64_t (*number)(const struct ctrace_emitter_context *context, const char *name);
 	uint32_t pid; /* the traced process; not always the caller */
 	uint32_t asid;
@@ -103,17 +103,16 @@ struct ctrace_emitter_context {
 	uint64_t start_ns;             /* when it attached, since 1970 */
 	bool recovering;               /* the traced process is dead */
 	struct ctrace_place *place;
-	/* Makes the present content of place count, with no event delivered: to be called by
-	 * write() after it has made a new file or directory and set place to it, before the first
-	 * byte of an event goes there.  A process killed later continues in the new one.  On any
-	 * status but OK the old place counts. */
+	/* Commits the present content of place, with no event delivered.  write() calls it after
+	 * it has made a new file or directory and set place to it, before it writes the first
+	 * event there.  A process that is killed later continues in the new one.  On any status
+	 * but OK the old place stays committed. */
 	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
-	/* Names what cannot be opened or written, for `ctrace list`, `ctrace stats` and `ctrace
-	 * doctor`: a path, a socket.  To be called by open() or write() before it returns a
-	 * failure; without it they show errno alone.  Keeps errno. */
+	/* Names the path or socket that cannot be opened or written, for `ctrace list`, `ctrace
+	 * stats` and `ctrace doctor`.  open() or write() calls it before it returns a failure;
+	 * without it they show errno alone.  Keeps errno. */
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
-	/* What the counter ticks, as well as it has been measured until now.  NULL: events have no
-	 * ticks. */
+	/* Fills *out with the counter as measured so far.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
 	bool ending; /* for close(): no event follows in this process */
 };
@@ -124,23 +123,22 @@ struct ctrace_piece {
 	size_t size;
 };
 
-/* Events of one ring and one thread as they stand in the ring, each behind the one before it in
- * time: what a packet of a Common Trace Format stream can hold.  An event is 64 bits, the number of
- * its class and 48 bits of ticks, and its items' bytes: src/format/format.h.  Between begin and
- * end, time goes on evenly. */
+/* Events of one ring and one thread as they are in the ring, in time order: what one packet of a
+ * Common Trace Format stream can hold.  An event is 64 bits (16 bits class number, 48 bits
+ * ticks) and its items' bytes.  Between begin and end, time advances evenly. */
 struct ctrace_run {
-	uint32_t stream; /* which of the batch's streams it is of */
+	uint32_t stream; /* index of its stream in the batch */
 	uint32_t tid;
 	uint32_t event_count;
 	uint32_t piece_count;
 	const struct ctrace_piece *pieces;
 	size_t size;                     /* of all pieces */
-	uint64_t begin_ticks, end_ticks; /* of the first event and the last */
+	uint64_t begin_ticks, end_ticks; /* of the first and the last event */
 	uint64_t begin_ns, end_ns;       /* since 1970 */
 	const struct ctrace_clock *clock;
 };
 
-/* A class that events of the runs have. */
+/* A class of events in the runs. */
 struct ctrace_run_class {
 	uint32_t number;
 	uint32_t component_size;
@@ -154,24 +152,24 @@ struct ctrace_batch {
 	/* only those that have events here; event.stream is an index into this array */
 	struct ctrace_stream *streams;
 	uint32_t stream_count;
-	bool flush; /* somebody waits: leave nothing in memory */
-	/* For emitters with CTRACE_EMITTER_RUNS, which get no `events`: event_count is that of the
-	 * runs, and of what LEVEL leaves out. */
+	bool flush; /* a caller waits: leave nothing in memory */
+	/* For emitters with CTRACE_EMITTER_RUNS, which get no `events`.  event_count counts the
+	 * events of the runs and those that LEVEL leaves out. */
 	const struct ctrace_run *runs; /* those of a stream stand together, in their order */
 	uint32_t run_count;
 	uint32_t class_count;
 	const struct ctrace_run_class *classes;
-	const void *class_table; /* of the process that traced; its bytes may be hostile */
+	const void *class_table; /* of the traced process; its bytes may be hostile */
 	size_t class_table_size;
 };
 
 #define CTRACE_EMITTER_FILE 1u /* writes files; can continue where a dead process stopped */
-/* accepts everything and writes nothing: not opened, nothing is decoded for it */
+/* accepts everything and writes nothing: ctrace neither opens it nor decodes events for it */
 #define CTRACE_EMITTER_SILENT 2u
 #define CTRACE_EMITTER_LIVE_ONLY 4u /* only the process itself can deliver (its standard error) */
-/* gets events as they are in the ring, none below its property LEVEL; see struct ctrace_run */
+/* receives events as they are in the ring, none below its property LEVEL; see struct ctrace_run */
 #define CTRACE_EMITTER_RUNS 8u
-/* its output is of limited size: gets batches of at most 64 KiB, but for larger events */
+/* its output is of limited size: batches have at most 64 KiB, except for a single larger event */
 #define CTRACE_EMITTER_LIMITED 16u
 
 struct ctrace_emitter {
@@ -180,33 +178,33 @@ struct ctrace_emitter {
 	uint32_t flags;
 	const struct ctrace_property *properties;
 
-	/* Mandatory.  Makes an instance.  On any status but OK *out_self is not set; it is tried
-	 * again later, so an error that can heal (full disk, missing directory) must not be
-	 * remembered. */
+	/* Mandatory.  Creates an instance.  On any status but OK *out_self is not set and ctrace
+	 * tries again later, so the emitter must not remember an error that can heal (full disk,
+	 * missing directory). */
 	enum ctrace_status (*open)(const struct ctrace_emitter_context *context, void **out_self);
 
-	/* Mandatory.  All or nothing: OK means every event of the batch is in the output (a
-	 * write(2) for a file) and place and streams say where it ends.  On any other status the
-	 * output must be cut back to where place and streams stood before, or to the place that
-	 * commit() made count meanwhile, and the same events come again later. */
+	/* Mandatory.  All or nothing.  OK means: every event of the batch is in the output (by
+	 * write(2) for a file), and place and streams are at its end.  On any other status the
+	 * emitter must truncate the output to the position in place and streams before the call,
+	 * or to the one that commit() committed meanwhile; the same events come again later. */
 	enum ctrace_status (*write)(void *self, const struct ctrace_batch *batch);
 
-	/* Optional.  Events were lost, by reason, since the last call; cumulative totals.  Called
-	 * before write() and close(). */
+	/* Optional.  Reports lost events: cumulative totals by reason.  Called before write()
+	 * and close(). */
 	void (*lost)(void *self, const uint64_t totals[CTRACE_LOSS_COUNT]);
 
-	/* Optional.  Somebody asked that the output be as durable as it gets (fsync). */
+	/* Optional.  Makes the output as durable as it gets (fsync). */
 	enum ctrace_status (*flush)(void *self);
 
-	/* Mandatory.  Ends the output and frees the instance; may raise place->lost.  In a forked
-	 * child of the process that opened it, close() gives back what the instance holds, and
-	 * leaves the output as it is. */
+	/* Mandatory.  Ends the output and frees the instance; may raise place->lost.  In a
+	 * forked child of the process that opened it, close() only releases the instance's
+	 * resources and leaves the output unchanged. */
 	void (*close)(void *self);
 
-	/* Optional; an emitter that was built before it was added lacks it.  An operator wants a
-	 * new generation: the next event begins one, where the emitter keeps several
-	 * (MAXGENERATION), or in a new file where the present one has been renamed.  OK when it
-	 * will be so; UNSUPPORTED when there is nothing that it could begin. */
+	/* Optional; NULL in an emitter built before it existed.  An operator asks for a new
+	 * generation. The next event begins one when the emitter keeps several (MAXGENERATION),
+	 * or goes to a new file when the present one has been renamed.  OK: so it will be;
+	 * UNSUPPORTED: nothing can be begun anew. */
 	enum ctrace_status (*rotate)(void *self);
 };
 

@@ -1,7 +1,7 @@
 /*
  * ctrace/event.h - an event as a reader or an emitter sees it: decoded, not yet printed.
  *
- * Everything here is borrowed: it lives until the function that was given the event returns.
+ * Everything here is borrowed: it is valid until the function that received the event returns.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -35,15 +35,15 @@ enum ctrace_item_type {
 
 #define CTRACE_MAX_ITEMS 4096u      /* items an event */
 #define CTRACE_MAX_ITEM_SIZE 65536u /* bytes an item */
-/* Bytes an event: 8, the items, and up to 5 more for each.  It also takes at most half of its ring,
- * which is 512 KiB with the default ring of 1 MiB, and more with a larger ctrace.buffer. */
+/* Bytes of an event: 8, the items, and up to 5 more for each.  An event also takes at most half
+ * of its ring: 512 KiB with the default ring of 1 MiB, more with a larger ctrace.buffer. */
 #define CTRACE_MAX_EVENT (24u + CTRACE_MAX_ITEMS * (5u + CTRACE_MAX_ITEM_SIZE))
 #define CTRACE_MAX_COMPONENT 255u /* bytes a component name */
 #define CTRACE_MAX_EMITTER 31u    /* bytes an emitter name */
 #define CTRACE_MAX_PROPERTY 255u  /* bytes a property name */
 
-/* One data item.  Integers of 1 to 8 bytes also stand in value (sign-extended); for an integer of
- * another length, and for every other type but the address, value is 0 and only the bytes count. */
+/* One data item.  value holds integers of 1 to 8 bytes (sign-extended) and addresses.  For every
+ * other item value is 0, and only the bytes count. */
 struct ctrace_event_item {
 	uint32_t type;    /* enum ctrace_item_type */
 	uint32_t size;    /* bytes at data */
@@ -51,13 +51,12 @@ struct ctrace_event_item {
 	uint64_t value;
 };
 
-/* How the wall clock had been set when an event was traced.  Slewing, as NTP does it, is no
- * setting. */
+/* Settings of the wall clock up to an event.  Slewing, as NTP does it, does not count. */
 struct ctrace_clock {
-	uint32_t steps; /* how often, since the process attached */
+	uint32_t steps; /* number of settings since the process attached */
 	uint32_t reserved;
-	int64_t total_ns;     /* by how much in all; negative: back */
-	uint64_t set_at_ns;   /* the new time when the last step was noticed */
+	int64_t total_ns;     /* sum of all settings; negative: back */
+	uint64_t set_at_ns;   /* the new time at the last setting */
 	uint64_t set_back_ns; /* time_ns + set_back_ns never goes back within a stream */
 };
 
@@ -76,8 +75,7 @@ struct ctrace_event {
 	const struct ctrace_clock *clock; /* for emitters; NULL: not known */
 };
 
-/* Why an event that was traced is not in the output.  The numbers are counted per ring and per
- * process. */
+/* Why a traced event is not in the output.  Counted per ring and per process. */
 enum ctrace_loss {
 	CTRACE_LOSS_DISCARDED = 0,   /* ring full: the newest was dropped */
 	CTRACE_LOSS_OVERWRITTEN = 1, /* ring full: the oldest was overwritten */
@@ -87,13 +85,13 @@ enum ctrace_loss {
 	CTRACE_LOSS_NESTED = 4,    /* traced in a signal handler that interrupted ctrace twice */
 	CTRACE_LOSS_NO_RING = 5,   /* no ring could be made (memory, disk, limits) */
 	CTRACE_LOSS_CLOSED = 6,    /* traced after the library had shut down */
-	/* its destination is gone, made no progress, or took nothing until the process ended */
+	/* its destination is gone, made no progress, or accepted nothing until the process ended */
 	CTRACE_LOSS_UNDELIVERABLE = 7,
 	CTRACE_LOSS_DAMAGED = 8, /* found damaged in the ring or the file */
 	CTRACE_LOSS_COUNT
 };
 
-/* "discarded", "overwritten" ...; static text. */
+/* Returns the reason as a word: "discarded", "overwritten" ...  Static text. */
 __attribute__((visibility("default"))) const char *ctrace_loss_name(enum ctrace_loss reason);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /*
- * ctrace/reader.h - exits of the readers: what a catalogue's table cannot say, said in C.
+ * ctrace/reader.h - exits of the readers: filters and formatters in C, beyond a catalogue's table.
  *
  * A component's catalogue names them: `filter: NAME`, `formatter: NAME`; CTRACE ... USEREXIT(NAME)
- * names another filter.  NAME.so is looked for on CTRACE_LINKLIST, under the rules for all of
- * ctrace's modules (absolute directories, the user's own or root's, not writable by others).  A
+ * names another filter.  The reader looks for NAME.so on CTRACE_LINKLIST, under the rules for all
+ * of ctrace's modules (absolute directories, owned by the user or root, not writable by others).  A
  * module exports `ctrace_filter_exit`, `ctrace_format_exit`, or both.  They run in the reading
- * tool, on one thread, never in the traced program.  From spec section 4.5 of component trace (IPCS
- * exits: CTRF, formatter).
+ * tool, on one thread, never in the traced program.  Source: IPCS exits (CTRF and formatter) of
+ * component trace; see docs/reading.md.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* What an exit answers.  Any other number: the exit is not called again, and the tool says so
- * (ITT10009I). */
+/* An exit's result.  After any other number the tool reports it (ITT10009I) and does not call
+ * the exit again. */
 enum ctrace_exit_code {
 	CTRACE_EXIT_FORMAT = 0, /* show the event (a formatter: it is shown) */
 	/* filter only: begin again with the first event; at most 16 times a run */
@@ -32,11 +32,11 @@ enum ctrace_exit_code {
 
 #define CTRACE_EXIT_WORK_AREA 4096u /* bytes; zero at first, kept from call to call of one exit */
 
-/* One call.  Everything is borrowed until the exit returns. */
+/* The arguments of one call.  Borrowed until the exit returns. */
 struct ctrace_exit_call {
 	size_t size;                      /* of this struct: it may grow at its end */
 	const struct ctrace_event *event; /* NULL in the final call */
-	/* CTXIDONE: the final call, after the last event; the answer counts for nothing */
+	/* CTXIDONE: the final call, after the last event; its result is ignored */
 	int is_done;
 	const char *mnemonic;    /* "" */
 	const char *description; /* "" */
@@ -47,8 +47,8 @@ struct ctrace_exit_call {
 	const char *options; /* CTRACE ... OPTIONS((text)); "" */
 	int report;          /* 0 SHORT, 1 SUMMARY, 2 FULL, 3 TALLY; other tools: 2 */
 	void *work_area;
-	/* Formatters: a line of the listing, without its end; what is no plain text in it is
-	 * escaped. */
+	/* Formatters: prints a line of the listing, given without its end; characters that are
+	 * not plain text are escaped. */
 	void (*print)(const struct ctrace_exit_call *call, const char *text, size_t size);
 };
 typedef int ctrace_exit(const struct ctrace_exit_call *call);

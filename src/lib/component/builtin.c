@@ -1,10 +1,9 @@
 /*
- * builtin.c - TRACE CT for a tracer that nobody defined: the start/stop routine that the facility
- * itself has for it.
+ * builtin.c - TRACE CT for a tracer that no program has defined: its built-in start/stop routine.
  *
- * Runs on the thread that gave the command.  Its options are what configuration lines set:
+ * Runs on the thread that gave the command.  The options are those of configuration lines:
  * 'LEVEL=INFO', 'DEST=(TEXTFILE,STDERR)', and any other 'name=value', a property of the component.
- * All are looked at before the first is put in force.
+ * All options are checked before the first takes effect.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +13,7 @@
 
 #include <string.h>
 
-/* One option of a list; commas inside parentheses do not part. */
+/* Takes one option from a list; commas inside parentheses do not separate. */
 static bool next_option(struct ct_span *list, struct ct_span *out_option)
 {
 	unsigned depth = 0;
@@ -66,7 +65,7 @@ static bool dests_are_known(struct ct_span list)
 	return known;
 }
 
-/* An option as a command; CT_VERB_NONE with `why` when it is not one. */
+/* Parses an option into a command; CT_VERB_NONE and *out_why when it is not valid. */
 static struct ct_command option_command(struct ct_span component, struct ct_span option,
 					const char **out_why)
 {
@@ -96,7 +95,7 @@ static struct ct_command option_command(struct ct_span component, struct ct_span
 	return command;
 }
 
-/* With `target` NULL only looks.  LEVEL is for the caller. */
+/* With `target` NULL only checks the options.  The caller applies *level. */
 static uint32_t apply_options(const struct ct_target *target, struct ct_span component,
 			      const struct ct_trace_request *request, uint32_t *level,
 			      struct ctrace_outcome *out)

@@ -1,10 +1,10 @@
 /*
- * change.c - one change of a trace: its routine is asked, then the change is in force; or nothing
- * has changed.
+ * change.c - one change of a trace: calls its routine, then puts the change in force, or undoes
+ * all.
  *
- * Runs on the thread that gave the command, which has claimed the trace and the sublevels that
- * follow it, and holds no lock: the routines are the program's.  What can fail is done before the
- * first of them is called.
+ * Runs on the thread that gave the command.  That thread has claimed the trace and the sublevels
+ * that follow it, and holds no lock, because the routines belong to the program.  What may fail
+ * comes before the first routine is called, as far as possible.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -102,13 +102,13 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 		level.level = trace->status->level;
 		level.excluded = ct_status_is_excluded(trace->status);
 	}
-	/* While a child attaches there is no target, and nobody to be told. */
+	/* While a child attaches, there is no target and no callback to call. */
 	return ct_level_set_trace(ct_process.registry, trace->component, &level,
 				  target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
 }
 
-/* The ring of its own; without one, its head's or what the configuration gave it. */
+/* The ring size of the trace; without one, its head's or the configured one. */
 static bool set_buffer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
 {
 	const char *name = trace_name(trace);
@@ -121,8 +121,8 @@ static bool set_buffer(const struct ct_trace *trace, bool follows, const struct 
 	return ct_channel_set_buffer(ct_process.registry, name, strlen(name), bytes) == CTRACE_OK;
 }
 
-/* A trace that is on, or keeps its MINOPS, has the writer that it names or none; any other its
- * head's. */
+/* A trace that is on, or keeps its MINOPS, uses the writer that it names, or none.  Any other
+ * uses its head's. */
 static bool set_writer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
 {
 	const char *name = trace_name(trace);
@@ -146,7 +146,7 @@ static bool is_nothing(const struct ct_status *status, const struct ct_attribute
 	       status->buffer_rounded == attributes->bufdflt;
 }
 
-/* Most traces of many are off or follow: they need not keep a status. */
+/* Most traces are off or follow their head, and need no status of their own. */
 static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted,
 			   struct ct_status **out_status)
 {
@@ -190,12 +190,12 @@ void ct_claims_end(struct ct_claims *claims)
 
 /* ---- the change ---- */
 
-/* A change under way: how it was, and who has been told. */
+/* A change under way: the former state, and the routines that have accepted the new one. */
 struct change {
 	struct ct_claim *claim;
 	struct ct_status former;
 	struct ct_status status;
-	uint32_t told; /* of the claim's traces */
+	uint32_t told; /* number of the claim's traces whose routine has accepted */
 	bool former_follows;
 };
 
@@ -206,7 +206,7 @@ static uint32_t flags_of(const struct ct_status *status, bool is_definition)
 	return CTRACE_CTSS_STOP;
 }
 
-/* Those that had agreed hear that it stays as it was. */
+/* Calls the routines that had accepted again, with the former status. */
 static void take_back(struct change *change)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
@@ -230,7 +230,7 @@ static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *o
 	return ct_claim_outcome(claimed, trace_name(claim->traces[0]), out);
 }
 
-/* The head first; its followers when its routine says so. */
+/* Calls the head's routine first, then its followers' if the head's routine asks for it. */
 static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted,
 			 struct ctrace_outcome *out)
 {
@@ -262,7 +262,7 @@ static void replace(struct ct_trace *trace, struct ct_status *status, bool follo
 	ct_table_unlock();
 }
 
-/* *kept has the new status's memory, and then the old one's. */
+/* On entry *kept is the memory for the new status; on success, the old status. */
 static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status,
 			 struct ct_status **kept)
 {
@@ -280,7 +280,7 @@ static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_s
 	return false;
 }
 
-/* Who filters by a number that is gone wonders why nothing comes. */
+/* Warns a user who filters by the ASID of a process that has ended. */
 static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	struct ct_space self = ct_space_self();
@@ -293,8 +293,7 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 			(unsigned)self.asid, self.jobname);
 }
 
-/* A writer that is not there is the classic error: nothing is lost by it here, but the data are
- * elsewhere. */
+/* Warns about a writer that does not run.  No event is lost, but the data go elsewhere. */
 static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	const char *writer = wanted->status->writer;

@@ -1,9 +1,9 @@
 /*
- * command.c - TRACE CT, and what a command of the other face does to a trace that is defined.
+ * command.c - TRACE CT, and commands of the other interface for a defined trace.
  *
  * Runs on the thread that gave the command, not in a signal handler.  It claims the trace and the
- * sublevels that follow it, so that commands that touch each other come one after the other, and
- * holds no lock while it carries the change out.
+ * sublevels that follow it, so that commands for the same traces run one after the other.  It holds
+ * no lock while it carries out the change.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 /* ---- one transaction ---- */
 
-/* Claims a trace that is defined, and its followers.  RC. */
+/* Claims a defined trace and its followers.  Returns the RC. */
 static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path,
 			    uint32_t component, bool likehead, struct ctrace_outcome *out)
 {
@@ -25,8 +25,8 @@ static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path
 
 	ct_table_lock();
 	trace = ct_table_find(component);
-	/* Before the trace, as commands to the head claim them.  Who is to follow its head must not
-	 * miss what that becomes meanwhile. */
+	/* The head comes first, in the same order as commands for the head claim.  A trace that
+	 * is to follow its head must not miss a change of the head. */
 	if (likehead && trace != NULL && trace->head != NULL && !ct_claim_is_mine(trace->head))
 		claimed = ct_claim_one(&claims->head, trace->head);
 	if (trace != NULL && claimed == CT_CLAIMED)
@@ -96,8 +96,7 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	if (!is_head)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_A_HEAD,
 				      "PRESET: the level above %s is no head", path->name);
-	/* By the name that was said: a job that runs now will have another ASID when it comes
-	 * again. */
+	/* By the name as given: a job that runs now will have another ASID when it runs again. */
 	status = request->state == CTRACE_CT_PRESET_PUT ? ct_preset_put(path->given, request)
 							: ct_preset_delete(path->given);
 	if (status == CTRACE_NOT_FOUND)
@@ -110,7 +109,7 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 	return CTRACE_RC_OK;
 }
 
-/* Who knows a trace waits for what others do to it, perhaps defining it just now. */
+/* A thread that knows a trace waits for commands that work on it, perhaps a DEFINE. */
 static enum ct_claimed wait_for_others(uint32_t component)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -162,7 +161,7 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 
 /* ---- a command ---- */
 
-/* A tracer of the other face may have any name; has_more: a SUB or member adds to it. */
+/* A tracer of the other interface may have any name.  has_more: a SUB or member extends it. */
 static uint32_t check_name(const char *name, bool has_more, struct ctrace_outcome *out)
 {
 	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
@@ -242,7 +241,7 @@ static uint32_t read_writer(const char *text, struct ct_trace_request *request)
 	return request->disconnect ? 0 : ct_writer_parse(text, strlen(text), request->writer);
 }
 
-/* What the structure says, as a request.  RC. */
+/* Converts the structure to a request.  Returns the RC. */
 static uint32_t read_command(const struct ctrace_trace_ct *command,
 			     struct ct_trace_request *request, struct ctrace_outcome *out)
 {
@@ -273,7 +272,7 @@ static uint32_t read_command(const struct ctrace_trace_ct *command,
 	return CTRACE_RC_OK;
 }
 
-/* One statement of a member: its own SUB and state count, else the command's. */
+/* One statement of a member.  Its own SUB and state count, else the command's. */
 static uint32_t transact_statement(const struct ctrace_trace_ct *command,
 				   const struct ct_trace_request *statement,
 				   struct ctrace_outcome *out)
@@ -298,7 +297,7 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command,
 	return transact(&path, &request, command->parm, out);
 }
 
-/* Which statement of the member it was, when the message does not begin with that. */
+/* Names the member's statement unless the message begins with its position already. */
 static void name_statement(const struct ctrace_trace_ct *command,
 			   const struct ct_trace_request *statement, struct ctrace_outcome *out)
 {
@@ -314,7 +313,7 @@ static void name_statement(const struct ctrace_trace_ct *command,
 			       message);
 }
 
-/* Every statement is tried; the outcome is the first failure's. */
+/* Carries out every statement; the outcome is the first failure's. */
 static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
 	struct ctrace_outcome one;
@@ -382,7 +381,7 @@ static uint32_t run_parsed(const void *from, struct ctrace_outcome *out)
 	return rc == CTRACE_RC_OK ? transact(&path, &command->request, NULL, out) : rc;
 }
 
-/* In the program's thread, which finds errno as it was. */
+/* Runs in the program's thread and keeps errno. */
 static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out),
 		      const void *from, struct ctrace_outcome *out)
 {
@@ -414,8 +413,8 @@ uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outco
 
 /* ---- the other face ---- */
 
-/* A trace whose own threshold was set by CBL_CTF_LEVEL or the like: is it switched by that, and
- * what does its routine say? */
+/* CBL_CTF_LEVEL or the like has set the trace's own threshold: calls its routine when this
+ * switches the trace on or off. */
 static void follow_level(struct ct_claim *claim, uint32_t level)
 {
 	struct ct_trace *trace = claim->traces[0];
@@ -429,7 +428,7 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 	if (!trace->follows && status.mode == CTRACE_MODE_ON && level != CTRACE_LEVEL_NONE) {
 		if (trace->status != NULL)
 			trace->status->level = level;
-		/* a command that we waited for may have set another */
+		/* a command that this thread waited for may have set another level */
 		(void)!ct_change_publish(trace);
 		return;
 	}
@@ -443,7 +442,7 @@ static void follow_level(struct ct_claim *claim, uint32_t level)
 		status.mode = CTRACE_MODE_ON;
 		status.level = level;
 	}
-	/* Refused, or a head without options: as it was. */
+	/* Refused, or a head without options: restores the former level. */
 	if (ct_only_groups(&trace->attributes) ||
 	    ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
 		(void)!ct_change_publish(trace);
@@ -466,8 +465,9 @@ void ct_component_change(const struct ct_change *change, void *user)
 	trace = ct_table_find(change->component);
 	if (trace != NULL && (trace->is_defined || trace->claim != NULL))
 		claimed = ct_claim_tree(&claim, trace, true);
-	/* Our own command tells of what it did itself, or its routine has set the threshold: the
-	 * command sees to it at its end, and so does one that has not ended in time. */
+	/* Either this thread's own command is working on the trace (the change is its own, or
+	 * its routine set the threshold), or the command has not ended in time.  In both cases
+	 * that command settles the threshold when it ends. */
 	if (trace != NULL && (claimed == CT_CLAIM_REFUSED || claimed == CT_CLAIM_TIMED_OUT))
 		trace->is_unsettled = true;
 	if (claimed == CT_CLAIM_TIMED_OUT && change->out_status != NULL)

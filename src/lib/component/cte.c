@@ -2,9 +2,9 @@
  * cte.c - component trace entries: made by the application, read by ctrace_write_buffer().
  *
  * ctrace_tod() and ctrace_cte_add() may be called anywhere, also in a signal handler.  The reader
- * believes nothing: a buffer is the application's, and may be wrong, or change under our eyes.  A
- * head is copied once, judged, and used as judged; no byte outside the buffer is touched, whatever
- * it says.
+ * trusts nothing: the buffer belongs to the application and may be wrong or change during the call.
+ * It copies each header once, checks the copy and uses the copy.  It touches no byte outside the
+ * buffer.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ uint64_t ctrace_tod(void)
 	uint64_t ns = ct_clock_wall_ns();
 	uint64_t rest = ns % 1000u;
 
-	/* Rounded up, so that ct_tod_wall_ns() gives these nanoseconds back. */
+	/* Rounded up, so that ct_tod_wall_ns() returns the same nanoseconds. */
 	return (ns / 1000u + US_1900_TO_1970) << 12 | (rest * 4096u + 999u) / 1000u;
 }
 

@@ -2,22 +2,22 @@
  * define.c - CTRACE DEFINE.
  *
  * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.
- * The checks come in one order, which docs/component-trace.md has too, from what the structure says
- * to what only the routine knows:
+ * The order of the checks is also in docs/component-trace.md.  It goes from the structure to what
+ * only the routine knows:
  *
  *     401   101   301/302   102   501            the structure
- *     0E01 0E02 0D   0C 0B 0A 02   12 16 17 18   keywords that do not go together
+ *     0E01 0E02 0D   0C 0B 0A 02   12 16 17 18   keywords that exclude each other
  *     1A (1C 21 22 24)                           SUB
- *     RC 04   01 03 07 08                        what is defined already
+ *     RC 04   01 03 07 08                        traces that are defined already
  *     2A   04 20 1F 05 1D                        the member as a file
- *     06 1B 1C 21 ... 2D                         its text, in its order
- *     0F 10 12 13 14 15 2C 07 09                 what the member asks of this trace
- *     19                                         is there such a routine
- *     RC 08: 06 07                               storage; a command that waits for this thread, or
- * does not end 11                                         what the routine says
+ *     06 1B 1C 21 ... 2D                         the member's text, in its order
+ *     0F 10 12 13 14 15 2C 07 09                 the member's request for this trace
+ *     19                                         the routine exists
+ *     RC 08: 06 07                               storage; a command that does not end
+ *     11                                         the routine's return code
  *
- * Until the last of them nothing can be seen of a new trace, except by its own routine; and before
- * the last line nothing is made that could not be given back.
+ * A new trace is invisible until the last check, except to its own routine.  Nothing is created
+ * before the last line that could not be removed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A definition on its way. */
+/* A definition under way. */
 struct definition {
 	const struct ctrace_define *asked;
 	struct ct_path path;
@@ -98,7 +98,7 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 
 /* ---- what is defined already ---- */
 
-/* Looked at twice: before anything is made, and when the trace is claimed.  Under the lock. */
+/* Checked twice: before anything is created, and when the trace is claimed.  Under the lock. */
 static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head,
 			    struct ctrace_outcome *out)
 {
@@ -186,7 +186,7 @@ static uint32_t no_storage(const struct definition *definition, struct ctrace_ou
 		definition->path.name, CT_COMPONENT_LIMIT);
 }
 
-/* A preset goes before the member. */
+/* A preset takes precedence over the member. */
 static uint32_t find_request(struct definition *definition, struct ctrace_outcome *out)
 {
 	enum ctrace_status status;
@@ -200,7 +200,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	definition->has_request = status == CTRACE_OK;
 	definition->from = CT_FROM_PRESET;
 	if (definition->request.state == CTRACE_CT_PRESET_PUT)
-		definition->request.state = CTRACE_CT_ON; /* what was put away comes into force */
+		definition->request.state = CTRACE_CT_ON; /* the stored preset comes into force */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return no_storage(definition, out);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
@@ -249,7 +249,7 @@ static bool wants_to_follow(const struct definition *definition)
 	       (definition->has_request && definition->request.state == CTRACE_CT_LIKEHEAD);
 }
 
-/* The first status, and whether that is anything to tell the routine of. */
+/* Chooses the first status, and whether the routine is called for it. */
 static void choose_status(struct definition *definition, const struct ct_trace *trace,
 			  struct ct_wanted *wanted)
 {
@@ -269,7 +269,7 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 			status->buffer_asked = status->buffer_rounded = request->bufsize;
 		} else if (!definition->has_request && trace->level_before < CTRACE_LEVEL_COUNT &&
 			   !ct_only_groups(&trace->attributes)) {
-			/* The other face had it on already. */
+			/* The other interface had switched it on already. */
 			status->mode = CTRACE_MODE_ON;
 			status->level = trace->level_before;
 		}
@@ -287,8 +287,8 @@ static uint32_t check_request(const struct ct_trace *trace, const struct definit
 	return ct_status_check(trace, &definition->request, definition->from, member, out);
 }
 
-/* A name that a component once had is never given back: so what can be refused is refused before it
- * gets one. */
+/* A component's name is never released, so everything that can be refused is refused before the
+ * name is registered. */
 static uint32_t check_before_making(const struct definition *definition, struct ctrace_outcome *out)
 {
 	const struct ctrace_define *asked = definition->asked;
@@ -313,7 +313,7 @@ static uint32_t check_before_making(const struct definition *definition, struct 
 
 /* ---- making it ---- */
 
-/* Claims the trace and puts it in its place, when nobody else works on it or its head.  Under the
+/* Claims the trace and links it to its head, when no other command works on either.  Under the
  * lock. */
 static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
 			    const struct definition *definition, struct ctrace_outcome *out)
@@ -333,7 +333,7 @@ static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
 			break;
 		claimed = ct_claim_wait(head);
 	} while (true);
-	/* Who follows its head must not miss what the head becomes meanwhile. */
+	/* A trace that follows its head must not miss a change of the head. */
 	if (wants_to_follow(definition) && head != NULL && head->claim == NULL)
 		claimed = ct_claim_one(&claims->head, head);
 	if (claimed == CT_CLAIMED)
@@ -368,12 +368,12 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 {
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_configured before = ct_registry_configured(ct_process.registry, trace->component);
-	/* A head without options of its own has no minimum ones either. */
+	/* A head without options of its own has no minimum options either. */
 	bool has_minops = ct_is_coded(asked->minops) && !ct_only_groups(&definition->attributes);
 	char *minops = has_minops ? strdup(asked->minops) : NULL;
 
-	/* Under the lock: a child that is forked just now finds all of it or nothing, and so does
-	 * who looks for a token. */
+	/* Under the lock, so that a child forked now and a search for a token see all of it or
+	 * nothing. */
 	ct_table_lock();
 	trace->attributes = definition->attributes;
 	trace->attributes.minops = minops;
@@ -399,7 +399,7 @@ static void undo_definition(struct ct_trace *trace)
 	is_unsettled = trace->is_unsettled;
 	trace->is_unsettled = false;
 	ct_table_unlock();
-	/* Its own routine has set a level, and refused. */
+	/* Its own routine has set a level and then refused. */
 	if (is_unsettled)
 		(void)!ct_level_set_trace(ct_process.registry, trace->component, &before, NULL,
 					  NULL);
@@ -415,7 +415,7 @@ static uint32_t finish_definition(struct ct_claim *claim, struct definition *def
 
 	if (!fill(trace, definition))
 		return no_storage(definition, out);
-	rc = check_request(trace, definition, out); /* once more: the head may be another now */
+	rc = check_request(trace, definition, out); /* checked again: the head may have changed */
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	choose_status(definition, trace, &wanted);
@@ -471,7 +471,7 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 		return rc;
 	definition.attributes = attributes_of(asked);
 	rc = find_request(&definition, out);
-	/* From here on it takes locks some twenty times. */
+	/* The rest takes locks about twenty times. */
 	ct_shield_begin(&shield);
 	if (rc == CTRACE_RC_OK)
 		rc = check_before_making(&definition, out);

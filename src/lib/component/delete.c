@@ -2,8 +2,8 @@
  * delete.c - CTRACE DELETE.
  *
  * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.
- * The whole tree of the trace is claimed, so that nobody works on any of it; the routines of what
- * is active clean up, the deepest first; then all of it goes.
+ * It claims the whole tree of the trace.  The routines of active traces clean up, the deepest
+ * first; then the whole tree is removed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Its routine cleans up.  What it answers is told, but keeps nothing. */
+/* Calls its routine to clean up.  The caller receives the result, but the trace goes anyway. */
 static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
 {
 	struct ctrace_outcome one = { .rc = CTRACE_RC_OK };
@@ -39,8 +39,9 @@ static void remove_trace(struct ct_trace *trace)
 	const struct ct_target *target = ct_target_self();
 	struct ct_shield shield;
 
-	ct_shield_begin(&shield); /* for one trace at a time: signals come in between */
-	ct_table_lock();          /* both or none in a forked child */
+	ct_shield_begin(
+		&shield); /* for one trace at a time, so that signals are handled in between */
+	ct_table_lock();  /* both or none in a forked child */
 	ct_registry_set_defined(ct_process.registry, trace->component, false);
 	trace->is_defined = false;
 	if (trace->head != NULL)
@@ -55,7 +56,7 @@ static void remove_trace(struct ct_trace *trace)
 	ct_shield_end(&shield);
 }
 
-/* The claim has the whole tree, heads first: so from its end on, the deepest first. */
+/* The claim lists heads first; so the loop runs from its end. */
 static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *out)
 {
 	for (uint32_t i = claim->count; i > 0; i--)
@@ -64,9 +65,9 @@ static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *
 		remove_trace(claim->traces[i - 1]);
 }
 
-/* A sublevel's routine may be waiting for the trace, which we hold: it is refused, and we go on.  A
- * sublevel that is in use by a command that does not end stays, below a head that nobody has
- * defined; it can still be deleted by its own name. */
+/* A sublevel's routine may be waiting for the trace that this thread holds; it is refused.  A
+ * sublevel that another command keeps in use stays, below an undefined head; it can still be
+ * deleted by its own name. */
 void ct_delete_subs(struct ct_trace *trace)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
@@ -103,7 +104,7 @@ static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *p
 	claimed = ct_claim_tree(claim, trace, false);
 	if (claimed != CT_CLAIMED)
 		return ct_claim_outcome(claimed, path->name, out);
-	if (!trace->is_defined) /* another DELETE was first */
+	if (!trace->is_defined) /* another DELETE was faster */
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
 	if (only_without_subs && trace->first_sub != NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS,

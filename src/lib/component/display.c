@@ -1,9 +1,8 @@
 /*
- * display.c - a trace as DISPLAY TRACE shows it, and the tracer that belongs to it.
+ * display.c - a trace as DISPLAY TRACE shows it, and the tracer of a trace.
  *
- * Runs on the thread that asks, not in a signal handler.  The display routine is the program's: it
- * is called under a claim of the trace and under no lock, and what it says counts only when it says
- * it properly.
+ * Runs on the calling thread, not in a signal handler.  The display routine belongs to the program:
+ * it is called under a claim of the trace and under no lock.  Only a valid result of it counts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +21,8 @@ static enum ctrace_status find(const char *name, const char *sub, struct ct_path
 	if (status != CTRACE_OK)
 		return status;
 	if (ct_is_coded(sub) && size > CTRACE_MAX_COMPONENT - CT_SUB_ROOM)
-		return CTRACE_NOT_FOUND; /* no name is that long: what was cut would be another's */
+		return CTRACE_NOT_FOUND; /* no name is that long: a cut one would match another
+					    trace */
 	if (ct_process_attach() == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (ct_path_parse(name, sub, out_path, &ignored) != CTRACE_RC_OK)
@@ -132,8 +132,8 @@ static void ask(struct ct_trace *trace, const struct ct_status *status,
 
 /* ---- both ---- */
 
-/* What it has of its own, as the built-in start/stop routine takes it (builtin.c).  More than there
- * is room for is not shown. */
+/* Shows the tracer's own settings as options of the built-in start/stop routine (builtin.c);
+ * none if they do not fit. */
 static void show_own(struct ctrace_display *shown, const struct ct_configured *own)
 {
 	const char *mark = "DEST=(";
@@ -179,7 +179,7 @@ static void show_tracer(struct ctrace_display *shown, uint32_t component)
 		       sizeof shown->writer - 1);
 }
 
-/* What the registry really gives it, or its head. */
+/* The ring size that the registry has for it or its head. */
 static uint64_t granted_to(const struct ct_trace *trace)
 {
 	while (trace->follows && trace->head != NULL)
@@ -201,8 +201,8 @@ static void show_trace(struct ctrace_display *shown, struct ct_trace *trace, boo
 }
 
 /* A routine may display the trace that it is called for, or one whose command waits for this
- * thread: then nobody else changes it, what is known is shown, and no routine called.  A command
- * that does not end may still change it: nothing can be shown. */
+ * thread.  Nothing else can change that trace, so the known state is shown, without a routine.
+ * A command that does not end may still change it: TIMED_OUT. */
 static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 {
 	enum ct_claimed claimed = CT_CLAIMED;

@@ -1,8 +1,8 @@
 /*
  * member.c - a member of CTRACE_PARMLIB for DEFINE's and TRACE CT's PARM.
  *
- * Called on the thread of the macro or command, under no lock.  What is wrong is said as editors
- * say it: member, line and column.
+ * Called on the thread of the macro or command, under no lock.  An error has the form that editors
+ * understand: member, line and column.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_p
 	return out->rc;
 }
 
-/* Where it was looked for is what people need to know. */
+/* The message shows the path that was searched. */
 static uint32_t refuse(const char *member, uint32_t reason, const char *path,
 		       struct ctrace_outcome *out)
 {

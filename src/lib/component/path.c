@@ -1,9 +1,9 @@
 /*
- * path.c - which trace a NAME and a SUB mean.
+ * path.c - finds the trace for a NAME and a SUB.
  *
- * Called at the begin of every macro and command, on its thread, under no lock.  ASID(5),
- * ASID(0005) and JOBNAME(ABC) are one name when job ABC runs as address space 5: what two programs
- * call differently must not become two traces.
+ * Called at the start of every macro and command, on its thread, under no lock.  ASID(5),
+ * ASID(0005) and JOBNAME(ABC) are one name when job ABC runs as address space 5, so that two
+ * programs cannot make two traces of one address space.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,7 @@ static void print_element(const struct ct_sub_element *element, char out[CTRACE_
 		(void)snprintf(out, CTRACE_MAX_SUB_NAME + 1, "JOBNAME(%.8s)", element->text);
 }
 
-/* The element as ASID(hhhh) where the address space is known, and as JOBNAME(n) where the job is.
- */
+/* Prints ASID(hhhh) when the address space is known, and JOBNAME(n) when the job is. */
 static bool print_space(const struct ct_sub_element *element, char by_asid[CTRACE_MAX_SUB_NAME + 1],
 			char by_job[CTRACE_MAX_SUB_NAME + 1])
 {

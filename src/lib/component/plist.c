@@ -1,10 +1,8 @@
 /*
- * plist.c - the structures of the macros, before anything in them is believed: service, version,
- * size, reserved fields, NAME.
+ * plist.c - checks the structures of the macros: service, version, size, reserved fields, NAME.
  *
- * Called first by DEFINE and DELETE, on the thread of the program.  Looks at nothing but the
- * structure and its texts, and reads no text further than it may be long.  What is wrong here would
- * be an abend 00D in the macro.
+ * DEFINE and DELETE call it first, on the thread of the program.  It reads only the structure and
+ * its texts, and each text only up to its limit.  In the macro these errors would be an abend 00D.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +17,7 @@ bool ct_is_coded(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
-/* Everything behind what we know of a larger structure is zero. */
+/* True when the unknown end of a larger structure is zero. */
 static bool tail_is_zero(const void *request, size_t known, size_t size)
 {
 	const unsigned char *bytes = request;
@@ -57,10 +55,10 @@ static bool is_name(const char *name)
 	return ct_is_coded(name) && ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
 }
 
-/* No more than this of a text that is not a name is shown, or read. */
+/* At most this much of an invalid name is read and shown. */
 #define NOT_A_NAME "%s \"%.9s\" is not 1 to 8 of A-Z (capitals) 0-9 @ # $ with no digit first"
 
-/* Names that are coded are names. */
+/* Checks that each name that is coded is valid. */
 static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	const struct {

@@ -1,14 +1,13 @@
 /*
- * preset.c - presets: what a trace is to become once it is defined, kept for all processes of the
+ * preset.c - presets: requests for traces that are not defined yet, kept for all processes of the
  * run directory.
  *
- *     <run directory>/preset/APPXYZ.ASID(0005)     a member's text, named by the trace in upper
- * case
+ *     <run directory>/preset/APPXYZ.ASID(0005)     a member's text; upper-case name of the trace
  *
  * Called by TRACE CT and DEFINE, on the thread that gives the command, attached, under no lock.  A
- * preset gets its name when it is complete, so that nobody reads half of one, and of two writers
- * the later one counts.  What is in the way of a file or of the directory, a link or another
- * user's, is refused and left alone.
+ * preset is renamed to its name when it is complete, so that no reader sees half of one; of two
+ * writers, the later counts.  A symbolic link or another user's file in the place of a file or the
+ * directory is refused and left alone.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +30,8 @@ static enum ctrace_status status_of_errno(void)
 
 /* ---- places ---- */
 
-/* Of the trace `name`.  Names that the registry has for other faces may hold what would lead out of
- * the directory. */
+/* Makes the file name for a trace.  A name from another interface may contain characters that
+ * lead out of the directory. */
 static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 {
 	size_t size = strnlen(name, CT_TRACE_NAME_SIZE);
@@ -44,7 +43,7 @@ static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 	return true;
 }
 
-/* Nobody else may put a preset there. */
+/* True when no other user can put a preset there. */
 static bool is_private(int fd)
 {
 	struct stat info;
@@ -60,7 +59,7 @@ static enum ctrace_status open_directory(bool make, int *out_fd)
 	if (!ct_space_run_directory(path))
 		return make ? CTRACE_DENIED : CTRACE_NOT_FOUND;
 	memcpy(path + strlen(path), "/" DIRECTORY, sizeof "/" DIRECTORY);
-	/* Each DEFINE comes here and mostly finds nothing: that takes no descriptor. */
+	/* Each DEFINE comes here and mostly finds nothing: this check takes no descriptor. */
 	if (!make && access(path, F_OK) != 0 && errno == ENOENT)
 		return CTRACE_NOT_FOUND;
 	if (make && mkdir(path, 0700) == 0)
@@ -79,7 +78,7 @@ static enum ctrace_status open_directory(bool make, int *out_fd)
 	return CTRACE_OK;
 }
 
-/* The directory, and what a trace's preset is called in it. */
+/* Opens the directory and makes the preset's file name. */
 static enum ctrace_status open_place(const char *name, bool make,
 				     char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
 {
@@ -103,7 +102,7 @@ static enum ctrace_status write_file(int directory_fd, const char *name, const s
 	return status;
 }
 
-/* A link or another user's file stays as it is. */
+/* A link or another user's file stays unchanged. */
 static enum ctrace_status check_ours(int directory_fd, const char *name)
 {
 	int fd;
@@ -170,7 +169,8 @@ static enum ctrace_status read_file(int directory_fd, const char *name, struct c
 	return status;
 }
 
-/* One request, as ct_preset_put() wrote it.  A text that was cut is longer than a member may be. */
+/* Parses one request that ct_preset_put() wrote.  A truncated text is longer than a member may
+ * be. */
 static enum ctrace_status parse(const struct ct_buf *text, struct ct_trace_request *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;

@@ -1,11 +1,10 @@
 /*
- * reason.c - every code that component trace answers: its name, what it means, its usual cause, and
- * what to do.
+ * reason.c - every code of component trace: its name, its meaning, its usual cause and its cure.
  *
  * One table serves ctrace_outcome_text(), `ctrace explain` and the manual.  The look-ups are pure
  * and run on any thread, also in a signal handler.  ct_outcome_set() is called at the end of a
- * command, on the thread that gave it; it takes no lock.  Without memory an outcome has its codes
- * and no message.
+ * command, on its thread; it takes no lock.  Without memory an outcome has its codes and no
+ * message.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +27,7 @@
 		CTRACE_RC_ABEND, reason, 0, name, __VA_ARGS__ \
 	}
 
-/* By RC, then by reason; `ctrace explain` lists them so. */
+/* Sorted by RC, then by reason; `ctrace explain` lists them in this order. */
 static const struct ct_reason_row rows[] = {
 	{ CTRACE_RC_EXISTS, 0, 0, "EXISTS",
 	  "the trace was defined already, or there was none to delete",
@@ -290,8 +289,7 @@ const char *ctrace_outcome_text(const struct ctrace_outcome *outcome)
 
 /* ---- an outcome ---- */
 
-/* As ct_escape_add(); but our own quotation marks, and what was escaped before, stay as they are.
- */
+/* As ct_escape_add(), but keeps our own quotation marks and existing escapes. */
 static void add_harmless(struct ct_buf *out, const char *text)
 {
 	while (*text != '\0') {
@@ -304,7 +302,7 @@ static void add_harmless(struct ct_buf *out, const char *text)
 	}
 }
 
-/* The bytes of one character or one escape, none of which is to stand alone. */
+/* The bytes of one character or one escape, which must not be cut. */
 size_t ct_message_unit(const char *at, size_t left)
 {
 	unsigned char c = (unsigned char)at[0];
@@ -322,7 +320,7 @@ size_t ct_message_unit(const char *at, size_t left)
 	return size < left ? size : left;
 }
 
-/* Copies what fits, whole characters and escapes only; what does not fit is "...". */
+/* Copies whole characters and escapes as far as they fit; "..." replaces the rest. */
 static void copy_cut(char *out, size_t capacity, const char *text, size_t size)
 {
 	static const char mark[] = "...";
@@ -343,7 +341,7 @@ static void set_message(struct ctrace_outcome *out, const char *format, va_list 
 	__attribute__((format(printf, 2, 0)));
 static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
 {
-	/* what is cut here would not fit below either: escaping never shortens */
+	/* text beyond this would not fit below either: escaping never shortens */
 	char text[2 * sizeof out->message];
 	struct ct_buf harmless;
 	const char *line;

@@ -1,10 +1,10 @@
 /*
- * routine.c - exits: start/stop and display routines, found by name and called; and what they say
- * to whoever gave the command.
+ * routine.c - exits: finds start/stop and display routines by name, calls them, and passes on their
+ * messages.
  *
- * Runs on the thread that gave the command.  A routine is called under no lock of ctrace: it is the
- * program's code and may come back with anything that the public headers offer.  What was found
- * once stays known; a loaded module is never unloaded.
+ * Runs on the thread that gave the command.  A routine is called under no lock of ctrace, because
+ * it is the program's code and may call any function of the public headers.  A routine that was
+ * found stays known; a loaded module is never unloaded.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -16,17 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A routine that is known by name. */
+/* A routine with a known name. */
 struct known {
 	struct known *next;
 	char name[CT_NAME_SIZE];
-	struct ct_routine routine; /* code NULL: taken back */
+	struct ct_routine routine; /* code NULL: registration removed */
 };
 
 /* Under the table's lock. */
 static struct {
 	struct known *known;
-	struct ct_console *consoles; /* commands that listen */
+	struct ct_console *consoles; /* of the commands in progress */
 	uint64_t last_console;
 } routines;
 
@@ -43,8 +43,8 @@ static struct known *find_known(const char *name)
 	return at;
 }
 
-/* Of two, what the program registers counts, not what was found: it may have been registered while
- * a module was being loaded. */
+/* A registered routine takes precedence over one that was found: the program may register it
+ * while this thread loads a module. */
 static enum ctrace_status add(const char *name, const struct ct_routine *routine, bool counts)
 {
 	size_t size = name != NULL ? strnlen(name, CT_NAME_SIZE) : 0;
@@ -93,8 +93,8 @@ enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *rou
 	return status;
 }
 
-/* NAME.so in CTRACE_LINKLIST, and in it the function NAME; a name with @ or # cannot be one in C,
- * hence ctrace_exit_routine. */
+/* Loads NAME.so from CTRACE_LINKLIST and finds the function NAME in it.  A name with @ or # is
+ * not a C name, hence ctrace_exit_routine. */
 static bool load(const char *name, struct ct_routine *out, char *message, size_t size)
 {
 	const char *directories = ct_os_environment("CTRACE_LINKLIST");
@@ -142,7 +142,7 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 	ct_shield_restore(lifted);
 	if (!found)
 		return false;
-	/* Not to be known is only slower. */
+	/* Without memory the next call only searches again. */
 	(void)!add(name, out, false);
 	ct_table_lock();
 	known = find_known(name);
@@ -197,14 +197,14 @@ void ct_console_forget_others(void)
 			*link = (*link)->next;
 }
 
-/* Adds a line behind what is there, as far as it fits; never half a character or escape. */
+/* Appends a line as far as it fits, without cutting a character or an escape. */
 static void add_line(struct ct_console *console, const char *line)
 {
 	size_t used = strlen(console->text);
 	size_t left = strlen(line);
 
 	if (left == strspn(line, " "))
-		return; /* nothing is said */
+		return; /* an empty message */
 	if (used != 0 && used + 2 < console->size) {
 		memcpy(console->text + used, "; ", 3);
 		used += 2;
@@ -239,7 +239,7 @@ static enum ctrace_status write_to_operator(uint64_t number, const char *line)
 	return status;
 }
 
-/* As ct_escape_add(), but nothing stands in quotation marks here, so that they may stay. */
+/* As ct_escape_add(), but keeps quotation marks: the text is not quoted here. */
 static void add_escaped(struct ct_buf *line, const char *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
@@ -253,7 +253,7 @@ static void add_escaped(struct ct_buf *line, const char *text, size_t size)
 	}
 }
 
-/* As much of the text as a message may have, whole characters only. */
+/* The bytes of the text that a message may have, whole characters only. */
 static size_t cut(const char *text)
 {
 	size_t size = strnlen(text, CTRACE_MAX_WTO + 1);

@@ -1,9 +1,9 @@
 /*
- * space.c - address spaces: who the live processes of our run directory are, by ASID and by job
- * name.
+ * space.c - address spaces: finds the live processes of our run directory by ASID and job name.
  *
- * Called while a command that names one is checked, on its thread, attached, under no lock.  Our
- * own session file is never opened here: closing it would drop the lock that shows that we live.
+ * Called while a command that names one is checked, on its thread, attached, under no lock.  It
+ * never opens our own session file: closing it would drop the lock that marks this process as
+ * alive.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ struct ct_space ct_space_self(void)
 	return self;
 }
 
-/* What is looked for, and the best so far. */
+/* The address space to find, and the best match so far. */
 struct search {
 	uint16_t asid; /* 0: by job name */
 	const char *jobname;
@@ -46,7 +46,7 @@ static void look_at(const struct ct_directory_entry *entry, void *user)
 	char jobname[16];
 	uint32_t asid;
 
-	/* We are among them and are refused: find() has looked at us already. */
+	/* Skips this process: find() has checked it already. */
 	if (!entry->is_alive ||
 	    ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
 		return;

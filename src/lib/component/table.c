@@ -1,9 +1,10 @@
 /*
- * table.c - the traces: by component, by head and sublevel, and who works on which.
+ * table.c - the traces: by component, by head and sublevel, and the commands that have claimed
+ * them.
  *
- * Commands come here, on any thread of the program, never a signal handler.  The lock is held for a
- * look or a link, and never while a routine runs; what takes longer is done under a claim.  A
- * trace's memory stays when it is deleted, for the next definition of that name.
+ * Commands come here, on any thread of the program, never from a signal handler.  The lock is held
+ * for a look-up or a link, never while a routine runs; longer work is done under a claim.  A
+ * deleted trace keeps its memory for the next definition of its name.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,26 +26,26 @@ struct waiter {
 
 static struct {
 	pthread_mutex_t lock;
-	/* atomic: raised under the lock when a claim ends or a waiter should look again; waiters
-	 * sleep on it */
+	/* atomic: incremented under the lock when a claim ends or a waiter should look again;
+	 * waiters sleep on it */
 	uint32_t released;
-	/* malloc'ed, as are the traces and what they have: a program that looks for leaks finds all
-	 * of it in use. */
+	/* malloc'ed, as are the traces and their members, so that a leak checker finds all of it
+	 * in use */
 	struct ct_trace **chunks[CHUNKS];
 	struct waiter *waiters;
 	uint32_t waiter_count;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * A routine may need a mutex of the program that the waiting thread holds.  Then the routine never
- * returns while that thread waits, and no claim shows that circle.  Five seconds is longer than a
- * routine should take, and not too long for a person who waits.
+ * A routine may need a mutex of the program that the waiting thread holds.  Then the routine does
+ * not return while that thread waits, and no claim shows this deadlock.  Five seconds is longer
+ * than a routine should take, and not too long for a person who waits.
  */
 uint64_t ct_claim_limit_ns = UINT64_C(5000000000);
 
 static __thread char thread_mark __attribute__((tls_model("initial-exec")));
 
-/* The claim that this thread last waited for in vain. */
+/* The claim that this thread last failed to get. */
 static __thread struct {
 	uint32_t component;
 	uint32_t tid;
@@ -57,7 +58,7 @@ const void *ct_claim_thread(void)
 	return &thread_mark;
 }
 
-/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and does nothing. */
 void ct_table_lock(void)
 {
 	ct_guard_lock(&table.lock);
@@ -189,7 +190,8 @@ static void add_waiter(struct waiter *waiter)
 	table.waiter_count++;
 }
 
-/* It may be gone: a signal handler of a waiting thread may fork, and the child has no waiters. */
+/* It may be missing: a signal handler of a waiting thread may fork, and the child has no
+ * waiters. */
 static void remove_waiter(const struct waiter *waiter)
 {
 	struct waiter **link = &table.waiters;
@@ -212,8 +214,8 @@ static void note_blocker(const struct ct_trace *trace)
 
 /*
  * Sleeps under no lock, with the thread's own signal mask.  A thread that has waited for the whole
- * limit marks the claim, and all others that want it are refused at once: a routine that hangs
- * costs the program the limit once, not once for each of its threads.
+ * limit marks the claim, and every other waiter is refused at once: a routine that hangs costs the
+ * program the limit once, not once for each of its threads.
  */
 static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 {
@@ -226,12 +228,12 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 	if (gives_way && waits_for_me(trace))
 		return CT_CLAIM_REFUSED;
 	add_waiter(&self);
-	/* A thread that waits for us in a circle looks again, and gives way. */
+	/* A thread that waits for this one in a cycle looks again and is refused. */
 	if (!gives_way)
 		wake_waiters();
 	start_ns = ct_clock_mono_ns();
 	while (trace->claim != NULL && claimed == CT_CLAIMED) {
-		/* raised under the lock only */
+		/* incremented under the lock only */
 		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED);
 		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
 		const sigset_t *lifted;
@@ -299,8 +301,8 @@ enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
 	return claimed;
 }
 
-/* What is claimed already does not change any more; what another command works on may have gone, or
- * got sublevels, when it has finished: so from the top again. */
+/* Claimed traces do not change any more.  A trace of another command may be deleted, or get
+ * sublevels, before that command ends.  So after a wait the search starts at the top again. */
 enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
 {
 	struct ct_trace *at = trace;
@@ -426,8 +428,7 @@ bool ct_token_find(uint64_t token, struct ct_token *out)
 	ct_table_lock();
 	if (component < CT_COMPONENT_LIMIT)
 		trace = ct_table_find(component);
-	/* Also while it is being defined: its routine has the token before anybody else sees the
-	 * trace. */
+	/* Also during DEFINE: the routine has the token before any other thread sees the trace. */
 	is_valid = trace != NULL && ct_token_of(trace) == token &&
 		   (trace->is_defined || trace->claim != NULL);
 	if (is_valid) {
@@ -450,7 +451,7 @@ static void find_interrupted(struct ct_trace *trace, void *user)
 		*found = trace;
 }
 
-/* Nobody else is here before the child has attached. */
+/* No other thread is here before the child has attached. */
 void ct_table_forget_interrupted(void)
 {
 	struct ct_trace *trace;
@@ -473,14 +474,14 @@ void ct_table_forget_interrupted(void)
 	} while (true);
 }
 
-/* Another thread's command will not come to its end here.  What it was defining never was. */
+/* Another thread's command does not go on in the child.  Its definition never existed. */
 static void free_from_others(struct ct_trace *trace, void *user)
 {
 	(void)user;
 	if (trace->claim == NULL || ct_claim_is_mine(trace))
 		return;
 	trace->claim = NULL;
-	trace->is_leaving = false; /* it goes on being defined */
+	trace->is_leaving = false; /* its definition goes on */
 	if (trace->is_defined)
 		return;
 	/* else its definition has not begun yet */

@@ -1,16 +1,16 @@
 /*
  * tbwc.c - the state and number of a buffer that the application fills itself: CTRACECS.
  *
- * Any thread, also in a signal handler: a change is one compare-and-swap of one word, never waits,
+ * Any thread, also in a signal handler.  A change is one compare-and-swap of one word, never waits,
  * and does not touch errno.  Only ctrace_tbwc_init() and ctrace_tbwc_fini() call the system.
  *
- *     AVAILABLE -> FILLING -> FULL                  the application, by ctrace_tbwc_change()
- *                             FULL -> CAPTURE -> AVAILABLE     ctrace_write_buffer(), by the two at
- * the end
+ *     AVAILABLE -> FILLING -> FULL               the application, by ctrace_tbwc_change()
+ *     FULL -> CAPTURE -> AVAILABLE               ctrace_write_buffer(), by ct_tbwc_capture()
+ *                                                and ct_tbwc_release()
  *
- * Who may touch the buffer goes with the word, so its changes order the buffer's bytes
- * (docs/CONCURRENCY.md): FULL releases what was filled in to the capture, which acquires; AVAILABLE
- * releases what was read to the next FILLING, which acquires.
+ * The word says who may touch the buffer, so its changes order the buffer's bytes
+ * (docs/CONCURRENCY.md).  FULL releases the bytes filled in; the capture acquires them.  AVAILABLE
+ * releases the bytes read; the next FILLING acquires.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static uint64_t make_word(uint32_t state, uint32_t sequence)
 	return (uint64_t)state << 32 | sequence;
 }
 
-/* What the application may make of a TBWC, and make something else of. */
+/* True for the states between which the application may change a TBWC. */
 static bool is_applications(uint32_t state)
 {
 	return state == CTRACE_TBWC_AVAILABLE || state == CTRACE_TBWC_FILLING ||
@@ -56,7 +56,7 @@ enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size
 {
 	bool locks = mode == CTRACE_DREF || mode == CTRACE_FIXED;
 
-	/* mlock() takes a size that goes round for none at all. */
+	/* mlock() treats a size that wraps around as 0. */
 	if (tbwc == NULL || buffer == NULL || size == 0 || size > PTRDIFF_MAX ||
 	    (mode != CTRACE_PAGEABLE && !locks))
 		return CTRACE_UNSUPPORTED;
@@ -70,7 +70,7 @@ enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size
 	tbwc->size = size;
 	tbwc->is_locked = locks;
 	tbwc->reserved = 0;
-	/* Whoever sees it AVAILABLE sees where the buffer is. */
+	/* A thread that sees AVAILABLE sees the buffer's address. */
 	__atomic_store_n(&tbwc->word, make_word(CTRACE_TBWC_AVAILABLE, 0), __ATOMIC_RELEASE);
 	return CTRACE_OK;
 }
@@ -126,7 +126,8 @@ bool ct_tbwc_capture(struct ctrace_tbwc *tbwc)
 
 	if (state_of(word) != CTRACE_TBWC_FULL)
 		return false;
-	/* Acquire: pairs with the change to FULL.  From here on nobody but us changes the word. */
+	/* Acquire: pairs with the change to FULL.  From here on only this thread changes the
+	 * word. */
 	return __atomic_compare_exchange_n(&tbwc->word, &word,
 					   make_word(CTRACE_TBWC_CAPTURE, (uint32_t)word), false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -136,6 +137,7 @@ void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state)
 {
 	uint32_t sequence = (uint32_t)__atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
 
-	/* Release: pairs with the change to FILLING, whose maker writes where we have read. */
+	/* Release: pairs with the change to FILLING, after which the application overwrites the
+	 * bytes. */
 	__atomic_store_n(&tbwc->word, make_word(state, sequence), __ATOMIC_RELEASE);
 }

@@ -1,9 +1,8 @@
 /*
- * trace_status.c - what a trace does: what a request may ask of it, and what it makes of its
- * status.
+ * trace_status.c - the status of a trace: checks a request against it, and applies the request.
  *
- * Called by define.c and command.c for a trace that their command has claimed.  Nothing here is in
- * force yet: change.c sees to that.
+ * Called by define.c and command.c for a trace that their command has claimed.  Nothing takes
+ * effect here; change.c puts it in force.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,8 +36,7 @@ static void copy_status(const struct ct_trace *trace, struct ct_status *out)
 	out->buffer_asked = out->buffer_rounded = attributes->bufdflt;
 }
 
-/* The head may be another command's just now: hence the lock, under which it replaces its status.
- */
+/* Another command may be working on the head: it replaces the head's status under the lock. */
 void ct_status_get(const struct ct_trace *trace, struct ct_status *out)
 {
 	ct_table_lock();
@@ -68,7 +66,7 @@ bool ct_status_is_excluded(const struct ct_status *status)
 
 /* ---- may it be asked ---- */
 
-/* One rule: a request with this clause is refused with this reason, when the trace is such. */
+/* One rule: a request with this clause is refused for this reason when `broken` holds. */
 struct rule {
 	bool broken;
 	enum ct_clause clause;
@@ -115,7 +113,7 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 		trace->head != NULL ? ct_trace_attributes(trace->head) : NULL;
 	bool likehead = request->state == CTRACE_CT_LIKEHEAD;
 	bool is_size = request->has[CT_CLAUSE_BUFSIZE];
-	/* In the order of the reasons, but LIKEHEAD. */
+	/* In the order of the reasons, except LIKEHEAD. */
 	const struct rule rules[] = {
 		{ from == CT_FROM_DEFINE && request->has[CT_CLAUSE_SUB], CT_CLAUSE_SUB,
 		  CTRACE_RSN_MEMBER_SUB,
@@ -158,8 +156,8 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 
 /* ---- what becomes of it ---- */
 
-/* Options are replaced by what the request says, none when it says none.  ON leaves the filters and
- * the writer that it does not name; OFF leaves neither. */
+/* The request's options replace all options.  ON keeps filters and writer that the request does
+ * not name; OFF clears both. */
 void ct_status_merge(struct ct_status *status, const struct ct_trace_request *request,
 		     const struct ct_attributes *attributes)
 {

@@ -1,10 +1,10 @@
 /*
- * write_buffer.c - CTRACEWR: what an application has put into a buffer of its own becomes events.
+ * write_buffer.c - CTRACEWR: makes events of the entries in an application's own buffer.
  *
  * Any thread, not in a signal handler.  The entries go into the calling thread's ring for imported
- * entries, under the policy of the component, and from there the way of every event; so they
- * outlive the process from the moment this returns.  Nothing in the buffer is believed; what is in
- * it is taken whole or refused whole.  errno is kept.
+ * entries, under the component's policy for a full ring.  From there they are handled as all
+ * events: once this returns they survive the process.  Nothing in the buffer is trusted; it is
+ * accepted whole or refused whole.  errno is kept.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +29,8 @@ static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
 
 /* ---- entries ---- */
 
-/* The times of entries become ticks by what the clocks say now: the session's last point may be
- * old, when there was nothing to trace. */
+/* Converts entry times to ticks with the clocks of now: the session's last clock point may be
+ * old when there was nothing to trace. */
 static void start_capture(struct capture *capture, uint32_t component)
 {
 	*capture = (struct capture){ .component = component };
@@ -39,8 +39,8 @@ static void start_capture(struct capture *capture, uint32_t component)
 	capture->now = ct_clock_ticks();
 }
 
-/* An entry that claims to be of the future would date all that come after it in this ring, so none
- * is younger than its capture. */
+/* A time in the future would date all later entries of this ring, so the time of the capture is
+ * the limit. */
 static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
 {
 	uint64_t ticks = ct_sync_ticks(&capture->sync, ct_tod_wall_ns(tod));
@@ -70,7 +70,8 @@ static void write_entry(struct capture *capture, const struct ct_cte *entry)
 	capture->output_fails |= status == CTRACE_OUTPUT_ERROR;
 }
 
-/* `count` entries have been seen.  What its owner has spoilt since then is lost. */
+/* The buffer held `count` entries when it was checked.  Entries that its owner has damaged since
+ * then are lost. */
 static void write_entries(struct capture *capture, const void *buffer, size_t size, size_t count)
 {
 	size_t offset = 0;
@@ -101,15 +102,15 @@ static struct ctrace_write_outcome tell(const struct capture *capture)
 
 /* ---- the buffer ---- */
 
-/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is at least
- * as new. */
+/* Pairs with the release stores in ct_level_publish(): the channel that is loaded after this is
+ * at least as new. */
 static bool is_off(uint32_t component)
 {
 	return __atomic_load_n(&ct_process.session.components[component].level_word.level,
 			       __ATOMIC_ACQUIRE) > CTRACE_INFO;
 }
 
-/* The buffer is ours: nobody who keeps the rules changes it, or its TBWC. */
+/* The buffer is in state CAPTURE: a correct program changes neither it nor its TBWC. */
 static struct ctrace_write_outcome write_imported(const struct ctrace_write *request,
 						  const struct ct_token *token)
 {
@@ -144,8 +145,8 @@ static struct ctrace_write_outcome write_buffer(const struct ctrace_write *reque
 	if (request->tbwc == NULL || !ct_tbwc_capture(request->tbwc))
 		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
 	outcome = write_imported(request, &token);
-	/* Before we wait for the output: the entries are in the ring, and the application may fill
-	 * the buffer again. */
+	/* Before the wait for the output: the entries are in the ring, and the application may
+	 * fill the buffer again. */
 	ct_tbwc_release(request->tbwc,
 			outcome.rc == CTRACE_WR_REFUSED ? CTRACE_TBWC_FULL : CTRACE_TBWC_AVAILABLE);
 	if (request->synch == CTRACE_YES &&

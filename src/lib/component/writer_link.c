@@ -1,17 +1,18 @@
 /*
- * writer_link.c - a traced process's side of its external writers.
+ * writer_link.c - the traced process's side of its external writers.
  *
- * Commands come here on any thread, never in a signal handler; what a writer says, or its end, is
- * heard on the server's thread.  A component is connected by its channel: rings of that channel are
- * the writer's as soon as the consumer thread has let go of them (lib/consumer/consumer.c).  A
- * writer that dies is noticed when its socket closes and its lock on the session is gone; then the
- * consumer thread finishes what it had, and the traces go on to their own destinations until the
- * writer is there again.
+ * Commands come here on any thread, never from a signal handler.  The server's thread handles a
+ * writer's messages and its end.  A component is connected by its channel: the writer gets the
+ * rings of that channel as soon as the consumer thread has released them (lib/consumer/consumer.c).
+ * When a writer dies, its socket closes and its lock on the session becomes free.  Then the
+ * consumer thread finishes the writer's rings, and the traces go to their own destinations until
+ * the writer is back.
  *
  * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its directory),
- * NUMBER (of the writer in the session) and LEVEL (how many destinations it has for it); the writer
- * answers with NUMBER (how many it uses).  When it is to end, the writer sends CT_VERB_WRITER_STOP,
- * the process takes its wishes back and answers; then the writer gives the rings back and closes.
+ * NUMBER (of the writer in the session), VALUE (the first destination for it) and LEVEL (how many).
+ * The writer answers with NUMBER (how many it uses).  Before it ends, the writer sends
+ * CT_VERB_WRITER_STOP.  The process withdraws its requests for rings and answers; then the writer
+ * hands the rings back and closes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -101,14 +102,14 @@ static uint32_t writer_of(const struct ct_ring_head *head, void *user)
 static void assign(void)
 {
 	ct_ring_pool_assign(ct_process.pool, writer_of, NULL);
-	/* It may have to let go of rings, and to open what a writer wrote until now. */
+	/* It may have to release rings, and to open outputs that a writer wrote before. */
 	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
 	ct_process_wake_consumer_thread();
 }
 
 /* ---- connecting ---- */
 
-/* Destinations that no writer has or has had, as far as its rings tell. */
+/* Destinations that a writer has, or that a ring still names. */
 static uint32_t slots_in_use(void)
 {
 	uint32_t used = __atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE);
@@ -122,7 +123,7 @@ static uint32_t slots_in_use(void)
 	return used;
 }
 
-/* The longest run of free ones, as slots; 0: none. */
+/* The longest run of free destinations, as slots; 0: none. */
 static uint32_t free_slots(void)
 {
 	uint32_t used = slots_in_use();
@@ -136,7 +137,7 @@ static uint32_t free_slots(void)
 		if (count > best >> 8)
 			best = base | count << 8;
 	}
-	/* Others may come. */
+	/* Leaves some for other writers. */
 	if (best >> 8 > CT_WRITERS_SHARE && used == 0)
 		best = (best & 0xFF) | CT_WRITERS_SHARE << 8;
 	return best;
@@ -158,7 +159,7 @@ static bool send_all(int fd, const char *at, size_t size)
 	return true;
 }
 
-/* The request, with the directory's descriptor at its first byte. */
+/* Sends the request, with the directory's descriptor at its first byte. */
 static bool send_with_directory(int fd, const struct ct_buf *request)
 {
 	int directory = ct_session_directory(&ct_process.session);
@@ -180,7 +181,7 @@ static bool send_with_directory(int fd, const struct ct_buf *request)
 	       send_all(fd, request->data + 1, request->size - 1);
 }
 
-/* Reads one frame; the writer answers at once or is not worth waiting for. */
+/* Reads one frame.  A writer that does not answer at once is given up. */
 static bool receive(int fd, struct ct_buf *bytes, struct ct_message *out)
 {
 	uint64_t start = ct_clock_mono_ns();
@@ -201,7 +202,8 @@ static bool receive(int fd, struct ct_buf *bytes, struct ct_message *out)
 	return ct_message_parse(bytes->data, bytes->size, out, &size) == CTRACE_OK;
 }
 
-/* Asks the writer at the other end; how many destinations it uses, 0 for no. */
+/* Introduces this process to the writer.  Returns how many destinations the writer uses; 0:
+ * refused. */
 static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 {
 	struct ct_message answer;
@@ -228,8 +230,8 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 static bool ready(int fd, void *user);
 static void connect_again(void *user);
 
-/* Once for each link, however often a writer says that it is up: the server has room for so many
- * tasks only.  Under the lock. */
+/* One task for each link, however often a writer announces itself: the server has room for a
+ * limited number of tasks.  Under the lock. */
 static void look_again(uint32_t number, unsigned delay_ms)
 {
 	if (!links[number].is_due)
@@ -237,9 +239,9 @@ static void look_again(uint32_t number, unsigned delay_ms)
 						       (void *)(uintptr_t)number) == CTRACE_OK;
 }
 
-/* The losses that the output of the writer before reports are nothing to the next one's.  The
- * counter of a ring is its thread's, which may be about to raise it: what it had counted before
- * stands in the cursor, which nobody works with now. */
+/* Deducts the losses that the former writer's output reports: they must not appear in the next
+ * one's.  A ring's counter belongs to its thread, which may be about to increment it; so the
+ * former count goes into the cursor, which nobody uses now. */
 static void forget_losses(struct ct_dest *dest, uint32_t index)
 {
 	uint64_t reported = ct_dest_current(dest)->announced;
@@ -261,8 +263,9 @@ static void forget_losses(struct ct_dest *dest, uint32_t index)
 	}
 }
 
-/* A destination that another writer may have had: where that one wrote is nothing to whoever adopts
- * from this one.  Nobody has a ring for it now, so the store commits nothing else. */
+/* Prepares a destination that another writer may have used: clears that writer's position for
+ * whoever takes over from this one.  No ring belongs to it now, so the store commits nothing
+ * else. */
 static void begin_destination(uint32_t index)
 {
 	struct ct_dest *dest = &ct_process.session.head->dest[index];
@@ -274,7 +277,7 @@ static void begin_destination(uint32_t index)
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Under the lock.  False: the writer is not there. */
+/* Under the lock.  False: the writer does not run. */
 static bool connect_to(uint32_t number)
 {
 	struct link *link = &links[number];
@@ -295,7 +298,7 @@ static bool connect_to(uint32_t number)
 	if (ct_client_connect(directory, writer_at(number)->name, &fd) != CTRACE_OK)
 		return false;
 	count = introduce(fd, number, slots);
-	/* It must hold its lock, or nobody would notice its death. */
+	/* It must hold its lock; else this process could not notice its death. */
 	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
 	    ct_server_watch(fd, ready, (void *)(uintptr_t)number) != CTRACE_OK) {
 		ct_os_close(&fd);
@@ -312,8 +315,8 @@ static bool connect_to(uint32_t number)
 
 /* ---- losing it ---- */
 
-/* On the server's thread, until the writer's lock is free: whoever closed the socket may still work
- * on our rings. */
+/* Runs on the server's thread and repeats until the writer's lock is free: the process that
+ * closed the socket may still work on our rings. */
 static void adopt(void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
@@ -327,13 +330,13 @@ static void adopt(void *user)
 					__ATOMIC_ACQ_REL);
 		link->left = 0;
 		ct_process_wake_consumer_thread();
-		/* If it was not the writer that ended. */
+		/* The writer may live: perhaps only the socket was closed. */
 		look_again(number, LOOK_AGAIN_MS);
 	}
 	leave();
 }
 
-/* Nothing new goes there.  Under the lock. */
+/* Assigns no more rings to the writer.  Under the lock. */
 static void part(uint32_t number)
 {
 	uint32_t slots = slots_of(number);
@@ -358,7 +361,7 @@ static void answer_stop(int fd)
 	ct_buf_fini(&bytes);
 }
 
-/* The writer says that it is about to end, or has ended. */
+/* The writer announces its end, or has ended. */
 static bool ready(int fd, void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
@@ -372,8 +375,8 @@ static bool ready(int fd, void *user)
 		leave();
 		return false;
 	}
-	/* The program may have closed it, as daemons do: then the writer believes that we have
-	 * ended. */
+	/* The program may have closed it, as daemons do; the writer then believes that this
+	 * process has ended. */
 	got = ct_os_is_file(fd, &link->id) ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
 	if (got > 0) {
 		part(number);
@@ -402,7 +405,7 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 			leave();
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		}
-		/* Before its channel is in force: its first event finds the ring that it should. */
+		/* Before its channel is in force, so that its first event finds the right ring. */
 		(void)connect_to(number);
 	}
 	status = ct_channel_set_writer(ct_process.registry, component, size, number);
@@ -429,7 +432,7 @@ uint32_t ct_writer_number(const char *writer)
 	return writer[0] != '\0' ? find(writer, strlen(writer)) : 0;
 }
 
-/* Does some component go there? */
+/* True when a component names this writer. */
 static bool is_in_use(uint32_t number)
 {
 	uint32_t count = ct_registry_count(ct_process.registry);
@@ -448,7 +451,7 @@ static void connect_again(void *user)
 	enter();
 	links[number].is_due = false;
 	if (is_in_use(number) && links[number].fd < 0) {
-		/* What its predecessor had is not finished yet. */
+		/* The rings of its predecessor are not finished yet. */
 		if (links[number].left != 0 || free_slots() == 0)
 			look_again(number, LOOK_AGAIN_MS);
 		else if (connect_to(number))

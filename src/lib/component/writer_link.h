@@ -10,22 +10,21 @@
 
 #include "lib/component/component.h"
 
-/* destinations that the first writer of a process gets at most: others may come */
+/* destinations for the first writer of a process at most: leaves some for others */
 #define CT_WRITERS_SHARE 12u
 
-/* Connects a component to a writer (1 to 7 characters), or disconnects it when writer is "".  OK
- * also while the writer does not run: then its events go to its destinations, and it is connected
- * when the writer comes.  NOT_ENOUGH_MEMORY: too many writers or channels. */
+/* Connects a component to a writer (1 to 7 characters); "" disconnects it.  OK also when the
+ * writer does not run: the events go to the component's destinations until it starts.
+ * NOT_ENOUGH_MEMORY: too many writers or channels. */
 enum ctrace_status ct_writer_set(const char *component, size_t size,
 				 const char *writer) CT_MUST_USE;
-/* The component has no writer of its own any more; it has its parent's. */
+/* Removes the component's own setting; it uses its parent's writer. */
 void ct_writer_forget(const char *component, size_t size);
 bool ct_writer_is_connected(const char *writer);
-/* in the session; 0: no trace of this process has had it */
+/* number in the session; 0: no trace of this process has named it */
 uint32_t ct_writer_number(const char *writer);
-/* Somebody says that the writer has started: connect to it if one of our traces wants it.  On the
- * server's thread. */
+/* The writer has started: connects to it if one of our traces wants it.  On the server's thread. */
 void ct_writer_up(const char *writer, size_t size);
-void ct_writer_forked(void); /* in a forked child that has attached: links of its own */
+void ct_writer_forked(void); /* in a forked child that has attached: makes links of its own */
 
 #endif
