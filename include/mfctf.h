@@ -200,8 +200,8 @@ CTF_API_ cobrtncode_t CBL_CTF_TRACE(cobuns32_t flags, const cobuns8_t *component
  *  - CTF_FLAG_PROP_INT_VALUE: property_value is a 4-byte integer; property_vallen is not used and
  *    may be NULL.
  *  - Otherwise text.  On entry *property_vallen is the size of property_value in bytes; on return
- * it is the length of the text without its terminator.  length + 1 bytes are needed.  The rest of
- *    the buffer is filled with spaces; with CTF_FLAG_PROP_VALUE_NULL_TERM one NUL follows the text.
+ *    the length of the text without its terminator.  length + 1 bytes are needed.  The rest of the
+ *    buffer is filled with spaces; with CTF_FLAG_PROP_VALUE_NULL_TERM one NUL follows the text.
  *    BUFFER_TOO_SMALL: *property_vallen is the number of bytes needed, and property_value is not
  *    written.  property_value NULL only asks for that number.
  * INVALID_COMP_NAME; INVALID_TRACE_HANDLE; INVALID_PROP_NAME; PROPERTY_NOT_FOUND; BUFFER_TOO_SMALL;

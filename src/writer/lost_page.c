@@ -1,11 +1,11 @@
 /*
- * lost_page.c - a page that a traced process has taken away under us.
+ * lost_page.c - keeps the writer alive when a traced process truncates a mapped file.
  *
- * Reading a mapped file behind its end raises SIGBUS, and a process that is broken may truncate its
- * own files.  Each thread of the writer says which link it works on; a page of that link that is
- * missing is replaced by an empty one of our own, and the link is damaged: the writer server lets
- * go of it, and everybody else's data go on.  Every other SIGBUS ends the program, as ever.  Only
- * async-signal-safe calls are made.
+ * Reading a mapped file behind its end raises SIGBUS, and a broken process may truncate its own
+ * files.  Each thread of the writer sets the link it works on.  A missing page of that link is
+ * replaced by an empty one, and the link is marked as damaged.  The writer server drops the link;
+ * the data of all other processes go on.  Any other SIGBUS ends the program.  The handler makes
+ * only async-signal-safe calls.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /*
  * procedure.c - the procedure file of an external writer: its grammar.
  *
- * Called by the tool before the writer starts, on its one thread.  Whatever the bytes are, nothing
- * is read past their end, and each error costs its word or line and is reported about in words that
- * are harmless to print.
+ * The tool calls it before the writer starts, on its one thread.  The text may hold any bytes;
+ * nothing is read past its end.  An error makes the parser skip the word or line and report it in
+ * text that is safe to print.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define PATH_LIMIT 4000u /* bytes of PATH, so that there is room for the names of the files in it \
-			  */
+#define PATH_LIMIT 4000u /* bytes of PATH; leaves room for file names */
 
 #define EXPECTED_STATEMENT "TRCOUT01 to TRCOUT16, MODE=, COMPRESS= or a comment"
 #define EXPECTED_NUMBER "TRCOUT01 to TRCOUT16"
@@ -39,8 +38,8 @@ bool ct_writer_name_is_valid(const char *name, size_t size)
  */
 
 struct parser {
-	const char *at;  /* what is to be read next of the line */
-	const char *end; /* of the line */
+	const char *at;  /* the rest of the line */
+	const char *end; /* end of the line */
 	const char *line_start;
 	unsigned line;
 	bool has_diagnostic;
@@ -80,7 +79,7 @@ static void diagnose_word(struct parser *parser, struct ct_span word, const char
 	ct_buf_fini(&message);
 }
 
-/* The next word of the line; false at its end. */
+/* Takes the next word of the line; false at its end. */
 static bool next_word(struct parser *parser, struct ct_span *out_word)
 {
 	const char *start;
@@ -94,7 +93,7 @@ static bool next_word(struct parser *parser, struct ct_span *out_word)
 	return out_word->size != 0;
 }
 
-/* KEY=VALUE; value.at is NULL when there is no equals sign. */
+/* Splits KEY=VALUE; value.at is NULL when there is no equals sign. */
 static struct ct_span split(struct ct_span word, struct ct_span *out_value)
 {
 	const char *equals = memchr(word.at, '=', word.size);
@@ -113,8 +112,8 @@ static bool span_is(struct ct_span span, const char *word)
  * Values
  */
 
-/* Appends the value of the variable that begins at `at` with "$(", and gives where it ends; NULL
- * when it is none. */
+/* Appends the value of the variable that begins at `at` with "$(", and returns its end; NULL
+ * when it is not a variable. */
 static const char *expand(struct parser *parser, const char *at, const char *end,
 			  struct ct_buf *path)
 {
@@ -221,7 +220,7 @@ static void read_size(struct parser *parser, struct ct_span value, uint64_t *out
 enum key { KEY_PATH, KEY_PRIMARY, KEY_SECONDARY, KEY_COUNT };
 static const char *const keys[KEY_COUNT] = { "PATH=", "PRIMARY=", "SECONDARY=" };
 
-/* Which of the keys it is, with or without its equals sign; KEY_COUNT: none. */
+/* The key, with or without its equals sign; KEY_COUNT: not a key. */
 static enum key find_key(struct ct_span key)
 {
 	for (unsigned i = 0; i < KEY_COUNT; i++)
@@ -266,7 +265,7 @@ static void diagnose_missing(struct parser *parser, uint32_t number, const char 
 	diagnose(parser, parser->end, message, expected);
 }
 
-/* 1 to 16; 0: it is none. */
+/* 1 to 16; 0: not a data set's name. */
 static uint32_t parse_number(struct ct_span word)
 {
 	static const char prefix[] = "TRCOUT";
@@ -282,7 +281,7 @@ static uint32_t parse_number(struct ct_span word)
 	return number <= CT_TRCOUT_LIMIT ? number : 0;
 }
 
-/* Puts it in its place among the others, of which none has its number. */
+/* Inserts a data set in order of its number, which is not in the procedure yet. */
 static void insert(struct ct_procedure *procedure, uint32_t number,
 		   const struct ct_trcout_spec *spec)
 {
@@ -349,7 +348,7 @@ static void read_trcout(struct parser *parser, struct ct_span word)
  * The other statements
  */
 
-/* One of two words.  False when it is neither, which is reported about. */
+/* Parses one of two words.  Reports any other word and returns false. */
 static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2],
 			bool *out_is_second)
 {

@@ -2,11 +2,11 @@
  * procedure_file.c - finds the procedure file of an external writer in the directories of
  * CTRACE_PROCLIB.
  *
- * Called by the tool before the writer starts, on its one thread.  A name becomes a path only when
- * it is a writer's, so none leads out of the directories.  What is in the file says where a writer,
- * perhaps root's, puts its data sets, so it is taken only from a place that nobody but this user
- * and root can write to, and what was looked at is what is read; trouble in one directory is not
- * passed over for the next.
+ * The tool calls it before the writer starts, on its one thread.  Only a valid writer's name
+ * becomes a path, so no path leads out of the directories.  The file decides where a writer,
+ * perhaps root's, puts its data sets.  So only this user and root may have write access to it, and
+ * the file that was checked is the file that is read.  After an error in one directory the next is
+ * not searched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@
 #define PROCEDURE_DIRECTORIES "/etc/ctrace/proclib"
 #define PATH_SIZE 4096u
 
-/* Of a list with colons between; empty ones, which elsewhere mean the current directory, are passed
- * over.  False at its end. */
+/* Takes a directory from a list with colons.  Empty entries, which elsewhere mean the current
+ * directory, are skipped.  False at the end. */
 static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;

@@ -1,12 +1,12 @@
 /*
- * ring_consumer.c - takes traced processes in: maps their sessions and rings, and consumes them, a
- * worker for each TRCOUT.
+ * ring_consumer.c - maps the sessions and rings of traced processes and consumes them, with one
+ * worker per TRCOUT.
  *
  * ct_link_* run on the writer server's thread, a round on the TRCOUT's worker.  A process's rings
- * are spread over the destinations that it gave us; each has a consumer of its own here, which
- * works only on the rings whose consumer it is.  What is mapped belongs to a process of the same
- * user, but may be damaged, and may change at any time: what the process is and what its rings are
- * is copied when they are mapped; positions and records are read once and checked each time.
+ * are spread over the destinations that it offered.  Each destination has a consumer here, which
+ * works only on its own rings.  The mapped files belong to a process of the same user, but may be
+ * damaged and may change at any time.  So the description of the process and its rings is copied
+ * when they are mapped; positions and records are read once and checked each time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,15 +17,15 @@
 #include <string.h>
 #include <time.h>
 
-#define BUSY_NS 500000u   /* between rounds that took something */
-#define IDLE_NS 10000000u /* after a while without anything */
+#define BUSY_NS 500000u   /* after a round that delivered events */
+#define IDLE_NS 10000000u /* after many rounds without events */
 #define QUIET_ROUNDS 200u
 
 /* -----------------------------------------------------------------------------------------------
  * A link
  */
 
-/* The text that names are in grows; what is mapped beyond it has no blocks behind it. */
+/* The text area that holds the names grows; the mapping beyond its size has no blocks yet. */
 static void see_new_texts(struct ct_session *session)
 {
 	uint64_t size = __atomic_load_n(&session->head->texts_size, __ATOMIC_ACQUIRE);
@@ -40,7 +40,7 @@ static void copy_text(char *to, const char *from, size_t size)
 	to[size - 1] = '\0';
 }
 
-/* Names of a session that is mapped may lose their ends while somebody reads them. */
+/* Copies the names: the process may overwrite their terminators at any time. */
 static void note_process(struct ct_link *link)
 {
 	const struct ct_session_head *head = link->session.head;
@@ -60,7 +60,7 @@ static void note_process(struct ct_link *link)
 	copy_text(info->jobname, head->jobname, sizeof info->jobname);
 }
 
-/* How many rings there are, all of them mapped. */
+/* Maps new rings and returns how many there are. */
 static uint32_t map_rings(void *user)
 {
 	struct ct_link *link = user;
@@ -72,8 +72,8 @@ static uint32_t map_rings(void *user)
 		return count;
 	(void)pthread_mutex_lock(&link->lock);
 	while (link->rings < count) {
-		/* One that cannot be mapped stays with nobody, and is recovered when the process
-		 * has ended. */
+		/* Without a mapping no consumer takes it; its events are recovered when the
+		 * process has ended. */
 		if (ct_ring_map(&link->ring[link->rings], &link->session, link->rings) != CTRACE_OK)
 			link->ring[link->rings].head = NULL;
 		__atomic_store_n(&link->rings, link->rings + 1, __ATOMIC_RELEASE);
@@ -91,7 +91,7 @@ static struct ct_ring *ring_at(void *user, uint32_t index)
 
 static enum ctrace_status create_consumers(struct ct_link *link)
 {
-	static uint32_t no_flight; /* a flight recorder's rings are never a writer's */
+	static uint32_t no_flight; /* a writer never gets a flight recorder's rings */
 	struct ct_consumer_source source = { .session = &link->session,
 					     .ring_count = map_rings,
 					     .ring_at = ring_at,
@@ -163,7 +163,7 @@ void ct_link_destroy(struct ct_link *link)
 	for (uint32_t i = 0; i < link->rings; i++)
 		if (link->ring[i].head != NULL)
 			ct_ring_close(&link->ring[i]);
-	/* Last: our lock goes with it, and from then on others may work there. */
+	/* Last: this releases our lock, and then another process may work there. */
 	ct_session_close(&link->session, false);
 	ct_guard_link(NULL);
 	(void)pthread_mutex_destroy(&link->lock);
@@ -190,8 +190,7 @@ static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bo
 	ct_consumer_pass(link->consumer[index], false, &result);
 	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
 	*out_more |= result.pending > CT_RING_MIN / 4;
-	/* A pass that began when it was released, and has given the last ring back, or found none.
-	 */
+	/* The pass began after the release, and has handed over the last ring or found none. */
 	if (is_released && ct_consumer_ring_count(link->consumer[index]) == 0) {
 		ct_consumer_close(link->consumer[index]);
 		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
@@ -229,8 +228,8 @@ uint64_t ct_ring_consumer_round(struct ct_trcout *trcout, bool *out_more)
 	take_turns(trcout);
 	for (uint32_t i = 0; i < *trcout->link_count; i++) {
 		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
-			/* A link that goes meanwhile puts another in its place, which then waits
-			 * for the next round. */
+			/* When a link is removed meanwhile, the last one moves to its index and
+			 * waits for the next round. */
 			(void)pthread_mutex_unlock(&trcout->lock);
 			take_turns(trcout);
 			if (i >= *trcout->link_count)
@@ -257,7 +256,7 @@ void *ct_ring_consumer_run(void *argument)
 		quiet = delivered != 0 ? 0 : quiet + 1;
 		if (more)
 			continue;
-		/* The writer server wakes us to end. */
+		/* The writer server wakes this thread to end it. */
 		ct_os_wait(trcout->stop, 0, quiet < QUIET_ROUNDS ? BUSY_NS : IDLE_NS);
 	}
 	return NULL;
@@ -279,7 +278,7 @@ static void add_trace(struct ct_buf *out, const struct ct_session *session,
 	ct_buf_add(out, name, size);
 }
 
-/* One that is off traces nothing that could come to us. */
+/* A trace that is off sends nothing here. */
 static bool is_connected(const struct ct_link *link, const struct ct_component_entry *entry)
 {
 	return __atomic_load_n(&entry->writer, __ATOMIC_RELAXED) == link->number &&

@@ -4,10 +4,10 @@
  *
  *     <path>/00000007/KVSERVER.4711/    metadata, stream.<ring>
  *
- * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments: when the last
- * one is full the oldest goes, so that at least seven eighths of the newest data are kept.  With
- * NOWRAP there is one segment, and what comes when primary and secondary extents are full is
- * counted and not written.  What an earlier run of the writer left stays, and counts.
+ * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments.  When the last
+ * segment is full, the oldest is removed, so at least seven eighths of the newest data stay.  With
+ * NOWRAP there is one segment.  When primary and secondary extents are full, further events are
+ * counted and not written.  Segments of an earlier run of the writer stay and count.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,11 +38,11 @@ struct output {
 	uint32_t segment; /* number */
 	uint64_t lost;
 	struct ct_event_names *names; /* or NULL */
-	/* the directory before, to be compressed once the move is committed; "" */
+	/* the former directory, to be compressed once the move is committed; "" */
 	char closed[CTRACE_EMITTER_PATH_SIZE];
 };
 
-/* An emitter's open() is told nothing but its context. */
+/* An emitter's open() receives only its context, so the worker sets these before each pass. */
 static __thread struct ct_trcout *selected_trcout;
 static __thread struct ct_link *selected_link;
 
@@ -83,7 +83,7 @@ static void segment_path(const struct ct_trcout *trcout, uint32_t number, char o
 	(void)snprintf(out, 4200, "%s/%08u", spec_of(trcout)->path, number);
 }
 
-/* A trace of ours: only files with our names go, and the directory if that leaves it empty. */
+/* Removes a trace of ours: only files with our names, and the directory if it is empty then. */
 static void remove_trace(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -135,7 +135,7 @@ static void add_segment(struct ct_trcout *trcout, uint32_t number)
 	trcout->segment[trcout->segments++] = (struct ct_segment){ .number = number };
 }
 
-/* Where the next batch goes.  False: there is no room. */
+/* Makes room for the next batch.  False: there is none. */
 static bool make_room(struct ct_trcout *trcout)
 {
 	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
@@ -206,7 +206,7 @@ static int by_number(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* The newest segments that there are; older ones than we keep go. */
+/* Finds the segments and removes the oldest beyond the limit. */
 static void find_segments(struct ct_trcout *trcout, DIR *directory)
 {
 	struct dirent *entry;
@@ -228,8 +228,8 @@ static void find_segments(struct ct_trcout *trcout, DIR *directory)
 	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
 }
 
-/* The directory itself is locked: there is no file in it that every reader would have to know.  A
- * file system without locks is as good as a free directory. */
+/* The lock is on the directory itself: a lock file in it would be one more file for every reader
+ * to ignore.  A file system without locks counts as unlocked. */
 enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 {
 	const char *path = spec_of(trcout)->path;
@@ -244,7 +244,7 @@ enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
 	}
-	/* Whoever owns it could put links in the place of what is removed there. */
+	/* Another owner could replace the files that this writer removes by links. */
 	status = info.st_uid == geteuid() || info.st_uid == 0 ? CTRACE_OK : CTRACE_DENIED;
 	if (status == CTRACE_OK && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		errno = EBUSY;
@@ -282,7 +282,7 @@ enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
  * A process's trace
  */
 
-/* A job's name is whatever its environment says. */
+/* The environment of the process sets the job name: it may hold any bytes. */
 static void add_jobname(struct ct_buf *out, const char *jobname)
 {
 	for (const char *at = jobname; *at != '\0'; at++)
@@ -320,7 +320,7 @@ static enum ctrace_status create_directory(struct output *output,
 	return status;
 }
 
-/* The streams of a directory that is closed; what cannot be compressed stays as it is. */
+/* Compresses the streams of a closed directory; a stream that cannot be compressed stays. */
 static void compress_closed(struct output *output)
 {
 	DIR *directory = output->closed[0] != '\0' ? opendir(output->closed) : NULL;
@@ -348,7 +348,7 @@ static void count_size(struct output *output, uint64_t before)
 			trcout->segment[i].bytes += grown;
 }
 
-/* What no packet told of. */
+/* Writes the losses that no packet has reported. */
 static void write_lost(struct output *output)
 {
 	uint64_t before = output->directory->size;
@@ -358,7 +358,7 @@ static void write_lost(struct output *output)
 	count_size(output, before);
 }
 
-/* With its losses written. */
+/* Closes the directory; its losses are written already. */
 static void close_directory(struct output *output)
 {
 	struct ct_bin_directory *directory = output->directory;
@@ -382,8 +382,8 @@ static void note_place(const struct output *output)
 	place->lost = output->directory->lost_told;
 }
 
-/* The segment is another one than this trace is in: it goes on there.  The place is committed
- * before an event is in it. */
+/* Continues the trace in the newest segment.  The new directory is committed before it holds an
+ * event. */
 static enum ctrace_status move_on(struct output *output)
 {
 	const struct ctrace_emitter_context *context = output->context;
@@ -450,7 +450,7 @@ static enum ctrace_status open_output(const struct ctrace_emitter_context *conte
 	return CTRACE_OK;
 }
 
-/* NOWRAP, and full: the events are counted where their ring's other losses are. */
+/* NOWRAP, and full: counts the events with the other losses of their ring. */
 static void drop(struct output *output, const struct ctrace_batch *batch)
 {
 	struct ct_trcout *trcout = output->trcout;
@@ -539,7 +539,7 @@ static const struct ctrace_property properties[] = { { 0 } };
 
 const struct ctrace_emitter ct_trcout_emitter = {
 	.size = sizeof(struct ctrace_emitter),
-	.name = "BINFILE", /* who recovers it goes on with that */
+	.name = "BINFILE", /* BINFILE continues it when the process's traces are recovered */
 	.flags = CTRACE_EMITTER_FILE | CTRACE_EMITTER_RUNS | CTRACE_EMITTER_LIMITED,
 	.properties = properties,
 	.open = open_output,

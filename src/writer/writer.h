@@ -1,20 +1,20 @@
 /*
- * writer/writer.h - the external writer: who takes data out of traced processes and puts it into
- * data sets.
+ * writer/writer.h - the external writer, which moves events from traced processes to data sets.
  *
- * A trace that is connected to a writer has rings of its own.  The writer maps them and is their
- * consumer: it peeks, writes and consumes as the process's own consumer thread would, with the same
- * consumer, and commits with one store into the process's session.  Who has a ring is in its head
- * (`consumer`), and only who has it hands it on.
+ * A trace that is connected to a writer has rings of its own.  The writer maps them and consumes
+ * them as the process's own consumer thread would, with the same code: it peeks, writes and
+ * consumes, and commits with one store into the process's session.  The head of a ring names its
+ * consumer (`held_by`); only that consumer hands the ring over.
  *
- *     process                                         writer
- *     writer_link.c    connects to the writer's socket       writer_server.c   listens at <run
- * directory>/writer/<NAME>, answers operators and passes its directory's descriptor ring_consumer.c
- * maps sessions and rings; one thread a TRCOUT consumes them notices when the writer dies: the
- * trcout.c    a TRCOUT: the directory, its extents, WRAP and NOWRAP consumer thread finishes what
- * the writer had    procedure.c the procedure file
+ *     process        writer_link.c     connects to the writer's socket and passes its directory's
+ *                                      descriptor; when the writer dies, the consumer thread
+ *                                      finishes the writer's rings
+ *     writer         writer_server.c   listens at <run directory>/writer/<NAME>, answers operators
+ *                    ring_consumer.c   maps sessions and rings; one thread a TRCOUT consumes them
+ *                    trcout.c          a TRCOUT: the directory, its extents, WRAP and NOWRAP
+ *                    procedure.c       the procedure file
  *
- * The process's side is lib/component/writer_link.c; this directory is a part of the tool.
+ * The process's side is lib/component/writer_link.c; this directory is part of the tool.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@
 #define CT_TRCOUT_LIMIT 16u
 
 /* ---- procedure.c: the procedure file NAME in a directory of CTRACE_PROCLIB (colons between;
- * /etc/ctrace/proclib when it is not set). */
+ * /etc/ctrace/proclib when it is not set) */
 enum ct_writer_mode { CT_WRITER_WRAP = 0, CT_WRITER_NOWRAP = 1 };
 struct ct_trcout_spec {
 	char path[4096];  /* absolute; $(NAME) and $(HOST) are expanded */
@@ -39,28 +39,28 @@ struct ct_trcout_spec {
 struct ct_procedure {
 	char name[CTRACE_MAX_NAME + 1];
 	enum ct_writer_mode mode;
-	bool compress; /* COMPRESS=ZSTD: what is closed is compressed */
+	bool compress; /* COMPRESS=ZSTD: closed streams are compressed */
 	uint32_t trcout_count;
 	/* in order of their numbers, which may have gaps */
 	struct ct_trcout_spec trcout[CT_TRCOUT_LIMIT];
 	uint32_t number[CT_TRCOUT_LIMIT];
 };
 /*
- * Lines: blank, "#..." or "* ..." comments, and
+ * Lines in any case of letters: blank, "#..." or "* ..." comments, and
  *
- *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M        01 to 16; sizes nnnK, nnnM,
- * nnnG; SECONDARY may be missing MODE=WRAP | MODE=NOWRAP WRAP by default; an operator's word goes
- * before it COMPRESS=ZSTD | COMPRESS=NO
+ *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M
+ *                                     01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing
+ *     MODE=WRAP | MODE=NOWRAP         WRAP by default; an operator's word takes precedence
+ *     COMPRESS=ZSTD | COMPRESS=NO
  *
- * in any case.  Each error is reported about, with line and column; then the answer is FAILURE, and
- * *out is not to be used.
+ * Each error is reported with line and column.  The result is then FAILURE, and *out is invalid.
  */
 typedef void ct_procedure_diagnose(const struct ct_diagnostic *diagnostic, void *user);
 enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
 				      struct ct_procedure *out, ct_procedure_diagnose *diagnose,
 				      void *user) CT_MUST_USE;
-/* Finds the file; first hit.  NOT_FOUND, DENIED (it or its directory may be written by others),
- * OS_ERROR.  out_path: where it is, or was looked for. */
+/* Reads the first procedure file of that name.  NOT_FOUND; DENIED: other users may write to it
+ * or its directory; OS_ERROR.  out_path: its path, or the path that was tried. */
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 				     char out_path[4096]) CT_MUST_USE;
 /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
@@ -70,7 +70,8 @@ bool ct_writer_name_is_valid(const char *name, size_t size);
 struct ct_writer_options {
 	const struct ct_procedure *procedure;
 	const char *run_directory;
-	/* Told once when it is ready, and of each message for the operator ("ITT110I ..."). */
+	/* Called once when the writer is ready; message: for each operator message ("ITT110I
+	 * ..."). */
 	void (*ready)(void *user);
 	void (*message)(const char *text, void *user);
 	void *user;

@@ -1,13 +1,12 @@
 /*
- * writer_server.c - an external writer's life: it takes its name, starts its workers, serves until
- * it is to end, and leaves.
+ * writer_server.c - the life of an external writer: takes its name, starts its workers, serves
+ * requests until its end, and removes its socket.
  *
- * ct_writer_run() serves sockets on the calling thread and leaves writing to the workers
- * (ring_consumer.c).  A process connects and hands in its directory's descriptor; its socket stays
- * open as long as both live.  When it closes, the process has ended: what waits in its rings is
- * written, and then its directory is recovered.  When the writer is to end, it asks each process to
- * want its rings back, writes what was committed (FLUSH) or not (NOFLUSH), gives the rings back and
- * goes.
+ * ct_writer_run() serves sockets on the calling thread; the workers write (ring_consumer.c).  A
+ * process connects and passes its directory's descriptor.  Its socket stays open as long as both
+ * live.  When it closes, the process has ended: the writer writes the events left in its rings and
+ * then recovers its directory.  To end, the writer asks each process to withdraw its rings, writes
+ * the committed events (FLUSH) or not (NOFLUSH), hands the rings back and exits.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +37,7 @@ void ct_writer_server_tell(const char *text, void *user)
 
 /* ---- the name ---- */
 
-/* Nobody else may put a socket there that takes our name. */
+/* True when no other user can put a socket there under our name. */
 static bool is_private(int fd)
 {
 	struct stat info;
@@ -165,7 +164,7 @@ static void stop_workers(struct ct_writer_server *writer_server)
 
 /* ---- life ---- */
 
-/* Who named us before we came connects now. */
+/* Makes processes connect that named this writer before it started. */
 static void call_processes(struct ct_writer_server *writer_server)
 {
 	const struct ct_peer_filter everybody = { 0 };

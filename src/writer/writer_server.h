@@ -1,13 +1,13 @@
 /*
- * writer/writer_server.h - what the files of the writer server share, which is the external
- * writer's main thread:
+ * writer/writer_server.h - the interface between the files of the writer server, which is the
+ * external writer's main thread:
  *
  *     writer_server.c         its life: the name, the workers, the rounds
- *     writer_server_serve.c   who calls: the sockets
- *     writer_server_answer.c  what it answers
- *     writer_server_links.c   the processes that are connected, until their data are out
+ *     writer_server_serve.c   the sockets and their peers
+ *     writer_server_answer.c  the answers
+ *     writer_server_links.c   the connected processes, until their data are written
  *
- * Each calls those below it; all may tell the operator something.
+ * Each calls those below it; all may send messages to the operator.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 struct ct_caller {
 	struct ct_connection connection;
 	struct ct_link *link; /* NULL: an operator */
-	bool waits_for_end;   /* an operator who said WTRSTOP */
+	bool waits_for_end;   /* an operator that sent WTRSTOP */
 };
 
 struct ct_writer_server {
@@ -36,12 +36,12 @@ struct ct_writer_server {
 	struct ct_caller *current;
 	struct ct_link *links[CT_LINK_LIMIT];
 	uint32_t link_count;
-	bool is_deaf; /* it could not accept */
+	bool is_deaf; /* accept() failed for want of descriptors */
 	struct ct_trcout trcouts[CT_TRCOUT_LIMIT];
-	int claims[CT_TRCOUT_LIMIT]; /* of their directories */
+	int claims[CT_TRCOUT_LIMIT]; /* descriptors of the locked directories */
 	uint32_t claim_count;
-	uint32_t workers; /* that run */
-	uint32_t stop;    /* theirs */
+	uint32_t workers; /* number of running workers */
+	uint32_t stop;    /* the workers' stop word */
 	bool stopping;
 	uint32_t stop_release; /* CT_RELEASE_FLUSH or _NOW */
 	uint64_t stop_ns;
@@ -51,41 +51,42 @@ struct ct_writer_server {
 };
 
 /* ---- writer_server.c */
-/* A message for the operator, which answers give as the last one too.  Any thread. */
+/* Sends a message to the operator; answers also carry it as the last message.  Any thread. */
 void ct_writer_server_tell(const char *text, void *writer_server);
 
 /* ---- writer_server_serve.c */
-/* Waits until somebody calls or says something, the writer server is told to end, or it is time to
- * look again; and serves all who did. */
+/* Waits for a connection, a request, the stop descriptor or the time-out, and serves all that
+ * are ready. */
 void ct_writer_server_serve(struct ct_writer_server *writer_server);
-/* The end: who said WTRSTOP hears that the data sets are closed, and sees the socket close. */
+/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets. */
 void ct_writer_server_hang_up(struct ct_writer_server *writer_server);
 
 /* ---- writer_server_answer.c */
-/* To writer_server->current, for a connection. */
+/* Answers a message of writer_server->current. */
 void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *out,
 			     void *writer_server);
 void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb,
 				    enum ctrace_status status, uint64_t number);
 
 /* ---- writer_server_links.c */
-/* writer_server->current is a process, and has handed in its directory.  *out_count: how many of
+/* Adds writer_server->current, a process that has passed its directory.  *out_count: how many of
  * the destinations that it offers are used. */
 enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server,
 					     const struct ct_message *request,
 					     uint32_t *out_count) CT_MUST_USE;
-/* Its rings are wanted back: CT_RELEASE_FLUSH or _NOW. */
+/* Asks the workers to hand the rings of a link back: CT_RELEASE_FLUSH or _NOW. */
 void ct_link_release(struct ct_link *link, uint32_t how);
-/* One process that truncates its own files is not the end of the others. */
+/* Releases links whose process truncates its own files, so that the others go on. */
 void ct_writer_server_part_from_damaged(struct ct_writer_server *writer_server);
-/* Those that were released, and that no worker has anything of any more. */
+/* Removes links that are released and that every worker has handed back. */
 void ct_writer_server_remove_done(struct ct_writer_server *writer_server);
-/* Does somebody wait for the workers? */
+/* True when a release or the end waits for the workers. */
 bool ct_writer_server_is_waiting(const struct ct_writer_server *writer_server);
-/* Asks each process to want its rings back; which are released as `how` says. */
+/* Begins the end: asks each process to withdraw its rings, which are released as `how` says. */
 void ct_writer_server_begin_end(struct ct_writer_server *writer_server, uint32_t how);
-/* Whoever does not answer, or whose data set cannot be written, must not keep us for ever: its own
- * consumer thread has the rings then. */
+/* Releases the rings of a process that does not answer, or of a data set that cannot be written,
+ * so that the end is not delayed for ever.  The process's own consumer thread gets the rings
+ * then. */
 void ct_writer_server_press_on(struct ct_writer_server *writer_server);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * writer_server_answer.c - what an external writer answers: its state, to a process that connects,
- * and to WTRSTOP.
+ * writer_server_answer.c - the answers of an external writer: its state, to a process that
+ * connects, and to WTRSTOP.
  *
- * On the writer server's thread, for one whole message of writer_server->current; the answer to
- * WTRSTOP is given when the writer has ended.  Counters of a TRCOUT are read under its lock.
+ * On the writer server's thread, for one whole message of writer_server->current.  The answer to
+ * WTRSTOP is sent when the writer has ended.  Counters of a TRCOUT are read under its lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +102,7 @@ static void answer_state(struct ct_writer_server *writer_server, struct ct_buf *
 	(void)!ct_message_end(answer, start);
 }
 
-/* A process's answer to ask_back(): its consumer thread is ready for them. */
+/* A process's answer to ask_back(): its consumer thread is ready for the rings. */
 static void note_answer(struct ct_writer_server *writer_server)
 {
 	if (writer_server->current->link != NULL && writer_server->stopping)

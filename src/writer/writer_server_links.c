@@ -1,10 +1,10 @@
 /*
- * writer_server_links.c - the processes that an external writer is connected to: taken in, parted
- * from, and gone when their data are out.
+ * writer_server_links.c - the processes that are connected to an external writer: added, released,
+ * and removed when their data are written.
  *
  * On the writer server's thread.  The list changes under the lock of every TRCOUT, so that no
- * worker is looking at it; what a link is to give up, and what a worker has given up, are atomic
- * words of the link.
+ * worker reads it meanwhile.  A request to release a link, and the workers' progress with it, are
+ * atomic words of the link.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#define ASK_NS 1000000000u     /* how long a process may take to want its rings back */
-#define GIVE_UP_NS 5000000000u /* how long the end may take without progress */
+#define ASK_NS 1000000000u     /* time for a process to withdraw its rings */
+#define GIVE_UP_NS 5000000000u /* the end may take this long without progress */
 
 static void lock_all(struct ct_writer_server *writer_server)
 {
@@ -73,7 +73,7 @@ static struct ct_caller *caller_of(const struct ct_writer_server *writer_server,
 	return NULL;
 }
 
-/* Everybody's data are out, and nobody works on it any more. */
+/* Removes a link when its data are written and no worker uses it. */
 static void remove_link(struct ct_writer_server *writer_server, uint32_t index)
 {
 	struct ct_link *link = writer_server->links[index];
@@ -88,7 +88,7 @@ static void remove_link(struct ct_writer_server *writer_server, uint32_t index)
 		caller->connection.is_ending = true;
 	}
 	ct_link_destroy(link);
-	/* The process has ended: what else it left goes where it belongs. */
+	/* The process has ended: recovers the rest of its data to their destinations. */
 	if (caller == NULL)
 		ct_recover(writer_server->options->run_directory, NULL, &ignored, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /*
- * writer_server_serve.c - who calls an external writer: processes that stay, operators that ask,
- * and strangers.
+ * writer_server_serve.c - the sockets of an external writer: connected processes, operators, and
+ * strangers.
  *
- * On the writer server's thread, which never waits for one of them: who is silent gives way to who
- * calls, when there is no room or no descriptor.  Only this user and root are heard.
+ * On the writer server's thread, which never waits for one peer.  When connections or descriptors
+ * run out, the peer without a request for longest is closed.  Only this user and root are accepted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BUSY_MS 5 /* between looks while somebody waits for the workers */
+#define BUSY_MS 5 /* between rounds while the end of a release is awaited */
 #define IDLE_MS 1000
-#define ACCEPTED_A_ROUND 8u /* who came with a request is heard before a crowd pushes it out */
-#define DEAF_MS 100         /* where nobody can be heard for want of descriptors */
+#define ACCEPTED_A_ROUND \
+	8u /* a peer that sends its request at once is served before later ones displace it */
+#define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
 
 static void remove_caller(struct ct_writer_server *writer_server, uint32_t index)
 {
@@ -33,8 +34,8 @@ static void remove_caller(struct ct_writer_server *writer_server, uint32_t index
 	writer_server->callers[index] = writer_server->callers[--writer_server->caller_count];
 }
 
-/* A crowd that says nothing must not keep a process out.  False: there is none who is not linked,
- * or waits for the end. */
+/* Closes the connection without a request for longest, so that idle connections cannot keep a
+ * process out.  False: each has a link or waits for the end. */
 static bool remove_most_silent(struct ct_writer_server *writer_server)
 {
 	uint32_t silent = writer_server->caller_count;
@@ -69,8 +70,8 @@ static void accept_callers(struct ct_writer_server *writer_server)
 		struct ct_caller *caller;
 
 		if (fd < 0) {
-			/* Without a descriptor this is answered also when nobody else is there; of
-			 * the first one poll() has told. */
+			/* Without a free descriptor accept() reports this even when no peer
+			 * waits.  Only for the first one has poll() announced a peer. */
 			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 				writer_server->is_deaf = !remove_most_silent(writer_server);
 			return;

@@ -2,9 +2,9 @@
  * cbl_ctf.c - components, levels and destinations: CBL_CTF_TRACER_GET, _TRACER_LEVEL_GET, _LEVEL
  * and _DEST.
  *
- * Called by COBOL and C programs, on any thread, not in signal handlers.  Each routine is: tell the
- * callbacks what waits, read the arguments, do what <ctrace/ctrace.h> does, tell the callbacks what
- * changed.  Contracts are in <mfctf.h>.
+ * COBOL and C programs call it, on any thread, not in signal handlers.  Each routine delivers the
+ * waiting changes to callbacks, reads its arguments, does what <ctrace/ctrace.h> does, and delivers
+ * the new changes.  <mfctf.h> has the contracts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_nam
 	uint32_t handle;
 
 	ct_notify_deliver();
-	/* Bit 31 is reserved here, so bit 30 counts on its own. */
+	/* CBL_CTF_TRACER_GET reserves bit 31, so bit 30 alone decides. */
 	if (!ct_cbl_name_copy(component_name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0,
 			      CTRACE_MAX_COMPONENT, name))
 		return ct_cbl_return(CTRACE_INVALID_COMPONENT_NAME);
@@ -41,8 +41,8 @@ static bool begins_a_word(unsigned char c)
 }
 
 /*
- * What can be no handle and reads as a name.  A number that is no handle either often has a NUL
- * among its bytes: a name that is shorter than a handle and ends at a NUL has to begin with a
+ * True for bytes that cannot be a handle and look like a name.  An invalid handle often has a NUL
+ * among its bytes.  So a name that is shorter than a handle and ends at a NUL must begin with a
  * letter.
  */
 static bool looks_like_name(const unsigned char *at)
@@ -60,7 +60,7 @@ static bool looks_like_name(const unsigned char *at)
 	return ct_escape_is_plain(at, ct_cbl_name_size(at, false, CTRACE_MAX_COMPONENT));
 }
 
-/* The component whose threshold it is about; "" for the default.  The vendor's examples pass a name
+/* The component whose threshold is meant; "" for the default.  The vendor's examples pass a name
  * with flags 0. */
 static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *component_id,
 					  char out[CTRACE_MAX_COMPONENT + 1])

@@ -2,17 +2,16 @@
  * cbl_ctf_trace.c - trace an event: CBL_CTF_TRACE for COBOL's packed group, cobctf_trace for a C
  * structure.
  *
- * Runs on the traced thread, also in a signal handler; never allocates or locks once the thread has
- * a ring and the component its name, and keeps errno.  The arrays and items are the caller's and
- * are read during the call only; nothing of what they say is believed beyond the space that was
- * reserved for it.
+ * Runs on the traced thread, also in a signal handler, and keeps errno.  It never allocates or
+ * locks once the thread has a ring and the component its name.  The arrays and items belong to the
+ * caller and are read during the call only.  Their contents are never trusted beyond the reserved
+ * space.
  *
- * The usual call goes a short way, straight from the arrays into the ring, through the inline half
- * of <ctrace/ctrace.h>: of a component by handle, or by a name that was seen before, that writes to
- * a ring which the inline half may use; of a class that the thread has traced before. It does
- * nothing that others can see before the event is whole, and where it cannot go on, the long way
- * begins anew: it makes all checks, in the order that <mfctf.h> promises, and makes what is
- * missing.
+ * The usual call takes the short path, from the arrays straight into the ring through the inline
+ * half of <ctrace/ctrace.h>.  It needs a component by handle or by a name seen before, a ring that
+ * the inline half may use, and a class that the thread has traced before.  Nothing is visible to
+ * others before the event is whole.  Where the short path cannot go on, the long path starts anew:
+ * it makes all checks, in the order that <mfctf.h> promises, and creates what is missing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +39,7 @@ _Static_assert(sizeof(struct packed_event) == 44 &&
 		       offsetof(struct packed_event, event_data) == 36,
 	       "cblt-trc-event has 44 bytes, its pointers at 20, 28 and 36");
 
-/* Of either structure.  A missing array is NULL. */
+/* The event in either structure.  A missing array is NULL. */
 struct event {
 	uint32_t id;
 	uint32_t level;
@@ -51,7 +50,7 @@ struct event {
 	const unsigned char *data;
 };
 
-/* From an element of `len` or `type` to the next: a uniform array has only one. */
+/* The step between elements of `len` or `type`: 0 in a uniform array, which has one element. */
 INLINE size_t event_stride(const struct event *event)
 {
 	return event->flags & CTF_FLAG_ARRAY_DATA ? 0 : 4;
@@ -62,7 +61,7 @@ INLINE bool event_is_forced(const struct event *event)
 	return (event->flags & CTF_FLAG_FORCE_OUTPUT) != 0;
 }
 
-/* Is it an integer that has a class of its size?  Whatever else has its size in front of it. */
+/* True for an integer whose class has its size.  Any other item has its size in front of it. */
 INLINE bool is_integer(uint32_t type, uint32_t size)
 {
 	return type >= CTRACE_TYPE_COMP5 && type != CTRACE_TYPE_UTF8 && size - 1 < 8;
@@ -89,7 +88,7 @@ INLINE struct ctrace_item event_item(const struct event *event, size_t index)
 
 /* More items than a class may have. */
 
-/* Bytes of the event; 0 when an item or the number of them is beyond the limits. */
+/* Bytes of the event; 0 when an item or the number of items is over the limits. */
 static size_t any_size(const struct event *event)
 {
 	size_t size = CT_EVENT_ANY_HEAD;
@@ -106,8 +105,8 @@ static size_t any_size(const struct event *event)
 	return size;
 }
 
-/* The arrays are read a second time: should another thread have changed them, sizes are cut to what
- * was reserved, and what is then missing is made up, so that the event stays whole. */
+/* The arrays are read a second time.  If another thread has changed them, sizes are cut to the
+ * reserved space and missing bytes are filled, so that the event stays whole. */
 static void put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
 {
 	for (size_t i = 0; i < event->count; i++) {
@@ -127,7 +126,7 @@ static void put_any_items(const struct event *event, unsigned char *at, unsigned
 	}
 }
 
-/* A forced event goes where the least event of the component's threshold goes, though it keeps its
+/* A forced event goes where the lowest event over the component's threshold goes, but keeps its
  * own level. */
 static uint32_t routing_level(uint32_t component, const struct event *event)
 {
@@ -139,14 +138,14 @@ static uint32_t routing_level(uint32_t component, const struct event *event)
 									  : event->level;
 }
 
-/* Where a thread finds the class that such an event had last. */
+/* The slot where a thread keeps the class that such an event had last. */
 INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32_t event_id,
 			    uint32_t count)
 {
 	return &thread->classes[((component * 8u + count) * 8u + event_id) % CT_THREAD_CLASSES];
 }
 
-/* items: NULL when there are more than a class has. */
+/* items: NULL when there are more than a class can have. */
 static enum ctrace_status record_items(const struct ct_event_head *head, const struct event *event,
 				       const struct ctrace_item *items)
 {
@@ -189,9 +188,9 @@ static enum ctrace_status record(uint32_t component, const struct event *event)
 }
 
 /*
- * Names that trace calls have had, by where they are: each is the component whose name it is,
- * letter by letter.  Any thread, and signal handlers, read and write these words; a word by itself
- * says all, and components stay.
+ * Components by the address of the name that a trace call passed; each use compares the name letter
+ * by letter.  Any thread, and signal handlers, read and write these words.  Each word is complete
+ * by itself, and components are never freed.
  */
 #define NAMES 32u
 static const struct ctrace_tracer *names[2][NAMES];
@@ -212,7 +211,7 @@ static void remember_name(cobuns32_t flags, const unsigned char *name, size_t si
 		__atomic_store_n(name_slot(flags, name), tracer, __ATOMIC_RELEASE);
 }
 
-/* The component of a name, registered when it is new: then, and only then, this locks. */
+/* The component of a name.  It locks only when the name is new and must be registered. */
 static enum ctrace_status register_component(const void *name, size_t size, uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
@@ -256,7 +255,7 @@ static enum ctrace_status identify(cobuns32_t flags, const unsigned char *compon
 	return ct_handle_component(ct_cbl_load_u32(component_id), out_component);
 }
 
-/* In the order of the checks that <mfctf.h> promises. */
+/* Makes the checks in the order that <mfctf.h> promises. */
 static enum ctrace_status trace(const unsigned char *component_id, struct event *event)
 {
 	enum ctrace_status status;
@@ -271,8 +270,8 @@ static enum ctrace_status trace(const unsigned char *component_id, struct event 
 			return CTRACE_INVALID_TRACE_LEVEL;
 		event->level = CTRACE_FATAL;
 	}
-	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded later is
-	 * at least as new. */
+	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded after
+	 * this is at least as new. */
 	threshold = __atomic_load_n(
 		&ct_registry_entry(ct_process.registry, component)->level_word.level,
 		__ATOMIC_ACQUIRE);
@@ -296,9 +295,9 @@ static cobrtncode_t trace_keeping_errno(const unsigned char *component_id, struc
 
 /* ---- the short way ---- */
 
-#define NOT_SHORT ((enum ctrace_status)0xFFFF) /* no status: the long way has to answer */
+#define NOT_SHORT ((enum ctrace_status)0xFFFF) /* no status: the long path must answer */
 
-/* A name that was there before: its component; NULL when it is not known.  Reads nothing behind the
+/* The component of a name seen before; NULL when it is unknown.  Reads nothing behind the
  * terminator. */
 INLINE const struct ctrace_tracer *find_name(cobuns32_t flags, const unsigned char *name)
 {
@@ -316,7 +315,7 @@ INLINE const struct ctrace_tracer *find_name(cobuns32_t flags, const unsigned ch
 											   : NULL;
 }
 
-/* The component of an event, if it is one that the program knows; or it may be none. */
+/* Finds the component's entry if the program knows the component. */
 INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id,
 		       struct ct_component_entry **out_entry, uint32_t *out_component)
 {
@@ -340,7 +339,7 @@ INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id,
 	return (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_REGISTERED) != 0;
 }
 
-/* The status of an event that its component's threshold keeps out. */
+/* The status of an event that its component's threshold excludes. */
 INLINE enum ctrace_status refuse(cobuns32_t flags, uint32_t level, uint32_t threshold)
 {
 	/* A child that cannot trace knows no handles. */
@@ -352,7 +351,7 @@ INLINE enum ctrace_status refuse(cobuns32_t flags, uint32_t level, uint32_t thre
 	return (flags & CTF_FLAG_FORCE_OUTPUT) != 0 ? NOT_SHORT : CTRACE_NOT_TRACING_LEVEL;
 }
 
-/* Calls of memcpy() cost more than most items take. */
+/* Copies short items inline: a call of memcpy() costs more than most items. */
 INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, size_t size)
 {
 	unsigned char *end = at + size;
@@ -383,9 +382,9 @@ INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, si
 	return end;
 }
 
-/* An item on its way into the ring.  Each word of the arrays is read once: should another thread
- * change them meanwhile, that changes nothing. Gives where the next one goes; NULL: it is not as
- * the class says, or there is no room for it. */
+/* Writes an item into the ring.  Each word of the arrays is read once, so a change by another
+ * thread has no effect.  Returns the position of the next item; NULL: the item does not fit its
+ * class or the ring. */
 INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 			       uint32_t type, uint32_t size, const unsigned char *data,
 			       const uint32_t *descriptor)
@@ -423,12 +422,11 @@ typedef cobrtncode_t put_function(cobuns32_t flags, const cobuns8_t *component_i
 				  struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 				  const struct ct_class_entry *class);
 
-/* One of the two structures.  Both begin alike, so that an event id and a level are where a class
- * has them. */
+/* One of the two structures.  Both have the event id and the level at the same offsets. */
 struct layout {
 	size_t len_at, type_at, data_at;
-	trace_function *trace;     /* the long way */
-	put_function *put_several; /* the short way's end, for events of several items */
+	trace_function *trace;     /* the long path */
+	put_function *put_several; /* the short path for events of several items */
 };
 #define ID_AT offsetof(struct packed_event, event_id)
 #define LEVEL_AT offsetof(struct packed_event, level)
@@ -458,7 +456,7 @@ INLINE uint64_t load_u64(const void *at)
 	return value;
 }
 
-/* Is it the class of such events? */
+/* True when it is the class of such events. */
 INLINE bool class_is(const struct ct_class_entry *class, uint32_t component,
 		     const unsigned char *event)
 {
@@ -469,7 +467,7 @@ INLINE bool class_is(const struct ct_class_entry *class, uint32_t component,
 	return class->item_count == ct_cbl_load_u32(event + COUNT_AT);
 }
 
-/* What CBL_CTF_TRACE would: the event is whole. */
+/* Commits the event and returns the status of CBL_CTF_TRACE. */
 INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 			   const struct ct_class_entry *class)
 {
@@ -485,7 +483,7 @@ INLINE cobrtncode_t finish(struct ctrace_thread_buffer *thread_buffer, unsigned 
 	return CTF_RET_SUCCESS;
 }
 
-/* The first item. */
+/* Writes the only item. */
 INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 			      const unsigned char *event, const struct layout *layout,
 			      const struct ct_class_entry *class)
@@ -504,7 +502,7 @@ INLINE unsigned char *put_one(struct ctrace_thread_buffer *thread_buffer, unsign
 			load_pointer(data), &class->items[0]);
 }
 
-/* All items of an event that has several. */
+/* Writes all items of an event that has several. */
 INLINE unsigned char *put_several(struct ctrace_thread_buffer *thread_buffer, unsigned char *at,
 				  cobuns32_t flags, const unsigned char *event,
 				  const struct layout *layout, const struct ct_class_entry *class)
@@ -537,7 +535,7 @@ INLINE cobrtncode_t finish_or_trace(cobuns32_t flags, const unsigned char *compo
 	return layout->trace(flags, component_id, event);
 }
 
-/* All that it does last is a jump: so the usual event needs no stack. */
+/* Each path ends with a tail call, so the usual event needs no stack. */
 INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *component_id,
 				  const unsigned char *event, const struct layout *layout)
 {
@@ -552,8 +550,8 @@ INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *compone
 	if (__builtin_expect(!find_entry(flags, component_id, &entry, &component), 0))
 		return layout->trace(flags, component_id, event);
 	level = ct_cbl_load_u32(event + LEVEL_AT);
-	/* The channel that is loaded later is at least as new: pairs with the release stores in
-	 * ct_level_publish(). */
+	/* The channel that is loaded after this is at least as new: pairs with the release
+	 * stores in ct_level_publish(). */
 	if (__builtin_expect(!ctrace_is_at_most_(&entry->level_word.level, level), 0)) {
 		enum ctrace_status status = refuse(
 			flags, level, __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED));

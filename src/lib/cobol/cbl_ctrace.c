@@ -2,11 +2,10 @@
  * cbl_ctrace.c - component trace from COBOL: the CBL_CTRACE_* routines, and COBOL's routines as
  * exits.
  *
- * Called by COBOL programs on their one thread; a command of another thread comes here only to be
- * refused (invoke); deferred.c has it carried out on the right one.  Each routine is: read the
- * groups, do what <ctrace/component.h> does, write the answer's group, tell the callbacks what
- * changed.  The groups are packed; each is copied whole before anything is done with it.  Contracts
- * are in <cbl_ctrace.h>.
+ * COBOL programs call it on their one thread.  A command of another thread is refused here
+ * (invoke); deferred.c then hands it to the right thread.  Each routine reads the groups, does what
+ * <ctrace/component.h> does, writes the result's group, and delivers changes to callbacks.  The
+ * groups are packed; each is copied whole before use.  <cbl_ctrace.h> has the contracts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -78,7 +77,7 @@ _Static_assert(sizeof(struct outcome_group) == 260, "cblt-ctrace-outcome");
 _Static_assert(sizeof(struct trace_ct_group) == 1399, "cblt-ctrace-trace-ct");
 _Static_assert(sizeof(struct display_group) == 1608, "cblt-ctrace-display");
 
-/* cblt-ctrace-ctss is the structure itself. */
+/* cblt-ctrace-ctss has the layout of the structure. */
 #define CTSS_AT(member, at) \
 	_Static_assert(offsetof(struct ctrace_ctss, member) == (at), "cblt-ctrace-ctss: " #member)
 CTSS_AT(size, 0);
@@ -159,9 +158,9 @@ static cobrtncode_t answer(void *outcome, const struct ctrace_outcome *out)
 
 struct keyword {
 	const char *name;
-	const char *const *words; /* ends with NULL; a word's place is its value */
-	size_t from;              /* in the group */
-	size_t to;                /* in the structure of <ctrace/component.h> */
+	const char *const *words; /* ends with NULL; a word's index is its value */
+	size_t from;              /* offset in the group */
+	size_t to;                /* offset in the structure of <ctrace/component.h> */
 };
 static const char *const yes_or_no[] = { "NO", "YES", NULL };
 static const char *const storage[] = { "", "PAGEABLE", "DREF", "FIXED", NULL };
@@ -206,7 +205,7 @@ static bool find_word(const struct keyword *keyword, const char *field, uint8_t 
 	return true;
 }
 
-/* NULL, or the first that has a word it does not take. */
+/* Returns the first keyword with an invalid word; NULL: none. */
 static const struct keyword *read_keywords(const struct keyword *keywords, size_t count,
 					   const void *group, void *out)
 {
@@ -216,8 +215,8 @@ static const struct keyword *read_keywords(const struct keyword *keywords, size_
 	return NULL;
 }
 
-/* The refusal of a reserved field that is not zero stands for a word that is wrong, so that it
- * comes in its turn; only the message is ours. */
+/* A nonzero reserved field makes the library refuse the structure at the right place in the
+ * order of checks; it stands for the invalid word.  Only the message is ours. */
 static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *out)
 {
 	if (wrong != NULL && (out->abend == 0x301 || out->abend == 0x302))
@@ -225,7 +224,7 @@ static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *
 			       wrong->words == yes_or_no ? "YES or NO" : "PAGEABLE, DREF or FIXED");
 }
 
-/* The library's messages name what C has; a program in COBOL is told of its fields. */
+/* The library's messages name C members; a COBOL program needs its field names. */
 static void explain_field(bool is_wrong, uint32_t abend, const char *why,
 			  struct ctrace_outcome *out)
 {
@@ -318,7 +317,7 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 	return answer(outcome, &out);
 }
 
-/* Blank: stays as it is.  "()": no filter. */
+/* Blank: unchanged.  "()": no filter. */
 static const char *filter(const char *text)
 {
 	if (*text == '\0')
@@ -393,7 +392,7 @@ static void print_display(struct display_group *group, const struct ctrace_displ
 	memcpy(group->userdata, display->userdata, sizeof(group->userdata));
 }
 
-/* A name that is an argument of its own: whatever is behind its end is not read. */
+/* Reads a name that is an argument of its own; nothing behind its end is read. */
 static const char *read_name(char *out, const void *name, size_t limit)
 {
 	const char *text = ct_cbl_is_null(name) ? "" : name;
@@ -440,8 +439,8 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 
 /* ---- COBOL's routines as exits ---- */
 
-/* An entry and the thread that may call it.  For the life of the process, because any trace may
- * have it; never changed. */
+/* An entry and the thread that may call it.  Never changed or freed, because any trace may use
+ * it. */
 struct routine {
 	struct routine *next;
 	void *code;
@@ -450,7 +449,7 @@ struct routine {
 };
 static struct routine *routines; /* pushed by compare-and-swap */
 
-/* One of that code, on that thread or, with NULL, on any. */
+/* Finds the entry of that code for that thread; thread NULL: for any. */
 static struct routine *find_routine(const void *code, const void *thread)
 {
 	struct routine *at = __atomic_load_n(&routines, __ATOMIC_ACQUIRE);
@@ -460,7 +459,7 @@ static struct routine *find_routine(const void *code, const void *thread)
 	return at;
 }
 
-/* The same, made for `maker` when there is none.  NULL: no memory. */
+/* Finds the same, or creates it for `maker`.  NULL: no memory. */
 static struct routine *have_routine(void *code, const void *thread, const void *maker)
 {
 	ct_cobol_invoke_function *in_cobol =
@@ -477,8 +476,8 @@ static struct routine *have_routine(void *code, const void *thread, const void *
 		*fresh = (struct routine){
 			.next = first, .code = code, .thread = maker, .in_cobol = in_cobol
 		};
-		/* Publish: pairs with the acquire loads.  Another thread may have put the same
-		 * there meanwhile: look again. */
+		/* Publish: pairs with the acquire loads.  Another thread may have added the same
+		 * entry meanwhile: look again. */
 	} while (!__atomic_compare_exchange_n(&routines, &first, fresh, false, __ATOMIC_RELEASE,
 					      __ATOMIC_RELAXED));
 	if (found == NULL) {
@@ -520,8 +519,8 @@ static bool describe_routine(void *code, const void *thread, const void *maker,
 	return true;
 }
 
-/* Who finds it first is to run it; when that is a thread of ctrace's own, the thread that the
- * program's COBOL runs on. */
+/* The thread that finds a routine first runs it.  On one of ctrace's own threads, the thread
+ * that runs the program's COBOL takes its place. */
 bool ct_cobol_find_routine(const char *name, struct ct_routine *out)
 {
 	ct_cobol_find_function *find =

@@ -1,8 +1,9 @@
 /*
  * cbl_id.c - arguments as COBOL passes them: names, handles, and NULL written as BY VALUE 0.
  *
- * Runs on the caller's thread, in every CBL_CTF_* call.  Lengths are never given, only terminators,
- * so nothing here reads behind a terminator or more than a name's limit plus one byte.
+ * Runs on the caller's thread, in every CBL_CTF_* call.  Names come without lengths, only with
+ * terminators.  So nothing here reads behind a terminator, or more than a name's limit plus one
+ * byte.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +21,7 @@ enum ctrace_status ct_handle_component(uint32_t handle, uint32_t *out_component)
 		return CTRACE_INVALID_TRACE_HANDLE;
 	if (ct_process.registry == NULL || component >= ct_registry_count(ct_process.registry))
 		return CTRACE_INVALID_TRACE_HANDLE;
-	/* A component that was only configured has an index too, but nobody was given its handle.
-	 */
+	/* A component that was only configured has an index too, but no program has its handle. */
 	if (!(__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags,
 			      __ATOMIC_RELAXED) &
 	      CT_COMPONENT_REGISTERED))
@@ -59,7 +59,7 @@ bool ct_cbl_is_default(cobuns32_t flags, const void *component_id)
 
 	if (ct_cbl_is_null(component_id) || first[0] == 0)
 		return true;
-	/* A NUL-terminated name may begin with a space; it is a strange name then, but a name. */
+	/* A NUL-terminated name may begin with a space: odd, but valid. */
 	return first[0] == ' ' &&
 	       (flags & (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM)) !=
 		       (CTF_FLAG_COMPID_STRING | CTF_FLAG_COMP_NAME_NULL_TERM);
@@ -78,8 +78,7 @@ enum ctrace_status ct_cbl_component(cobuns32_t flags, const void *component_id,
 			return CTRACE_INVALID_COMPONENT_NAME;
 		return ct_component_check_name(out, strlen(out));
 	}
-	/* One byte tells most things that are no handle, and may be all that can be read of them.
-	 */
+	/* One byte exposes most invalid handles, and may be the only readable one. */
 	if (ct_cbl_is_null(component_id) || *(const unsigned char *)component_id != CT_HANDLE_MARK)
 		return CTRACE_INVALID_TRACE_HANDLE;
 	status = ct_handle_component(ct_cbl_load_u32(component_id), &component);

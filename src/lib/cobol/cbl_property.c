@@ -2,9 +2,9 @@
  * cbl_property.c - properties of components and emitters: CBL_CTF_COMP_PROPERTY_GET / _SET,
  * CBL_CTF_EMITTER_PROPERTY_GET / _SET.
  *
- * Called by COBOL and C programs, on any thread, not in signal handlers.  The two owners differ in
- * how they are named, and in which function of <ctrace/ctrace.h> does the work; the forms of a
- * value are the same.  Contracts are in <mfctf.h>.
+ * COBOL and C programs call it, on any thread, not in signal handlers.  Components and emitters
+ * differ in how they are named and in the function of <ctrace/ctrace.h> that does the work; the
+ * forms of a value are the same.  <mfctf.h> has the contracts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 #include <string.h>
 #include "lib/control/control.h"
 
-#define VALUE_LIMIT 4095u /* bytes of a text that is set: as long as a path can be */
-#define NUMBER_LIMIT 512u /* a longer text does not stand for a number */
+#define VALUE_LIMIT 4095u /* bytes of a text that is set: the longest path */
+#define NUMBER_LIMIT 512u /* a longer text is not a number */
 
 typedef enum ctrace_status property_get(const char *owner, const char *property, char *value,
 					size_t *size);
@@ -54,7 +54,7 @@ static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, co
 	if (!ct_cbl_name_copy(emitter, (flags & CTF_FLAG_EMITTER_NAME_NULL_TERM) != 0,
 			      CTRACE_MAX_EMITTER, id->owner))
 		return CTRACE_INVALID_EMITTER_NAME;
-	/* An unknown emitter is told before a bad property name, as an unknown component is. */
+	/* An unknown emitter is reported before a bad property name, as an unknown component is. */
 	status = ct_emitter_find(id->owner, strlen(id->owner), &index); /* may load a module */
 	errno = saved_errno;
 	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
@@ -92,7 +92,7 @@ static enum ctrace_status get_text(property_get *get, cobuns32_t flags,
 	told = (uint32_t)(only_size || status != CTRACE_OK ? size + 1 : size);
 	if (!ct_cbl_is_null(vallen))
 		memcpy(vallen, &told, sizeof(told));
-	/* Only as far as the caller said that its buffer goes. */
+	/* Only within the size that the caller gave. */
 	if (status == CTRACE_OK && !only_size && !(flags & CTF_FLAG_PROP_VALUE_NULL_TERM))
 		memset(out_value + size, ' ', room - size);
 	return only_size ? CTRACE_OK : status;

@@ -1,15 +1,15 @@
 /*
- * lib/cobol/cobol.h - the COBOL-callable face: what its files share, and the functions that the
- * runtime wires in.
+ * lib/cobol/cobol.h - the interface that COBOL programs call: what its files share, and the
+ * functions that the runtime installs.
  *
- *     cbl_id.c        arguments as COBOL passes them: names, handles, BY VALUE 0
- *     cbl_ctf.c       components, levels, destinations
- *     cbl_property.c  properties
- *     cbl_ctf_trace.c        events: CBL_CTF_TRACE, cobctf_trace
- *     notify.c        callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
- *     cbl_ctrace.c    component trace: CBL_CTRACE_*, COBOL's routines as exits
- *     deferred.c      commands from outside that wait for the thread that COBOL's routines run on
- *     cobol_bridge.c  a module of its own, linked with libcob: finds and calls COBOL entries
+ *     cbl_id.c         arguments as COBOL passes them: names, handles, BY VALUE 0
+ *     cbl_ctf.c        components, levels, destinations
+ *     cbl_property.c   properties
+ *     cbl_ctf_trace.c  events: CBL_CTF_TRACE, cobctf_trace
+ *     notify.c         callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
+ *     cbl_ctrace.c     component trace: CBL_CTRACE_*, COBOL's routines as exits
+ *     deferred.c       operators' commands that wait for the thread of COBOL's routines
+ *     cobol_bridge.c   a module of its own, linked with libcob: finds and calls COBOL entries
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,7 @@
 
 /* ---- cbl_id.c */
 
-/* COBOL's BY VALUE 0 fills 32 bits of an argument register; what the others hold is anybody's
- * guess. */
+/* COBOL's BY VALUE 0 fills 32 bits of an argument register; the other bits are undefined. */
 static inline bool ct_cbl_is_null(const void *argument)
 {
 	return (uint32_t)(uintptr_t)argument == 0;
@@ -38,71 +37,70 @@ static inline uint32_t ct_cbl_load_u32(const void *at)
 }
 
 /*
- * A handle is its component's index, marked in the byte that comes first in memory.  So neither a
- * blank field nor a zero one can be a handle, and both can mean "the default" as in the documented
- * examples; and a name is not one either.
+ * A handle is its component's index, with a mark in the byte that is first in memory.  So a blank
+ * or zero field is never a handle and can mean "the default", as in the documented examples.  No
+ * name is a handle either.
  */
 #define CT_HANDLE_MARK 0xC7u
 static inline uint32_t ct_handle_of(uint32_t component)
 {
 	return component << 8 | CT_HANDLE_MARK;
 }
-/* The registered component of a handle.  INVALID_TRACE_HANDLE when there is none. */
+/* The registered component of a handle.  INVALID_TRACE_HANDLE: there is none. */
 enum ctrace_status ct_handle_component(uint32_t handle, uint32_t *out_component) CT_MUST_USE;
 
-/* Bytes of a name up to its terminator: a space or NUL, or only a NUL; limit + 1 when there is none
- * within limit + 1 bytes.  0 for NULL.  Reads nothing behind the terminator. */
+/* Bytes of a name up to its terminator: a space or NUL, or only a NUL.  limit + 1 when there is
+ * none within limit + 1 bytes; 0 for NULL.  Reads nothing behind the terminator. */
 size_t ct_cbl_name_size(const void *name, bool null_terminated, size_t limit);
-/* The same into a terminated text of limit + 1 bytes.  False when the name is empty or over the
+/* Copies the name, terminated, into limit + 1 bytes.  False: the name is empty or over the
  * limit. */
 bool ct_cbl_name_copy(const void *name, bool null_terminated, size_t limit, char *out);
 /* True when the component-id means "the default". */
 bool ct_cbl_is_default(cobuns32_t flags, const void *component_id);
-/* The name of a component-id that is not the default: a handle's component, or the text.
- * INVALID_COMPONENT_NAME, INVALID_TRACE_HANDLE. */
+/* The name of a component-id that is not the default: of a handle's component, or the text.
+ * INVALID_COMPONENT_NAME; INVALID_TRACE_HANDLE. */
 enum ctrace_status ct_cbl_component(cobuns32_t flags, const void *component_id,
 				    char out[CTRACE_MAX_COMPONENT + 1]) CT_MUST_USE;
-/* The status as a program gets it: what only exists inside ctrace is a failure.  Tells this
- * thread's callbacks of what changed. */
+/* Delivers changes to this thread's callbacks, and returns the status as a program gets it: a
+ * status that exists only inside ctrace becomes FAILURE. */
 cobrtncode_t ct_cbl_return(enum ctrace_status status);
 
 /* ---- notify.c */
 
-/* The registry's sink for changes; the runtime passes it with each change that it makes.  Under no
- * lock, on the thread that made the change.  Calls what was installed by cobctf_tracer_notify(),
- * leaves the rest for the installing threads. */
+/* The registry's sink for changes; the runtime passes it with each change.  Under no lock, on
+ * the thread that made the change.  Calls the callbacks of cobctf_tracer_notify() and leaves the
+ * others to the installing threads. */
 void ct_notify_change(const struct ct_change *change, void *user);
 
-/* How long an uninstallation waits for the callback to return.  Tests set it before there are
+/* How long an uninstallation waits for the callback to return.  Tests set it before they start
  * threads. */
 extern uint64_t ct_notify_limit_ns;
 
-/* Changes and commands that wait for a thread; only a hint to look. */
+/* Number of changes and commands that wait for a thread: a hint to look. */
 extern uint32_t ct_notify_waiting __attribute__((visibility("hidden")));
-/* Callbacks that this thread installed and that wait for its calls; one more when commands may wait
- * for it. */
+/* Number of callbacks that this thread installed and runs in its own calls, plus one when
+ * commands may wait for it. */
 extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 /* may_command: also carries out the commands that wait for the thread. */
 void ct_notify_deliver_slowly(bool may_command);
 
-/* May something wait for the calling thread? */
+/* True when something may wait for the calling thread. */
 static inline bool ct_notify_waits(void)
 {
 	return __builtin_expect(!ctrace_is_at_most_(&ct_notify_waiting, 0), 0) &&
 	       ct_notify_installed != 0;
 }
 
-/* At the beginning and end of each CBL_ call: tells the calling thread's callbacks of the changes
- * that wait for it, and carries out the commands from outside that its routines in COBOL are for.
- */
+/* At the start and end of each CBL_ call: delivers the waiting changes to the calling thread's
+ * callbacks, and carries out the operators' commands for its COBOL routines. */
 static inline void ct_notify_deliver(void)
 {
 	if (ct_notify_waits())
 		ct_notify_deliver_slowly(true);
 }
 
-/* The same for calls that C programs make in signal handlers, too: no commands, since these
- * allocate. */
+/* The same without commands, which allocate: for calls that C programs may make in signal
+ * handlers. */
 static inline void ct_notify_deliver_changes(void)
 {
 	if (ct_notify_waits())
@@ -115,45 +113,45 @@ static inline const void *ct_ctf_thread(void)
 	return &ct_notify_installed;
 }
 
-/* What the bridge to the COBOL run time has by that name: NULL when there is no COBOL in this
- * process, or no bridge. */
+/* A function of the module that is linked with libcob; NULL when the process has no COBOL or no
+ * such module. */
 void *ct_cobol_bridge(const char *symbol);
 
-/* Keeps the module that the code is in loaded for the life of the process, also when COBOL's CANCEL
- * unloads it.  Not only while it may be called: libcob finds again what is still loaded, and then
- * counts on it.  Under no lock. */
+/* Keeps the module of the code loaded for the life of the process, also when COBOL's CANCEL
+ * unloads it: libcob finds modules that are still loaded again and relies on them.  Under no
+ * lock. */
 void ct_cobol_hold_module(const void *code);
 
 /* ---- cbl_ctrace.c */
 
 struct ct_routine;
-/* Finds a routine among COBOL's entries, for lib/component/routine.c; the runtime wires it in.  Any
- * thread, under no lock. */
+/* Finds a routine among COBOL's entries, for lib/component/routine.c; the runtime installs it.
+ * Any thread, under no lock. */
 bool ct_cobol_find_routine(const char *name, struct ct_routine *out);
 
 /* ---- deferred.c: commands from outside for COBOL's routines */
 /*
- * Hands a TRACE CT over to the program's thread that has to run it, which does so in its next CBL_
- * call; to be called by who just had ct_trace_ct() of it on this thread, with its outcome, whatever
- * that is.  True: it has been carried out within wait_ms, and *out is its outcome.  False and
- * out->rc 0: it waits for the thread; out->message says so.  False and another rc: *out is as it
- * was, because that was no refusal for the thread's sake, or with another message, because the
- * thread takes no more.  Does not wait when others wait already.
+ * Hands a TRACE CT over to the program's thread that must run it, which does so in its next CBL_
+ * call.  The caller has just called ct_trace_ct() for the command on this thread; *out is its
+ * outcome. True: the thread has carried it out within wait_ms milliseconds, and *out is the new
+ * outcome.  False and out->rc 0: the command waits for the thread; out->message says so.  False and
+ * another rc: *out is unchanged because the refusal had another cause, or it has a new message
+ * because the thread has ended or its queue is full.  It does not wait when other commands are
+ * waiting already.
  */
 struct ct_trace_command;
 bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms,
 		  struct ctrace_outcome *out);
-/* This thread of the program runs COBOL's routines: until it ends commands can be handed over to
- * it. */
+/* This thread of the program runs COBOL's routines: it accepts commands until it ends. */
 void ct_deferred_join(void);
-/* the one that joined last and lives; NULL when there is none */
+/* the latest living thread that joined; NULL: none */
 const void *ct_deferred_thread(void);
-/* A routine that only `thread` may run was to be called on this one, for the trace of that token.
- */
+/* Notes that a routine of the trace with that token was to be called on this thread, but only
+ * `thread` may run it. */
 void ct_deferred_refused(const void *thread, uint64_t token);
-/* Carries out what waits for this thread, under no lock; was there anything? */
+/* Carries out the commands that wait for this thread, under no lock.  True: there was one. */
 bool ct_deferred_run(void);
-/* This thread is in a command or a routine: others have to wait. */
+/* Nonzero while this thread is in a command or a routine: other commands wait. */
 extern __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- cobol_bridge.c, in the module cobol.so.  Found by these names. */
@@ -162,11 +160,11 @@ extern __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec
 typedef void ct_cobol_call_function(void *callback, uint32_t handle, uint32_t type,
 				    void *parameter);
 #define CT_COBOL_CALL "ct_cobol_call"
-/* Calls an entry with one parameter BY REFERENCE and gives its RETURN-CODE. */
+/* Calls an entry with one parameter BY REFERENCE and returns its RETURN-CODE. */
 typedef uint32_t ct_cobol_invoke_function(void *routine, void *parameter);
 #define CT_COBOL_INVOKE "ct_cobol_invoke"
-/* The entry or program of that name in what the run time has loaded; NULL when there is none or the
- * run time has not been started.  Loads nothing, says nothing. */
+/* The entry or program of that name in the modules that the run time has loaded; NULL: none, or
+ * the run time has not been started.  It loads and prints nothing. */
 typedef void *ct_cobol_find_function(const char *name);
 #define CT_COBOL_FIND "ct_cobol_find"
 

@@ -1,15 +1,16 @@
 /*
- * deferred.c - commands from outside for COBOL's routines: the control thread hands them over, the
+ * deferred.c - operators' commands for COBOL's routines: the control thread hands them over, the
  * program's thread carries them out.
  *
- * COBOL's run time knows one thread, so a routine in COBOL refuses to be called on any other
- * (cbl_ctrace.c, which tells us whose it is).  The control thread then puts the command into that
- * thread's queue and waits a moment.  The thread finds it in its next CBL_ call, in the slow half
- * of ct_notify_deliver(), where it holds no lock, and runs it as if the program had given it.
+ * COBOL's run time knows one thread, so a routine in COBOL cannot be called on any other
+ * (cbl_ctrace.c reports its thread here).  The control thread then puts the command into that
+ * thread's queue and waits for a short time.  The thread finds it in its next CBL_ call, in the
+ * slow half of ct_notify_deliver(), where it holds no lock, and runs it as if the program had given
+ * it.
  *
- * Members are the threads that such routines run on.  A queue ends with its thread, and in a forked
- * child: nobody is told, and a display shows the trace as it is.  Nothing is freed where a command
- * is carried out; the next that is handed over does it.
+ * Members are the threads that run such routines.  A queue ends with its thread, and in a forked
+ * child.  Nobody is notified then, but a display shows the trace unchanged.  Carrying out a command
+ * frees nothing; the next hand-over frees the spent commands.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,7 @@ struct deferred {
 	struct deferred *next;
 	const void *thread;
 	enum deferred_state state;
-	bool is_awaited; /* the control thread takes the outcome, and frees it */
+	bool is_awaited; /* the control thread still waits for the outcome */
 	struct ct_trace_command command;
 	struct ctrace_outcome outcome;
 };
@@ -41,10 +42,10 @@ struct member {
 	bool is_joined;
 };
 
-/* The routine that was refused on this thread last. */
+/* The last routine that was refused on this thread. */
 struct refusal {
-	const void *thread; /* who may run it */
-	uint64_t token;     /* of its trace */
+	const void *thread; /* the thread that may run it */
+	uint64_t token;     /* token of its trace */
 };
 
 static struct {
@@ -60,13 +61,13 @@ static struct {
 static __thread struct member self __attribute__((tls_model("initial-exec")));
 static __thread struct refusal refused __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
-/* that fork() was called with */
+/* from before fork() */
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
 
-/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and does nothing. */
 static void lock_queue(void)
 {
 	ct_guard_lock(&deferred.lock);
@@ -108,7 +109,7 @@ static void no_longer_waits(struct deferred *command, enum deferred_state state)
 	(void)__atomic_sub_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
 }
 
-/* The commands for a thread that will not come for them; NULL: for any. */
+/* Drops the commands for a thread that will not take them; NULL: for all threads. */
 static void drop(const void *thread)
 {
 	struct deferred **link = &deferred.first;
@@ -151,12 +152,13 @@ static void unlock_after_fork(void)
 	ct_cancel_restore(&cancel_state);
 }
 
-/* The control thread, which waited for some, and the other members are the parent's. */
+/* In the child only this thread exists: the control thread, which may wait for an outcome, and
+ * the other members belong to the parent. */
 static void unlock_in_child(void)
 {
 	for (struct deferred *command = deferred.first; command != NULL; command = command->next)
 		command->is_awaited = false;
-	/* One that the forking thread is carrying out ends as it would have. */
+	/* A command that the forking thread is carrying out ends normally. */
 	for (struct deferred **link = &deferred.first; *link != NULL;) {
 		struct deferred *command = *link;
 
@@ -268,7 +270,7 @@ bool ct_deferred_run(void)
 	struct deferred *command;
 	unsigned count = 0;
 
-	/* Not inside a command or routine: what is handed over is a command of its own. */
+	/* Not inside a command or routine: a deferred command must not be nested. */
 	if (!self.is_joined || ct_deferred_busy != 0 || is_forking)
 		return false;
 	ct_deferred_busy++;
@@ -316,8 +318,8 @@ static enum deferred_state state_of(const struct deferred *command)
 	return state;
 }
 
-/* The command's state after at most wait_ms; from then on nobody awaits it.  DONE: *out is its
- * outcome. */
+/* Waits for the command for at most wait_ms, and returns its state; then nobody awaits it.
+ * DONE: *out is its outcome. */
 static enum deferred_state await(struct deferred *command, unsigned wait_ms,
 				 struct ctrace_outcome *out)
 {
@@ -346,7 +348,7 @@ static enum deferred_state await(struct deferred *command, unsigned wait_ms,
 	return state;
 }
 
-/* The start/stop routine of the trace that was refused. */
+/* Finds the start/stop routine's name of the trace that was refused. */
 static void find_routine_name(uint64_t token, char out_name[CT_NAME_SIZE])
 {
 	const struct ct_trace *trace;

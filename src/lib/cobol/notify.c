@@ -2,17 +2,15 @@
  * notify.c - callbacks on changes: CBL_CTF_TRACER_NOTIFY, CBL_CTF_TRACE_NOTIFY and
  * cobctf_tracer_notify.
  *
- * The registry tells of a change on the thread that made it, under no lock (ct_notify_change). Each
- * callback that it concerns gets a notice addressed to one thread: that thread itself for a C
- * callback, the installing thread for a COBOL one, because the COBOL runtime is not thread-safe.  A
- * thread takes the notices addressed to it and calls back, again under no lock: the changing thread
- * at once, an installing thread in its next CBL_CTF_* call.  There it also finds the commands that
- * deferred.c has for it.
+ * The registry reports a change on the thread that made it, under no lock (ct_notify_change).  Each
+ * callback for it gets a notice, addressed to one thread: the same thread for a C callback, the
+ * installing thread for a COBOL one, because the COBOL run time is not thread-safe.  A thread takes
+ * its notices and calls back, again under no lock: the changing thread at once, an installing
+ * thread in its next CBL_CTF_* call.  There it also finds deferred.c's commands for it.
  *
- * Notices are bounded, and so is nesting: inside a callback nothing is delivered; what a callback
- * changes is told when it has returned, and only so often in one call.  A notice is never freed
- * where it is delivered, since that may be in a trace call made by a signal handler that
- * interrupted malloc.
+ * Notices are bounded, and so is nesting.  Inside a callback nothing is delivered.  Changes that a
+ * callback makes are delivered when it has returned, up to a limit for each call.  Delivery never
+ * frees a notice, because a trace call in a signal handler that interrupted malloc may deliver.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +24,7 @@
 #include <string.h>
 #include "lib/emit/emit.h"
 
-#define NOTICES_LIMIT 64u  /* that wait for one callback */
+#define NOTICES_LIMIT 64u  /* waiting notices of one callback */
 #define DELIVER_LIMIT 256u /* callbacks in one call */
 
 /* A callback may need a mutex of the program that the uninstalling thread holds: it returns only
@@ -52,18 +50,18 @@ struct watch {
 	struct watch *next;
 	uint32_t component;
 	bool is_cobol;
-	bool removed;     /* uninstalled; goes when nobody calls it any more */
-	uint32_t calls;   /* that are running */
+	bool removed;     /* uninstalled; freed when no thread is in it */
+	uint32_t calls;   /* running calls */
 	uint32_t waiters; /* threads in uninstall() */
-	uint32_t notices; /* that wait */
+	uint32_t notices; /* waiting notices */
 	TRACER_NOTIF_CALLBACK *callback;
-	const void *thread; /* who installed it */
+	const void *thread; /* the installing thread */
 };
 
 struct notice {
 	struct notice *next;
 	struct watch *watch;
-	const void *thread; /* who delivers it */
+	const void *thread; /* the delivering thread */
 	int kind;
 	uint32_t level;
 	uint32_t number;
@@ -73,7 +71,7 @@ struct notice {
 	char text[]; /* name, NUL, value, NUL */
 };
 
-/* A callback that runs on this thread now; the innermost first. */
+/* A callback that runs on this thread; the innermost first. */
 struct frame {
 	struct frame *outer;
 	struct watch *watch;
@@ -83,19 +81,19 @@ uint32_t ct_notify_waiting;
 __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
 static __thread bool is_forking __attribute__((tls_model("initial-exec")));
-/* that fork() was called with */
+/* from before fork() */
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_mutex_t lock;
-	/* atomic: raised under the lock when a callback has returned; uninstalling threads sleep on
-	 * it */
+	/* atomic: incremented under the lock when a callback has returned; uninstalling threads
+	 * sleep on it */
 	uint32_t returned;
 	struct watch *watches;
 	struct notice *first; /* oldest */
 	struct notice **end;
 	struct notice *spent;               /* delivered, to be freed */
-	ct_cobol_call_function *cobol_call; /* NULL: COBOL is not about */
+	ct_cobol_call_function *cobol_call; /* NULL: no COBOL in the process */
 	bool is_fork_safe;
 } notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .end = &notify.first };
 
@@ -105,7 +103,7 @@ static const void *this_thread(void)
 	return &frames;
 }
 
-/* A signal handler that interrupts a locked section finds ct_thread_locked set and keeps away. */
+/* A signal handler that interrupts a locked section finds ct_thread_locked set and does nothing. */
 static void notify_lock(void)
 {
 	ct_guard_lock(&notify.lock);
@@ -126,9 +124,9 @@ static uint32_t calls_of_this_thread(const struct watch *watch)
 }
 
 /*
- * fork() finds and leaves the lock free.  Our handlers run outside the runtime's, which take
- * ct_thread_locked for the sign of a signal handler: so it stays down, and a mark of our own keeps
- * signal handlers away.
+ * fork() finds and leaves the lock free.  These handlers run outside the runtime's, which read
+ * ct_thread_locked as the sign of a signal handler.  So ct_thread_locked stays clear, and
+ * is_forking keeps signal handlers away.
  */
 static void lock_for_fork(void)
 {
@@ -146,7 +144,7 @@ static void unlock_after_fork(void)
 	ct_cancel_restore(&cancel_state);
 }
 
-/* Only this thread lives on; callbacks that others were in will not return. */
+/* Only this thread exists in the child; calls on other threads never return. */
 static void unlock_in_child(void)
 {
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
@@ -169,8 +167,8 @@ static void free_spent(void)
 	}
 }
 
-/* The link that points to the first waiting notice that matches; to the NULL at the end when none
- * does.  NULL: any. */
+/* The link to the first waiting notice that matches; to the NULL at the end when none does.
+ * NULL matches any. */
 static struct notice **find_notice(const struct watch *watch, const void *thread)
 {
 	struct notice **link = &notify.first;
@@ -214,7 +212,7 @@ static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *call
 	return link;
 }
 
-/* Frees the watches that were uninstalled and that no thread is in. */
+/* Frees uninstalled watches that no thread is in. */
 static void free_removed(void)
 {
 	struct watch **link = &notify.watches;
@@ -279,7 +277,7 @@ static struct notice *create_notice(struct watch *watch, const void *thread,
 	return notice;
 }
 
-/* One more notice; an older one of the same thing, for the same thread, gives way to it. */
+/* Adds a notice; it replaces an older one of the same thing for the same thread. */
 static void add_notice(struct watch *watch, const void *thread, const struct ct_change *change)
 {
 	struct notice *notice;
@@ -336,7 +334,7 @@ static void tell(const struct watch *watch, const struct notice *notice)
 			  TRACER_NOTIF_TYPE_PROP_CHANGE);
 }
 
-/* Calls back for one notice that is addressed to this thread; false when there is none. */
+/* Delivers one notice that is addressed to this thread; false when there is none. */
 static bool deliver_one(void)
 {
 	struct notice **link;
@@ -351,7 +349,7 @@ static bool deliver_one(void)
 		return false;
 	}
 	unlink_notice(link);
-	/* Off the list of what may be freed while the callback reads it. */
+	/* Not in the list of spent notices, so that nobody frees it while the callback reads it. */
 	notify.spent = notice->next;
 	frame.watch = notice->watch;
 	frame.watch->calls++;
@@ -378,8 +376,8 @@ static void deliver_all(void)
 		;
 }
 
-/* Does nothing inside a callback, and in a signal handler that interrupted one of ctrace's locked
- * sections. */
+/* Does nothing inside a callback, or in a signal handler that interrupted a locked section of
+ * ctrace. */
 void ct_notify_deliver_slowly(bool may_command)
 {
 	CT_CANCEL_OFF();
@@ -457,8 +455,8 @@ static bool is_installed_for(const struct watch *installed, const struct watch *
 }
 
 /*
- * Under the lock.  What is installed already stays as it is, and that is no failure: a COBOL
- * program that was cancelled and called again installs once more.
+ * Under the lock.  Installing again changes nothing and succeeds: a COBOL program that was
+ * cancelled and called again installs once more.
  */
 static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function *cobol_call)
 {
@@ -496,15 +494,15 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 	return status;
 }
 
-/* Waits until no other thread is in the callback, whose code may go away after this.  Under the
- * lock, which is released while the thread sleeps.  False: the callback still runs. */
+/* Waits until no other thread is in the callback, whose code may be unloaded after this.  Under
+ * the lock, which is released while the thread sleeps.  False: the callback still runs. */
 static bool wait_for_callback(struct watch *watch)
 {
 	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;
 
 	watch->waiters++;
 	while (watch->calls > calls_of_this_thread(watch) && waited_ns < ct_notify_limit_ns) {
-		/* raised under the lock only */
+		/* incremented under the lock only */
 		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED);
 
 		notify_unlock();
@@ -513,7 +511,7 @@ static bool wait_for_callback(struct watch *watch)
 		waited_ns = ct_clock_mono_ns() - start_ns;
 	}
 	if (watch->waiters != 0)
-		watch->waiters--; /* none in a child that a signal handler has forked meanwhile */
+		watch->waiters--; /* zero in a child that a signal handler has forked meanwhile */
 	return watch->calls <= calls_of_this_thread(watch);
 }
 
@@ -534,8 +532,8 @@ static enum ctrace_status uninstall(const struct watch *wanted)
 	while (*(link = find_notice(watch, NULL)) != NULL)
 		unlink_notice(link);
 	has_returned = wait_for_callback(watch);
-	/* Else it is still installed, and can be uninstalled again, unless it was installed a
-	 * second time meanwhile. */
+	/* Otherwise it is installed again, and can be uninstalled later, unless it was installed
+	 * a second time meanwhile. */
 	watch->removed = has_returned || *find_watch(wanted->component, wanted->callback) != NULL;
 	if (watch->removed && watch->is_cobol && watch->thread == this_thread())
 		ct_notify_installed--;

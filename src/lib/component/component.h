@@ -8,14 +8,16 @@
  *     command.c       TRACE CT, and level commands of the other interface for a defined trace
  *     change.c        one change: routines called, then in force, or all undone
  *     builtin.c       TRACE CT for a tracer that nobody defined
- *     trace_status.c  mode, options, filters, buffer: which requests a trace accepts, and the
- * result path.c          makes the name of a component from NAME and SUB member.c        a parmlib
- * member, with the position of each error table.c         the traces: index, heads and sublevels,
- * claims of commands routine.c       exits: found by name, called under no lock display.c       a
- * trace as DISPLAY TRACE shows it preset.c        PRESET: kept in the run directory for traces that
- * are not defined yet space.c         address spaces: ASIDs and job names of the processes of a run
- * directory reason.c        every code: its meaning, its cause, its cure tbwc.c  cte.c
- * write_buffer.c     CTRACECS, entries, CTRACEWR
+ *     trace_status.c  mode, options, filters, buffer: checks a request and applies it
+ *     path.c          makes the name of a component from NAME and SUB
+ *     member.c        a parmlib member, with the position of each error
+ *     table.c         the traces: index, heads and sublevels, claims of commands
+ *     routine.c       exits: found by name, called under no lock
+ *     display.c       a trace as DISPLAY TRACE shows it
+ *     preset.c        PRESET: kept in the run directory for traces that are not defined yet
+ *     space.c         address spaces: ASIDs and job names of the processes of a run directory
+ *     reason.c        every code: its meaning, its cause, its cure
+ *     tbwc.c  cte.c  write_buffer.c     CTRACECS, entries, CTRACEWR
  *
  * A command claims its traces, works on them under no lock, and releases them.  The table's lock is
  * held for short sections and never while a routine runs.  Lock order: attach, consumer, emitter

@@ -1,13 +1,13 @@
 /*
- * apply.c - the one place where commands take effect, and the table of what commands there are.
+ * apply.c - carries out commands, and the table of all commands.
  *
  * Two kinds take effect in directories above this one: TRACE CT in lib/component/command.c; FLUSH,
  * ROTATE and RELOAD in lib/start/operate.c.
  *
  * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's
- * properties holds the consumer still, so that events committed before it still go by the old
- * settings.  Changes are told to the program only after every lock is given back, because a
- * callback may make changes itself.
+ * properties stops the consumer meanwhile, so that events committed before it still use the old
+ * settings.  The program's callbacks run only after every lock is released, because a callback may
+ * make changes itself.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* Every emitter that a command names and that there is; the status is that of the first one that
- * there is not. */
+/* The mask of all known emitters that a command names; the status is that of the first unknown
+ * one. */
 static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
 {
 	enum ctrace_status first = CTRACE_OK;
@@ -39,7 +39,7 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 	return first;
 }
 
-/* What the emitter will need and cannot load on the thread that consumes. */
+/* Loads what the emitter needs and the consumer thread cannot load. */
 static void prepare(const struct ct_command *command, uint32_t emitter)
 {
 	enum ct_encoding encoding;
@@ -48,7 +48,7 @@ static void prepare(const struct ct_command *command, uint32_t emitter)
 	if (ct_name_is(command->property.at, command->property.size, "ENCODING") &&
 	    ct_thread_locked == 0 &&
 	    ct_encoding_parse(command->value.at, command->value.size, &encoding))
-		(void)ct_encoding_prepare(encoding); /* without its table texts stay as they are */
+		(void)ct_encoding_prepare(encoding); /* without its table texts stay unchanged */
 }
 
 void ct_apply_load(const struct ct_command *command)
@@ -89,8 +89,8 @@ static void release(const struct ct_target *target, uint32_t reopen)
 typedef enum ctrace_status dest_change(const struct ct_target *target,
 				       const struct ct_command *command, uint32_t emitter);
 
-/* A name that is unknown costs that one only: the others of the list are in force when the answer
- * is EMITTER_NOT_FOUND. */
+/* An unknown name is skipped: the others of the list are in force when EMITTER_NOT_FOUND is
+ * returned. */
 static enum ctrace_status change_dests(const struct ct_target *target,
 				       const struct ct_command *command, dest_change *change)
 {
@@ -133,8 +133,8 @@ static enum ctrace_status apply_dest_remove(const struct ct_target *target,
 	return change_dests(target, command, dest_remove);
 }
 
-/* Exactly these, and none that are inherited; an empty list inherits again.  The default list is
- * never empty. */
+/* Sets exactly this list, without inherited destinations.  An empty list inherits again.  The
+ * default list is never empty. */
 static enum ctrace_status apply_dest_set(const struct ct_target *target,
 					 const struct ct_command *command)
 {
@@ -180,7 +180,7 @@ static enum ctrace_status apply_component_property(const struct ct_target *targe
 		command->value.size, target->changed, target->changed_user);
 }
 
-/* An emitter that is set to what it is already need not close its file. */
+/* True when the property has the value already: then the emitter keeps its file open. */
 static bool emitter_has(const struct ct_target *target, const struct ct_command *command,
 			uint32_t emitter)
 {
@@ -234,7 +234,7 @@ static enum ctrace_status apply_application(const struct ct_target *target,
 {
 	(void)target;
 	(void)command;
-	return CTRACE_OK; /* ct_config_read() has seen to it */
+	return CTRACE_OK; /* ct_config_read() has applied it */
 }
 
 static enum ctrace_status apply_buffer(const struct ct_target *target,

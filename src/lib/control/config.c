@@ -1,9 +1,9 @@
 /*
  * config.c - the grammar of the configuration file, one line at a time.
  *
- * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  Changes
- * nothing but what it is given: a line becomes a command or a diagnostic, whatever its bytes are.
- * The texts of a command are parts of the line.
+ * Runs when a process attaches, in ctrace_configure(), and in `ctrace config check`.  It changes
+ * only its outputs.  Any bytes are allowed: a line becomes a command or a diagnostic.  The texts of
+ * a command point into the line.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD_SHOWN 60u /* bytes of somebody's text in a message */
+#define WORD_SHOWN 60u /* bytes of foreign text in a message */
 #define PATH_SIZE 4096u
 #define MOST_SECONDS 1000000u
 #define MOST_DAYS 36500u
@@ -31,7 +31,7 @@ static const char *span_end(struct ct_span span)
 	return span.at + span.size;
 }
 
-/* Where c is first, or the end. */
+/* The first c, or the end. */
 static const char *span_find(struct ct_span span, char c)
 {
 	const char *at = span.size == 0 ? NULL : memchr(span.at, c, span.size);
@@ -50,7 +50,7 @@ static const char *find_blank(struct ct_span span)
 
 /* ---- diagnostics ---- */
 
-/* `what "word" (did you mean suggestion?)`; word.at NULL and suggestion NULL leave theirs out. */
+/* `what "word" (did you mean suggestion?)`; word.at NULL and suggestion NULL omit their parts. */
 static enum ctrace_status diagnose(const struct parser *parser, const char *at, const char *what,
 				   struct ct_span word, const char *suggestion,
 				   const char *expected)
@@ -128,8 +128,8 @@ static enum ctrace_status parse_level(const struct parser *parser, struct ct_spa
 			"none, debug, info, warn, error or fatal");
 }
 
-/* Decimal digits at the front of value; *out_rest is what follows them.  False without a digit or
- * past UINT64_MAX. */
+/* Parses decimal digits at the start of value; *out_rest is the text after them.  False: no
+ * digit, or past UINT64_MAX. */
 static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_span *out_rest)
 {
 	uint64_t number = 0;
@@ -204,8 +204,7 @@ static enum ctrace_status parse_age(const struct parser *parser, struct ct_span 
 	return CTRACE_OK;
 }
 
-/* What is between the parentheses that enclose a value, if it has any; false when one of the two is
- * missing. */
+/* Removes parentheses around a value, if any; false when one of the two is missing. */
 static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, bool *out_has_them)
 {
 	bool opens = value.size > 0 && value.at[0] == '(';
@@ -297,7 +296,8 @@ static enum ctrace_status parse_encoding(const struct parser *parser, struct ct_
 
 bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out)
 {
-	/* Those that are always there: JOURNAL, a module, would be loaded into every program. */
+	/* The emitters that are always there.  JOURNAL, a module, would be loaded into every
+	 * program. */
 	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR" };
 	static const char property[] = "ENCODING";
 
@@ -312,7 +312,7 @@ bool ct_config_encoding(const struct ct_command *command, unsigned index, struct
 	return true;
 }
 
-/* A module's emitter is known when it is loaded: ct_setup_load_modules(). */
+/* The emitter of a module is known once it is loaded: ct_setup_load_modules(). */
 static const struct ctrace_property *find_property(const struct ct_command *command)
 {
 	uint32_t index;
@@ -383,7 +383,7 @@ static enum ctrace_status parse_value(const struct parser *parser, enum ct_value
 
 /* ---- keys ---- */
 
-/* `rest` is what follows the keyword: ".COMPONENT#PROPERTY", ".COMPONENT" or nothing. */
+/* `rest` is the text after the keyword: ".COMPONENT#PROPERTY", ".COMPONENT" or nothing. */
 static bool subject_fits(enum ct_subject subject, struct ct_span rest)
 {
 	bool has_name = rest.size > 0 && rest.at[0] == '.';
@@ -573,8 +573,8 @@ static bool is_beginning_of(struct ct_span word, const char *whole)
 	       memcmp(word.at, whole, word.size) == 0;
 }
 
-/* Options of cobcrun that have a value, in the next word unless it stands in the same: -M x, -Mx,
- * -module x, --module=x, -c x. */
+/* True for an option of cobcrun whose value is the next word.  The value may be in the same
+ * word: -M x, -Mx, -module x, --module=x, -c x. */
 static bool option_takes_next_word(const char *option)
 {
 	struct ct_span name = { option + 1, strlen(option + 1) };
@@ -618,7 +618,7 @@ static struct ct_span base_name(const char *path)
 	return (struct ct_span){ base, strlen(base) };
 }
 
-/* `name` is the path, its last part, or that without its extension. */
+/* True when `name` is the path, its last part, or that without its extension. */
 static bool names_program(struct ct_span name, const char *path)
 {
 	struct ct_span base;
@@ -656,7 +656,7 @@ static void give(const struct ct_command *command, unsigned number,
 		reader->command(&one, number, reader->user);
 }
 
-/* False when the rest of the file is not for this program. */
+/* False: the rest of the file is not for this program. */
 static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program,
 		      const struct ct_config_reader *reader)
 {
@@ -685,7 +685,7 @@ void ct_config_read(const char *text, size_t size, const struct ct_program *prog
 	struct ct_span rest = { text, size };
 	unsigned number = 1;
 
-	/* the mark that some editors put in front of UTF-8 */
+	/* the mark that some editors put before UTF-8 */
 	if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
 		rest = ct_span_of(text + 3, text + size);
 	for (; rest.size > 0; number++) {

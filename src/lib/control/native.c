@@ -1,9 +1,8 @@
 /*
- * native.c - the control half of ctrace/ctrace.h: what a C program sets and asks.
+ * native.c - the control half of ctrace/ctrace.h: settings and queries of a C program.
  *
- * Called by the traced program on any of its threads, not in a signal handler.  Never changes
- * errno.  A change is in force when the function returns, and the program's callbacks have been
- * told of it.
+ * The traced program calls it on any of its threads, not in a signal handler.  It keeps errno.  A
+ * change is in force when the function returns, and the program's callbacks have run.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A name is never longer than this in good faith; what is behind it is not read. */
+/* No valid name is longer; nothing beyond is read. */
 #define NAME_READ 256u
 
 static struct ct_span span_of_name(const char *name)
@@ -143,8 +142,8 @@ enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *
 	return apply(&command);
 }
 
-/* Hands the value over as the getters promise: *size is room with the NUL on the way in, length
- * without it on the way out. */
+/* Copies a getter's value: on entry *size is the room with the NUL, on return the length without
+ * it. */
 static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *size)
 {
 	size_t room = *size;

@@ -1,10 +1,9 @@
 /*
- * parmlib.c - TRACEOPTS: a member of CTRACE_PARMLIB becomes requests, one for each trace that it
- * speaks of.
+ * parmlib.c - TRACEOPTS: parses a member of CTRACE_PARMLIB into requests, one for each trace.
  *
  * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A member may hold any
- * bytes: what is wrong is reported about where it stands, and reading goes on with the next clause.
- * Each byte is looked at a fixed number of times, and nothing calls itself.
+ * bytes.  An error is reported with its position, and parsing goes on with the next clause.  Each
+ * byte is read a fixed number of times, and no function is recursive.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TRACES 1024u /* of a member: bounds what a hostile one takes of the program's memory \
-			   */
+#define MOST_TRACES 1024u /* of a member: limits the memory that a hostile member takes */
 #define STORAGE_SHORT (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
 
 static const char clauses_expected[] =
@@ -30,10 +28,10 @@ static parse_keyword parse_clause, parse_wtrstart, parse_wtrstop, refuse_keyword
 struct keyword {
 	const char *name;
 	parse_keyword *parse;
-	enum ct_clause clause; /* parse_clause(): that it is of a trace */
-	/* parse_clause(): that it says, when it has no parentheses */
+	enum ct_clause clause; /* parse_clause(): the clause of a trace */
+	/* parse_clause(): the state of a keyword without parentheses */
 	uint32_t state;
-	/* what stands in its parentheses; NULL: it has none */
+	/* parses the text in the parentheses; NULL: none allowed */
 	bool (*read)(struct ct_parser *parser);
 	const char *refusal; /* refuse_keyword() */
 	const char *expected;
@@ -53,7 +51,7 @@ static const struct keyword keywords[] = {
 	{ "WTR",       parse_clause,   CT_CLAUSE_WTR,     .read = ct_read_wtr },
 	{ "WTRSTART",  parse_wtrstart, .read = ct_read_wtrstart },
 	{ "WTRSTOP",   parse_wtrstop,  .read = ct_read_wtrstop },
-	/* Where these may stand, they are read without the table. */
+	/* Where these are allowed, other code parses them. */
 	{ "WRAP",      refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
 	{ "NOWRAP",    refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
 	{ "TRACEOPTS", refuse_keyword, .refusal = "is there already",         .expected = clauses_expected },
@@ -79,8 +77,9 @@ static const char *keyword_suggest(struct ct_span word)
 
 /* ---- the next clause after an error ---- */
 
-/* Whether a clause begins with the word that the parser has just passed.  In parentheses that were
- * never closed, only one that has some of its own is believed, and not where a value may stand. */
+/* True when a clause begins with the word that the parser has just passed.  Inside parentheses
+ * that were never closed, the word must have parentheses of its own and must not be where a
+ * value may be. */
 static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth,
 			  char before)
 {
@@ -94,8 +93,8 @@ static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigne
 	return ct_scan_accept(parser, '(');
 }
 
-/* Goes to the next clause; depth: how many parentheses are open.  Where the last of them is closed,
- * the next clause is. */
+/* Skips to the next clause, which is at the latest where the last of `depth` open parentheses is
+ * closed. */
 static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 {
 	char before = '\0';
@@ -122,8 +121,8 @@ static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 
 /* ---- traces ---- */
 
-/* The first clause does.  So does a state where there is one already; and SUB where there is
- * either, since a state belongs to the SUB before it. */
+/* True when a clause begins a new trace: the first clause; a state after another state; SUB
+ * after either, since a state belongs to the SUB before it. */
 static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 {
 	const bool *has;
@@ -135,7 +134,7 @@ static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 	       (clause == CT_CLAUSE_SUB && (has[CT_CLAUSE_SUB] || has[CT_CLAUSE_STATE]));
 }
 
-/* False: there are too many, or memory is short. */
+/* False: too many traces, or no memory. */
 static bool trace_add(struct ct_parser *parser, const char *at)
 {
 	struct ct_parmlib *out = parser->out;
@@ -146,7 +145,7 @@ static bool trace_add(struct ct_parser *parser, const char *at)
 		return false;
 	}
 	if ((out->count & (out->count - 1)) ==
-	    0) { /* there is room for the next power of two, and it is used up */
+	    0) { /* the capacity is the next power of two, and it is used up */
 		size_t room = out->count == 0 ? 1 : 2 * (size_t)out->count;
 		struct ct_trace_request *requests = realloc(out->requests, room * sizeof *requests);
 
@@ -160,7 +159,7 @@ static bool trace_add(struct ct_parser *parser, const char *at)
 	return true;
 }
 
-/* Notes the clause in the trace that it belongs to, or begins.  False ends the reading. */
+/* Adds the clause to its trace, which may be a new one.  False ends the parsing. */
 static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct ct_span word)
 {
 	struct ct_trace_request *trace;
@@ -227,7 +226,7 @@ static void refuse_keyword(struct ct_parser *parser, const struct keyword *keywo
 	ct_diagnose_syntax(parser, word, keyword->refusal, keyword->expected);
 }
 
-/* A word that is no keyword, and what it has in parentheses. */
+/* Refuses a word that is no keyword, and skips its parentheses. */
 static void refuse_word(struct ct_parser *parser, struct ct_span word)
 {
 	ct_diagnose(parser, &(struct ct_diagnostic_parts){
@@ -255,7 +254,7 @@ static void parse_next(struct ct_parser *parser)
 	}
 }
 
-/* False when the text is something else altogether. */
+/* False when the text is not a member at all. */
 static bool parse_head(struct ct_parser *parser)
 {
 	const char *start = parser->at;
@@ -276,7 +275,7 @@ static bool parse_head(struct ct_parser *parser)
 	suggestion = is_clause ? NULL : keyword_suggest(word);
 	if (is_clause)
 		parser->at = word.at;
-	word.size += word.size == 0; /* a mark */
+	word.size += word.size == 0; /* a single mark */
 	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_PARMLIB, word,
 							   "stands where TRACEOPTS begins a member",
 							   suggestion, "TRACEOPTS" });
@@ -308,7 +307,7 @@ uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 				    .placed = text,
 				    .line_start = text,
 				    .line = 1 };
-	/* what some editors put in front of UTF-8 */
+	/* the mark that some editors put before UTF-8 */
 	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 	char *copy;
 

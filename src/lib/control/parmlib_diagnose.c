@@ -1,9 +1,9 @@
 /*
- * parmlib_diagnose.c - what is wrong in a member, in words and with its place.
+ * parmlib_diagnose.c - the diagnostics of a member, with their positions.
  *
- * Called by the grammar, on the thread that reads the member.  A diagnostic changes nothing but the
- * reason of the first: reading goes on.  Never passes on a byte of the member that could do harm
- * where the diagnostic is printed.
+ * The grammar calls it, on the thread that reads the member.  A diagnostic changes only the reason
+ * of the first error; parsing goes on.  No byte of the member that could do harm where the
+ * diagnostic is printed gets into it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +73,7 @@ void ct_diagnose_found(struct ct_parser *parser, const char *expected)
 		ct_diagnose_place(parser, CTRACE_RSN_MEMBER_SYNTAX, parser->end, what, expected);
 		return;
 	}
-	if (word.size == 0) /* a mark */
+	if (word.size == 0) /* a single mark */
 		word.size = 1;
 	ct_diagnose_syntax(parser, word, "is not expected here", expected);
 }

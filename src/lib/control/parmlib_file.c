@@ -1,10 +1,10 @@
 /*
  * parmlib_file.c - finds a member in the directories of CTRACE_PARMLIB.
  *
- * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  A name becomes a path
- * only when it is a member's, so none leads out of the directories; what is there under the name
- * and no regular file is not waited for, nor what everybody may write to read; trouble in one
- * directory is not passed over for the next.
+ * Called by CTRACE DEFINE, TRACE CT and `ctrace parmlib`, on any thread.  Only a valid member name
+ * becomes a path, so no path leads out of the directories.  It does not wait for a file that is not
+ * regular, and does not read a file that everybody may write to.  After an error in one directory
+ * the next is not searched.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 
 #define PATH_SIZE 4096u
 
-/* The reason for a status of ct_os_read_file() and its errno; CTRACE_RSN_MEMBER_NOT_FOUND: look in
- * the next directory. */
+/* The reason for a status of ct_os_read_file() and its errno.  CTRACE_RSN_MEMBER_NOT_FOUND:
+ * search the next directory. */
 static uint32_t read_reason(enum ctrace_status status)
 {
 	switch (status) {
@@ -26,7 +26,7 @@ static uint32_t read_reason(enum ctrace_status status)
 		return 0;
 	case CTRACE_NOT_FOUND:
 		return CTRACE_RSN_MEMBER_NOT_FOUND;
-	case CTRACE_DENIED: /* or no regular file, or everybody may write to it */
+	case CTRACE_DENIED: /* also: not a regular file, or everybody may write to it */
 		return CTRACE_RSN_MEMBER_NOT_READABLE;
 	case CTRACE_NOT_ENOUGH_MEMORY:
 		return CTRACE_RSN_MEMBER_ALLOCATION;
@@ -50,8 +50,8 @@ static bool is_directory(struct ct_span directory)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Of a colon-separated list; empty ones, which elsewhere mean the current directory, are passed
- * over.  False at its end. */
+/* Takes a directory from a list with colons.  Empty entries, which elsewhere mean the current
+ * directory, are skipped.  False at the end. */
 static bool next_directory(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
@@ -63,7 +63,7 @@ static bool next_directory(const char **list, struct ct_span *out_directory)
 	return size != 0;
 }
 
-/* Reads the first that is there, leaving its path in `path`. */
+/* Reads the first member found, leaving its path in `path`. */
 static uint32_t read_member(const char *member, const char *directories, struct ct_buf *out_text,
 			    char path[PATH_SIZE])
 {

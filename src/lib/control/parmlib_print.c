@@ -1,9 +1,9 @@
 /*
- * parmlib_print.c - the other way: what a trace is to become, as a member's text.
+ * parmlib_print.c - prints a request as a member's text.
  *
- * Called for presets and by `ctrace parmlib print`, on any thread.  What was read without an error
- * is read as the same again when it is printed; nothing else can go wrong than that memory is
- * short, which the buffer remembers.
+ * Called for presets and by `ctrace parmlib print`, on any thread.  A request that was parsed
+ * without an error is parsed to the same request when it is printed.  The only failure is missing
+ * memory, which the buffer remembers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out)
 	}
 }
 
-/* What SUB and the state come to, on one line; nothing when there is neither. */
+/* Prints SUB and the state on one line; nothing when there is neither. */
 static void print_state(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	static const char *const names[] = { "",         "ON",          "OFF",
@@ -66,7 +66,7 @@ static void print_jobnames(const struct ct_trace_request *request, struct ct_buf
 	ct_buf_add_text(out, ")\n");
 }
 
-/* In kilobytes where four digits are enough; what is no whole number of them is rounded up. */
+/* In kilobytes where four digits suffice, rounded up. */
 static void print_bufsize(uint64_t bytes, struct ct_buf *out)
 {
 	uint64_t kilobytes = (bytes + 1023) / 1024;
@@ -78,7 +78,7 @@ static void print_bufsize(uint64_t bytes, struct ct_buf *out)
 				  (unsigned long long)((kilobytes + 1023) / 1024));
 }
 
-/* As one string, however many were read. */
+/* Prints all options as one string. */
 static void print_options(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	const char *mark = request->options_size != 0 ? "'" : "";

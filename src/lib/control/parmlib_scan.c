@@ -1,9 +1,9 @@
 /*
  * parmlib_scan.c - a member's text as words: blanks, comments, quotations, lines and columns.
  *
- * Called by the other files that read a member, on the thread that asked for it.  The text is a
- * copy of whatever bytes somebody had; a NUL among them is a character of a word.  Nothing is read
- * past the end, and nothing here knows the grammar or reports.
+ * The other files that read a member call it, on their thread.  The text is a copy of any bytes; a
+ * NUL among them is a character of a word.  It reads nothing past the end, does not know the
+ * grammar, and reports nothing.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* With its marks; 0 when it is not closed on its line. */
+/* Including its marks; 0 when it is not closed on its line. */
 static size_t quotation_size(const char *open, const char *end)
 {
 	const char *at = open + 1;
@@ -21,8 +21,8 @@ static size_t quotation_size(const char *open, const char *end)
 	return at < end && *at == '\'' ? (size_t)(at + 1 - open) : 0;
 }
 
-/* Blanks, and not nothing, so that every place stays what it is.  What is in quotation marks is no
- * comment.  Gives the comment that has no end, or NULL. */
+/* Overwrites comments with blanks, so that positions stay the same.  Text in quotation marks is
+ * not a comment.  Returns a comment without an end, or NULL. */
 static const char *blank_comments(char *text, const char *end)
 {
 	size_t size;
@@ -53,8 +53,8 @@ void ct_scan_start(struct ct_parser *parser, char *text, const char *end)
 	parser->line = 1;
 }
 
-/* Goes on from the last place that was asked for, so that the text is counted once, however many
- * errors are in it. */
+/* Counts on from the last position, so that the text is counted once, however many errors it
+ * has. */
 void ct_scan_place(struct ct_parser *parser, const char *at, unsigned *out_line,
 		   unsigned *out_column)
 {
@@ -88,7 +88,7 @@ bool ct_scan_accept(struct ct_parser *parser, char c)
 	return is_there;
 }
 
-/* marks: what ends it beside a blank. */
+/* marks: the characters beside blanks that end it. */
 static struct ct_span scan_until(struct ct_parser *parser, const char *marks, size_t count)
 {
 	const char *start = parser->at;
@@ -104,7 +104,7 @@ struct ct_span ct_scan_word(struct ct_parser *parser)
 	return scan_until(parser, "(),='", 5);
 }
 
-/* Whether it may have the characters that a keyword may not, is for its own parser to say. */
+/* The value's own parser checks characters that a keyword may not have. */
 struct ct_span ct_scan_value(struct ct_parser *parser)
 {
 	return scan_until(parser, "(),", 3);

@@ -1,10 +1,10 @@
 /*
- * parmlib_values.c - what stands in a keyword's parentheses: a list of values, SUB's path, OPTIONS'
+ * parmlib_values.c - the text in a keyword's parentheses: a list of values, SUB's path, OPTIONS'
  * strings.
  *
- * Called by the grammar, behind the opening parenthesis, on the thread that reads the member.  What
- * a value may be, trace_name.c says.  Nothing is kept beyond what a trace has room for, and
- * parentheses that never close cost no more than others.
+ * The grammar calls it, behind the opening parenthesis, on the thread that reads the member.
+ * trace_name.c defines valid values.  No more is stored than a trace has room for, and unclosed
+ * parentheses cost no more than others.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static bool refuse_found(struct ct_parser *parser, const char *expected)
 	return false;
 }
 
-/* The parser stands where the line ends. */
+/* The parser is at the end of the line. */
 static bool refuse_quotation(struct ct_parser *parser, const char *open)
 {
 	ct_diagnose_syntax(parser, ct_span_of(open, parser->at),
@@ -36,7 +36,7 @@ static bool close_list(struct ct_parser *parser)
 struct list {
 	void (*take)(struct ct_parser *parser, struct ct_span value);
 	unsigned most;
-	uint32_t too_many; /* the reason for more */
+	uint32_t too_many; /* the reason when there are too many values */
 	const char *expected;
 };
 
@@ -63,7 +63,7 @@ static bool read_list(struct ct_parser *parser, const struct list *list)
 	return close_list(parser);
 }
 
-/* There has to be one: none is taken as an empty one. */
+/* Exactly one value must follow; a missing one counts as an empty one. */
 static bool read_one(struct ct_parser *parser,
 		     void (*take)(struct ct_parser *parser, struct ct_span value),
 		     const char *expected)
@@ -84,7 +84,7 @@ void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_asid(struct ct_parser *parser)
 {
-	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is there twice */
+	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is repeated */
 	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER,
 						 CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
 }
@@ -178,7 +178,7 @@ bool ct_read_wtrstop(struct ct_parser *parser)
 
 /* ---- SUB ---- */
 
-/* Up to the parenthesis that closes; gives up where no path goes on. */
+/* Reads up to the closing parenthesis; stops at the first character that no path has. */
 static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 {
 	const char *start = parser->at;
@@ -251,8 +251,8 @@ static bool read_quoted_option(struct ct_parser *parser)
 	}
 }
 
-/* LEVEL=255, or userid=(a, b): a comma or a blank ends it outside parentheses only; blanks and
- * lines' ends within become one blank.  A part in quotation marks is as it is, with them. */
+/* LEVEL=255, or userid=(a, b).  A comma or a blank ends it outside parentheses only.  Blanks and
+ * line ends inside become one blank.  A quoted part stays as it is, with its marks. */
 static bool read_unquoted_option(struct ct_parser *parser)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
@@ -282,7 +282,8 @@ static bool read_unquoted_option(struct ct_parser *parser)
 	return parser->at > start || refuse_found(parser, "an option");
 }
 
-/* Options are shown to people and given to C functions. */
+/* True when options have a control character: they are shown to people and passed to C
+ * functions. */
 static bool have_control(const struct ct_trace_request *trace, size_t from)
 {
 	for (size_t i = from; i < trace->options_size && i < CTRACE_MAX_OPTIONS; i++)

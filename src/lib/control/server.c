@@ -1,11 +1,10 @@
 /*
- * server.c - the control thread: who wants to talk to this process, and in what order they are
- * heard.
+ * server.c - the control thread: serves connections, watched descriptors and tasks.
  *
- * One a traced process, with all signals blocked, asleep in poll() while nobody wants anything. The
- * program may close every descriptor there is, at any time; so each is looked at before it is used
- * (poll() and not epoll: it knows nothing that we have not just told it), and what has gone is made
- * anew.  Other threads leave work under the lock, which is never held while anything waits, and
+ * One per traced process, with all signals blocked, asleep in poll() while there is nothing to do.
+ * The program may close any descriptor at any time.  So the thread checks each before use and
+ * recreates those that have gone.  It uses poll() and not epoll, which would remember closed
+ * descriptors.  Other threads queue work under the lock, which is never held during a wait, and
  * wake the thread by a byte; closing the descriptors wakes it, too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -25,10 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FEW_DESCRIPTORS 32u /* of RLIMIT_NOFILE: then it cannot be operated */
-/* a quarter of the connections: who came with a request is heard before it is pushed out */
+#define FEW_DESCRIPTORS 32u /* limit of RLIMIT_NOFILE below which no thread starts */
+/* a quarter of the connections: a peer that sends its request at once is served before later
+ * ones displace it */
 #define ACCEPTED_A_ROUND 8u
-#define PAUSE_NS 100000000u /* when it tries again where it cannot listen, at first and at last */
+#define PAUSE_NS 100000000u /* first pause before it tries to listen again */
 #define PAUSE_LIMIT_NS 10000000000u
 #define STOP_SECONDS 2
 
@@ -38,24 +38,25 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool is_running;
-	uint32_t life;     /* atomic: of which start the thread is; another number tells it to go */
+	uint32_t life; /* atomic: number of the thread's start; another number tells an old thread
+			  to end */
 	uint32_t stopping; /* atomic */
-	/* atomic: the life whose thread touches nothing any more; the thread that stops it sleeps
-	 * on this */
+	/* atomic: the life whose thread has ended its use of the server; ct_server_stop() sleeps
+	 * on it */
 	uint32_t ended;
-	/* atomic: the life whose thread sleeps in poll(), else 0; who makes it 0 has the thread end
-	 * without a wait */
+	/* atomic: the life whose thread sleeps in poll(), else 0; a thread that clears it ends
+	 * the sleeping thread without a wait */
 	uint32_t resting;
 	struct ct_server_options options;
-	/* under the lock; changed by the thread only */
+	/* under the lock; only the control thread changes them */
 	int listener;
 	struct ct_file_id listener_id;
-	int wake[2]; /* a pair of sockets: unlike a pipe it can be written without SIGPIPE */
+	int wake[2]; /* a pair of sockets: unlike a pipe, a write to it cannot raise SIGPIPE */
 	struct ct_file_id wake_id[2];
-	/* the thread's own */
+	/* used by the control thread only */
 	struct ct_connection connections[CT_SERVER_CONNECTIONS];
 	uint64_t pause_ns;
-	uint64_t pause_until_ns; /* it does not listen before */
+	uint64_t pause_until_ns; /* it does not listen before this time */
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER, .listener = -1, .wake = { -1, -1 } };
 
 static void lock(void)
@@ -70,8 +71,8 @@ static void unlock(void)
 
 /* ---- the socket ---- */
 
-/* The session's directory, also when the program has closed it.  *out_opened: to be closed by the
- * caller, or -1. */
+/* The session's directory, even when the program has closed its descriptor.  *out_opened: the
+ * caller closes it, or -1. */
 static int find_directory(int *out_opened)
 {
 	const struct ct_session *session = server.options.session;
@@ -126,8 +127,7 @@ static bool wake_is_ours(void)
 	       ct_os_is_file(server.wake[WAKE_WRITE], &server.wake_id[WAKE_WRITE]);
 }
 
-/* Each time longer: it may be for ever that no descriptor is free, or that the directory has gone.
- */
+/* Doubles the pause: descriptors may never become free, or the directory may have gone. */
 static void pause_listening(void)
 {
 	server.pause_ns = server.pause_ns == 0               ? PAUSE_NS
@@ -136,7 +136,8 @@ static void pause_listening(void)
 	server.pause_until_ns = ct_clock_mono_ns() + server.pause_ns;
 }
 
-/* Makes anew what the program has closed.  Without a way to be woken the thread looks by itself. */
+/* Recreates descriptors that the program has closed.  Without a wake-up pair the thread polls by
+ * itself. */
 static void repair(void)
 {
 	int wake[2], listener;
@@ -181,7 +182,7 @@ static void wake_thread(void)
 
 /* ---- connections ---- */
 
-/* Closes the one that has been without a whole request for longest. */
+/* Closes the connection without a whole request for longest. */
 static struct ct_connection *close_most_silent(void)
 {
 	struct ct_connection *silent = NULL;
@@ -220,8 +221,9 @@ static void accept_some(void)
 			accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 
 		if (fd < 0) {
-			/* No descriptor is left: one of ours may make room.  For whom poll() has
-			 * told of, that is: this is answered also when nobody else is there. */
+			/* No descriptor is left: closes one of ours to make room.  Only for a
+			 * peer that poll() has announced, because accept() reports this even
+			 * when no peer waits. */
 			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED &&
 			    close_most_silent() == NULL)
 				pause_listening();
@@ -238,7 +240,7 @@ static void accept_some(void)
 	}
 }
 
-/* Answers that nobody reads must not fill the program's memory. */
+/* Unread answers must not fill the program's memory. */
 static void limit_output(void)
 {
 	struct ct_connection *fullest = &server.connections[0];
@@ -301,8 +303,7 @@ static void gather(struct round *round)
 	gather_connections(round);
 }
 
-/* Those that there are, one behind the other: poll() refuses more places than the process may have
- * descriptors. */
+/* Packs the used entries: poll() refuses an array larger than the process's descriptor limit. */
 static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
 {
 	nfds_t count = 0;
@@ -322,14 +323,14 @@ static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], 
 			round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
 }
 
-/* Between the two the thread touches nothing of the server. */
+/* Between rest() and rise() the thread touches nothing of the server. */
 static void rest(uint32_t life)
 {
 	/* Publish: pairs with the exchange in ct_server_stop(). */
 	__atomic_store_n(&server.resting, life, __ATOMIC_SEQ_CST);
 }
 
-/* False: the server was stopped meanwhile, and what it had is closed. */
+/* False: the server was stopped meanwhile and its descriptors are closed. */
 static bool rise(uint32_t life)
 {
 	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
@@ -350,7 +351,7 @@ static void wait_for_work(struct round *round)
 		      round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
 
 	unpack(round, packed, ready >= 0);
-	/* Even those are too many, or memory is short: not at full speed. */
+	/* Too many entries even so, or no memory: avoids a busy loop. */
 	if (ready < 0 && errno != EINTR)
 		(void)nanosleep(&pause, NULL);
 }
@@ -366,8 +367,8 @@ static void hear_wake(const struct pollfd *fd)
 		;
 }
 
-/* Is this still the thread of this process?  What it calls may have forked, and returned in the
- * child. */
+/* True while this is the thread of this process.  A function that it calls may fork and return
+ * in the child. */
 static bool lives(uint32_t life)
 {
 	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life &&
@@ -434,7 +435,7 @@ static void forget_connections(void)
 		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
 }
 
-/* A program that may have only a handful of descriptors needs them itself. */
+/* A program with so few descriptors needs them itself. */
 static bool has_few_descriptors(void)
 {
 	struct rlimit limit;
@@ -454,11 +455,11 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	server.options = *options;
 	server.pause_ns = server.pause_until_ns = 0;
 	server.stopping = 0;
-	/* Here and not on the thread: whoever sees the process registered can reach it. */
+	/* Here and not on the thread, so that a registered process can always be reached. */
 	if (ct_socket_pair(wake) == CTRACE_OK)
 		publish_wake(wake);
 	publish_listener(make_listener());
-	/* Before the thread begins, which then need not be woken for it. */
+	/* Before the thread begins, which then needs no wake-up for it. */
 	if (options->task != NULL)
 		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u,
 				   options->task, options->user);
@@ -485,7 +486,7 @@ static void remove_socket(void)
 	ct_os_close(&opened);
 }
 
-/* What the thread had, when it does not run. */
+/* Closes the thread's descriptors when it does not run. */
 static void close_all(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
@@ -496,7 +497,8 @@ static void close_all(void)
 	ct_task_forget();
 }
 
-/* Ends the thread.  A thread that sleeps ends by itself when it wakes, so nobody waits for it. */
+/* Ends the thread.  A sleeping thread ends by itself when it wakes, so this does not wait for
+ * it. */
 static void end_thread(void)
 {
 	uint32_t life = server.life;
@@ -513,8 +515,8 @@ static void end_thread(void)
 	}
 	wake_thread();
 	unlock();
-	/* A routine of the program that runs on that thread may call exit(): then nobody waits for
-	 * it. */
+	/* A routine of the program that runs on that thread may call exit(); then this must not
+	 * wait. */
 	if (!pthread_equal(server.thread, pthread_self()) &&
 	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
 		(void)pthread_join(server.thread, NULL);
@@ -530,8 +532,8 @@ void ct_server_stop(void)
 	remove_socket();
 }
 
-/* The thread may have been anywhere when memory was copied: what it was changing is left as it is,
- * and only descriptors are closed. */
+/* The thread may have been anywhere when fork() copied the memory.  Its data stay as they are;
+ * only descriptors are closed. */
 void ct_server_forget(void)
 {
 	(void)pthread_mutex_init(&server.lock, NULL);
@@ -558,7 +560,7 @@ void ct_server_check(void)
 
 /* ---- work for the thread ---- */
 
-/* It is done only while there is a thread. */
+/* Wakes the thread for new work; TIMED_OUT when there is no thread. */
 static enum ctrace_status tell_thread(enum ctrace_status status)
 {
 	lock();

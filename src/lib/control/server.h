@@ -1,10 +1,10 @@
 /*
  * lib/control/server.h - the thread of a traced process that answers operators.
  *
- * One a process that has a process directory, with all signals blocked.  It listens at `control` in
- * the directory and sleeps in poll() until somebody connects.  The program's threads never wait for
- * it.  A process that has closed its descriptors gets a new socket when ct_server_check() next
- * looks.
+ * One per process with a process directory, with all signals blocked.  It listens at `control` in
+ * the directory and sleeps in poll() until a peer connects.  The program's threads never wait for
+ * it.  When the program has closed the thread's descriptors, the next ct_server_check() makes it
+ * create a new socket.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,33 +13,32 @@
 
 #include "session/connection.h"
 
-/* at most; one more, and the one that has been silent for longest is closed */
+/* at most; for one more, the connection without a request for longest is closed */
 #define CT_SERVER_CONNECTIONS 32u
-/* Bytes of answers that may wait for peers that do not read, all together; past it the connection
- * with the most is closed. */
+/* Bytes of all unread answers together.  Beyond this the connection with the most is closed. */
 #define CT_SERVER_OUTPUT ((size_t)16 << 20)
 
-/* A descriptor that the thread watches for others (an external writer's link): called on the
- * server's thread when it can be read or is closed; false: watch it no more.  When the descriptor
- * is found to be another file now it is called once more, and then no more. */
+/* Called on the server's thread when a watched descriptor (an external writer's link) is
+ * readable or closed.  False: stop watching.  When the descriptor has become another file, it is
+ * called once more and then no more. */
 typedef bool ct_server_ready(int fd, void *user);
 
-/* Does the thread run? */
+/* True while the thread runs. */
 bool ct_server_runs(void);
-/* Starts the thread of this process.  Nothing happens for a session without a directory, nor where
+/* Starts the thread of this process.  Does nothing for a session without a directory, or where
  * RLIMIT_NOFILE is under 32. */
 enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_MUST_USE;
-/* Ends it, as far as it ends in time; removes the socket. */
+/* Ends the thread, waiting at most two seconds, and removes the socket. */
 void ct_server_stop(void);
-/* In a forked child: the thread is the parent's; its descriptors are closed when they still are
+/* In a forked child: forgets the parent's thread, and closes its descriptors if they are still
  * ours. */
 void ct_server_forget(void);
-/* Any thread, cheap: has somebody closed the socket behind our back?  Then it is made anew. */
+/* Any thread, cheap.  Makes a new socket when the program has closed the old one. */
 void ct_server_check(void);
-/* Any thread.  Watches fd, which stays the caller's, until `ready` says no.  TIMED_OUT when there
- * is no thread; NOT_ENOUGH_MEMORY. */
+/* Watches fd until `ready` returns false.  The caller keeps fd.  Any thread.  TIMED_OUT: no
+ * thread; NOT_ENOUGH_MEMORY: too many. */
 enum ctrace_status ct_server_watch(int fd, ct_server_ready *ready, void *user) CT_MUST_USE;
-/* Any thread.  Calls it once on the server's thread, after delay_ms.  Same statuses. */
+/* Calls `task` once on the server's thread, after delay_ms.  Any thread.  The same statuses. */
 typedef void ct_server_task(void *user);
 enum ctrace_status ct_server_later(unsigned delay_ms, ct_server_task *task, void *user) CT_MUST_USE;
 

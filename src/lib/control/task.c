@@ -1,8 +1,8 @@
 /*
- * task.c - what other threads leave for the control thread: descriptors to watch, tasks for later.
+ * task.c - the queue for the control thread: descriptors to watch, tasks for later.
  *
- * Any thread may leave something, not in a signal handler; the control thread alone carries it out.
- * The lock is held for a look at a table, never while somebody is called.
+ * Any thread may add, not in a signal handler; only the control thread carries out.  The lock is
+ * held for a look at a table, never during a call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct task {
 static struct {
 	pthread_mutex_t lock;
 	struct ct_watch watches[CT_WATCH_LIMIT];
-	uint32_t watch_count; /* ever */
+	uint32_t watch_count; /* ever added */
 	struct task tasks[CT_TASK_LIMIT];
 } tasks = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -41,8 +41,8 @@ void ct_task_forget(void)
 	memset(tasks.tasks, 0, sizeof tasks.tasks);
 }
 
-/* The parent's thread may have been in the middle of a change: what is not a descriptor with its
- * file is left alone. */
+/* The parent's thread may have been in the middle of a change: closes only descriptors that
+ * still have their file. */
 void ct_task_part(void)
 {
 	for (uint32_t i = 0; i < CT_WATCH_LIMIT; i++)
@@ -114,7 +114,7 @@ enum ctrace_status ct_task_add(uint64_t due_ns, ct_server_task *task, void *user
 	return status;
 }
 
-/* The one that is due first.  Under the lock; NULL when there is none. */
+/* The task that is due first; NULL: none.  Under the lock. */
 static struct task *find_next(void)
 {
 	struct task *next = NULL;

@@ -1,6 +1,5 @@
 /*
- * lib/control/task.h - what other threads leave for the control thread: descriptors to watch, tasks
- * for later.
+ * lib/control/task.h - the queue for the control thread: descriptors to watch, tasks for later.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,26 +18,26 @@ struct ct_watch {
 	struct ct_file_id id;
 	ct_server_ready *ready; /* NULL: none */
 	void *user;
-	uint32_t number; /* of all there ever were */
+	uint32_t number; /* running number of all that were added */
 };
 
-/* Any thread.  NOT_ENOUGH_MEMORY: there are too many. */
+/* Add a descriptor or a task.  Any thread.  NOT_ENOUGH_MEMORY: there are too many. */
 enum ctrace_status ct_watch_add(int fd, ct_server_ready *ready, void *user) CT_MUST_USE;
 enum ctrace_status ct_task_add(uint64_t due_ns, ct_server_task *task, void *user) CT_MUST_USE;
 
-/* The control thread only.  Fills in what is to be polled for; true when one of them is to be
- * called without waiting. */
+/* The control thread only.  Fills in the entries for poll().  True: one of them is to be called
+ * without a wait. */
 bool ct_watch_gather(struct ct_watch out[CT_WATCH_LIMIT], struct pollfd fds[CT_WATCH_LIMIT]);
-/* Calls one of those that were gathered; index: its place. */
+/* Calls a gathered watch.  index: its position. */
 void ct_watch_call(const struct ct_watch *watch, uint32_t index);
-uint64_t ct_task_next_ns(void); /* when the next is due; UINT64_MAX */
-/* Calls one that is due by then; false when there is none. */
+uint64_t ct_task_next_ns(void); /* when the next is due; UINT64_MAX: none */
+/* Runs one task that is due by then; false when there is none. */
 bool ct_task_run(uint64_t now_ns);
 
-/* The thread has ended, or is another process's: nobody is called any more. */
+/* The thread has ended, or belongs to another process: removes all entries. */
 void ct_task_forget(void);
-/* In a forked child: likewise.  Closes the child's copies of the descriptors that the parent
- * watches: as long as they are open, the peer does not see that the parent has ended. */
+/* The same in a forked child.  Also closes the child's copies of the descriptors that the parent
+ * watches: while they are open, the peer does not see the parent's end. */
 void ct_task_part(void);
 
 #endif
