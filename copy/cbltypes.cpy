@@ -3,7 +3,7 @@
       *>
       *> GnuCOBOL has no user types without USAGE, so the names become
       *> PICTUREs by text replacement, from here to the end of the
-      *> source.  ALSO keeps a REPLACE that the program has already.
+      *> source.  ALSO keeps a REPLACE of the program in force.
       *> Lines stay in columns 8-72: fixed and free format read alike.
       *>
       *> Copyright The ctrace authors.

@@ -4,16 +4,16 @@
       *> Types: a level number, a name and one of
       *>    cblt-ctrace-define    for CBL_CTRACE_DEFINE
       *>    cblt-ctrace-delete    for CBL_CTRACE_DELETE
-      *>    cblt-ctrace-outcome   what these and TRACE_CT answer
+      *>    cblt-ctrace-outcome   results of these and of TRACE_CT
       *>    cblt-ctrace-trace-ct  for CBL_CTRACE_TRACE_CT
       *>    cblt-ctrace-display   for CBL_CTRACE_DISPLAY
-      *>    cblt-ctrace-ctss      what a routine is given
+      *>    cblt-ctrace-ctss      the parameter of a routine
       *> followed by a period; levels 01 to 48.  With OCCURS write
       *>    03 t occurs n.  05 e cblt-ctrace-outcome.
       *>
-      *> Those to be filled in have VALUE clauses: such a group in
+      *> Input groups have VALUE clauses: such a group in
       *> WORKING-STORAGE is complete.  INITIALIZE ... WITH FILLER ALL
-      *> TO VALUE makes it so again; MOVE LOW-VALUES does not.
+      *> TO VALUE completes it again; MOVE LOW-VALUES does not.
       *>
       *> cblt-ctrace-ctss is struct ctrace_ctss of ctrace/component.h:
       *>      0 size           40 buffer-size    200 asid-count
@@ -95,7 +95,7 @@
        78 78-CTRACE-RSN-HAS-SUBS           value 43.
        78 78-CTRACE-RSN-NO-WTR             value 44.
        78 78-CTRACE-RSN-WTR-NAME           value 45.
-      *> and of TRACE CT only
+      *> ctrace-reason, with RC 12, of TRACE CT only
        78 78-CTRACE-RSN-NOT-DEFINED        value 129.
        78 78-CTRACE-RSN-NOT-MODIFIABLE     value 130.
        78 78-CTRACE-RSN-HEAD-NO-OPTIONS    value 131.
@@ -104,7 +104,7 @@
        78 78-CTRACE-RSN-NOT-A-SUBLEVEL     value 134.
        78 78-CTRACE-RSN-NOT-ALL            value 135.
 
-      *> ctrace-service, ctrace-del-service; the types have them
+      *> ctrace-service, ctrace-del-service; set by the types
        78 78-CTRACE-SERVICE-DEFINE         value 1.
        78 78-CTRACE-SERVICE-DELETE         value 2.
 
@@ -132,12 +132,12 @@
        78 78-CTRACE-MODE-MIN               value 1.
        78 78-CTRACE-MODE-ON                value 2.
 
-      *> SSRC and SSRSNC of a routine called on a third-party thread
+      *> SSRC and SSRSNC of a routine called on another thread
        78 78-CTRACE-SSRC-THREAD            value 8.
        78 78-CTRACE-SSRSNC-THREAD          value 49329.
 
       *> Types, by text replacement from here to the end of the source.
-      *> ALSO keeps a REPLACE that the program has already.
+      *> ALSO keeps a REPLACE of the program in force.
        replace also
           ==cblt-ctrace-define== by ==.
           49 ctrace-plistver           pic x(4) comp-5 value 2.

@@ -7,14 +7,14 @@
       *>                               by default, more with a larger
       *>                               ctrace.buffer
       *>    cblt-trc-notif-install     for CBL_CTF_TRACER_NOTIFY
-      *>    cblt-trc-notif-prop-change what a callback is given
+      *>    cblt-trc-notif-prop-change the parameter of a callback
       *> followed by a period; levels 01 to 48.  With OCCURS write
       *>    03 t occurs n.  05 e cblt-trc-event.
       *>
       *> "b-or" with a flag of this file behind it becomes "+", because
-      *> GnuCOBOL 3.1 reserves the word and has no such operator.  That
-      *> is the same as long as the flag is not set yet.  Any other b-or
-      *> stays as it is: use CBL_OR where the compiler refuses it.
+      *> GnuCOBOL 3.1 reserves the word and has no such operator.  The
+      *> result is the same while the flag is not set yet.  Any other
+      *> b-or stays: use CBL_OR where the compiler refuses it.
       *>
       *> Lines stay in columns 8-72: fixed and free format read alike.
       *>
@@ -93,7 +93,7 @@
        78 78-CTF-RET-OUTPUT-ERROR            value 13.
 
       *> Types, by text replacement from here to the end of the source.
-      *> ALSO keeps a REPLACE that the program has already.
+      *> ALSO keeps a REPLACE of the program in force.
        replace also
           ==cblt-trc-event==  by ==.
           49 cblte-trcevt-version      pic x(4) comp-5.

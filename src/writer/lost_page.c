@@ -24,31 +24,32 @@ void ct_guard_link(struct ct_link *link)
 	guarded = link;
 }
 
-static bool is_in(const void *start, size_t size, uintptr_t at)
+static bool address_is_in(const void *start, size_t size, uintptr_t at)
 {
 	return start != NULL && at >= (uintptr_t)start && at - (uintptr_t)start < size;
 }
 
-static bool is_of_link(const struct ct_link *link, uintptr_t at)
+static bool link_has_address(const struct ct_link *link, uintptr_t at)
 {
 	uint32_t rings = __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE);
 
-	if (is_in(link->session.head, link->session.layout.size, at))
+	if (address_is_in(link->session.head, link->session.layout.size, at))
 		return true;
 	for (uint32_t i = 0; i < rings; i++)
-		if (is_in(link->ring[i].head, CT_RING_HEAD_SIZE + 2 * link->ring[i].capacity, at))
+		if (address_is_in(link->ring[i].head,
+				  CT_RING_HEAD_SIZE + 2 * link->ring[i].capacity, at))
 			return true;
 	return false;
 }
 
-static void hear(int number, siginfo_t *info, void *context)
+static void sigbus_handle(int number, siginfo_t *info, void *context)
 {
 	struct ct_link *link = guarded;
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int kept = errno;
 
 	(void)context;
-	if (link != NULL && is_of_link(link, at) &&
+	if (link != NULL && link_has_address(link, at) &&
 	    mmap((void *)(at & ~(page_size - 1)), page_size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 		__atomic_store_n(&link->is_damaged, 1, __ATOMIC_RELEASE);
@@ -68,7 +69,7 @@ void ct_guard_thread(void)
 
 void ct_guard_start(void)
 {
-	struct sigaction action = { .sa_sigaction = hear, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = sigbus_handle, .sa_flags = SA_SIGINFO };
 
 	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
 	(void)sigemptyset(&action.sa_mask);

@@ -50,8 +50,8 @@ struct parser {
 	void *user;
 };
 
-static void diagnose(struct parser *parser, const char *at, const char *message,
-		     const char *expected)
+static void parser_diagnose(struct parser *parser, const char *at, const char *message,
+			    const char *expected)
 {
 	struct ct_diagnostic diagnostic = { .line = parser->line,
 					    .column = (unsigned)(at - parser->line_start) + 1 };
@@ -65,8 +65,8 @@ static void diagnose(struct parser *parser, const char *at, const char *message,
 }
 
 /* `"word" what (did you mean suggestion?)` */
-static void diagnose_word(struct parser *parser, struct ct_span word, const char *what,
-			  const char *suggestion, const char *expected)
+static void parser_diagnose_word(struct parser *parser, struct ct_span word, const char *what,
+				 const char *suggestion, const char *expected)
 {
 	struct ct_buf message;
 
@@ -75,12 +75,12 @@ static void diagnose_word(struct parser *parser, struct ct_span word, const char
 	ct_buf_add_format(&message, " %s", what);
 	if (suggestion != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", suggestion);
-	diagnose(parser, word.at, ct_buf_text(&message), expected);
+	parser_diagnose(parser, word.at, ct_buf_text(&message), expected);
 	ct_buf_fini(&message);
 }
 
 /* Takes the next word of the line; false at its end. */
-static bool next_word(struct parser *parser, struct ct_span *out_word)
+static bool parser_next_word(struct parser *parser, struct ct_span *out_word)
 {
 	const char *start;
 
@@ -94,7 +94,7 @@ static bool next_word(struct parser *parser, struct ct_span *out_word)
 }
 
 /* Splits KEY=VALUE; value.at is NULL when there is no equals sign. */
-static struct ct_span split(struct ct_span word, struct ct_span *out_value)
+static struct ct_span word_split(struct ct_span word, struct ct_span *out_value)
 {
 	const char *equals = memchr(word.at, '=', word.size);
 
@@ -114,8 +114,8 @@ static bool span_is(struct ct_span span, const char *word)
 
 /* Appends the value of the variable that begins at `at` with "$(", and returns its end; NULL
  * when it is not a variable. */
-static const char *expand(struct parser *parser, const char *at, const char *end,
-			  struct ct_buf *path)
+static const char *variable_expand(struct parser *parser, const char *at, const char *end,
+				   struct ct_buf *path)
 {
 	static const char *const variables[] = { "$(NAME)", "$(HOST)" };
 	const char *close = memchr(at, ')', (size_t)(end - at));
@@ -134,24 +134,25 @@ static const char *expand(struct parser *parser, const char *at, const char *end
 		ct_buf_add_text(path, host.nodename);
 		return close + 1;
 	}
-	diagnose_word(parser, variable, "is no variable",
-		      ct_suggest(variable, variables, CT_COUNT(variables)), "$(NAME) or $(HOST)");
+	parser_diagnose_word(parser, variable, "is no variable",
+			     ct_suggest(variable, variables, CT_COUNT(variables)),
+			     "$(NAME) or $(HOST)");
 	return NULL;
 }
 
-static bool expand_all(struct parser *parser, struct ct_span value, struct ct_buf *path)
+static bool path_expand(struct parser *parser, struct ct_span value, struct ct_buf *path)
 {
 	const char *end = value.at + value.size;
 	const char *at = value.at;
 
 	while (at != NULL && at < end) {
 		if (at[0] == '$' && at + 1 < end && at[1] == '(') {
-			at = expand(parser, at, end, path);
+			at = variable_expand(parser, at, end, path);
 			continue;
 		}
 		if ((unsigned char)*at < 0x20 || *at == 0x7F) {
-			diagnose_word(parser, value, "has a control character", NULL,
-				      EXPECTED_PATH);
+			parser_diagnose_word(parser, value, "has a control character", NULL,
+					     EXPECTED_PATH);
 			return false;
 		}
 		ct_buf_add_char(path, *at++);
@@ -159,30 +160,31 @@ static bool expand_all(struct parser *parser, struct ct_span value, struct ct_bu
 	return at != NULL;
 }
 
-static void read_path(struct parser *parser, struct ct_span value, struct ct_trcout_spec *out)
+static void path_read(struct parser *parser, struct ct_span value, struct ct_trcout_spec *out)
 {
 	struct ct_buf path;
 
 	if (value.size == 0 || value.at[0] != '/') {
-		diagnose_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
+		parser_diagnose_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
 		return;
 	}
 	ct_buf_init(&path);
-	if (expand_all(parser, value, &path)) {
+	if (path_expand(parser, value, &path)) {
 		while (path.size > 1 && path.data[path.size - 1] == '/')
 			path.size--;
 		if (path.failed || path.size > PATH_LIMIT)
-			diagnose_word(parser, value, "is too long", NULL, "at most 4000 bytes");
+			parser_diagnose_word(parser, value, "is too long", NULL,
+					     "at most 4000 bytes");
 		else if (path.size == 1)
-			diagnose_word(parser, value, "is no place for a data set", NULL,
-				      EXPECTED_PATH);
+			parser_diagnose_word(parser, value, "is no place for a data set", NULL,
+					     EXPECTED_PATH);
 		else
 			memcpy(out->path, ct_buf_text(&path), path.size + 1);
 	}
 	ct_buf_fini(&path);
 }
 
-static bool parse_size(struct ct_span value, uint64_t *out_bytes)
+static bool size_parse(struct ct_span value, uint64_t *out_bytes)
 {
 	uint64_t number = 0;
 	size_t digits = 0;
@@ -207,10 +209,10 @@ static bool parse_size(struct ct_span value, uint64_t *out_bytes)
 	}
 }
 
-static void read_size(struct parser *parser, struct ct_span value, uint64_t *out_bytes)
+static void size_read(struct parser *parser, struct ct_span value, uint64_t *out_bytes)
 {
-	if (!parse_size(value, out_bytes))
-		diagnose_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
+	if (!size_parse(value, out_bytes))
+		parser_diagnose_word(parser, value, "is no size", NULL, EXPECTED_SIZE);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -221,7 +223,7 @@ enum key { KEY_PATH, KEY_PRIMARY, KEY_SECONDARY, KEY_COUNT };
 static const char *const keys[KEY_COUNT] = { "PATH=", "PRIMARY=", "SECONDARY=" };
 
 /* The key, with or without its equals sign; KEY_COUNT: not a key. */
-static enum key find_key(struct ct_span key)
+static enum key key_find(struct ct_span key)
 {
 	for (unsigned i = 0; i < KEY_COUNT; i++)
 		if (ct_name_equal(key.at, key.size, keys[i], strlen(keys[i]) - 1))
@@ -229,44 +231,44 @@ static enum key find_key(struct ct_span key)
 	return KEY_COUNT;
 }
 
-static void read_key(struct parser *parser, struct ct_span word, bool seen[KEY_COUNT],
+static void key_read(struct parser *parser, struct ct_span word, bool seen[KEY_COUNT],
 		     struct ct_trcout_spec *spec)
 {
 	struct ct_span value;
-	struct ct_span name = split(word, &value);
-	enum key key = find_key(name);
+	struct ct_span name = word_split(word, &value);
+	enum key key = key_find(name);
 
 	if (key == KEY_COUNT) {
-		diagnose_word(parser, name, "is not expected here",
-			      ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
+		parser_diagnose_word(parser, name, "is not expected here",
+				     ct_suggest(name, keys, KEY_COUNT), EXPECTED_KEY);
 		return;
 	}
 	if (value.at == NULL) {
-		diagnose_word(parser, word, "has no equals sign and value", NULL, keys[key]);
+		parser_diagnose_word(parser, word, "has no equals sign and value", NULL, keys[key]);
 		return;
 	}
 	if (seen[key]) {
-		diagnose_word(parser, name, "is here already", NULL, "each keyword once");
+		parser_diagnose_word(parser, name, "is here already", NULL, "each keyword once");
 		return;
 	}
 	seen[key] = true;
 	if (key == KEY_PATH)
-		read_path(parser, value, spec);
+		path_read(parser, value, spec);
 	else
-		read_size(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
+		size_read(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
 }
 
-static void diagnose_missing(struct parser *parser, uint32_t number, const char *what,
-			     const char *expected)
+static void trcout_diagnose_missing(struct parser *parser, uint32_t number, const char *what,
+				    const char *expected)
 {
 	char message[64];
 
 	(void)snprintf(message, sizeof message, "TRCOUT%02u has no %s", number, what);
-	diagnose(parser, parser->end, message, expected);
+	parser_diagnose(parser, parser->end, message, expected);
 }
 
 /* 1 to 16; 0: not a data set's name. */
-static uint32_t parse_number(struct ct_span word)
+static uint32_t trcout_number_parse(struct ct_span word)
 {
 	static const char prefix[] = "TRCOUT";
 	size_t size = sizeof prefix - 1;
@@ -282,8 +284,8 @@ static uint32_t parse_number(struct ct_span word)
 }
 
 /* Inserts a data set in order of its number, which is not in the procedure yet. */
-static void insert(struct ct_procedure *procedure, uint32_t number,
-		   const struct ct_trcout_spec *spec)
+static void trcout_insert(struct ct_procedure *procedure, uint32_t number,
+			  const struct ct_trcout_spec *spec)
 {
 	uint32_t at = procedure->trcout_count++;
 
@@ -295,8 +297,8 @@ static void insert(struct ct_procedure *procedure, uint32_t number,
 	procedure->trcout[at] = *spec;
 }
 
-static void check_others(struct parser *parser, struct ct_span word,
-			 const struct ct_trcout_spec *spec)
+static void trcout_check_others(struct parser *parser, struct ct_span word,
+				const struct ct_trcout_spec *spec)
 {
 	const struct ct_procedure *procedure = parser->out;
 	char what[64];
@@ -306,12 +308,12 @@ static void check_others(struct parser *parser, struct ct_span word,
 			continue;
 		(void)snprintf(what, sizeof what, "has the same path as TRCOUT%02u",
 			       procedure->number[i]);
-		diagnose_word(parser, word, what, NULL, "a path of its own");
+		parser_diagnose_word(parser, word, what, NULL, "a path of its own");
 		return;
 	}
 }
 
-static bool has_number(const struct ct_procedure *procedure, uint32_t number)
+static bool procedure_has_number(const struct ct_procedure *procedure, uint32_t number)
 {
 	for (uint32_t i = 0; i < procedure->trcout_count; i++)
 		if (procedure->number[i] == number)
@@ -319,29 +321,30 @@ static bool has_number(const struct ct_procedure *procedure, uint32_t number)
 	return false;
 }
 
-static void read_trcout(struct parser *parser, struct ct_span word)
+static void trcout_read(struct parser *parser, struct ct_span word)
 {
 	struct ct_trcout_spec spec = { .path = "" };
-	uint32_t number = parse_number(word);
+	uint32_t number = trcout_number_parse(word);
 	bool seen[KEY_COUNT] = { false };
 	struct ct_span next;
 
 	if (number == 0) {
-		diagnose_word(parser, word, "is none of the data sets", NULL, EXPECTED_NUMBER);
+		parser_diagnose_word(parser, word, "is none of the data sets", NULL,
+				     EXPECTED_NUMBER);
 		return;
 	}
-	if (has_number(parser->out, number)) {
-		diagnose_word(parser, word, "is there already", NULL, "each data set once");
+	if (procedure_has_number(parser->out, number)) {
+		parser_diagnose_word(parser, word, "is there already", NULL, "each data set once");
 		return;
 	}
-	while (next_word(parser, &next))
-		read_key(parser, next, seen, &spec);
+	while (parser_next_word(parser, &next))
+		key_read(parser, next, seen, &spec);
 	if (!seen[KEY_PATH])
-		diagnose_missing(parser, number, "path", "PATH=/...");
+		trcout_diagnose_missing(parser, number, "path", "PATH=/...");
 	if (!seen[KEY_PRIMARY])
-		diagnose_missing(parser, number, "size", "PRIMARY=50M or the like");
-	check_others(parser, word, &spec);
-	insert(parser->out, number, &spec);
+		trcout_diagnose_missing(parser, number, "size", "PRIMARY=50M or the like");
+	trcout_check_others(parser, word, &spec);
+	trcout_insert(parser->out, number, &spec);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -349,7 +352,7 @@ static void read_trcout(struct parser *parser, struct ct_span word)
  */
 
 /* Parses one of two words.  Reports any other word and returns false. */
-static bool read_choice(struct parser *parser, struct ct_span value, const char *const words[2],
+static bool choice_read(struct parser *parser, struct ct_span value, const char *const words[2],
 			bool *out_is_second)
 {
 	char expected[64];
@@ -360,55 +363,56 @@ static bool read_choice(struct parser *parser, struct ct_span value, const char 
 			return true;
 		}
 	(void)snprintf(expected, sizeof expected, "%s or %s", words[0], words[1]);
-	diagnose_word(parser, value, "is not known", ct_suggest(value, words, 2), expected);
+	parser_diagnose_word(parser, value, "is not known", ct_suggest(value, words, 2), expected);
 	return false;
 }
 
-static void read_setting(struct parser *parser, struct ct_span word, const char *const words[2],
+static void setting_read(struct parser *parser, struct ct_span word, const char *const words[2],
 			 bool *seen, bool *out_is_second)
 {
 	struct ct_span value;
-	struct ct_span key = split(word, &value);
+	struct ct_span key = word_split(word, &value);
 	struct ct_span more;
 
 	if (value.at == NULL)
-		diagnose_word(parser, word, "has no equals sign and value", NULL, words[0]);
+		parser_diagnose_word(parser, word, "has no equals sign and value", NULL, words[0]);
 	else if (*seen)
-		diagnose_word(parser, key, "is there already", NULL, "each statement once");
+		parser_diagnose_word(parser, key, "is there already", NULL, "each statement once");
 	else
-		*seen = read_choice(parser, value, words, out_is_second);
-	if (next_word(parser, &more))
-		diagnose_word(parser, more, "is not expected here", NULL, "the end of the line");
+		*seen = choice_read(parser, value, words, out_is_second);
+	if (parser_next_word(parser, &more))
+		parser_diagnose_word(parser, more, "is not expected here", NULL,
+				     "the end of the line");
 }
 
-static void read_statement(struct parser *parser, struct ct_span word)
+static void statement_read(struct parser *parser, struct ct_span word)
 {
 	static const char *const modes[2] = { "WRAP", "NOWRAP" };
 	static const char *const methods[2] = { "NO", "ZSTD" };
 	static const char *const words[] = { "TRCOUT01", "MODE", "COMPRESS" };
 	struct ct_span value;
-	struct ct_span key = split(word, &value);
+	struct ct_span key = word_split(word, &value);
 	bool is_nowrap = parser->out->mode == CT_WRITER_NOWRAP;
 
 	if (span_is(key, "MODE")) {
-		read_setting(parser, word, modes, &parser->has_mode, &is_nowrap);
+		setting_read(parser, word, modes, &parser->has_mode, &is_nowrap);
 		parser->out->mode = is_nowrap ? CT_WRITER_NOWRAP : CT_WRITER_WRAP;
 	} else if (span_is(key, "COMPRESS")) {
-		read_setting(parser, word, methods, &parser->has_compress, &parser->out->compress);
+		setting_read(parser, word, methods, &parser->has_compress, &parser->out->compress);
 	} else if (key.size >= 6 && ct_name_equal(key.at, 6, "TRCOUT", 6)) {
-		read_trcout(parser, word);
+		trcout_read(parser, word);
 	} else {
-		diagnose_word(parser, key, "is no statement",
-			      ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
+		parser_diagnose_word(parser, key, "is no statement",
+				     ct_suggest(key, words, CT_COUNT(words)), EXPECTED_STATEMENT);
 	}
 }
 
-static void read_line(struct parser *parser)
+static void line_read(struct parser *parser)
 {
 	struct ct_span word;
 
-	if (next_word(parser, &word) && word.at[0] != '#' && word.at[0] != '*')
-		read_statement(parser, word);
+	if (parser_next_word(parser, &word) && word.at[0] != '#' && word.at[0] != '*')
+		statement_read(parser, word);
 }
 
 enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
@@ -422,9 +426,9 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 
 	*out = (struct ct_procedure){ .mode = CT_WRITER_WRAP };
 	if (!ct_writer_name_is_valid(name, strlen(name))) {
-		diagnose_word(&parser, (struct ct_span){ name, strlen(name) },
-			      "is not the name of a writer", NULL,
-			      "1 to 7 of A-Z, 0-9, $, @ and #, no digit first");
+		parser_diagnose_word(&parser, (struct ct_span){ name, strlen(name) },
+				     "is not the name of a writer", NULL,
+				     "1 to 7 of A-Z, 0-9, $, @ and #, no digit first");
 		return CTRACE_FAILURE;
 	}
 	memcpy(out->name, name, strlen(name) + 1);
@@ -436,12 +440,12 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 
 		parser.at = parser.line_start;
 		parser.end = newline != NULL ? newline : end;
-		read_line(&parser);
+		line_read(&parser);
 		if (newline == NULL || newline + 1 == end)
 			break;
 		parser.line_start = newline + 1;
 	}
 	if (out->trcout_count == 0 && !parser.has_diagnostic)
-		diagnose(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
+		parser_diagnose(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
 	return parser.has_diagnostic ? CTRACE_FAILURE : CTRACE_OK;
 }

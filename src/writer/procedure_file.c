@@ -21,7 +21,7 @@
 
 /* Takes a directory from a list with colons.  Empty entries, which elsewhere mean the current
  * directory, are skipped.  False at the end. */
-static bool next_directory(const char **list, struct ct_span *out_directory)
+static bool directory_next(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
 
@@ -50,7 +50,7 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 	if (directories == NULL)
 		directories = PROCEDURE_DIRECTORIES;
 	ct_buf_init(&text);
-	while (status == CTRACE_NOT_FOUND && next_directory(&directories, &directory)) {
+	while (status == CTRACE_NOT_FOUND && directory_next(&directories, &directory)) {
 		if (directory.size + 1 + strlen(upper) >= sizeof path)
 			continue;
 		(void)snprintf(out_path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at,

@@ -26,7 +26,7 @@
  */
 
 /* The text area that holds the names grows; the mapping beyond its size has no blocks yet. */
-static void see_new_texts(struct ct_session *session)
+static void session_see_new_texts(struct ct_session *session)
 {
 	uint64_t size = __atomic_load_n(&session->head->texts_size, __ATOMIC_ACQUIRE);
 
@@ -41,7 +41,7 @@ static void copy_text(char *to, const char *from, size_t size)
 }
 
 /* Copies the names: the process may overwrite their terminators at any time. */
-static void note_process(struct ct_link *link)
+static void link_note_process(struct ct_link *link)
 {
 	const struct ct_session_head *head = link->session.head;
 	struct ct_trace_info *info = &link->info;
@@ -61,7 +61,7 @@ static void note_process(struct ct_link *link)
 }
 
 /* Maps new rings and returns how many there are. */
-static uint32_t map_rings(void *user)
+static uint32_t link_map_rings(void *user)
 {
 	struct ct_link *link = user;
 	uint32_t count = __atomic_load_n(&link->session.head->ring_count, __ATOMIC_ACQUIRE);
@@ -82,19 +82,19 @@ static uint32_t map_rings(void *user)
 	return count;
 }
 
-static struct ct_ring *ring_at(void *user, uint32_t index)
+static struct ct_ring *link_ring_at(void *user, uint32_t index)
 {
 	struct ct_link *link = user;
 
 	return link->ring[index].head != NULL ? &link->ring[index] : NULL;
 }
 
-static enum ctrace_status create_consumers(struct ct_link *link)
+static enum ctrace_status link_create_consumers(struct ct_link *link)
 {
 	static uint32_t no_flight; /* a writer never gets a flight recorder's rings */
 	struct ct_consumer_source source = { .session = &link->session,
-					     .ring_count = map_rings,
-					     .ring_at = ring_at,
+					     .ring_count = link_map_rings,
+					     .ring_at = link_ring_at,
 					     .user = link,
 					     .flight_wanted = &no_flight,
 					     .emitter = &ct_trcout_emitter,
@@ -131,9 +131,9 @@ enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base,
 	status = ct_session_map(&link->session, directory, number);
 	if (status != CTRACE_OK)
 		goto undo_link;
-	note_process(link);
-	see_new_texts(&link->session);
-	status = create_consumers(link);
+	link_note_process(link);
+	session_see_new_texts(&link->session);
+	status = link_create_consumers(link);
 	if (status != CTRACE_OK)
 		goto undo_consumers;
 	ct_guard_link(NULL);
@@ -175,7 +175,7 @@ void ct_link_destroy(struct ct_link *link)
  * A round
  */
 
-static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bool *out_more)
+static uint64_t link_consume(struct ct_trcout *trcout, struct ct_link *link, bool *out_more)
 {
 	struct ct_consumer_result result;
 	uint32_t index = trcout->index;
@@ -184,7 +184,7 @@ static uint64_t consumer_link(struct ct_trcout *trcout, struct ct_link *link, bo
 	if (index >= link->count ||
 	    (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
 		return 0;
-	see_new_texts(&link->session);
+	session_see_new_texts(&link->session);
 	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
 	ct_trcout_select(trcout, link);
 	ct_consumer_pass(link->consumer[index], false, &result);
@@ -211,7 +211,7 @@ void ct_ring_consumer_unlock(struct ct_trcout *trcout)
 	(void)pthread_mutex_unlock(&trcout->lock);
 }
 
-static void take_turns(struct ct_trcout *trcout)
+static void trcout_lock_in_turn(struct ct_trcout *trcout)
 {
 	uint32_t others;
 
@@ -225,18 +225,18 @@ uint64_t ct_ring_consumer_round(struct ct_trcout *trcout, bool *out_more)
 	uint64_t delivered = 0;
 
 	*out_more = false;
-	take_turns(trcout);
+	trcout_lock_in_turn(trcout);
 	for (uint32_t i = 0; i < *trcout->link_count; i++) {
 		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
 			/* When a link is removed meanwhile, the last one moves to its index and
 			 * waits for the next round. */
 			(void)pthread_mutex_unlock(&trcout->lock);
-			take_turns(trcout);
+			trcout_lock_in_turn(trcout);
 			if (i >= *trcout->link_count)
 				break;
 		}
 		ct_guard_link(trcout->links[i]);
-		delivered += consumer_link(trcout, trcout->links[i], out_more);
+		delivered += link_consume(trcout, trcout->links[i], out_more);
 	}
 	ct_guard_link(NULL);
 	(void)pthread_mutex_unlock(&trcout->lock);
@@ -266,8 +266,8 @@ void *ct_ring_consumer_run(void *argument)
  * For operators
  */
 
-static void add_trace(struct ct_buf *out, const struct ct_session *session,
-		      const struct ct_component_entry *entry)
+static void names_add_trace(struct ct_buf *out, const struct ct_session *session,
+			    const struct ct_component_entry *entry)
 {
 	size_t size;
 	const char *name =
@@ -279,14 +279,15 @@ static void add_trace(struct ct_buf *out, const struct ct_session *session,
 }
 
 /* A trace that is off sends nothing here. */
-static bool is_connected(const struct ct_link *link, const struct ct_component_entry *entry)
+static bool component_is_connected(const struct ct_link *link,
+				   const struct ct_component_entry *entry)
 {
 	return __atomic_load_n(&entry->writer, __ATOMIC_RELAXED) == link->number &&
 	       (__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & CT_COMPONENT_KNOWN) != 0 &&
 	       __atomic_load_n(&entry->level_word.level, __ATOMIC_RELAXED) != CTRACE_LEVEL_NONE;
 }
 
-static void describe(const struct ct_link *link, struct ct_link_state *out)
+static void link_describe(const struct ct_link *link, struct ct_link_state *out)
 {
 	const struct ct_session_head *head = link->session.head;
 	uint32_t count = __atomic_load_n(&head->component_count, __ATOMIC_ACQUIRE);
@@ -307,8 +308,8 @@ static void describe(const struct ct_link *link, struct ct_link_state *out)
 	ct_buf_init(&names);
 	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces;
 	     i++)
-		if (is_connected(link, &link->session.components[i]))
-			add_trace(&names, &link->session, &link->session.components[i]);
+		if (component_is_connected(link, &link->session.components[i]))
+			names_add_trace(&names, &link->session, &link->session.components[i]);
 	if (names.size >= sizeof out->traces)
 		(void)snprintf(out->traces, sizeof out->traces, "%.*s...",
 			       (int)sizeof out->traces - 5, ct_buf_text(&names));
@@ -320,6 +321,6 @@ static void describe(const struct ct_link *link, struct ct_link_state *out)
 void ct_link_describe(struct ct_link *link, struct ct_link_state *out)
 {
 	ct_guard_link(link);
-	describe(link, out);
+	link_describe(link, out);
 	ct_guard_link(NULL);
 }

@@ -57,8 +57,8 @@ static const struct ct_trcout_spec *spec_of(const struct ct_trcout *trcout)
 	return &trcout->procedure->trcout[trcout->index];
 }
 
-static void tell(const struct ct_trcout *trcout, const char *format, ...) CT_PRINTF(2, 3);
-static void tell(const struct ct_trcout *trcout, const char *format, ...)
+static void trcout_report(const struct ct_trcout *trcout, const char *format, ...) CT_PRINTF(2, 3);
+static void trcout_report(const struct ct_trcout *trcout, const char *format, ...)
 {
 	char text[512];
 	va_list arguments;
@@ -73,7 +73,7 @@ static void tell(const struct ct_trcout *trcout, const char *format, ...)
  * Segments
  */
 
-static struct ct_segment *newest(struct ct_trcout *trcout)
+static struct ct_segment *segment_newest(struct ct_trcout *trcout)
 {
 	return &trcout->segment[trcout->segments - 1];
 }
@@ -84,7 +84,7 @@ static void segment_path(const struct ct_trcout *trcout, uint32_t number, char o
 }
 
 /* Removes a trace of ours: only files with our names, and the directory if it is empty then. */
-static void remove_trace(int parent_fd, const char *name)
+static void trace_remove(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -104,7 +104,7 @@ static void remove_trace(int parent_fd, const char *name)
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
-static void remove_segment(struct ct_trcout *trcout)
+static void segment_remove_oldest(struct ct_trcout *trcout)
 {
 	char path[4200];
 	DIR *directory;
@@ -118,7 +118,7 @@ static void remove_segment(struct ct_trcout *trcout)
 		ct_os_close(&fd);
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (entry->d_name[0] != '.')
-			remove_trace(dirfd(directory), entry->d_name);
+			trace_remove(dirfd(directory), entry->d_name);
 	if (directory != NULL)
 		(void)closedir(directory);
 	(void)rmdir(path);
@@ -128,30 +128,30 @@ static void remove_segment(struct ct_trcout *trcout)
 	memmove(trcout->segment, trcout->segment + 1, trcout->segments * sizeof trcout->segment[0]);
 }
 
-static void add_segment(struct ct_trcout *trcout, uint32_t number)
+static void segment_add(struct ct_trcout *trcout, uint32_t number)
 {
 	if (trcout->segments == CT_COUNT(trcout->segment))
-		remove_segment(trcout);
+		segment_remove_oldest(trcout);
 	trcout->segment[trcout->segments++] = (struct ct_segment){ .number = number };
 }
 
 /* Makes room for the next batch.  False: there is none. */
-static bool make_room(struct ct_trcout *trcout)
+static bool segment_make_room(struct ct_trcout *trcout)
 {
 	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
 		return trcout->used < trcout->limit;
-	if (newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
-		add_segment(trcout, newest(trcout)->number + 1);
+	if (segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
+		segment_add(trcout, segment_newest(trcout)->number + 1);
 	while (trcout->segments > 1 && trcout->used >= trcout->limit)
-		remove_segment(trcout);
+		segment_remove_oldest(trcout);
 	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What is there already
+ * Segments of an earlier run
  */
 
-static uint64_t size_of_trace(int parent_fd, const char *name)
+static uint64_t trace_size(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -171,7 +171,7 @@ static uint64_t size_of_trace(int parent_fd, const char *name)
 	return size;
 }
 
-static uint64_t size_of_segment(int parent_fd, const char *name)
+static uint64_t segment_size(int parent_fd, const char *name)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -184,12 +184,12 @@ static uint64_t size_of_segment(int parent_fd, const char *name)
 	}
 	while ((entry = readdir(directory)) != NULL)
 		if (entry->d_name[0] != '.')
-			size += size_of_trace(dirfd(directory), entry->d_name);
+			size += trace_size(dirfd(directory), entry->d_name);
 	(void)closedir(directory);
 	return size;
 }
 
-static bool is_segment(const char *name, uint32_t *out_number)
+static bool segment_parse_name(const char *name, uint32_t *out_number)
 {
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
@@ -198,7 +198,7 @@ static bool is_segment(const char *name, uint32_t *out_number)
 	return strlen(name) == 8 && *end == '\0' && name[0] >= '0' && name[0] <= '9' && number > 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int segment_compare(const void *a, const void *b)
 {
 	uint32_t first = ((const struct ct_segment *)a)->number,
 		 second = ((const struct ct_segment *)b)->number;
@@ -207,25 +207,25 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Finds the segments and removes the oldest beyond the limit. */
-static void find_segments(struct ct_trcout *trcout, DIR *directory)
+static void segments_find(struct ct_trcout *trcout, DIR *directory)
 {
 	struct dirent *entry;
 	uint32_t number;
 
 	while ((entry = readdir(directory)) != NULL) {
-		if (!is_segment(entry->d_name, &number))
+		if (!segment_parse_name(entry->d_name, &number))
 			continue;
 		if (trcout->segments == CT_COUNT(trcout->segment)) {
 			qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0],
-			      by_number);
-			remove_segment(trcout);
+			      segment_compare);
+			segment_remove_oldest(trcout);
 		}
 		trcout->segment[trcout->segments].number = number;
 		trcout->segment[trcout->segments].bytes =
-			size_of_segment(dirfd(directory), entry->d_name);
+			segment_size(dirfd(directory), entry->d_name);
 		trcout->used += trcout->segment[trcout->segments++].bytes;
 	}
-	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], by_number);
+	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], segment_compare);
 }
 
 /* The lock is on the directory itself: a lock file in it would be one more file for every reader
@@ -271,10 +271,10 @@ enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
 	trcout->limit = spec->primary;
 	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
 		trcout->limit += 15 * spec->secondary;
-	find_segments(trcout, directory);
+	segments_find(trcout, directory);
 	(void)closedir(directory);
 	if (trcout->segments == 0)
-		add_segment(trcout, 1);
+		segment_add(trcout, 1);
 	return access(spec->path, W_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
 }
 
@@ -292,8 +292,8 @@ static void add_jobname(struct ct_buf *out, const char *jobname)
 					: '_');
 }
 
-static enum ctrace_status create_directory(struct output *output,
-					   struct ct_bin_directory **out_directory)
+static enum ctrace_status output_create_directory(struct output *output,
+						  struct ct_bin_directory **out_directory)
 {
 	const struct ct_bin_claim claim = { .info = &output->info, .from = output->directory };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
@@ -301,7 +301,7 @@ static enum ctrace_status create_directory(struct output *output,
 	struct ct_buf path;
 
 	ct_bin_info_clock(&output->info, output->context);
-	segment_path(output->trcout, newest(output->trcout)->number, segment);
+	segment_path(output->trcout, segment_newest(output->trcout)->number, segment);
 	ct_buf_init(&path);
 	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
 		ct_buf_clear(&path);
@@ -321,7 +321,7 @@ static enum ctrace_status create_directory(struct output *output,
 }
 
 /* Compresses the streams of a closed directory; a stream that cannot be compressed stays. */
-static void compress_closed(struct output *output)
+static void output_compress_closed(struct output *output)
 {
 	DIR *directory = output->closed[0] != '\0' ? opendir(output->closed) : NULL;
 	struct dirent *entry;
@@ -336,7 +336,7 @@ static void compress_closed(struct output *output)
 	output->closed[0] = '\0';
 }
 
-static void count_size(struct output *output, uint64_t before)
+static void output_count_size(struct output *output, uint64_t before)
 {
 	uint64_t grown = output->directory->size - before;
 	struct ct_trcout *trcout = output->trcout;
@@ -349,17 +349,17 @@ static void count_size(struct output *output, uint64_t before)
 }
 
 /* Writes the losses that no packet has reported. */
-static void write_lost(struct output *output)
+static void output_write_lost(struct output *output)
 {
 	uint64_t before = output->directory->size;
 
 	if (output->lost > 0 && ct_bin_directory_look(output->directory) == CT_BIN_HERE)
 		ct_bin_report_lost(output->directory, output->lost, output->context->place);
-	count_size(output, before);
+	output_count_size(output, before);
 }
 
 /* Closes the directory; its losses are written already. */
-static void close_directory(struct output *output)
+static void output_close_directory(struct output *output)
 {
 	struct ct_bin_directory *directory = output->directory;
 
@@ -371,7 +371,7 @@ static void close_directory(struct output *output)
 	output->directory = NULL;
 }
 
-static void note_place(const struct output *output)
+static void output_note_place(const struct output *output)
 {
 	struct ctrace_place *place = output->context->place;
 
@@ -384,45 +384,45 @@ static void note_place(const struct output *output)
 
 /* Continues the trace in the newest segment.  The new directory is committed before it holds an
  * event. */
-static enum ctrace_status move_on(struct output *output)
+static enum ctrace_status output_move_on(struct output *output)
 {
 	const struct ctrace_emitter_context *context = output->context;
 	struct ct_bin_directory *before = output->directory, *next;
 	enum ctrace_status status;
 
-	status = create_directory(output, &next);
+	status = output_create_directory(output, &next);
 	if (status != CTRACE_OK)
 		return status;
 	ct_bin_directory_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
 	ct_bin_directory_end(before);
 	output->directory = next;
-	note_place(output);
+	output_note_place(output);
 	status = context->commit != NULL ? context->commit(context) : CTRACE_OK;
 	output->directory = before;
 	if (status != CTRACE_OK) {
-		note_place(output);
+		output_note_place(output);
 		ct_bin_directory_reopen(before);
 		ct_bin_directory_discard(next);
 		return status;
 	}
-	close_directory(output);
+	output_close_directory(output);
 	output->directory = next;
-	output->segment = newest(output->trcout)->number;
-	count_size(output, 0);
+	output->segment = segment_newest(output->trcout)->number;
+	output_count_size(output, 0);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status failed(struct ct_trcout *trcout, enum ctrace_status status)
+static enum ctrace_status trcout_fail(struct ct_trcout *trcout, enum ctrace_status status)
 {
 	uint32_t error = errno != 0 ? (uint32_t)errno : EIO;
 
 	if (__atomic_exchange_n(&trcout->failing, error, __ATOMIC_RELAXED) != error)
-		tell(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s",
-		     trcout->procedure->number[trcout->index], strerror((int)error));
+		trcout_report(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s",
+			      trcout->procedure->number[trcout->index], strerror((int)error));
 	return status;
 }
 
-static enum ctrace_status open_output(const struct ctrace_emitter_context *context, void **out_self)
+static enum ctrace_status output_open(const struct ctrace_emitter_context *context, void **out_self)
 {
 	struct output *output = calloc(1, sizeof *output);
 	enum ctrace_status status;
@@ -435,23 +435,23 @@ static enum ctrace_status open_output(const struct ctrace_emitter_context *conte
 	output->info = output->link->info;
 	ct_event_names_load_when_set();
 	output->names = ct_event_names_open(NULL);
-	(void)make_room(output->trcout);
-	status = create_directory(output, &output->directory);
+	(void)segment_make_room(output->trcout);
+	status = output_create_directory(output, &output->directory);
 	if (status != CTRACE_OK) {
-		(void)failed(output->trcout, status);
+		(void)trcout_fail(output->trcout, status);
 		ct_event_names_close(output->names);
 		free(output);
 		return status;
 	}
-	output->segment = newest(output->trcout)->number;
-	count_size(output, 0);
-	note_place(output);
+	output->segment = segment_newest(output->trcout)->number;
+	output_count_size(output, 0);
+	output_note_place(output);
 	*out_self = output;
 	return CTRACE_OK;
 }
 
 /* NOWRAP, and full: counts the events with the other losses of their ring. */
-static void drop(struct output *output, const struct ctrace_batch *batch)
+static void output_drop(struct output *output, const struct ctrace_batch *batch)
 {
 	struct ct_trcout *trcout = output->trcout;
 
@@ -465,13 +465,14 @@ static void drop(struct output *output, const struct ctrace_batch *batch)
 	}
 	trcout->full_events += batch->event_count;
 	if (!trcout->is_full)
-		tell(trcout,
-		     "CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
-		     trcout->procedure->number[trcout->index], spec_of(trcout)->path);
+		trcout_report(
+			trcout,
+			"CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
+			trcout->procedure->number[trcout->index], spec_of(trcout)->path);
 	trcout->is_full = true;
 }
 
-static enum ctrace_status write_output(void *self, const struct ctrace_batch *batch)
+static enum ctrace_status output_write(void *self, const struct ctrace_batch *batch)
 {
 	struct output *output = self;
 	struct ct_trcout *trcout = output->trcout;
@@ -479,36 +480,36 @@ static enum ctrace_status write_output(void *self, const struct ctrace_batch *ba
 	enum ct_bin_presence presence;
 	uint64_t before;
 
-	compress_closed(output);
-	output->link->is_dropped[trcout->index] = !make_room(trcout);
+	output_compress_closed(output);
+	output->link->is_dropped[trcout->index] = !segment_make_room(trcout);
 	if (output->link->is_dropped[trcout->index]) {
-		drop(output, batch);
+		output_drop(output, batch);
 		return CTRACE_OK;
 	}
 	errno = 0;
 	presence = ct_bin_directory_look(output->directory);
 	if (presence == CT_BIN_UNCLEAR)
 		status = CTRACE_OS_ERROR;
-	else if (output->segment != newest(trcout)->number || presence == CT_BIN_GONE)
-		status = move_on(output);
+	else if (output->segment != segment_newest(trcout)->number || presence == CT_BIN_GONE)
+		status = output_move_on(output);
 	before = output->directory->size;
 	if (status == CTRACE_OK)
 		status = ct_bin_write(output->directory, batch);
 	if (status != CTRACE_OK)
-		return failed(trcout,
-			      status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
+		return trcout_fail(
+			trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
 	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
 	if (batch->run_count > 0)
 		ct_bin_directory_set_clock(output->directory, output->context,
 					   batch->runs[batch->run_count - 1].end_ns);
-	count_size(output, before);
-	newest(trcout)->events += batch->event_count;
+	output_count_size(output, before);
+	segment_newest(trcout)->events += batch->event_count;
 	trcout->events += batch->event_count;
-	note_place(output);
+	output_note_place(output);
 	return CTRACE_OK;
 }
 
-static void note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
+static void output_note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
 	struct output *output = self;
 
@@ -517,20 +518,20 @@ static void note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 		output->lost += totals[i];
 }
 
-static enum ctrace_status sync_output(void *self)
+static enum ctrace_status output_sync(void *self)
 {
 	struct output *output = self;
 
 	return ct_bin_sync(output->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
-static void close_output(void *self)
+static void output_close(void *self)
 {
 	struct output *output = self;
 
-	write_lost(output);
-	close_directory(output);
-	compress_closed(output);
+	output_write_lost(output);
+	output_close_directory(output);
+	output_compress_closed(output);
 	ct_event_names_close(output->names);
 	free(output);
 }
@@ -542,9 +543,9 @@ const struct ctrace_emitter ct_trcout_emitter = {
 	.name = "BINFILE", /* BINFILE continues it when the process's traces are recovered */
 	.flags = CTRACE_EMITTER_FILE | CTRACE_EMITTER_RUNS | CTRACE_EMITTER_LIMITED,
 	.properties = properties,
-	.open = open_output,
-	.write = write_output,
-	.lost = note_lost,
-	.flush = sync_output,
-	.close = close_output,
+	.open = output_open,
+	.write = output_write,
+	.lost = output_note_lost,
+	.flush = output_sync,
+	.close = output_close,
 };

@@ -38,7 +38,7 @@ void ct_writer_server_tell(const char *text, void *user)
 /* ---- the name ---- */
 
 /* True when no other user can put a socket there under our name. */
-static bool is_private(int fd)
+static bool directory_is_private(int fd)
 {
 	struct stat info;
 
@@ -46,7 +46,7 @@ static bool is_private(int fd)
 	       (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static enum ctrace_status take_name(struct ct_writer_server *writer_server)
+static enum ctrace_status server_take_name(struct ct_writer_server *writer_server)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char name[CTRACE_MAX_NAME + 8];
@@ -60,7 +60,7 @@ static enum ctrace_status take_name(struct ct_writer_server *writer_server)
 		open(writer_server->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (writer_server->directory_fd < 0)
 		return errno == ELOOP || errno == ENOTDIR ? CTRACE_DENIED : CTRACE_OS_ERROR;
-	if (!is_private(writer_server->directory_fd))
+	if (!directory_is_private(writer_server->directory_fd))
 		return CTRACE_DENIED;
 	(void)snprintf(name, sizeof name, "%s.lock", writer_server->options->procedure->name);
 	status = ct_os_open_file(writer_server->directory_fd, name, O_RDWR | O_CREAT,
@@ -73,7 +73,7 @@ static enum ctrace_status take_name(struct ct_writer_server *writer_server)
 				writer_server->options->procedure->name, &writer_server->listen_fd);
 }
 
-static void leave_name(struct ct_writer_server *writer_server)
+static void server_leave_name(struct ct_writer_server *writer_server)
 {
 	if (writer_server->listen_fd >= 0)
 		(void)unlinkat(writer_server->directory_fd, writer_server->options->procedure->name,
@@ -85,7 +85,7 @@ static void leave_name(struct ct_writer_server *writer_server)
 		ct_os_close(&writer_server->claims[--writer_server->claim_count]);
 }
 
-static int fail_to_start(struct ct_writer_server *writer_server, enum ctrace_status status)
+static int server_fail_to_start(struct ct_writer_server *writer_server, enum ctrace_status status)
 {
 	const char *name = writer_server->options->procedure->name;
 	const char *why = status == CTRACE_OS_ERROR ? strerror(errno)
@@ -102,13 +102,14 @@ static int fail_to_start(struct ct_writer_server *writer_server, enum ctrace_sta
 		(void)snprintf(text, sizeof text, "CTR106E CTRACE WRITER %s: %s: %s", name,
 			       writer_server->directory, why);
 	ct_writer_server_tell(text, writer_server);
-	leave_name(writer_server);
+	server_leave_name(writer_server);
 	return 1;
 }
 
 /* ---- the workers ---- */
 
-static bool claim(struct ct_writer_server *writer_server, const struct ct_trcout *trcout)
+static bool server_claim_directories(struct ct_writer_server *writer_server,
+				     const struct ct_trcout *trcout)
 {
 	if (ct_trcout_claim(trcout, &writer_server->claims[writer_server->claim_count]) !=
 	    CTRACE_OK)
@@ -117,7 +118,7 @@ static bool claim(struct ct_writer_server *writer_server, const struct ct_trcout
 	return true;
 }
 
-static bool start_workers(struct ct_writer_server *writer_server)
+static bool workers_start(struct ct_writer_server *writer_server)
 {
 	const struct ct_procedure *procedure = writer_server->options->procedure;
 
@@ -134,7 +135,8 @@ static bool start_workers(struct ct_writer_server *writer_server)
 					      .user = writer_server };
 		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
-		if (!claim(writer_server, trcout) || ct_trcout_open(trcout) != CTRACE_OK) {
+		if (!server_claim_directories(writer_server, trcout) ||
+		    ct_trcout_open(trcout) != CTRACE_OK) {
 			(void)snprintf(text, sizeof text,
 				       "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",
 				       procedure->number[i], procedure->trcout[i].path,
@@ -152,7 +154,7 @@ static bool start_workers(struct ct_writer_server *writer_server)
 	return true;
 }
 
-static void stop_workers(struct ct_writer_server *writer_server)
+static void workers_stop(struct ct_writer_server *writer_server)
 {
 	__atomic_store_n(&writer_server->stop, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&writer_server->stop);
@@ -165,7 +167,7 @@ static void stop_workers(struct ct_writer_server *writer_server)
 /* ---- life ---- */
 
 /* Makes processes connect that named this writer before it started. */
-static void call_processes(struct ct_writer_server *writer_server)
+static void server_call_processes(struct ct_writer_server *writer_server)
 {
 	const struct ct_peer_filter everybody = { 0 };
 	struct ct_peers peers;
@@ -183,19 +185,19 @@ static void call_processes(struct ct_writer_server *writer_server)
 	ct_buf_fini(&request);
 }
 
-static int run(struct ct_writer_server *writer_server)
+static int server_run(struct ct_writer_server *writer_server)
 {
-	enum ctrace_status status = take_name(writer_server);
+	enum ctrace_status status = server_take_name(writer_server);
 
 	if (status != CTRACE_OK)
-		return fail_to_start(writer_server, status);
-	if (!start_workers(writer_server)) {
-		stop_workers(writer_server);
-		leave_name(writer_server);
+		return server_fail_to_start(writer_server, status);
+	if (!workers_start(writer_server)) {
+		workers_stop(writer_server);
+		server_leave_name(writer_server);
 		return 1;
 	}
 	writer_server->options->ready(writer_server->options->user);
-	call_processes(writer_server);
+	server_call_processes(writer_server);
 	while (!writer_server->stopping || writer_server->link_count != 0) {
 		ct_writer_server_serve(writer_server);
 		ct_writer_server_part_from_damaged(writer_server);
@@ -203,14 +205,14 @@ static int run(struct ct_writer_server *writer_server)
 		if (writer_server->stopping)
 			ct_writer_server_press_on(writer_server);
 	}
-	stop_workers(writer_server);
+	workers_stop(writer_server);
 	ct_writer_server_hang_up(writer_server);
-	leave_name(writer_server);
+	server_leave_name(writer_server);
 	return 0;
 }
 
 /* A link takes three descriptors, and some for each data set that it writes to. */
-static void raise_limit(void)
+static void descriptors_raise_limit(void)
 {
 	struct rlimit limit;
 
@@ -227,7 +229,7 @@ int ct_writer_run(const struct ct_writer_options *options)
 
 	if (writer_server == NULL)
 		return 1;
-	raise_limit();
+	descriptors_raise_limit();
 	ct_guard_start();
 	writer_server->options = options;
 	writer_server->serve = (struct ct_server_options){ .takes_descriptor = true,
@@ -238,7 +240,7 @@ int ct_writer_run(const struct ct_writer_options *options)
 	(void)pthread_mutex_init(&writer_server->message_lock, NULL);
 	(void)snprintf(writer_server->directory, sizeof writer_server->directory,
 		       "%s/" CT_WRITER_DIRECTORY, options->run_directory);
-	result = run(writer_server);
+	result = server_run(writer_server);
 	free(writer_server);
 	return result;
 }

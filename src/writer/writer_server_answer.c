@@ -25,7 +25,7 @@ void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb,
 	(void)!ct_message_end(answer, start);
 }
 
-static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *out)
+static void state_describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *out)
 {
 	const struct ct_trcout_spec *spec = &trcout->procedure->trcout[trcout->index];
 
@@ -43,8 +43,8 @@ static void describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *ou
 	(void)snprintf(out->path, sizeof out->path, "%s", spec->path);
 }
 
-static void describe(struct ct_writer_server *writer_server, struct ct_writer_state *out,
-		     struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
+static void state_describe(struct ct_writer_server *writer_server, struct ct_writer_state *out,
+			   struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
 {
 	const struct ct_procedure *procedure = writer_server->options->procedure;
 	uint32_t full = 0;
@@ -59,7 +59,7 @@ static void describe(struct ct_writer_server *writer_server, struct ct_writer_st
 					 .links = writer_server->link_count };
 	(void)snprintf(out->name, sizeof out->name, "%s", procedure->name);
 	for (uint32_t i = 0; i < writer_server->workers; i++) {
-		describe_trcout(&writer_server->trcouts[i], &trcouts[i]);
+		state_describe_trcout(&writer_server->trcouts[i], &trcouts[i]);
 		out->events += trcouts[i].events;
 		out->bytes += trcouts[i].bytes;
 		out->wrapped_events += trcouts[i].wrapped_events;
@@ -72,14 +72,14 @@ static void describe(struct ct_writer_server *writer_server, struct ct_writer_st
 	(void)pthread_mutex_unlock(&writer_server->message_lock);
 }
 
-static void answer_state(struct ct_writer_server *writer_server, struct ct_buf *answer)
+static void state_answer(struct ct_writer_server *writer_server, struct ct_buf *answer)
 {
 	static struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT];
 	struct ct_writer_state state;
 	size_t start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
 					CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 
-	describe(writer_server, &state, trcouts);
+	state_describe(writer_server, &state, trcouts);
 	ct_message_add_number(answer, CT_FIELD_STATUS, CTRACE_OK);
 	ct_message_add(answer, CT_FIELD_WRITER, &state, sizeof state);
 	(void)!ct_message_end(answer, start);
@@ -102,8 +102,8 @@ static void answer_state(struct ct_writer_server *writer_server, struct ct_buf *
 	(void)!ct_message_end(answer, start);
 }
 
-/* A process's answer to ask_back(): its consumer thread is ready for the rings. */
-static void note_answer(struct ct_writer_server *writer_server)
+/* A process's answer to links_ask_back(): its consumer thread is ready for the rings. */
+static void link_note_answer(struct ct_writer_server *writer_server)
 {
 	if (writer_server->current->link != NULL && writer_server->stopping)
 		ct_link_release(writer_server->current->link, writer_server->stop_release);
@@ -116,7 +116,7 @@ void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *ou
 	enum ctrace_status status;
 
 	if ((request->flags & CT_MESSAGE_ANSWER) != 0) {
-		note_answer(writer_server);
+		link_note_answer(writer_server);
 		return;
 	}
 	switch (request->verb) {
@@ -125,7 +125,7 @@ void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *ou
 		ct_writer_server_answer_status(out, request->verb, status, count);
 		return;
 	case CT_VERB_WRITER_STATUS:
-		answer_state(writer_server, out);
+		state_answer(writer_server, out);
 		return;
 	case CT_VERB_WRITER_STOP:
 		writer_server->current->waits_for_end = true;

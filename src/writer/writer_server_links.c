@@ -15,13 +15,13 @@
 #define ASK_NS 1000000000u     /* time for a process to withdraw its rings */
 #define GIVE_UP_NS 5000000000u /* the end may take this long without progress */
 
-static void lock_all(struct ct_writer_server *writer_server)
+static void trcouts_lock(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < writer_server->workers; i++)
 		ct_ring_consumer_lock(&writer_server->trcouts[i]);
 }
 
-static void unlock_all(struct ct_writer_server *writer_server)
+static void trcouts_unlock(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = writer_server->workers; i > 0; i--)
 		ct_ring_consumer_unlock(&writer_server->trcouts[i - 1]);
@@ -51,9 +51,9 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 		ct_link_create(directory, (uint32_t)number, (uint32_t)base, (uint32_t)count, &link);
 	if (status != CTRACE_OK)
 		return status;
-	lock_all(writer_server);
+	trcouts_lock(writer_server);
 	writer_server->links[writer_server->link_count++] = link;
-	unlock_all(writer_server);
+	trcouts_unlock(writer_server);
 	caller->link = link;
 	*out_count = (uint32_t)count;
 	return CTRACE_OK;
@@ -64,8 +64,8 @@ void ct_link_release(struct ct_link *link, uint32_t how)
 	__atomic_store_n(&link->release, how, __ATOMIC_RELEASE);
 }
 
-static struct ct_caller *caller_of(const struct ct_writer_server *writer_server,
-				   const struct ct_link *link)
+static struct ct_caller *link_caller(const struct ct_writer_server *writer_server,
+				     const struct ct_link *link)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++)
 		if (writer_server->callers[i]->link == link)
@@ -74,15 +74,15 @@ static struct ct_caller *caller_of(const struct ct_writer_server *writer_server,
 }
 
 /* Removes a link when its data are written and no worker uses it. */
-static void remove_link(struct ct_writer_server *writer_server, uint32_t index)
+static void link_remove(struct ct_writer_server *writer_server, uint32_t index)
 {
 	struct ct_link *link = writer_server->links[index];
-	struct ct_caller *caller = caller_of(writer_server, link);
+	struct ct_caller *caller = link_caller(writer_server, link);
 	struct ct_recovery ignored = { 0 };
 
-	lock_all(writer_server);
+	trcouts_lock(writer_server);
 	writer_server->links[index] = writer_server->links[--writer_server->link_count];
-	unlock_all(writer_server);
+	trcouts_unlock(writer_server);
 	if (caller != NULL) {
 		caller->link = NULL;
 		caller->connection.is_ending = true;
@@ -120,7 +120,7 @@ void ct_writer_server_remove_done(struct ct_writer_server *writer_server)
 
 		if (__atomic_load_n(&link->release, __ATOMIC_RELAXED) != CT_RELEASE_AS_WANTED &&
 		    __atomic_load_n(&link->done, __ATOMIC_ACQUIRE) == all)
-			remove_link(writer_server, i - 1);
+			link_remove(writer_server, i - 1);
 	}
 }
 
@@ -134,7 +134,7 @@ bool ct_writer_server_is_waiting(const struct ct_writer_server *writer_server)
 
 /* ---- the end ---- */
 
-static void ask_back(struct ct_writer_server *writer_server)
+static void links_ask_back(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
 		struct ct_caller *caller = writer_server->callers[i];
@@ -154,7 +154,7 @@ void ct_writer_server_begin_end(struct ct_writer_server *writer_server, uint32_t
 	writer_server->stopping = true;
 	writer_server->stop_release = how;
 	writer_server->stop_ns = writer_server->progress_ns = ct_clock_mono_ns();
-	ask_back(writer_server);
+	links_ask_back(writer_server);
 }
 
 void ct_writer_server_press_on(struct ct_writer_server *writer_server)

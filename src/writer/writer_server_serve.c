@@ -23,7 +23,7 @@
 	8u /* a peer that sends its request at once is served before later ones displace it */
 #define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
 
-static void remove_caller(struct ct_writer_server *writer_server, uint32_t index)
+static void caller_remove(struct ct_writer_server *writer_server, uint32_t index)
 {
 	struct ct_caller *caller = writer_server->callers[index];
 
@@ -36,7 +36,7 @@ static void remove_caller(struct ct_writer_server *writer_server, uint32_t index
 
 /* Closes the connection without a request for longest, so that idle connections cannot keep a
  * process out.  False: each has a link or waits for the end. */
-static bool remove_most_silent(struct ct_writer_server *writer_server)
+static bool caller_remove_most_silent(struct ct_writer_server *writer_server)
 {
 	uint32_t silent = writer_server->caller_count;
 
@@ -51,18 +51,18 @@ static bool remove_most_silent(struct ct_writer_server *writer_server)
 	}
 	if (silent == writer_server->caller_count)
 		return false;
-	remove_caller(writer_server, silent);
+	caller_remove(writer_server, silent);
 	return true;
 }
 
-static bool may_call(int fd)
+static bool caller_is_allowed(int fd)
 {
 	uint32_t uid;
 
 	return ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0);
 }
 
-static void accept_callers(struct ct_writer_server *writer_server)
+static void callers_accept(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
 		int fd = ct_os_high(accept4(writer_server->listen_fd, NULL, NULL,
@@ -73,11 +73,12 @@ static void accept_callers(struct ct_writer_server *writer_server)
 			/* Without a free descriptor accept() reports this even when no peer
 			 * waits.  Only for the first one has poll() announced a peer. */
 			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-				writer_server->is_deaf = !remove_most_silent(writer_server);
+				writer_server->is_deaf = !caller_remove_most_silent(writer_server);
 			return;
 		}
-		caller = may_call(fd) && (writer_server->caller_count < CT_WRITER_SERVER_CALLERS ||
-					  remove_most_silent(writer_server))
+		caller = caller_is_allowed(fd) &&
+					 (writer_server->caller_count < CT_WRITER_SERVER_CALLERS ||
+					  caller_remove_most_silent(writer_server))
 				 ? calloc(1, sizeof *caller)
 				 : NULL;
 		if (caller == NULL) {
@@ -89,7 +90,7 @@ static void accept_callers(struct ct_writer_server *writer_server)
 	}
 }
 
-static bool is_busy(const struct ct_writer_server *writer_server)
+static bool callers_are_busy(const struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++)
 		if (ct_connection_events(&writer_server->callers[i]->connection) == 0)
@@ -101,7 +102,7 @@ void ct_writer_server_serve(struct ct_writer_server *writer_server)
 {
 	static struct pollfd fds[CT_WRITER_SERVER_CALLERS + 2];
 	uint32_t count = writer_server->caller_count;
-	int timeout = is_busy(writer_server)                       ? 0
+	int timeout = callers_are_busy(writer_server)              ? 0
 		      : ct_writer_server_is_waiting(writer_server) ? BUSY_MS
 		      : writer_server->is_deaf                     ? DEAF_MS
 								   : IDLE_MS;
@@ -123,11 +124,11 @@ void ct_writer_server_serve(struct ct_writer_server *writer_server)
 		writer_server->current = writer_server->callers[i - 1];
 		if (!ct_connection_turn(&writer_server->current->connection, fds[i - 1].revents,
 					&writer_server->serve))
-			remove_caller(writer_server, i - 1);
+			caller_remove(writer_server, i - 1);
 	}
 	writer_server->current = NULL;
 	if ((fds[count].revents & POLLIN) != 0)
-		accept_callers(writer_server);
+		callers_accept(writer_server);
 	if (fds[count + 1].revents != 0)
 		ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
 }
@@ -143,5 +144,5 @@ void ct_writer_server_hang_up(struct ct_writer_server *writer_server)
 		(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
 	}
 	while (writer_server->caller_count > 0)
-		remove_caller(writer_server, writer_server->caller_count - 1);
+		caller_remove(writer_server, writer_server->caller_count - 1);
 }

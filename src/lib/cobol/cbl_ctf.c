@@ -35,7 +35,7 @@ cobrtncode_t CBL_CTF_TRACER_GET(cobuns32_t flags, const cobuns8_t *component_nam
 	return ct_cbl_return(status);
 }
 
-static bool begins_a_word(unsigned char c)
+static bool id_begins_word(unsigned char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= 0xC2 && c <= 0xF4);
 }
@@ -45,7 +45,7 @@ static bool begins_a_word(unsigned char c)
  * among its bytes.  So a name that is shorter than a handle and ends at a NUL must begin with a
  * letter.
  */
-static bool looks_like_name(const unsigned char *at)
+static bool id_looks_like_name(const unsigned char *at)
 {
 	unsigned size = 0;
 
@@ -55,7 +55,7 @@ static bool looks_like_name(const unsigned char *at)
 		size++;
 	if (size == 0 || (size < 4 && at[size] != ' ' && at[size] != 0))
 		return false;
-	if ((at[0] >= 0x80 || (size < 4 && at[size] == 0)) && !begins_a_word(at[0]))
+	if ((at[0] >= 0x80 || (size < 4 && at[size] == 0)) && !id_begins_word(at[0]))
 		return false;
 	return ct_escape_is_plain(at, ct_cbl_name_size(at, false, CTRACE_MAX_COMPONENT));
 }
@@ -68,7 +68,7 @@ static enum ctrace_status threshold_owner(cobuns32_t flags, const cobuns8_t *com
 	out[0] = 0;
 	if (ct_cbl_is_default(flags, component_id))
 		return CTRACE_OK;
-	if (!(flags & CTF_FLAG_COMPID_STRING) && looks_like_name(component_id))
+	if (!(flags & CTF_FLAG_COMPID_STRING) && id_looks_like_name(component_id))
 		flags = CTF_FLAG_COMPID_STRING;
 	return ct_cbl_component(flags, component_id, out);
 }

@@ -89,7 +89,7 @@ INLINE struct ctrace_item event_item(const struct event *event, size_t index)
 /* More items than a class may have. */
 
 /* Bytes of the event; 0 when an item or the number of items is over the limits. */
-static size_t any_size(const struct event *event)
+static size_t event_any_size(const struct event *event)
 {
 	size_t size = CT_EVENT_ANY_HEAD;
 
@@ -107,7 +107,7 @@ static size_t any_size(const struct event *event)
 
 /* The arrays are read a second time.  If another thread has changed them, sizes are cut to the
  * reserved space and missing bytes are filled, so that the event stays whole. */
-static void put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
+static void event_put_any_items(const struct event *event, unsigned char *at, unsigned char *end)
 {
 	for (size_t i = 0; i < event->count; i++) {
 		struct ctrace_item item = event_item(event, i);
@@ -128,7 +128,7 @@ static void put_any_items(const struct event *event, unsigned char *at, unsigned
 
 /* A forced event goes where the lowest event over the component's threshold goes, but keeps its
  * own level. */
-static uint32_t routing_level(uint32_t component, const struct event *event)
+static uint32_t event_routing_level(uint32_t component, const struct event *event)
 {
 	uint32_t threshold = event_is_forced(event)
 				     ? ct_channel_output_level(ct_process.registry, component)
@@ -146,14 +146,16 @@ INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32
 }
 
 /* items: NULL when there are more than a class can have. */
-static enum ctrace_status record_items(const struct ct_event_head *head, const struct event *event,
-				       const struct ctrace_item *items)
+static enum ctrace_status event_record_items(const struct ct_event_head *head,
+					     const struct event *event,
+					     const struct ctrace_item *items)
 {
 	uint32_t number = items != NULL ? ct_trace_class(head, items, event->count) : CT_CLASS_ANY;
 	struct ct_reservation reservation;
-	size_t size = items != NULL ? ct_event_size(number, items, event->count) : any_size(event);
+	size_t size =
+		items != NULL ? ct_event_size(number, items, event->count) : event_any_size(event);
 	enum ctrace_status status = ct_trace_reserve(
-		head->component, routing_level(head->component, event), size, &reservation);
+		head->component, event_routing_level(head->component, event), size, &reservation);
 
 	if (status == CTRACE_OK) {
 		uint64_t ticks = ct_clock_ticks();
@@ -161,7 +163,7 @@ static enum ctrace_status record_items(const struct ct_event_head *head, const s
 		if (items != NULL)
 			ct_event_encode(reservation.at, number, ticks, head, items, event->count);
 		else
-			put_any_items(
+			event_put_any_items(
 				event,
 				ct_event_put_any_head(reservation.at, ticks, head, event->count),
 				reservation.at + size);
@@ -173,7 +175,7 @@ static enum ctrace_status record_items(const struct ct_event_head *head, const s
 	return status;
 }
 
-static enum ctrace_status record(uint32_t component, const struct event *event)
+static enum ctrace_status event_record(uint32_t component, const struct event *event)
 {
 	const struct ct_event_head head = { .component = component,
 					    .event_id = event->id,
@@ -181,10 +183,10 @@ static enum ctrace_status record(uint32_t component, const struct event *event)
 	struct ctrace_item items[CT_CLASS_MAX_ITEMS];
 
 	if (event->count > CT_CLASS_MAX_ITEMS)
-		return record_items(&head, event, NULL);
+		return event_record_items(&head, event, NULL);
 	for (size_t i = 0; i < event->count; i++)
 		items[i] = event_item(event, i);
-	return record_items(&head, event, items);
+	return event_record_items(&head, event, items);
 }
 
 /*
@@ -200,7 +202,7 @@ INLINE const struct ctrace_tracer **name_slot(cobuns32_t flags, const unsigned c
 	return &names[(flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0][((uintptr_t)name >> 3) % NAMES];
 }
 
-static void remember_name(cobuns32_t flags, const unsigned char *name, size_t size,
+static void name_remember(cobuns32_t flags, const unsigned char *name, size_t size,
 			  uint32_t component)
 {
 	const struct ctrace_tracer *tracer = ct_registry_tracer(ct_process.registry, component);
@@ -212,7 +214,7 @@ static void remember_name(cobuns32_t flags, const unsigned char *name, size_t si
 }
 
 /* The component of a name.  It locks only when the name is new and must be registered. */
-static enum ctrace_status register_component(const void *name, size_t size, uint32_t *out_component)
+static enum ctrace_status component_register(const void *name, size_t size, uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
@@ -225,7 +227,7 @@ static enum ctrace_status register_component(const void *name, size_t size, uint
 	return status;
 }
 
-static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *name,
+static enum ctrace_status component_find(cobuns32_t flags, const unsigned char *name,
 					 uint32_t *out_component)
 {
 	size_t size = ct_cbl_name_size(name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0,
@@ -237,32 +239,32 @@ static enum ctrace_status find_component(cobuns32_t flags, const unsigned char *
 	if (state != CT_PROCESS_NEW && state != CT_PROCESS_FAILED && ct_process.registry != NULL &&
 	    ct_registry_find(ct_process.registry, (const char *)name, size, out_component) ==
 		    CTRACE_OK) {
-		remember_name(flags, name, size, *out_component);
+		name_remember(flags, name, size, *out_component);
 		return CTRACE_OK;
 	}
 	if (ct_component_check_name((const char *)name, size) != CTRACE_OK)
 		return CTRACE_INVALID_COMPONENT_NAME;
-	return register_component(name, size, out_component);
+	return component_register(name, size, out_component);
 }
 
-static enum ctrace_status identify(cobuns32_t flags, const unsigned char *component_id,
-				   uint32_t *out_component)
+static enum ctrace_status event_identify(cobuns32_t flags, const unsigned char *component_id,
+					 uint32_t *out_component)
 {
 	if (flags & CTF_FLAG_COMPID_STRING)
-		return find_component(flags, component_id, out_component);
+		return component_find(flags, component_id, out_component);
 	if (ct_cbl_is_null(component_id) || *component_id != CT_HANDLE_MARK)
 		return CTRACE_INVALID_TRACE_HANDLE;
 	return ct_handle_component(ct_cbl_load_u32(component_id), out_component);
 }
 
 /* Makes the checks in the order that <mfctf.h> promises. */
-static enum ctrace_status trace(const unsigned char *component_id, struct event *event)
+static enum ctrace_status event_trace(const unsigned char *component_id, struct event *event)
 {
 	enum ctrace_status status;
 	uint32_t component;
 	uint32_t threshold;
 
-	status = identify(event->flags, component_id, &component);
+	status = event_identify(event->flags, component_id, &component);
 	if (status != CTRACE_OK)
 		return status;
 	if (event->level >= CTRACE_LEVEL_COUNT) {
@@ -281,13 +283,13 @@ static enum ctrace_status trace(const unsigned char *component_id, struct event 
 		if (!event_is_forced(event))
 			return CTRACE_NOT_TRACING_LEVEL;
 	}
-	return record(component, event);
+	return event_record(component, event);
 }
 
-static cobrtncode_t trace_keeping_errno(const unsigned char *component_id, struct event event)
+static cobrtncode_t event_trace_keeping_errno(const unsigned char *component_id, struct event event)
 {
 	int saved_errno = errno;
-	enum ctrace_status status = trace(component_id, &event);
+	enum ctrace_status status = event_trace(component_id, &event);
 
 	errno = saved_errno;
 	return (cobrtncode_t)status;
@@ -590,10 +592,10 @@ trace_group(cobuns32_t flags, const cobuns8_t *component_id, const void *trace_e
 	ct_notify_deliver();
 	if (ct_cbl_is_null(trace_event))
 		return CTF_RET_FAILURE;
-	return trace_keeping_errno(component_id,
-				   (struct event){ group->event_id, group->level, group->data_count,
-						   flags, group->event_len, group->event_type,
-						   group->event_data });
+	return event_trace_keeping_errno(component_id,
+					 (struct event){ group->event_id, group->level,
+							 group->data_count, flags, group->event_len,
+							 group->event_type, group->event_data });
 }
 
 static put_function trace_several_of_group;
@@ -625,11 +627,11 @@ trace_structure(cobuns32_t flags, const cobuns8_t *component_id, const void *tra
 	ct_notify_deliver_changes();
 	if (ct_cbl_is_null(trace_event))
 		return CTF_RET_FAILURE;
-	return trace_keeping_errno(component_id,
-				   (struct event){ event->event_id, event->level, event->data_count,
-						   flags, (const unsigned char *)event->event_len,
-						   (const unsigned char *)event->event_type,
-						   (const unsigned char *)event->event_data });
+	return event_trace_keeping_errno(
+		component_id, (struct event){ event->event_id, event->level, event->data_count,
+					      flags, (const unsigned char *)event->event_len,
+					      (const unsigned char *)event->event_type,
+					      (const unsigned char *)event->event_data });
 }
 
 static put_function trace_several_of_structure;

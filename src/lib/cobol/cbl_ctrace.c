@@ -107,7 +107,7 @@ CTSS_AT(minops, 1400);
 _Static_assert(sizeof(struct ctrace_ctss) == 1656, "cblt-ctrace-ctss");
 
 /* A group that is missing counts as zeros: no name, no service. */
-static void read_group(void *out, const void *group, size_t size)
+static void group_read(void *out, const void *group, size_t size)
 {
 	if (ct_cbl_is_null(group))
 		memset(out, 0, size);
@@ -116,7 +116,7 @@ static void read_group(void *out, const void *group, size_t size)
 }
 
 /* A field as a terminated text of up to size + 1 bytes: up to a NUL, without trailing blanks. */
-static const char *read_text(char *out, const char *field, size_t size)
+static const char *text_read(char *out, const char *field, size_t size)
 {
 	size = strnlen(field, size);
 	while (size != 0 && field[size - 1] == ' ')
@@ -125,18 +125,18 @@ static const char *read_text(char *out, const char *field, size_t size)
 	out[size] = '\0';
 	return out;
 }
-#define TEXT(texts, group, member) read_text((texts).member, (group).member, sizeof((group).member))
+#define TEXT(texts, group, member) text_read((texts).member, (group).member, sizeof((group).member))
 
-static void write_text(char *field, size_t size, const char *text)
+static void text_write(char *field, size_t size, const char *text)
 {
 	size_t used = strnlen(text, size);
 
 	memcpy(field, text, used);
 	memset(field + used, ' ', size - used);
 }
-#define PUT_TEXT(group, member, text) write_text((group).member, sizeof((group).member), text)
+#define PUT_TEXT(group, member, text) text_write((group).member, sizeof((group).member), text)
 
-static cobrtncode_t answer(void *outcome, const struct ctrace_outcome *out)
+static cobrtncode_t outcome_answer(void *outcome, const struct ctrace_outcome *out)
 {
 	struct outcome_group group = {
 		.rc = out->rc,
@@ -186,12 +186,12 @@ static const struct keyword delete_keywords[] = {
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool find_word(const struct keyword *keyword, const char *field, uint8_t *out)
+static bool word_find(const struct keyword *keyword, const char *field, uint8_t *out)
 {
 	char text[WORD + 1];
 	uint8_t value = 0;
 
-	if (*read_text(text, field, WORD) == '\0') {
+	if (*text_read(text, field, WORD) == '\0') {
 		*out = 0;
 		return true;
 	}
@@ -206,18 +206,18 @@ static bool find_word(const struct keyword *keyword, const char *field, uint8_t 
 }
 
 /* Returns the first keyword with an invalid word; NULL: none. */
-static const struct keyword *read_keywords(const struct keyword *keywords, size_t count,
+static const struct keyword *keywords_read(const struct keyword *keywords, size_t count,
 					   const void *group, void *out)
 {
 	for (const struct keyword *at = keywords; at < keywords + count; at++)
-		if (!find_word(at, (const char *)group + at->from, (uint8_t *)out + at->to))
+		if (!word_find(at, (const char *)group + at->from, (uint8_t *)out + at->to))
 			return at;
 	return NULL;
 }
 
 /* A nonzero reserved field makes the library refuse the structure at the right place in the
  * order of checks; it stands for the invalid word.  Only the message is ours. */
-static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *out)
+static void keyword_explain(const struct keyword *wrong, struct ctrace_outcome *out)
 {
 	if (wrong != NULL && (out->abend == 0x301 || out->abend == 0x302))
 		(void)snprintf(out->message, sizeof(out->message), "%s takes %s", wrong->name,
@@ -225,7 +225,7 @@ static void explain_keyword(const struct keyword *wrong, struct ctrace_outcome *
 }
 
 /* The library's messages name C members; a COBOL program needs its field names. */
-static void explain_field(bool is_wrong, uint32_t abend, const char *why,
+static void field_explain(bool is_wrong, uint32_t abend, const char *why,
 			  struct ctrace_outcome *out)
 {
 	if (is_wrong && out->abend == abend)
@@ -253,7 +253,7 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 
 	ct_notify_deliver();
 	ct_deferred_join();
-	read_group(&group, define, sizeof(group));
+	group_read(&group, define, sizeof(group));
 	struct ctrace_define request = {
 		.size = sizeof(request),
 		.version = halfword(group.plistver),
@@ -270,19 +270,19 @@ cobrtncode_t CBL_CTRACE_DEFINE(void *define, void *outcome)
 		.bufmax = group.bufmax,
 		.bufdflt = group.bufdflt,
 	};
-	wrong = read_keywords(define_keywords, COUNT(define_keywords), &group, &request);
+	wrong = keywords_read(define_keywords, COUNT(define_keywords), &group, &request);
 	request.reserved[0] = wrong != NULL;
 	ct_deferred_busy++;
 	(void)ctrace_component_define(&request, &out);
 	ct_deferred_busy--;
-	explain_keyword(wrong, &out);
-	explain_field(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE,
+	keyword_explain(wrong, &out);
+	field_explain(true, 0x401, "ctrace-service is not 78-CTRACE-SERVICE-DEFINE: " SET_TO_VALUE,
 		      &out);
-	explain_field(true, 0x101, "ctrace-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
+	field_explain(true, 0x101, "ctrace-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
 	if (!ct_cbl_is_null(define))
 		memcpy((char *)define + offsetof(struct define_group, userdata), group.userdata,
 		       sizeof(group.userdata));
-	return answer(outcome, &out);
+	return outcome_answer(outcome, &out);
 }
 
 cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
@@ -296,7 +296,7 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 	const struct keyword *wrong;
 
 	ct_notify_deliver();
-	read_group(&group, request_group, sizeof(group));
+	group_read(&group, request_group, sizeof(group));
 	struct ctrace_delete request = {
 		.size = sizeof(request),
 		.version = halfword(group.plistver),
@@ -304,21 +304,21 @@ cobrtncode_t CBL_CTRACE_DELETE(const void *request_group, void *outcome)
 		.name = TEXT(texts, group, name),
 		.sub = TEXT(texts, group, sub),
 	};
-	wrong = read_keywords(delete_keywords, COUNT(delete_keywords), &group, &request);
+	wrong = keywords_read(delete_keywords, COUNT(delete_keywords), &group, &request);
 	request.reserved[0] = wrong != NULL;
 	ct_deferred_busy++;
 	(void)ctrace_component_delete(&request, &out);
 	ct_deferred_busy--;
-	explain_keyword(wrong, &out);
-	explain_field(true, 0x401,
+	keyword_explain(wrong, &out);
+	field_explain(true, 0x401,
 		      "ctrace-del-service is not 78-CTRACE-SERVICE-DELETE: " SET_TO_VALUE, &out);
-	explain_field(group.plistver > CTRACE_PLIST_VERSION, 0x302,
+	field_explain(group.plistver > CTRACE_PLIST_VERSION, 0x302,
 		      "ctrace-del-plistver is not 0, 1 or 2: " SET_TO_VALUE, &out);
-	return answer(outcome, &out);
+	return outcome_answer(outcome, &out);
 }
 
 /* Blank: unchanged.  "()": no filter. */
-static const char *filter(const char *text)
+static const char *filter_read(const char *text)
 {
 	if (*text == '\0')
 		return NULL;
@@ -336,7 +336,7 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 	struct ctrace_outcome out;
 
 	ct_notify_deliver();
-	read_group(&group, command_group, sizeof(group));
+	group_read(&group, command_group, sizeof(group));
 	struct ctrace_trace_ct command = {
 		.size = sizeof(command),
 		.state = group.state,
@@ -344,22 +344,22 @@ cobrtncode_t CBL_CTRACE_TRACE_CT(const void *command_group, void *outcome)
 		.sub = TEXT(texts, group, sub),
 		.parm = TEXT(texts, group, parm),
 		.bufsize = group.bufsize,
-		.asid = filter(TEXT(texts, group, asid)),
-		.jobname = filter(TEXT(texts, group, jobname)),
+		.asid = filter_read(TEXT(texts, group, asid)),
+		.jobname = filter_read(TEXT(texts, group, jobname)),
 		.options = *TEXT(texts, group, options) != '\0' ? texts.options : NULL,
 		.wtr = *TEXT(texts, group, wtr) != '\0' ? texts.wtr : NULL,
 	};
 	ct_deferred_busy++;
 	(void)ctrace_trace_ct(&command, &out);
 	ct_deferred_busy--;
-	explain_field(
+	field_explain(
 		group.state > CTRACE_CT_PRESET_DELETE, 0x301,
 		"ctrace-ct-state takes 78-CTRACE-CT-NONE, -ON, -OFF, -LIKEHEAD, -PRESET-PUT or -PRESET-DELETE",
 		&out);
-	return answer(outcome, &out);
+	return outcome_answer(outcome, &out);
 }
 
-static void print_display(struct display_group *group, const struct ctrace_display *display)
+static void display_print(struct display_group *group, const struct ctrace_display *display)
 {
 	*group = (struct display_group){
 		.mode = display->mode,
@@ -393,7 +393,7 @@ static void print_display(struct display_group *group, const struct ctrace_displ
 }
 
 /* Reads a name that is an argument of its own; nothing behind its end is read. */
-static const char *read_name(char *out, const void *name, size_t limit)
+static const char *name_read(char *out, const void *name, size_t limit)
 {
 	const char *text = ct_cbl_is_null(name) ? "" : name;
 	size_t size = 0;
@@ -416,11 +416,11 @@ cobrtncode_t CBL_CTRACE_DISPLAY(const void *name, const void *sub, void *display
 
 	ct_notify_deliver();
 	ct_deferred_busy++;
-	status = ctrace_component_display(read_name(name_text, name, CTRACE_MAX_NAME),
-					  read_name(sub_text, sub, SUB), &shown);
+	status = ctrace_component_display(name_read(name_text, name, CTRACE_MAX_NAME),
+					  name_read(sub_text, sub, SUB), &shown);
 	ct_deferred_busy--;
 	if (status == CTRACE_OK && !ct_cbl_is_null(display)) {
-		print_display(&group, &shown);
+		display_print(&group, &shown);
 		memcpy(display, &group, sizeof(group));
 	}
 	ct_notify_deliver();
@@ -450,7 +450,7 @@ struct routine {
 static struct routine *routines; /* pushed by compare-and-swap */
 
 /* Finds the entry of that code for that thread; thread NULL: for any. */
-static struct routine *find_routine(const void *code, const void *thread)
+static struct routine *routine_find(const void *code, const void *thread)
 {
 	struct routine *at = __atomic_load_n(&routines, __ATOMIC_ACQUIRE);
 
@@ -460,7 +460,7 @@ static struct routine *find_routine(const void *code, const void *thread)
 }
 
 /* Finds the same, or creates it for `maker`.  NULL: no memory. */
-static struct routine *have_routine(void *code, const void *thread, const void *maker)
+static struct routine *routine_find_or_create(void *code, const void *thread, const void *maker)
 {
 	ct_cobol_invoke_function *in_cobol =
 		(ct_cobol_invoke_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_INVOKE);
@@ -470,7 +470,7 @@ static struct routine *have_routine(void *code, const void *thread, const void *
 
 	do {
 		first = __atomic_load_n(&routines, __ATOMIC_ACQUIRE);
-		found = find_routine(code, thread);
+		found = routine_find(code, thread);
 		if (found != NULL || (fresh == NULL && (fresh = malloc(sizeof(*fresh))) == NULL))
 			break;
 		*fresh = (struct routine){
@@ -488,7 +488,7 @@ static struct routine *have_routine(void *code, const void *thread, const void *
 	return found;
 }
 
-static uint32_t invoke(void *code, struct ctrace_ctss *ctss)
+static uint32_t routine_invoke(void *code, struct ctrace_ctss *ctss)
 {
 	const struct routine *routine = code;
 	uint32_t rc;
@@ -508,14 +508,14 @@ static uint32_t invoke(void *code, struct ctrace_ctss *ctss)
 	return rc;
 }
 
-static bool describe_routine(void *code, const void *thread, const void *maker,
+static bool routine_describe(void *code, const void *thread, const void *maker,
 			     struct ct_routine *out)
 {
-	struct routine *routine = have_routine(code, thread, maker);
+	struct routine *routine = routine_find_or_create(code, thread, maker);
 
 	if (routine == NULL)
 		return false;
-	*out = (struct ct_routine){ .code = routine, .invoke = invoke };
+	*out = (struct ct_routine){ .code = routine, .invoke = routine_invoke };
 	return true;
 }
 
@@ -532,22 +532,22 @@ bool ct_cobol_find_routine(const char *name, struct ct_routine *out)
 		return false;
 	ct_deferred_join();
 	maker = ct_os_thread_is_own() ? ct_deferred_thread() : ct_ctf_thread();
-	return maker != NULL && describe_routine(code, NULL, maker, out);
+	return maker != NULL && routine_describe(code, NULL, maker, out);
 }
 
 cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine)
 {
 	CT_CANCEL_OFF();
-	struct ct_routine described = { .code = NULL, .invoke = invoke };
+	struct ct_routine described = { .code = NULL, .invoke = routine_invoke };
 	char text[CTRACE_MAX_NAME + 1];
 	int kept = errno;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 	ct_notify_deliver();
-	(void)read_name(text, name, CTRACE_MAX_NAME);
+	(void)name_read(text, name, CTRACE_MAX_NAME);
 	ct_deferred_join();
 	if (ct_cbl_is_null(routine) ||
-	    describe_routine(routine, ct_ctf_thread(), ct_ctf_thread(), &described))
+	    routine_describe(routine, ct_ctf_thread(), ct_ctf_thread(), &described))
 		status = ct_routine_add(text, &described);
 	errno = kept;
 	return ct_cbl_return(status);
@@ -563,7 +563,7 @@ cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobuns32_t le
 	if (ct_cbl_is_null(console) || ct_cbl_is_null(text))
 		return ct_cbl_return(CTRACE_FAILURE);
 	memcpy(&number, console, sizeof(number));
-	(void)read_text(line, text, length < CTRACE_MAX_WTO ? length : CTRACE_MAX_WTO);
+	(void)text_read(line, text, length < CTRACE_MAX_WTO ? length : CTRACE_MAX_WTO);
 	return ct_cbl_return(ctrace_wto(number, line));
 }
 

@@ -27,7 +27,7 @@ struct property_id {
 	char name[CTRACE_MAX_PROPERTY + 1];
 };
 
-static enum ctrace_status read_property_name(cobuns32_t flags, const void *name,
+static enum ctrace_status property_read_name(cobuns32_t flags, const void *name,
 					     struct property_id *id)
 {
 	if (!ct_cbl_name_copy(name, (flags & CTF_FLAG_PROP_NAME_NULL_TERM) != 0,
@@ -36,15 +36,15 @@ static enum ctrace_status read_property_name(cobuns32_t flags, const void *name,
 	return CTRACE_OK;
 }
 
-static enum ctrace_status read_component(cobuns32_t flags, const void *component_id,
+static enum ctrace_status component_read(cobuns32_t flags, const void *component_id,
 					 const void *name, struct property_id *id)
 {
 	enum ctrace_status status = ct_cbl_component(flags, component_id, id->owner);
 
-	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
+	return status == CTRACE_OK ? property_read_name(flags, name, id) : status;
 }
 
-static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, const void *name,
+static enum ctrace_status emitter_read(cobuns32_t flags, const void *emitter, const void *name,
 				       struct property_id *id)
 {
 	int saved_errno = errno;
@@ -57,10 +57,10 @@ static enum ctrace_status read_emitter(cobuns32_t flags, const void *emitter, co
 	/* An unknown emitter is reported before a bad property name, as an unknown component is. */
 	status = ct_emitter_find(id->owner, strlen(id->owner), &index); /* may load a module */
 	errno = saved_errno;
-	return status == CTRACE_OK ? read_property_name(flags, name, id) : status;
+	return status == CTRACE_OK ? property_read_name(flags, name, id) : status;
 }
 
-static enum ctrace_status get_number(property_get *get, const struct property_id *id,
+static enum ctrace_status number_get(property_get *get, const struct property_id *id,
 				     void *out_value)
 {
 	char text[NUMBER_LIMIT];
@@ -77,7 +77,7 @@ static enum ctrace_status get_number(property_get *get, const struct property_id
 	return CTRACE_OK;
 }
 
-static enum ctrace_status get_text(property_get *get, cobuns32_t flags,
+static enum ctrace_status text_get(property_get *get, cobuns32_t flags,
 				   const struct property_id *id, void *vallen, char *out_value)
 {
 	size_t room = ct_cbl_is_null(vallen) ? 0 : ct_cbl_load_u32(vallen);
@@ -98,15 +98,15 @@ static enum ctrace_status get_text(property_get *get, cobuns32_t flags,
 	return only_size ? CTRACE_OK : status;
 }
 
-static enum ctrace_status get_value(property_get *get, cobuns32_t flags,
+static enum ctrace_status value_get(property_get *get, cobuns32_t flags,
 				    const struct property_id *id, void *vallen, void *out_value)
 {
 	if (flags & CTF_FLAG_PROP_INT_VALUE)
-		return get_number(get, id, out_value);
-	return get_text(get, flags, id, vallen, out_value);
+		return number_get(get, id, out_value);
+	return text_get(get, flags, id, vallen, out_value);
 }
 
-static enum ctrace_status set_value(property_set *set, cobuns32_t flags,
+static enum ctrace_status value_set(property_set *set, cobuns32_t flags,
 				    const struct property_id *id, const void *value)
 {
 	char text[VALUE_LIMIT + 1] = "";
@@ -135,9 +135,9 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *compon
 	enum ctrace_status status;
 
 	ct_notify_deliver();
-	status = read_component(flags, component_id, property_name, &id);
+	status = component_read(flags, component_id, property_name, &id);
 	if (status == CTRACE_OK)
-		status = get_value(ctrace_component_property_get, flags, &id, property_vallen,
+		status = value_get(ctrace_component_property_get, flags, &id, property_vallen,
 				   property_value);
 	return ct_cbl_return(status);
 }
@@ -150,9 +150,9 @@ cobrtncode_t CBL_CTF_COMP_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *compon
 	enum ctrace_status status;
 
 	ct_notify_deliver();
-	status = read_component(flags, component_id, property_name, &id);
+	status = component_read(flags, component_id, property_name, &id);
 	if (status == CTRACE_OK)
-		status = set_value(ctrace_component_property_set, flags, &id, property_value);
+		status = value_set(ctrace_component_property_set, flags, &id, property_value);
 	return ct_cbl_return(status);
 }
 
@@ -165,9 +165,9 @@ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_GET(cobuns32_t flags, const cobuns8_t *emi
 	enum ctrace_status status;
 
 	ct_notify_deliver();
-	status = read_emitter(flags, emitter_name, property_name, &id);
+	status = emitter_read(flags, emitter_name, property_name, &id);
 	if (status == CTRACE_OK)
-		status = get_value(ctrace_emitter_property_get, flags, &id, property_vallen,
+		status = value_get(ctrace_emitter_property_get, flags, &id, property_vallen,
 				   property_value);
 	return ct_cbl_return(status);
 }
@@ -181,8 +181,8 @@ cobrtncode_t CBL_CTF_EMITTER_PROPERTY_SET(cobuns32_t flags, const cobuns8_t *emi
 	enum ctrace_status status;
 
 	ct_notify_deliver();
-	status = read_emitter(flags, emitter_name, property_name, &id);
+	status = emitter_read(flags, emitter_name, property_name, &id);
 	if (status == CTRACE_OK)
-		status = set_value(ctrace_emitter_property_set, flags, &id, property_value);
+		status = value_set(ctrace_emitter_property_set, flags, &id, property_value);
 	return ct_cbl_return(status);
 }

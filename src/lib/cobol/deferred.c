@@ -68,23 +68,23 @@ __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 /* ---- the lock ---- */
 
 /* A signal handler that interrupts a locked section finds ct_thread_locked set and does nothing. */
-static void lock_queue(void)
+static void queue_lock(void)
 {
 	ct_guard_lock(&deferred.lock);
 }
 
-static void unlock_queue(void)
+static void queue_unlock(void)
 {
 	ct_guard_unlock(&deferred.lock);
 }
 
-static void spend(struct deferred *command)
+static void command_spend(struct deferred *command)
 {
 	command->next = deferred.spent;
 	deferred.spent = command;
 }
 
-static void free_spent(void)
+static void commands_free_spent(void)
 {
 	while (deferred.spent != NULL) {
 		struct deferred *command = deferred.spent;
@@ -94,7 +94,7 @@ static void free_spent(void)
 	}
 }
 
-static void take_out(struct deferred *command)
+static void command_take_out(struct deferred *command)
 {
 	struct deferred **link = &deferred.first;
 
@@ -103,14 +103,14 @@ static void take_out(struct deferred *command)
 	*link = command->next;
 }
 
-static void no_longer_waits(struct deferred *command, enum deferred_state state)
+static void command_end_wait(struct deferred *command, enum deferred_state state)
 {
 	command->state = state;
 	(void)__atomic_sub_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
 }
 
 /* Drops the commands for a thread that will not take them; NULL: for all threads. */
-static void drop(const void *thread)
+static void commands_drop(const void *thread)
 {
 	struct deferred **link = &deferred.first;
 
@@ -123,20 +123,20 @@ static void drop(const void *thread)
 			continue;
 		}
 		if (command->state == WAITS)
-			no_longer_waits(command, DROPPED);
+			command_end_wait(command, DROPPED);
 		command->state = DROPPED;
 		if (command->is_awaited) {
 			link = &command->next;
 			continue;
 		}
 		*link = command->next;
-		spend(command);
+		command_spend(command);
 	}
 }
 
 /* ---- fork: as in notify.c, outside the runtime's own handlers ---- */
 
-static void lock_for_fork(void)
+static void queue_lock_for_fork(void)
 {
 	cancel_state = ct_cancel_off();
 	is_forking = true;
@@ -144,7 +144,7 @@ static void lock_for_fork(void)
 	pthread_mutex_lock(&deferred.lock);
 }
 
-static void unlock_after_fork(void)
+static void queue_unlock_after_fork(void)
 {
 	pthread_mutex_unlock(&deferred.lock);
 	CTRACE_FENCE_();
@@ -154,7 +154,7 @@ static void unlock_after_fork(void)
 
 /* In the child only this thread exists: the control thread, which may wait for an outcome, and
  * the other members belong to the parent. */
-static void unlock_in_child(void)
+static void queue_unlock_in_child(void)
 {
 	for (struct deferred *command = deferred.first; command != NULL; command = command->next)
 		command->is_awaited = false;
@@ -168,39 +168,39 @@ static void unlock_in_child(void)
 		}
 		*link = command->next;
 		if (command->state == WAITS)
-			no_longer_waits(command, DROPPED);
-		spend(command);
+			command_end_wait(command, DROPPED);
+		command_spend(command);
 	}
 	self.next = NULL;
 	deferred.members = self.is_joined ? &self : NULL;
-	unlock_after_fork();
+	queue_unlock_after_fork();
 }
 
 /* ---- members ---- */
 
-static void leave(void *member)
+static void member_leave(void *member)
 {
 	struct member **link = &deferred.members;
 
 	(void)member;
-	lock_queue();
+	queue_lock();
 	while (*link != NULL && *link != &self)
 		link = &(*link)->next;
 	if (*link != NULL)
 		*link = self.next;
-	drop(self.thread);
+	commands_drop(self.thread);
 	self.is_joined = false;
 	ct_notify_installed--;
-	unlock_queue();
+	queue_unlock();
 	(void)__atomic_fetch_add(&deferred.ended, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&deferred.ended);
 }
 
-static bool set_up(void)
+static bool members_set_up(void)
 {
-	if (!deferred.is_set_up && pthread_key_create(&deferred.key, leave) == 0)
-		deferred.is_set_up =
-			pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) == 0;
+	if (!deferred.is_set_up && pthread_key_create(&deferred.key, member_leave) == 0)
+		deferred.is_set_up = pthread_atfork(queue_lock_for_fork, queue_unlock_after_fork,
+						    queue_unlock_in_child) == 0;
 	return deferred.is_set_up;
 }
 
@@ -208,25 +208,25 @@ void ct_deferred_join(void)
 {
 	if (self.is_joined || ct_thread_locked != 0 || ct_os_thread_is_own())
 		return;
-	lock_queue();
-	if (set_up() && pthread_setspecific(deferred.key, &self) == 0) {
+	queue_lock();
+	if (members_set_up() && pthread_setspecific(deferred.key, &self) == 0) {
 		self = (struct member){ .next = deferred.members,
 					.thread = ct_ctf_thread(),
 					.is_joined = true };
 		deferred.members = &self;
 		ct_notify_installed++;
 	}
-	unlock_queue();
+	queue_unlock();
 }
 
 const void *ct_deferred_thread(void)
 {
 	const void *thread = NULL;
 
-	lock_queue();
+	queue_lock();
 	if (deferred.members != NULL)
 		thread = deferred.members->thread;
-	unlock_queue();
+	queue_unlock();
 	return thread;
 }
 
@@ -237,30 +237,30 @@ void ct_deferred_refused(const void *thread, uint64_t token)
 
 /* ---- the program's thread ---- */
 
-static struct deferred *next_for_me(void)
+static struct deferred *command_next_for_me(void)
 {
 	struct deferred *command;
 
-	lock_queue();
+	queue_lock();
 	for (command = deferred.first; command != NULL; command = command->next)
 		if (command->state == WAITS && command->thread == ct_ctf_thread())
 			break;
 	if (command != NULL)
-		no_longer_waits(command, RUNS);
-	unlock_queue();
+		command_end_wait(command, RUNS);
+	queue_unlock();
 	return command;
 }
 
-static void end_command(struct deferred *command, const struct ctrace_outcome *outcome)
+static void command_end(struct deferred *command, const struct ctrace_outcome *outcome)
 {
-	lock_queue();
+	queue_lock();
 	command->outcome = *outcome;
 	command->state = DONE;
 	if (!command->is_awaited) {
-		take_out(command);
-		spend(command);
+		command_take_out(command);
+		command_spend(command);
 	}
-	unlock_queue();
+	queue_unlock();
 	(void)__atomic_fetch_add(&deferred.ended, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&deferred.ended);
 }
@@ -274,11 +274,11 @@ bool ct_deferred_run(void)
 	if (!self.is_joined || ct_deferred_busy != 0 || is_forking)
 		return false;
 	ct_deferred_busy++;
-	for (; count < QUEUE_LIMIT && (command = next_for_me()) != NULL; count++) {
+	for (; count < QUEUE_LIMIT && (command = command_next_for_me()) != NULL; count++) {
 		struct ctrace_outcome outcome;
 
 		(void)ct_trace_ct(&command->command, &outcome);
-		end_command(command, &outcome);
+		command_end(command, &outcome);
 	}
 	ct_deferred_busy--;
 	return count != 0;
@@ -289,7 +289,7 @@ bool ct_deferred_run(void)
 enum handed { HANDED, HANDED_BEHIND_OTHERS, NO_THREAD, NO_ROOM };
 
 /* Under the lock. */
-static enum handed append(struct deferred *command)
+static enum handed command_append(struct deferred *command)
 {
 	const struct member *member = deferred.members;
 	struct deferred **link = &deferred.first;
@@ -308,20 +308,20 @@ static enum handed append(struct deferred *command)
 	return others == 0 ? HANDED : HANDED_BEHIND_OTHERS;
 }
 
-static enum deferred_state state_of(const struct deferred *command)
+static enum deferred_state command_state(const struct deferred *command)
 {
 	enum deferred_state state;
 
-	lock_queue();
+	queue_lock();
 	state = command->state;
-	unlock_queue();
+	queue_unlock();
 	return state;
 }
 
 /* Waits for the command for at most wait_ms, and returns its state; then nobody awaits it.
  * DONE: *out is its outcome. */
-static enum deferred_state await(struct deferred *command, unsigned wait_ms,
-				 struct ctrace_outcome *out)
+static enum deferred_state command_await(struct deferred *command, unsigned wait_ms,
+					 struct ctrace_outcome *out)
 {
 	uint64_t end = ct_clock_mono_ns() + (uint64_t)wait_ms * 1000000u;
 	enum deferred_state state;
@@ -330,26 +330,26 @@ static enum deferred_state await(struct deferred *command, unsigned wait_ms,
 		uint32_t word = __atomic_load_n(&deferred.ended, __ATOMIC_ACQUIRE);
 		uint64_t now = ct_clock_mono_ns();
 
-		state = state_of(command);
+		state = command_state(command);
 		if (state == DONE || state == DROPPED || now >= end)
 			break;
 		ct_os_wait(&deferred.ended, word, end - now);
 	}
-	lock_queue();
+	queue_lock();
 	state = command->state;
 	command->is_awaited = false;
 	if (state == DONE)
 		*out = command->outcome;
 	if (state == DONE || state == DROPPED) {
-		take_out(command);
-		spend(command);
+		command_take_out(command);
+		command_spend(command);
 	}
-	unlock_queue();
+	queue_unlock();
 	return state;
 }
 
 /* Finds the start/stop routine's name of the trace that was refused. */
-static void find_routine_name(uint64_t token, char out_name[CT_NAME_SIZE])
+static void routine_find_name(uint64_t token, char out_name[CT_NAME_SIZE])
 {
 	const struct ct_trace *trace;
 	struct ct_token found;
@@ -364,12 +364,12 @@ static void find_routine_name(uint64_t token, char out_name[CT_NAME_SIZE])
 	ct_table_unlock();
 }
 
-static void say(struct ctrace_outcome *out, enum handed handed, enum deferred_state state,
-		uint64_t token)
+static void outcome_report(struct ctrace_outcome *out, enum handed handed,
+			   enum deferred_state state, uint64_t token)
 {
 	char name[CT_NAME_SIZE];
 
-	find_routine_name(token, name);
+	routine_find_name(token, name);
 	if (handed == NO_ROOM) {
 		(void)snprintf(out->message, sizeof out->message,
 			       "%u commands wait already for the thread of routine %s", QUEUE_LIMIT,
@@ -401,17 +401,17 @@ bool ct_ctf_defer(const struct ct_trace_command *command, unsigned wait_ms,
 	if (copy == NULL)
 		return false;
 	*copy = (struct deferred){ .thread = refusal.thread, .state = WAITS, .command = *command };
-	lock_queue();
-	free_spent();
-	handed = append(copy);
+	queue_lock();
+	commands_free_spent();
+	handed = command_append(copy);
 	copy->is_awaited = handed == HANDED && wait_ms != 0;
-	unlock_queue();
+	queue_unlock();
 	if (handed == NO_THREAD || handed == NO_ROOM)
 		free(copy);
 	else if (handed == HANDED && wait_ms != 0)
-		state = await(copy, wait_ms, out);
+		state = command_await(copy, wait_ms, out);
 	if (state == DONE)
 		return true;
-	say(out, handed, state, refusal.token);
+	outcome_report(out, handed, state, refusal.token);
 	return false;
 }

@@ -52,7 +52,7 @@ struct watch {
 	bool is_cobol;
 	bool removed;     /* uninstalled; freed when no thread is in it */
 	uint32_t calls;   /* running calls */
-	uint32_t waiters; /* threads in uninstall() */
+	uint32_t waiters; /* threads in watch_uninstall() */
 	uint32_t notices; /* waiting notices */
 	TRACER_NOTIF_CALLBACK *callback;
 	const void *thread; /* the installing thread */
@@ -114,7 +114,7 @@ static void notify_unlock(void)
 	ct_guard_unlock(&notify.lock);
 }
 
-static uint32_t calls_of_this_thread(const struct watch *watch)
+static uint32_t watch_calls_here(const struct watch *watch)
 {
 	uint32_t calls = 0;
 
@@ -128,7 +128,7 @@ static uint32_t calls_of_this_thread(const struct watch *watch)
  * ct_thread_locked as the sign of a signal handler.  So ct_thread_locked stays clear, and
  * is_forking keeps signal handlers away.
  */
-static void lock_for_fork(void)
+static void notify_lock_for_fork(void)
 {
 	cancel_state = ct_cancel_off();
 	is_forking = true;
@@ -136,7 +136,7 @@ static void lock_for_fork(void)
 	pthread_mutex_lock(&notify.lock);
 }
 
-static void unlock_after_fork(void)
+static void notify_unlock_after_fork(void)
 {
 	pthread_mutex_unlock(&notify.lock);
 	CTRACE_FENCE_();
@@ -145,19 +145,19 @@ static void unlock_after_fork(void)
 }
 
 /* Only this thread exists in the child; calls on other threads never return. */
-static void unlock_in_child(void)
+static void notify_unlock_in_child(void)
 {
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
-		watch->calls = calls_of_this_thread(watch);
+		watch->calls = watch_calls_here(watch);
 		watch->waiters = 0;
 	}
-	unlock_after_fork();
+	notify_unlock_after_fork();
 }
 
 /* ---- under the lock
  * ---------------------------------------------------------------------------------------- */
 
-static void free_spent(void)
+static void notices_free_spent(void)
 {
 	while (notify.spent != NULL) {
 		struct notice *notice = notify.spent;
@@ -169,7 +169,7 @@ static void free_spent(void)
 
 /* The link to the first waiting notice that matches; to the NULL at the end when none does.
  * NULL matches any. */
-static struct notice **find_notice(const struct watch *watch, const void *thread)
+static struct notice **notice_find(const struct watch *watch, const void *thread)
 {
 	struct notice **link = &notify.first;
 
@@ -179,7 +179,7 @@ static struct notice **find_notice(const struct watch *watch, const void *thread
 	return link;
 }
 
-static struct notice *unlink_notice(struct notice **link)
+static struct notice *notice_unlink(struct notice **link)
 {
 	struct notice *notice = *link;
 
@@ -193,7 +193,7 @@ static struct notice *unlink_notice(struct notice **link)
 	return notice;
 }
 
-static void append_notice(struct notice *notice)
+static void notice_append(struct notice *notice)
 {
 	notice->next = NULL;
 	*notify.end = notice;
@@ -202,7 +202,7 @@ static void append_notice(struct notice *notice)
 	(void)__atomic_add_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
 }
 
-static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *callback)
+static struct watch **watch_find(uint32_t component, TRACER_NOTIF_CALLBACK *callback)
 {
 	struct watch **link = &notify.watches;
 
@@ -213,7 +213,7 @@ static struct watch **find_watch(uint32_t component, TRACER_NOTIF_CALLBACK *call
 }
 
 /* Frees uninstalled watches that no thread is in. */
-static void free_removed(void)
+static void watches_free_removed(void)
 {
 	struct watch **link = &notify.watches;
 
@@ -229,7 +229,7 @@ static void free_removed(void)
 	}
 }
 
-static bool says_the_same_thing(const struct notice *notice, const struct ct_change *change)
+static bool notice_matches(const struct notice *notice, const struct ct_change *change)
 {
 	if (notice->kind != (int)change->kind)
 		return false;
@@ -238,7 +238,7 @@ static bool says_the_same_thing(const struct notice *notice, const struct ct_cha
 			     change->property_size);
 }
 
-static bool is_number(const char *text, size_t size)
+static bool text_is_number(const char *text, size_t size)
 {
 	size_t digits = 0;
 	bool hex = size > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
@@ -252,7 +252,7 @@ static bool is_number(const char *text, size_t size)
 	return digits != 0;
 }
 
-static struct notice *create_notice(struct watch *watch, const void *thread,
+static struct notice *notice_create(struct watch *watch, const void *thread,
 				    const struct ct_change *change)
 {
 	bool is_property = change->kind == CT_CHANGE_PROPERTY;
@@ -273,33 +273,33 @@ static struct notice *create_notice(struct watch *watch, const void *thread,
 	notice->name_size = (uint32_t)name_size;
 	notice->value_size = (uint32_t)value_size;
 	notice->number = (uint32_t)change->number;
-	notice->is_number = is_number(change->value, value_size);
+	notice->is_number = text_is_number(change->value, value_size);
 	return notice;
 }
 
 /* Adds a notice; it replaces an older one of the same thing for the same thread. */
-static void add_notice(struct watch *watch, const void *thread, const struct ct_change *change)
+static void notice_add(struct watch *watch, const void *thread, const struct ct_change *change)
 {
 	struct notice *notice;
 
 	for (struct notice **link = &notify.first; *link != NULL; link = &(*link)->next) {
 		if ((*link)->watch == watch && (*link)->thread == thread &&
-		    says_the_same_thing(*link, change)) {
-			unlink_notice(link);
+		    notice_matches(*link, change)) {
+			notice_unlink(link);
 			break;
 		}
 	}
 	if (watch->notices >= NOTICES_LIMIT)
 		return;
-	notice = create_notice(watch, thread, change);
+	notice = notice_create(watch, thread, change);
 	if (notice != NULL)
-		append_notice(notice);
+		notice_append(notice);
 }
 
 /* ---- under no lock
  * ----------------------------------------------------------------------------------------- */
 
-static void call_back(const struct watch *watch, void *parameter, uint32_t type)
+static void watch_call_back(const struct watch *watch, void *parameter, uint32_t type)
 {
 	uint32_t handle = ct_handle_of(watch->component);
 	const sigset_t *lifted = ct_shield_lift();
@@ -311,7 +311,7 @@ static void call_back(const struct watch *watch, void *parameter, uint32_t type)
 	ct_shield_restore(lifted);
 }
 
-static void tell(const struct watch *watch, const struct notice *notice)
+static void watch_report(const struct watch *watch, const struct notice *notice)
 {
 	uint32_t level = notice->level;
 	NOTIF_PROP_CHANGE change = {
@@ -328,27 +328,27 @@ static void tell(const struct watch *watch, const struct notice *notice)
 	};
 
 	if (notice->kind == CT_CHANGE_LEVEL)
-		call_back(watch, &level, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
+		watch_call_back(watch, &level, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
 	else
-		call_back(watch, watch->is_cobol ? (void *)&packed : (void *)&change,
-			  TRACER_NOTIF_TYPE_PROP_CHANGE);
+		watch_call_back(watch, watch->is_cobol ? (void *)&packed : (void *)&change,
+				TRACER_NOTIF_TYPE_PROP_CHANGE);
 }
 
 /* Delivers one notice that is addressed to this thread; false when there is none. */
-static bool deliver_one(void)
+static bool notice_deliver(void)
 {
 	struct notice **link;
 	struct notice *notice;
 	struct frame frame = { .outer = frames };
 
 	notify_lock();
-	link = find_notice(NULL, this_thread());
+	link = notice_find(NULL, this_thread());
 	notice = *link;
 	if (notice == NULL) {
 		notify_unlock();
 		return false;
 	}
-	unlink_notice(link);
+	notice_unlink(link);
 	/* Not in the list of spent notices, so that nobody frees it while the callback reads it. */
 	notify.spent = notice->next;
 	frame.watch = notice->watch;
@@ -356,7 +356,7 @@ static bool deliver_one(void)
 	frames = &frame;
 	notify_unlock();
 
-	tell(frame.watch, notice);
+	watch_report(frame.watch, notice);
 
 	notify_lock();
 	frames = frame.outer;
@@ -370,9 +370,9 @@ static bool deliver_one(void)
 	return true;
 }
 
-static void deliver_all(void)
+static void notices_deliver(void)
 {
-	for (unsigned i = 0; i < DELIVER_LIMIT && deliver_one(); i++)
+	for (unsigned i = 0; i < DELIVER_LIMIT && notice_deliver(); i++)
 		;
 }
 
@@ -385,9 +385,9 @@ void ct_notify_deliver_slowly(bool may_command)
 
 	if (frames != NULL || ct_thread_locked != 0 || is_forking)
 		return;
-	deliver_all();
+	notices_deliver();
 	if (may_command && ct_deferred_run())
-		deliver_all();
+		notices_deliver();
 	errno = saved_errno;
 }
 
@@ -397,12 +397,12 @@ void ct_notify_change(const struct ct_change *change, void *user)
 
 	(void)user;
 	notify_lock();
-	free_spent();
-	free_removed();
+	notices_free_spent();
+	watches_free_removed();
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
 		if (watch->removed || watch->component != change->component)
 			continue;
-		add_notice(watch, watch->is_cobol ? watch->thread : this_thread(), change);
+		notice_add(watch, watch->is_cobol ? watch->thread : this_thread(), change);
 		is_for_me |= !watch->is_cobol;
 	}
 	notify_unlock();
@@ -423,7 +423,7 @@ void *ct_cobol_bridge(const char *symbol)
 }
 
 /* Loaded at the first COBOL callback. */
-static ct_cobol_call_function *find_cobol_call(void)
+static ct_cobol_call_function *cobol_call_find(void)
 {
 	ct_cobol_call_function *known;
 
@@ -448,7 +448,7 @@ void ct_cobol_hold_module(const void *code)
 }
 
 /* Only a callback in COBOL belongs to a thread. */
-static bool is_installed_for(const struct watch *installed, const struct watch *wanted)
+static bool watch_matches(const struct watch *installed, const struct watch *wanted)
 {
 	return installed->is_cobol == wanted->is_cobol &&
 	       (!wanted->is_cobol || installed->thread == wanted->thread);
@@ -458,16 +458,16 @@ static bool is_installed_for(const struct watch *installed, const struct watch *
  * Under the lock.  Installing again changes nothing and succeeds: a COBOL program that was
  * cancelled and called again installs once more.
  */
-static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function *cobol_call)
+static enum ctrace_status watch_add(struct watch **watch, ct_cobol_call_function *cobol_call)
 {
-	const struct watch *installed = *find_watch((*watch)->component, (*watch)->callback);
+	const struct watch *installed = *watch_find((*watch)->component, (*watch)->callback);
 
-	if (!notify.is_fork_safe &&
-	    pthread_atfork(lock_for_fork, unlock_after_fork, unlock_in_child) != 0)
+	if (!notify.is_fork_safe && pthread_atfork(notify_lock_for_fork, notify_unlock_after_fork,
+						   notify_unlock_in_child) != 0)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	notify.is_fork_safe = true;
 	if (installed != NULL)
-		return is_installed_for(installed, *watch) ? CTRACE_OK : CTRACE_FAILURE;
+		return watch_matches(installed, *watch) ? CTRACE_OK : CTRACE_FAILURE;
 	if (cobol_call != NULL)
 		notify.cobol_call = cobol_call;
 	(*watch)->next = notify.watches;
@@ -477,7 +477,8 @@ static enum ctrace_status add_watch(struct watch **watch, ct_cobol_call_function
 	return CTRACE_OK;
 }
 
-static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_function *cobol_call)
+static enum ctrace_status watch_install(const struct watch *wanted,
+					ct_cobol_call_function *cobol_call)
 {
 	struct watch *watch = malloc(sizeof(*watch));
 	enum ctrace_status status;
@@ -488,7 +489,7 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 	if (watch->is_cobol)
 		ct_cobol_hold_module((const void *)(uintptr_t)watch->callback);
 	notify_lock();
-	status = add_watch(&watch, cobol_call);
+	status = watch_add(&watch, cobol_call);
 	notify_unlock();
 	free(watch);
 	return status;
@@ -496,12 +497,12 @@ static enum ctrace_status install(const struct watch *wanted, ct_cobol_call_func
 
 /* Waits until no other thread is in the callback, whose code may be unloaded after this.  Under
  * the lock, which is released while the thread sleeps.  False: the callback still runs. */
-static bool wait_for_callback(struct watch *watch)
+static bool watch_wait(struct watch *watch)
 {
 	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;
 
 	watch->waiters++;
-	while (watch->calls > calls_of_this_thread(watch) && waited_ns < ct_notify_limit_ns) {
+	while (watch->calls > watch_calls_here(watch) && waited_ns < ct_notify_limit_ns) {
 		/* incremented under the lock only */
 		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED);
 
@@ -512,37 +513,37 @@ static bool wait_for_callback(struct watch *watch)
 	}
 	if (watch->waiters != 0)
 		watch->waiters--; /* zero in a child that a signal handler has forked meanwhile */
-	return watch->calls <= calls_of_this_thread(watch);
+	return watch->calls <= watch_calls_here(watch);
 }
 
-static enum ctrace_status uninstall(const struct watch *wanted)
+static enum ctrace_status watch_uninstall(const struct watch *wanted)
 {
 	bool has_returned;
 	struct watch *watch;
 	struct notice **link;
 
 	notify_lock();
-	free_spent();
-	watch = *find_watch(wanted->component, wanted->callback);
+	notices_free_spent();
+	watch = *watch_find(wanted->component, wanted->callback);
 	if (watch == NULL) {
 		notify_unlock();
 		return CTRACE_FAILURE;
 	}
 	watch->removed = true;
-	while (*(link = find_notice(watch, NULL)) != NULL)
-		unlink_notice(link);
-	has_returned = wait_for_callback(watch);
+	while (*(link = notice_find(watch, NULL)) != NULL)
+		notice_unlink(link);
+	has_returned = watch_wait(watch);
 	/* Otherwise it is installed again, and can be uninstalled later, unless it was installed
 	 * a second time meanwhile. */
-	watch->removed = has_returned || *find_watch(wanted->component, wanted->callback) != NULL;
+	watch->removed = has_returned || *watch_find(wanted->component, wanted->callback) != NULL;
 	if (watch->removed && watch->is_cobol && watch->thread == this_thread())
 		ct_notify_installed--;
-	free_removed();
+	watches_free_removed();
 	notify_unlock();
 	return has_returned ? CTRACE_OK : CTRACE_TIMED_OUT;
 }
 
-static enum ctrace_status change_watch(cobuns32_t install_function, const void *block,
+static enum ctrace_status watch_change(cobuns32_t install_function, const void *block,
 				       bool is_cobol)
 {
 	struct watch wanted = { .is_cobol = is_cobol, .thread = this_thread() };
@@ -559,10 +560,10 @@ static enum ctrace_status change_watch(cobuns32_t install_function, const void *
 	if (wanted.callback == NULL)
 		return CTRACE_FAILURE;
 	if (install_function == TRACER_NOTIF_UNINSTALL)
-		return uninstall(&wanted);
+		return watch_uninstall(&wanted);
 	if (install_function != TRACER_NOTIF_INSTALL)
 		return CTRACE_FAILURE;
-	return install(&wanted, is_cobol ? find_cobol_call() : NULL);
+	return watch_install(&wanted, is_cobol ? cobol_call_find() : NULL);
 }
 
 static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif_install,
@@ -573,7 +574,7 @@ static cobrtncode_t tracer_notify(cobuns32_t install_function, const void *notif
 	enum ctrace_status status;
 
 	ct_notify_deliver();
-	status = change_watch(install_function, notif_install, is_cobol);
+	status = watch_change(install_function, notif_install, is_cobol);
 	errno = saved_errno;
 	return ct_cbl_return(status);
 }

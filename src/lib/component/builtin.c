@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Takes one option from a list; commas inside parentheses do not separate. */
-static bool next_option(struct ct_span *list, struct ct_span *out_option)
+static bool option_next(struct ct_span *list, struct ct_span *out_option)
 {
 	unsigned depth = 0;
 	size_t size = 0;
@@ -33,7 +33,7 @@ static bool next_option(struct ct_span *list, struct ct_span *out_option)
 	return true;
 }
 
-static bool split(struct ct_span option, struct ct_span *out_name, struct ct_span *out_value)
+static bool option_split(struct ct_span option, struct ct_span *out_name, struct ct_span *out_value)
 {
 	const char *equals = memchr(option.at, '=', option.size);
 
@@ -44,7 +44,7 @@ static bool split(struct ct_span option, struct ct_span *out_name, struct ct_spa
 	return true;
 }
 
-static struct ct_span without_parentheses(struct ct_span list)
+static struct ct_span list_without_parentheses(struct ct_span list)
 {
 	if (list.size >= 2 && list.at[0] == '(' && list.at[list.size - 1] == ')')
 		return (struct ct_span){ list.at + 1, list.size - 2 };
@@ -74,7 +74,7 @@ static struct ct_command option_command(struct ct_span component, struct ct_span
 	struct ct_span value;
 
 	*out_why = "is not LEVEL=..., DEST=(...) or property=...";
-	if (!split(option, &name, &value))
+	if (!option_split(option, &name, &value))
 		return command;
 	if (ct_name_is(name.at, name.size, "LEVEL")) {
 		*out_why = "has no level: none, debug, info, warn, error, fatal";
@@ -82,7 +82,7 @@ static struct ct_command option_command(struct ct_span component, struct ct_span
 			command.verb = CT_VERB_LEVEL;
 	} else if (ct_name_is(name.at, name.size, "DEST")) {
 		*out_why = "has an unknown emitter";
-		command.list = without_parentheses(value);
+		command.list = list_without_parentheses(value);
 		if (dests_are_known(command.list))
 			command.verb = CT_VERB_DEST_ADD;
 	} else {
@@ -96,14 +96,14 @@ static struct ct_command option_command(struct ct_span component, struct ct_span
 }
 
 /* With `target` NULL only checks the options.  The caller applies *level. */
-static uint32_t apply_options(const struct ct_target *target, struct ct_span component,
+static uint32_t options_apply(const struct ct_target *target, struct ct_span component,
 			      const struct ct_trace_request *request, uint32_t *level,
 			      struct ctrace_outcome *out)
 {
 	struct ct_span list = { request->options, request->options_size };
 	struct ct_span option;
 
-	while (next_option(&list, &option)) {
+	while (option_next(&list, &option)) {
 		const char *why;
 		struct ct_command command = option_command(component, option, &why);
 
@@ -122,7 +122,7 @@ static uint32_t apply_options(const struct ct_target *target, struct ct_span com
 	return CTRACE_RC_OK;
 }
 
-static uint32_t check(const struct ct_trace_request *request, struct ctrace_outcome *out)
+static uint32_t request_check(const struct ct_trace_request *request, struct ctrace_outcome *out)
 {
 	if (request->asid_count != 0)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_ASIDS,
@@ -133,8 +133,8 @@ static uint32_t check(const struct ct_trace_request *request, struct ctrace_outc
 	return CTRACE_RC_OK;
 }
 
-static enum ctrace_status set_writer(struct ct_span component,
-				     const struct ct_trace_request *request)
+static enum ctrace_status builtin_set_writer(struct ct_span component,
+					     const struct ct_trace_request *request)
 {
 	if (request->state == CTRACE_CT_OFF || request->disconnect)
 		ct_writer_forget(component.at, component.size);
@@ -152,19 +152,19 @@ uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *req
 				    .component = component,
 				    .level = CTRACE_DEBUG };
 	enum ctrace_status status = CTRACE_OK;
-	uint32_t rc = check(request, out);
+	uint32_t rc = request_check(request, out);
 
 	if (rc == CTRACE_RC_OK)
-		rc = apply_options(NULL, component, request, &level.level, out);
+		rc = options_apply(NULL, component, request, &level.level, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (request->has[CT_CLAUSE_BUFSIZE])
 		status = ct_channel_set_buffer(target->registry, component.at, component.size,
 					       ct_status_granted(request->bufsize));
 	if (status == CTRACE_OK)
-		status = set_writer(component, request);
+		status = builtin_set_writer(component, request);
 	if (status == CTRACE_OK)
-		rc = apply_options(target, component, request, &level.level, out);
+		rc = options_apply(target, component, request, &level.level, out);
 	if (request->state == CTRACE_CT_OFF)
 		level.level = CTRACE_LEVEL_NONE;
 	else if (request->state == CTRACE_CT_LIKEHEAD)

@@ -109,7 +109,8 @@ enum ctrace_status ct_change_publish(const struct ct_trace *trace)
 }
 
 /* The ring size of the trace; without one, its head's or the configured one. */
-static bool set_buffer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+static bool trace_set_buffer(const struct ct_trace *trace, bool follows,
+			     const struct ct_status *status)
 {
 	const char *name = trace_name(trace);
 	uint64_t bytes = follows ? 0 : ct_status_granted(status->buffer_rounded);
@@ -123,7 +124,8 @@ static bool set_buffer(const struct ct_trace *trace, bool follows, const struct 
 
 /* A trace that is on, or keeps its MINOPS, uses the writer that it names, or none.  Any other
  * uses its head's. */
-static bool set_writer(const struct ct_trace *trace, bool follows, const struct ct_status *status)
+static bool trace_set_writer(const struct ct_trace *trace, bool follows,
+			     const struct ct_status *status)
 {
 	const char *name = trace_name(trace);
 	uint32_t now = ct_registry_configured(ct_process.registry, trace->component).writer;
@@ -140,18 +142,19 @@ static bool set_writer(const struct ct_trace *trace, bool follows, const struct 
 	return ct_writer_set(name, strlen(name), status->writer) == CTRACE_OK;
 }
 
-static bool is_nothing(const struct ct_status *status, const struct ct_attributes *attributes)
+static bool status_is_default(const struct ct_status *status,
+			      const struct ct_attributes *attributes)
 {
 	return status->mode != CTRACE_MODE_ON && status->buffer_asked == attributes->bufdflt &&
 	       status->buffer_rounded == attributes->bufdflt;
 }
 
 /* Most traces are off or follow their head, and need no status of their own. */
-static bool reserve_status(struct ct_trace *trace, const struct ct_wanted *wanted,
+static bool status_reserve(struct ct_trace *trace, const struct ct_wanted *wanted,
 			   struct ct_status **out_status)
 {
 	*out_status = NULL;
-	if (wanted->follows || is_nothing(wanted->status, ct_trace_attributes(trace)))
+	if (wanted->follows || status_is_default(wanted->status, ct_trace_attributes(trace)))
 		return true;
 	*out_status = malloc(sizeof **out_status);
 	return *out_status != NULL;
@@ -199,7 +202,7 @@ struct change {
 	bool former_follows;
 };
 
-static uint32_t flags_of(const struct ct_status *status, bool is_definition)
+static uint32_t status_flags(const struct ct_status *status, bool is_definition)
 {
 	if (status->mode == CTRACE_MODE_ON || (is_definition && status->mode == CTRACE_MODE_MIN))
 		return CTRACE_CTSS_START;
@@ -207,7 +210,7 @@ static uint32_t flags_of(const struct ct_status *status, bool is_definition)
 }
 
 /* Calls the routines that had accepted again, with the former status. */
-static void take_back(struct change *change)
+static void change_undo(struct change *change)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
 
@@ -215,12 +218,12 @@ static void take_back(struct change *change)
 		struct ct_status former = change->former;
 
 		(void)ct_change_call(change->claim->traces[--change->told], &former,
-				     flags_of(&former, false), NULL, &ignored);
+				     status_flags(&former, false), NULL, &ignored);
 	}
 }
 
 /* The head's routine may have defined sublevels that follow it. */
-static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *out)
+static uint32_t claim_add_followers(struct ct_claim *claim, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed;
 
@@ -231,10 +234,10 @@ static uint32_t claim_followers(struct ct_claim *claim, struct ctrace_outcome *o
 }
 
 /* Calls the head's routine first, then its followers' if the head's routine asks for it. */
-static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted,
-			 struct ctrace_outcome *out)
+static uint32_t change_call_all(struct change *change, const struct ct_wanted *wanted,
+				struct ctrace_outcome *out)
 {
-	uint32_t flags = flags_of(&change->status, wanted->is_definition);
+	uint32_t flags = status_flags(&change->status, wanted->is_definition);
 	struct ct_claim *claim = change->claim;
 	bool call_subs = false;
 	uint32_t rc = ct_change_call(claim->traces[0], &change->status, flags, &call_subs, out);
@@ -243,7 +246,7 @@ static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted,
 		return rc;
 	change->told = 1;
 	if (call_subs)
-		rc = claim_followers(claim, out);
+		rc = claim_add_followers(claim, out);
 	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < claim->count; i++) {
 		struct ct_status status = change->status;
 
@@ -254,7 +257,7 @@ static uint32_t tell_all(struct change *change, const struct ct_wanted *wanted,
 	return rc;
 }
 
-static void replace(struct ct_trace *trace, struct ct_status *status, bool follows)
+static void trace_replace_status(struct ct_trace *trace, struct ct_status *status, bool follows)
 {
 	ct_table_lock();
 	trace->status = status;
@@ -263,25 +266,25 @@ static void replace(struct ct_trace *trace, struct ct_status *status, bool follo
 }
 
 /* On entry *kept is the memory for the new status; on success, the old status. */
-static bool put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status,
-			 struct ct_status **kept)
+static bool trace_put_in_force(struct ct_trace *trace, bool follows, const struct ct_status *status,
+			       struct ct_status **kept)
 {
 	struct ct_status *former = trace->status;
 	bool followed = trace->follows;
 
 	if (*kept != NULL)
 		**kept = *status;
-	replace(trace, *kept, follows);
+	trace_replace_status(trace, *kept, follows);
 	if (ct_change_publish(trace) == CTRACE_OK) {
 		*kept = former;
 		return true;
 	}
-	replace(trace, former, followed);
+	trace_replace_status(trace, former, followed);
 	return false;
 }
 
 /* Warns a user who filters by the ASID of a process that has ended. */
-static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+static void outcome_report_excluded(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	struct ct_space self = ct_space_self();
 
@@ -294,7 +297,7 @@ static void tell_if_excluded(const struct ct_wanted *wanted, struct ctrace_outco
 }
 
 /* Warns about a writer that does not run.  No event is lost, but the data go elsewhere. */
-static void tell_if_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
+static void outcome_report_no_writer(const struct ct_wanted *wanted, struct ctrace_outcome *out)
 {
 	const char *writer = wanted->status->writer;
 
@@ -314,44 +317,44 @@ uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wan
 	uint32_t rc = CTRACE_RC_OK;
 
 	ct_status_get(trace, &change.former);
-	if (!reserve_status(trace, wanted, &kept))
+	if (!status_reserve(trace, wanted, &kept))
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				      "no memory for the trace's status");
-	if (!set_buffer(trace, wanted->follows, &change.status)) {
+	if (!trace_set_buffer(trace, wanted->follows, &change.status)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no ring of that size: there are too many sizes in use");
 		goto undo_status;
 	}
 	if (wanted->call)
-		rc = tell_all(&change, wanted, out);
+		rc = change_call_all(&change, wanted, out);
 	if (rc != CTRACE_RC_OK)
 		goto undo_told;
 	/* The routine may have rounded the size. */
-	if (!set_buffer(trace, wanted->follows, &change.status)) {
+	if (!trace_set_buffer(trace, wanted->follows, &change.status)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no ring of the size that the routine made of it");
 		goto undo_told;
 	}
-	if (!set_writer(trace, wanted->follows, &change.status)) {
+	if (!trace_set_writer(trace, wanted->follows, &change.status)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no ring for writer %s: there are too many in use",
 				    change.status.writer);
 		goto undo_told;
 	}
-	if (!put_in_force(trace, wanted->follows, &change.status, &kept)) {
+	if (!trace_put_in_force(trace, wanted->follows, &change.status, &kept)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no memory to change the threshold");
 		goto undo_told;
 	}
 	free(kept);
-	tell_if_excluded(wanted, out);
-	tell_if_no_writer(wanted, out);
+	outcome_report_excluded(wanted, out);
+	outcome_report_no_writer(wanted, out);
 	return CTRACE_RC_OK;
 
 undo_told:
-	take_back(&change);
-	(void)set_buffer(trace, change.former_follows, &change.former);
-	(void)set_writer(trace, change.former_follows, &change.former);
+	change_undo(&change);
+	(void)trace_set_buffer(trace, change.former_follows, &change.former);
+	(void)trace_set_writer(trace, change.former_follows, &change.former);
 undo_status:
 	free(kept);
 	return rc;

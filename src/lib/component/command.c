@@ -41,8 +41,8 @@ static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path
 	return CTRACE_RC_OK;
 }
 
-static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request *request,
-			  const char *source, struct ctrace_outcome *out)
+static uint32_t request_carry_out(struct ct_claim *claim, const struct ct_trace_request *request,
+				  const char *source, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_status status;
@@ -70,8 +70,8 @@ static uint32_t carry_out(struct ct_claim *claim, const struct ct_trace_request 
 	return rc;
 }
 
-static uint32_t preset(const struct ct_path *path, const struct ct_trace_request *request,
-		       struct ctrace_outcome *out)
+static uint32_t preset_change(const struct ct_path *path, const struct ct_trace_request *request,
+			      struct ctrace_outcome *out)
 {
 	struct ct_trace *head = NULL;
 	enum ctrace_status status;
@@ -110,7 +110,7 @@ static uint32_t preset(const struct ct_path *path, const struct ct_trace_request
 }
 
 /* A thread that knows a trace waits for commands that work on it, perhaps a DEFINE. */
-static enum ct_claimed wait_for_others(uint32_t component)
+static enum ct_claimed component_wait(uint32_t component)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *trace;
@@ -125,8 +125,8 @@ static enum ct_claimed wait_for_others(uint32_t component)
 	return claimed;
 }
 
-static uint32_t transact(const struct ct_path *path, const struct ct_trace_request *request,
-			 const char *source, struct ctrace_outcome *out)
+static uint32_t request_transact(const struct ct_path *path, const struct ct_trace_request *request,
+				 const char *source, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_claims claims;
@@ -134,13 +134,13 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	uint32_t rc;
 
 	if (request->state == CTRACE_CT_PRESET_PUT || request->state == CTRACE_CT_PRESET_DELETE)
-		return preset(path, request, out);
+		return preset_change(path, request, out);
 	if (request->state == CTRACE_CT_NONE)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE,
 				      "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
 	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) ==
 	    CTRACE_OK)
-		claimed = wait_for_others(component);
+		claimed = component_wait(component);
 	if (claimed != CT_CLAIMED)
 		return ct_claim_outcome(claimed, path->name, out);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) !=
@@ -154,7 +154,7 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 	ct_claims_init(&claims, "TRACE CT");
 	rc = claim_trace(&claims, path, component, request->state == CTRACE_CT_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
-		rc = carry_out(&claims.trace, request, source, out);
+		rc = request_carry_out(&claims.trace, request, source, out);
 	ct_claims_end(&claims);
 	return rc;
 }
@@ -162,7 +162,7 @@ static uint32_t transact(const struct ct_path *path, const struct ct_trace_reque
 /* ---- a command ---- */
 
 /* A tracer of the other interface may have any name.  has_more: a SUB or member extends it. */
-static uint32_t check_name(const char *name, bool has_more, struct ctrace_outcome *out)
+static uint32_t command_check_name(const char *name, bool has_more, struct ctrace_outcome *out)
 {
 	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
 
@@ -176,7 +176,7 @@ static uint32_t check_name(const char *name, bool has_more, struct ctrace_outcom
 	return CTRACE_RC_OK;
 }
 
-static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+static uint32_t command_check(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
 	if (command->size < sizeof *command || command->state > CTRACE_CT_PRESET_DELETE)
 		return ct_outcome_set(
@@ -188,11 +188,11 @@ static uint32_t check_command(const struct ctrace_trace_ct *command, struct ctra
 		return ct_outcome_set(
 			out, CTRACE_RC_ABEND, 0x301,
 			"PARM excludes the operands that its member has: buffer size, ASID, JOBNAME, OPTIONS, WTR");
-	return check_name(command->name, ct_is_coded(command->sub) || ct_is_coded(command->parm),
-			  out);
+	return command_check_name(command->name,
+				  ct_is_coded(command->sub) || ct_is_coded(command->parm), out);
 }
 
-static uint32_t read_asids(const char *text, struct ct_trace_request *request)
+static uint32_t request_read_asids(const char *text, struct ct_trace_request *request)
 {
 	struct ct_span list = { text, strlen(text) };
 	struct ct_span word;
@@ -206,7 +206,7 @@ static uint32_t read_asids(const char *text, struct ct_trace_request *request)
 	return reason;
 }
 
-static uint32_t read_jobnames(const char *text, struct ct_trace_request *request)
+static uint32_t request_read_jobnames(const char *text, struct ct_trace_request *request)
 {
 	struct ct_span list = { text, strlen(text) };
 	struct ct_span word;
@@ -221,7 +221,7 @@ static uint32_t read_jobnames(const char *text, struct ct_trace_request *request
 	return reason;
 }
 
-static uint32_t read_options(const char *text, struct ct_trace_request *request)
+static uint32_t request_read_options(const char *text, struct ct_trace_request *request)
 {
 	size_t size = strnlen(text, CTRACE_MAX_OPTIONS + 1);
 
@@ -235,23 +235,23 @@ static uint32_t read_options(const char *text, struct ct_trace_request *request)
 	return 0;
 }
 
-static uint32_t read_writer(const char *text, struct ct_trace_request *request)
+static uint32_t request_read_writer(const char *text, struct ct_trace_request *request)
 {
 	request->disconnect = ct_name_is(text, strlen(text), "DISCONNECT");
 	return request->disconnect ? 0 : ct_writer_parse(text, strlen(text), request->writer);
 }
 
 /* Converts the structure to a request.  Returns the RC. */
-static uint32_t read_command(const struct ctrace_trace_ct *command,
+static uint32_t request_read(const struct ctrace_trace_ct *command,
 			     struct ct_trace_request *request, struct ctrace_outcome *out)
 {
 	const struct {
 		const char *name, *text;
 		uint32_t (*read)(const char *text, struct ct_trace_request *request);
-	} operands[] = { { "ASID", command->asid, read_asids },
-			 { "JOBNAME", command->jobname, read_jobnames },
-			 { "OPTIONS", command->options, read_options },
-			 { "WTR", command->wtr, read_writer } };
+	} operands[] = { { "ASID", command->asid, request_read_asids },
+			 { "JOBNAME", command->jobname, request_read_jobnames },
+			 { "OPTIONS", command->options, request_read_options },
+			 { "WTR", command->wtr, request_read_writer } };
 
 	memset(request, 0, sizeof *request);
 	request->state = command->state;
@@ -273,7 +273,7 @@ static uint32_t read_command(const struct ctrace_trace_ct *command,
 }
 
 /* One statement of a member.  Its own SUB and state count, else the command's. */
-static uint32_t transact_statement(const struct ctrace_trace_ct *command,
+static uint32_t statement_transact(const struct ctrace_trace_ct *command,
 				   const struct ct_trace_request *statement,
 				   struct ctrace_outcome *out)
 {
@@ -294,11 +294,11 @@ static uint32_t transact_statement(const struct ctrace_trace_ct *command,
 		if (rc != CTRACE_RC_OK)
 			return rc;
 	}
-	return transact(&path, &request, command->parm, out);
+	return request_transact(&path, &request, command->parm, out);
 }
 
 /* Names the member's statement unless the message begins with its position already. */
-static void name_statement(const struct ctrace_trace_ct *command,
+static void statement_name(const struct ctrace_trace_ct *command,
 			   const struct ct_trace_request *statement, struct ctrace_outcome *out)
 {
 	char message[sizeof out->message];
@@ -314,7 +314,7 @@ static void name_statement(const struct ctrace_trace_ct *command,
 }
 
 /* Carries out every statement; the outcome is the first failure's. */
-static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
+static uint32_t member_run(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
 	struct ctrace_outcome one;
 	struct ct_parmlib parmlib;
@@ -327,12 +327,12 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	has_writer = parmlib.wtrstart[0] != '\0' || parmlib.wtrstop[0] != '\0';
 	for (uint32_t i = 0; i < parmlib.count; i++) {
 		memset(&one, 0, sizeof one);
-		if (transact_statement(command, &parmlib.requests[i], &one) == CTRACE_RC_OK) {
+		if (statement_transact(command, &parmlib.requests[i], &one) == CTRACE_RC_OK) {
 			if (failed == 0)
 				*out = one;
 		} else if (failed++ == 0) {
 			*out = one;
-			name_statement(command, &parmlib.requests[i], out);
+			statement_name(command, &parmlib.requests[i], out);
 		}
 	}
 	if (failed != 0 && failed < parmlib.count)
@@ -350,7 +350,7 @@ static uint32_t run_member(const struct ctrace_trace_ct *command, struct ctrace_
 	return out->rc;
 }
 
-static uint32_t run(const void *from, struct ctrace_outcome *out)
+static uint32_t command_run(const void *from, struct ctrace_outcome *out)
 {
 	const struct ctrace_trace_ct *command = from;
 	struct ct_trace_request request;
@@ -359,31 +359,31 @@ static uint32_t run(const void *from, struct ctrace_outcome *out)
 
 	if (command == NULL)
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, "no command");
-	rc = check_command(command, out);
+	rc = command_check(command, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	if (ct_is_coded(command->parm))
-		return run_member(command, out);
+		return member_run(command, out);
 	rc = ct_path_parse(command->name, command->sub, &path, out);
 	if (rc == CTRACE_RC_OK)
-		rc = read_command(command, &request, out);
-	return rc == CTRACE_RC_OK ? transact(&path, &request, NULL, out) : rc;
+		rc = request_read(command, &request, out);
+	return rc == CTRACE_RC_OK ? request_transact(&path, &request, NULL, out) : rc;
 }
 
-static uint32_t run_parsed(const void *from, struct ctrace_outcome *out)
+static uint32_t command_run_parsed(const void *from, struct ctrace_outcome *out)
 {
 	const struct ct_trace_command *command = from;
 	struct ct_path path;
-	uint32_t rc = check_name(command->name, command->sub[0] != '\0', out);
+	uint32_t rc = command_check_name(command->name, command->sub[0] != '\0', out);
 
 	if (rc == CTRACE_RC_OK)
 		rc = ct_path_parse(command->name, command->sub, &path, out);
-	return rc == CTRACE_RC_OK ? transact(&path, &command->request, NULL, out) : rc;
+	return rc == CTRACE_RC_OK ? request_transact(&path, &command->request, NULL, out) : rc;
 }
 
 /* Runs in the program's thread and keeps errno. */
-static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out),
-		      const void *from, struct ctrace_outcome *out)
+static uint32_t command_enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome *out),
+			      const void *from, struct ctrace_outcome *out)
 {
 	CT_CANCEL_OFF();
 	struct ctrace_outcome unwanted = { .rc = CTRACE_RC_OK };
@@ -403,19 +403,19 @@ static uint32_t enter(uint32_t (*run_it)(const void *from, struct ctrace_outcome
 
 uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_outcome *out)
 {
-	return enter(run, command, out);
+	return command_enter(command_run, command, out);
 }
 
 uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outcome *out)
 {
-	return enter(run_parsed, command, out);
+	return command_enter(command_run_parsed, command, out);
 }
 
-/* ---- the other face ---- */
+/* ---- commands of the other interface ---- */
 
 /* CBL_CTF_LEVEL or the like has set the trace's own threshold: calls its routine when this
  * switches the trace on or off. */
-static void follow_level(struct ct_claim *claim, uint32_t level)
+static void trace_follow_level(struct ct_claim *claim, uint32_t level)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_status status;
@@ -474,13 +474,13 @@ void ct_component_change(const struct ct_change *change, void *user)
 		*change->out_status = CTRACE_TIMED_OUT;
 	ct_table_unlock();
 	if (claimed == CT_CLAIMED)
-		follow_level(&claim, level);
+		trace_follow_level(&claim, level);
 	ct_claim_end(&claim);
 }
 
 /* ---- a forked child ---- */
 
-static void publish_filtered(struct ct_trace *trace, void *user)
+static void trace_publish_filtered(struct ct_trace *trace, void *user)
 {
 	(void)user;
 	if (trace->is_defined && trace->status != NULL &&
@@ -492,6 +492,6 @@ void ct_component_forked(void)
 {
 	ct_table_forget_interrupted();
 	ct_table_lock();
-	ct_table_each(publish_filtered, NULL);
+	ct_table_each(trace_publish_filtered, NULL);
 	ct_table_unlock();
 }

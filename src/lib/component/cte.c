@@ -67,12 +67,12 @@ bool ctrace_cte_add(void *buffer, size_t size, size_t *used, uint32_t entry_id, 
 
 /* ---- the reader ---- */
 
-static bool is_zeros(const unsigned char *at, size_t size)
+static bool bytes_are_zero(const unsigned char *at, size_t size)
 {
 	return size == 0 || (at[0] == 0 && memcmp(at, at + 1, size - 1) == 0);
 }
 
-static bool is_whole(const unsigned char *at, size_t available, const struct ctrace_cte *head)
+static bool cte_is_whole(const unsigned char *at, size_t available, const struct ctrace_cte *head)
 {
 	uint16_t again;
 
@@ -92,8 +92,8 @@ enum ctrace_status ct_cte_next(const void *buffer, size_t size, size_t *offset, 
 
 	memcpy(&head, at, available < HEAD_SIZE ? available : HEAD_SIZE);
 	if (head.length == 0)
-		return is_zeros(at, available) ? CTRACE_NOT_FOUND : CTRACE_DAMAGED;
-	if (!is_whole(at, available, &head))
+		return bytes_are_zero(at, available) ? CTRACE_NOT_FOUND : CTRACE_DAMAGED;
+	if (!cte_is_whole(at, available, &head))
 		return CTRACE_DAMAGED;
 	*out = (struct ct_cte){ .entry_id = head.entry_id,
 				.time = head.time,

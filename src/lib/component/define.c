@@ -47,7 +47,7 @@ struct rule {
 	const char *why;
 };
 
-static uint32_t check_rules(const struct rule *rules, size_t count, struct ctrace_outcome *out)
+static uint32_t rules_check(const struct rule *rules, size_t count, struct ctrace_outcome *out)
 {
 	for (size_t i = 0; i < count; i++)
 		if (rules[i].broken)
@@ -56,7 +56,7 @@ static uint32_t check_rules(const struct rule *rules, size_t count, struct ctrac
 	return CTRACE_RC_OK;
 }
 
-static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_outcome *out)
+static uint32_t keywords_check(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	bool only_groups = asked->head == CTRACE_YES && asked->headopts == CTRACE_NO;
 	bool sizes = asked->bufdefin == CTRACE_YES || asked->bufmin != 0 || asked->bufmax != 0 ||
@@ -93,14 +93,14 @@ static uint32_t check_keywords(const struct ctrace_define *asked, struct ctrace_
 		  "BUFMAX is greater than 2147483647" },
 	};
 
-	return check_rules(rules, CT_COUNT(rules), out);
+	return rules_check(rules, CT_COUNT(rules), out);
 }
 
 /* ---- what is defined already ---- */
 
 /* Checked twice: before anything is created, and when the trace is claimed.  Under the lock. */
-static uint32_t check_place(const struct definition *definition, struct ct_trace **out_head,
-			    struct ctrace_outcome *out)
+static uint32_t definition_check_name(const struct definition *definition,
+				      struct ct_trace **out_head, struct ctrace_outcome *out)
 {
 	const struct ct_path *path = &definition->path;
 	const struct ct_trace *same = ct_trace_find_defined(path->name, strlen(path->name));
@@ -135,21 +135,21 @@ static uint32_t check_place(const struct definition *definition, struct ct_trace
 	return CTRACE_RC_OK;
 }
 
-static uint32_t check_place_at_first(const struct definition *definition,
-				     struct ctrace_outcome *out)
+static uint32_t definition_check_name_first(const struct definition *definition,
+					    struct ctrace_outcome *out)
 {
 	struct ct_trace *head;
 	uint32_t rc;
 
 	ct_table_lock();
-	rc = check_place(definition, &head, out);
+	rc = definition_check_name(definition, &head, out);
 	ct_table_unlock();
 	return rc;
 }
 
 /* ---- what it is to do at first ---- */
 
-static uint32_t read_member(struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_read_member(struct definition *definition, struct ctrace_outcome *out)
 {
 	const char *member = definition->asked->parm;
 	struct ct_parmlib parmlib;
@@ -175,7 +175,8 @@ static uint32_t read_member(struct definition *definition, struct ctrace_outcome
 	return rc;
 }
 
-static uint32_t no_storage(const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_no_storage(const struct definition *definition,
+				      struct ctrace_outcome *out)
 {
 	if (ct_registry_count(ct_process.registry) < CT_COMPONENT_LIMIT)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE, "no memory for %s",
@@ -187,7 +188,7 @@ static uint32_t no_storage(const struct definition *definition, struct ctrace_ou
 }
 
 /* A preset takes precedence over the member. */
-static uint32_t find_request(struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_find_request(struct definition *definition, struct ctrace_outcome *out)
 {
 	enum ctrace_status status;
 
@@ -202,7 +203,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 	if (definition->request.state == CTRACE_CT_PRESET_PUT)
 		definition->request.state = CTRACE_CT_ON; /* the stored preset comes into force */
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		return no_storage(definition, out);
+		return definition_no_storage(definition, out);
 	if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
 		return ct_outcome_set(
 			out, CTRACE_RC_REFUSED, CTRACE_RSN_PARMLIB,
@@ -210,7 +211,7 @@ static uint32_t find_request(struct definition *definition, struct ctrace_outcom
 			definition->path.name, ctrace_status_text(status));
 	if (status == CTRACE_OK || !ct_is_coded(definition->asked->parm))
 		return CTRACE_RC_OK;
-	return read_member(definition, out);
+	return definition_read_member(definition, out);
 }
 
 static void copy_name(char field[CT_NAME_SIZE], const char *name)
@@ -243,22 +244,22 @@ static struct ct_attributes attributes_of(const struct ctrace_define *asked)
 	return attributes;
 }
 
-static bool wants_to_follow(const struct definition *definition)
+static bool definition_follows(const struct definition *definition)
 {
 	return definition->attributes.likehead ||
 	       (definition->has_request && definition->request.state == CTRACE_CT_LIKEHEAD);
 }
 
 /* Chooses the first status, and whether the routine is called for it. */
-static void choose_status(struct definition *definition, const struct ct_trace *trace,
-			  struct ct_wanted *wanted)
+static void definition_choose_status(struct definition *definition, const struct ct_trace *trace,
+				     struct ct_wanted *wanted)
 {
 	const struct ct_trace_request *request = &definition->request;
 	struct ct_status *status = &definition->status;
 	bool asks = definition->has_request &&
 		    (request->state == CTRACE_CT_ON || request->state == CTRACE_CT_OFF);
 
-	wanted->follows = wants_to_follow(definition);
+	wanted->follows = definition_follows(definition);
 	if (wanted->follows) {
 		ct_status_get(trace->head, status);
 	} else {
@@ -277,8 +278,9 @@ static void choose_status(struct definition *definition, const struct ct_trace *
 	wanted->call = status->mode != CTRACE_MODE_OFF && !ct_only_groups(&trace->attributes);
 }
 
-static uint32_t check_request(const struct ct_trace *trace, const struct definition *definition,
-			      struct ctrace_outcome *out)
+static uint32_t definition_check_request(const struct ct_trace *trace,
+					 const struct definition *definition,
+					 struct ctrace_outcome *out)
 {
 	const char *member = definition->from == CT_FROM_DEFINE ? definition->asked->parm : NULL;
 
@@ -289,7 +291,7 @@ static uint32_t check_request(const struct ct_trace *trace, const struct definit
 
 /* A component's name is never released, so everything that can be refused is refused before the
  * name is registered. */
-static uint32_t check_before_making(const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_check(const struct definition *definition, struct ctrace_outcome *out)
 {
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_trace probe = { .attributes = definition->attributes };
@@ -300,9 +302,9 @@ static uint32_t check_before_making(const struct definition *definition, struct 
 	if (ct_is_coded(asked->minops))
 		probe.attributes.minops = (char *)(uintptr_t)asked->minops;
 	ct_table_lock();
-	rc = check_place(definition, &probe.head, out);
+	rc = definition_check_name(definition, &probe.head, out);
 	if (rc == CTRACE_RC_OK)
-		rc = check_request(&probe, definition, out);
+		rc = definition_check_request(&probe, definition, out);
 	ct_table_unlock();
 	if (rc == CTRACE_RC_OK && ct_is_coded(asked->startnam) &&
 	    !ct_routine_find(asked->startnam, &routine, message, sizeof message))
@@ -315,8 +317,8 @@ static uint32_t check_before_making(const struct definition *definition, struct 
 
 /* Claims the trace and links it to its head, when no other command works on either.  Under the
  * lock. */
-static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
-			    const struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_claim(struct ct_claims *claims, struct ct_trace *trace,
+				 const struct definition *definition, struct ctrace_outcome *out)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_trace *head = NULL;
@@ -325,7 +327,7 @@ static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
 	do {
 		if (trace->claim != NULL && !(ct_claim_is_mine(trace) && trace->is_defined))
 			claimed = ct_claim_wait(trace);
-		rc = claimed == CT_CLAIMED ? check_place(definition, &head, out)
+		rc = claimed == CT_CLAIMED ? definition_check_name(definition, &head, out)
 					   : ct_claim_outcome(claimed, definition->path.name, out);
 		if (rc != CTRACE_RC_OK)
 			return rc;
@@ -334,7 +336,7 @@ static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
 		claimed = ct_claim_wait(head);
 	} while (true);
 	/* A trace that follows its head must not miss a change of the head. */
-	if (wants_to_follow(definition) && head != NULL && head->claim == NULL)
+	if (definition_follows(definition) && head != NULL && head->claim == NULL)
 		claimed = ct_claim_one(&claims->head, head);
 	if (claimed == CT_CLAIMED)
 		claimed = ct_claim_one(&claims->trace, trace);
@@ -346,7 +348,7 @@ static uint32_t claim_place(struct ct_claims *claims, struct ct_trace *trace,
 	return CTRACE_RC_OK;
 }
 
-static uint32_t start_definition(struct ct_claims *claims, const struct definition *definition,
+static uint32_t definition_start(struct ct_claims *claims, const struct definition *definition,
 				 struct ctrace_outcome *out)
 {
 	const char *name = definition->path.name;
@@ -355,16 +357,16 @@ static uint32_t start_definition(struct ct_claims *claims, const struct definiti
 	uint32_t rc;
 
 	if (ct_registry_reserve(ct_process.registry, name, strlen(name), &component) != CTRACE_OK)
-		return no_storage(definition, out);
+		return definition_no_storage(definition, out);
 	ct_table_lock();
 	trace = ct_table_make(component);
-	rc = trace != NULL ? claim_place(claims, trace, definition, out)
-			   : no_storage(definition, out);
+	rc = trace != NULL ? definition_claim(claims, trace, definition, out)
+			   : definition_no_storage(definition, out);
 	ct_table_unlock();
 	return rc;
 }
 
-static bool fill(struct ct_trace *trace, const struct definition *definition)
+static bool definition_fill(struct ct_trace *trace, const struct definition *definition)
 {
 	const struct ctrace_define *asked = definition->asked;
 	struct ct_configured before = ct_registry_configured(ct_process.registry, trace->component);
@@ -386,7 +388,7 @@ static bool fill(struct ct_trace *trace, const struct definition *definition)
 	return minops != NULL || !has_minops;
 }
 
-static void undo_definition(struct ct_trace *trace)
+static void definition_undo(struct ct_trace *trace)
 {
 	const struct ct_level_trace before = { .level = trace->level_before,
 					       .minimum = CTRACE_LEVEL_NONE };
@@ -406,19 +408,20 @@ static void undo_definition(struct ct_trace *trace)
 	ct_trace_forget(trace);
 }
 
-static uint32_t finish_definition(struct ct_claim *claim, struct definition *definition,
+static uint32_t definition_finish(struct ct_claim *claim, struct definition *definition,
 				  struct ctrace_outcome *out)
 {
 	struct ct_trace *trace = claim->traces[0];
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
 	uint32_t rc;
 
-	if (!fill(trace, definition))
-		return no_storage(definition, out);
-	rc = check_request(trace, definition, out); /* checked again: the head may have changed */
+	if (!definition_fill(trace, definition))
+		return definition_no_storage(definition, out);
+	rc = definition_check_request(trace, definition,
+				      out); /* checked again: the head may have changed */
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	choose_status(definition, trace, &wanted);
+	definition_choose_status(definition, trace, &wanted);
 	rc = ct_change_carry_out(claim, &wanted, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
@@ -433,30 +436,30 @@ static uint32_t finish_definition(struct ct_claim *claim, struct definition *def
 	return CTRACE_RC_OK;
 }
 
-static uint32_t define_checked(struct definition *definition, struct ctrace_outcome *out)
+static uint32_t definition_carry_out(struct definition *definition, struct ctrace_outcome *out)
 {
 	struct ct_claims claims;
 	uint32_t rc;
 
 	ct_claims_init(&claims, "DEFINE");
-	rc = start_definition(&claims, definition, out);
+	rc = definition_start(&claims, definition, out);
 	if (rc == CTRACE_RC_OK) {
-		rc = finish_definition(&claims.trace, definition, out);
+		rc = definition_finish(&claims.trace, definition, out);
 		if (rc != CTRACE_RC_OK)
-			undo_definition(claims.trace.traces[0]);
+			definition_undo(claims.trace.traces[0]);
 	}
 	ct_claims_end(&claims);
 	return rc;
 }
 
-static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome *out)
+static uint32_t trace_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	struct definition definition = { .asked = asked };
 	struct ct_shield shield;
 	uint32_t rc = ct_plist_check_define(asked, out);
 
 	if (rc == CTRACE_RC_OK)
-		rc = check_keywords(asked, out);
+		rc = keywords_check(asked, out);
 	if (rc == CTRACE_RC_OK && ct_thread_locked != 0)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
 				      "a signal handler cannot define a trace");
@@ -466,17 +469,17 @@ static uint32_t define(const struct ctrace_define *asked, struct ctrace_outcome 
 	if (rc == CTRACE_RC_OK)
 		rc = ct_path_parse(asked->name, asked->sub, &definition.path, out);
 	if (rc == CTRACE_RC_OK)
-		rc = check_place_at_first(&definition, out);
+		rc = definition_check_name_first(&definition, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	definition.attributes = attributes_of(asked);
-	rc = find_request(&definition, out);
+	rc = definition_find_request(&definition, out);
 	/* The rest takes locks about twenty times. */
 	ct_shield_begin(&shield);
 	if (rc == CTRACE_RC_OK)
-		rc = check_before_making(&definition, out);
+		rc = definition_check(&definition, out);
 	if (rc == CTRACE_RC_OK)
-		rc = define_checked(&definition, out);
+		rc = definition_carry_out(&definition, out);
 	ct_shield_end(&shield);
 	return rc;
 }
@@ -490,7 +493,7 @@ uint32_t ctrace_component_define(const struct ctrace_define *asked, struct ctrac
 
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
-	rc = define(asked, out);
+	rc = trace_define(asked, out);
 	errno = kept;
 	return rc;
 }

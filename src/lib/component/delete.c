@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Calls its routine to clean up.  The caller receives the result, but the trace goes anyway. */
-static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
+static void trace_stop(struct ct_trace *trace, struct ctrace_outcome *out)
 {
 	struct ctrace_outcome one = { .rc = CTRACE_RC_OK };
 	struct ct_status status;
@@ -32,7 +32,7 @@ static void stop(struct ct_trace *trace, struct ctrace_outcome *out)
 	}
 }
 
-static void remove_trace(struct ct_trace *trace)
+static void trace_remove(struct ct_trace *trace)
 {
 	struct ct_level_trace level = { .level = trace->level_before,
 					.minimum = CTRACE_LEVEL_NONE };
@@ -57,12 +57,12 @@ static void remove_trace(struct ct_trace *trace)
 }
 
 /* The claim lists heads first; so the loop runs from its end. */
-static void remove_claimed(const struct ct_claim *claim, struct ctrace_outcome *out)
+static void claim_remove_traces(const struct ct_claim *claim, struct ctrace_outcome *out)
 {
 	for (uint32_t i = claim->count; i > 0; i--)
-		stop(claim->traces[i - 1], out);
+		trace_stop(claim->traces[i - 1], out);
 	for (uint32_t i = claim->count; i > 0; i--)
-		remove_trace(claim->traces[i - 1]);
+		trace_remove(claim->traces[i - 1]);
 }
 
 /* A sublevel's routine may be waiting for the trace that this thread holds; it is refused.  A
@@ -87,13 +87,13 @@ void ct_delete_subs(struct ct_trace *trace)
 			claimed = ct_claim_tree(&claim, trace->first_sub, false);
 		ct_table_unlock();
 		if (claimed == CT_CLAIMED)
-			remove_claimed(&claim, &ignored);
+			claim_remove_traces(&claim, &ignored);
 		ct_claim_release(&claim);
 	} while (has_sub && claimed == CT_CLAIMED);
 }
 
-static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *path,
-				 bool only_without_subs, struct ctrace_outcome *out)
+static uint32_t trace_claim_for_delete(struct ct_claim *claim, const struct ct_path *path,
+				       bool only_without_subs, struct ctrace_outcome *out)
 {
 	struct ct_trace *trace;
 	enum ct_claimed claimed;
@@ -114,7 +114,7 @@ static uint32_t claim_for_delete(struct ct_claim *claim, const struct ct_path *p
 	return CTRACE_RC_OK;
 }
 
-static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrace_outcome *out)
+static uint32_t delete_carry_out(const struct ctrace_delete *asked, struct ctrace_outcome *out)
 {
 	struct ct_claim claim;
 	struct ct_path path;
@@ -135,10 +135,10 @@ static uint32_t carry_out_delete(const struct ctrace_delete *asked, struct ctrac
 	ct_claim_init(&claim);
 	claim.command = "DELETE";
 	ct_table_lock();
-	rc = claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
+	rc = trace_claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
 	ct_table_unlock();
 	if (rc == CTRACE_RC_OK)
-		remove_claimed(&claim, out);
+		claim_remove_traces(&claim, out);
 	ct_claim_release(&claim);
 	return rc;
 }
@@ -152,7 +152,7 @@ uint32_t ctrace_component_delete(const struct ctrace_delete *asked, struct ctrac
 
 	out = out != NULL ? out : &unwanted;
 	memset(out, 0, sizeof *out);
-	rc = carry_out_delete(asked, out);
+	rc = delete_carry_out(asked, out);
 	errno = kept;
 	return rc;
 }

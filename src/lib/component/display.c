@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-static enum ctrace_status find(const char *name, const char *sub, struct ct_path *out_path,
-			       uint32_t *out_component)
+static enum ctrace_status trace_find(const char *name, const char *sub, struct ct_path *out_path,
+				     uint32_t *out_component)
 {
 	struct ctrace_outcome ignored;
 	size_t size = name != NULL ? strnlen(name, CTRACE_MAX_COMPONENT + 1) : 0;
@@ -38,7 +38,7 @@ enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
 	int kept = errno;
 	struct ct_path path;
 	uint32_t component;
-	enum ctrace_status status = find(name, sub, &path, &component);
+	enum ctrace_status status = trace_find(name, sub, &path, &component);
 
 	if (status == CTRACE_OK && out_tracer == NULL)
 		status = CTRACE_FAILURE;
@@ -50,7 +50,7 @@ enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
 
 /* ---- what is known ---- */
 
-static void show_status(struct ctrace_display *shown, const struct ct_status *status)
+static void display_set_status(struct ctrace_display *shown, const struct ct_status *status)
 {
 	shown->mode = status->mode;
 	shown->buffer_asked = status->buffer_asked;
@@ -63,7 +63,7 @@ static void show_status(struct ctrace_display *shown, const struct ct_status *st
 	memcpy(shown->options, status->options, sizeof shown->options);
 }
 
-static void show_attributes(struct ctrace_display *shown, const struct ct_trace *trace)
+static void display_set_attributes(struct ctrace_display *shown, const struct ct_trace *trace)
 {
 	const struct ct_attributes *attributes = ct_trace_attributes(trace);
 
@@ -85,9 +85,9 @@ static void show_attributes(struct ctrace_display *shown, const struct ct_trace 
 		memcpy(shown->minops, attributes->minops, strlen(attributes->minops));
 }
 
-/* ---- what the display routine says ---- */
+/* ---- the display routine ---- */
 
-static void correct(struct ctrace_display *shown, const struct ctrace_ctss *ctss)
+static void display_correct(struct ctrace_display *shown, const struct ctrace_ctss *ctss)
 {
 	static const struct {
 		uint32_t flag, mode;
@@ -108,8 +108,8 @@ static void correct(struct ctrace_display *shown, const struct ctrace_ctss *ctss
 	}
 }
 
-static void ask(struct ct_trace *trace, const struct ct_status *status,
-		struct ctrace_display *shown)
+static void display_call_routine(struct ct_trace *trace, const struct ct_status *status,
+				 struct ctrace_display *shown)
 {
 	char message[sizeof((struct ctrace_outcome *)0)->message] = "";
 	struct ct_routine routine;
@@ -124,7 +124,7 @@ static void ask(struct ct_trace *trace, const struct ct_status *status,
 	ct_console_open(&console, message, sizeof message);
 	ctss.console = console.number;
 	if (ct_routine_call(&routine, &ctss) == 0) {
-		correct(shown, &ctss);
+		display_correct(shown, &ctss);
 		memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
 	}
 	ct_console_close(&console);
@@ -134,7 +134,7 @@ static void ask(struct ct_trace *trace, const struct ct_status *status,
 
 /* Shows the tracer's own settings as options of the built-in start/stop routine (builtin.c);
  * none if they do not fit. */
-static void show_own(struct ctrace_display *shown, const struct ct_configured *own)
+static void display_set_own(struct ctrace_display *shown, const struct ct_configured *own)
 {
 	const char *mark = "DEST=(";
 	struct ct_buf text;
@@ -161,7 +161,7 @@ static void show_own(struct ctrace_display *shown, const struct ct_configured *o
 	ct_buf_fini(&text);
 }
 
-static void show_tracer(struct ctrace_display *shown, uint32_t component)
+static void display_set_tracer(struct ctrace_display *shown, uint32_t component)
 {
 	uint32_t level = __atomic_load_n(
 		&ct_registry_entry(ct_process.registry, component)->level_word.level,
@@ -173,37 +173,37 @@ static void show_tracer(struct ctrace_display *shown, uint32_t component)
 	shown->buffer_asked = shown->buffer_rounded = own.buffer;
 	shown->buffer_granted = shown->buffer_asked;
 	shown->wtr = 1;
-	show_own(shown, &own);
+	display_set_own(shown, &own);
 	if (writer != CT_WRITER_UNSET && writer != 0)
 		memcpy(shown->writer, ct_process.session.head->writer[writer].name,
 		       sizeof shown->writer - 1);
 }
 
 /* The ring size that the registry has for it or its head. */
-static uint64_t granted_to(const struct ct_trace *trace)
+static uint64_t trace_buffer_granted(const struct ct_trace *trace)
 {
 	while (trace->follows && trace->head != NULL)
 		trace = trace->head;
 	return ct_registry_configured(ct_process.registry, trace->component).buffer;
 }
 
-static void show_trace(struct ctrace_display *shown, struct ct_trace *trace, bool may_ask)
+static void display_set_trace(struct ctrace_display *shown, struct ct_trace *trace, bool may_ask)
 {
 	struct ct_status status;
 
 	ct_status_get(trace, &status);
-	show_status(shown, &status);
-	shown->buffer_granted = granted_to(trace);
-	show_attributes(shown, trace);
+	display_set_status(shown, &status);
+	shown->buffer_granted = trace_buffer_granted(trace);
+	display_set_attributes(shown, trace);
 	shown->is_filtered = status.mode == CTRACE_MODE_ON && ct_status_is_excluded(&status);
 	if (may_ask)
-		ask(trace, &status, shown);
+		display_call_routine(trace, &status, shown);
 }
 
 /* A routine may display the trace that it is called for, or one whose command waits for this
  * thread.  Nothing else can change that trace, so the known state is shown, without a routine.
  * A command that does not end may still change it: TIMED_OUT. */
-static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
+static enum ctrace_status display_show(uint32_t component, struct ctrace_display *shown)
 {
 	enum ct_claimed claimed = CT_CLAIMED;
 	struct ct_claim claim;
@@ -221,9 +221,9 @@ static enum ctrace_status show(uint32_t component, struct ctrace_display *shown)
 	if (claimed == CT_CLAIM_TIMED_OUT)
 		return CTRACE_TIMED_OUT;
 	if (trace != NULL && (trace->is_defined || is_mine))
-		show_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
+		display_set_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
 	else
-		show_tracer(shown, component);
+		display_set_tracer(shown, component);
 	ct_claim_end(&claim);
 	return claimed == CT_CLAIM_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
@@ -237,10 +237,10 @@ enum ctrace_status ctrace_component_display(const char *name, const char *sub,
 	struct ct_path path;
 	uint32_t component;
 	enum ctrace_status status =
-		out == NULL ? CTRACE_FAILURE : find(name, sub, &path, &component);
+		out == NULL ? CTRACE_FAILURE : trace_find(name, sub, &path, &component);
 
 	if (status == CTRACE_OK)
-		status = show(component, &shown);
+		status = display_show(component, &shown);
 	if (status == CTRACE_OK) {
 		shown.size = out->size;
 		memcpy(out, &shown, out->size < sizeof shown ? out->size : sizeof shown);

@@ -16,7 +16,7 @@ struct first_diagnostic {
 	bool is_known;
 };
 
-static void note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void member_note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct first_diagnostic *first = user;
 
@@ -29,11 +29,12 @@ static void note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, 
 		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
 }
 
-static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_parmlib *out_parmlib,
-		      struct ctrace_outcome *out)
+static uint32_t member_parse(const char *member, const struct ct_buf *text,
+			     struct ct_parmlib *out_parmlib, struct ctrace_outcome *out)
 {
 	struct first_diagnostic first = { .member = member, .out = out };
-	uint32_t reason = ct_parmlib_parse(text->data, text->size, out_parmlib, note_first, &first);
+	uint32_t reason =
+		ct_parmlib_parse(text->data, text->size, out_parmlib, member_note_first, &first);
 
 	if (reason == 0)
 		return CTRACE_RC_OK;
@@ -45,8 +46,8 @@ static uint32_t parse(const char *member, const struct ct_buf *text, struct ct_p
 }
 
 /* The message shows the path that was searched. */
-static uint32_t refuse(const char *member, uint32_t reason, const char *path,
-		       struct ctrace_outcome *out)
+static uint32_t member_refuse(const char *member, uint32_t reason, const char *path,
+			      struct ctrace_outcome *out)
 {
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 
@@ -80,9 +81,9 @@ uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib,
 	ct_buf_init(&text);
 	reason = ct_parmlib_read(member, &text, path);
 	if (reason != 0)
-		rc = refuse(member, reason, path, out);
+		rc = member_refuse(member, reason, path, out);
 	else
-		rc = parse(member, &text, out_parmlib, out);
+		rc = member_parse(member, &text, out_parmlib, out);
 	ct_buf_fini(&text);
 	return rc;
 }

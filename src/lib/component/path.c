@@ -15,7 +15,8 @@
 _Static_assert(CTRACE_MAX_SUB_NAME >= CTRACE_MAX_NAME + sizeof "JOBNAME()" - 1,
 	       "an element is never longer than a name");
 
-static void print_element(const struct ct_sub_element *element, char out[CTRACE_MAX_SUB_NAME + 1])
+static void path_print_element(const struct ct_sub_element *element,
+			       char out[CTRACE_MAX_SUB_NAME + 1])
 {
 	if (element->kind == CT_SUB_ASID)
 		(void)snprintf(out, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)", (unsigned)element->asid);
@@ -24,16 +25,17 @@ static void print_element(const struct ct_sub_element *element, char out[CTRACE_
 }
 
 /* Prints ASID(hhhh) when the address space is known, and JOBNAME(n) when the job is. */
-static bool print_space(const struct ct_sub_element *element, char by_asid[CTRACE_MAX_SUB_NAME + 1],
-			char by_job[CTRACE_MAX_SUB_NAME + 1])
+static bool path_print_space(const struct ct_sub_element *element,
+			     char by_asid[CTRACE_MAX_SUB_NAME + 1],
+			     char by_job[CTRACE_MAX_SUB_NAME + 1])
 {
 	struct ct_space space = { .asid = element->asid };
 	bool is_active = element->kind == CT_SUB_ASID
 				 ? ct_space_find_asid(element->asid, &space)
 				 : ct_space_find_jobname(element->text, &space);
 
-	print_element(element, by_asid);
-	print_element(element, by_job);
+	path_print_element(element, by_asid);
+	path_print_element(element, by_job);
 	if (is_active) {
 		(void)snprintf(by_asid, CTRACE_MAX_SUB_NAME + 1, "ASID(%04X)",
 			       (unsigned)space.asid);
@@ -42,7 +44,7 @@ static bool print_space(const struct ct_sub_element *element, char by_asid[CTRAC
 	return is_active;
 }
 
-static void add_element(char *name, const char *element)
+static void path_add_element(char *name, const char *element)
 {
 	size_t size = strlen(name);
 
@@ -63,16 +65,16 @@ void ct_path_build(const char *name, const struct ct_sub_path *sub, struct ct_pa
 
 		path.head_size = strlen(path.name);
 		if (element->kind == CT_SUB_NAME) {
-			add_element(path.name, element->text);
-			add_element(path.by_job, element->text);
-			add_element(path.given, element->text);
+			path_add_element(path.name, element->text);
+			path_add_element(path.by_job, element->text);
+			path_add_element(path.given, element->text);
 			continue;
 		}
-		path.is_active &= print_space(element, by_asid, by_job);
-		add_element(path.name, by_asid);
-		add_element(path.by_job, by_job);
-		print_element(element, by_asid);
-		add_element(path.given, by_asid);
+		path.is_active &= path_print_space(element, by_asid, by_job);
+		path_add_element(path.name, by_asid);
+		path_add_element(path.by_job, by_job);
+		path_print_element(element, by_asid);
+		path_add_element(path.given, by_asid);
 	}
 	*out_path = path;
 }

@@ -18,7 +18,7 @@ bool ct_is_coded(const char *text)
 }
 
 /* True when the unknown end of a larger structure is zero. */
-static bool tail_is_zero(const void *request, size_t known, size_t size)
+static bool plist_tail_is_zero(const void *request, size_t known, size_t size)
 {
 	const unsigned char *bytes = request;
 
@@ -28,29 +28,29 @@ static bool tail_is_zero(const void *request, size_t known, size_t size)
 	return true;
 }
 
-static bool is_yes_or_no(uint8_t value)
+static bool plist_is_yes_or_no(uint8_t value)
 {
 	return value == CTRACE_NO || value == CTRACE_YES;
 }
 
-static bool fields_are_used(const struct ctrace_define *asked)
+static bool plist_fields_are_used(const struct ctrace_define *asked)
 {
 	static const uint8_t zero[sizeof asked->reserved];
 
-	return is_yes_or_no(asked->asids) && is_yes_or_no(asked->jobs) &&
-	       is_yes_or_no(asked->mod) && is_yes_or_no(asked->head) &&
-	       is_yes_or_no(asked->headopts) && is_yes_or_no(asked->likehead) &&
-	       is_yes_or_no(asked->manysubs) && is_yes_or_no(asked->buffer) &&
-	       is_yes_or_no(asked->bufdefin) && is_yes_or_no(asked->wtr) &&
+	return plist_is_yes_or_no(asked->asids) && plist_is_yes_or_no(asked->jobs) &&
+	       plist_is_yes_or_no(asked->mod) && plist_is_yes_or_no(asked->head) &&
+	       plist_is_yes_or_no(asked->headopts) && plist_is_yes_or_no(asked->likehead) &&
+	       plist_is_yes_or_no(asked->manysubs) && plist_is_yes_or_no(asked->buffer) &&
+	       plist_is_yes_or_no(asked->bufdefin) && plist_is_yes_or_no(asked->wtr) &&
 	       asked->wtrmode <= CTRACE_FIXED && memcmp(asked->reserved, zero, sizeof zero) == 0;
 }
 
-static uint32_t abend(struct ctrace_outcome *out, uint32_t reason, const char *why)
+static uint32_t plist_abend(struct ctrace_outcome *out, uint32_t reason, const char *why)
 {
 	return ct_outcome_set(out, CTRACE_RC_ABEND, reason, "%s", why);
 }
 
-static bool is_name(const char *name)
+static bool plist_is_name(const char *name)
 {
 	return ct_is_coded(name) && ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
 }
@@ -59,7 +59,7 @@ static bool is_name(const char *name)
 #define NOT_A_NAME "%s \"%.9s\" is not 1 to 8 of A-Z (capitals) 0-9 @ # $ with no digit first"
 
 /* Checks that each name that is coded is valid. */
-static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_outcome *out)
+static uint32_t plist_check_names(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	const struct {
 		const char *keyword, *name;
@@ -68,10 +68,10 @@ static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_out
 		      { "FMTTAB", asked->fmttab } };
 
 	for (size_t i = 0; i < CT_COUNT(names); i++)
-		if (ct_is_coded(names[i].name) && !is_name(names[i].name))
+		if (ct_is_coded(names[i].name) && !plist_is_name(names[i].name))
 			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME,
 					      names[i].keyword, names[i].name);
-	if (!is_name(asked->name))
+	if (!plist_is_name(asked->name))
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME",
 				      asked->name != NULL ? asked->name : "");
 	return CTRACE_RC_OK;
@@ -80,30 +80,30 @@ static uint32_t check_names(const struct ctrace_define *asked, struct ctrace_out
 uint32_t ct_plist_check_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
 {
 	if (asked == NULL || asked->service != CTRACE_SERVICE_DEFINE)
-		return abend(
+		return plist_abend(
 			out, 0x401,
 			"the structure does not ask for DEFINE: CTRACE_DEFINE_INIT fills it in");
 	if (asked->version > CTRACE_PLIST_VERSION)
-		return abend(out, 0x101, "the structure's version is not 0, 1 or 2");
+		return plist_abend(out, 0x101, "the structure's version is not 0, 1 or 2");
 	if (asked->size < sizeof *asked || asked->size > STRUCTURE_LIMIT ||
-	    !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x301,
-			     "the structure's size is not that of struct ctrace_define");
-	if (!fields_are_used(asked))
-		return abend(
+	    !plist_tail_is_zero(asked, sizeof *asked, asked->size))
+		return plist_abend(out, 0x301,
+				   "the structure's size is not that of struct ctrace_define");
+	if (!plist_fields_are_used(asked))
+		return plist_abend(
 			out, 0x301,
 			"a keyword has a value that it does not take, or a reserved field is not zero");
 	if (asked->headopts == CTRACE_YES && asked->head != CTRACE_YES)
-		return abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
+		return plist_abend(out, 0x301, "HEADOPTS=YES is for a head: HEAD=YES");
 	if (asked->wtr == CTRACE_YES && asked->wtrmode == 0 && asked->likehead != CTRACE_YES)
-		return abend(out, 0x301, "WTR=YES needs WTRMODE=PAGEABLE, DREF or FIXED");
+		return plist_abend(out, 0x301, "WTR=YES needs WTRMODE=PAGEABLE, DREF or FIXED");
 	if (asked->wtr != CTRACE_YES && asked->wtrmode != 0 && asked->likehead != CTRACE_YES)
-		return abend(out, 0x301, "WTRMODE needs WTR=YES");
-	if (check_names(asked, out) != CTRACE_RC_OK)
+		return plist_abend(out, 0x301, "WTRMODE needs WTR=YES");
+	if (plist_check_names(asked, out) != CTRACE_RC_OK)
 		return out->rc;
 	if (ct_is_coded(asked->minops) &&
 	    strnlen(asked->minops, CTRACE_MAX_MINOPS + 1) > CTRACE_MAX_MINOPS)
-		return abend(out, 0x501, "MINOPS has more than 256 bytes");
+		return plist_abend(out, 0x501, "MINOPS has more than 256 bytes");
 	return CTRACE_RC_OK;
 }
 
@@ -112,19 +112,20 @@ uint32_t ct_plist_check_delete(const struct ctrace_delete *asked, struct ctrace_
 	static const uint8_t zero[sizeof asked->reserved];
 
 	if (asked == NULL || asked->service != CTRACE_SERVICE_DELETE)
-		return abend(
+		return plist_abend(
 			out, 0x401,
 			"the structure does not ask for DELETE: CTRACE_DELETE_INIT fills it in");
 	if (asked->version > CTRACE_PLIST_VERSION || asked->size < sizeof *asked ||
-	    asked->size > STRUCTURE_LIMIT || !tail_is_zero(asked, sizeof *asked, asked->size))
-		return abend(out, 0x302,
-			     "the structure's version or size is not that of struct ctrace_delete");
-	if (!is_yes_or_no(asked->delsubs) || !is_yes_or_no(asked->ifnosubs) ||
+	    asked->size > STRUCTURE_LIMIT || !plist_tail_is_zero(asked, sizeof *asked, asked->size))
+		return plist_abend(
+			out, 0x302,
+			"the structure's version or size is not that of struct ctrace_delete");
+	if (!plist_is_yes_or_no(asked->delsubs) || !plist_is_yes_or_no(asked->ifnosubs) ||
 	    memcmp(asked->reserved, zero, sizeof zero) != 0)
-		return abend(
+		return plist_abend(
 			out, 0x302,
 			"a keyword has a value that it does not take, or a reserved field is not zero");
 	if (asked->delsubs == CTRACE_YES && asked->ifnosubs == CTRACE_YES)
-		return abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
+		return plist_abend(out, 0x302, "DELSUBS and IFNOSUBS exclude each other");
 	return CTRACE_RC_OK;
 }

@@ -32,7 +32,7 @@ static enum ctrace_status status_of_errno(void)
 
 /* Makes the file name for a trace.  A name from another interface may contain characters that
  * lead out of the directory. */
-static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
+static bool preset_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 {
 	size_t size = strnlen(name, CT_TRACE_NAME_SIZE);
 
@@ -44,14 +44,14 @@ static bool find_file_name(const char *name, char out[CT_TRACE_NAME_SIZE])
 }
 
 /* True when no other user can put a preset there. */
-static bool is_private(int fd)
+static bool directory_is_private(int fd)
 {
 	struct stat info;
 
 	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 022) == 0;
 }
 
-static enum ctrace_status open_directory(bool make, int *out_fd)
+static enum ctrace_status preset_open_directory(bool make, int *out_fd)
 {
 	char path[4096 + sizeof "/" DIRECTORY];
 	int fd;
@@ -70,7 +70,7 @@ static enum ctrace_status open_directory(bool make, int *out_fd)
 	fd = ct_os_high(fd);
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	if (!is_private(fd)) {
+	if (!directory_is_private(fd)) {
 		ct_os_close(&fd);
 		return CTRACE_DENIED;
 	}
@@ -79,17 +79,18 @@ static enum ctrace_status open_directory(bool make, int *out_fd)
 }
 
 /* Opens the directory and makes the preset's file name. */
-static enum ctrace_status open_place(const char *name, bool make,
-				     char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
+static enum ctrace_status preset_open(const char *name, bool make,
+				      char out_file_name[CT_TRACE_NAME_SIZE], int *out_directory_fd)
 {
-	if (!find_file_name(name, out_file_name))
+	if (!preset_file_name(name, out_file_name))
 		return CTRACE_INVALID_COMPONENT_NAME;
-	return open_directory(make, out_directory_fd);
+	return preset_open_directory(make, out_directory_fd);
 }
 
 /* ---- putting ---- */
 
-static enum ctrace_status write_file(int directory_fd, const char *name, const struct ct_buf *text)
+static enum ctrace_status preset_write_file(int directory_fd, const char *name,
+					    const struct ct_buf *text)
 {
 	enum ctrace_status status;
 	int fd;
@@ -103,7 +104,7 @@ static enum ctrace_status write_file(int directory_fd, const char *name, const s
 }
 
 /* A link or another user's file stays unchanged. */
-static enum ctrace_status check_ours(int directory_fd, const char *name)
+static enum ctrace_status preset_check_owner(int directory_fd, const char *name)
 {
 	int fd;
 	enum ctrace_status status = ct_os_open_file(directory_fd, name, O_RDONLY, &fd);
@@ -113,16 +114,17 @@ static enum ctrace_status check_ours(int directory_fd, const char *name)
 	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
 }
 
-static enum ctrace_status put_file(int directory_fd, const char *name, const struct ct_buf *text)
+static enum ctrace_status preset_put_file(int directory_fd, const char *name,
+					  const struct ct_buf *text)
 {
 	char temporary[64];
-	enum ctrace_status status = check_ours(directory_fd, name);
+	enum ctrace_status status = preset_check_owner(directory_fd, name);
 
 	if (status != CTRACE_OK)
 		return status;
 	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llx", (unsigned)ct_os_thread_id(),
 		       (unsigned long long)ct_clock_mono_ns());
-	status = write_file(directory_fd, temporary, text);
+	status = preset_write_file(directory_fd, temporary, text);
 	if (status == CTRACE_OK && renameat(directory_fd, temporary, directory_fd, name) != 0)
 		status = status_of_errno();
 	if (status != CTRACE_OK)
@@ -137,12 +139,13 @@ enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request
 	struct ct_buf text;
 	int directory_fd;
 
-	status = open_place(name, true, file_name, &directory_fd);
+	status = preset_open(name, true, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
 	ct_parmlib_print(request, &text);
-	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY : put_file(directory_fd, file_name, &text);
+	status = text.failed ? CTRACE_NOT_ENOUGH_MEMORY
+			     : preset_put_file(directory_fd, file_name, &text);
 	ct_buf_fini(&text);
 	ct_os_close(&directory_fd);
 	return status;
@@ -150,7 +153,7 @@ enum ctrace_status ct_preset_put(const char *name, const struct ct_trace_request
 
 /* ---- getting ---- */
 
-static enum ctrace_status read_file(int directory_fd, const char *name, struct ct_buf *out)
+static enum ctrace_status preset_read_file(int directory_fd, const char *name, struct ct_buf *out)
 {
 	enum ctrace_status status;
 	size_t size;
@@ -171,7 +174,7 @@ static enum ctrace_status read_file(int directory_fd, const char *name, struct c
 
 /* Parses one request that ct_preset_put() wrote.  A truncated text is longer than a member may
  * be. */
-static enum ctrace_status parse(const struct ct_buf *text, struct ct_trace_request *out)
+static enum ctrace_status preset_parse(const struct ct_buf *text, struct ct_trace_request *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 	struct ct_parmlib member = { 0 };
@@ -192,13 +195,13 @@ enum ctrace_status ct_preset_get(const char *name, struct ct_trace_request *out)
 	struct ct_buf text;
 	int directory_fd;
 
-	status = open_place(name, false, file_name, &directory_fd);
+	status = preset_open(name, false, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
-	status = read_file(directory_fd, file_name, &text);
+	status = preset_read_file(directory_fd, file_name, &text);
 	if (status == CTRACE_OK)
-		status = parse(&text, out);
+		status = preset_parse(&text, out);
 	ct_buf_fini(&text);
 	ct_os_close(&directory_fd);
 	return status;
@@ -212,10 +215,10 @@ enum ctrace_status ct_preset_delete(const char *name)
 	enum ctrace_status status;
 	int directory_fd;
 
-	status = open_place(name, false, file_name, &directory_fd);
+	status = preset_open(name, false, file_name, &directory_fd);
 	if (status != CTRACE_OK)
 		return status;
-	status = check_ours(directory_fd, file_name);
+	status = preset_check_owner(directory_fd, file_name);
 	if (status == CTRACE_OK && unlinkat(directory_fd, file_name, 0) != 0)
 		status = status_of_errno();
 	ct_os_close(&directory_fd);

@@ -290,7 +290,7 @@ const char *ctrace_outcome_text(const struct ctrace_outcome *outcome)
 /* ---- an outcome ---- */
 
 /* As ct_escape_add(), but keeps our own quotation marks and existing escapes. */
-static void add_harmless(struct ct_buf *out, const char *text)
+static void message_add_escaped(struct ct_buf *out, const char *text)
 {
 	while (*text != '\0') {
 		size_t size = strcspn(text, "\"\\");
@@ -321,7 +321,7 @@ size_t ct_message_unit(const char *at, size_t left)
 }
 
 /* Copies whole characters and escapes as far as they fit; "..." replaces the rest. */
-static void copy_cut(char *out, size_t capacity, const char *text, size_t size)
+static void message_copy_cut(char *out, size_t capacity, const char *text, size_t size)
 {
 	static const char mark[] = "...";
 	size_t used = 0;
@@ -337,9 +337,9 @@ static void copy_cut(char *out, size_t capacity, const char *text, size_t size)
 	memcpy(out + used, mark, sizeof mark);
 }
 
-static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
+static void outcome_set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
-static void set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
+static void outcome_set_message(struct ctrace_outcome *out, const char *format, va_list arguments)
 {
 	/* text beyond this would not fit below either: escaping never shortens */
 	char text[2 * sizeof out->message];
@@ -348,9 +348,9 @@ static void set_message(struct ctrace_outcome *out, const char *format, va_list 
 
 	(void)vsnprintf(text, sizeof text, format, arguments);
 	ct_buf_init(&harmless);
-	add_harmless(&harmless, text);
+	message_add_escaped(&harmless, text);
 	line = ct_buf_text(&harmless);
-	copy_cut(out->message, sizeof out->message, line, strlen(line));
+	message_copy_cut(out->message, sizeof out->message, line, strlen(line));
 	ct_buf_fini(&harmless);
 }
 
@@ -366,7 +366,7 @@ uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason
 	out->rsncode = rc == CTRACE_RC_ABEND ? 0 : reason > 0xFF ? reason : reason << 8;
 	if (format != NULL) {
 		va_start(arguments, format);
-		set_message(out, format, arguments);
+		outcome_set_message(out, format, arguments);
 		va_end(arguments);
 	}
 	return rc;

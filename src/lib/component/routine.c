@@ -34,7 +34,7 @@ bool (*ct_routine_find_cobol)(const char *name, struct ct_routine *out);
 
 /* ---- by name ---- */
 
-static struct known *find_known(const char *name)
+static struct known *routine_find_known(const char *name)
 {
 	struct known *at = routines.known;
 
@@ -45,7 +45,8 @@ static struct known *find_known(const char *name)
 
 /* A registered routine takes precedence over one that was found: the program may register it
  * while this thread loads a module. */
-static enum ctrace_status add(const char *name, const struct ct_routine *routine, bool counts)
+static enum ctrace_status routine_add(const char *name, const struct ct_routine *routine,
+				      bool counts)
 {
 	size_t size = name != NULL ? strnlen(name, CT_NAME_SIZE) : 0;
 	struct known *fresh;
@@ -58,7 +59,7 @@ static enum ctrace_status add(const char *name, const struct ct_routine *routine
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	memcpy(fresh->name, name, size);
 	ct_table_lock();
-	known = find_known(name);
+	known = routine_find_known(name);
 	if (known == NULL) {
 		known = fresh;
 		known->next = routines.known;
@@ -74,10 +75,10 @@ static enum ctrace_status add(const char *name, const struct ct_routine *routine
 
 enum ctrace_status ct_routine_add(const char *name, const struct ct_routine *routine)
 {
-	return add(name, routine, true);
+	return routine_add(name, routine, true);
 }
 
-static uint32_t invoke_c(void *code, struct ctrace_ctss *ctss)
+static uint32_t routine_invoke_c(void *code, struct ctrace_ctss *ctss)
 {
 	return ((ctrace_routine *)(uintptr_t)code)(ctss);
 }
@@ -85,7 +86,7 @@ static uint32_t invoke_c(void *code, struct ctrace_ctss *ctss)
 enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *routine)
 {
 	CT_CANCEL_OFF();
-	struct ct_routine code = { .code = (void *)(uintptr_t)routine, .invoke = invoke_c };
+	struct ct_routine code = { .code = (void *)(uintptr_t)routine, .invoke = routine_invoke_c };
 	int kept = errno;
 	enum ctrace_status status = ct_routine_add(name, &code);
 
@@ -95,7 +96,7 @@ enum ctrace_status ctrace_routine_register(const char *name, ctrace_routine *rou
 
 /* Loads NAME.so from CTRACE_LINKLIST and finds the function NAME in it.  A name with @ or # is
  * not a C name, hence ctrace_exit_routine. */
-static bool load(const char *name, struct ct_routine *out, char *message, size_t size)
+static bool routine_load(const char *name, struct ct_routine *out, char *message, size_t size)
 {
 	const char *directories = ct_os_environment("CTRACE_LINKLIST");
 	char file_name[CT_NAME_SIZE + 3];
@@ -113,7 +114,7 @@ static bool load(const char *name, struct ct_routine *out, char *message, size_t
 	out->code = dlsym(module, name);
 	if (out->code == NULL)
 		out->code = dlsym(module, "ctrace_exit_routine");
-	out->invoke = invoke_c;
+	out->invoke = routine_invoke_c;
 	if (out->code != NULL)
 		return true;
 	(void)dlclose(module);
@@ -129,7 +130,7 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 	bool found;
 
 	ct_table_lock();
-	known = find_known(name);
+	known = routine_find_known(name);
 	found = known != NULL && known->routine.code != NULL;
 	if (found)
 		*out = known->routine;
@@ -138,14 +139,14 @@ bool ct_routine_find(const char *name, struct ct_routine *out, char *message, si
 		return true;
 	lifted = ct_shield_lift();
 	found = (ct_routine_find_cobol != NULL && ct_routine_find_cobol(name, out)) ||
-		load(name, out, message, size);
+		routine_load(name, out, message, size);
 	ct_shield_restore(lifted);
 	if (!found)
 		return false;
 	/* Without memory the next call only searches again. */
-	(void)!add(name, out, false);
+	(void)!routine_add(name, out, false);
 	ct_table_lock();
-	known = find_known(name);
+	known = routine_find_known(name);
 	if (known != NULL && known->routine.code != NULL)
 		*out = known->routine;
 	ct_table_unlock();
@@ -198,7 +199,7 @@ void ct_console_forget_others(void)
 }
 
 /* Appends a line as far as it fits, without cutting a character or an escape. */
-static void add_line(struct ct_console *console, const char *line)
+static void console_add_line(struct ct_console *console, const char *line)
 {
 	size_t used = strlen(console->text);
 	size_t left = strlen(line);
@@ -222,7 +223,7 @@ static void add_line(struct ct_console *console, const char *line)
 	console->text[used] = '\0';
 }
 
-static enum ctrace_status write_to_operator(uint64_t number, const char *line)
+static enum ctrace_status console_write(uint64_t number, const char *line)
 {
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 	struct ct_console *console;
@@ -232,7 +233,7 @@ static enum ctrace_status write_to_operator(uint64_t number, const char *line)
 	     console = console->next)
 		;
 	if (console != NULL) {
-		add_line(console, line);
+		console_add_line(console, line);
 		status = CTRACE_OK;
 	}
 	ct_table_unlock();
@@ -240,7 +241,7 @@ static enum ctrace_status write_to_operator(uint64_t number, const char *line)
 }
 
 /* As ct_escape_add(), but keeps quotation marks: the text is not quoted here. */
-static void add_escaped(struct ct_buf *line, const char *text, size_t size)
+static void message_add_escaped(struct ct_buf *line, const char *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		const char *quote = memchr(text + at, '"', size - at);
@@ -254,7 +255,7 @@ static void add_escaped(struct ct_buf *line, const char *text, size_t size)
 }
 
 /* The bytes of the text that a message may have, whole characters only. */
-static size_t cut(const char *text)
+static size_t message_cut(const char *text)
 {
 	size_t size = strnlen(text, CTRACE_MAX_WTO + 1);
 	size_t used = 0;
@@ -276,9 +277,9 @@ enum ctrace_status ctrace_wto(uint64_t console, const char *text)
 	if (text == NULL)
 		return CTRACE_FAILURE;
 	ct_buf_init(&line);
-	add_escaped(&line, text, cut(text));
+	message_add_escaped(&line, text, message_cut(text));
 	if (!line.failed)
-		status = write_to_operator(console, ct_buf_text(&line));
+		status = console_write(console, ct_buf_text(&line));
 	ct_buf_fini(&line);
 	errno = kept;
 	return status;

@@ -32,27 +32,28 @@ struct search {
 	struct ct_space found;
 };
 
-static bool is_wanted(const struct search *search, const struct ct_space *space)
+static bool search_matches(const struct search *search, const struct ct_space *space)
 {
 	if (search->asid != 0)
 		return space->asid == search->asid;
 	return space->asid != 0 && strcmp(space->jobname, search->jobname) == 0;
 }
 
-static void look_at(const struct ct_directory_entry *entry, void *user)
+static void search_check_entry(const struct ct_directory_entry *entry, void *user)
 {
 	struct search *search = user;
 	struct ct_space space = { 0 };
 	char jobname[16];
 	uint32_t asid;
 
-	/* Skips this process: find() has checked it already. */
+	/* Skips this process: space_find() has checked it already. */
 	if (!entry->is_alive ||
 	    ct_session_identify(entry->run_directory, entry->name, &asid, jobname) != CTRACE_OK)
 		return;
 	space.asid = (uint16_t)asid;
 	(void)snprintf(space.jobname, sizeof space.jobname, "%.8s", jobname);
-	if (is_wanted(search, &space) && (!search->has_found || space.asid < search->found.asid)) {
+	if (search_matches(search, &space) &&
+	    (!search->has_found || space.asid < search->found.asid)) {
 		search->found = space;
 		search->has_found = true;
 	}
@@ -69,14 +70,14 @@ bool ct_space_run_directory(char out_path[4096])
 	return true;
 }
 
-static bool find(struct search *search, struct ct_space *out)
+static bool space_find(struct search *search, struct ct_space *out)
 {
 	char path[4096];
 
 	search->found = ct_space_self();
-	search->has_found = is_wanted(search, &search->found);
+	search->has_found = search_matches(search, &search->found);
 	if (!search->has_found && ct_space_run_directory(path))
-		ct_directory_each(path, look_at, search);
+		ct_directory_each(path, search_check_entry, search);
 	if (search->has_found)
 		*out = search->found;
 	return search->has_found;
@@ -86,12 +87,12 @@ bool ct_space_find_asid(uint16_t asid, struct ct_space *out)
 {
 	struct search search = { .asid = asid };
 
-	return asid != 0 && find(&search, out);
+	return asid != 0 && space_find(&search, out);
 }
 
 bool ct_space_find_jobname(const char *jobname, struct ct_space *out)
 {
 	struct search search = { .jobname = jobname };
 
-	return find(&search, out);
+	return space_find(&search, out);
 }

@@ -154,7 +154,7 @@ bool ct_claim_is_mine(const struct ct_trace *trace)
 	return trace->claim != NULL && trace->claim->thread == ct_claim_thread();
 }
 
-static const struct ct_trace *awaited_by(const void *thread)
+static const struct ct_trace *thread_awaits(const void *thread)
 {
 	const struct waiter *at = table.waiters;
 
@@ -166,24 +166,24 @@ static const struct ct_trace *awaited_by(const void *thread)
 /* Would waiting for this trace deadlock?  Follows the threads from the one that has the trace: each
  * waits for the next.  A thread that was woken may still be in the list, so the chain may be a
  * cycle: no more steps are taken than there are waiters. */
-static bool waits_for_me(const struct ct_trace *trace)
+static bool trace_waits_for_me(const struct ct_trace *trace)
 {
 	for (uint32_t steps = 0;
 	     trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
 		if (ct_claim_is_mine(trace))
 			return true;
-		trace = awaited_by(trace->claim->thread);
+		trace = thread_awaits(trace->claim->thread);
 	}
 	return false;
 }
 
-static void wake_waiters(void)
+static void waiters_wake(void)
 {
 	(void)__atomic_fetch_add(&table.released, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&table.released);
 }
 
-static void add_waiter(struct waiter *waiter)
+static void waiter_add(struct waiter *waiter)
 {
 	waiter->next = table.waiters;
 	table.waiters = waiter;
@@ -192,7 +192,7 @@ static void add_waiter(struct waiter *waiter)
 
 /* It may be missing: a signal handler of a waiting thread may fork, and the child has no
  * waiters. */
-static void remove_waiter(const struct waiter *waiter)
+static void waiter_remove(const struct waiter *waiter)
 {
 	struct waiter **link = &table.waiters;
 
@@ -204,7 +204,7 @@ static void remove_waiter(const struct waiter *waiter)
 	table.waiter_count--;
 }
 
-static void note_blocker(const struct ct_trace *trace)
+static void blocker_note(const struct ct_trace *trace)
 {
 	blocker.component = trace->component;
 	blocker.tid = trace->claim->tid;
@@ -217,7 +217,7 @@ static void note_blocker(const struct ct_trace *trace)
  * limit marks the claim, and every other waiter is refused at once: a routine that hangs costs the
  * program the limit once, not once for each of its threads.
  */
-static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
+static enum ct_claimed claim_wait_for(struct ct_trace *trace, bool gives_way)
 {
 	struct waiter self = { .thread = ct_claim_thread(), .trace = trace };
 	enum ct_claimed claimed = CT_CLAIMED;
@@ -225,12 +225,12 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 
 	if (trace->claim == NULL)
 		return CT_CLAIMED;
-	if (gives_way && waits_for_me(trace))
+	if (gives_way && trace_waits_for_me(trace))
 		return CT_CLAIM_REFUSED;
-	add_waiter(&self);
+	waiter_add(&self);
 	/* A thread that waits for this one in a cycle looks again and is refused. */
 	if (!gives_way)
-		wake_waiters();
+		waiters_wake();
 	start_ns = ct_clock_mono_ns();
 	while (trace->claim != NULL && claimed == CT_CLAIMED) {
 		/* incremented under the lock only */
@@ -238,11 +238,11 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
 		const sigset_t *lifted;
 
-		if (gives_way && waits_for_me(trace)) {
+		if (gives_way && trace_waits_for_me(trace)) {
 			claimed = CT_CLAIM_REFUSED;
 		} else if (trace->claim->is_overdue || waited_ns >= ct_claim_limit_ns) {
 			trace->claim->is_overdue |= trace->claim->since_ns <= start_ns;
-			note_blocker(trace);
+			blocker_note(trace);
 			claimed = CT_CLAIM_TIMED_OUT;
 		} else {
 			ct_table_unlock();
@@ -252,7 +252,7 @@ static enum ct_claimed wait_for(struct ct_trace *trace, bool gives_way)
 			ct_table_lock();
 		}
 	}
-	remove_waiter(&self);
+	waiter_remove(&self);
 	return claimed;
 }
 
@@ -268,7 +268,7 @@ uint32_t ct_claim_waiters(void)
 
 enum ct_claimed ct_claim_wait(struct ct_trace *trace)
 {
-	return wait_for(trace, true);
+	return claim_wait_for(trace, true);
 }
 
 static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
@@ -317,7 +317,7 @@ enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bo
 				return CT_CLAIM_NO_MEMORY;
 		} else {
 			enum ct_claimed claimed =
-				wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
+				claim_wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
 
 			if (claimed != CT_CLAIMED)
 				return claimed;
@@ -333,13 +333,13 @@ void ct_claim_release(struct ct_claim *claim)
 	for (uint32_t i = 0; i < claim->count; i++)
 		claim->traces[i]->claim = NULL;
 	if (table.waiters != NULL)
-		wake_waiters();
+		waiters_wake();
 	ct_table_unlock();
 	free(claim->traces);
 	ct_claim_init(claim);
 }
 
-static uint32_t outcome_of_blocker(struct ctrace_outcome *out)
+static uint32_t blocker_outcome(struct ctrace_outcome *out)
 {
 	const char *command = blocker.command != NULL ? blocker.command : "a command";
 	const char *name = ct_registry_name(ct_process.registry, blocker.component);
@@ -362,7 +362,7 @@ uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctra
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
 				      "%s is in use by a command that waits for this one", name);
 	if (claimed == CT_CLAIM_TIMED_OUT)
-		return outcome_of_blocker(out);
+		return blocker_outcome(out);
 	return CTRACE_RC_OK;
 }
 
@@ -443,7 +443,7 @@ bool ct_token_find(uint64_t token, struct ct_token *out)
 
 /* ---- fork ---- */
 
-static void find_interrupted(struct ct_trace *trace, void *user)
+static void trace_find_interrupted(struct ct_trace *trace, void *user)
 {
 	struct ct_trace **found = user;
 
@@ -461,7 +461,7 @@ void ct_table_forget_interrupted(void)
 
 		trace = NULL;
 		ct_table_lock();
-		ct_table_each(find_interrupted, &trace);
+		ct_table_each(trace_find_interrupted, &trace);
 		ct_table_unlock();
 		if (trace == NULL)
 			return;
@@ -475,7 +475,7 @@ void ct_table_forget_interrupted(void)
 }
 
 /* Another thread's command does not go on in the child.  Its definition never existed. */
-static void free_from_others(struct ct_trace *trace, void *user)
+static void trace_free_from_others(struct ct_trace *trace, void *user)
 {
 	(void)user;
 	if (trace->claim == NULL || ct_claim_is_mine(trace))
@@ -493,7 +493,7 @@ void ct_table_unlock_in_child(void)
 {
 	table.waiters = NULL;
 	table.waiter_count = 0;
-	ct_table_each(free_from_others, NULL);
+	ct_table_each(trace_free_from_others, NULL);
 	ct_console_forget_others();
 	(void)pthread_mutex_init(&table.lock, NULL);
 	ct_guard_leave();

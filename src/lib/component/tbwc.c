@@ -22,24 +22,24 @@
 _Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0),
 	       "a change in a signal handler may not wait for a lock");
 
-static uint32_t state_of(uint64_t word)
+static uint32_t tbwc_word_state(uint64_t word)
 {
 	return (uint32_t)(word >> 32);
 }
 
-static uint64_t make_word(uint32_t state, uint32_t sequence)
+static uint64_t tbwc_word_make(uint32_t state, uint32_t sequence)
 {
 	return (uint64_t)state << 32 | sequence;
 }
 
 /* True for the states between which the application may change a TBWC. */
-static bool is_applications(uint32_t state)
+static bool tbwc_state_is_applications(uint32_t state)
 {
 	return state == CTRACE_TBWC_AVAILABLE || state == CTRACE_TBWC_FILLING ||
 	       state == CTRACE_TBWC_FULL;
 }
 
-static enum ctrace_status lock_pages(const void *buffer, size_t size)
+static enum ctrace_status tbwc_lock_pages(const void *buffer, size_t size)
 {
 	int kept = errno;
 	int error;
@@ -61,7 +61,7 @@ enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size
 	    (mode != CTRACE_PAGEABLE && !locks))
 		return CTRACE_UNSUPPORTED;
 	if (locks) {
-		enum ctrace_status status = lock_pages(buffer, size);
+		enum ctrace_status status = tbwc_lock_pages(buffer, size);
 
 		if (status != CTRACE_OK)
 			return status;
@@ -71,7 +71,7 @@ enum ctrace_status ctrace_tbwc_init(struct ctrace_tbwc *tbwc, void *buffer, size
 	tbwc->is_locked = locks;
 	tbwc->reserved = 0;
 	/* A thread that sees AVAILABLE sees the buffer's address. */
-	__atomic_store_n(&tbwc->word, make_word(CTRACE_TBWC_AVAILABLE, 0), __ATOMIC_RELEASE);
+	__atomic_store_n(&tbwc->word, tbwc_word_make(CTRACE_TBWC_AVAILABLE, 0), __ATOMIC_RELEASE);
 	return CTRACE_OK;
 }
 
@@ -89,7 +89,7 @@ void ctrace_tbwc_fini(struct ctrace_tbwc *tbwc)
 
 uint32_t ctrace_tbwc_state(const struct ctrace_tbwc *tbwc)
 {
-	return tbwc != NULL ? state_of(__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE)) : 0;
+	return tbwc != NULL ? tbwc_word_state(__atomic_load_n(&tbwc->word, __ATOMIC_ACQUIRE)) : 0;
 }
 
 uint32_t ctrace_tbwc_sequence(const struct ctrace_tbwc *tbwc)
@@ -106,9 +106,10 @@ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_chang
 		return false;
 	word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
 	sequence = (uint32_t)word;
-	if (!is_applications(change->mode) || !is_applications(state_of(word)))
+	if (!tbwc_state_is_applications(change->mode) ||
+	    !tbwc_state_is_applications(tbwc_word_state(word)))
 		return false;
-	if (change->testmode != 0 && change->testmode != state_of(word))
+	if (change->testmode != 0 && change->testmode != tbwc_word_state(word))
 		return false;
 	if (change->testseq != NULL && *change->testseq != sequence)
 		return false;
@@ -116,21 +117,22 @@ bool ctrace_tbwc_change(struct ctrace_tbwc *tbwc, const struct ctrace_tbwc_chang
 		sequence = *change->buffseq;
 	/* Acquire for FILLING: pairs with the release in ct_tbwc_release().  Release for FULL:
 	 * pairs with ct_tbwc_capture(). */
-	return __atomic_compare_exchange_n(&tbwc->word, &word, make_word(change->mode, sequence),
-					   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&tbwc->word, &word,
+					   tbwc_word_make(change->mode, sequence), false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 bool ct_tbwc_capture(struct ctrace_tbwc *tbwc)
 {
 	uint64_t word = __atomic_load_n(&tbwc->word, __ATOMIC_RELAXED);
 
-	if (state_of(word) != CTRACE_TBWC_FULL)
+	if (tbwc_word_state(word) != CTRACE_TBWC_FULL)
 		return false;
 	/* Acquire: pairs with the change to FULL.  From here on only this thread changes the
 	 * word. */
 	return __atomic_compare_exchange_n(&tbwc->word, &word,
-					   make_word(CTRACE_TBWC_CAPTURE, (uint32_t)word), false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+					   tbwc_word_make(CTRACE_TBWC_CAPTURE, (uint32_t)word),
+					   false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state)
@@ -139,5 +141,5 @@ void ct_tbwc_release(struct ctrace_tbwc *tbwc, uint32_t state)
 
 	/* Release: pairs with the change to FILLING, after which the application overwrites the
 	 * bytes. */
-	__atomic_store_n(&tbwc->word, make_word(state, sequence), __ATOMIC_RELEASE);
+	__atomic_store_n(&tbwc->word, tbwc_word_make(state, sequence), __ATOMIC_RELEASE);
 }

@@ -23,7 +23,7 @@ const struct ct_attributes *ct_trace_attributes(const struct ct_trace *trace)
 	return &trace->attributes;
 }
 
-static void copy_status(const struct ct_trace *trace, struct ct_status *out)
+static void status_copy(const struct ct_trace *trace, struct ct_status *out)
 {
 	const struct ct_attributes *attributes = ct_trace_attributes(trace);
 
@@ -42,7 +42,7 @@ void ct_status_get(const struct ct_trace *trace, struct ct_status *out)
 	ct_table_lock();
 	while (trace->follows && trace->head != NULL)
 		trace = trace->head;
-	copy_status(trace, out);
+	status_copy(trace, out);
 	ct_table_unlock();
 }
 
@@ -74,22 +74,22 @@ struct rule {
 	const char *why;
 };
 
-static bool same_text(const char *a, const char *b)
+static bool text_is_same(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool same_attributes(const struct ct_attributes *a, const struct ct_attributes *b)
+static bool attributes_are_same(const struct ct_attributes *a, const struct ct_attributes *b)
 {
 	return a->asids == b->asids && a->jobs == b->jobs && a->mod == b->mod &&
 	       a->buffer == b->buffer && a->bufdefin == b->bufdefin && a->wtr == b->wtr &&
 	       a->wtrmode == b->wtrmode && a->bufmin == b->bufmin && a->bufmax == b->bufmax &&
-	       a->bufdflt == b->bufdflt && same_text(a->minops, b->minops);
+	       a->bufdflt == b->bufdflt && text_is_same(a->minops, b->minops);
 }
 
-static uint32_t refuse(const struct rule *rule, const struct ct_trace_request *request,
-		       const struct ct_attributes *own, const char *source,
-		       struct ctrace_outcome *out)
+static uint32_t rule_refuse(const struct rule *rule, const struct ct_trace_request *request,
+			    const struct ct_attributes *own, const char *source,
+			    struct ctrace_outcome *out)
 {
 	char place[64] = "";
 	char sizes[80] = "";
@@ -143,14 +143,14 @@ uint32_t ct_status_check(const struct ct_trace *trace, const struct ct_trace_req
 		{ likehead && head != NULL && !trace->head->attributes.headopts, CT_CLAUSE_STATE,
 		  CTRACE_RSN_LIKEHEAD_NO_OPTIONS,
 		  "LIKEHEAD: the head was defined with HEADOPTS=NO and has nothing to follow" },
-		{ likehead && head != NULL && !same_attributes(own, head), CT_CLAUSE_STATE,
+		{ likehead && head != NULL && !attributes_are_same(own, head), CT_CLAUSE_STATE,
 		  CTRACE_RSN_LIKEHEAD_DIFFERS,
 		  "LIKEHEAD: the head has other attributes (ASIDS, JOBS, MINOPS, MOD, BUFFER..., WTR)" },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(rules); i++)
 		if (rules[i].broken)
-			return refuse(&rules[i], request, own, source, out);
+			return rule_refuse(&rules[i], request, own, source, out);
 	return CTRACE_RC_OK;
 }
 

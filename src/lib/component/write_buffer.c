@@ -22,7 +22,7 @@ struct capture {
 	bool output_fails;
 };
 
-static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
+static struct ctrace_write_outcome outcome_answer(uint32_t rc, uint32_t reason)
 {
 	return (struct ctrace_write_outcome){ .rc = rc, .rsncode = reason << 8 };
 }
@@ -31,7 +31,7 @@ static struct ctrace_write_outcome answer(uint32_t rc, uint32_t reason)
 
 /* Converts entry times to ticks with the clocks of now: the session's last clock point may be
  * old when there was nothing to trace. */
-static void start_capture(struct capture *capture, uint32_t component)
+static void capture_start(struct capture *capture, uint32_t component)
 {
 	*capture = (struct capture){ .component = component };
 	ct_shared_sync_copy(&ct_process.session.head->sync, &capture->sync);
@@ -41,21 +41,21 @@ static void start_capture(struct capture *capture, uint32_t component)
 
 /* A time in the future would date all later entries of this ring, so the time of the capture is
  * the limit. */
-static uint64_t ticks_of(const struct capture *capture, uint64_t tod)
+static uint64_t capture_ticks(const struct capture *capture, uint64_t tod)
 {
 	uint64_t ticks = ct_sync_ticks(&capture->sync, ct_tod_wall_ns(tod));
 
 	return ticks < capture->now ? ticks : capture->now;
 }
 
-static void write_entry(struct capture *capture, const struct ct_cte *entry)
+static void capture_write_entry(struct capture *capture, const struct ct_cte *entry)
 {
 	const struct ct_event_head head = { .component = capture->component,
 					    .event_id = entry->entry_id,
 					    .level = CTRACE_INFO };
 	const struct ctrace_item item = CTRACE_BIN(entry->data, entry->size);
 	uint32_t number = ct_trace_class(&head, &item, 1);
-	uint64_t ticks = ticks_of(capture, entry->time);
+	uint64_t ticks = capture_ticks(capture, entry->time);
 	struct ct_reservation reservation;
 	enum ctrace_status status = ct_trace_reserve_imported(
 		capture->component, ct_event_size(number, &item, 1), &ticks, &reservation);
@@ -72,14 +72,15 @@ static void write_entry(struct capture *capture, const struct ct_cte *entry)
 
 /* The buffer held `count` entries when it was checked.  Entries that its owner has damaged since
  * then are lost. */
-static void write_entries(struct capture *capture, const void *buffer, size_t size, size_t count)
+static void capture_write_entries(struct capture *capture, const void *buffer, size_t size,
+				  size_t count)
 {
 	size_t offset = 0;
 	struct ct_cte entry;
 
 	for (size_t i = 0; i < count; i++) {
 		if (ct_cte_next(buffer, size, &offset, &entry) == CTRACE_OK) {
-			write_entry(capture, &entry);
+			capture_write_entry(capture, &entry);
 		} else {
 			ct_trace_count_lost(CTRACE_LOSS_DAMAGED, capture->component);
 			capture->lost++;
@@ -87,14 +88,14 @@ static void write_entries(struct capture *capture, const void *buffer, size_t si
 	}
 }
 
-static struct ctrace_write_outcome tell(const struct capture *capture)
+static struct ctrace_write_outcome outcome_report(const struct capture *capture)
 {
-	struct ctrace_write_outcome outcome = answer(CTRACE_RC_OK, 0);
+	struct ctrace_write_outcome outcome = outcome_answer(CTRACE_RC_OK, 0);
 
 	if (capture->output_fails)
-		outcome = answer(CTRACE_WR_LOST, CTRACE_WR_OUTPUT);
+		outcome = outcome_answer(CTRACE_WR_LOST, CTRACE_WR_OUTPUT);
 	else if (capture->lost != 0)
-		outcome = answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE);
+		outcome = outcome_answer(CTRACE_WR_LOST, CTRACE_WR_NO_SPACE);
 	outcome.written = (uint32_t)capture->written;
 	outcome.lost = (uint32_t)capture->lost;
 	return outcome;
@@ -104,47 +105,48 @@ static struct ctrace_write_outcome tell(const struct capture *capture)
 
 /* Pairs with the release stores in ct_level_publish(): the channel that is loaded after this is
  * at least as new. */
-static bool is_off(uint32_t component)
+static bool component_is_off(uint32_t component)
 {
 	return __atomic_load_n(&ct_process.session.components[component].level_word.level,
 			       __ATOMIC_ACQUIRE) > CTRACE_INFO;
 }
 
 /* The buffer is in state CAPTURE: a correct program changes neither it nor its TBWC. */
-static struct ctrace_write_outcome write_imported(const struct ctrace_write *request,
-						  const struct ct_token *token)
+static struct ctrace_write_outcome buffer_write_imported(const struct ctrace_write *request,
+							 const struct ct_token *token)
 {
 	const struct ctrace_tbwc *tbwc = request->tbwc;
-	struct ctrace_write_outcome outcome = answer(CTRACE_WR_REFUSED, CTRACE_WR_MALFORMED);
+	struct ctrace_write_outcome outcome =
+		outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_MALFORMED);
 	struct capture capture;
 	size_t count;
 
 	if (request->bufflen == 0 || request->bufflen > tbwc->size)
-		return answer(CTRACE_WR_REFUSED, CTRACE_WR_LENGTH);
+		return outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_LENGTH);
 	if ((token->wtrmode == CTRACE_DREF || token->wtrmode == CTRACE_FIXED) && !tbwc->is_locked)
-		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_LOCKED);
-	if (is_off(token->component))
-		return answer(CTRACE_WR_OFF, 0);
+		return outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_LOCKED);
+	if (component_is_off(token->component))
+		return outcome_answer(CTRACE_WR_OFF, 0);
 	if (!ct_cte_check(tbwc->buffer, request->bufflen, &count, &outcome.offset))
 		return outcome;
-	start_capture(&capture, token->component);
-	write_entries(&capture, tbwc->buffer, request->bufflen, count);
-	return tell(&capture);
+	capture_start(&capture, token->component);
+	capture_write_entries(&capture, tbwc->buffer, request->bufflen, count);
+	return outcome_report(&capture);
 }
 
-static struct ctrace_write_outcome write_buffer(const struct ctrace_write *request)
+static struct ctrace_write_outcome buffer_write(const struct ctrace_write *request)
 {
 	struct ctrace_write_outcome outcome;
 	struct ct_token token;
 
 	if (request == NULL || request->size < sizeof *request ||
 	    !ct_token_find(request->token, &token))
-		return answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN);
+		return outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_TOKEN);
 	if (!token.wtr)
-		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NO_WTR);
+		return outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_NO_WTR);
 	if (request->tbwc == NULL || !ct_tbwc_capture(request->tbwc))
-		return answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
-	outcome = write_imported(request, &token);
+		return outcome_answer(CTRACE_WR_REFUSED, CTRACE_WR_NOT_FULL);
+	outcome = buffer_write_imported(request, &token);
 	/* Before the wait for the output: the entries are in the ring, and the application may
 	 * fill the buffer again. */
 	ct_tbwc_release(request->tbwc,
@@ -162,7 +164,7 @@ uint32_t ctrace_write_buffer(const struct ctrace_write *request, struct ctrace_w
 {
 	CT_CANCEL_OFF();
 	int kept = errno;
-	struct ctrace_write_outcome outcome = write_buffer(request);
+	struct ctrace_write_outcome outcome = buffer_write(request);
 
 	errno = kept;
 	if (out != NULL)

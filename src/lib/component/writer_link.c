@@ -35,17 +35,17 @@ struct link {
 	int fd; /* -1: not connected */
 	struct ct_file_id id;
 	uint32_t left; /* slots of a writer that has gone, until its lock is seen to be free */
-	bool is_due;   /* connect_again() will look */
+	bool is_due;   /* link_connect_again() will look */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct link links[CT_WRITER_LIMIT] = { [0 ... CT_WRITER_LIMIT - 1] = { .fd = -1 } };
 
-static void enter(void)
+static void links_lock(void)
 {
 	ct_guard_lock(&lock);
 }
 
-static void leave(void)
+static void links_unlock(void)
 {
 	ct_guard_unlock(&lock);
 }
@@ -57,7 +57,7 @@ static struct ct_session_writer *writer_at(uint32_t number)
 
 /* ---- numbers ---- */
 
-static uint32_t find(const char *name, size_t size)
+static uint32_t writer_find(const char *name, size_t size)
 {
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
 		if (size != 0 && ct_name_is(name, size, writer_at(i)->name))
@@ -65,9 +65,9 @@ static uint32_t find(const char *name, size_t size)
 	return 0;
 }
 
-static uint32_t find_or_add(const char *name)
+static uint32_t writer_find_or_add(const char *name)
 {
-	uint32_t number = find(name, strlen(name));
+	uint32_t number = writer_find(name, strlen(name));
 
 	for (uint32_t i = 1; number == 0 && i < CT_WRITER_LIMIT; i++) {
 		if (writer_at(i)->name[0] != '\0')
@@ -79,19 +79,19 @@ static uint32_t find_or_add(const char *name)
 	return number;
 }
 
-static uint32_t slots_of(uint32_t number)
+static uint32_t writer_slots(uint32_t number)
 {
 	return __atomic_load_n(&writer_at(number)->slots, __ATOMIC_ACQUIRE);
 }
 
-static uint32_t mask_of(uint32_t slots)
+static uint32_t slots_mask(uint32_t slots)
 {
 	return (uint32_t)(((uint64_t)1 << (slots >> 8)) - 1) << (slots & 0xFF);
 }
 
-/* ---- who should have which ring ---- */
+/* ---- assigning rings to writers ---- */
 
-static uint32_t writer_of(const struct ct_ring_head *head, void *user)
+static uint32_t ring_writer(const struct ct_ring_head *head, void *user)
 {
 	(void)user;
 	if (head->is_side || head->is_flight || head->channel == 0)
@@ -99,9 +99,9 @@ static uint32_t writer_of(const struct ct_ring_head *head, void *user)
 	return ct_channel_at(ct_process.registry, head->channel).writer;
 }
 
-static void assign(void)
+static void rings_assign(void)
 {
-	ct_ring_pool_assign(ct_process.pool, writer_of, NULL);
+	ct_ring_pool_assign(ct_process.pool, ring_writer, NULL);
 	/* It may have to release rings, and to open outputs that a writer wrote before. */
 	(void)__atomic_fetch_add(&ct_process.open_wanted, 1, __ATOMIC_RELEASE);
 	ct_process_wake_consumer_thread();
@@ -115,7 +115,7 @@ static uint32_t slots_in_use(void)
 	uint32_t used = __atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
-		used |= mask_of(slots_of(i)) | mask_of(links[i].left);
+		used |= slots_mask(writer_slots(i)) | slots_mask(links[i].left);
 	for (uint32_t i = 0; i < ct_ring_pool_count(ct_process.pool); i++)
 		used |= 1u << __atomic_load_n(&ct_ring_pool_at(ct_process.pool, i)->head->held_by,
 					      __ATOMIC_ACQUIRE) %
@@ -124,7 +124,7 @@ static uint32_t slots_in_use(void)
 }
 
 /* The longest run of free destinations, as slots; 0: none. */
-static uint32_t free_slots(void)
+static uint32_t slots_find_free(void)
 {
 	uint32_t used = slots_in_use();
 	uint32_t best = 0;
@@ -143,7 +143,7 @@ static uint32_t free_slots(void)
 	return best;
 }
 
-static bool send_all(int fd, const char *at, size_t size)
+static bool socket_send_all(int fd, const char *at, size_t size)
 {
 	while (size > 0) {
 		ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
@@ -160,7 +160,7 @@ static bool send_all(int fd, const char *at, size_t size)
 }
 
 /* Sends the request, with the directory's descriptor at its first byte. */
-static bool send_with_directory(int fd, const struct ct_buf *request)
+static bool socket_send_with_directory(int fd, const struct ct_buf *request)
 {
 	int directory = ct_session_directory(&ct_process.session);
 	char control[CMSG_SPACE(sizeof directory)] = { 0 };
@@ -178,11 +178,11 @@ static bool send_with_directory(int fd, const struct ct_buf *request)
 	head->cmsg_len = CMSG_LEN(sizeof directory);
 	memcpy(CMSG_DATA(head), &directory, sizeof directory);
 	return sendmsg(fd, &message, MSG_NOSIGNAL) == 1 &&
-	       send_all(fd, request->data + 1, request->size - 1);
+	       socket_send_all(fd, request->data + 1, request->size - 1);
 }
 
 /* Reads one frame.  A writer that does not answer at once is given up. */
-static bool receive(int fd, struct ct_buf *bytes, struct ct_message *out)
+static bool socket_receive(int fd, struct ct_buf *bytes, struct ct_message *out)
 {
 	uint64_t start = ct_clock_mono_ns();
 	size_t size;
@@ -204,7 +204,7 @@ static bool receive(int fd, struct ct_buf *bytes, struct ct_message *out)
 
 /* Introduces this process to the writer.  Returns how many destinations the writer uses; 0:
  * refused. */
-static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
+static uint32_t link_introduce(int fd, uint32_t number, uint32_t slots)
 {
 	struct ct_message answer;
 	uint64_t count = 0;
@@ -217,9 +217,9 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 	ct_message_add_number(&bytes, CT_FIELD_NUMBER, number);
 	ct_message_add_number(&bytes, CT_FIELD_VALUE, slots & 0xFF);
 	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
-	if (ct_message_end(&bytes, start) == CTRACE_OK && send_with_directory(fd, &bytes)) {
+	if (ct_message_end(&bytes, start) == CTRACE_OK && socket_send_with_directory(fd, &bytes)) {
 		ct_buf_clear(&bytes);
-		if (receive(fd, &bytes, &answer) &&
+		if (socket_receive(fd, &bytes, &answer) &&
 		    ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
 			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
 	}
@@ -227,22 +227,22 @@ static uint32_t introduce(int fd, uint32_t number, uint32_t slots)
 	return count <= slots >> 8 ? (uint32_t)count : 0;
 }
 
-static bool ready(int fd, void *user);
-static void connect_again(void *user);
+static bool link_ready(int fd, void *user);
+static void link_connect_again(void *user);
 
 /* One task for each link, however often a writer announces itself: the server has room for a
  * limited number of tasks.  Under the lock. */
-static void look_again(uint32_t number, unsigned delay_ms)
+static void link_look_again(uint32_t number, unsigned delay_ms)
 {
 	if (!links[number].is_due)
-		links[number].is_due = ct_server_later(delay_ms, connect_again,
+		links[number].is_due = ct_server_later(delay_ms, link_connect_again,
 						       (void *)(uintptr_t)number) == CTRACE_OK;
 }
 
 /* Deducts the losses that the former writer's output reports: they must not appear in the next
  * one's.  A ring's counter belongs to its thread, which may be about to increment it; so the
  * former count goes into the cursor, which nobody uses now. */
-static void forget_losses(struct ct_dest *dest, uint32_t index)
+static void dest_forget_losses(struct ct_dest *dest, uint32_t index)
 {
 	uint64_t reported = ct_dest_current(dest)->announced;
 
@@ -266,23 +266,23 @@ static void forget_losses(struct ct_dest *dest, uint32_t index)
 /* Prepares a destination that another writer may have used: clears that writer's position for
  * whoever takes over from this one.  No ring belongs to it now, so the store commits nothing
  * else. */
-static void begin_destination(uint32_t index)
+static void dest_begin(uint32_t index)
 {
 	struct ct_dest *dest = &ct_process.session.head->dest[index];
 
 	(void)!ct_dest_put_path(&ct_process.session, index, ""); /* needs no room */
-	forget_losses(dest, index);
+	dest_forget_losses(dest, index);
 	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
 	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 }
 
 /* Under the lock.  False: the writer does not run. */
-static bool connect_to(uint32_t number)
+static bool link_connect(uint32_t number)
 {
 	struct link *link = &links[number];
 	char directory[4096];
-	uint32_t slots = free_slots();
+	uint32_t slots = slots_find_free();
 	uint32_t count;
 	char *slash;
 	int fd;
@@ -297,17 +297,17 @@ static bool connect_to(uint32_t number)
 	memcpy(slash, "/" CT_WRITER_DIRECTORY, sizeof "/" CT_WRITER_DIRECTORY);
 	if (ct_client_connect(directory, writer_at(number)->name, &fd) != CTRACE_OK)
 		return false;
-	count = introduce(fd, number, slots);
+	count = link_introduce(fd, number, slots);
 	/* It must hold its lock; else this process could not notice its death. */
 	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
-	    ct_server_watch(fd, ready, (void *)(uintptr_t)number) != CTRACE_OK) {
+	    ct_server_watch(fd, link_ready, (void *)(uintptr_t)number) != CTRACE_OK) {
 		ct_os_close(&fd);
 		return false;
 	}
 	link->fd = fd;
 	link->id = ct_os_file_id(fd);
 	for (uint32_t i = 0; i < count; i++)
-		begin_destination((slots & 0xFF) + i);
+		dest_begin((slots & 0xFF) + i);
 	writer_at(number)->connects++;
 	__atomic_store_n(&writer_at(number)->slots, (slots & 0xFF) | count << 8, __ATOMIC_RELEASE);
 	return true;
@@ -317,38 +317,38 @@ static bool connect_to(uint32_t number)
 
 /* Runs on the server's thread and repeats until the writer's lock is free: the process that
  * closed the socket may still work on our rings. */
-static void adopt(void *user)
+static void link_adopt(void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
 	struct link *link = &links[number];
 
-	enter();
+	links_lock();
 	if (link->left != 0 && ct_session_writer_lives(&ct_process.session, number)) {
-		(void)!ct_server_later(LOOK_AGAIN_MS, adopt, user);
+		(void)!ct_server_later(LOOK_AGAIN_MS, link_adopt, user);
 	} else if (link->left != 0) {
-		(void)__atomic_fetch_or(&ct_process.adopting, mask_of(link->left),
+		(void)__atomic_fetch_or(&ct_process.adopting, slots_mask(link->left),
 					__ATOMIC_ACQ_REL);
 		link->left = 0;
 		ct_process_wake_consumer_thread();
 		/* The writer may live: perhaps only the socket was closed. */
-		look_again(number, LOOK_AGAIN_MS);
+		link_look_again(number, LOOK_AGAIN_MS);
 	}
-	leave();
+	links_unlock();
 }
 
 /* Assigns no more rings to the writer.  Under the lock. */
-static void part(uint32_t number)
+static void link_detach(uint32_t number)
 {
-	uint32_t slots = slots_of(number);
+	uint32_t slots = writer_slots(number);
 
 	if (slots == 0)
 		return;
 	links[number].left = slots;
 	__atomic_store_n(&writer_at(number)->slots, 0, __ATOMIC_RELEASE);
-	assign();
+	rings_assign();
 }
 
-static void answer_stop(int fd)
+static void link_answer_stop(int fd)
 {
 	struct ct_buf bytes;
 	size_t start;
@@ -357,12 +357,12 @@ static void answer_stop(int fd)
 	start = ct_message_start(&bytes, CT_VERB_WRITER_STOP, CT_MESSAGE_ANSWER);
 	ct_message_add_number(&bytes, CT_FIELD_STATUS, CTRACE_OK);
 	if (ct_message_end(&bytes, start) == CTRACE_OK)
-		(void)send_all(fd, bytes.data, bytes.size);
+		(void)socket_send_all(fd, bytes.data, bytes.size);
 	ct_buf_fini(&bytes);
 }
 
 /* The writer announces its end, or has ended. */
-static bool ready(int fd, void *user)
+static bool link_ready(int fd, void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
 	struct link *link = &links[number];
@@ -370,24 +370,24 @@ static bool ready(int fd, void *user)
 	ssize_t got;
 	bool goes_on = true;
 
-	enter();
+	links_lock();
 	if (link->fd != fd) {
-		leave();
+		links_unlock();
 		return false;
 	}
 	/* The program may have closed it, as daemons do; the writer then believes that this
 	 * process has ended. */
 	got = ct_os_is_file(fd, &link->id) ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 0;
 	if (got > 0) {
-		part(number);
-		answer_stop(fd);
+		link_detach(number);
+		link_answer_stop(fd);
 	} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-		part(number);
+		link_detach(number);
 		ct_os_close_file(&link->fd, &link->id);
-		(void)!ct_server_later(0, adopt, user);
+		(void)!ct_server_later(0, link_adopt, user);
 		goes_on = false;
 	}
-	leave();
+	links_unlock();
 	return goes_on;
 }
 
@@ -398,20 +398,20 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 	uint32_t number = 0;
 	enum ctrace_status status;
 
-	enter();
+	links_lock();
 	if (writer[0] != '\0') {
-		number = find_or_add(writer);
+		number = writer_find_or_add(writer);
 		if (number == 0) {
-			leave();
+			links_unlock();
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		}
 		/* Before its channel is in force, so that its first event finds the right ring. */
-		(void)connect_to(number);
+		(void)link_connect(number);
 	}
 	status = ct_channel_set_writer(ct_process.registry, component, size, number);
 	if (status == CTRACE_OK && writer_at(1)->name[0] != '\0')
-		assign();
-	leave();
+		rings_assign();
+	links_unlock();
 	return status;
 }
 
@@ -422,18 +422,18 @@ void ct_writer_forget(const char *component, size_t size)
 
 bool ct_writer_is_connected(const char *writer)
 {
-	uint32_t number = writer[0] != '\0' ? find(writer, strlen(writer)) : 0;
+	uint32_t number = writer[0] != '\0' ? writer_find(writer, strlen(writer)) : 0;
 
-	return number != 0 && slots_of(number) != 0;
+	return number != 0 && writer_slots(number) != 0;
 }
 
 uint32_t ct_writer_number(const char *writer)
 {
-	return writer[0] != '\0' ? find(writer, strlen(writer)) : 0;
+	return writer[0] != '\0' ? writer_find(writer, strlen(writer)) : 0;
 }
 
 /* True when a component names this writer. */
-static bool is_in_use(uint32_t number)
+static bool writer_is_in_use(uint32_t number)
 {
 	uint32_t count = ct_registry_count(ct_process.registry);
 
@@ -444,31 +444,31 @@ static bool is_in_use(uint32_t number)
 	return false;
 }
 
-static void connect_again(void *user)
+static void link_connect_again(void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
 
-	enter();
+	links_lock();
 	links[number].is_due = false;
-	if (is_in_use(number) && links[number].fd < 0) {
+	if (writer_is_in_use(number) && links[number].fd < 0) {
 		/* The rings of its predecessor are not finished yet. */
-		if (links[number].left != 0 || free_slots() == 0)
-			look_again(number, LOOK_AGAIN_MS);
-		else if (connect_to(number))
-			assign();
+		if (links[number].left != 0 || slots_find_free() == 0)
+			link_look_again(number, LOOK_AGAIN_MS);
+		else if (link_connect(number))
+			rings_assign();
 	}
-	leave();
+	links_unlock();
 }
 
 void ct_writer_up(const char *writer, size_t size)
 {
 	uint32_t number;
 
-	enter();
-	number = find(writer, size);
+	links_lock();
+	number = writer_find(writer, size);
 	if (number != 0)
-		look_again(number, 0);
-	leave();
+		link_look_again(number, 0);
+	links_unlock();
 }
 
 void ct_writer_forked(void)
@@ -479,7 +479,7 @@ void ct_writer_forked(void)
 		links[i] = (struct link){ .fd = -1 };
 		writer_at(i)->slots = 0;
 		if (writer_at(i)->name[0] != '\0')
-			look_again(i, 0);
+			link_look_again(i, 0);
 	}
 	ct_process.adopting = 0;
 }

@@ -17,7 +17,7 @@
 
 /* The mask of all known emitters that a command names; the status is that of the first unknown
  * one. */
-static enum ctrace_status find_emitters(const struct ct_command *command, uint32_t *out_mask)
+static enum ctrace_status emitters_find(const struct ct_command *command, uint32_t *out_mask)
 {
 	enum ctrace_status first = CTRACE_OK;
 	struct ct_span list = command->list;
@@ -40,7 +40,7 @@ static enum ctrace_status find_emitters(const struct ct_command *command, uint32
 }
 
 /* Loads what the emitter needs and the consumer thread cannot load. */
-static void prepare(const struct ct_command *command, uint32_t emitter)
+static void emitter_prepare(const struct ct_command *command, uint32_t emitter)
 {
 	enum ct_encoding encoding;
 
@@ -60,12 +60,12 @@ void ct_apply_load(const struct ct_command *command)
 	case CT_VERB_DEST_ADD:
 	case CT_VERB_DEST_REMOVE:
 	case CT_VERB_DEST_SET:
-		(void)!find_emitters(command, &found);
+		(void)!emitters_find(command, &found);
 		break;
 	case CT_VERB_EMITTER_PROPERTY:
 		if (ct_emitter_find(command->emitter.at, command->emitter.size, &found) ==
 		    CTRACE_OK)
-			prepare(command, found);
+			emitter_prepare(command, found);
 		break;
 	default:
 		break;
@@ -74,13 +74,13 @@ void ct_apply_load(const struct ct_command *command)
 
 /* ---- destinations ---- */
 
-static void hold(const struct ct_target *target)
+static void target_hold(const struct ct_target *target)
 {
 	if (target->hold != NULL)
 		target->hold(target->user);
 }
 
-static void release(const struct ct_target *target, uint32_t reopen)
+static void target_release(const struct ct_target *target, uint32_t reopen)
 {
 	if (target->release != NULL)
 		target->release(target->user, reopen);
@@ -91,19 +91,19 @@ typedef enum ctrace_status dest_change(const struct ct_target *target,
 
 /* An unknown name is skipped: the others of the list are in force when EMITTER_NOT_FOUND is
  * returned. */
-static enum ctrace_status change_dests(const struct ct_target *target,
+static enum ctrace_status dests_change(const struct ct_target *target,
 				       const struct ct_command *command, dest_change *change)
 {
 	uint32_t mask;
-	enum ctrace_status missing = find_emitters(command, &mask);
+	enum ctrace_status missing = emitters_find(command, &mask);
 	enum ctrace_status status = CTRACE_OK;
 
 	if (mask == 0)
 		return missing;
-	hold(target);
+	target_hold(target);
 	for (; status == CTRACE_OK && mask != 0; mask &= mask - 1)
 		status = change(target, command, (uint32_t)__builtin_ctz(mask));
-	release(target, 0);
+	target_release(target, 0);
 	return status != CTRACE_OK ? status : missing;
 }
 
@@ -124,13 +124,13 @@ static enum ctrace_status dest_remove(const struct ct_target *target,
 static enum ctrace_status apply_dest_add(const struct ct_target *target,
 					 const struct ct_command *command)
 {
-	return change_dests(target, command, dest_add);
+	return dests_change(target, command, dest_add);
 }
 
 static enum ctrace_status apply_dest_remove(const struct ct_target *target,
 					    const struct ct_command *command)
 {
-	return change_dests(target, command, dest_remove);
+	return dests_change(target, command, dest_remove);
 }
 
 /* Sets exactly this list, without inherited destinations.  An empty list inherits again.  The
@@ -142,11 +142,11 @@ static enum ctrace_status apply_dest_set(const struct ct_target *target,
 	size_t size = command->component.size;
 	uint32_t wanted, own;
 	uint32_t index = CT_COMPONENT_NONE;
-	enum ctrace_status status = find_emitters(command, &wanted);
+	enum ctrace_status status = emitters_find(command, &wanted);
 
 	if (status != CTRACE_OK)
 		return status;
-	hold(target);
+	target_hold(target);
 	for (uint32_t rest = wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
 		status = ct_dest_add(target->registry, component, size,
 				     (uint32_t)__builtin_ctz(rest), true);
@@ -158,7 +158,7 @@ static enum ctrace_status apply_dest_set(const struct ct_target *target,
 	for (uint32_t rest = own & ~wanted; status == CTRACE_OK && rest != 0; rest &= rest - 1)
 		status = ct_dest_remove(target->registry, component, size,
 					(uint32_t)__builtin_ctz(rest));
-	release(target, 0);
+	target_release(target, 0);
 	return status;
 }
 
@@ -206,13 +206,13 @@ static enum ctrace_status apply_emitter_property(const struct ct_target *target,
 
 	if (status != CTRACE_OK)
 		return status;
-	prepare(command, emitter);
-	hold(target);
+	emitter_prepare(command, emitter);
+	target_hold(target);
 	reopen = emitter_has(target, command, emitter) ? 0 : 1u << emitter;
 	status = ct_emitter_property_set(target->registry, emitter, command->property.at,
 					 command->property.size, command->value.at,
 					 command->value.size);
-	release(target, status == CTRACE_OK ? reopen : 0);
+	target_release(target, status == CTRACE_OK ? reopen : 0);
 	return status;
 }
 

@@ -39,7 +39,7 @@ static const char *span_find(struct ct_span span, char c)
 	return at != NULL ? at : span_end(span);
 }
 
-static const char *find_blank(struct ct_span span)
+static const char *span_find_blank(struct ct_span span)
 {
 	const char *at = span.at;
 
@@ -51,9 +51,9 @@ static const char *find_blank(struct ct_span span)
 /* ---- diagnostics ---- */
 
 /* `what "word" (did you mean suggestion?)`; word.at NULL and suggestion NULL omit their parts. */
-static enum ctrace_status diagnose(const struct parser *parser, const char *at, const char *what,
-				   struct ct_span word, const char *suggestion,
-				   const char *expected)
+static enum ctrace_status config_diagnose(const struct parser *parser, const char *at,
+					  const char *what, struct ct_span word,
+					  const char *suggestion, const char *expected)
 {
 	struct ct_diagnostic *diagnostic = parser->diagnostic;
 	struct ct_buf text;
@@ -102,9 +102,9 @@ static const struct word trigger_words[] = {
 };
 
 #define MOST_WORDS 16u
-_Static_assert(CT_COUNT(switch_words) <= MOST_WORDS, "parse_word() copies the words");
+_Static_assert(CT_COUNT(switch_words) <= MOST_WORDS, "word_parse() copies the words");
 
-static enum ctrace_status parse_word(const struct parser *parser, struct ct_span value,
+static enum ctrace_status word_parse(const struct parser *parser, struct ct_span value,
 				     const struct word *words, size_t count, const char *expected)
 {
 	const char *list[MOST_WORDS];
@@ -116,21 +116,22 @@ static enum ctrace_status parse_word(const struct parser *parser, struct ct_span
 			return CTRACE_OK;
 		}
 	}
-	return diagnose(parser, value.at, "unknown value", value, ct_suggest(value, list, count),
-			expected);
+	return config_diagnose(parser, value.at, "unknown value", value,
+			       ct_suggest(value, list, count), expected);
 }
 
-static enum ctrace_status parse_level(const struct parser *parser, struct ct_span value)
+static enum ctrace_status level_parse(const struct parser *parser, struct ct_span value)
 {
 	if (ct_level_parse(value.at, value.size, &parser->command->level))
 		return CTRACE_OK;
-	return diagnose(parser, value.at, "unknown level", value, ct_suggest_level(value, true),
-			"none, debug, info, warn, error or fatal");
+	return config_diagnose(parser, value.at, "unknown level", value,
+			       ct_suggest_level(value, true),
+			       "none, debug, info, warn, error or fatal");
 }
 
 /* Parses decimal digits at the start of value; *out_rest is the text after them.  False: no
  * digit, or past UINT64_MAX. */
-static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_span *out_rest)
+static bool digits_parse(struct ct_span value, uint64_t *out_number, struct ct_span *out_rest)
 {
 	uint64_t number = 0;
 	size_t i = 0;
@@ -144,28 +145,29 @@ static bool parse_digits(struct ct_span value, uint64_t *out_number, struct ct_s
 	return i != 0;
 }
 
-static enum ctrace_status parse_size(const struct parser *parser, struct ct_span value)
+static enum ctrace_status size_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] = "a size up to 1024M: bytes, or a number with K or M";
 	uint64_t size;
 	struct ct_span unit;
 
-	if (!parse_digits(value, &size, &unit))
-		return diagnose(parser, value.at, "not a size:", value, NULL, expected);
+	if (!digits_parse(value, &size, &unit))
+		return config_diagnose(parser, value.at, "not a size:", value, NULL, expected);
 	if (ct_name_is(unit.at, unit.size, "k"))
 		size = size <= CT_RING_MAX ? size << 10 : size;
 	else if (ct_name_is(unit.at, unit.size, "m"))
 		size = size <= CT_RING_MAX ? size << 20 : size;
 	else if (unit.size != 0)
-		return diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
+		return config_diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (size == 0 || size > CT_RING_MAX)
-		return diagnose(parser, value.at, size == 0 ? "too small:" : "too large:", value,
-				NULL, expected);
+		return config_diagnose(parser, value.at,
+				       size == 0 ? "too small:" : "too large:", value, NULL,
+				       expected);
 	parser->command->number = ct_ring_capacity(size);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_time(const struct parser *parser, struct ct_span value)
+static enum ctrace_status time_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
 		"a time up to 1000000s: a number of milliseconds, or one with ms or s";
@@ -173,39 +175,40 @@ static enum ctrace_status parse_time(const struct parser *parser, struct ct_span
 	uint64_t number;
 	struct ct_span unit;
 
-	if (!parse_digits(value, &number, &unit))
-		return diagnose(parser, value.at, "not a time:", value, NULL, expected);
+	if (!digits_parse(value, &number, &unit))
+		return config_diagnose(parser, value.at, "not a time:", value, NULL, expected);
 	if (ct_name_is(unit.at, unit.size, "s"))
 		scale = 1000u * 1000u * 1000u;
 	else if (unit.size != 0 && !ct_name_is(unit.at, unit.size, "ms"))
-		return diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
+		return config_diagnose(parser, unit.at, "unknown unit", unit, NULL, expected);
 	if (number > MOST_SECONDS * (uint64_t)1000u * 1000u * 1000u / scale)
-		return diagnose(parser, value.at, "too long:", value, NULL, expected);
+		return config_diagnose(parser, value.at, "too long:", value, NULL, expected);
 	parser->command->number = number * scale;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_age(const struct parser *parser, struct ct_span value)
+static enum ctrace_status age_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
 		"a number with s, h or d: seconds, hours or days, up to 36500d";
 	uint64_t seconds, number;
 	struct ct_span unit;
 
-	if (!parse_digits(value, &number, &unit))
-		return diagnose(parser, value.at, "not a time:", value, NULL, expected);
+	if (!digits_parse(value, &number, &unit))
+		return config_diagnose(parser, value.at, "not a time:", value, NULL, expected);
 	if (unit.size != 1 || strchr("sShHdD", unit.at[0]) == NULL)
-		return diagnose(parser, unit.at, unit.size == 0 ? "no unit behind" : "unknown unit",
-				unit.size == 0 ? value : unit, NULL, expected);
+		return config_diagnose(parser, unit.at,
+				       unit.size == 0 ? "no unit behind" : "unknown unit",
+				       unit.size == 0 ? value : unit, NULL, expected);
 	seconds = (unit.at[0] | 0x20) == 'd' ? 86400u : (unit.at[0] | 0x20) == 'h' ? 3600u : 1u;
 	if (number > (uint64_t)MOST_DAYS * 86400u / seconds)
-		return diagnose(parser, value.at, "too long:", value, NULL, expected);
+		return config_diagnose(parser, value.at, "too long:", value, NULL, expected);
 	parser->command->number = number * seconds * 1000000000u;
 	return CTRACE_OK;
 }
 
 /* Removes parentheses around a value, if any; false when one of the two is missing. */
-static bool parse_parentheses(struct ct_span value, struct ct_span *out_inner, bool *out_has_them)
+static bool parentheses_parse(struct ct_span value, struct ct_span *out_inner, bool *out_has_them)
 {
 	bool opens = value.size > 0 && value.at[0] == '(';
 	bool closes = value.size > 0 && value.at[value.size - 1] == ')';
@@ -236,7 +239,7 @@ bool ct_config_next_word(struct ct_span *list, struct ct_span *out_name)
 	return true;
 }
 
-static enum ctrace_status parse_dests(const struct parser *parser, struct ct_span value)
+static enum ctrace_status dests_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
 		"emitter names, separated by commas or blanks, all in parentheses or none";
@@ -244,54 +247,56 @@ static enum ctrace_status parse_dests(const struct parser *parser, struct ct_spa
 	struct ct_span name;
 	size_t count = 0;
 
-	if (!parse_parentheses(value, &parser->command->list, &parser->command->no_inherit))
-		return diagnose(parser, value.at, "only one parenthesis round", value, NULL,
-				expected);
+	if (!parentheses_parse(value, &parser->command->list, &parser->command->no_inherit))
+		return config_diagnose(parser, value.at, "only one parenthesis round", value, NULL,
+				       expected);
 	names = parser->command->list;
 	for (; ct_config_next_word(&names, &name); count++) {
 		if (name.size > CTRACE_MAX_EMITTER)
-			return diagnose(parser, name.at, "too long for an emitter name:", name,
-					NULL, "at most 31 bytes");
+			return config_diagnose(parser, name.at,
+					       "too long for an emitter name:", name, NULL,
+					       "at most 31 bytes");
 		if (memchr(name.at, '(', name.size) != NULL ||
 		    memchr(name.at, ')', name.size) != NULL)
-			return diagnose(parser, name.at, "misplaced parenthesis in", name, NULL,
-					expected);
+			return config_diagnose(parser, name.at, "misplaced parenthesis in", name,
+					       NULL, expected);
 	}
 	if (count == 0)
-		return diagnose(parser, value.at, "no destination", no_word, NULL, expected);
+		return config_diagnose(parser, value.at, "no destination", no_word, NULL, expected);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_application(const struct parser *parser, struct ct_span value)
+static enum ctrace_status application_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
 		"a program's name or path, or that of what a trigger runs in parentheses";
 	struct ct_span inner;
 	bool has_them;
 
-	if (!parse_parentheses(value, &inner, &has_them))
-		return diagnose(parser, value.at, "only one parenthesis round", value, NULL,
-				expected);
+	if (!parentheses_parse(value, &inner, &has_them))
+		return config_diagnose(parser, value.at, "only one parenthesis round", value, NULL,
+				       expected);
 	if (inner.size == 0)
-		return diagnose(parser, value.at, "no name", no_word, NULL, expected);
+		return config_diagnose(parser, value.at, "no name", no_word, NULL, expected);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_path(const struct parser *parser, struct ct_span value)
+static enum ctrace_status path_parse(const struct parser *parser, struct ct_span value)
 {
 	if (value.size == 0 || value.at[0] != '/' || value.size >= PATH_SIZE)
-		return diagnose(parser, value.at, "not an absolute path:", value, NULL,
-				"a directory's path that begins with /");
+		return config_diagnose(parser, value.at, "not an absolute path:", value, NULL,
+				       "a directory's path that begins with /");
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_encoding(const struct parser *parser, struct ct_span value)
+static enum ctrace_status encoding_parse(const struct parser *parser, struct ct_span value)
 {
 	enum ct_encoding encoding;
 
 	if (ct_encoding_parse(value.at, value.size, &encoding))
 		return CTRACE_OK;
-	return diagnose(parser, value.at, "unknown encoding", value, NULL, CT_ENCODING_NAMES);
+	return config_diagnose(parser, value.at, "unknown encoding", value, NULL,
+			       CT_ENCODING_NAMES);
 }
 
 bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out)
@@ -313,7 +318,7 @@ bool ct_config_encoding(const struct ct_command *command, unsigned index, struct
 }
 
 /* The emitter of a module is known once it is loaded: ct_setup_load_modules(). */
-static const struct ctrace_property *find_property(const struct ct_command *command)
+static const struct ctrace_property *property_find(const struct ct_command *command)
 {
 	uint32_t index;
 
@@ -326,12 +331,12 @@ static const struct ctrace_property *find_property(const struct ct_command *comm
 enum ct_property_finding ct_config_check_property(const struct ct_command *command,
 						  struct ct_diagnostic *out)
 {
-	const struct ctrace_property *row = find_property(command);
+	const struct ctrace_property *row = property_find(command);
 
 	return row != NULL ? ct_property_check(row, command->value, out) : CT_PROPERTY_GOOD;
 }
 
-static enum ctrace_status parse_property(const struct parser *parser, struct ct_span value)
+static enum ctrace_status property_parse(const struct parser *parser, struct ct_span value)
 {
 	struct ct_diagnostic diagnostic;
 
@@ -344,7 +349,7 @@ static enum ctrace_status parse_property(const struct parser *parser, struct ct_
 	return CTRACE_SYNTAX_ERROR;
 }
 
-static enum ctrace_status parse_value(const struct parser *parser, enum ct_value_kind kind,
+static enum ctrace_status value_parse(const struct parser *parser, enum ct_value_kind kind,
 				      struct ct_span value)
 {
 	parser->command->value = value;
@@ -352,31 +357,31 @@ static enum ctrace_status parse_value(const struct parser *parser, enum ct_value
 	case CT_VALUE_TEXT:
 		return CTRACE_OK;
 	case CT_VALUE_PROPERTY:
-		return parse_property(parser, value);
+		return property_parse(parser, value);
 	case CT_VALUE_APPLICATION:
-		return parse_application(parser, value);
+		return application_parse(parser, value);
 	case CT_VALUE_LEVEL:
-		return parse_level(parser, value);
+		return level_parse(parser, value);
 	case CT_VALUE_DESTS:
-		return parse_dests(parser, value);
+		return dests_parse(parser, value);
 	case CT_VALUE_SIZE:
-		return parse_size(parser, value);
+		return size_parse(parser, value);
 	case CT_VALUE_TIME:
-		return parse_time(parser, value);
+		return time_parse(parser, value);
 	case CT_VALUE_AGE:
-		return parse_age(parser, value);
+		return age_parse(parser, value);
 	case CT_VALUE_OVERFLOW:
-		return parse_word(parser, value, overflow_words, CT_COUNT(overflow_words),
+		return word_parse(parser, value, overflow_words, CT_COUNT(overflow_words),
 				  "block, discard, overwrite or auto");
 	case CT_VALUE_TRIGGER:
-		return parse_word(parser, value, trigger_words, CT_COUNT(trigger_words),
+		return word_parse(parser, value, trigger_words, CT_COUNT(trigger_words),
 				  "debug, info, warn, error, fatal, signal or off");
 	case CT_VALUE_SWITCH:
-		return parse_word(parser, value, switch_words, CT_COUNT(switch_words), "on or off");
+		return word_parse(parser, value, switch_words, CT_COUNT(switch_words), "on or off");
 	case CT_VALUE_PATH:
-		return parse_path(parser, value);
+		return path_parse(parser, value);
 	case CT_VALUE_ENCODING:
-		return parse_encoding(parser, value);
+		return encoding_parse(parser, value);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -403,27 +408,29 @@ static bool subject_fits(enum ct_subject subject, struct ct_span rest)
 	return false;
 }
 
-static enum ctrace_status parse_component(const struct parser *parser, struct ct_span name)
+static enum ctrace_status component_parse(const struct parser *parser, struct ct_span name)
 {
 	static const char expected[] = "a dotted name of 1 to 255 bytes: no blank, no empty part";
 
 	if (ct_component_check_name(name.at, name.size) != CTRACE_OK ||
-	    find_blank(name) != span_end(name))
-		return diagnose(parser, name.at, "not a component name:", name, NULL, expected);
+	    span_find_blank(name) != span_end(name))
+		return config_diagnose(parser, name.at, "not a component name:", name, NULL,
+				       expected);
 	parser->command->component = name;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_emitter(const struct parser *parser, struct ct_span name)
+static enum ctrace_status emitter_parse(const struct parser *parser, struct ct_span name)
 {
-	if (name.size == 0 || name.size > CTRACE_MAX_EMITTER || find_blank(name) != span_end(name))
-		return diagnose(parser, name.at, "not an emitter name:", name, NULL,
-				"1 to 31 bytes without a blank");
+	if (name.size == 0 || name.size > CTRACE_MAX_EMITTER ||
+	    span_find_blank(name) != span_end(name))
+		return config_diagnose(parser, name.at, "not an emitter name:", name, NULL,
+				       "1 to 31 bytes without a blank");
 	parser->command->emitter = name;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status parse_subject(const struct parser *parser, enum ct_subject subject,
+static enum ctrace_status subject_parse(const struct parser *parser, enum ct_subject subject,
 					struct ct_span rest)
 {
 	struct ct_span name;
@@ -435,15 +442,15 @@ static enum ctrace_status parse_subject(const struct parser *parser, enum ct_sub
 		return CTRACE_OK;
 	name = ct_span_trim(ct_span_of(rest.at + 1, mark));
 	if (mark == span_end(rest))
-		return parse_component(parser, name);
+		return component_parse(parser, name);
 	property = ct_span_trim(ct_span_of(mark + 1, span_end(rest)));
-	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? parse_emitter(parser, name)
-							: parse_component(parser, name);
+	status = subject == CT_SUBJECT_EMITTER_PROPERTY ? emitter_parse(parser, name)
+							: component_parse(parser, name);
 	if (status != CTRACE_OK)
 		return status;
 	if (property.size == 0 || property.size > CTRACE_MAX_PROPERTY)
-		return diagnose(parser, property.at, "not a property name:", property, NULL,
-				"1 to 255 bytes after the #");
+		return config_diagnose(parser, property.at, "not a property name:", property, NULL,
+				       "1 to 255 bytes after the #");
 	parser->command->property = property;
 	return CTRACE_OK;
 }
@@ -472,7 +479,7 @@ static struct ct_span key_front(struct ct_span key, const char *keyword)
 	return ct_span_of(key.at, end);
 }
 
-static enum ctrace_status diagnose_unknown_key(const struct parser *parser, struct ct_span key)
+static enum ctrace_status key_diagnose_unknown(const struct parser *parser, struct ct_span key)
 {
 	bool is_ours = key.size >= 7 && ct_name_is(key.at, 7, "ctrace.");
 	const struct ct_verb_row *row;
@@ -482,15 +489,16 @@ static enum ctrace_status diagnose_unknown_key(const struct parser *parser, stru
 		if (row->key != NULL)
 			suggestion =
 				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
-	return diagnose(
+	return config_diagnose(
 		parser, key.at, "unknown key", key, suggestion,
 		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
 
-static enum ctrace_status diagnose_form(const struct parser *parser, const struct ct_verb_row *row,
-					struct ct_span key, struct ct_span rest)
+static enum ctrace_status key_diagnose_form(const struct parser *parser,
+					    const struct ct_verb_row *row, struct ct_span key,
+					    struct ct_span rest)
 {
 	char expected[sizeof parser->diagnostic->expected];
 
@@ -499,10 +507,10 @@ static enum ctrace_status diagnose_form(const struct parser *parser, const struc
 				       span_find(rest, '#') != span_end(rest)
 			       ? "; properties are set by mftrace.comp.COMPONENT#PROPERTY"
 			       : "");
-	return diagnose(parser, rest.at, "wrong form of key", key, NULL, expected);
+	return config_diagnose(parser, rest.at, "wrong form of key", key, NULL, expected);
 }
 
-static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span key,
+static enum ctrace_status pair_parse(const struct parser *parser, struct ct_span key,
 				     struct ct_span value)
 {
 	const struct ct_verb_row *nearest = NULL;
@@ -516,19 +524,19 @@ static enum ctrace_status parse_pair(const struct parser *parser, struct ct_span
 		nearest = row;
 		if (!subject_fits(row->subject, rest))
 			continue;
-		status = parse_subject(parser, row->subject, rest);
+		status = subject_parse(parser, row->subject, rest);
 		if (status != CTRACE_OK)
 			return status;
 		parser->command->verb = row->verb;
-		return parse_value(parser, row->value, value);
+		return value_parse(parser, row->value, value);
 	}
-	return nearest != NULL ? diagnose_form(parser, nearest, key, rest)
-			       : diagnose_unknown_key(parser, key);
+	return nearest != NULL ? key_diagnose_form(parser, nearest, key, rest)
+			       : key_diagnose_unknown(parser, key);
 }
 
 /* ---- lines ---- */
 
-static enum ctrace_status parse_line(const struct parser *parser, struct ct_span line)
+static enum ctrace_status line_parse(const struct parser *parser, struct ct_span line)
 {
 	struct ct_span text = ct_span_trim(line);
 	const char *equals = span_find(text, '=');
@@ -536,21 +544,21 @@ static enum ctrace_status parse_line(const struct parser *parser, struct ct_span
 	struct ct_span key = ct_span_trim(ct_span_of(text.at, equals));
 
 	if (line.size > CT_CONFIG_LINE_MAX)
-		return diagnose(parser, line.at + CT_CONFIG_LINE_MAX, "line too long", no_word,
-				NULL, "at most 65536 bytes");
+		return config_diagnose(parser, line.at + CT_CONFIG_LINE_MAX, "line too long",
+				       no_word, NULL, "at most 65536 bytes");
 	if (text.size == 0 || text.at[0] == '#')
 		return CTRACE_OK;
 	if (nul != span_end(text))
-		return diagnose(parser, nul, "NUL byte", no_word, NULL, "text");
+		return config_diagnose(parser, nul, "NUL byte", no_word, NULL, "text");
 	if (span_find(text, '\n') != span_end(text))
-		return diagnose(parser, span_find(text, '\n'), "more than one line", no_word, NULL,
-				"one line at a time");
+		return config_diagnose(parser, span_find(text, '\n'), "more than one line", no_word,
+				       NULL, "one line at a time");
 	if (equals == span_end(text))
-		return diagnose(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
+		return config_diagnose(parser, equals, "no \"=\" after", text, NULL, "KEY = VALUE");
 	if (key.size == 0)
-		return diagnose(parser, equals, "no key before \"=\"", no_word, NULL,
-				"KEY = VALUE");
-	return parse_pair(parser, key, ct_span_trim(ct_span_of(equals + 1, span_end(text))));
+		return config_diagnose(parser, equals, "no key before \"=\"", no_word, NULL,
+				       "KEY = VALUE");
+	return pair_parse(parser, key, ct_span_trim(ct_span_of(equals + 1, span_end(text))));
 }
 
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
@@ -558,7 +566,7 @@ enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct
 {
 	struct ct_command command = { .verb = CT_VERB_NONE };
 	struct parser parser = { line, &command, diagnostic };
-	enum ctrace_status status = parse_line(&parser, (struct ct_span){ line, size });
+	enum ctrace_status status = line_parse(&parser, (struct ct_span){ line, size });
 
 	if (status == CTRACE_OK)
 		*out = command;
@@ -637,14 +645,14 @@ static bool application_fits(struct ct_span value, const struct ct_program *prog
 	struct ct_span name = value;
 	bool is_triggered = false;
 
-	(void)parse_parentheses(value, &name, &is_triggered);
+	(void)parentheses_parse(value, &name, &is_triggered);
 	if (is_triggered)
 		return names_program(name, program->first_argument);
 	return names_program(name, program->name) || names_program(name, program->path);
 }
 
-static void give(const struct ct_command *command, unsigned number,
-		 const struct ct_config_reader *reader)
+static void line_give(const struct ct_command *command, unsigned number,
+		      const struct ct_config_reader *reader)
 {
 	struct ct_command one;
 
@@ -657,7 +665,7 @@ static void give(const struct ct_command *command, unsigned number,
 }
 
 /* False: the rest of the file is not for this program. */
-static bool read_line(struct ct_span line, unsigned number, const struct ct_program *program,
+static bool line_read(struct ct_span line, unsigned number, const struct ct_program *program,
 		      const struct ct_config_reader *reader)
 {
 	struct ct_diagnostic diagnostic;
@@ -675,7 +683,7 @@ static bool read_line(struct ct_span line, unsigned number, const struct ct_prog
 	    !application_fits(command.value, program))
 		return false;
 	if (command.verb != CT_VERB_NONE && reader->command != NULL)
-		give(&command, number, reader);
+		line_give(&command, number, reader);
 	return true;
 }
 
@@ -691,7 +699,7 @@ void ct_config_read(const char *text, size_t size, const struct ct_program *prog
 	for (; rest.size > 0; number++) {
 		const char *end = span_find(rest, '\n');
 
-		if (!read_line(ct_span_of(rest.at, end), number, program, reader)) {
+		if (!line_read(ct_span_of(rest.at, end), number, program, reader)) {
 			if (reader->forget != NULL)
 				reader->forget(reader->user);
 			if (out_stopped_at != NULL)

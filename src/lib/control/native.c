@@ -24,7 +24,7 @@ static struct ct_span span_of_text(const char *text)
 	return (struct ct_span){ text == NULL ? "" : text, text == NULL ? 0 : strlen(text) };
 }
 
-static enum ctrace_status apply(const struct ct_command *command)
+static enum ctrace_status command_apply(const struct ct_command *command)
 {
 	CT_CANCEL_OFF();
 	int saved = errno;
@@ -48,7 +48,7 @@ enum ctrace_status ctrace_configure(const char *line)
 	errno = saved;
 	if (status != CTRACE_OK || command.verb == CT_VERB_NONE)
 		return status;
-	status = apply(&command);
+	status = command_apply(&command);
 	return status == CTRACE_EMITTER_NOT_FOUND ? CTRACE_SYNTAX_ERROR : status;
 }
 
@@ -84,7 +84,7 @@ enum ctrace_status ctrace_level_set(const char *component, uint32_t level)
 
 	if (level >= CTRACE_LEVEL_COUNT && level != CTRACE_LEVEL_NONE)
 		return CTRACE_INVALID_TRACE_LEVEL;
-	return apply(&command);
+	return command_apply(&command);
 }
 
 enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level)
@@ -113,7 +113,7 @@ enum ctrace_status ctrace_dest_set(const char *component, const char *emitter, u
 		.no_inherit = (how & CTRACE_DEST_NOINHERIT) != 0,
 	};
 
-	return apply(&command);
+	return command_apply(&command);
 }
 
 enum ctrace_status ctrace_component_property_set(const char *component, const char *property,
@@ -126,7 +126,7 @@ enum ctrace_status ctrace_component_property_set(const char *component, const ch
 		.value = span_of_text(value),
 	};
 
-	return apply(&command);
+	return command_apply(&command);
 }
 
 enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *property,
@@ -139,12 +139,12 @@ enum ctrace_status ctrace_emitter_property_set(const char *emitter, const char *
 		.value = span_of_text(value),
 	};
 
-	return apply(&command);
+	return command_apply(&command);
 }
 
 /* Copies a getter's value: on entry *size is the room with the NUL, on return the length without
  * it. */
-static enum ctrace_status give_value(struct ct_buf *text, char *value, size_t *size)
+static enum ctrace_status value_give(struct ct_buf *text, char *value, size_t *size)
 {
 	size_t room = *size;
 
@@ -178,7 +178,7 @@ enum ctrace_status ctrace_component_property_get(const char *component, const ch
 		status = ct_component_property_get(target->registry, name.at, name.size, key.at,
 						   key.size, &text);
 	if (status == CTRACE_OK)
-		status = give_value(&text, value, size);
+		status = value_give(&text, value, size);
 	ct_buf_fini(&text);
 	errno = saved;
 	return status;
@@ -205,7 +205,7 @@ enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *
 	if (status == CTRACE_OK)
 		status = ct_emitter_property_get(target->registry, index, key.at, key.size, &text);
 	if (status == CTRACE_OK)
-		status = give_value(&text, value, size);
+		status = value_give(&text, value, size);
 	ct_buf_fini(&text);
 	errno = saved;
 	return status;

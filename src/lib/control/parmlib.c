@@ -23,38 +23,38 @@ static const char clauses_expected[] =
 struct keyword;
 typedef void parse_keyword(struct ct_parser *parser, const struct keyword *keyword,
 			   struct ct_span word);
-static parse_keyword parse_clause, parse_wtrstart, parse_wtrstop, refuse_keyword;
+static parse_keyword clause_parse, wtrstart_parse, wtrstop_parse, keyword_refuse;
 
 struct keyword {
 	const char *name;
 	parse_keyword *parse;
-	enum ct_clause clause; /* parse_clause(): the clause of a trace */
-	/* parse_clause(): the state of a keyword without parentheses */
+	enum ct_clause clause; /* clause_parse(): the clause of a trace */
+	/* clause_parse(): the state of a keyword without parentheses */
 	uint32_t state;
 	/* parses the text in the parentheses; NULL: none allowed */
 	bool (*read)(struct ct_parser *parser);
-	const char *refusal; /* refuse_keyword() */
+	const char *refusal; /* keyword_refuse() */
 	const char *expected;
 };
 
 /* clang-format off */
 static const struct keyword keywords[] = {
-	{ "ON",        parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_ON },
-	{ "OFF",       parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_OFF },
-	{ "LIKEHEAD",  parse_clause,   CT_CLAUSE_STATE,   .state = CTRACE_CT_LIKEHEAD },
-	{ "PRESET",    parse_clause,   CT_CLAUSE_STATE,   .read = ct_read_preset },
-	{ "SUB",       parse_clause,   CT_CLAUSE_SUB,     .read = ct_read_sub },
-	{ "ASID",      parse_clause,   CT_CLAUSE_ASID,    .read = ct_read_asid },
-	{ "JOBNAME",   parse_clause,   CT_CLAUSE_JOBNAME, .read = ct_read_jobname },
-	{ "BUFSIZE",   parse_clause,   CT_CLAUSE_BUFSIZE, .read = ct_read_bufsize },
-	{ "OPTIONS",   parse_clause,   CT_CLAUSE_OPTIONS, .read = ct_read_options },
-	{ "WTR",       parse_clause,   CT_CLAUSE_WTR,     .read = ct_read_wtr },
-	{ "WTRSTART",  parse_wtrstart, .read = ct_read_wtrstart },
-	{ "WTRSTOP",   parse_wtrstop,  .read = ct_read_wtrstop },
+	{ "ON",        clause_parse,   CT_CLAUSE_STATE,   .state = CTRACE_CT_ON },
+	{ "OFF",       clause_parse,   CT_CLAUSE_STATE,   .state = CTRACE_CT_OFF },
+	{ "LIKEHEAD",  clause_parse,   CT_CLAUSE_STATE,   .state = CTRACE_CT_LIKEHEAD },
+	{ "PRESET",    clause_parse,   CT_CLAUSE_STATE,   .read = ct_read_preset },
+	{ "SUB",       clause_parse,   CT_CLAUSE_SUB,     .read = ct_read_sub },
+	{ "ASID",      clause_parse,   CT_CLAUSE_ASID,    .read = ct_read_asid },
+	{ "JOBNAME",   clause_parse,   CT_CLAUSE_JOBNAME, .read = ct_read_jobname },
+	{ "BUFSIZE",   clause_parse,   CT_CLAUSE_BUFSIZE, .read = ct_read_bufsize },
+	{ "OPTIONS",   clause_parse,   CT_CLAUSE_OPTIONS, .read = ct_read_options },
+	{ "WTR",       clause_parse,   CT_CLAUSE_WTR,     .read = ct_read_wtr },
+	{ "WTRSTART",  wtrstart_parse, .read = ct_read_wtrstart },
+	{ "WTRSTOP",   wtrstop_parse,  .read = ct_read_wtrstop },
 	/* Where these are allowed, other code parses them. */
-	{ "WRAP",      refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
-	{ "NOWRAP",    refuse_keyword, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
-	{ "TRACEOPTS", refuse_keyword, .refusal = "is there already",         .expected = clauses_expected },
+	{ "WRAP",      keyword_refuse, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
+	{ "NOWRAP",    keyword_refuse, .refusal = "does not follow WTRSTART", .expected = "WTRSTART(name) before it" },
+	{ "TRACEOPTS", keyword_refuse, .refusal = "is there already",         .expected = clauses_expected },
 };
 /* clang-format on */
 
@@ -80,8 +80,8 @@ static const char *keyword_suggest(struct ct_span word)
 /* True when a clause begins with the word that the parser has just passed.  Inside parentheses
  * that were never closed, the word must have parentheses of its own and must not be where a
  * value may be. */
-static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth,
-			  char before)
+static bool word_begins_clause(struct ct_parser *parser, struct ct_span word, unsigned depth,
+			       char before)
 {
 	const struct keyword *keyword = keyword_find(word);
 
@@ -95,7 +95,7 @@ static bool begins_clause(struct ct_parser *parser, struct ct_span word, unsigne
 
 /* Skips to the next clause, which is at the latest where the last of `depth` open parentheses is
  * closed. */
-static void skip_to_clause(struct ct_parser *parser, unsigned depth)
+static void parser_skip_to_clause(struct ct_parser *parser, unsigned depth)
 {
 	char before = '\0';
 
@@ -103,7 +103,7 @@ static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 		struct ct_span word = ct_scan_word(parser);
 
 		if (word.size != 0) {
-			if (begins_clause(parser, word, depth, before)) {
+			if (word_begins_clause(parser, word, depth, before)) {
 				parser->at = word.at;
 				return;
 			}
@@ -123,7 +123,7 @@ static void skip_to_clause(struct ct_parser *parser, unsigned depth)
 
 /* True when a clause begins a new trace: the first clause; a state after another state; SUB
  * after either, since a state belongs to the SUB before it. */
-static bool begins_trace(const struct ct_parser *parser, enum ct_clause clause)
+static bool clause_begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 {
 	const bool *has;
 
@@ -164,7 +164,7 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 {
 	struct ct_trace_request *trace;
 
-	if (begins_trace(parser, clause) && !trace_add(parser, word.at)) {
+	if (clause_begins_trace(parser, clause) && !trace_add(parser, word.at)) {
 		parser->at = parser->end;
 		return false;
 	}
@@ -179,67 +179,67 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 
 /* ---- clauses ---- */
 
-static void parse_parentheses(struct ct_parser *parser, const struct keyword *keyword)
+static void parentheses_parse(struct ct_parser *parser, const struct keyword *keyword)
 {
 	(void)ct_scan_accept(parser, '=');
 	if (!ct_scan_accept(parser, '(')) {
 		ct_diagnose_found(parser, "\"(\"");
-		skip_to_clause(parser, 0);
+		parser_skip_to_clause(parser, 0);
 	} else if (!keyword->read(parser)) {
-		skip_to_clause(parser, 1);
+		parser_skip_to_clause(parser, 1);
 	}
 }
 
-static void parse_clause(struct ct_parser *parser, const struct keyword *keyword,
+static void clause_parse(struct ct_parser *parser, const struct keyword *keyword,
 			 struct ct_span word)
 {
 	if (!clause_add(parser, keyword->clause, word))
 		return;
 	if (keyword->read != NULL)
-		parse_parentheses(parser, keyword);
+		parentheses_parse(parser, keyword);
 	else
 		ct_parser_trace(parser)->state = keyword->state;
 }
 
-static void parse_wtrstart(struct ct_parser *parser, const struct keyword *keyword,
+static void wtrstart_parse(struct ct_parser *parser, const struct keyword *keyword,
 			   struct ct_span word)
 {
 	if (parser->out->wtrstart[0] != '\0')
 		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTART in a member");
-	parse_parentheses(parser, keyword);
+	parentheses_parse(parser, keyword);
 	parser->out->nowrap = ct_scan_accept_word(parser, "NOWRAP");
 	if (!parser->out->nowrap)
 		(void)ct_scan_accept_word(parser, "WRAP");
 }
 
-static void parse_wtrstop(struct ct_parser *parser, const struct keyword *keyword,
+static void wtrstop_parse(struct ct_parser *parser, const struct keyword *keyword,
 			  struct ct_span word)
 {
 	if (parser->out->wtrstop[0] != '\0')
 		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTOP in a member");
-	parse_parentheses(parser, keyword);
+	parentheses_parse(parser, keyword);
 }
 
-static void refuse_keyword(struct ct_parser *parser, const struct keyword *keyword,
+static void keyword_refuse(struct ct_parser *parser, const struct keyword *keyword,
 			   struct ct_span word)
 {
 	ct_diagnose_syntax(parser, word, keyword->refusal, keyword->expected);
 }
 
 /* Refuses a word that is no keyword, and skips its parentheses. */
-static void refuse_word(struct ct_parser *parser, struct ct_span word)
+static void word_refuse(struct ct_parser *parser, struct ct_span word)
 {
 	ct_diagnose(parser, &(struct ct_diagnostic_parts){
 				    CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword",
 				    keyword_suggest(word), clauses_expected });
 	(void)ct_scan_accept(parser, '=');
 	if (ct_scan_accept(parser, '('))
-		skip_to_clause(parser, 1);
+		parser_skip_to_clause(parser, 1);
 }
 
 /* ---- members ---- */
 
-static void parse_next(struct ct_parser *parser)
+static void parser_parse_next(struct ct_parser *parser)
 {
 	struct ct_span word = ct_scan_word(parser);
 	const struct keyword *keyword = keyword_find(word);
@@ -247,15 +247,15 @@ static void parse_next(struct ct_parser *parser)
 	if (keyword != NULL) {
 		keyword->parse(parser, keyword, word);
 	} else if (word.size != 0) {
-		refuse_word(parser, word);
+		word_refuse(parser, word);
 	} else {
 		ct_diagnose_found(parser, clauses_expected);
-		skip_to_clause(parser, 0);
+		parser_skip_to_clause(parser, 0);
 	}
 }
 
 /* False when the text is not a member at all. */
-static bool parse_head(struct ct_parser *parser)
+static bool head_parse(struct ct_parser *parser)
 {
 	const char *start = parser->at;
 	const char *suggestion;
@@ -282,13 +282,13 @@ static bool parse_head(struct ct_parser *parser)
 	return is_clause || suggestion != NULL;
 }
 
-static void parse_member(struct ct_parser *parser)
+static void member_parse(struct ct_parser *parser)
 {
 	const struct ct_parmlib *out = parser->out;
 
-	if (parse_head(parser))
+	if (head_parse(parser))
 		for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser))
-			parse_next(parser);
+			parser_parse_next(parser);
 	if (parser->open_comment != NULL)
 		ct_diagnose_syntax(parser, (struct ct_span){ parser->open_comment, 2 },
 				   "is not closed", "\"*/\"");
@@ -324,7 +324,7 @@ uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 	if (size != 0)
 		memcpy(copy, text, size);
 	ct_scan_start(&parser, copy + mark, copy + size);
-	parse_member(&parser);
+	member_parse(&parser);
 	free(copy);
 	return parser.reason;
 }

@@ -19,7 +19,7 @@
 
 /* The reason for a status of ct_os_read_file() and its errno.  CTRACE_RSN_MEMBER_NOT_FOUND:
  * search the next directory. */
-static uint32_t read_reason(enum ctrace_status status)
+static uint32_t file_read_reason(enum ctrace_status status)
 {
 	switch (status) {
 	case CTRACE_OK:
@@ -52,7 +52,7 @@ static bool is_directory(struct ct_span directory)
 
 /* Takes a directory from a list with colons.  Empty entries, which elsewhere mean the current
  * directory, are skipped.  False at the end. */
-static bool next_directory(const char **list, struct ct_span *out_directory)
+static bool directory_next(const char **list, struct ct_span *out_directory)
 {
 	size_t size;
 
@@ -64,14 +64,14 @@ static bool next_directory(const char **list, struct ct_span *out_directory)
 }
 
 /* Reads the first member found, leaving its path in `path`. */
-static uint32_t read_member(const char *member, const char *directories, struct ct_buf *out_text,
+static uint32_t member_read(const char *member, const char *directories, struct ct_buf *out_text,
 			    char path[PATH_SIZE])
 {
 	bool has_directory = false;
 	struct ct_span directory;
 	char place[PATH_SIZE];
 
-	while (next_directory(&directories, &directory)) {
+	while (directory_next(&directories, &directory)) {
 		uint32_t reason;
 
 		if (directory.size + 1 + strlen(member) >= PATH_SIZE)
@@ -79,8 +79,8 @@ static uint32_t read_member(const char *member, const char *directories, struct 
 		(void)snprintf(path, PATH_SIZE, "%.*s/%s", (int)directory.size, directory.at,
 			       member);
 		(void)snprintf(place, sizeof place, "%.*s", (int)directory.size, directory.at);
-		reason = read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED,
-							CT_PARMLIB_LIMIT + 1, out_text));
+		reason = file_read_reason(ct_os_read_trusted(place, member, CT_OS_NAMED,
+							     CT_PARMLIB_LIMIT + 1, out_text));
 		if (reason != CTRACE_RSN_MEMBER_NOT_FOUND)
 			return reason;
 		has_directory = has_directory || is_directory(directory);
@@ -101,7 +101,7 @@ uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_p
 	if (directories == NULL)
 		return CTRACE_RSN_MEMBER_ALLOCATION;
 	ct_buf_init(&text);
-	reason = read_member(member, directories, &text, out_path);
+	reason = member_read(member, directories, &text, out_path);
 	if (reason == 0)
 		ct_buf_add(out_text, text.data, text.size);
 	ct_buf_fini(&text);

@@ -31,7 +31,7 @@ void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out)
 }
 
 /* Prints SUB and the state on one line; nothing when there is neither. */
-static void print_state(const struct ct_trace_request *request, struct ct_buf *out)
+static void state_print(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	static const char *const names[] = { "",         "ON",          "OFF",
 					     "LIKEHEAD", "PRESET(PUT)", "PRESET(DELETE)" };
@@ -50,7 +50,7 @@ static void print_state(const struct ct_trace_request *request, struct ct_buf *o
 	ct_buf_add_char(out, '\n');
 }
 
-static void print_asids(const struct ct_trace_request *request, struct ct_buf *out)
+static void asids_print(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	ct_buf_add_text(out, "    ASID(");
 	for (uint32_t i = 0; i < request->asid_count; i++)
@@ -58,7 +58,7 @@ static void print_asids(const struct ct_trace_request *request, struct ct_buf *o
 	ct_buf_add_text(out, ")\n");
 }
 
-static void print_jobnames(const struct ct_trace_request *request, struct ct_buf *out)
+static void jobnames_print(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	ct_buf_add_text(out, "    JOBNAME(");
 	for (uint32_t i = 0; i < request->jobname_count; i++)
@@ -67,7 +67,7 @@ static void print_jobnames(const struct ct_trace_request *request, struct ct_buf
 }
 
 /* In kilobytes where four digits suffice, rounded up. */
-static void print_bufsize(uint64_t bytes, struct ct_buf *out)
+static void bufsize_print(uint64_t bytes, struct ct_buf *out)
 {
 	uint64_t kilobytes = (bytes + 1023) / 1024;
 
@@ -79,7 +79,7 @@ static void print_bufsize(uint64_t bytes, struct ct_buf *out)
 }
 
 /* Prints all options as one string. */
-static void print_options(const struct ct_trace_request *request, struct ct_buf *out)
+static void options_print(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	const char *mark = request->options_size != 0 ? "'" : "";
 
@@ -95,15 +95,15 @@ static void print_options(const struct ct_trace_request *request, struct ct_buf 
 void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out)
 {
 	ct_buf_add_text(out, "TRACEOPTS\n");
-	print_state(request, out);
+	state_print(request, out);
 	if (request->has[CT_CLAUSE_ASID])
-		print_asids(request, out);
+		asids_print(request, out);
 	if (request->has[CT_CLAUSE_JOBNAME])
-		print_jobnames(request, out);
+		jobnames_print(request, out);
 	if (request->has[CT_CLAUSE_BUFSIZE])
-		print_bufsize(request->bufsize, out);
+		bufsize_print(request->bufsize, out);
 	if (request->has[CT_CLAUSE_OPTIONS])
-		print_options(request, out);
+		options_print(request, out);
 	if (request->has[CT_CLAUSE_WTR])
 		ct_buf_add_format(out, "    WTR(%s)\n",
 				  request->disconnect ? "DISCONNECT" : request->writer);

@@ -23,7 +23,7 @@ static size_t quotation_size(const char *open, const char *end)
 
 /* Overwrites comments with blanks, so that positions stay the same.  Text in quotation marks is
  * not a comment.  Returns a comment without an end, or NULL. */
-static const char *blank_comments(char *text, const char *end)
+static const char *comments_blank(char *text, const char *end)
 {
 	size_t size;
 
@@ -45,7 +45,7 @@ static const char *blank_comments(char *text, const char *end)
 
 void ct_scan_start(struct ct_parser *parser, char *text, const char *end)
 {
-	parser->open_comment = blank_comments(text, end);
+	parser->open_comment = comments_blank(text, end);
 	parser->at = text;
 	parser->end = parser->open_comment != NULL ? parser->open_comment : end;
 	parser->placed = text;
@@ -89,7 +89,7 @@ bool ct_scan_accept(struct ct_parser *parser, char c)
 }
 
 /* marks: the characters beside blanks that end it. */
-static struct ct_span scan_until(struct ct_parser *parser, const char *marks, size_t count)
+static struct ct_span word_scan_until(struct ct_parser *parser, const char *marks, size_t count)
 {
 	const char *start = parser->at;
 
@@ -101,13 +101,13 @@ static struct ct_span scan_until(struct ct_parser *parser, const char *marks, si
 
 struct ct_span ct_scan_word(struct ct_parser *parser)
 {
-	return scan_until(parser, "(),='", 5);
+	return word_scan_until(parser, "(),='", 5);
 }
 
 /* The value's own parser checks characters that a keyword may not have. */
 struct ct_span ct_scan_value(struct ct_parser *parser)
 {
-	return scan_until(parser, "(),", 3);
+	return word_scan_until(parser, "(),", 3);
 }
 
 bool ct_scan_accept_word(struct ct_parser *parser, const char *wanted)

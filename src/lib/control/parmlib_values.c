@@ -12,23 +12,23 @@
 
 #define MOST_SUB_PARENS 2u /* that are open in SUB(ASID(1)) */
 
-static bool refuse_found(struct ct_parser *parser, const char *expected)
+static bool value_refuse_found(struct ct_parser *parser, const char *expected)
 {
 	ct_diagnose_found(parser, expected);
 	return false;
 }
 
 /* The parser is at the end of the line. */
-static bool refuse_quotation(struct ct_parser *parser, const char *open)
+static bool quotation_refuse(struct ct_parser *parser, const char *open)
 {
 	ct_diagnose_syntax(parser, ct_span_of(open, parser->at),
 			   "has no closing quotation mark on its line", "\"'\"");
 	return false;
 }
 
-static bool close_list(struct ct_parser *parser)
+static bool list_close(struct ct_parser *parser)
 {
-	return ct_scan_accept(parser, ')') || refuse_found(parser, "\",\" or \")\"");
+	return ct_scan_accept(parser, ')') || value_refuse_found(parser, "\",\" or \")\"");
 }
 
 /* ---- lists of values ---- */
@@ -40,7 +40,7 @@ struct list {
 	const char *expected;
 };
 
-static bool read_list(struct ct_parser *parser, const struct list *list)
+static bool list_read(struct ct_parser *parser, const struct list *list)
 {
 	unsigned count = 0;
 
@@ -52,7 +52,8 @@ static bool read_list(struct ct_parser *parser, const struct list *list)
 		ct_scan_blanks(parser);
 		value = ct_scan_value(parser);
 		if (value.size == 0)
-			return refuse_found(parser, count == 0 ? "a value or \")\"" : "a value");
+			return value_refuse_found(parser,
+						  count == 0 ? "a value or \")\"" : "a value");
 		if (count < list->most)
 			list->take(parser, value);
 		else if (count == list->most)
@@ -60,18 +61,18 @@ static bool read_list(struct ct_parser *parser, const struct list *list)
 					 list->expected);
 		count++;
 	} while (ct_scan_accept(parser, ','));
-	return close_list(parser);
+	return list_close(parser);
 }
 
 /* Exactly one value must follow; a missing one counts as an empty one. */
-static bool read_one(struct ct_parser *parser,
-		     void (*take)(struct ct_parser *parser, struct ct_span value),
-		     const char *expected)
+static bool value_read(struct ct_parser *parser,
+		       void (*take)(struct ct_parser *parser, struct ct_span value),
+		       const char *expected)
 {
 	ct_scan_blanks(parser);
 	if (ct_scan_is_at(parser, ')'))
 		take(parser, ct_span_of(parser->at, parser->at));
-	return read_list(parser, &(struct list){ take, 1, CTRACE_RSN_MEMBER_SYNTAX, expected });
+	return list_read(parser, &(struct list){ take, 1, CTRACE_RSN_MEMBER_SYNTAX, expected });
 }
 
 void ct_take_asid(struct ct_parser *parser, struct ct_span value)
@@ -85,7 +86,7 @@ void ct_take_asid(struct ct_parser *parser, struct ct_span value)
 bool ct_read_asid(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->asid_count = 0; /* also when the clause is repeated */
-	return read_list(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER,
+	return list_read(parser, &(struct list){ ct_take_asid, CTRACE_MAX_FILTER,
 						 CTRACE_RSN_TOO_MANY_ASIDS, "at most 16 ASIDs" });
 }
 
@@ -101,12 +102,12 @@ void ct_take_jobname(struct ct_parser *parser, struct ct_span value)
 bool ct_read_jobname(struct ct_parser *parser)
 {
 	ct_parser_trace(parser)->jobname_count = 0;
-	return read_list(parser,
+	return list_read(parser,
 			 &(struct list){ ct_take_jobname, CTRACE_MAX_FILTER,
 					 CTRACE_RSN_TOO_MANY_JOBNAMES, "at most 16 job names" });
 }
 
-static void take_preset(struct ct_parser *parser, struct ct_span value)
+static void preset_take(struct ct_parser *parser, struct ct_span value)
 {
 	static const char *const words[] = { "PUT", "DELETE" };
 	struct ct_trace_request *trace = ct_parser_trace(parser);
@@ -124,10 +125,10 @@ static void take_preset(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_preset(struct ct_parser *parser)
 {
-	return read_one(parser, take_preset, "PRESET(PUT) or PRESET(DELETE)");
+	return value_read(parser, preset_take, "PRESET(PUT) or PRESET(DELETE)");
 }
 
-static void take_bufsize(struct ct_parser *parser, struct ct_span value)
+static void bufsize_take(struct ct_parser *parser, struct ct_span value)
 {
 	ct_diagnose_value(
 		parser, value,
@@ -136,7 +137,7 @@ static void take_bufsize(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_bufsize(struct ct_parser *parser)
 {
-	return read_one(parser, take_bufsize, "one size");
+	return value_read(parser, bufsize_take, "one size");
 }
 
 void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
@@ -151,10 +152,10 @@ void ct_take_wtr(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_wtr(struct ct_parser *parser)
 {
-	return read_one(parser, ct_take_wtr, "WTR(name) or WTR(DISCONNECT)");
+	return value_read(parser, ct_take_wtr, "WTR(name) or WTR(DISCONNECT)");
 }
 
-static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
+static void wtrstart_take(struct ct_parser *parser, struct ct_span value)
 {
 	ct_diagnose_value(parser, value,
 			  ct_writer_parse(value.at, value.size, parser->out->wtrstart));
@@ -162,10 +163,10 @@ static void take_wtrstart(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_wtrstart(struct ct_parser *parser)
 {
-	return read_one(parser, take_wtrstart, "one writer");
+	return value_read(parser, wtrstart_take, "one writer");
 }
 
-static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
+static void wtrstop_take(struct ct_parser *parser, struct ct_span value)
 {
 	ct_diagnose_value(parser, value,
 			  ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
@@ -173,13 +174,13 @@ static void take_wtrstop(struct ct_parser *parser, struct ct_span value)
 
 bool ct_read_wtrstop(struct ct_parser *parser)
 {
-	return read_one(parser, take_wtrstop, "one job");
+	return value_read(parser, wtrstop_take, "one job");
 }
 
 /* ---- SUB ---- */
 
 /* Reads up to the closing parenthesis; stops at the first character that no path has. */
-static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
+static bool path_read(struct ct_parser *parser, struct ct_span *out_path)
 {
 	const char *start = parser->at;
 	unsigned depth = 1;
@@ -189,7 +190,7 @@ static bool read_path(struct ct_parser *parser, struct ct_span *out_path)
 
 		if (*at == '\'') {
 			if (!ct_scan_quotation(parser))
-				return refuse_quotation(parser, at);
+				return quotation_refuse(parser, at);
 			continue;
 		}
 		parser->at++;
@@ -212,7 +213,7 @@ bool ct_read_sub(struct ct_parser *parser)
 	struct ct_span path;
 	uint32_t reason;
 
-	if (!read_path(parser, &path))
+	if (!path_read(parser, &path))
 		return false;
 	reason = ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &diagnostic);
 	if (reason != 0)
@@ -222,20 +223,20 @@ bool ct_read_sub(struct ct_parser *parser)
 
 /* ---- OPTIONS: while they are read, options_size also counts what is not kept ---- */
 
-static void keep(struct ct_trace_request *trace, struct ct_span bytes)
+static void option_keep(struct ct_trace_request *trace, struct ct_span bytes)
 {
 	for (size_t i = 0; i < bytes.size; i++, trace->options_size++)
 		if (trace->options_size < CTRACE_MAX_OPTIONS)
 			trace->options[trace->options_size] = bytes.at[i];
 }
 
-static void keep_char(struct ct_trace_request *trace, char c)
+static void option_keep_char(struct ct_trace_request *trace, char c)
 {
-	keep(trace, (struct ct_span){ &c, 1 });
+	option_keep(trace, (struct ct_span){ &c, 1 });
 }
 
 /* '...' with '' for a quotation mark */
-static bool read_quoted_option(struct ct_parser *parser)
+static bool option_read_quoted(struct ct_parser *parser)
 {
 	const char *open = parser->at;
 
@@ -243,17 +244,17 @@ static bool read_quoted_option(struct ct_parser *parser)
 		const char *start = parser->at + 1;
 
 		if (!ct_scan_quotation(parser))
-			return refuse_quotation(parser, open);
-		keep(ct_parser_trace(parser), ct_span_of(start, parser->at - 1));
+			return quotation_refuse(parser, open);
+		option_keep(ct_parser_trace(parser), ct_span_of(start, parser->at - 1));
 		if (!ct_scan_is_at(parser, '\''))
 			return true;
-		keep_char(ct_parser_trace(parser), '\'');
+		option_keep_char(ct_parser_trace(parser), '\'');
 	}
 }
 
 /* LEVEL=255, or userid=(a, b).  A comma or a blank ends it outside parentheses only.  Blanks and
  * line ends inside become one blank.  A quoted part stays as it is, with its marks. */
-static bool read_unquoted_option(struct ct_parser *parser)
+static bool option_read_unquoted(struct ct_parser *parser)
 {
 	struct ct_trace_request *trace = ct_parser_trace(parser);
 	const char *start = parser->at;
@@ -266,25 +267,25 @@ static bool read_unquoted_option(struct ct_parser *parser)
 			break;
 		if (ct_is_blank(*at)) {
 			ct_scan_blanks(parser);
-			keep_char(trace, ' ');
+			option_keep_char(trace, ' ');
 			continue;
 		}
 		if (*at != '\'')
 			parser->at++;
 		else if (!ct_scan_quotation(parser))
-			return refuse_quotation(parser, at);
-		keep(trace, ct_span_of(at, parser->at));
+			return quotation_refuse(parser, at);
+		option_keep(trace, ct_span_of(at, parser->at));
 		depth += *at == '(';
 		depth -= *at == ')';
 	}
 	if (depth != 0)
-		return refuse_found(parser, "\")\"");
-	return parser->at > start || refuse_found(parser, "an option");
+		return value_refuse_found(parser, "\")\"");
+	return parser->at > start || value_refuse_found(parser, "an option");
 }
 
 /* True when options have a control character: they are shown to people and passed to C
  * functions. */
-static bool have_control(const struct ct_trace_request *trace, size_t from)
+static bool options_have_control(const struct ct_trace_request *trace, size_t from)
 {
 	for (size_t i = from; i < trace->options_size && i < CTRACE_MAX_OPTIONS; i++)
 		if (((unsigned char)trace->options[i] < ' ' && trace->options[i] != '\t') ||
@@ -300,20 +301,20 @@ bool ct_read_option(struct ct_parser *parser)
 	size_t size_before = trace->options_size;
 	struct ct_span option;
 
-	if (!(ct_scan_is_at(parser, '\'') ? read_quoted_option(parser)
-					  : read_unquoted_option(parser)))
+	if (!(ct_scan_is_at(parser, '\'') ? option_read_quoted(parser)
+					  : option_read_unquoted(parser)))
 		return false;
 	option = ct_span_of(start, parser->at);
 	if (size_before <= CTRACE_MAX_OPTIONS && trace->options_size > CTRACE_MAX_OPTIONS)
 		ct_diagnose_word(
 			parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
 			"at most 1024 characters in all strings, with a comma between two");
-	if (have_control(trace, size_before))
+	if (options_have_control(trace, size_before))
 		ct_diagnose_syntax(parser, option, "has a control character", "text");
 	return true;
 }
 
-static bool read_option_list(struct ct_parser *parser)
+static bool options_read_list(struct ct_parser *parser)
 {
 	if (ct_scan_accept(parser, ')'))
 		return true;
@@ -322,8 +323,8 @@ static bool read_option_list(struct ct_parser *parser)
 		if (!ct_read_option(parser))
 			return false;
 		if (!ct_scan_accept(parser, ','))
-			return close_list(parser);
-		keep_char(ct_parser_trace(parser), ',');
+			return list_close(parser);
+		option_keep_char(ct_parser_trace(parser), ',');
 	}
 }
 
@@ -333,7 +334,7 @@ bool ct_read_options(struct ct_parser *parser)
 	bool is_closed;
 
 	trace->options_size = 0;
-	is_closed = read_option_list(parser);
+	is_closed = options_read_list(parser);
 	if (trace->options_size > CTRACE_MAX_OPTIONS)
 		trace->options_size = CTRACE_MAX_OPTIONS;
 	trace->options[trace->options_size] = '\0';

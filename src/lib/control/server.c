@@ -59,12 +59,12 @@ static struct {
 	uint64_t pause_until_ns; /* it does not listen before this time */
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER, .listener = -1, .wake = { -1, -1 } };
 
-static void lock(void)
+static void server_lock(void)
 {
 	ct_guard_lock(&server.lock);
 }
 
-static void unlock(void)
+static void server_unlock(void)
 {
 	ct_guard_unlock(&server.lock);
 }
@@ -73,7 +73,7 @@ static void unlock(void)
 
 /* The session's directory, even when the program has closed its descriptor.  *out_opened: the
  * caller closes it, or -1. */
-static int find_directory(int *out_opened)
+static int directory_find(int *out_opened)
 {
 	const struct ct_session *session = server.options.session;
 	int fd;
@@ -88,10 +88,10 @@ static int find_directory(int *out_opened)
 	return fd;
 }
 
-static int make_listener(void)
+static int listener_make(void)
 {
 	int opened;
-	int directory = find_directory(&opened);
+	int directory = directory_find(&opened);
 	int fd = -1;
 
 	if (directory >= 0 &&
@@ -101,24 +101,24 @@ static int make_listener(void)
 	return fd;
 }
 
-static void publish_listener(int fd)
+static void listener_publish(int fd)
 {
-	lock();
+	server_lock();
 	ct_os_close_file(&server.listener, &server.listener_id);
 	server.listener = fd;
 	server.listener_id = ct_os_file_id(fd);
-	unlock();
+	server_unlock();
 }
 
-static void publish_wake(const int wake[2])
+static void wake_publish(const int wake[2])
 {
-	lock();
+	server_lock();
 	for (int i = 0; i < 2; i++) {
 		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
 		server.wake[i] = wake[i];
 		server.wake_id[i] = ct_os_file_id(wake[i]);
 	}
-	unlock();
+	server_unlock();
 }
 
 static bool wake_is_ours(void)
@@ -128,7 +128,7 @@ static bool wake_is_ours(void)
 }
 
 /* Doubles the pause: descriptors may never become free, or the directory may have gone. */
-static void pause_listening(void)
+static void listener_pause(void)
 {
 	server.pause_ns = server.pause_ns == 0               ? PAUSE_NS
 			  : server.pause_ns < PAUSE_LIMIT_NS ? server.pause_ns * 2
@@ -138,7 +138,7 @@ static void pause_listening(void)
 
 /* Recreates descriptors that the program has closed.  Without a wake-up pair the thread polls by
  * itself. */
-static void repair(void)
+static void server_repair(void)
 {
 	int wake[2], listener;
 	bool has_wake = wake_is_ours();
@@ -149,29 +149,29 @@ static void repair(void)
 	if (!has_wake) {
 		has_wake = ct_socket_pair(wake) == CTRACE_OK;
 		if (has_wake)
-			publish_wake(wake);
+			wake_publish(wake);
 	}
 	if (!listens) {
-		listener = make_listener();
-		publish_listener(listener);
+		listener = listener_make();
+		listener_publish(listener);
 		listens = listener >= 0;
 	}
 	if (!has_wake || !listens)
-		pause_listening();
+		listener_pause();
 }
 
 bool ct_server_runs(void)
 {
 	bool is;
 
-	lock();
+	server_lock();
 	is = server.is_running;
-	unlock();
+	server_unlock();
 	return is;
 }
 
 /* Under the lock.  Any thread. */
-static void wake_thread(void)
+static void thread_wake(void)
 {
 	int kept = errno;
 
@@ -183,7 +183,7 @@ static void wake_thread(void)
 /* ---- connections ---- */
 
 /* Closes the connection without a whole request for longest. */
-static struct ct_connection *close_most_silent(void)
+static struct ct_connection *connection_close_most_silent(void)
 {
 	struct ct_connection *silent = NULL;
 
@@ -198,22 +198,22 @@ static struct ct_connection *close_most_silent(void)
 	return silent;
 }
 
-static struct ct_connection *find_free(void)
+static struct ct_connection *connection_find_free(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		if (server.connections[i].fd < 0)
 			return &server.connections[i];
-	return close_most_silent();
+	return connection_close_most_silent();
 }
 
-static bool may_talk(int fd)
+static bool peer_is_allowed(int fd)
 {
 	uint32_t uid;
 
 	return ct_socket_peer(fd, &uid) && (uid == 0 || uid == geteuid());
 }
 
-static void accept_some(void)
+static void connections_accept(void)
 {
 	for (uint32_t i = 0;
 	     i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
@@ -225,13 +225,13 @@ static void accept_some(void)
 			 * peer that poll() has announced, because accept() reports this even
 			 * when no peer waits. */
 			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED &&
-			    close_most_silent() == NULL)
-				pause_listening();
+			    connection_close_most_silent() == NULL)
+				listener_pause();
 			return;
 		}
 		server.pause_ns = 0;
-		if (may_talk(fd)) {
-			ct_connection_open(find_free(), fd);
+		if (peer_is_allowed(fd)) {
+			ct_connection_open(connection_find_free(), fd);
 			continue;
 		}
 		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1,
@@ -241,7 +241,7 @@ static void accept_some(void)
 }
 
 /* Unread answers must not fill the program's memory. */
-static void limit_output(void)
+static void connections_limit_output(void)
 {
 	struct ct_connection *fullest = &server.connections[0];
 	size_t total = 0;
@@ -274,7 +274,7 @@ struct round {
 	uint64_t until_ns;
 };
 
-static void gather_connections(struct round *round)
+static void round_gather_connections(struct round *round)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
 		struct ct_connection *connection = &server.connections[i];
@@ -289,7 +289,7 @@ static void gather_connections(struct round *round)
 	}
 }
 
-static void gather(struct round *round)
+static void round_gather(struct round *round)
 {
 	bool listens = ct_clock_mono_ns() >= server.pause_until_ns;
 
@@ -300,11 +300,11 @@ static void gather(struct round *round)
 	round->fds[POLL_LISTENER] =
 		(struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
 	round->has_work = ct_watch_gather(round->watches, &round->fds[POLL_WATCHES]);
-	gather_connections(round);
+	round_gather_connections(round);
 }
 
 /* Packs the used entries: poll() refuses an array larger than the process's descriptor limit. */
-static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
+static nfds_t round_pack(const struct round *round, struct pollfd packed[POLL_COUNT])
 {
 	nfds_t count = 0;
 
@@ -314,7 +314,7 @@ static nfds_t pack(const struct round *round, struct pollfd packed[POLL_COUNT])
 	return count;
 }
 
-static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], bool is_valid)
+static void round_unpack(struct round *round, const struct pollfd packed[POLL_COUNT], bool is_valid)
 {
 	nfds_t count = 0;
 
@@ -323,21 +323,21 @@ static void unpack(struct round *round, const struct pollfd packed[POLL_COUNT], 
 			round->fds[i].fd >= 0 && is_valid ? packed[count++].revents : 0;
 }
 
-/* Between rest() and rise() the thread touches nothing of the server. */
-static void rest(uint32_t life)
+/* Between thread_rest() and thread_rise() the thread touches nothing of the server. */
+static void thread_rest(uint32_t life)
 {
 	/* Publish: pairs with the exchange in ct_server_stop(). */
 	__atomic_store_n(&server.resting, life, __ATOMIC_SEQ_CST);
 }
 
 /* False: the server was stopped meanwhile and its descriptors are closed. */
-static bool rise(uint32_t life)
+static bool thread_rise(uint32_t life)
 {
 	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 }
 
-static void wait_for_work(struct round *round)
+static void round_wait(struct round *round)
 {
 	uint64_t now = ct_clock_mono_ns();
 	uint64_t ns = round->has_work || round->until_ns <= now ? 0 : round->until_ns - now;
@@ -345,18 +345,18 @@ static void wait_for_work(struct round *round)
 				    .tv_nsec = (long)(ns % 1000000000u) };
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	struct pollfd packed[POLL_COUNT];
-	nfds_t count = pack(round, packed);
+	nfds_t count = round_pack(round, packed);
 	int ready =
 		ppoll(packed, count,
 		      round->until_ns == UINT64_MAX && !round->has_work ? NULL : &timeout, NULL);
 
-	unpack(round, packed, ready >= 0);
+	round_unpack(round, packed, ready >= 0);
 	/* Too many entries even so, or no memory: avoids a busy loop. */
 	if (ready < 0 && errno != EINTR)
 		(void)nanosleep(&pause, NULL);
 }
 
-static void hear_wake(const struct pollfd *fd)
+static void wake_clear(const struct pollfd *fd)
 {
 	char bytes[64];
 
@@ -369,28 +369,29 @@ static void hear_wake(const struct pollfd *fd)
 
 /* True while this is the thread of this process.  A function that it calls may fork and return
  * in the child. */
-static bool lives(uint32_t life)
+static bool thread_lives(uint32_t life)
 {
 	return __atomic_load_n(&server.life, __ATOMIC_ACQUIRE) == life &&
 	       __atomic_load_n(&server.stopping, __ATOMIC_ACQUIRE) == 0;
 }
 
-static void serve_connections(const struct round *round, uint32_t life)
+static void round_serve_connections(const struct round *round, uint32_t life)
 {
-	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS && lives(life); i++) {
+	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS && thread_lives(life); i++) {
 		struct ct_connection *connection = &server.connections[i];
 		const struct pollfd *fd = &round->fds[POLL_CONNECTIONS + i];
 
 		if (connection->fd < 0 || (fd->revents == 0 && fd->events != 0))
 			continue;
-		if (!ct_connection_turn(connection, fd->revents, &server.options) && lives(life))
+		if (!ct_connection_turn(connection, fd->revents, &server.options) &&
+		    thread_lives(life))
 			ct_connection_close(connection);
 	}
 }
 
-static void serve_watches(const struct round *round, uint32_t life)
+static void round_serve_watches(const struct round *round, uint32_t life)
 {
-	for (uint32_t i = 0; i < CT_WATCH_LIMIT && lives(life); i++) {
+	for (uint32_t i = 0; i < CT_WATCH_LIMIT && thread_lives(life); i++) {
 		const struct pollfd *fd = &round->fds[POLL_WATCHES + i];
 
 		if (round->watches[i].ready != NULL && (fd->fd < 0 || fd->revents != 0))
@@ -398,29 +399,29 @@ static void serve_watches(const struct round *round, uint32_t life)
 	}
 }
 
-static void *run(void *argument)
+static void *server_run(void *argument)
 {
 	uint32_t life = (uint32_t)(uintptr_t)argument;
 	struct round round;
 
-	if (!rise(life))
+	if (!thread_rise(life))
 		return NULL;
-	while (lives(life)) {
-		repair();
-		gather(&round);
-		rest(life);
-		wait_for_work(&round);
-		if (!rise(life))
+	while (thread_lives(life)) {
+		server_repair();
+		round_gather(&round);
+		thread_rest(life);
+		round_wait(&round);
+		if (!thread_rise(life))
 			return NULL;
-		hear_wake(&round.fds[POLL_WAKE]);
-		serve_connections(&round, life);
-		if (lives(life))
-			limit_output();
-		serve_watches(&round, life);
-		for (uint64_t now = ct_clock_mono_ns(); lives(life) && ct_task_run(now);)
+		wake_clear(&round.fds[POLL_WAKE]);
+		round_serve_connections(&round, life);
+		if (thread_lives(life))
+			connections_limit_output();
+		round_serve_watches(&round, life);
+		for (uint64_t now = ct_clock_mono_ns(); thread_lives(life) && ct_task_run(now);)
 			;
-		if (lives(life) && round.fds[POLL_LISTENER].revents != 0)
-			accept_some();
+		if (thread_lives(life) && round.fds[POLL_LISTENER].revents != 0)
+			connections_accept();
 	}
 	__atomic_store_n(&server.ended, life, __ATOMIC_RELEASE);
 	ct_os_wake(&server.ended);
@@ -429,14 +430,14 @@ static void *run(void *argument)
 
 /* ---- life ---- */
 
-static void forget_connections(void)
+static void connections_forget(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
 }
 
 /* A program with so few descriptors needs them itself. */
-static bool has_few_descriptors(void)
+static bool process_has_few_descriptors(void)
 {
 	struct rlimit limit;
 
@@ -449,37 +450,39 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	enum ctrace_status status;
 	int wake[2];
 
-	if (options->session->directory_fd < 0 || server.is_running || has_few_descriptors())
+	if (options->session->directory_fd < 0 || server.is_running ||
+	    process_has_few_descriptors())
 		return CTRACE_OK;
-	forget_connections();
+	connections_forget();
 	server.options = *options;
 	server.pause_ns = server.pause_until_ns = 0;
 	server.stopping = 0;
 	/* Here and not on the thread, so that a registered process can always be reached. */
 	if (ct_socket_pair(wake) == CTRACE_OK)
-		publish_wake(wake);
-	publish_listener(make_listener());
+		wake_publish(wake);
+	listener_publish(listener_make());
 	/* Before the thread begins, which then needs no wake-up for it. */
 	if (options->task != NULL)
 		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u,
 				   options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
-	rest(life); /* until it begins */
-	status = ct_os_thread_start(run, (void *)(uintptr_t)life, "ctrace-control", &server.thread);
+	thread_rest(life); /* until it begins */
+	status = ct_os_thread_start(server_run, (void *)(uintptr_t)life, "ctrace-control",
+				    &server.thread);
 	if (status != CTRACE_OK) {
 		ct_server_forget();
 		return status;
 	}
-	lock();
+	server_lock();
 	server.is_running = true;
-	unlock();
+	server_unlock();
 	return CTRACE_OK;
 }
 
-static void remove_socket(void)
+static void socket_remove(void)
 {
 	int opened;
-	int directory = find_directory(&opened);
+	int directory = directory_find(&opened);
 
 	if (directory >= 0)
 		(void)unlinkat(directory, "control", 0);
@@ -487,7 +490,7 @@ static void remove_socket(void)
 }
 
 /* Closes the thread's descriptors when it does not run. */
-static void close_all(void)
+static void server_close_all(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		ct_connection_close(&server.connections[i]);
@@ -499,28 +502,28 @@ static void close_all(void)
 
 /* Ends the thread.  A sleeping thread ends by itself when it wakes, so this does not wait for
  * it. */
-static void end_thread(void)
+static void thread_end(void)
 {
 	uint32_t life = server.life;
 
-	lock();
+	server_lock();
 	server.is_running = false;
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
 	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
 					__ATOMIC_SEQ_CST)) {
-		unlock();
+		server_unlock();
 		(void)pthread_detach(server.thread);
-		close_all();
+		server_close_all();
 		return;
 	}
-	wake_thread();
-	unlock();
+	thread_wake();
+	server_unlock();
 	/* A routine of the program that runs on that thread may call exit(); then this must not
 	 * wait. */
 	if (!pthread_equal(server.thread, pthread_self()) &&
 	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
 		(void)pthread_join(server.thread, NULL);
-		close_all();
+		server_close_all();
 	}
 }
 
@@ -528,8 +531,8 @@ void ct_server_stop(void)
 {
 	if (!server.is_running)
 		return;
-	end_thread();
-	remove_socket();
+	thread_end();
+	socket_remove();
 }
 
 /* The thread may have been anywhere when fork() copied the memory.  Its data stay as they are;
@@ -539,9 +542,9 @@ void ct_server_forget(void)
 	(void)pthread_mutex_init(&server.lock, NULL);
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
-	forget_connections();
+	connections_forget();
 	ct_task_part();
-	close_all();
+	server_close_all();
 	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
 	server.is_running = false;
 }
@@ -550,36 +553,38 @@ void ct_server_check(void)
 {
 	bool is_well;
 
-	lock();
+	server_lock();
 	is_well = !server.is_running ||
 		  (wake_is_ours() && ct_os_is_file(server.listener, &server.listener_id));
 	if (!is_well)
-		wake_thread();
-	unlock();
+		thread_wake();
+	server_unlock();
 }
 
 /* ---- work for the thread ---- */
 
 /* Wakes the thread for new work; TIMED_OUT when there is no thread. */
-static enum ctrace_status tell_thread(enum ctrace_status status)
+static enum ctrace_status thread_wake_for_work(enum ctrace_status status)
 {
-	lock();
+	server_lock();
 	if (!server.is_running)
 		status = CTRACE_TIMED_OUT;
 	else if (status == CTRACE_OK)
-		wake_thread();
-	unlock();
+		thread_wake();
+	server_unlock();
 	return status;
 }
 
 enum ctrace_status ct_server_watch(int fd, ct_server_ready *ready, void *user)
 {
-	return tell_thread(ct_server_runs() ? ct_watch_add(fd, ready, user) : CTRACE_TIMED_OUT);
+	return thread_wake_for_work(ct_server_runs() ? ct_watch_add(fd, ready, user)
+						     : CTRACE_TIMED_OUT);
 }
 
 enum ctrace_status ct_server_later(unsigned delay_ms, ct_server_task *task, void *user)
 {
 	uint64_t due_ns = ct_clock_mono_ns() + (uint64_t)delay_ms * 1000000u;
 
-	return tell_thread(ct_server_runs() ? ct_task_add(due_ns, task, user) : CTRACE_TIMED_OUT);
+	return thread_wake_for_work(ct_server_runs() ? ct_task_add(due_ns, task, user)
+						     : CTRACE_TIMED_OUT);
 }

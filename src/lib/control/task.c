@@ -24,12 +24,12 @@ static struct {
 	struct task tasks[CT_TASK_LIMIT];
 } tasks = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void lock(void)
+static void tasks_lock(void)
 {
 	ct_guard_lock(&tasks.lock);
 }
 
-static void unlock(void)
+static void tasks_unlock(void)
 {
 	ct_guard_unlock(&tasks.lock);
 }
@@ -58,7 +58,7 @@ enum ctrace_status ct_watch_add(int fd, ct_server_ready *ready, void *user)
 	struct ct_watch watch = { .fd = fd, .id = ct_os_file_id(fd), .ready = ready, .user = user };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
-	lock();
+	tasks_lock();
 	for (uint32_t i = 0; i < CT_WATCH_LIMIT && status != CTRACE_OK; i++) {
 		if (tasks.watches[i].ready != NULL)
 			continue;
@@ -66,7 +66,7 @@ enum ctrace_status ct_watch_add(int fd, ct_server_ready *ready, void *user)
 		tasks.watches[i] = watch;
 		status = CTRACE_OK;
 	}
-	unlock();
+	tasks_unlock();
 	return status;
 }
 
@@ -74,9 +74,9 @@ bool ct_watch_gather(struct ct_watch out[CT_WATCH_LIMIT], struct pollfd fds[CT_W
 {
 	bool is_any_gone = false;
 
-	lock();
+	tasks_lock();
 	memcpy(out, tasks.watches, sizeof tasks.watches);
-	unlock();
+	tasks_unlock();
 	for (uint32_t i = 0; i < CT_WATCH_LIMIT; i++) {
 		bool is_there = out[i].ready != NULL && ct_os_is_file(out[i].fd, &out[i].id);
 
@@ -91,10 +91,10 @@ void ct_watch_call(const struct ct_watch *watch, uint32_t index)
 	bool is_there = ct_os_is_file(watch->fd, &watch->id);
 	bool goes_on = watch->ready(watch->fd, watch->user) && is_there;
 
-	lock();
+	tasks_lock();
 	if (!goes_on && tasks.watches[index].number == watch->number)
 		tasks.watches[index].ready = NULL;
-	unlock();
+	tasks_unlock();
 }
 
 /* ---- tasks ---- */
@@ -103,19 +103,19 @@ enum ctrace_status ct_task_add(uint64_t due_ns, ct_server_task *task, void *user
 {
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
-	lock();
+	tasks_lock();
 	for (uint32_t i = 0; i < CT_TASK_LIMIT && status != CTRACE_OK; i++) {
 		if (tasks.tasks[i].task != NULL)
 			continue;
 		tasks.tasks[i] = (struct task){ .due_ns = due_ns, .task = task, .user = user };
 		status = CTRACE_OK;
 	}
-	unlock();
+	tasks_unlock();
 	return status;
 }
 
 /* The task that is due first; NULL: none.  Under the lock. */
-static struct task *find_next(void)
+static struct task *task_find_next(void)
 {
 	struct task *next = NULL;
 
@@ -133,10 +133,10 @@ uint64_t ct_task_next_ns(void)
 	const struct task *next;
 	uint64_t due;
 
-	lock();
-	next = find_next();
+	tasks_lock();
+	next = task_find_next();
 	due = next != NULL ? next->due_ns : UINT64_MAX;
-	unlock();
+	tasks_unlock();
 	return due;
 }
 
@@ -145,13 +145,13 @@ bool ct_task_run(uint64_t now_ns)
 	struct task task = { 0 };
 	struct task *next;
 
-	lock();
-	next = find_next();
+	tasks_lock();
+	next = task_find_next();
 	if (next != NULL && next->due_ns <= now_ns) {
 		task = *next;
 		next->task = NULL;
 	}
-	unlock();
+	tasks_unlock();
 	if (task.task == NULL)
 		return false;
 	task.task(task.user);
