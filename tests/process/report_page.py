@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `ctrace report` in a browser: it loads, without network and without diagnostic; zoom, search, filters, an event's fields and record,
+"""The page of `ctrace report` in a browser: it loads, without network and without complaint; zoom, search, filters, an event's fields and record,
 lists, losses, light and dark, by mouse and by keys alone; and texts that are attacks stay texts.
 
 Screenshots are kept in $CTRACE_BUILD/artefacts/: report.png, report-dark.png, report-narrow.png, report-many.png.
@@ -88,10 +88,10 @@ class Page(browser.Browser):
             return count;
         }})()""")
 
-    def thread_buffer(self, group, index=0):
-        """Where a thread buffer is in the window: its top, its event strip's middle, its first span row's middle."""
+    def lane(self, group, index=0):
+        """Where a lane is in the window: its top, its event strip's middle, its first span row's middle."""
         return self.eval(f"""(() => {{
-            const t = ctraceReport.timeline, line = t.lines.filter(l => l.thread_buffer && l.group.name === {json.dumps(group)})[{index}];
+            const t = ctraceReport.timeline, line = t.lines.filter(l => l.lane && l.group.name === {json.dumps(group)})[{index}];
             const top = t.canvas.getBoundingClientRect().top + 24 + line.y - t.scroller.scrollTop;
             return [top, top + t.strip / 2, top + t.strip + 8];
         }})()""")
@@ -124,9 +124,9 @@ def test_loading(page):
     same("queries lie in orders", (page.eval(depths + "('ORDER')"), page.eval(depths + "('QUERY')")), ([0], [1]))
     check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
     check("an error is painted", page.pixel("--level-3", [196, 24, 1000, 380]) > 0)
-    groups = "ctraceReport.timeline.groups.map(group => [group.name.split(' ')[0], group.thread_buffers.length])"
+    groups = "ctraceReport.timeline.groups.map(group => [group.name.split(' ')[0], group.lanes.length])"
     same("by process at first, where spans of all components are within each other", page.eval(groups), [["report_subject", 3]])
-    same("so they are drawn", page.eval("ctraceReport.timeline.groups[0].thread buffers.map(thread buffer => thread buffer.depths.length)"), [2, 2, 2])
+    same("so they are drawn", page.eval("ctraceReport.timeline.groups[0].lanes.map(lane => lane.depths.length)"), [2, 2, 2])
     page.click("#by-component")
     same("components as they come first", page.eval(groups), [["shop.orders", 3], ["shop.cache", 3], ["shop.db", 3]])
     check("the page's policy", page.eval("document.querySelector('meta[http-equiv]').content").startswith("default-src 'none'"))
@@ -174,7 +174,7 @@ def place_of(page, name):
         for (let i = 0; i < s.count; i++)
             if (m.kindOf(s.first[i]).name === {json.dumps(name)} && (best < 0 || s.end[i] - s.start[i] > s.end[best] - s.start[best]))
                 best = i;
-        const row = s.first[best], line = t.lines.find(l => l.thread_buffer && l.thread_buffer.thread === m.data.threads[row] && l.thread_buffer.component === m.componentOf(row));
+        const row = s.first[best], line = t.lines.find(l => l.lane && l.lane.thread === m.data.threads[row] && l.lane.component === m.componentOf(row));
         t.revealLine(line);
         return [box.left + (t.pixelOf(s.start[best]) + t.pixelOf(s.end[best])) / 2, box.top + 24 + line.y - t.scroller.scrollTop + t.strip + 8, row, s.end[best] - s.start[best]];
     }})()""")
@@ -368,9 +368,9 @@ def test_sums(page):
          page.eval("ctraceReport.model.data.count"))
 
 
-def test_filter_result(page):
+def test_verdict(page):
     page.load("shop.html")
-    buttons = page.all("#filter result button")
+    buttons = page.all("#verdict button")
     errors = page.eval("[...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.levelOf(row) >= 3)")
     warnings = page.eval("[...Array(ctraceReport.model.data.count).keys()].filter(row => ctraceReport.model.levelOf(row) === 2)")
     same("errors and warnings are in the head", buttons[:2], [f"{len(errors)} errors", f"{len(warnings)} warnings"])
@@ -378,11 +378,11 @@ def test_filter_result(page):
     page.search("#f-event", "CUSTOMER")
     reached = []
     for _ in range(len(errors) + 1):
-        page.click("#filter result li:nth-child(1) button")
+        page.click("#verdict li:nth-child(1) button")
         page.wait("!ctraceReport.isFiltering && ctraceReport.model.rows === null")
         reached.append(page.eval("ctraceReport.selected"))
     same("one error after the other, whatever was filtered, and the first again", reached, errors + errors[:1])
-    page.click("#filter result li:nth-child(2) button")
+    page.click("#verdict li:nth-child(2) button")
     check("warnings", page.eval("ctraceReport.selected") in warnings)
     page.click("#slowest")
     page.settled()
@@ -576,7 +576,7 @@ def contrast(page, selectors):
     })(%s)""" % json.dumps(selectors))
 
 
-TEXTS = (".facts li, .filter result button, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd,"
+TEXTS = (".facts li, .verdict button, .filter label span, .filter output, .range, .legend li, .tabs button, .grid-head > *, .grid-body .grid-row > *, .detail dt, .detail dd,"
          " .detail h3, .fields th, .fields td, .head button")
 
 
@@ -624,8 +624,8 @@ def photograph(page, path):
 
 def test_losses(page):
     page.load("lose.html")
-    check("losses stand above", "lost event" in page.text("#filter result"), page.text("#filter result"))
-    page.click("#filter result .bad")
+    check("losses stand above", "lost event" in page.text("#verdict"), page.text("#verdict"))
+    page.click("#verdict .bad")
     check("and in their list", "discarded" in page.text("#losses"), page.text("#losses"))
     check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.pixel("--loss", [196, 18, 1200, 10]) > 0)
     page.click("#losses tbody button")
@@ -656,12 +656,12 @@ def test_many(page):
     page.clear()
     page.click("#zoom-all")
     page.settled()
-    bars = page.eval("(() => { const t = ctraceReport.timeline, bins = t.bins(t.lines[1].thread buffer); let sum = 0; for (let i = 0; i < Math.ceil(t.plot) * 5; i++) sum += bins[i]; return sum; })()")
+    bars = page.eval("(() => { const t = ctraceReport.timeline, bins = t.bins(t.lines[1].lane); let sum = 0; for (let i = 0; i < Math.ceil(t.plot) * 5; i++) sum += bins[i]; return sum; })()")
     same("no event is missing from the bars", bars, 1000000)
     wrong = page.eval("""(() => {
-        const t = ctraceReport.timeline, m = ctraceReport.model, thread buffer = t.lines[1].thread buffer, counts = new Uint32Array(Math.ceil(t.plot) * 5);
+        const t = ctraceReport.timeline, m = ctraceReport.model, lane = t.lines[1].lane, counts = new Uint32Array(Math.ceil(t.plot) * 5);
         ctraceReport.setView(m.data.x[12345], m.data.x[987654]);
-        const bins = t.bins(thread buffer).slice(0, counts.length);
+        const bins = t.bins(lane).slice(0, counts.length);
         let pixel = 0;
         for (let i = 12345; i < 987654; i++) {
             while (m.data.x[i] >= t.timeOf(196 + pixel + 1))
@@ -686,7 +686,7 @@ def run(page, *tests):
 
 def look(page):
     artefacts = BUILD + "/artefacts"
-    run(page, test_loading, test_mouse, test_click, test_record, test_filters, test_attacks, test_lists, test_filter_result, test_room, test_colours, test_place, test_keys_at_once, test_keys,
+    run(page, test_loading, test_mouse, test_click, test_record, test_filters, test_attacks, test_lists, test_verdict, test_room, test_colours, test_place, test_keys_at_once, test_keys,
         test_looks)
     page.click("#by-thread")
     run(page, lambda page: photograph(page, artefacts + "/report.png"))

@@ -214,8 +214,7 @@ static bool is_ours(const char *tid)
 	REQUIRE(file != NULL);
 	REQUIRE(fgets(name, sizeof name, file) != NULL);
 	(void)fclose(file);
-	return strcmp(name, "ctrace-consumer\n") == 0 ||
-	       strcmp(name, "ctrace-control\n") == 0;
+	return strcmp(name, "ctrace-consumer\n") == 0 || strcmp(name, "ctrace-control\n") == 0;
 }
 
 /* How many threads of ours have their names; *out_threads: all threads of the process. */

@@ -500,7 +500,7 @@ static void events_that_end_with_the_process_are_counted(void **state)
 
 #define FLIGHT_CONFIG \
 	LINES_CONFIG \
-		"mftrace.level.pressure = error\nctrace.flight.level.pressure.own = debug\nctrace.flight.buffer = 64K\n"
+	"mftrace.level.pressure = error\nctrace.flight.level.pressure.own = debug\nctrace.flight.buffer = 64K\n"
 
 static void fly(void)
 {

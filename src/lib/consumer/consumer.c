@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLUSH_NEVER_BYTES ((uint64_t)64 << 10) /* FLUSHEVERY=0: bytes that may wait in the rings \
-						*/
+#define FLUSH_NEVER_BYTES \
+	((uint64_t)64 << 10) /* FLUSHEVERY=0: bytes that may wait in the rings \
+			      */
 /* tries to read all heads, before threads are kept from moving to other rings */
 #define LOOKS 4u
 

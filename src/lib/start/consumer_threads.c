@@ -119,9 +119,8 @@ static bool start_thread(uint32_t turn)
 			continue;
 		thread->has_ended = 0;
 		thread->turn = turn;
-		thread->is_used =
-			ct_os_thread_start(run_consumer_thread, thread, "ctrace-consumer",
-					   &thread->id) == CTRACE_OK;
+		thread->is_used = ct_os_thread_start(run_consumer_thread, thread, "ctrace-consumer",
+						     &thread->id) == CTRACE_OK;
 		return thread->is_used;
 	}
 	return false;

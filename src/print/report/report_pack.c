@@ -253,13 +253,13 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 	}
 	if (note->source_process != NULL)
 		source_process = ct_report_source_process(&report->names, note->source_process);
-	json = json_pack(
-		"{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble], "message",
-		ct_json_string(note->message), "path", ct_json_string(note->path), "offset",
-		(json_int_t)note->offset, "bytes", (json_int_t)note->bytes, "events",
-		(json_int_t)note->events, "from_ns", pack_time(note->from_ns), "to_ns",
-		pack_time(note->to_ns), "origin",
-		source_process == CT_DISTINCT_NONE ? (json_int_t)-1 : (json_int_t)source_process);
+	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble],
+			 "message", ct_json_string(note->message), "path",
+			 ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes",
+			 (json_int_t)note->bytes, "events", (json_int_t)note->events, "from_ns",
+			 pack_time(note->from_ns), "to_ns", pack_time(note->to_ns), "origin",
+			 source_process == CT_DISTINCT_NONE ? (json_int_t)-1
+							    : (json_int_t)source_process);
 	report->failed |= json_array_append_new(report->notes, json) != 0;
 }
 

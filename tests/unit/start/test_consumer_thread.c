@@ -79,9 +79,8 @@ static unsigned find_consumer_thread(char out_signals[64])
 		if (entry->d_name[0] == '.' || (file = fopen(path, "r")) == NULL)
 			continue;
 		while (fgets(line, sizeof line, file) != NULL) {
-			is_consumer_thread =
-				is_consumer_thread ||
-				strncmp(line, "Name:\tctrace-consumer", 21) == 0;
+			is_consumer_thread = is_consumer_thread ||
+					     strncmp(line, "Name:\tctrace-consumer", 21) == 0;
 			if (is_consumer_thread && strncmp(line, "SigBlk:", 7) == 0)
 				(void)snprintf(out_signals, 64, "%.60s", line + 8);
 			if (is_consumer_thread &&
