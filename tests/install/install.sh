@@ -73,7 +73,7 @@ if command -v cmake >/dev/null; then
 	cat >cmake/CMakeLists.txt <<'E2'
 cmake_minimum_required(VERSION 3.16)
 project(user C)
-find_package(ctrace 1.0 REQUIRED)
+find_package(ctrace 0.9 REQUIRED)
 foreach(kind ctrace static)
     add_executable(with_${kind} ../program.c)
     target_link_libraries(with_${kind} PRIVATE ctrace::${kind})
@@ -83,7 +83,7 @@ E2
 	check 'CMake finds and links both' test "$?" = 0
 	check 'the shared one traces' traced 'traced from C' ../cmake/build/with_ctrace
 	check 'the static one traces' traced 'traced from C' ../cmake/build/with_static
-	sed -i 's/ctrace 1.0/ctrace 2.0/' cmake/CMakeLists.txt
+	sed -i 's/ctrace 0.9/ctrace 2.0/' cmake/CMakeLists.txt
 	cmake -S cmake -B cmake/later -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1
 	check 'version 2 is another' test "$?" != 0
 else

@@ -182,6 +182,7 @@ def a_wrong_bit_invents_nothing(room):
     program.end()
     directory = room.directories()[0]
     packed = max(room.files('stream.*.zst'), key=os.path.getsize)
+    whole = entries(room.show(directory).stdout)
     rest = Counter()
     for path in room.files('stream.*.zst'):
         if path != packed:
@@ -194,6 +195,9 @@ def a_wrong_bit_invents_nothing(room):
         with open(packed, 'wb') as file:
             file.write(good[:at] + bytes([good[at] ^ 1 << part % 8]) + good[at + 1:])
         shown = room.show(directory, check=False)
+        if shown.returncode == 0:  # a bit of zstd's format that means nothing: every event is there
+            same(entries(shown.stdout), whole)
+            continue
         assert shown.returncode == 1, shown
         assert f'{packed}, offset 0, {len(good)} bytes: th' in shown.stderr and 'damaged in 1 place' in shown.stderr, shown.stderr
         same(entries(shown.stdout), rest)

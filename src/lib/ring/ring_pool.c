@@ -359,15 +359,20 @@ void ct_ring_pool_part(struct ct_ring_pool *pool)
 	pool->is_parted = true;
 }
 
-void ct_ring_pool_forget(struct ct_ring_pool *pool)
+enum ctrace_status ct_ring_pool_forget(struct ct_ring_pool **pool)
 {
-	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++)
-		ct_ring_close(&pool->rings[i]);
-	ct_ring_close(&pool->spare);
-	pool->serial = pool->makers = pool->small = 0;
-	pool->wants_spare = pool->has_waiters = false;
-	memset(pool->rings, 0, pool->count * sizeof pool->rings[0]);
-	pool->is_parted = false;
-	pool->count = 0;
-	(void)pthread_mutex_init(&pool->lock, NULL);
+	struct ct_ring_pool *parent = *pool;
+
+	ct_ring_close(&parent->spare);
+	/* The interrupted call has pointers to the parent's rings and goes on with them. */
+	if (parent->is_parted)
+		return ct_ring_pool_create(parent->session, pool);
+	for (uint32_t i = 0; i < parent->count; i++)
+		ct_ring_close(&parent->rings[i]);
+	parent->serial = parent->makers = parent->small = 0;
+	parent->wants_spare = parent->has_waiters = false;
+	memset(parent->rings, 0, parent->count * sizeof parent->rings[0]);
+	parent->count = 0;
+	(void)pthread_mutex_init(&parent->lock, NULL);
+	return CTRACE_OK;
 }

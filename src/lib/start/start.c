@@ -221,7 +221,11 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	if (status != CTRACE_OK)
 		return status;
 	ct_dest_recount(process->registry);
-	ct_ring_pool_forget(process->pool);
+	status = ct_ring_pool_forget(&process->pool);
+	if (status != CTRACE_OK) {
+		ct_directory_remove_own(&process->session);
+		return status;
+	}
 	make_mark();
 	ct_component_forked();
 	status = start_threads(process, path);
