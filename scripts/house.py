@@ -12,8 +12,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(ROOT, 'build')
-TERMS = ('consumer thread', 'consumer', 'thread buffer', 'window', 'channel', 'level word', 'task', 'diagnostic', 'error', 'trouble', 'filter result', 'third-party', 'repair',
-         'repaired', 'ownership', 'writer server', 'ring consumer', 'claim', 'view', 'source process', 'imported', 'spool', 'moment', 'glance', 'no response', 'directory',
+TERMS = ('agent', 'drain', 'lane', 'window', 'route', 'gate', 'errand', 'complaint', 'mistake', 'trouble', 'verdict', 'foreign', 'salvage',
+         'mended', 'custody', 'station', 'intake', 'claim', 'view', 'origin', 'captured', 'pile', 'moment', 'glance', 'silence', 'folder',
          'adopt', 'told', 'forget')
 
 
