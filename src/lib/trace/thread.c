@@ -183,11 +183,20 @@ static struct ct_ring *make_sink(void)
 	return sink.head != NULL ? &sink : NULL;
 }
 
+/* All of the ring is the window: a call that has found its space, but not read where, finds it. */
+static void window_redirect(struct ctrace_thread_buffer *thread_buffer, const struct ct_ring *ring)
+{
+	thread_buffer->cur = ring->data;
+	thread_buffer->end = ring->data + ring->capacity;
+	thread_buffer->bias = -(uint64_t)(uintptr_t)ring->data;
+	thread_buffer->head = &ring->head->head;
+}
+
 static void thread_redirect(struct ct_thread_buffer *thread_buffer, struct ct_ring *ring)
 {
 	thread_buffer->ring = ring;
 	thread_buffer->thread_buffer = &thread_buffer->own;
-	thread_buffer->own.head = &ring->head->head;
+	window_redirect(&thread_buffer->own, ring);
 }
 
 /* A handler that forked inside a trace call may return into that call in the child.  What the call
@@ -206,7 +215,7 @@ static void thread_redirect_nowhere(struct ct_thread *thread)
 	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
 		thread_redirect(&thread->channels[i], sink);
 	for (size_t i = 0; i < CT_COUNT(thread->inlined); i++)
-		thread->inlined[i].head = &sink->head->head;
+		window_redirect(&thread->inlined[i], sink);
 }
 
 void ct_thread_forget_all(bool is_in_call)
