@@ -41,7 +41,7 @@ static void check_items(const uint8_t *at, const struct ct_event *event)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ct_class_view classes = { .bytes = data, .size = size < TABLE ? size : TABLE };
+	struct ct_class_image classes = { .bytes = data, .size = size < TABLE ? size : TABLE };
 	struct ct_event_state state = { 0 };
 	size_t at = classes.size;
 

@@ -87,18 +87,18 @@ static const struct ct_source_process source_process = {
 };
 
 #define VIEWS 12u
-static struct ct_view view_of(unsigned number)
+static struct ct_read_event event_of(unsigned number)
 {
-	struct ct_view view = {
-		.event = { .time_ns = NOW - number * (uint64_t)60000000000,
-			   .component = number % 2 ? "MF.RTS" : "APP.DB",
-			   .component_size = 6,
-			   .event_id = 7 + number % 3,
-			   .level = number % 5,
-			   .pid = 5,
-			   .tid = 6,
-			   .item_count = number % 4 == 3 ? 0 : CT_COUNT(items),
-			   .items = items },
+	struct ct_read_event event = {
+		.traced = { .time_ns = NOW - number * (uint64_t)60000000000,
+			    .component = number % 2 ? "MF.RTS" : "APP.DB",
+			    .component_size = 6,
+			    .event_id = 7 + number % 3,
+			    .level = number % 5,
+			    .pid = 5,
+			    .tid = 6,
+			    .item_count = number % 4 == 3 ? 0 : CT_COUNT(items),
+			    .items = items },
 		.source_process = &source_process,
 		.names = number % 3 == 2 ? &names : NULL,
 		.sequence = number,
@@ -106,10 +106,10 @@ static struct ct_view view_of(unsigned number)
 	};
 
 	if (number % 3 < 2)
-		view.type = &types[number % 3];
+		event.type = &types[number % 3];
 	if (number % 3 == 1)
-		view.duration_ns = 2000000 * number;
-	return view;
+		event.duration_ns = 2000000 * number;
+	return event;
 }
 
 /* ---- what must hold */
@@ -132,16 +132,16 @@ static void check_diagnostic(const struct ct_diagnostic *diagnostic, size_t size
 	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
-static void check_event(const struct ct_filter *filter, const struct ct_view *view,
+static void check_event(const struct ct_filter *filter, const struct ct_read_event *event,
 			bool is_accepted)
 {
-	struct ct_view class = {
-		.event = { .component = view->event.component,
-			   .component_size = view->event.component_size,
-			   .event_id = view->event.event_id,
-			   .level = view->event.level },
-		.names = view->names,
-		.type = view->type,
+	struct ct_read_event class = {
+		.traced = { .component = event->traced.component,
+			    .component_size = event->traced.component_size,
+			    .event_id = event->traced.event_id,
+			    .level = event->traced.level },
+		.names = event->names,
+		.type = event->type,
 	};
 	enum ct_filter_result filter_result = ct_filter_class(filter, &class);
 	uint64_t since_ns, until_ns;
@@ -149,7 +149,8 @@ static void check_event(const struct ct_filter *filter, const struct ct_view *vi
 	must(filter_result != CT_FILTER_RESULT_NEVER || !is_accepted);
 	must(filter_result != CT_FILTER_RESULT_ALWAYS || is_accepted);
 	ct_filter_times(filter, &since_ns, &until_ns);
-	must(!is_accepted || (view->event.time_ns >= since_ns && view->event.time_ns <= until_ns));
+	must(!is_accepted ||
+	     (event->traced.time_ns >= since_ns && event->traced.time_ns <= until_ns));
 }
 
 /* The opposite; NULL when the expression is as deep or as long as one may be. */
@@ -176,11 +177,11 @@ static void check_filter(struct ct_filter *filter, const char *text)
 	bool accepted[VIEWS];
 
 	for (unsigned i = 0; i < VIEWS; i++) {
-		struct ct_view view = view_of(i);
+		struct ct_read_event event = event_of(i);
 
-		accepted[i] = ct_filter_accepts(filter, &view);
-		check_event(filter, &view, accepted[i]);
-		must(opposite == NULL || ct_filter_accepts(opposite, &view) != accepted[i]);
+		accepted[i] = ct_filter_accepts(filter, &event);
+		check_event(filter, &event, accepted[i]);
+		must(opposite == NULL || ct_filter_accepts(opposite, &event) != accepted[i]);
 	}
 	if (opposite == NULL) {
 		ct_filter_destroy(filter);
@@ -188,9 +189,9 @@ static void check_filter(struct ct_filter *filter, const char *text)
 	}
 	both = ct_filter_and(filter, opposite);
 	for (unsigned i = 0; i < VIEWS; i++) {
-		struct ct_view view = view_of(i);
+		struct ct_read_event event = event_of(i);
 
-		must(!ct_filter_accepts(both, &view));
+		must(!ct_filter_accepts(both, &event));
 	}
 	ct_filter_destroy(both);
 }

@@ -84,7 +84,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 	struct ct_packet_writer writer = { .info = &info };
 	struct ct_packet_head head;
 	struct ct_packet_clock clock;
-	struct ct_class_view view;
+	struct ct_class_image image;
 	struct ct_schema *schema;
 	struct ctrace_event again;
 	struct ct_event decoded;
@@ -95,11 +95,11 @@ static void write_and_read_again(const struct ctrace_event *event)
 	ct_packet_write(&writer, ct_schema_class(schema, event), event);
 	ct_packet_end(&writer);
 	if (!writer.packets.failed) {
-		view = ct_schema_view(schema);
+		image = ct_schema_image(schema);
 		require(ct_packet_decode_head((unsigned char *)writer.packets.data,
 					      writer.packets.size, &head) == CTRACE_OK);
 		clock = ct_packet_clock_start(&head);
-		require(ct_event_decode(&view, (unsigned char *)writer.packets.data + offset,
+		require(ct_event_decode(&image, (unsigned char *)writer.packets.data + offset,
 					writer.packets.size - offset, &clock.state,
 					&decoded) == CTRACE_OK);
 		require(offset + decoded.size == writer.packets.size);
@@ -128,7 +128,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 
 static void read_packet(const struct ct_schema *schema, const uint8_t *data, size_t size)
 {
-	const struct ct_class_view view = ct_schema_view(schema);
+	const struct ct_class_image image = ct_schema_image(schema);
 	struct ct_packet_clock clock;
 	struct ct_packet_head head;
 	struct ctrace_event event;
@@ -140,7 +140,7 @@ static void read_packet(const struct ct_schema *schema, const uint8_t *data, siz
 	content = head.content_bits / 8 < size ? (size_t)(head.content_bits / 8) : size;
 	clock = ct_packet_clock_start(&head);
 	while (offset < content) {
-		if (ct_event_decode(&view, data + offset, content - offset, &clock.state,
+		if (ct_event_decode(&image, data + offset, content - offset, &clock.state,
 				    &decoded) != CTRACE_OK)
 			break;
 		require(decoded.size > 0 && decoded.size <= content - offset);

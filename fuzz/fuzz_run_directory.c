@@ -173,7 +173,7 @@ static void apply_changes(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ct_reader *reader;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	struct ct_buf line;
 	unsigned shown = 0;
 
@@ -186,10 +186,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(ct_reader_create(&(struct ct_reader_options){ .report = NULL }, &reader) ==
 		CTRACE_OK);
 	if (ct_reader_add(reader, directory) == CTRACE_OK) {
-		while ((view = ct_reader_next(reader)) != NULL) {
+		while ((event = ct_reader_next(reader)) != NULL) {
 			shown++;
 			ct_buf_clear(&line);
-			ct_json_add_line(&line, view);
+			ct_json_add_line(&line, event);
 		}
 	}
 	require(size > 0 || shown == 20);

@@ -38,19 +38,19 @@ static void put(const char *directory, const char *name, const void *data, size_
 static unsigned touched;
 
 /* Every byte of it is there. */
-static void touch(const struct ct_view *view)
+static void touch(const struct ct_read_event *event)
 {
-	require(view->source_process != NULL && view->event.level < CTRACE_LEVEL_COUNT &&
-		view->event.item_count <= CTRACE_MAX_ITEMS);
-	require(strlen(view->event.component) == view->event.component_size);
-	require(view->names != NULL && view->names->item_count == view->event.item_count);
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const struct ctrace_event_item *item = &view->event.items[i];
+	require(event->source_process != NULL && event->traced.level < CTRACE_LEVEL_COUNT &&
+		event->traced.item_count <= CTRACE_MAX_ITEMS);
+	require(strlen(event->traced.component) == event->traced.component_size);
+	require(event->names != NULL && event->names->item_count == event->traced.item_count);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		const struct ctrace_event_item *item = &event->traced.items[i];
 
 		require(item->size <= CTRACE_MAX_ITEM_SIZE);
 		for (uint32_t at = 0; at < item->size; at++)
 			touched += ((const unsigned char *)item->data)[at];
-		touched += (unsigned)strlen(view->names->items[i]);
+		touched += (unsigned)strlen(event->names->items[i]);
 	}
 }
 
@@ -63,14 +63,14 @@ static void report(const struct ct_read_note *note, void *user)
 static uint64_t read_all(const char *directory, size_t may_hold)
 {
 	struct ct_sources sources;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint64_t events = 0;
 
 	ct_sources_init(&sources, report, NULL);
 	sources.may_hold = may_hold;
 	if (ct_source_third_party_add(&sources, directory, NULL) == CTRACE_OK) {
-		while ((view = ct_sources_next(&sources)) != NULL) {
-			touch(view);
+		while ((event = ct_sources_next(&sources)) != NULL) {
+			touch(event);
 			events++;
 		}
 	}

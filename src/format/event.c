@@ -213,7 +213,7 @@ static bool cursor_take_any_item(struct cursor *cursor, uint32_t *out_type,
 }
 
 /* Fills `event` from the class of that number.  Returns false when there is none. */
-static bool event_find_class(const struct ct_class_view *classes, uint32_t number,
+static bool event_find_class(const struct ct_class_image *classes, uint32_t number,
 			     struct ct_event *event)
 {
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
@@ -235,7 +235,7 @@ static bool event_find_class(const struct ct_class_view *classes, uint32_t numbe
 	       classes->size - offset - CT_CLASS_UNIT >= 4u * (size_t)event->item_count;
 }
 
-bool ct_event_shape(const struct ct_class_view *classes, uint32_t number,
+bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 		    struct ct_event_shape *out)
 {
 	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
@@ -323,7 +323,7 @@ static bool cursor_pass_mark(struct cursor *cursor, struct ct_event *event)
 	return true;
 }
 
-enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at,
+enum ctrace_status ct_event_decode(const struct ct_class_image *classes, const unsigned char *at,
 				   size_t available, struct ct_event_state *state,
 				   struct ct_event *out)
 {

@@ -87,8 +87,8 @@ uint32_t ct_class_find(struct ct_classes *classes, const struct ct_event_head *h
 /* True if the table will soon need more blocks.  The caller adds them if it may. */
 bool ct_class_table_is_short(const struct ct_class_table *table);
 
-/* A reader's view of a table, mapped or copied.  Its bytes may be hostile, and may change. */
-struct ct_class_view {
+/* A reader's image of a table, mapped or copied.  Its bytes may be hostile, and may change. */
+struct ct_class_image {
 	const unsigned char *bytes;
 	size_t size;
 	/* of a file: an event of CT_CLASS_ANY has the name of its component, terminated, behind the
@@ -142,7 +142,7 @@ struct ct_event {
 /* Reads the event at `at`, and moves *state on to it.  DAMAGED when it is not an event or its class
  * is missing.  BUFFER_TOO_SMALL when it does not end within `available` bytes; it may be a longer
  * event.  *state changes only on success.  Every word is read once. */
-enum ctrace_status ct_event_decode(const struct ct_class_view *classes, const unsigned char *at,
+enum ctrace_status ct_event_decode(const struct ct_class_image *classes, const unsigned char *at,
 				   size_t available, struct ct_event_state *state,
 				   struct ct_event *out) CT_MUST_USE;
 /* Loads the number of an event's class and its ticks in one load, which cannot tear. */
@@ -171,7 +171,7 @@ struct ct_event_shape {
 };
 /* Returns false when the class is missing, or is CT_CLASS_ANY, whose events have no common
  * shape. */
-bool ct_event_shape(const struct ct_class_view *classes, uint32_t number,
+bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 		    struct ct_event_shape *out) CT_MUST_USE;
 /* Returns the size of the event at `at`; its shape must not be long.  Returns 0 when it does not
  * end within `available`, or is not an event. */
@@ -250,7 +250,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 /* Takes over the class of that number from a process's table, unless the schema has it. component:
  * the name of its component, which may be hostile.  DAMAGED when the table lacks the class, or the
  * schema has another class of that number. */
-enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from,
+enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_image *from,
 				  uint32_t number, const char *component,
 				  size_t component_size) CT_MUST_USE;
 /* NULL when the schema has no such class */
@@ -267,9 +267,9 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema,
 /* Reserves the number for a class that the schema lacks.  Classes that ct_schema_class() makes get
  * higher numbers. */
 void ct_schema_skip(struct ct_schema *schema, uint32_t number);
-/* Returns a view for ct_event_decode(), which then gives the index of the class as the event's
+/* Returns a image for ct_event_decode(), which then gives the index of the class as the event's
  * component.  Valid until the schema gets another class. */
-struct ct_class_view ct_schema_view(const struct ct_schema *schema);
+struct ct_class_image ct_schema_image(const struct ct_schema *schema);
 
 /* The trace-wide part of the metadata. */
 struct ct_trace_info {

@@ -363,7 +363,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	return class;
 }
 
-enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_view *from,
+enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_image *from,
 				  uint32_t number, const char *component, size_t component_size)
 {
 	const struct ct_class *class = ct_schema_find(schema, number);
@@ -444,9 +444,9 @@ const struct ct_class *ct_schema_at(const struct ct_schema *schema, uint32_t ind
 	return index == 0 ? &generic_class : schema->classes[index];
 }
 
-struct ct_class_view ct_schema_view(const struct ct_schema *schema)
+struct ct_class_image ct_schema_image(const struct ct_schema *schema)
 {
-	return (struct ct_class_view){ .bytes = schema->table,
-				       .size = schema->table_size,
-				       .has_names = true };
+	return (struct ct_class_image){ .bytes = schema->table,
+					.size = schema->table_size,
+					.has_names = true };
 }

@@ -29,12 +29,13 @@ bool ct_text_check_format(const char *format, struct ct_buf *out_message);
 enum ctrace_status ct_text_create(const struct ct_text_options *options,
 				  struct ct_text_printer **out_printer) CT_MUST_USE;
 void ct_text_destroy(struct ct_text_printer *printer);
-void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view);
+void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out,
+		 const struct ct_read_event *event);
 
 /* ---- print_json.c: an event as a JSON object.  As a document of its own it is one line and has
  * format_version. */
-void ct_json_add(struct ct_buf *out, const struct ct_view *view);
-void ct_json_add_line(struct ct_buf *out, const struct ct_view *view);
+void ct_json_add(struct ct_buf *out, const struct ct_read_event *event);
+void ct_json_add_line(struct ct_buf *out, const struct ct_read_event *event);
 /* Adds a COBOL record as an object: {"CUST-ID":12,...}. */
 void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes,
 			size_t size);

@@ -337,22 +337,22 @@ static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item
 	ct_buf_fini_into(&text, out);
 }
 
-static void add_item(struct ct_buf *out, const struct ct_view *view, uint32_t index)
+static void add_item(struct ct_buf *out, const struct ct_read_event *event, uint32_t index)
 {
-	const struct ct_event_type *type = view->type;
+	const struct ct_event_type *type = event->type;
 	bool is_described = type != NULL && index < type->argument_count;
 	char scratch[16];
 
-	add_typed(out, &view->event.items[index]);
-	if (is_described || (view->names != NULL && view->names->items != NULL &&
-			     index < view->names->item_count)) {
-		const char *name = ct_view_item_name(view, index, scratch);
+	add_typed(out, &event->traced.items[index]);
+	if (is_described || (event->names != NULL && event->names->items != NULL &&
+			     index < event->names->item_count)) {
+		const char *name = ct_read_event_item_name(event, index, scratch);
 
 		ADD(out, ",\"name\":");
 		(void)add_string(out, name, strlen(name));
 	}
 	if (is_described)
-		add_meaning(out, &view->event.items[index], &type->arguments[index]);
+		add_meaning(out, &event->traced.items[index], &type->arguments[index]);
 	ct_buf_add_char(out, '}');
 }
 
@@ -408,73 +408,73 @@ static void add_asid(struct ct_buf *out, uint32_t asid)
 	ct_buf_add_char(out, '"');
 }
 
-static void add_source_process(struct ct_buf *out, const struct ct_view *view)
+static void add_source_process(struct ct_buf *out, const struct ct_read_event *event)
 {
 	char jobname[17];
 
-	if (view->source_process == NULL)
+	if (event->source_process == NULL)
 		return;
-	ct_view_jobname(view, jobname);
-	if (view->source_process->host[0] != '\0')
-		ADD_NAME(out, "host", view->source_process->host);
-	if (view->source_process->program[0] != '\0')
-		ADD_NAME(out, "program", view->source_process->program);
+	ct_read_event_jobname(event, jobname);
+	if (event->source_process->host[0] != '\0')
+		ADD_NAME(out, "host", event->source_process->host);
+	if (event->source_process->program[0] != '\0')
+		ADD_NAME(out, "program", event->source_process->program);
 	if (jobname[0] != '\0')
 		ADD_NAME(out, "job", jobname);
-	if (ct_view_asid(view) != 0)
-		add_asid(out, ct_view_asid(view));
+	if (ct_read_event_asid(event) != 0)
+		add_asid(out, ct_read_event_asid(event));
 }
 
-static void add_meaning_of_event(struct ct_buf *out, const struct ct_view *view)
+static void add_meaning_of_event(struct ct_buf *out, const struct ct_read_event *event)
 {
-	const char *mnemonic = view->type != NULL    ? view->type->mnemonic
-			       : view->names != NULL ? view->names->mnemonic
-						     : NULL;
+	const char *mnemonic = event->type != NULL    ? event->type->mnemonic
+			       : event->names != NULL ? event->names->mnemonic
+						      : NULL;
 
 	if (mnemonic != NULL && mnemonic[0] != '\0')
 		ADD_NAME(out, "mnemonic", mnemonic);
-	if (view->type != NULL && view->type->description[0] != '\0')
-		ADD_NAME(out, "description", view->type->description);
-	if (view->span_id != 0)
-		ADD_NUMBER(out, "span", view->span_id);
-	if (view->duration_ns != CT_NO_DURATION)
-		ADD_NUMBER(out, "duration_ns", view->duration_ns);
+	if (event->type != NULL && event->type->description[0] != '\0')
+		ADD_NAME(out, "description", event->type->description);
+	if (event->span_id != 0)
+		ADD_NUMBER(out, "span", event->span_id);
+	if (event->duration_ns != CT_NO_DURATION)
+		ADD_NUMBER(out, "duration_ns", event->duration_ns);
 }
 
-static void add_members(struct ct_buf *out, const struct ct_view *view)
+static void add_members(struct ct_buf *out, const struct ct_read_event *event)
 {
-	const struct ctrace_event *event = &view->event;
+	const struct ctrace_event *traced = &event->traced;
 
-	add_time(out, event->time_ns);
+	add_time(out, traced->time_ns);
 	ADD(out, ",\"component\":");
-	(void)add_string(out, event->component, event->component_size);
-	ADD_NUMBER(out, "event", event->event_id);
-	ADD_NAME(out, "level", ct_level_name(event->level));
-	ADD_NUMBER(out, "pid", event->pid);
-	ADD_NUMBER(out, "tid", event->tid);
-	ADD_NUMBER(out, "seq", view->sequence);
-	add_source_process(out, view);
-	add_meaning_of_event(out, view);
+	(void)add_string(out, traced->component, traced->component_size);
+	ADD_NUMBER(out, "event", traced->event_id);
+	ADD_NAME(out, "level", ct_level_name(traced->level));
+	ADD_NUMBER(out, "pid", traced->pid);
+	ADD_NUMBER(out, "tid", traced->tid);
+	ADD_NUMBER(out, "seq", event->sequence);
+	add_source_process(out, event);
+	add_meaning_of_event(out, event);
 	ADD(out, ",\"data\":[");
-	for (uint32_t i = 0; i < event->item_count; i++) {
+	for (uint32_t i = 0; i < traced->item_count; i++) {
 		if (i > 0)
 			ct_buf_add_char(out, ',');
-		add_item(out, view, i);
+		add_item(out, event, i);
 	}
 	ADD(out, "]}");
 }
 
-void ct_json_add(struct ct_buf *out, const struct ct_view *view)
+void ct_json_add(struct ct_buf *out, const struct ct_read_event *event)
 {
 	ct_buf_add_char(out, '{');
-	add_members(out, view);
+	add_members(out, event);
 }
 
-void ct_json_add_line(struct ct_buf *out, const struct ct_view *view)
+void ct_json_add_line(struct ct_buf *out, const struct ct_read_event *event)
 {
 	ADD(out, "{\"format_version\":");
 	ct_buf_add_u64(out, CT_JSON_FORMAT_VERSION);
 	ct_buf_add_char(out, ',');
-	add_members(out, view);
+	add_members(out, event);
 	ct_buf_add_char(out, '\n');
 }

@@ -109,63 +109,63 @@ static void add_escaped(struct ct_buf *out, const char *text)
 	ct_escape_add(out, text, strlen(text));
 }
 
-static const struct ct_argument *item_argument(const struct ct_view *view, uint32_t index)
+static const struct ct_argument *item_argument(const struct ct_read_event *event, uint32_t index)
 {
-	return view->type != NULL && index < view->type->argument_count
-		       ? &view->type->arguments[index]
+	return event->type != NULL && index < event->type->argument_count
+		       ? &event->type->arguments[index]
 		       : NULL;
 }
 
 /* Without a catalogue an item is as its type says. */
 static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out,
-			    const struct ct_view *view)
+			    const struct ct_read_event *event)
 {
 	const struct ct_line_printer *line = &printer->line;
 
-	if (view->type == NULL) {
-		ct_line_add_data(line, out, &view->event);
+	if (event->type == NULL) {
+		ct_line_add_data(line, out, &event->traced);
 		return;
 	}
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
-		ct_value_add(out, &line->format, &view->event.items[i], item_argument(view, i));
+		ct_value_add(out, &line->format, &event->traced.items[i], item_argument(event, i));
 	}
 }
 
-static bool item_is_named(const struct ct_view *view)
+static bool item_is_named(const struct ct_read_event *event)
 {
-	return view->type != NULL || (view->names != NULL && (view->names->mnemonic != NULL ||
-							      view->names->items != NULL));
+	return event->type != NULL || (event->names != NULL && (event->names->mnemonic != NULL ||
+								event->names->items != NULL));
 }
 
 static void add_named_data(const struct ct_text_printer *printer, struct ct_buf *out,
-			   const struct ct_view *view)
+			   const struct ct_read_event *event)
 {
 	const struct ct_line_printer *line = &printer->line;
 	char scratch[16];
 
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const struct ct_argument *argument = item_argument(view, i);
-		const char *name = ct_view_item_name(view, i, scratch);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		const struct ct_argument *argument = item_argument(event, i);
+		const char *name = ct_read_event_item_name(event, i, scratch);
 
 		if (printer->options.has_records &&
-		    ct_value_is_record(&view->event.items[i], argument))
+		    ct_value_is_record(&event->traced.items[i], argument))
 			continue;
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
 		add_escaped(out, name);
 		ct_buf_add_short(out, "=", 1);
 		if (argument == NULL)
-			ct_line_add_item(out, &line->format, &view->event.items[i]);
+			ct_line_add_item(out, &line->format, &event->traced.items[i]);
 		else
-			ct_value_add(out, &line->format, &view->event.items[i], argument);
+			ct_value_add(out, &line->format, &event->traced.items[i], argument);
 	}
 }
 
-static void add_records(struct ct_buf *out, const struct ct_view *view)
+static void add_records(struct ct_buf *out, const struct ct_read_event *event)
 {
-	for (uint32_t i = 0; i < view->event.item_count; i++)
-		if (ct_value_is_record(&view->event.items[i], item_argument(view, i)))
-			ct_value_add_record(out, &view->event.items[i], item_argument(view, i),
+	for (uint32_t i = 0; i < event->traced.item_count; i++)
+		if (ct_value_is_record(&event->traced.items[i], item_argument(event, i)))
+			ct_value_add_record(out, &event->traced.items[i], item_argument(event, i),
 					    RECORD_INDENT);
 }
 
@@ -182,37 +182,37 @@ static void add_duration(struct ct_buf *out, uint64_t duration_ns)
 		ct_tally_add_duration(out, duration_ns);
 }
 
-static void add_of_class(struct ct_buf *out, unsigned variable, const struct ct_view *view)
+static void add_of_class(struct ct_buf *out, unsigned variable, const struct ct_read_event *event)
 {
 	char scratch[16];
 
 	if (variable == LEVELNAME)
-		ct_buf_add_text(out, ct_level_name(view->event.level));
+		ct_buf_add_text(out, ct_level_name(event->traced.level));
 	else if (variable == MNEMONIC)
-		add_escaped(out, ct_view_mnemonic(view, scratch));
-	else if (view->type != NULL)
-		add_escaped(out, view->type->description);
+		add_escaped(out, ct_read_event_mnemonic(event, scratch));
+	else if (event->type != NULL)
+		add_escaped(out, event->type->description);
 }
 
 static void add_of_source_process(struct ct_buf *out, const struct ct_text_printer *printer,
-				  unsigned variable, const struct ct_view *view)
+				  unsigned variable, const struct ct_read_event *event)
 {
 	const char *program = printer->line.format.program;
 	char jobname[17];
 
 	switch (variable) {
 	case APPNAME:
-		add_escaped(out, program != NULL ? program : view->source_process->program);
+		add_escaped(out, program != NULL ? program : event->source_process->program);
 		return;
 	case HOST:
-		add_escaped(out, view->source_process->host);
+		add_escaped(out, event->source_process->host);
 		return;
 	case JOBNAME:
-		ct_view_jobname(view, jobname);
+		ct_read_event_jobname(event, jobname);
 		add_escaped(out, jobname);
 		return;
 	case ASID:
-		ct_buf_add_hex(out, ct_view_asid(view), 4, true);
+		ct_buf_add_hex(out, ct_read_event_asid(event), 4, true);
 		return;
 	default:
 		return;
@@ -221,43 +221,45 @@ static void add_of_source_process(struct ct_buf *out, const struct ct_text_print
 
 /* "hosta SHOP[4711/4713] ", as much of it as tells the lines apart. */
 static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
-		      const struct ct_view *view)
+		      const struct ct_read_event *event)
 {
 	const struct ct_text_options *options = &printer->options;
 	char jobname[17];
 
 	if (options->has_host) {
-		add_escaped(out, view->source_process->host[0] != '\0' ? view->source_process->host
-								       : "-");
+		add_escaped(out, event->source_process->host[0] != '\0'
+					 ? event->source_process->host
+					 : "-");
 		ct_buf_add_char(out, ' ');
 	}
 	if (!options->has_process && !options->has_thread)
 		return;
 	if (options->has_process) {
-		ct_view_jobname(view, jobname);
+		ct_read_event_jobname(event, jobname);
 		add_escaped(out, jobname);
 	}
 	ct_buf_add_char(out, '[');
 	if (options->has_process)
-		ct_buf_add_u64(out, view->event.pid);
+		ct_buf_add_u64(out, event->traced.pid);
 	if (options->has_process && options->has_thread)
 		ct_buf_add_char(out, '/');
 	if (options->has_thread)
-		ct_buf_add_u64(out, view->event.tid);
+		ct_buf_add_u64(out, event->traced.tid);
 	ct_buf_add_text(out, "] ");
 }
 
 /* What tells this event from the one before is printed from now on. */
-static void event_compare_with_before(struct ct_text_printer *printer, const struct ct_view *view)
+static void event_compare_with_before(struct ct_text_printer *printer,
+				      const struct ct_read_event *event)
 {
 	struct ct_text_options *options = &printer->options;
-	const struct ct_source_process *source_process = view->source_process;
+	const struct ct_source_process *source_process = event->source_process;
 
 	/* Mostly it is a thread's next event. */
 	if (printer->has_before && printer->before_source_process == source_process->index &&
-	    printer->before_pid == view->event.pid && printer->before_tid == view->event.tid) {
+	    printer->before_pid == event->traced.pid && printer->before_tid == event->traced.tid) {
 		options->digits =
-			ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+			ct_text_digits(options->digits, printer->before_ns, event->traced.time_ns);
 		return;
 	}
 	if (printer->has_before) {
@@ -266,19 +268,19 @@ static void event_compare_with_before(struct ct_text_printer *printer, const str
 			strcmp(ct_buf_text(&printer->before_host), source_process->host) != 0;
 
 		options->has_host |= is_other_host;
-		options->has_process |= is_other_host || printer->before_pid != view->event.pid;
-		options->has_thread |= printer->before_pid == view->event.pid &&
-				       printer->before_tid != view->event.tid;
+		options->has_process |= is_other_host || printer->before_pid != event->traced.pid;
+		options->has_thread |= printer->before_pid == event->traced.pid &&
+				       printer->before_tid != event->traced.tid;
 		options->digits =
-			ct_text_digits(options->digits, printer->before_ns, view->event.time_ns);
+			ct_text_digits(options->digits, printer->before_ns, event->traced.time_ns);
 	}
 	if (!printer->has_before || printer->before_source_process != source_process->index) {
 		ct_buf_clear(&printer->before_host);
 		ct_buf_add_text(&printer->before_host, source_process->host);
 	}
 	printer->before_source_process = source_process->index;
-	printer->before_pid = view->event.pid;
-	printer->before_tid = view->event.tid;
+	printer->before_pid = event->traced.pid;
+	printer->before_tid = event->traced.tid;
 }
 
 static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out, uint64_t time_ns)
@@ -289,58 +291,58 @@ static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out,
 }
 
 static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
-		      const struct ct_view *view);
+		      const struct ct_read_event *event);
 
 /* What few lines have.  Out of line, so that the others are spared its registers. */
 static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer *printer,
 						    struct ct_buf *out,
 						    const struct ct_line_part *part,
-						    const struct ct_view *view)
+						    const struct ct_read_event *event)
 {
 	switch (part->variable) {
 	case SEQ:
-		ct_buf_add_u64(out, view->sequence);
+		ct_buf_add_u64(out, event->sequence);
 		return;
 	case DURATION:
-		add_duration(out, view->duration_ns);
+		add_duration(out, event->duration_ns);
 		return;
 	case DELTA:
-		add_delta(printer, out, view->event.time_ns);
+		add_delta(printer, out, event->traced.time_ns);
 		return;
 	case LEVELNAME:
 	case MNEMONIC:
 	case DESCRIPTION:
-		add_of_class(out, part->variable, view);
+		add_of_class(out, part->variable, event);
 		return;
 	case APPNAME:
 	case HOST:
 	case JOBNAME:
 	case ASID:
-		add_of_source_process(out, printer, part->variable, view);
+		add_of_source_process(out, printer, part->variable, event);
 		return;
 	default:
-		ct_line_add_part(&printer->line, out, part, &view->event);
+		ct_line_add_part(&printer->line, out, part, &event->traced);
 	}
 }
 
 static inline void add_part(const struct ct_text_printer *printer, struct ct_buf *out,
-			    const struct ct_line_part *part, const struct ct_view *view)
+			    const struct ct_line_part *part, const struct ct_read_event *event)
 {
 	switch (part->variable) {
 	case CT_LINE_TEXT:
 		ct_buf_add_short(out, part->text, part->size);
 		return;
 	case CT_LINE_CLASS:
-		add_class(printer, out, view);
+		add_class(printer, out, event);
 		return;
 	case CT_LINE_TIME:
-		ct_line_add_time(out, view->event.time_ns);
+		ct_line_add_time(out, event->traced.time_ns);
 		return;
 	case CT_LINE_DATA:
-		add_data(printer, out, view);
+		add_data(printer, out, event);
 		return;
 	default:
-		add_rare_part(printer, out, part, view);
+		add_rare_part(printer, out, part, event);
 	}
 }
 
@@ -354,22 +356,22 @@ static void add_part_of_class(const void *self, struct ct_buf *out, const struct
  * is as long as the source does; but that of a generic event lies among its bytes, where another
  * may lie next. */
 static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
-		      const struct ct_view *view)
+		      const struct ct_read_event *event)
 {
 	const struct ct_line_parts *parts = &printer->line.parts;
 	const struct ct_line_class class = {
-		.component = view->event.component,
-		.mnemonic = view->names != NULL ? view->names->mnemonic : NULL,
-		.event_id = view->event.event_id,
-		.level = view->event.level,
+		.component = event->traced.component,
+		.mnemonic = event->names != NULL ? event->names->mnemonic : NULL,
+		.event_id = event->traced.event_id,
+		.level = event->traced.level,
 	};
 
-	if (view->is_of_class) {
-		ct_line_parts_add_class(parts, out, &class, add_part_of_class, printer, view);
+	if (event->is_of_class) {
+		ct_line_parts_add_class(parts, out, &class, add_part_of_class, printer, event);
 		return;
 	}
 	for (size_t i = 0; i < parts->run_count; i++)
-		add_part(printer, out, &parts->run[i], view);
+		add_part(printer, out, &parts->run[i], event);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -385,47 +387,48 @@ static const char *level_color(uint32_t level)
 }
 
 static inline void add_for_people(const struct ct_text_printer *printer, struct ct_buf *out,
-				  const struct ct_view *view)
+				  const struct ct_read_event *event)
 {
 	const struct ct_text_options *options = &printer->options;
 
-	ct_line_add_fine_time(out, view->event.time_ns, options->digits);
+	ct_line_add_fine_time(out, event->traced.time_ns, options->digits);
 	ct_buf_add_short(out, " ", 1);
 	if (options->has_host | options->has_process | options->has_thread)
-		add_whose(printer, out, view);
-	add_class(printer, out, view);
-	if (item_is_named(view))
-		add_named_data(printer, out, view);
+		add_whose(printer, out, event);
+	add_class(printer, out, event);
+	if (item_is_named(event))
+		add_named_data(printer, out, event);
 	else
-		ct_line_add_data(&printer->line, out, &view->event);
-	if (view->duration_ns == CT_NO_DURATION)
+		ct_line_add_data(&printer->line, out, &event->traced);
+	if (event->duration_ns == CT_NO_DURATION)
 		return;
 	ct_buf_add_text(out, " (");
-	add_duration(out, view->duration_ns);
+	add_duration(out, event->duration_ns);
 	ct_buf_add_char(out, ')');
 }
 
-void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out, const struct ct_view *view)
+void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out,
+		 const struct ct_read_event *event)
 {
 	const struct ct_line_parts *parts = &printer->line.parts;
-	const char *color = printer->options.has_color ? level_color(view->event.level) : "";
+	const char *color = printer->options.has_color ? level_color(event->traced.level) : "";
 
 	if (color[0] != '\0')
 		ct_buf_add_text(out, color);
 	if (printer->is_for_people) {
-		event_compare_with_before(printer, view);
-		add_for_people(printer, out, view);
+		event_compare_with_before(printer, event);
+		add_for_people(printer, out, event);
 	} else {
 		for (size_t i = 0; i < parts->count; i++)
-			add_part(printer, out, &parts->parts[i], view);
+			add_part(printer, out, &parts->parts[i], event);
 	}
 	/* Before the end of the line, so that no pager carries it into the next. */
 	if (color[0] != '\0')
 		ct_buf_add_text(out, "\033[0m");
 	ct_buf_add_short(out, "\n", 1);
 	if (printer->is_for_people && printer->options.has_records)
-		add_records(out, view);
-	printer->before_ns = view->event.time_ns;
+		add_records(out, event);
+	printer->before_ns = event->traced.time_ns;
 	printer->has_before = true;
 }
 

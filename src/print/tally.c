@@ -14,7 +14,7 @@
 /* What makes two rows the same. */
 struct key {
 	enum ct_tally_kind kind;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint32_t hash;
 };
 
@@ -72,35 +72,36 @@ static bool row_is(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
 	const struct key *key = wanted;
-	const struct ct_view *view = key->view;
+	const struct ct_read_event *event = key->event;
 
 	if (key->kind == CT_TALLY_THREAD)
-		return row->tid == view->event.tid && row->event_id == view->source_process->index;
-	return (key->kind == CT_TALLY_COMPONENT || row->event_id == view->event.event_id) &&
-	       strlen(row->component) == view->event.component_size &&
-	       memcmp(row->component, view->event.component, view->event.component_size) == 0;
+		return row->tid == event->traced.tid &&
+		       row->event_id == event->source_process->index;
+	return (key->kind == CT_TALLY_COMPONENT || row->event_id == event->traced.event_id) &&
+	       strlen(row->component) == event->traced.component_size &&
+	       memcmp(row->component, event->traced.component, event->traced.component_size) == 0;
 }
 
 static bool row_init(struct ct_tally_row *row, const struct key *key)
 {
-	const struct ct_view *view = key->view;
+	const struct ct_read_event *event = key->event;
 	char scratch[16];
 	const char *mnemonic;
 
-	*row = (struct ct_tally_row){ .level = view->event.level };
+	*row = (struct ct_tally_row){ .level = event->traced.level };
 	if (key->kind == CT_TALLY_THREAD) {
-		row->host = strdup(view->source_process->host);
-		row->program = strdup(view->source_process->program);
-		row->pid = view->event.pid;
-		row->tid = view->event.tid;
-		row->event_id = view->source_process->index;
+		row->host = strdup(event->source_process->host);
+		row->program = strdup(event->source_process->program);
+		row->pid = event->traced.pid;
+		row->tid = event->traced.tid;
+		row->event_id = event->source_process->index;
 		return row->host != NULL && row->program != NULL;
 	}
-	row->component = strndup(view->event.component, view->event.component_size);
+	row->component = strndup(event->traced.component, event->traced.component_size);
 	if (key->kind == CT_TALLY_COMPONENT || row->component == NULL)
 		return row->component != NULL;
-	row->event_id = view->event.event_id;
-	mnemonic = ct_view_mnemonic(view, scratch);
+	row->event_id = event->traced.event_id;
+	mnemonic = ct_read_event_mnemonic(event, scratch);
 	row->mnemonic = mnemonic != scratch ? strdup(mnemonic) : NULL;
 	return mnemonic == scratch || row->mnemonic != NULL;
 }
@@ -141,18 +142,18 @@ static struct ct_tally_row *row_find(struct ct_tally_table *table, const struct 
  */
 
 /* Estimates the event's size in a ring: 2 bytes too much for an item whose size its class fixes. */
-static uint64_t event_size(const struct ctrace_event *event)
+static uint64_t event_size(const struct ctrace_event *traced)
 {
 	uint64_t size = CT_EVENT_HEAD;
 
-	for (uint32_t i = 0; i < event->item_count; i++)
-		size += event->items[i].size + (event->items[i].size > 8 ? 2u : 0u);
+	for (uint32_t i = 0; i < traced->item_count; i++)
+		size += traced->items[i].size + (traced->items[i].size > 8 ? 2u : 0u);
 	return size;
 }
 
 static void row_count_event(struct ct_tally *tally, const struct key *key, uint64_t bytes)
 {
-	const struct ct_view *view = key->view;
+	const struct ct_read_event *event = key->event;
 	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key);
 
 	if (row == NULL) {
@@ -161,35 +162,36 @@ static void row_count_event(struct ct_tally *tally, const struct key *key, uint6
 	}
 	row->events++;
 	row->bytes += bytes;
-	row->levels[view->event.level % CTRACE_LEVEL_COUNT]++;
-	if (view->duration_ns == CT_NO_DURATION)
+	row->levels[event->traced.level % CTRACE_LEVEL_COUNT]++;
+	if (event->duration_ns == CT_NO_DURATION)
 		return;
 	if (row->spans == NULL)
 		row->spans = calloc(1, sizeof *row->spans);
 	if (row->spans == NULL)
 		tally->failed = true;
 	else
-		ct_histogram_add(row->spans, view->duration_ns, &tally->pages_left);
+		ct_histogram_add(row->spans, event->duration_ns, &tally->pages_left);
 }
 
-void ct_tally_add(struct ct_tally *tally, const struct ct_view *view)
+void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event)
 {
-	uint32_t hash = hash_bytes(2166136261u, view->event.component, view->event.component_size);
-	struct key key = { .kind = CT_TALLY_COMPONENT, .view = view, .hash = hash ^ hash >> 15 };
-	uint64_t bytes = event_size(&view->event);
+	uint32_t hash =
+		hash_bytes(2166136261u, event->traced.component, event->traced.component_size);
+	struct key key = { .kind = CT_TALLY_COMPONENT, .event = event, .hash = hash ^ hash >> 15 };
+	uint64_t bytes = event_size(&event->traced);
 
-	if (tally->events == 0 || view->event.time_ns < tally->first_ns)
-		tally->first_ns = view->event.time_ns;
-	if (view->event.time_ns > tally->last_ns)
-		tally->last_ns = view->event.time_ns;
+	if (tally->events == 0 || event->traced.time_ns < tally->first_ns)
+		tally->first_ns = event->traced.time_ns;
+	if (event->traced.time_ns > tally->last_ns)
+		tally->last_ns = event->traced.time_ns;
 	tally->events++;
 	tally->bytes += bytes;
 	row_count_event(tally, &key, bytes);
 	key.kind = CT_TALLY_EVENT;
-	key.hash = hash_mix(hash, view->event.event_id);
+	key.hash = hash_mix(hash, event->traced.event_id);
 	row_count_event(tally, &key, bytes);
 	key.kind = CT_TALLY_THREAD;
-	key.hash = hash_mix(hash_mix(0x9E3779B9u, view->source_process->index), view->event.tid);
+	key.hash = hash_mix(hash_mix(0x9E3779B9u, event->source_process->index), event->traced.tid);
 	row_count_event(tally, &key, bytes);
 }
 

@@ -68,7 +68,7 @@ struct ct_tally {
 };
 void ct_tally_init(struct ct_tally *tally);
 void ct_tally_fini(struct ct_tally *tally);
-void ct_tally_add(struct ct_tally *tally, const struct ct_view *view);
+void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event);
 /* Returns the time from the first event to the last; 0: all have one time, and there is no rate. */
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally);
 /* per second; 0 when the duration is 0 */

@@ -35,7 +35,7 @@ struct ct_binfile_trace {
 	struct ct_schema *schema;
 	struct ct_trace_info info;
 	const struct ct_source_process *source_process;
-	struct ct_class_view view;        /* of the schema */
+	struct ct_class_image image;      /* of the schema */
 	struct ct_binfile_class *classes; /* by index; made when a class is first met */
 	uint32_t class_count;
 };
@@ -53,9 +53,9 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 static inline const struct ct_binfile_class *
 ct_binfile_class(struct ct_binfile_trace *trace, const struct ct_sources *sources, uint32_t number)
 {
-	const struct ct_class_entry *entries = (const void *)trace->view.bytes;
+	const struct ct_class_entry *entries = (const void *)trace->image.bytes;
 
-	if (number < trace->view.size / CT_CLASS_UNIT) {
+	if (number < trace->image.size / CT_CLASS_UNIT) {
 		/* A number may lead into another class's entry. */
 		uint32_t index = entries[number].component;
 

@@ -2,7 +2,7 @@
  * binfile_trace.c - the metadata of a BINFILE trace: its process and the classes of its events.
  *
  * Called by source_bin.c, on the reader's thread.  The metadata may be damaged, and grow while they
- * are read: a class, once found, neither moves nor changes, since views point to its names.
+ * are read: a class, once found, neither moves nor changes, since events point to its names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +70,7 @@ static enum ctrace_status metadata_read(struct ct_binfile_trace *trace, struct c
 		status = ct_binfile_classes_parse(trace->schema,
 						  (struct ct_span){ text.data, text.size }, at,
 						  damage_report, &report);
-		trace->view = ct_schema_view(trace->schema);
+		trace->image = ct_schema_image(trace->schema);
 		report_clock_steps(trace, sources, &text);
 	}
 	ct_buf_fini(&text);
@@ -204,7 +204,7 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 {
 	const struct ct_class *class = ct_schema_find(trace->schema, number);
 	struct ct_binfile_class *known;
-	struct ct_view view;
+	struct ct_read_event event;
 
 	if (class == NULL || !classes_reserve(trace, class->index))
 		return NULL;
@@ -212,19 +212,19 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 	*known = (struct ct_binfile_class){ .number = number,
 					    .class = class,
 					    .component_size = (uint32_t)strlen(class->component) };
-	if (!ct_event_shape(&trace->view, number, &known->shape) || known->shape.is_long)
+	if (!ct_event_shape(&trace->image, number, &known->shape) || known->shape.is_long)
 		known->shape.size = 0;
 	known->names = class_copy_names(class);
-	view = (struct ct_view){ .names = known->names,
-				 .event = { .component = class->component,
-					    .component_size = known->component_size,
-					    .event_id = class->event_id,
-					    .level = class->level } };
+	event = (struct ct_read_event){ .names = known->names,
+					.traced = { .component = class->component,
+						    .component_size = known->component_size,
+						    .event_id = class->event_id,
+						    .level = class->level } };
 	/* Each generic event carries its own class. */
 	known->filter_result =
-		number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &view);
-	known->component = view.component;
-	known->type = view.type;
+		number == CT_CLASS_ANY ? CT_FILTER_RESULT_MAYBE : ct_sources_class(sources, &event);
+	known->component = event.component;
+	known->type = event.type;
 	return known;
 }
 

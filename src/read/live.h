@@ -17,7 +17,7 @@
 
 struct ct_live_ring {
 	int fd;
-	const struct ct_class_view *classes; /* the process's */
+	const struct ct_class_image *classes; /* the process's */
 	uint32_t index;
 	bool is_overwrite;
 	uint64_t capacity;
@@ -49,8 +49,8 @@ struct ct_live_process {
 	uint64_t lost_at_first;
 	uint64_t lost; /* of events that reached no ring */
 	uint32_t ring_count;
-	struct ct_live_ring **rings;  /* NULL: the ring cannot be followed */
-	struct ct_class_view classes; /* our copy */
+	struct ct_live_ring **rings;   /* NULL: the ring cannot be followed */
+	struct ct_class_image classes; /* our copy */
 	uint32_t name_count;
 	char **names; /* of components; NULL: unknown yet */
 	/* state of source_live.c */
@@ -87,7 +87,7 @@ const char *ct_live_process_name(struct ct_live_process *process, uint32_t compo
  * flight recorder's, which is not followed.  from_start: begin at the oldest event left, otherwise
  * at the end. */
 enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
-				     const struct ct_class_view *classes,
+				     const struct ct_class_image *classes,
 				     bool from_start) CT_MUST_USE;
 void ct_live_ring_close(struct ct_live_ring *ring);
 /* Reads new events, a few chunks at most.  Returns true when there were any. */

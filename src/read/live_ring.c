@@ -99,7 +99,7 @@ static uint64_t head_first_event(const struct ct_ring_head *head, struct ct_even
 static struct ct_event_state head_state(int fd, const struct ct_ring_head *head)
 {
 	struct ct_event_state state = ct_ring_tail_state(head);
-	const struct ct_class_view none = { 0 };
+	const struct ct_class_image none = { 0 };
 	unsigned char mark[CT_EVENT_MARK];
 	struct ct_event event;
 	uint64_t last = 0;
@@ -128,7 +128,7 @@ static uint64_t head_lost(const struct ct_ring_head *head)
  */
 
 enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd, uint32_t index,
-				     const struct ct_class_view *classes, bool from_start)
+				     const struct ct_class_image *classes, bool from_start)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 	struct ct_ring_head head;

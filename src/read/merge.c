@@ -13,8 +13,8 @@
 
 static bool source_is_before(const struct ct_source *a, const struct ct_source *b)
 {
-	return a->view.event.time_ns < b->view.event.time_ns ||
-	       (a->view.event.time_ns == b->view.event.time_ns && a->order < b->order);
+	return a->event.traced.time_ns < b->event.traced.time_ns ||
+	       (a->event.traced.time_ns == b->event.traced.time_ns && a->order < b->order);
 }
 
 static void heap_push(struct ct_sources *sources, struct ct_source *source)
@@ -91,7 +91,7 @@ bool ct_sources_start(struct ct_sources *sources)
 	return sources->is_started || merge_start(sources);
 }
 
-struct ct_view *ct_sources_next(struct ct_sources *sources)
+struct ct_read_event *ct_sources_next(struct ct_sources *sources)
 {
 	struct ct_source *first;
 
@@ -105,10 +105,10 @@ struct ct_view *ct_sources_next(struct ct_sources *sources)
 		if (!sources->is_given)
 			return NULL;
 		first = sources->heap[0];
-		first->view.sequence = ++sources->totals.events;
-		if (first->view.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL &&
+		first->event.sequence = ++sources->totals.events;
+		if (first->event.sequence % CT_SOURCES_STEP == 0 && sources->step != NULL &&
 		    !sources->step(sources->step_user))
 			sources->is_stopped = true;
 	} while (!source_is_wanted(first, sources));
-	return &first->view;
+	return &first->event;
 }

@@ -159,21 +159,22 @@ static bool item_is_integer(const struct ctrace_event_item *item)
 }
 
 /* Returns false when the event lacks the argument that identifies its span. */
-static bool key_make(const struct ct_pairing_state *state, const struct ct_view *view,
+static bool key_make(const struct ct_pairing_state *state, const struct ct_read_event *event,
 		     struct key *out)
 {
-	const struct ct_event_type *type = view->type;
+	const struct ct_event_type *type = event->type;
 	const struct ctrace_event_item *item;
 
-	out->component = hash_name(state->seed, view->event.component, view->event.component_size);
-	out->source_process = view->source_process->index;
-	out->entry_id = type->pairing == CT_PAIR_ENTRY ? view->event.event_id : type->pair_id;
-	out->value = view->event.tid;
+	out->component =
+		hash_name(state->seed, event->traced.component, event->traced.component_size);
+	out->source_process = event->source_process->index;
+	out->entry_id = type->pairing == CT_PAIR_ENTRY ? event->traced.event_id : type->pair_id;
+	out->value = event->traced.tid;
 	if (type->match < 0)
 		return true;
-	if ((uint32_t)type->match >= view->event.item_count)
+	if ((uint32_t)type->match >= event->traced.item_count)
 		return false;
-	item = &view->event.items[type->match];
+	item = &event->traced.items[type->match];
 	if (item_is_integer(item))
 		out->value = hash_mix(state->seed + 1, item->value);
 	else
@@ -273,10 +274,10 @@ static void span_unwind(struct ct_pairing_state *state, place at)
 		span_leave_thread(state, &state->spans[state->threads[span->thread].innermost]);
 }
 
-static uint32_t view_depth(const struct ct_pairing_state *state, const struct ct_view *view)
+static uint32_t event_depth(const struct ct_pairing_state *state, const struct ct_read_event *event)
 {
 	place thread = state->open != 0
-			       ? thread_find(state, view->source_process->index, view->event.tid)
+			       ? thread_find(state, event->source_process->index, event->traced.tid)
 			       : 0;
 
 	return thread != 0 ? state->threads[thread].depth : 0;
@@ -375,43 +376,45 @@ static place span_add(struct ct_pairing_state *state, const struct key *key, uin
  */
 
 /* A span that an argument identifies may end on another thread, so it is in no thread's nest. */
-static void span_begin(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
+static void span_begin(struct ct_pairing_state *state, struct ct_read_event *event,
+		       const struct key *key)
 {
-	place at = span_add(state, key, view->event.time_ns);
+	place at = span_add(state, key, event->traced.time_ns);
 
-	view->span_id = state->spans[at].id;
-	view->depth = view_depth(state, view);
-	if (view->type->match < 0)
-		span_enter_thread(state, at, view->event.tid);
+	event->span_id = state->spans[at].id;
+	event->depth = event_depth(state, event);
+	if (event->type->match < 0)
+		span_enter_thread(state, at, event->traced.tid);
 }
 
-static void span_end(struct ct_pairing_state *state, struct ct_view *view, const struct key *key)
+static void span_end(struct ct_pairing_state *state, struct ct_read_event *event,
+		     const struct key *key)
 {
 	place at = span_find(state, key);
 	const struct span *span = &state->spans[at];
 
 	if (at != 0) {
-		view->span_id = span->id;
-		view->duration_ns = view->event.time_ns > span->time_ns
-					    ? view->event.time_ns - span->time_ns
-					    : 0;
+		event->span_id = span->id;
+		event->duration_ns = event->traced.time_ns > span->time_ns
+					     ? event->traced.time_ns - span->time_ns
+					     : 0;
 		span_unwind(state, at);
 		span_remove(state, at);
 	}
-	view->depth = view_depth(state, view);
+	event->depth = event_depth(state, event);
 }
 
-void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view)
+void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event)
 {
-	enum ct_pairing pairing = view->type != NULL ? view->type->pairing : CT_PAIR_NONE;
+	enum ct_pairing pairing = event->type != NULL ? event->type->pairing : CT_PAIR_NONE;
 	struct key key;
 
-	view->duration_ns = CT_NO_DURATION;
-	view->span_id = 0;
-	if (pairing == CT_PAIR_NONE || !key_make(state, view, &key))
-		view->depth = view_depth(state, view);
+	event->duration_ns = CT_NO_DURATION;
+	event->span_id = 0;
+	if (pairing == CT_PAIR_NONE || !key_make(state, event, &key))
+		event->depth = event_depth(state, event);
 	else if (pairing == CT_PAIR_ENTRY)
-		span_begin(state, view, &key);
+		span_begin(state, event, &key);
 	else
-		span_end(state, view, &key);
+		span_end(state, event, &key);
 }

@@ -74,7 +74,7 @@ void ct_reader_destroy(struct ct_reader *reader);
 enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path) CT_MUST_USE;
 /* Returns the next event that the filter accepts; NULL at the end.  Add nothing after the first
  * call. */
-const struct ct_view *ct_reader_next(struct ct_reader *reader);
+const struct ct_read_event *ct_reader_next(struct ct_reader *reader);
 /* Starts again from the first event, and resets the totals. */
 enum ctrace_status ct_reader_rewind(struct ct_reader *reader) CT_MUST_USE;
 /* Starts again from since_ns, or from the filter's begin if that is later.  Reads only the end of
@@ -102,10 +102,11 @@ const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 /* NULL past the last */
 const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader,
 							 size_t index);
-/* Makes a view of a live event (ct_live_next()): catalogue, pairing and filter.  Returns NULL when
+/* Completes a live event (ct_live_next()): catalogue, pairing and filter.  Returns NULL when
  * the filter drops it. source_process->index identifies the process. */
-const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event,
-				     const struct ct_source_process *source_process);
+const struct ct_read_event *ct_reader_take(struct ct_reader *reader,
+					   const struct ctrace_event *traced,
+					   const struct ct_source_process *source_process);
 
 /* ---- recognize.c: describes a path that is no trace: "a text file, no trace", or why it cannot be
  * read.  Returns NULL when the path does not exist. */
@@ -123,9 +124,9 @@ bool ct_path_has_streams(const char *path);
 struct ct_pairing_state;
 enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state) CT_MUST_USE;
 void ct_pairing_destroy(struct ct_pairing_state *state);
-/* Sets duration_ns, span_id and depth of the view.  Call it in merged order for every event whose
+/* Sets duration_ns, span_id and depth of the event.  Call it in merged order for every event whose
  * type has a pairing, and for every other event whose depth is wanted. */
-void ct_pairing_note(struct ct_pairing_state *state, struct ct_view *view);
+void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event);
 
 /*
  * ---- source_live.c: follows the rings of the live processes of this user (root: of all users).

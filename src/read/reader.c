@@ -20,7 +20,7 @@ struct ct_reader {
 	char **paths;                     /* the added paths, for a rewind */
 	size_t path_count;
 	uint64_t since_ns; /* ct_reader_rewind_to(); 0: from the first event */
-	struct ct_view live;
+	struct ct_read_event live;
 };
 
 static void sources_init(struct ct_reader *reader)
@@ -101,20 +101,20 @@ enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path)
 	return status;
 }
 
-const struct ct_view *ct_reader_next(struct ct_reader *reader)
+const struct ct_read_event *ct_reader_next(struct ct_reader *reader)
 {
-	struct ct_view *view;
+	struct ct_read_event *event;
 
-	while ((view = ct_sources_next(&reader->sources)) != NULL) {
-		view->duration_ns = CT_NO_DURATION;
+	while ((event = ct_sources_next(&reader->sources)) != NULL) {
+		event->duration_ns = CT_NO_DURATION;
 		if (reader->pairing != NULL)
-			ct_pairing_note(reader->pairing, view);
+			ct_pairing_note(reader->pairing, event);
 		/* A wanted packet may begin with events before the time. */
-		if (view->event.time_ns < reader->since_ns)
+		if (event->traced.time_ns < reader->since_ns)
 			continue;
 		if (reader->options.filter == NULL ||
-		    ct_filter_accepts(reader->options.filter, view))
-			return view;
+		    ct_filter_accepts(reader->options.filter, event))
+			return event;
 	}
 	return NULL;
 }
@@ -185,15 +185,15 @@ unsigned ct_reader_progress(const struct ct_reader *reader)
 
 #define SURVEYED 256u /* events that are looked at */
 
-static void survey_pair(struct ct_reader_survey *out, const struct ct_view *a,
-			const struct ct_view *b)
+static void survey_pair(struct ct_reader_survey *out, const struct ct_read_event *a,
+			const struct ct_read_event *b)
 {
 	bool is_other_host = strcmp(a->source_process->host, b->source_process->host) != 0;
-	bool is_other_process = is_other_host || a->event.pid != b->event.pid;
+	bool is_other_process = is_other_host || a->traced.pid != b->traced.pid;
 
 	out->has_hosts |= is_other_host;
 	out->has_processes |= is_other_process;
-	out->has_threads |= !is_other_process && a->event.tid != b->event.tid;
+	out->has_threads |= !is_other_process && a->traced.tid != b->traced.tid;
 }
 
 static void survey_first_events(struct ct_reader_survey *out, const struct ct_sources *sources)
@@ -201,8 +201,8 @@ static void survey_first_events(struct ct_reader_survey *out, const struct ct_so
 	/* Compares each event with its neighbour and with the first.  The printer notices later
 	 * what that misses. */
 	for (size_t i = 1; i < sources->heap_size; i++) {
-		survey_pair(out, &sources->heap[0]->view, &sources->heap[i]->view);
-		survey_pair(out, &sources->heap[i - 1]->view, &sources->heap[i]->view);
+		survey_pair(out, &sources->heap[0]->event, &sources->heap[i]->event);
+		survey_pair(out, &sources->heap[i - 1]->event, &sources->heap[i]->event);
 	}
 }
 
@@ -223,16 +223,16 @@ static bool sources_reopen(const struct ct_reader *reader, struct ct_sources *so
 void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *out)
 {
 	struct ct_sources sources;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint64_t before_ns = 0;
 
 	*out = (struct ct_reader_survey){ .digits = 3 };
 	out->is_whole = sources_reopen(reader, &sources) && ct_sources_start(&sources);
 	if (out->is_whole)
 		survey_first_events(out, &sources);
-	for (unsigned i = 0; i < SURVEYED && (view = ct_sources_next(&sources)) != NULL; i++) {
-		out->digits = ct_text_digits(out->digits, before_ns, view->event.time_ns);
-		before_ns = view->event.time_ns;
+	for (unsigned i = 0; i < SURVEYED && (event = ct_sources_next(&sources)) != NULL; i++) {
+		out->digits = ct_text_digits(out->digits, before_ns, event->traced.time_ns);
+		before_ns = event->traced.time_ns;
 	}
 	out->is_whole = out->is_whole && sources.totals.damages == 0;
 	ct_sources_fini(&sources);
@@ -244,16 +244,16 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 {
 	struct ct_filter_hint *hint;
 	struct ct_sources sources;
-	const struct ct_view *view = NULL;
+	const struct ct_read_event *event = NULL;
 	bool has_hint;
 
 	if (reader->options.filter == NULL ||
 	    ct_filter_hint_create(reader->options.filter, &hint) != CTRACE_OK)
 		return false;
 	(void)sources_reopen(reader, &sources);
-	for (unsigned i = 0; i < HINTED && (view = ct_sources_next(&sources)) != NULL; i++)
-		ct_filter_hint_note(hint, view);
-	has_hint = ct_filter_hint_say(hint, view == NULL, out);
+	for (unsigned i = 0; i < HINTED && (event = ct_sources_next(&sources)) != NULL; i++)
+		ct_filter_hint_note(hint, event);
+	has_hint = ct_filter_hint_say(hint, event == NULL, out);
 	ct_sources_fini(&sources);
 	ct_filter_hint_destroy(hint);
 	return has_hint;
@@ -272,20 +272,21 @@ const struct ct_source_process *ct_reader_source_process(const struct ct_reader 
 		       : NULL;
 }
 
-const struct ct_view *ct_reader_take(struct ct_reader *reader, const struct ctrace_event *event,
-				     const struct ct_source_process *source_process)
+const struct ct_read_event *ct_reader_take(struct ct_reader *reader,
+					   const struct ctrace_event *traced,
+					   const struct ct_source_process *source_process)
 {
-	struct ct_view *view = &reader->live;
+	struct ct_read_event *event = &reader->live;
 
-	*view = (struct ct_view){ .event = *event,
-				  .source_process = source_process,
-				  .duration_ns = CT_NO_DURATION };
-	view->sequence = ++reader->sources.totals.events;
-	if (ct_sources_class(&reader->sources, view) == CT_FILTER_RESULT_NEVER)
+	*event = (struct ct_read_event){ .traced = *traced,
+					 .source_process = source_process,
+					 .duration_ns = CT_NO_DURATION };
+	event->sequence = ++reader->sources.totals.events;
+	if (ct_sources_class(&reader->sources, event) == CT_FILTER_RESULT_NEVER)
 		return NULL;
 	if (reader->pairing != NULL)
-		ct_pairing_note(reader->pairing, view);
-	return reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, view)
-		       ? view
+		ct_pairing_note(reader->pairing, event);
+	return reader->options.filter == NULL || ct_filter_accepts(reader->options.filter, event)
+		       ? event
 		       : NULL;
 }

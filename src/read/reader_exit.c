@@ -128,7 +128,8 @@ static enum ct_exit_answer exit_judge(struct ct_reader_exit *exit, int answer)
 	return CT_EXIT_UNDEFINED;
 }
 
-enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view,
+enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit,
+					const struct ct_read_event *event,
 					const struct ct_exit_context *context)
 {
 	char jobname[17], scratch[16];
@@ -137,16 +138,16 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struc
 	if (exit->code == NULL)
 		return exit_default_answer(exit);
 	call = exit_make_call(exit, context);
-	ct_view_jobname(view, jobname);
-	call.exit.event = &view->event;
-	call.exit.mnemonic = ct_view_mnemonic(view, scratch);
-	call.exit.description = view->type != NULL && view->type->description != NULL
-					? view->type->description
+	ct_read_event_jobname(event, jobname);
+	call.exit.event = &event->traced;
+	call.exit.mnemonic = ct_read_event_mnemonic(event, scratch);
+	call.exit.description = event->type != NULL && event->type->description != NULL
+					? event->type->description
 					: "";
-	call.exit.host = view->source_process->host;
+	call.exit.host = event->source_process->host;
 	call.exit.jobname = jobname;
-	call.exit.asid = ct_view_asid(view);
-	call.exit.sequence = view->sequence;
+	call.exit.asid = ct_read_event_asid(event);
+	call.exit.sequence = event->sequence;
 	return exit_judge(exit, exit->code(&call.exit));
 }
 

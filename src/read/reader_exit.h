@@ -44,7 +44,8 @@ struct ct_exit_context {
 	void (*print)(const char *text, size_t size, void *user); /* a formatter's lines */
 	void *user;
 };
-enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit, const struct ct_view *view,
+enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit,
+					const struct ct_read_event *event,
 					const struct ct_exit_context *context);
 /* Makes the final call, unless an exit has ended the run. */
 void ct_reader_exit_finish(struct ct_reader_exit *exit, const struct ct_exit_context *context);

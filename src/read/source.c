@@ -194,17 +194,18 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
  */
 
 /* Could the filter accept the event at the other end of the span that this event begins or ends? */
-static bool may_accept_other_end(const struct ct_sources *sources, const struct ct_view *view)
+static bool may_accept_other_end(const struct ct_sources *sources,
+				 const struct ct_read_event *event)
 {
-	struct ct_view other = *view;
+	struct ct_read_event other = *event;
 
 	other.names = NULL;
-	other.event.event_id = view->type->pair_id;
-	other.type = ct_catalog_event(view->component, view->type->pair_id);
+	other.traced.event_id = event->type->pair_id;
+	other.type = ct_catalog_event(event->component, event->type->pair_id);
 	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++) {
-		other.event.level = level;
+		other.traced.level = level;
 		if (other.type != NULL && other.type->severity != CTRACE_LEVEL_NONE &&
-		    level != other.type->severity && level != view->event.level)
+		    level != other.type->severity && level != event->traced.level)
 			continue;
 		if (ct_filter_class(sources->filter, &other) != CT_FILTER_RESULT_NEVER)
 			return true;
@@ -212,26 +213,27 @@ static bool may_accept_other_end(const struct ct_sources *sources, const struct 
 	return false;
 }
 
-static bool view_is_for_pairs(const struct ct_sources *sources, const struct ct_view *view)
+static bool event_is_for_pairs(const struct ct_sources *sources, const struct ct_read_event *event)
 {
-	return sources->has_pairs && view->type != NULL && view->type->pairing != CT_PAIR_NONE &&
-	       (!sources->pairs_are_shown || may_accept_other_end(sources, view));
+	return sources->has_pairs && event->type != NULL && event->type->pairing != CT_PAIR_NONE &&
+	       (!sources->pairs_are_shown || may_accept_other_end(sources, event));
 }
 
-enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct ct_view *view)
+enum ct_filter_result ct_sources_class(const struct ct_sources *sources,
+				       struct ct_read_event *event)
 {
 	enum ct_filter_result filter_result;
 
-	view->component = sources->catalog != NULL
-				  ? ct_catalog_component(sources->catalog, view->event.component,
-							 view->event.component_size)
-				  : NULL;
-	view->type = view->component != NULL
-			     ? ct_catalog_event(view->component, view->event.event_id)
-			     : NULL;
-	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, view)
+	event->component = sources->catalog != NULL
+				   ? ct_catalog_component(sources->catalog, event->traced.component,
+							  event->traced.component_size)
+				   : NULL;
+	event->type = event->component != NULL
+			      ? ct_catalog_event(event->component, event->traced.event_id)
+			      : NULL;
+	filter_result = sources->filter != NULL ? ct_filter_class(sources->filter, event)
 						: CT_FILTER_RESULT_ALWAYS;
-	return filter_result == CT_FILTER_RESULT_NEVER && view_is_for_pairs(sources, view)
+	return filter_result == CT_FILTER_RESULT_NEVER && event_is_for_pairs(sources, event)
 		       ? CT_FILTER_RESULT_MAYBE
 		       : filter_result;
 }

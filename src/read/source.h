@@ -12,13 +12,13 @@
  * first member. */
 struct ct_sources;
 struct ct_source {
-	/* Sets source->view to the next event; returns false at the end.  The view and its data
-	 * live until the next call.  Sets the view's event, source process, names, component and
+	/* Sets source->event to the next event; returns false at the end.  The event and its data
+	 * live until the next call.  Sets its traced event, source process, names, component and
 	 * type; the rest is the reader's.  An event whose filter result is CT_FILTER_RESULT_NEVER
 	 * needs no items. */
 	bool (*next)(struct ct_source *source, struct ct_sources *sources);
 	void (*destroy)(struct ct_source *source);
-	/* release() frees memory that the view points to.  The view is stale then, except for its
+	/* release() frees memory that the event points to.  The event is stale then, except for its
 	 * time.  restore() reads the event again and returns false when that fails: the event is
 	 * gone.  NULL: the source never holds much. */
 	void (*release)(struct ct_source *source, struct ct_sources *sources);
@@ -33,8 +33,8 @@ struct ct_source {
 	bool is_stale;
 	char *path;   /* for reports */
 	size_t order; /* in which it was added */
-	struct ct_view view;
-	enum ct_filter_result filter_result; /* of the view's class */
+	struct ct_read_event event;
+	enum ct_filter_result filter_result; /* of the event's class */
 	struct ctrace_event_item *items;     /* of the event: ct_source_reserve() */
 	size_t item_capacity;
 };
@@ -105,10 +105,11 @@ struct ct_process_key {
 /* NULL without memory */
 const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources,
 							  const struct ct_process_key *key);
-/* Called once for each class of events.  The view has event.component, event_id, level and names.
+/* Called once for each class of events.  The event has traced.component, event_id, level and names.
  * Sets its component and type, and returns the filter result of such events, which pairing may
  * widen. */
-enum ct_filter_result ct_sources_class(const struct ct_sources *sources, struct ct_view *view);
+enum ct_filter_result ct_sources_class(const struct ct_sources *sources,
+				       struct ct_read_event *event);
 /* Reports a note, and counts it. */
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note);
 /* Reports bytes that could not be read. */
@@ -129,13 +130,13 @@ void ct_sources_clock(struct ct_sources *sources, const char *path,
 void ct_source_lost_text(char *out, size_t size, uint64_t events);
 
 #define CT_SOURCES_STEP 16384u
-/* ---- merge.c: the views of all sources in time order; at equal times the source that was added
- * first comes first.  Unwanted events are counted and skipped.  A view is borrowed until the next
+/* ---- merge.c: the events of all sources in time order; at equal times the source that was added
+ * first comes first.  Unwanted events are counted and skipped.  An event is borrowed until the next
  * call; NULL at the end.  No source is added after the first call. */
 /* Finds the first event of each source and fills the heap.  The first ct_sources_next() does it
  * too.  Returns false without memory. */
 bool ct_sources_start(struct ct_sources *sources);
-struct ct_view *ct_sources_next(struct ct_sources *sources);
+struct ct_read_event *ct_sources_next(struct ct_sources *sources);
 
 /* ---- source_bin.c */
 /* Adds the stream files of the BINFILE trace in directory, compressed ones too: all, or only the

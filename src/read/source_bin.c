@@ -26,7 +26,7 @@ struct bin_source {
 	struct ct_binfile_packets packets;
 	size_t event_at; /* offset of the current event and the state before it, to read it again */
 	struct ct_event_state before_event;
-	uint32_t class_number; /* class of the previous event, which the view describes */
+	uint32_t class_number; /* class of the previous event, which base.event describes */
 	bool is_placed;        /* the first packet that the reader wants was looked for */
 	bool has_ended;
 };
@@ -55,7 +55,7 @@ static enum ctrace_status event_decode(struct bin_source *bin, const struct ct_b
 	size_t size = known->shape.size != 0 ? ct_event_shape_size(&known->shape, at, left) : 0;
 
 	if (size == 0)
-		return ct_event_decode(&bin->trace->view, at, left, state, out) == CTRACE_OK
+		return ct_event_decode(&bin->trace->image, at, left, state, out) == CTRACE_OK
 			       ? CTRACE_OK
 			       : CTRACE_DAMAGED;
 	state->ticks = ct_event_ticks(state->ticks, ct_event_word(at));
@@ -67,56 +67,56 @@ static enum ctrace_status event_decode(struct bin_source *bin, const struct ct_b
 	return CTRACE_OK;
 }
 
-/* Sets the view's class.  Each generic event carries its own. */
-static void view_set_class(struct bin_source *bin, const struct ct_event *event,
-			   const struct ct_binfile_class *known)
+/* Sets the class of the source's event.  Each generic event carries its own. */
+static void event_set_class(struct bin_source *bin, const struct ct_event *decoded,
+			    const struct ct_binfile_class *known)
 {
-	struct ct_view *view = &bin->base.view;
+	struct ct_read_event *event = &bin->base.event;
 	bool is_generic = known->number == CT_CLASS_ANY;
 
-	view->event.component = is_generic ? event->component : known->class->component;
-	view->event.component_size =
-		is_generic ? (uint32_t)event->component_size : known->component_size;
-	view->event.event_id = is_generic ? event->head.event_id : known->class->event_id;
-	view->event.level = is_generic ? event->head.level : known->class->level;
-	view->names = known->names;
-	view->is_of_class = !is_generic;
-	view->component = known->component;
-	view->type = known->type;
+	event->traced.component = is_generic ? decoded->component : known->class->component;
+	event->traced.component_size =
+		is_generic ? (uint32_t)decoded->component_size : known->component_size;
+	event->traced.event_id = is_generic ? decoded->head.event_id : known->class->event_id;
+	event->traced.level = is_generic ? decoded->head.level : known->class->level;
+	event->names = known->names;
+	event->is_of_class = !is_generic;
+	event->component = known->component;
+	event->type = known->type;
 	bin->base.filter_result = known->filter_result;
 	bin->class_number = known->number;
 }
 
-static enum ctrace_status view_fill(struct bin_source *bin, struct ct_sources *sources,
-				    const struct ct_event *event,
-				    const struct ct_binfile_class *known)
+static enum ctrace_status event_fill(struct bin_source *bin, struct ct_sources *sources,
+				     const struct ct_event *decoded,
+				     const struct ct_binfile_class *known)
 {
 	struct ct_source *base = &bin->base;
-	struct ct_view *view = &base->view;
+	struct ct_read_event *event = &base->event;
 
 	if (known->number != bin->class_number || known->number == CT_CLASS_ANY)
-		view_set_class(bin, event, known);
-	view->event.time_ns = ct_packet_clock_time(&bin->packets.clock);
-	view->event.item_count = 0;
+		event_set_class(bin, decoded, known);
+	event->traced.time_ns = ct_packet_clock_time(&bin->packets.clock);
+	event->traced.item_count = 0;
 	if (known->filter_result == CT_FILTER_RESULT_NEVER)
 		return CTRACE_OK;
-	if (!ct_source_reserve(base, event->item_count))
+	if (!ct_source_reserve(base, decoded->item_count))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	ct_event_items(event, base->items);
-	view->event.items = base->items;
-	view->event.item_count = event->item_count;
+	ct_event_items(decoded, base->items);
+	event->traced.items = base->items;
+	event->traced.item_count = decoded->item_count;
 	if (known->number == CT_CLASS_ANY)
-		base->filter_result = ct_sources_class(sources, view);
+		base->filter_result = ct_sources_class(sources, event);
 	return CTRACE_OK;
 }
 
-/* Sets the view to the event at offset. Returns DAMAGED, without moving, when it cannot be
+/* Sets the source to the event at offset.  Returns DAMAGED, without moving, when it cannot be
  * read. */
 static enum ctrace_status bin_read_event(struct bin_source *bin, struct ct_sources *sources)
 {
 	struct ct_binfile_packets *packets = &bin->packets;
 	const struct ct_binfile_class *known;
-	struct ct_event event;
+	struct ct_event decoded;
 	size_t available;
 	const unsigned char *packet = ct_stream_file_look(
 		&packets->file, sources, packets->packet_at, packets->content, &available);
@@ -129,13 +129,13 @@ static enum ctrace_status bin_read_event(struct bin_source *bin, struct ct_sourc
 		return CTRACE_DAMAGED;
 	at = packet + packets->offset;
 	known = class_find(bin, sources, ct_event_word(at) & 0xFFFF);
-	status = known != NULL
-			 ? event_decode(bin, known, at, packets->content - packets->offset, &event)
-			 : CTRACE_DAMAGED;
+	status = known != NULL ? event_decode(bin, known, at, packets->content - packets->offset,
+					      &decoded)
+			       : CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
-		status = view_fill(bin, sources, &event, known);
+		status = event_fill(bin, sources, &decoded, known);
 	if (status == CTRACE_OK)
-		packets->offset += event.size;
+		packets->offset += decoded.size;
 	else
 		packets->clock.state = bin->before_event;
 	return status;
@@ -182,8 +182,8 @@ static bool bin_next_packet(struct bin_source *bin, struct ct_sources *sources)
 	packets->is_cut = false;
 	if (!ct_binfile_packets_next(packets, sources))
 		return false;
-	bin->base.view.event.pid = packets->head.pid;
-	bin->base.view.event.tid = packets->head.tid;
+	bin->base.event.traced.pid = packets->head.pid;
+	bin->base.event.traced.tid = packets->head.tid;
 	return true;
 }
 
@@ -210,7 +210,7 @@ static bool bin_next(struct ct_source *source, struct ct_sources *sources)
 			continue;
 		}
 		status = bin_read_event(bin, sources);
-		if (status == CTRACE_OK && source->view.event.time_ns <= sources->until_ns)
+		if (status == CTRACE_OK && source->event.traced.time_ns <= sources->until_ns)
 			return true;
 		if (status == CTRACE_OK) {
 			bin->has_ended = true; /* later events follow */
@@ -287,8 +287,8 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_binfi
 	}
 	ct_stream_file_init(&bin->packets.file, &bin->base, true);
 	bin->packets.trace = bin->trace = trace;
-	bin->base.view.source_process = trace->source_process;
-	bin->base.view.event.stream = (uint32_t)sources->count;
+	bin->base.event.source_process = trace->source_process;
+	bin->base.event.traced.stream = (uint32_t)sources->count;
 	trace->users++;
 	return ct_sources_take(sources, &bin->base);
 }

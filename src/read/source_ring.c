@@ -134,15 +134,16 @@ static const char *process_component_name(struct process *process, uint32_t comp
 /* Rings hold runs of like events, so the result of the last lookup mostly holds. */
 static void class_look_up(struct ring_source *source, struct ct_sources *sources)
 {
-	struct ct_view *view = &source->base.view;
+	struct ct_read_event *event = &source->base.event;
 
-	if (source->has_class && source->class_component == view->event.component_id &&
-	    source->class_event == view->event.event_id && source->class_level == view->event.level)
+	if (source->has_class && source->class_component == event->traced.component_id &&
+	    source->class_event == event->traced.event_id &&
+	    source->class_level == event->traced.level)
 		return;
-	source->base.filter_result = ct_sources_class(sources, view);
-	source->class_component = view->event.component_id;
-	source->class_event = view->event.event_id;
-	source->class_level = view->event.level;
+	source->base.filter_result = ct_sources_class(sources, event);
+	source->class_component = event->traced.component_id;
+	source->class_event = event->traced.event_id;
+	source->class_level = event->traced.level;
 	source->has_class = true;
 }
 
@@ -155,32 +156,32 @@ static bool items_reserve(struct ring_source *source, struct ct_sources *sources
 	return ct_source_reserve(base, count);
 }
 
-static bool view_fill(struct ring_source *source, struct ct_sources *sources,
-		      const struct ct_event *event)
+static bool event_fill(struct ring_source *source, struct ct_sources *sources,
+		       const struct ct_event *decoded)
 {
-	const char *component = process_component_name(source->process, event->head.component);
+	const char *component = process_component_name(source->process, decoded->head.component);
 	struct ct_source *base = &source->base;
 
-	if (component == NULL || !items_reserve(source, sources, event->item_count))
+	if (component == NULL || !items_reserve(source, sources, decoded->item_count))
 		return false;
-	base->view.event = (struct ctrace_event){
-		.time_ns = ct_sync_wall_ns(&source->process->sync, event->ticks),
+	base->event.traced = (struct ctrace_event){
+		.time_ns = ct_sync_wall_ns(&source->process->sync, decoded->ticks),
 		.component = component,
 		.component_size = (uint32_t)strlen(component),
-		.component_id = event->head.component,
-		.event_id = event->head.event_id,
-		.level = event->head.level,
+		.component_id = decoded->head.component,
+		.event_id = decoded->head.event_id,
+		.level = decoded->head.level,
 		.pid = source->process->session.head->pid,
-		.tid = event->tid,
+		.tid = decoded->tid,
 		.stream = (uint32_t)base->order,
-		.item_count = event->item_count,
+		.item_count = decoded->item_count,
 		.items = base->items,
 	};
-	base->view.source_process = source->process->source_process;
-	base->view.is_of_class = true;
+	base->event.source_process = source->process->source_process;
+	base->event.is_of_class = true;
 	class_look_up(source, sources);
 	if (base->filter_result != CT_FILTER_RESULT_NEVER)
-		ct_event_items(event, base->items);
+		ct_event_items(decoded, base->items);
 	return true;
 }
 
@@ -263,7 +264,7 @@ static enum ctrace_status event_decode(struct ring_source *source, size_t size,
 				       struct ct_event *out)
 {
 	const unsigned char *at = source->window + (source->position - source->window_at);
-	struct ct_class_view classes = ct_session_classes(&source->process->session);
+	struct ct_class_image classes = ct_session_classes(&source->process->session);
 	struct ct_event_state state = source->state;
 	enum ctrace_status status = ct_event_decode(&classes, at, size, &state, out);
 
@@ -318,28 +319,28 @@ static void items_drop(struct ring_source *source, struct ct_sources *sources)
 
 /* ---- the source ---- */
 
-static void event_pass(struct ring_source *source, const struct ct_event *event)
+static void event_pass(struct ring_source *source, const struct ct_event *decoded)
 {
-	source->position += event->size;
-	source->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
+	source->position += decoded->size;
+	source->state = (struct ct_event_state){ .ticks = decoded->ticks, .tid = decoded->tid };
 }
 
 static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
 	enum ctrace_status status;
-	struct ct_event event;
+	struct ct_event decoded;
 
 	base->is_stale = false;
-	while ((status = ring_read_event(source, sources, &event)) == CTRACE_OK) {
+	while ((status = ring_read_event(source, sources, &decoded)) == CTRACE_OK) {
 		source->event_at = source->position;
 		source->event_state = source->state;
-		event_pass(source, &event);
-		if (event.is_mark)
+		event_pass(source, &decoded);
+		if (decoded.is_mark)
 			continue;
-		if (view_fill(source, sources, &event))
+		if (event_fill(source, sources, &decoded))
 			return true;
-		ct_sources_damage(sources, base->path, source->event_at, event.size,
+		ct_sources_damage(sources, base->path, source->event_at, decoded.size,
 				  "this event is of no component");
 	}
 	/* Each event's position follows from the size of the one before, so the rest cannot be
@@ -374,15 +375,15 @@ static bool ring_restore(struct ct_source *base, struct ct_sources *sources)
 	struct ring_source *source = (struct ring_source *)base;
 	uint64_t behind = source->position;
 	struct ct_event_state behind_state = source->state;
-	struct ct_event event;
+	struct ct_event decoded;
 
 	base->is_stale = false;
 	source->position = source->event_at;
 	source->state = source->event_state;
-	if (ring_read_event(source, sources, &event) == CTRACE_OK &&
-	    source->position == source->event_at && !event.is_mark &&
-	    view_fill(source, sources, &event)) {
-		event_pass(source, &event);
+	if (ring_read_event(source, sources, &decoded) == CTRACE_OK &&
+	    source->position == source->event_at && !decoded.is_mark &&
+	    event_fill(source, sources, &decoded)) {
+		event_pass(source, &decoded);
 		return true;
 	}
 	/* The event is gone, which was reported. */

@@ -58,12 +58,12 @@ static const struct ct_tsdl_event *event_class(const struct ct_third_party_packe
 {
 	const struct ct_tsdl *tsdl = packets->trace->tsdl;
 	bool has_id = ct_third_party_has(decoder, CT_ROLE_EVENT_ID);
-	const struct ct_tsdl_event *event = ct_tsdl_event(
+	const struct ct_tsdl_event *declared = ct_tsdl_event(
 		tsdl, packets->stream->id, has_id ? decoder->values[CT_ROLE_EVENT_ID] : 0);
 
-	if (event == NULL && !has_id && tsdl->event_count == 1)
-		event = tsdl->events;
-	return event;
+	if (declared == NULL && !has_id && tsdl->event_count == 1)
+		declared = tsdl->events;
+	return declared;
 }
 
 static enum ct_third_party_result event_read_contexts(struct ct_third_party_packets *packets,
@@ -108,36 +108,36 @@ static const struct ct_source_process *find_source_process(struct third_party_so
 	return third_party->last_source_process;
 }
 
-/* Fills the view from the event's header and contexts; the items follow. */
-static void view_fill(struct third_party_source *third_party, struct ct_sources *sources,
-		      const struct ct_third_party_decoder *decoder,
-		      struct ct_third_party_class *class)
+/* Fills the event from its header and contexts; the items follow. */
+static void event_fill(struct third_party_source *third_party, struct ct_sources *sources,
+		       const struct ct_third_party_decoder *decoder,
+		       struct ct_third_party_class *class)
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
-	struct ct_view *view = &third_party->base.view;
+	struct ct_read_event *event = &third_party->base.event;
 	uint32_t pid = decoder_role_number(decoder, CT_ROLE_PID, CT_ROLE_VPID, packets->packet_pid);
 	bool has_pid = packets->has_packet_pid || ct_third_party_has(decoder, CT_ROLE_PID) ||
 		       ct_third_party_has(decoder, CT_ROLE_VPID);
 
-	view->source_process =
+	event->source_process =
 		has_pid && pid != packets->trace->source_process->pid
 			? find_source_process(third_party, sources, pid, decoder->program)
 			: packets->trace->source_process;
-	view->event.time_ns = ct_third_party_ns(packets->clock.clock, packets->clock.ticks);
-	view->event.component = class->component->name;
-	view->event.component_size = class->component->size;
-	view->event.component_id = class->component->id;
-	view->event.event_id = class->event_id;
-	view->event.level = class->level;
-	view->event.pid = has_pid ? pid : view->source_process->pid;
-	view->event.tid =
+	event->traced.time_ns = ct_third_party_ns(packets->clock.clock, packets->clock.ticks);
+	event->traced.component = class->component->name;
+	event->traced.component_size = class->component->size;
+	event->traced.component_id = class->component->id;
+	event->traced.event_id = class->event_id;
+	event->traced.level = class->level;
+	event->traced.pid = has_pid ? pid : event->source_process->pid;
+	event->traced.tid =
 		decoder_role_number(decoder, CT_ROLE_TID, CT_ROLE_VTID, packets->packet_tid);
 	third_party->base.filter_result = ct_third_party_class_filter_result(sources, class);
-	view->component = class->catalogued;
-	view->type = class->type;
-	view->is_of_class = true;
+	event->component = class->catalogued;
+	event->type = class->type;
+	event->is_of_class = true;
 	third_party->names.mnemonic = class->mnemonic;
-	view->names = &third_party->names;
+	event->names = &third_party->names;
 }
 
 /* Completes the items: those of the event, then of its contexts, then of its packet. */
@@ -146,7 +146,7 @@ static enum ct_third_party_result items_finish(struct third_party_source *third_
 {
 	struct ct_third_party_packets *packets = &third_party->packets;
 	struct ct_third_party_items *items = &third_party->items;
-	struct ct_view *view = &third_party->base.view;
+	struct ct_read_event *event = &third_party->base.event;
 
 	ct_third_party_items_finish(&packets->context_items);
 	ct_third_party_items_append(items, &packets->context_items, false);
@@ -154,8 +154,8 @@ static enum ct_third_party_result items_finish(struct third_party_source *third_
 	if (items->has_no_memory)
 		return CT_THIRD_PARTY_NO_MEMORY;
 	ct_third_party_items_finish(items);
-	view->event.items = items->items;
-	view->event.item_count = items->count;
+	event->traced.items = items->items;
+	event->traced.item_count = items->count;
 	third_party->names.items = items->names;
 	third_party->names.item_count = items->count;
 	if (items->is_cut && !packets->trace->has_told_cut) {
@@ -185,11 +185,11 @@ static enum ct_third_party_result event_read_fields(struct third_party_source *t
 	if (decoder->at == third_party->event_at)
 		return ct_third_party_bad(decoder, "an event takes no bits");
 	packets->at = decoder->at;
-	third_party->base.view.event.item_count = 0;
+	third_party->base.event.traced.item_count = 0;
 	return is_wanted ? items_finish(third_party, sources) : CT_THIRD_PARTY_OK;
 }
 
-/* Sets the view to the event at event_at. */
+/* Sets the source to the event at event_at. */
 static enum ct_third_party_result event_read(void *user, struct ct_sources *sources,
 					     struct ct_third_party_decoder *decoder)
 {
@@ -198,7 +198,7 @@ static enum ct_third_party_result event_read(void *user, struct ct_sources *sour
 	struct ct_third_party_trace *trace = packets->trace;
 	const struct ct_tsdl_stream *stream = packets->stream;
 	uint64_t stamp = ++trace->stamp;
-	const struct ct_tsdl_event *event;
+	const struct ct_tsdl_event *declared;
 	enum ct_third_party_result result;
 	struct ct_third_party_class *class;
 
@@ -212,23 +212,23 @@ static enum ct_third_party_result event_read(void *user, struct ct_sources *sour
 	result = ct_third_party_decode(decoder, CT_SCOPE_EVENT_HEADER);
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	event = event_class(packets, decoder);
-	if (event == NULL)
+	declared = event_class(packets, decoder);
+	if (declared == NULL)
 		return ct_third_party_bad(decoder,
 					  "the metadata do not describe an event of this number");
-	if (event->is_unknown)
+	if (declared->is_unknown)
 		return ct_third_party_bad(decoder,
 					  "what the metadata say of this event is not understood");
-	class = ct_third_party_class(trace, event, &packets->steps);
+	class = ct_third_party_class(trace, declared, &packets->steps);
 	result = class != NULL ? event_read_contexts(packets, decoder, class, stamp)
 			       : CT_THIRD_PARTY_NO_MEMORY;
 	if (result != CT_THIRD_PARTY_OK)
 		return result;
-	view_fill(third_party, sources, decoder, class);
+	event_fill(third_party, sources, decoder, class);
 	return event_read_fields(third_party, sources, decoder, class);
 }
 
-/* Reads the next event into the view.  Returns false when it cannot be read, which was reported. */
+/* Reads the next event.  Returns false when it cannot be read, which was reported. */
 static bool third_party_read_event(struct third_party_source *third_party,
 				   struct ct_sources *sources)
 {
@@ -304,7 +304,7 @@ static bool third_party_next(struct ct_source *source, struct ct_sources *source
 		}
 		if (!third_party_read_event(third_party, sources))
 			continue;
-		if (source->view.event.time_ns <= sources->until_ns)
+		if (source->event.traced.time_ns <= sources->until_ns)
 			return true;
 		packets->has_ended = true; /* later events follow */
 	}
@@ -345,8 +345,8 @@ static enum ctrace_status add_stream(struct ct_sources *sources, struct ct_third
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	ct_third_party_packets_init(&third_party->packets, trace, &third_party->base);
-	third_party->base.view.source_process = trace->source_process;
-	third_party->base.view.event.stream = (uint32_t)sources->count;
+	third_party->base.event.source_process = trace->source_process;
+	third_party->base.event.traced.stream = (uint32_t)sources->count;
 	third_party->names.is_open = true;
 	trace->users++;
 	return ct_sources_take(sources, &third_party->base);

@@ -119,39 +119,39 @@ static uint32_t level_translate(int64_t level)
 }
 
 struct ct_third_party_class *ct_third_party_class(struct ct_third_party_trace *trace,
-						  const struct ct_tsdl_event *event,
+						  const struct ct_tsdl_event *declared,
 						  uint64_t *steps)
 {
-	struct ct_third_party_class *class = &trace->classes[event->index];
+	struct ct_third_party_class *class = &trace->classes[declared->index];
 
 	if (class->is_known)
 		return class;
-	class->event = event;
-	class->level = level_translate(event->level);
+	class->event = declared;
+	class->level = level_translate(declared->level);
 	if (!class_split_name(trace, class, steps))
 		return NULL;
-	class->context = event->context != NULL ? ct_third_party_root(&trace->tree) : NULL;
-	class->fields = event->fields != NULL ? ct_third_party_root(&trace->tree) : NULL;
-	class->is_known = (event->context == NULL || class->context != NULL) &&
-			  (event->fields == NULL || class->fields != NULL);
+	class->context = declared->context != NULL ? ct_third_party_root(&trace->tree) : NULL;
+	class->fields = declared->fields != NULL ? ct_third_party_root(&trace->tree) : NULL;
+	class->is_known = (declared->context == NULL || class->context != NULL) &&
+			  (declared->fields == NULL || class->fields != NULL);
 	return class->is_known ? class : NULL;
 }
 
-/* Out of line, so that calls for known classes do not pay for its large view. */
+/* Out of line, so that calls for known classes do not pay for its large event. */
 static __attribute__((noinline)) void class_look_up(const struct ct_sources *sources,
 						    struct ct_third_party_class *class)
 {
 	/* Only each event knows the names of its items. */
 	const struct ct_event_names names = { .mnemonic = class->mnemonic, .is_open = true };
-	struct ct_view view = { .event = { .component = class->component->name,
-					   .component_size = class->component->size,
-					   .event_id = class->event_id,
-					   .level = class->level },
-				.names = &names };
+	struct ct_read_event event = { .traced = { .component = class->component->name,
+						   .component_size = class->component->size,
+						   .event_id = class->event_id,
+						   .level = class->level },
+				       .names = &names };
 
-	class->filter_result = (uint8_t)((unsigned)ct_sources_class(sources, &view) + 1);
-	class->catalogued = view.component;
-	class->type = view.type;
+	class->filter_result = (uint8_t)((unsigned)ct_sources_class(sources, &event) + 1);
+	class->catalogued = event.component;
+	class->type = event.type;
 }
 
 enum ct_filter_result ct_third_party_class_filter_result(const struct ct_sources *sources,

@@ -172,10 +172,10 @@ void ct_session_add_classes(struct ct_session *session)
 				 __ATOMIC_RELEASE);
 }
 
-struct ct_class_view ct_session_classes(const struct ct_session *session)
+struct ct_class_image ct_session_classes(const struct ct_session *session)
 {
-	return (struct ct_class_view){ .bytes = (const unsigned char *)session->classes,
-				       .size = session->classes_size };
+	return (struct ct_class_image){ .bytes = (const unsigned char *)session->classes,
+					.size = session->classes_size };
 }
 
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size,

@@ -364,7 +364,7 @@ void ct_session_commit_component(struct ct_session *session, uint32_t index);
  * add. */
 void ct_session_add_classes(struct ct_session *session);
 /* Returns the classes, for reading events. */
-struct ct_class_view ct_session_classes(const struct ct_session *session);
+struct ct_class_image ct_session_classes(const struct ct_session *session);
 enum ctrace_status ct_session_add_text(struct ct_session *session, const char *text, size_t size,
 				       ct_text *out_text) CT_MUST_USE;
 /* Returns the text, terminated, and its size; "" and 0 for 0 or a text out of bounds. */

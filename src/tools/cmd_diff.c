@@ -176,14 +176,14 @@ static int run_diagnose(const char *what)
 static bool run_count(struct diff *diff, char **path, struct ct_tally *tally)
 {
 	struct reading *reading = &diff->reading;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	reading->shows_progress = true;
 	reading_paths(reading, path, 1);
 	if (!reading_open(reading))
 		return false;
-	while ((view = ct_reader_next(reading->reader)) != NULL)
-		ct_tally_add(tally, view);
+	while ((event = ct_reader_next(reading->reader)) != NULL)
+		ct_tally_add(tally, event);
 	progress_clear();
 	diff->has_failed |= ct_reader_totals(reading->reader)->damages > 0 || tally->failed;
 	return !reading->has_failed;

@@ -103,23 +103,23 @@ static void export_note_lost(const struct ct_read_note *note, void *user)
 static bool export_look(struct exporting *verb)
 {
 	struct reading *reading = &verb->reading;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	reading_look(reading);
-	while ((view = ct_reader_next(reading->reader)) != NULL)
-		verb->exporter->look(verb->self, view);
+	while ((event = ct_reader_next(reading->reader)) != NULL)
+		verb->exporter->look(verb->self, event);
 	return reading_again(reading, 0) && new_file_interrupted == 0;
 }
 
 static bool export_write_events(struct exporting *verb)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	enum ctrace_status status;
 
 	if (verb->exporter->look != NULL && !export_look(verb))
 		return false;
-	while ((view = ct_reader_next(verb->reading.reader)) != NULL) {
-		verb->exporter->add(verb->self, view);
+	while ((event = ct_reader_next(verb->reading.reader)) != NULL) {
+		verb->exporter->add(verb->self, event);
 		verb->events++;
 	}
 	if (new_file_interrupted != 0)

@@ -163,7 +163,7 @@ static bool events_count_older(struct verb *verb)
 
 static bool report_convert(struct verb *verb, struct ct_report_counts *counts)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	bool is_complete = true;
 
 	errno = 0;
@@ -173,8 +173,8 @@ static bool report_convert(struct verb *verb, struct ct_report_counts *counts)
 		ct_report_pass(verb->report);
 	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
 		;
-	while ((view = ct_reader_next(verb->reading.reader)) != NULL &&
-	       ct_report_add(verb->report, view))
+	while ((event = ct_reader_next(verb->reading.reader)) != NULL &&
+	       ct_report_add(verb->report, event))
 		;
 	ct_report_count(verb->report, counts);
 	if (reading_differs(&verb->reading))

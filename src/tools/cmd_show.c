@@ -75,10 +75,10 @@ static bool show_is_done(const struct show *show)
 
 static void print_all(struct show *show)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
-	while (!show_is_done(show) && (view = ct_reader_next(show->reading.reader)) != NULL) {
-		line_options_add(&show->lines, &show->output.text, view);
+	while (!show_is_done(show) && (event = ct_reader_next(show->reading.reader)) != NULL) {
+		line_options_add(&show->lines, &show->output.text, event);
 		show->shown++;
 		direct_output_step(&show->output);
 	}
@@ -86,14 +86,15 @@ static void print_all(struct show *show)
 
 static void split_all(struct show *show, struct thread_files *files)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	struct ct_buf *text;
 
-	while (show->shown < show->limit && (view = ct_reader_next(show->reading.reader)) != NULL) {
-		text = thread_files_begin(files, view);
+	while (show->shown < show->limit &&
+	       (event = ct_reader_next(show->reading.reader)) != NULL) {
+		text = thread_files_begin(files, event);
 		if (text == NULL)
 			break;
-		line_options_add(&show->lines, text, view);
+		line_options_add(&show->lines, text, event);
 		show->shown++;
 	}
 }
@@ -148,10 +149,11 @@ static bool print_kept(const char *line, size_t size, void *user)
 	return !show_is_done(show);
 }
 
-static void line_keep(struct show *show, struct line_store *store, const struct ct_view *view)
+static void line_keep(struct show *show, struct line_store *store,
+		      const struct ct_read_event *event)
 {
 	ct_buf_clear(&show->line);
-	line_options_add(&show->lines, &show->line, view);
+	line_options_add(&show->lines, &show->line, event);
 	if (show->line.failed)
 		store->write_errno = ENOMEM;
 	else
@@ -172,23 +174,23 @@ static uint64_t lines_last_wanted(const struct show *show)
 }
 
 /* Returns true for an exit whose entry precedes what is read. */
-static bool view_lacks_entry(const struct show *show, const struct ct_view *view)
+static bool event_lacks_entry(const struct show *show, const struct ct_read_event *event)
 {
-	return show->reading.has_pairs && view->type != NULL &&
-	       view->type->pairing == CT_PAIR_EXIT && view->duration_ns == CT_NO_DURATION;
+	return show->reading.has_pairs && event->type != NULL &&
+	       event->type->pairing == CT_PAIR_EXIT && event->duration_ns == CT_NO_DURATION;
 }
 
 /* Keeps the lines of what is read.  Returns true if they include all wanted lines, complete. */
 static bool lines_keep(struct show *show, struct line_store *store)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint64_t count = 0, lacking = 0; /* the last one that lacks its entry */
 
-	while (store->write_errno == 0 && (view = ct_reader_next(show->reading.reader)) != NULL) {
+	while (store->write_errno == 0 && (event = ct_reader_next(show->reading.reader)) != NULL) {
 		count++;
-		if (view_lacks_entry(show, view))
+		if (event_lacks_entry(show, event))
 			lacking = count;
-		line_keep(show, store, view);
+		line_keep(show, store, event);
 	}
 	return count >= store->wanted && lacking <= count - store->wanted;
 }
@@ -280,19 +282,19 @@ static bool context_add_line(const char *line, size_t size, void *user)
 	return context->lines.write_errno == 0;
 }
 
-static void context_add_event(struct context *context, const struct ct_view *view)
+static void context_add_event(struct context *context, const struct ct_read_event *event)
 {
 	struct show *show = context->show;
 
 	if (show->is_reverse) {
-		line_keep(show, &context->lines, view);
+		line_keep(show, &context->lines, event);
 		return;
 	}
-	line_options_add(&show->lines, &show->output.text, view);
+	line_options_add(&show->lines, &show->output.text, event);
 	direct_output_step(&show->output);
 }
 
-static void context_add_match(struct context *context, const struct ct_view *view)
+static void context_add_match(struct context *context, const struct ct_read_event *event)
 {
 	struct show *show = context->show;
 
@@ -304,31 +306,31 @@ static void context_add_match(struct context *context, const struct ct_view *vie
 		line_store_fini(&context->before);
 		line_store_init(&context->before, show->before);
 	}
-	context_add_event(context, view);
+	context_add_event(context, event);
 	show->shown++;
 	context->passed = 0;
 	context->after = show->after;
 }
 
-static void context_pass_by(struct context *context, const struct ct_view *view)
+static void context_pass_by(struct context *context, const struct ct_read_event *event)
 {
 	if (context->after > 0) {
 		context->after--;
-		context_add_event(context, view);
+		context_add_event(context, event);
 		return;
 	}
 	context->passed++;
 	if (context->show->before == 0)
 		return;
-	line_keep(context->show, &context->before, view);
+	line_keep(context->show, &context->before, event);
 	context->error = context->before.write_errno;
 }
 
-static bool view_is_match(struct context *context, const struct ct_view *view)
+static bool event_is_match(struct context *context, const struct ct_read_event *event)
 {
 	const struct show *show = context->show;
 
-	if (show->shown >= show->limit || !ct_filter_accepts(context->filter, view))
+	if (show->shown >= show->limit || !ct_filter_accepts(context->filter, event))
 		return false;
 	if (context->to_skip == 0)
 		return true;
@@ -339,12 +341,12 @@ static bool view_is_match(struct context *context, const struct ct_view *view)
 /* Reads everything once to count matches, without reports: it will be read again. */
 static uint64_t count_matches(struct show *show, const struct ct_filter *filter)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint64_t count = 0;
 
 	reading_look(&show->reading);
-	while ((view = ct_reader_next(show->reading.reader)) != NULL)
-		count += ct_filter_accepts(filter, view);
+	while ((event = ct_reader_next(show->reading.reader)) != NULL)
+		count += ct_filter_accepts(filter, event);
 	(void)reading_again(&show->reading, 0);
 	return count;
 }
@@ -364,17 +366,17 @@ static void print_around_all(struct show *show, const struct ct_filter *filter)
 	struct context context = { .show = show,
 				   .filter = filter,
 				   .to_skip = count_matches_to_skip(show, filter) };
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	line_store_init(&context.before, show->before);
 	line_store_init(&context.lines, UINT64_MAX);
 	while ((!show_is_done(show) || context.after > 0) && show->output.write_errno == 0 &&
 	       context.lines.write_errno == 0 && context.error == 0 &&
-	       (view = ct_reader_next(show->reading.reader)) != NULL) {
-		if (view_is_match(&context, view))
-			context_add_match(&context, view);
+	       (event = ct_reader_next(show->reading.reader)) != NULL) {
+		if (event_is_match(&context, event))
+			context_add_match(&context, event);
 		else
-			context_pass_by(&context, view);
+			context_pass_by(&context, event);
 	}
 	if (!line_store_each(&context.lines, true, print_line, show))
 		report_lost_lines(show, errno);

@@ -141,8 +141,8 @@ static bool print_line(const char *line, size_t size, void *user)
 }
 
 /* Returns NULL for an event that is not wanted. */
-static const struct ct_view *event_view(struct tail *tail, const struct ctrace_event *event,
-					const struct ct_live_who *who)
+static const struct ct_read_event *event_event(struct tail *tail, const struct ctrace_event *traced,
+					       const struct ct_live_who *who)
 {
 	tail->source_process = (struct ct_source_process){
 		.index = who->pid, /* spans of several processes are told apart by it */
@@ -153,22 +153,22 @@ static const struct ct_view *event_view(struct tail *tail, const struct ctrace_e
 		.pid = who->pid,
 		.asid = who->asid,
 	};
-	return ct_reader_take(tail->reading.reader, event, &tail->source_process);
+	return ct_reader_take(tail->reading.reader, traced, &tail->source_process);
 }
 
 /* Prints the events that have waited long enough, or all. */
 static void tail_take_events(struct tail *tail, bool all)
 {
 	const struct ct_live_who *who;
-	struct ctrace_event event;
+	struct ctrace_event traced;
 
-	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &event, &who)) {
-		const struct ct_view *view = event_view(tail, &event, who);
+	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &traced, &who)) {
+		const struct ct_read_event *event = event_event(tail, &traced, who);
 
-		if (view == NULL)
+		if (event == NULL)
 			continue;
 		ct_buf_clear(&tail->line);
-		line_options_add(&tail->lines, &tail->line, view);
+		line_options_add(&tail->lines, &tail->line, event);
 		if (tail->line.failed)
 			continue;
 		if (tail->is_catching_up)

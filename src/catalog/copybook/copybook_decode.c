@@ -259,21 +259,21 @@ static bool record_may_show(struct state *state)
  * behind it.  Otherwise GnuCOBOL reserves the greatest size before later fields of the same group,
  * but not behind a group that ends with the table. */
 struct moved {
-	shrunk here;    /* later fields of this group */
-	shrunk of_view; /* likewise, after all redefinitions of the item */
-	shrunk behind;  /* fields behind the group */
+	shrunk here;     /* later fields of this group */
+	shrunk of_event; /* likewise, after all redefinitions of the item */
+	shrunk behind;   /* fields behind the group */
 };
 
 static void moved_note(const struct state *state, uint32_t index, shrunk less, struct moved *moved)
 {
 	bool is_table = state->copybook->items[index].is_depending && !state->copybook->is_sliding;
 
-	moved->here += moved->of_view;
-	moved->of_view = is_table ? 0 : less;
+	moved->here += moved->of_event;
+	moved->of_event = is_table ? 0 : less;
 	moved->behind = is_table ? less : 0;
 }
 
-/* Missing bytes end a group, except for other views of the same bytes, which may be shorter. */
+/* Missing bytes end a group, except for other events of the same bytes, which may be shorter. */
 static shrunk group_decode_children(struct state *state, uint32_t index, uint64_t at)
 {
 	const struct ct_item *items = state->copybook->items;
@@ -282,19 +282,19 @@ static shrunk group_decode_children(struct state *state, uint32_t index, uint64_
 
 	for (uint32_t child = index + 1; child < items[index].end && !state->is_full;
 	     child = items[child].end) {
-		bool is_view = items[child].redefines != CT_NO_ITEM;
-		shrunk before = moved.here + (is_view ? 0 : moved.of_view), less;
+		bool is_event = items[child].redefines != CT_NO_ITEM;
+		shrunk before = moved.here + (is_event ? 0 : moved.of_event), less;
 
-		if (is_missing && !is_view)
+		if (is_missing && !is_event)
 			continue;
 		less = item_decode(state, child, at + items[child].offset - before);
-		if (!is_view)
+		if (!is_event)
 			moved_note(state, child, less, &moved);
 		is_missing |= state->is_missing;
 		state->is_missing = false;
 	}
 	state->is_missing = is_missing;
-	return moved.here + moved.of_view + moved.behind;
+	return moved.here + moved.of_event + moved.behind;
 }
 
 static shrunk item_decode_once(struct state *state, uint32_t index, uint64_t at,

@@ -176,7 +176,7 @@ struct ct_batch {
 	struct ctrace_stream *streams;
 	struct ct_arena copies; /* of events of overwrite rings */
 	struct ct_buf scratch;
-	struct ct_class_view classes;
+	struct ct_class_image classes;
 	/* by event: its bytes in the ring if this is the first of its destinations; else 0 */
 	uint32_t *first_sizes;
 	uint32_t event_count;

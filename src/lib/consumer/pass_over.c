@@ -177,7 +177,7 @@ static uint64_t cursor_pass_over(struct ct_consumer *consumer, struct ct_ring *r
 		__atomic_load_n(&consumer->source.session->head->component_count, __ATOMIC_ACQUIRE);
 	uint64_t from = place.position, lost = 0, counted = 0;
 	struct ct_passed *passed = passed_of(consumer, dest, ring);
-	struct ct_class_view classes = ct_session_classes(consumer->source.session);
+	struct ct_class_image classes = ct_session_classes(consumer->source.session);
 	struct ct_buf scratch;
 
 	ct_buf_init(&scratch);

@@ -90,7 +90,7 @@ static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_
 					     .end_ticks = run->end_ticks,
 					     .begin_ns = run->begin_ns,
 					     .end_ns = run->end_ns };
-	const struct ct_class_view classes = ct_schema_view(directory->source);
+	const struct ct_class_image classes = ct_schema_image(directory->source);
 	struct ct_packet_clock clock = ct_packet_clock_start(&head);
 	struct ctrace_event_item *items = directory->items;
 	struct ct_event event;

@@ -94,8 +94,8 @@ static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
 enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ctrace_batch *batch,
 				       bool skips_damaged)
 {
-	const struct ct_class_view classes = { .bytes = batch->class_table,
-					       .size = batch->class_table_size };
+	const struct ct_class_image classes = { .bytes = batch->class_table,
+						.size = batch->class_table_size };
 	enum ctrace_status status = CTRACE_OK;
 
 	for (uint32_t i = 0; i < batch->class_count && status == CTRACE_OK; i++) {

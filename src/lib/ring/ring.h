@@ -226,7 +226,7 @@ enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, u
 /* Returns the number of pending events, like ct_ring_count_pending(), but without a copy of the
  * ring. */
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
-			       const struct ct_class_view *classes);
+			       const struct ct_class_image *classes);
 /* Maps the ring of a live process's session (ct_session_map()), for an external writer.  Returns
  * NOT_FOUND for a private ring. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session,
@@ -243,7 +243,7 @@ enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_
 /* Gives the thread buffer a window of at least `size` bytes behind a mark of this thread.  Under
  * overwrite, drops the oldest events.  Returns false when the consumer has to free space first. */
 bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer,
-			 const struct ct_class_view *classes, uint32_t tid, size_t size);
+			 const struct ct_class_image *classes, uint32_t tid, size_t size);
 /* Can the thread buffer get such a window without overwriting events? */
 bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer *thread_buffer,
 		  size_t size);
@@ -263,7 +263,7 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring);
  * NOT_ENOUGH_MEMORY when scratch cannot grow; then only the size in out is valid.  Returns
  * NOT_FOUND when the event was overwritten; then place is at the oldest event, its counts
  * corrected. */
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes,
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_image *classes,
 				struct ct_cursor_place *place, uint64_t limit,
 				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
 /* Moves place behind the event that ct_ring_peek() found there. */
@@ -284,7 +284,7 @@ bool ct_ring_is_empty(const struct ct_ring *ring);
 uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
 uint64_t ct_ring_count_pending(const struct ct_ring *ring,
 			       /* events between tail and head that were not overwritten */
-			       const struct ct_class_view *classes);
+			       const struct ct_class_image *classes);
 /* events behind the tail that were overwritten, which the consumer has not noticed yet */
 uint64_t ct_ring_count_overwritten(const struct ct_ring *ring);
 

@@ -417,7 +417,7 @@ undo_open:
 }
 
 /* Counts the whole events in a piece of a ring.  Returns their size in bytes. */
-static size_t count_events(const struct ct_class_view *classes, const unsigned char *bytes,
+static size_t count_events(const struct ct_class_image *classes, const unsigned char *bytes,
 			   size_t size, uint64_t *count)
 {
 	struct ct_event_state state = { 0 };
@@ -433,7 +433,7 @@ static size_t count_events(const struct ct_class_view *classes, const unsigned c
 }
 
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
-			       const struct ct_class_view *classes)
+			       const struct ct_class_image *classes)
 {
 	uint64_t position = first_waiting(head);
 	struct ct_buf window;

@@ -72,7 +72,7 @@ copy_racing(unsigned char *to, const unsigned char *from, size_t size)
  * the event in the ring, only for its size; that may be torn.
  */
 static enum ctrace_status decode_copy(const struct ct_ring *ring,
-				      const struct ct_class_view *classes,
+				      const struct ct_class_image *classes,
 				      struct ct_cursor_place *place, size_t size,
 				      struct ct_buf *scratch, struct ct_event *out)
 {
@@ -97,7 +97,7 @@ static enum ctrace_status decode_copy(const struct ct_ring *ring,
 }
 
 static enum ctrace_status peek_racing(const struct ct_ring *ring,
-				      const struct ct_class_view *classes,
+				      const struct ct_class_image *classes,
 				      struct ct_cursor_place *place, size_t available,
 				      struct ct_buf *scratch, struct ct_event *out)
 {
@@ -118,7 +118,7 @@ static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t li
 	return limit - position <= ring->capacity;
 }
 
-enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_view *classes,
+enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_image *classes,
 				struct ct_cursor_place *place, uint64_t limit,
 				struct ct_buf *scratch, struct ct_event *out)
 {
@@ -221,7 +221,7 @@ uint64_t ct_ring_count_overwritten(const struct ct_ring *ring)
 
 /* The producer may be writing there.  An event counts only if nothing was overwritten since it was
  * read. */
-static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_view *classes,
+static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_image *classes,
 			     struct ct_cursor_place *place, uint64_t limit)
 {
 	uint64_t count = 0;
@@ -247,7 +247,7 @@ static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_v
 	return count;
 }
 
-uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_view *classes)
+uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class_image *classes)
 {
 	uint64_t limit = ct_ring_head_position(ring);
 	struct ct_cursor_place place = tail_of(ring);

@@ -32,7 +32,7 @@ static void set_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread
 }
 
 /* Counts and passes over old events until everything up to `limit` may be overwritten. */
-static void drop_oldest(struct ct_ring *ring, const struct ct_class_view *classes, uint64_t limit)
+static void drop_oldest(struct ct_ring *ring, const struct ct_class_image *classes, uint64_t limit)
 {
 	struct ct_ring_head *head = ring->head;
 	uint64_t oldest = head->oldest;
@@ -133,7 +133,7 @@ bool ct_ring_fits(const struct ct_ring *ring, const struct ctrace_thread_buffer 
 }
 
 bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread_buffer,
-			 const struct ct_class_view *classes, uint32_t tid, size_t size)
+			 const struct ct_class_image *classes, uint32_t tid, size_t size)
 {
 	uint64_t position = position_of(ring, thread_buffer);
 	uint64_t free;

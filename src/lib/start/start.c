@@ -361,7 +361,7 @@ __attribute__((destructor)) static void end_process(void)
 /* ---- what the process has traced ---- */
 
 static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring,
-		     const struct ct_class_view *classes)
+		     const struct ct_class_image *classes)
 {
 	const struct ct_ring_head *head = ring->head;
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
@@ -389,7 +389,7 @@ static void stats_collect(struct ctrace_stats *stats)
 	/* with the session, where there is one */
 	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
 	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
-	struct ct_class_view classes;
+	struct ct_class_image classes;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		stats->lost[reason] +=

@@ -125,7 +125,7 @@ static enum ctrace_status make_space(struct ct_process *process,
 				     struct ct_thread_buffer *thread_buffer, size_t size,
 				     uint32_t dests)
 {
-	const struct ct_class_view classes = ct_session_classes(&process->session);
+	const struct ct_class_image classes = ct_session_classes(&process->session);
 
 	ct_thread_buffer_grow(process, thread_buffer, size);
 	if (size > thread_buffer->ring->capacity / 2)

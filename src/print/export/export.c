@@ -196,13 +196,13 @@ void ct_export_add_time(struct ct_buf *out, uint64_t time_ns)
 	ct_buf_add_char(out, 'Z');
 }
 
-void ct_export_add_name(struct ct_buf *out, const struct ct_view *view)
+void ct_export_add_name(struct ct_buf *out, const struct ct_read_event *event)
 {
 	char number[16];
 
-	ct_buf_add(out, view->event.component, view->event.component_size);
+	ct_buf_add(out, event->traced.component, event->traced.component_size);
 	ct_buf_add_char(out, ' ');
-	ct_buf_add_text(out, ct_view_mnemonic(view, number));
+	ct_buf_add_text(out, ct_read_event_mnemonic(event, number));
 }
 
 static bool text_is_plain_integer(const struct ctrace_event_item *item,
@@ -216,11 +216,11 @@ static bool text_is_plain_integer(const struct ctrace_event_item *item,
 	       item->size >= 1 && item->size <= 8;
 }
 
-bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_t index)
+bool ct_export_add_value(struct ct_buf *out, const struct ct_read_event *event, uint32_t index)
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
-	const struct ctrace_event_item *item = &view->event.items[index];
-	const struct ct_event_type *type = view->type;
+	const struct ctrace_event_item *item = &event->traced.items[index];
+	const struct ct_event_type *type = event->type;
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 

@@ -37,8 +37,8 @@ struct ct_exporter {
 	bool has_pairs;    /* wants durations and spans */
 	enum ctrace_status (*open)(const struct ct_export_options *options, void **out_self);
 	/* NULL: the exporter needs one reading only */
-	void (*look)(void *self, const struct ct_view *view);
-	void (*add)(void *self, const struct ct_view *view);
+	void (*look)(void *self, const struct ct_read_event *event);
+	void (*add)(void *self, const struct ct_read_event *event);
 	/* events between the last one and the next are missing; NULL: not reported to the
 	 * exporter */
 	void (*lost)(void *self, const struct ct_read_note *note);
@@ -77,20 +77,20 @@ void ct_export_add_digits(struct ct_buf *out, uint64_t number, unsigned digits);
 /* "2026-01-31T15:12:27.500000000Z" */
 void ct_export_add_time(struct ct_buf *out, uint64_t time_ns);
 /* Adds an event's own name: "payroll OPEN", or "payroll 17". */
-void ct_export_add_name(struct ct_buf *out, const struct ct_view *view);
+void ct_export_add_name(struct ct_buf *out, const struct ct_read_event *event);
 /* Adds an item's value for a program: a number if it is one, else text.  Returns true for a
  * number. */
-bool ct_export_add_value(struct ct_buf *out, const struct ct_view *view, uint32_t index);
+bool ct_export_add_value(struct ct_buf *out, const struct ct_read_event *event, uint32_t index);
 
 /* ---- export_names.c: names of spans.  All events are looked at before a name is asked for. */
 struct ct_span_names;
 enum ctrace_status ct_span_names_create(struct ct_span_names **out_names) CT_MUST_USE;
 void ct_span_names_destroy(struct ct_span_names *names);
 /* called for each event that begins a span */
-void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view);
+void ct_span_names_look(struct ct_span_names *names, const struct ct_read_event *event);
 /* Returns the number of the span's name, which is the same at both ends; called once at each
  * end. Returns CT_DISTINCT_NONE when it was not called at the beginning, or memory is short. */
-uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_view *view);
+uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_read_event *event);
 /* borrowed until the next call of ct_span_names_find() */
 const char *ct_span_names_text(const struct ct_span_names *names, uint32_t name, size_t *out_size);
 uint32_t ct_span_names_count(const struct ct_span_names *names);
@@ -126,13 +126,14 @@ struct ct_track {
 struct ct_tracks;
 enum ctrace_status ct_tracks_create(struct ct_tracks **out_tracks) CT_MUST_USE;
 void ct_tracks_destroy(struct ct_tracks *tracks);
-void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view);
+void ct_tracks_look(struct ct_tracks *tracks, const struct ct_read_event *event);
 /* Returns the track of the event's thread; NULL without memory. */
-struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view);
+struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_read_event *event);
 enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id);
 /* Adds the event's name: of a span that is drawn, the span's name, which is the same at both
  * ends; of any other event, as ct_export_add_name() adds it. */
-void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view);
+void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out,
+			const struct ct_read_event *event);
 struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks); /* of spans that are drawn */
 /* Returns the time of the first event; 0: there was none. */
 uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks);
@@ -141,7 +142,7 @@ void ct_tracks_add_process(struct ct_tracks *tracks, struct ct_buf *out,
 			   const struct ct_source_process *source_process);
 /* Returns a process id that is unique in the picture: the process's own if possible. */
 uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process *source_process);
-bool ct_view_begins_span(const struct ct_view *view);
-bool ct_view_ends_span(const struct ct_view *view);
+bool ct_read_event_begins_span(const struct ct_read_event *event);
+bool ct_read_event_ends_span(const struct ct_read_event *event);
 
 #endif

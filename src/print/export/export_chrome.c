@@ -43,11 +43,11 @@ static enum ctrace_status chrome_open(const struct ct_export_options *options, v
 	return CTRACE_OK;
 }
 
-static void chrome_look(void *user, const struct ct_view *view)
+static void chrome_look(void *user, const struct ct_read_event *event)
 {
 	struct chrome *self = user;
 
-	ct_tracks_look(self->tracks, view);
+	ct_tracks_look(self->tracks, event);
 }
 
 static void document_begin(struct chrome *self)
@@ -125,28 +125,29 @@ static void add_time(struct chrome *self, uint64_t time_ns)
 
 /* Returns the copybook of a record item, whose fields are added one by one; NULL for other
  * items. */
-static const struct ct_copybook *item_copybook(const struct ct_view *view, uint32_t index)
+static const struct ct_copybook *item_copybook(const struct ct_read_event *event, uint32_t index)
 {
 	const struct ct_argument *argument;
 
-	if (view->type == NULL || index >= view->type->argument_count)
+	if (event->type == NULL || index >= event->type->argument_count)
 		return NULL;
-	argument = &view->type->arguments[index];
-	return ct_value_is_record(&view->event.items[index], argument) ? argument->copybook : NULL;
+	argument = &event->type->arguments[index];
+	return ct_value_is_record(&event->traced.items[index], argument) ? argument->copybook
+									 : NULL;
 }
 
-static void add_args(struct chrome *self, const struct ct_view *view)
+static void add_args(struct chrome *self, const struct ct_read_event *event)
 {
 	struct ct_buf *text = &self->out.text;
 	char name[16];
 
 	ct_buf_add_text(text, ",\"args\":{\"level\":\"");
-	ct_buf_add_text(text, ct_level_name(view->event.level));
+	ct_buf_add_text(text, ct_level_name(event->traced.level));
 	ct_buf_add_text(text, "\",\"event\":");
-	ct_buf_add_u64(text, view->event.event_id);
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const char *item = ct_view_item_name(view, i, name);
-		const struct ct_copybook *copybook = item_copybook(view, i);
+	ct_buf_add_u64(text, event->traced.event_id);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		const char *item = ct_read_event_item_name(event, i, name);
+		const struct ct_copybook *copybook = item_copybook(event, i);
 
 		ct_buf_add_char(text, ',');
 		/* Members of an object have different names. */
@@ -157,9 +158,9 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 		add_scratch(self);
 		ct_buf_add_char(text, ':');
 		if (copybook != NULL) {
-			ct_json_add_record(text, copybook, view->event.items[i].data,
-					   view->event.items[i].size);
-		} else if (ct_export_add_value(&self->scratch, view, i)) {
+			ct_json_add_record(text, copybook, event->traced.items[i].data,
+					   event->traced.items[i].size);
+		} else if (ct_export_add_value(&self->scratch, event, i)) {
 			ct_buf_add(text, self->scratch.data, self->scratch.size);
 			ct_buf_clear(&self->scratch);
 		} else {
@@ -169,13 +170,13 @@ static void add_args(struct chrome *self, const struct ct_view *view)
 	ct_buf_add_char(text, '}');
 }
 
-static char event_phase(const struct chrome *self, const struct ct_view *view)
+static char event_phase(const struct chrome *self, const struct ct_read_event *event)
 {
-	bool is_end = ct_view_ends_span(view);
+	bool is_end = ct_read_event_ends_span(event);
 
-	if (view->span_id == 0)
+	if (event->span_id == 0)
 		return 'i';
-	switch (ct_tracks_way(self->tracks, view->span_id)) {
+	switch (ct_tracks_way(self->tracks, event->span_id)) {
 	case CT_SPAN_NESTED:
 		return is_end ? 'E' : 'B';
 	case CT_SPAN_CROSSING:
@@ -185,12 +186,12 @@ static char event_phase(const struct chrome *self, const struct ct_view *view)
 	}
 }
 
-static void chrome_add(void *user, const struct ct_view *view)
+static void chrome_add(void *user, const struct ct_read_event *event)
 {
 	struct chrome *self = user;
 	struct ct_buf *text = &self->out.text;
-	struct ct_track *track = ct_tracks_find(self->tracks, view);
-	char phase = event_phase(self, view);
+	struct ct_track *track = ct_tracks_find(self->tracks, event);
+	char phase = event_phase(self, event);
 	bool is_async = phase == 'b' || phase == 'e';
 
 	if (track == NULL) {
@@ -199,8 +200,8 @@ static void chrome_add(void *user, const struct ct_view *view)
 	}
 	document_begin(self);
 	track_report(self, track);
-	if (view->event.time_ns > self->last_ns)
-		self->last_ns = view->event.time_ns;
+	if (event->traced.time_ns > self->last_ns)
+		self->last_ns = event->traced.time_ns;
 	element_begin(self);
 	ct_buf_add_text(text, "{\"ph\":\"");
 	ct_buf_add_char(text, phase);
@@ -211,16 +212,16 @@ static void chrome_add(void *user, const struct ct_view *view)
 	ct_buf_add_text(text, ",\"ts\":");
 	add_time(self, self->last_ns);
 	ct_buf_add_text(text, ",\"name\":");
-	ct_tracks_add_name(self->tracks, &self->scratch, view);
+	ct_tracks_add_name(self->tracks, &self->scratch, event);
 	add_scratch(self);
 	ct_buf_add_text(text, ",\"cat\":");
-	ct_export_add_string(text, view->event.component, view->event.component_size);
+	ct_export_add_string(text, event->traced.component, event->traced.component_size);
 	if (is_async)
-		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", view->span_id);
+		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", event->span_id);
 	if (phase == 'i')
 		ct_buf_add_text(text, ",\"s\":\"t\"");
 	if (phase == 'i' || self->has_args)
-		add_args(self, view);
+		add_args(self, event);
 	ct_buf_add_char(text, '}');
 	ct_export_out_offer(&self->out);
 }

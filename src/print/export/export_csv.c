@@ -66,12 +66,12 @@ static enum ctrace_status csv_open(const struct ct_export_options *options, void
 	return CTRACE_OK;
 }
 
-static void csv_look(void *user, const struct ct_view *view)
+static void csv_look(void *user, const struct ct_read_event *event)
 {
 	struct csv *self = user;
 
-	if (self->names == NULL && view->event.item_count > self->columns)
-		self->columns = view->event.item_count;
+	if (self->names == NULL && event->traced.item_count > self->columns)
+		self->columns = event->traced.item_count;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -156,16 +156,16 @@ static void add_third_party(struct csv *self, const char *text, size_t size)
 		add_text(self, self->scratch.data, self->scratch.size);
 }
 
-static void add_names(struct csv *self, const struct ct_view *view)
+static void add_names(struct csv *self, const struct ct_read_event *event)
 {
 	struct ct_buf names;
 	char name[16];
 
 	ct_buf_init(&names);
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		if (i > 0)
 			ct_buf_add_char(&names, ' ');
-		ct_buf_add_text(&names, ct_view_item_name(view, i, name));
+		ct_buf_add_text(&names, ct_read_event_item_name(event, i, name));
 	}
 	add_third_party(self, names.data, names.size);
 	self->out.text.failed |= names.failed;
@@ -174,11 +174,11 @@ static void add_names(struct csv *self, const struct ct_view *view)
 
 /* Adds a value in readable form.  Integers and the catalogue's words are short; other bytes are
  * escaped or hexadecimal. */
-static void add_value(struct csv *self, const struct ct_view *view, uint32_t index)
+static void add_value(struct csv *self, const struct ct_read_event *event, uint32_t index)
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
-	const struct ctrace_event_item *item = &view->event.items[index];
-	const struct ct_event_type *type = view->type;
+	const struct ctrace_event_item *item = &event->traced.items[index];
+	const struct ct_event_type *type = event->type;
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 
@@ -192,16 +192,16 @@ static void add_value(struct csv *self, const struct ct_view *view, uint32_t ind
 	add_text(self, self->scratch.data, self->scratch.size);
 }
 
-static void add_values(struct csv *self, const struct ct_view *view)
+static void add_values(struct csv *self, const struct ct_read_event *event)
 {
-	uint32_t count = view->event.item_count;
+	uint32_t count = event->traced.item_count;
 	uint32_t shown = count < self->columns ? count : self->columns;
 
 	/* A live trace may have grown since the first reading; items without a column are left
 	 * out. */
 	for (uint32_t i = 0; i < shown; i++) {
 		ct_buf_add_char(&self->out.text, ',');
-		add_value(self, view, i);
+		add_value(self, event, i);
 	}
 	for (uint32_t i = shown; i < self->columns; i++)
 		ct_buf_add_char(&self->out.text, ',');
@@ -261,10 +261,10 @@ static void search_take_field(const struct ct_record_field *field, void *user)
 		ct_buf_add(&search->csv->scratch, field->text, size);
 }
 
-static void add_field(struct csv *self, const struct ct_view *view, uint32_t index,
+static void add_field(struct csv *self, const struct ct_read_event *event, uint32_t index,
 		      const char *path)
 {
-	const struct ct_event_type *type = view->type;
+	const struct ct_event_type *type = event->type;
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 	struct field_search search = { .csv = self, .path = path };
@@ -274,11 +274,11 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 						  .user = &search };
 	char *copy;
 
-	if (argument == NULL || !ct_value_is_record(&view->event.items[index], argument))
+	if (argument == NULL || !ct_value_is_record(&event->traced.items[index], argument))
 		return;
 	ct_buf_clear(&self->scratch);
-	(void)ct_copybook_decode(argument->copybook, view->event.items[index].data,
-				 view->event.items[index].size, &visitor, NULL);
+	(void)ct_copybook_decode(argument->copybook, event->traced.items[index].data,
+				 event->traced.items[index].size, &visitor, NULL);
 	if (!search.has_value)
 		return;
 	copy = strndup(ct_buf_text(&self->scratch), self->scratch.size);
@@ -291,32 +291,32 @@ static void add_field(struct csv *self, const struct ct_view *view, uint32_t ind
 
 /* Adds the item of that name, else a field of the record whose name precedes the first point;
  * nothing when the event has neither. */
-static void add_column(struct csv *self, const struct ct_view *view, const char *column)
+static void add_column(struct csv *self, const struct ct_read_event *event, const char *column)
 {
 	size_t item_size = strcspn(column, ".");
 	char scratch[16];
 
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const char *name = ct_view_item_name(view, i, scratch);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		const char *name = ct_read_event_item_name(event, i, scratch);
 
 		if (ct_name_is(column, strlen(column), name)) {
-			add_value(self, view, i);
+			add_value(self, event, i);
 			return;
 		}
 		if (column[item_size] == '.' && ct_name_is(column, item_size, name)) {
-			add_field(self, view, i, column + item_size + 1);
+			add_field(self, event, i, column + item_size + 1);
 			return;
 		}
 	}
 }
 
-static void add_columns(struct csv *self, const struct ct_view *view)
+static void add_columns(struct csv *self, const struct ct_read_event *event)
 {
 	const char *column = self->names;
 
 	for (uint32_t i = 0; i < self->columns; i++, column += strlen(column) + 1) {
 		ct_buf_add_char(&self->out.text, ',');
-		add_column(self, view, column);
+		add_column(self, event, column);
 	}
 }
 
@@ -342,41 +342,41 @@ static void document_begin(struct csv *self)
 	ct_buf_add_text(&self->out.text, "\r\n");
 }
 
-static void csv_add(void *user, const struct ct_view *view)
+static void csv_add(void *user, const struct ct_read_event *event)
 {
 	struct csv *self = user;
-	const struct ctrace_event *event = &view->event;
+	const struct ctrace_event *traced = &event->traced;
 	struct ct_buf *out = &self->out.text;
 	char scratch[16];
-	const char *mnemonic = ct_view_mnemonic(view, scratch);
+	const char *mnemonic = ct_read_event_mnemonic(event, scratch);
 
 	document_begin(self);
-	ct_export_add_time(out, event->time_ns);
+	ct_export_add_time(out, traced->time_ns);
 	ct_buf_add_char(out, ',');
-	ct_buf_add_u64(out, event->time_ns);
+	ct_buf_add_u64(out, traced->time_ns);
 	ct_buf_add_char(out, ',');
-	add_third_party(self, view->source_process->host, strlen(view->source_process->host));
+	add_third_party(self, event->source_process->host, strlen(event->source_process->host));
 	ct_buf_add_char(out, ',');
-	ct_buf_add_u64(out, event->pid);
+	ct_buf_add_u64(out, traced->pid);
 	ct_buf_add_char(out, ',');
-	ct_buf_add_u64(out, event->tid);
+	ct_buf_add_u64(out, traced->tid);
 	ct_buf_add_char(out, ',');
-	add_third_party(self, event->component, event->component_size);
+	add_third_party(self, traced->component, traced->component_size);
 	ct_buf_add_char(out, ',');
-	ct_buf_add_u64(out, event->event_id);
+	ct_buf_add_u64(out, traced->event_id);
 	ct_buf_add_char(out, ',');
 	add_third_party(self, mnemonic, strlen(mnemonic));
 	ct_buf_add_char(out, ',');
-	ct_buf_add_text(out, ct_level_name(event->level));
+	ct_buf_add_text(out, ct_level_name(traced->level));
 	ct_buf_add_char(out, ',');
-	if (view->duration_ns != CT_NO_DURATION)
-		ct_buf_add_u64(out, view->duration_ns);
+	if (event->duration_ns != CT_NO_DURATION)
+		ct_buf_add_u64(out, event->duration_ns);
 	if (self->names != NULL) {
-		add_columns(self, view);
+		add_columns(self, event);
 	} else {
 		ct_buf_add_char(out, ',');
-		add_names(self, view);
-		add_values(self, view);
+		add_names(self, event);
+		add_values(self, event);
 	}
 	ct_buf_add_text(out, "\r\n");
 	out->failed |= self->scratch.failed;

@@ -37,17 +37,17 @@ static void document_begin(struct json *self)
 				  CT_JSON_FORMAT_VERSION);
 }
 
-static void json_add(void *user, const struct ct_view *view)
+static void json_add(void *user, const struct ct_read_event *event)
 {
 	struct json *self = user;
 	struct ct_buf *text = &self->out.text;
 
 	if (self->is_lines) {
-		ct_json_add_line(text, view);
+		ct_json_add_line(text, event);
 	} else {
 		document_begin(self);
 		ct_buf_add_text(text, self->has_events ? ",\n" : "\n");
-		ct_json_add(text, view);
+		ct_json_add(text, event);
 	}
 	self->has_events = true;
 	ct_export_out_offer(&self->out);

@@ -78,18 +78,18 @@ static bool item_is_word(const struct ctrace_event_item *item, const struct ct_a
 
 /* Sets names->word to the first key item that is a word, without padding blanks; empty when
  * there is none. */
-static void word_take(struct ct_span_names *names, const struct ct_view *view)
+static void word_take(struct ct_span_names *names, const struct ct_read_event *event)
 {
-	const struct ct_event_type *type = view->type;
+	const struct ct_event_type *type = event->type;
 	struct ct_buf *word = &names->word;
 
 	ct_buf_clear(word);
-	for (uint32_t i = 0; type != NULL && i < type->argument_count && i < view->event.item_count;
-	     i++) {
+	for (uint32_t i = 0;
+	     type != NULL && i < type->argument_count && i < event->traced.item_count; i++) {
 		if (!type->arguments[i].is_key ||
-		    !item_is_word(&view->event.items[i], &type->arguments[i]))
+		    !item_is_word(&event->traced.items[i], &type->arguments[i]))
 			continue;
-		(void)ct_export_add_value(word, view, i);
+		(void)ct_export_add_value(word, event, i);
 		break;
 	}
 	if (word->size > WORD_SIZE) {
@@ -123,12 +123,12 @@ static bool words_grow(struct ct_span_names *names, uint32_t count)
 }
 
 /* Returns NULL when memory is short, or there are too many types. */
-static struct words *words_find(struct ct_span_names *names, const struct ct_view *view)
+static struct words *words_find(struct ct_span_names *names, const struct ct_read_event *event)
 {
 	bool is_new;
 	uint32_t entries = 0;
 	uint32_t index =
-		ct_distinct_find(&names->types, &view->type, sizeof(const void *), &is_new);
+		ct_distinct_find(&names->types, &event->type, sizeof(const void *), &is_new);
 	struct words *words;
 
 	if (index == CT_DISTINCT_NONE || !words_grow(names, index + 1))
@@ -136,22 +136,22 @@ static struct words *words_find(struct ct_span_names *names, const struct ct_vie
 	words = &names->words[index];
 	if (words->is_known)
 		return words;
-	for (uint32_t i = 0; view->component != NULL && i < view->component->event_count; i++)
-		entries += view->component->events[i].pairing == CT_PAIR_ENTRY;
+	for (uint32_t i = 0; event->component != NULL && i < event->component->event_count; i++)
+		entries += event->component->events[i].pairing == CT_PAIR_ENTRY;
 	words->is_known = true;
 	words->is_only_entry = entries == 1;
 	return words;
 }
 
-void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
+void ct_span_names_look(struct ct_span_names *names, const struct ct_read_event *event)
 {
 	struct words *words;
 	bool is_new;
 
-	word_take(names, view);
+	word_take(names, event);
 	if (names->word.size == 0)
 		return;
-	words = words_find(names, view);
+	words = words_find(names, event);
 	if (words == NULL || words->is_too_many)
 		return;
 	(void)ct_distinct_find(&words->seen, names->word.data, names->word.size, &is_new);
@@ -163,22 +163,22 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_view *view)
  */
 
 /* Sets names->text: "WEB.REQUEST /login", "DB QUERY CUSTOMER", "DB QUERY". */
-static void name_make(struct ct_span_names *names, const struct ct_view *view)
+static void name_make(struct ct_span_names *names, const struct ct_read_event *event)
 {
 	struct words *words = NULL;
 
 	ct_buf_clear(&names->text);
-	word_take(names, view);
+	word_take(names, event);
 	if (names->word.size > 0)
-		words = words_find(names, view);
+		words = words_find(names, event);
 	if (words == NULL || words->is_too_many) {
-		ct_export_add_name(&names->text, view);
+		ct_export_add_name(&names->text, event);
 		return;
 	}
 	if (words->is_only_entry)
-		ct_buf_add(&names->text, view->event.component, view->event.component_size);
+		ct_buf_add(&names->text, event->traced.component, event->traced.component_size);
 	else
-		ct_export_add_name(&names->text, view);
+		ct_export_add_name(&names->text, event);
 	ct_buf_add_char(&names->text, ' ');
 	ct_buf_add(&names->text, names->word.data, names->word.size);
 }
@@ -247,22 +247,22 @@ static uint32_t open_remove(struct ct_span_names *names, uint64_t span_id)
 	}
 }
 
-uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_view *view)
+uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_read_event *event)
 {
-	bool is_end = ct_view_ends_span(view);
-	uint32_t name = is_end ? open_remove(names, view->span_id) : CT_DISTINCT_NONE;
+	bool is_end = ct_read_event_ends_span(event);
+	uint32_t name = is_end ? open_remove(names, event->span_id) : CT_DISTINCT_NONE;
 	bool is_new;
 
 	if (name != CT_DISTINCT_NONE)
 		return name;
 	if (is_end)
 		return CT_DISTINCT_NONE; /* the beginning of the span was not seen */
-	name_make(names, view);
+	name_make(names, event);
 	if (names->text.failed)
 		return CT_DISTINCT_NONE;
 	name = ct_distinct_find(&names->names, names->text.data, names->text.size, &is_new);
 	if (name != CT_DISTINCT_NONE)
-		open_add(names, view->span_id, name);
+		open_add(names, event->span_id, name);
 	return name;
 }
 

@@ -205,10 +205,10 @@ static void track_report(struct perfetto *self, struct ct_track *track)
 }
 
 /* self->text has the span's name. */
-static void span_track_report(struct perfetto *self, const struct ct_view *view)
+static void span_track_report(struct perfetto *self, const struct ct_read_event *event)
 {
-	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + view->span_id);
-	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + view->source_process->index);
+	add_number(&self->message, TRACK_UUID, SPAN_TRACKS + event->span_id);
+	add_number(&self->message, TRACK_PARENT, PROCESS_TRACKS + event->source_process->index);
 	add_text(&self->message, TRACK_NAME, self->text.data, self->text.size);
 	track_end(self);
 }
@@ -233,16 +233,16 @@ static void add_annotation_number(struct perfetto *self, const char *name, unsig
 	add_message(&self->message, EVENT_ANNOTATIONS, &self->inner);
 }
 
-static void add_item(struct perfetto *self, const struct ct_view *view, uint32_t index)
+static void add_item(struct perfetto *self, const struct ct_read_event *event, uint32_t index)
 {
-	const struct ctrace_event_item *item = &view->event.items[index];
+	const struct ctrace_event_item *item = &event->traced.items[index];
 	bool is_signed = item->type == CTRACE_TYPE_COMP5S || item->type == CTRACE_TYPE_COMPXS;
 	char scratch[16];
-	const char *name = ct_view_item_name(view, index, scratch);
+	const char *name = ct_read_event_item_name(event, index, scratch);
 
 	if (item->type == CTRACE_TYPE_ADDRESS && item->size == 8)
 		add_annotation_number(self, name, ANNOTATION_POINTER, item->value);
-	else if (ct_export_add_value(&self->text, view, index))
+	else if (ct_export_add_value(&self->text, event, index))
 		add_annotation_number(self, name, is_signed ? ANNOTATION_INT : ANNOTATION_UINT,
 				      item->value);
 	else
@@ -251,21 +251,21 @@ static void add_item(struct perfetto *self, const struct ct_view *view, uint32_t
 }
 
 /* self->text has the event's name. */
-static void add_event(struct perfetto *self, const struct ct_view *view, enum event_type type,
-		      uint64_t track)
+static void add_event(struct perfetto *self, const struct ct_read_event *event,
+		      enum event_type type, uint64_t track)
 {
 	add_number(&self->packet, PACKET_TIMESTAMP, self->last_ns);
 	add_number(&self->message, EVENT_TYPE, type);
 	add_number(&self->message, EVENT_TRACK, track);
-	add_text(&self->message, EVENT_CATEGORIES, view->event.component,
-		 view->event.component_size);
+	add_text(&self->message, EVENT_CATEGORIES, event->traced.component,
+		 event->traced.component_size);
 	add_text(&self->message, EVENT_NAME, self->text.data, self->text.size);
 	ct_buf_clear(&self->text);
-	add_annotation_text(self, "level", ct_level_name(view->event.level),
-			    strlen(ct_level_name(view->event.level)));
-	add_annotation_number(self, "event", ANNOTATION_UINT, view->event.event_id);
-	for (uint32_t i = 0; i < view->event.item_count; i++)
-		add_item(self, view, i);
+	add_annotation_text(self, "level", ct_level_name(event->traced.level),
+			    strlen(ct_level_name(event->traced.level)));
+	add_annotation_number(self, "event", ANNOTATION_UINT, event->traced.event_id);
+	for (uint32_t i = 0; i < event->traced.item_count; i++)
+		add_item(self, event, i);
 	add_message(&self->packet, PACKET_TRACK_EVENT, &self->message);
 	packet_end(self);
 }
@@ -285,20 +285,20 @@ static enum ctrace_status perfetto_open(const struct ct_export_options *options,
 	return CTRACE_OK;
 }
 
-static void perfetto_look(void *user, const struct ct_view *view)
+static void perfetto_look(void *user, const struct ct_read_event *event)
 {
 	struct perfetto *self = user;
 
-	ct_tracks_look(self->tracks, view);
+	ct_tracks_look(self->tracks, event);
 }
 
-static void perfetto_add(void *user, const struct ct_view *view)
+static void perfetto_add(void *user, const struct ct_read_event *event)
 {
 	struct perfetto *self = user;
-	struct ct_track *track = ct_tracks_find(self->tracks, view);
+	struct ct_track *track = ct_tracks_find(self->tracks, event);
 	enum ct_span_way way =
-		view->span_id != 0 ? ct_tracks_way(self->tracks, view->span_id) : CT_SPAN_ALONE;
-	bool is_end = ct_view_ends_span(view);
+		event->span_id != 0 ? ct_tracks_way(self->tracks, event->span_id) : CT_SPAN_ALONE;
+	bool is_end = ct_read_event_ends_span(event);
 	enum event_type type = way == CT_SPAN_ALONE ? TYPE_INSTANT : is_end ? TYPE_END : TYPE_BEGIN;
 
 	if (track == NULL) {
@@ -307,13 +307,13 @@ static void perfetto_add(void *user, const struct ct_view *view)
 	}
 	document_begin(self);
 	track_report(self, track);
-	if (view->event.time_ns > self->last_ns)
-		self->last_ns = view->event.time_ns;
-	ct_tracks_add_name(self->tracks, &self->text, view);
+	if (event->traced.time_ns > self->last_ns)
+		self->last_ns = event->traced.time_ns;
+	ct_tracks_add_name(self->tracks, &self->text, event);
 	if (way == CT_SPAN_CROSSING && !is_end)
-		span_track_report(self, view);
-	add_event(self, view, type,
-		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + view->span_id
+		span_track_report(self, event);
+	add_event(self, event, type,
+		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + event->span_id
 					  : THREAD_TRACKS + track->index);
 }
 

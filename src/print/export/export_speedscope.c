@@ -75,11 +75,11 @@ static enum ctrace_status speedscope_open(const struct ct_export_options *option
 	return CTRACE_OK;
 }
 
-static void speedscope_look(void *user, const struct ct_view *view)
+static void speedscope_look(void *user, const struct ct_read_event *event)
 {
 	struct speedscope *self = user;
 
-	ct_tracks_look(self->tracks, view);
+	ct_tracks_look(self->tracks, event);
 }
 
 static void speedscope_fail(struct speedscope *self, int error)
@@ -295,27 +295,27 @@ static void span_end(struct profile *profile, uint32_t frame, uint64_t at)
 		profile->total_ns += at;
 }
 
-static void speedscope_add(void *user, const struct ct_view *view)
+static void speedscope_add(void *user, const struct ct_read_event *event)
 {
 	struct speedscope *self = user;
-	enum ct_span_way way = ct_tracks_way(self->tracks, view->span_id);
-	struct ct_track *track = ct_tracks_find(self->tracks, view);
-	bool is_end = ct_view_ends_span(view);
+	enum ct_span_way way = ct_tracks_way(self->tracks, event->span_id);
+	struct ct_track *track = ct_tracks_find(self->tracks, event);
+	bool is_end = ct_read_event_ends_span(event);
 	struct profile *profile;
 	uint32_t frame;
 	uint64_t at;
 
 	if (track == NULL)
 		speedscope_fail(self, ENOMEM);
-	if (view->event.time_ns > self->last_ns)
-		self->last_ns = view->event.time_ns;
+	if (event->traced.time_ns > self->last_ns)
+		self->last_ns = event->traced.time_ns;
 	if (way == CT_SPAN_ALONE || track == NULL)
 		return;
-	frame = ct_span_names_find(ct_tracks_names(self->tracks), view);
+	frame = ct_span_names_find(ct_tracks_names(self->tracks), event);
 	if (frame == CT_DISTINCT_NONE || (way == CT_SPAN_CROSSING && !is_end))
 		return;
 	profile = way == CT_SPAN_NESTED ? profile_of_thread(self, track)
-					: profile_of_process(self, view->source_process);
+					: profile_of_process(self, event->source_process);
 	if (profile == NULL)
 		return;
 	at = way == CT_SPAN_NESTED ? self->last_ns - ct_tracks_begin_ns(self->tracks)
@@ -323,7 +323,7 @@ static void speedscope_add(void *user, const struct ct_view *view)
 	if (!is_end || way == CT_SPAN_CROSSING)
 		span_begin(self, profile, frame, at);
 	if (is_end)
-		span_end(profile, frame, way == CT_SPAN_NESTED ? at : at + view->duration_ns);
+		span_end(profile, frame, way == CT_SPAN_NESTED ? at : at + event->duration_ns);
 	spool_offer(self, profile);
 }
 

@@ -58,7 +58,7 @@ struct exporting {
 	struct stream *last; /* the trace of the last event */
 	uint64_t lost;       /* losses of no known process */
 	size_t buffered;
-	const struct ct_view *naming; /* whose class is being made */
+	const struct ct_read_event *naming; /* whose class is being made */
 	const char *names[CT_CLASS_MAX_ITEMS];
 	int error;
 };
@@ -170,19 +170,19 @@ static bool class_name(const char *component, size_t size, uint32_t event_id,
 		       struct ct_class_names *out, void *user)
 {
 	struct exporting *self = user;
-	const struct ct_view *view = self->naming;
-	uint32_t count = view->event.item_count < CT_CLASS_MAX_ITEMS ? view->event.item_count
-								     : CT_CLASS_MAX_ITEMS;
+	const struct ct_read_event *event = self->naming;
+	uint32_t count = event->traced.item_count < CT_CLASS_MAX_ITEMS ? event->traced.item_count
+								       : CT_CLASS_MAX_ITEMS;
 	char scratch[16];
 
 	(void)component;
 	(void)size;
 	(void)event_id;
-	if (view->type == NULL && view->names == NULL)
+	if (event->type == NULL && event->names == NULL)
 		return false;
-	out->mnemonic = view->type != NULL ? view->type->mnemonic : view->names->mnemonic;
+	out->mnemonic = event->type != NULL ? event->type->mnemonic : event->names->mnemonic;
 	for (uint32_t i = 0; i < count; i++) {
-		const char *name = ct_view_item_name(view, i, scratch);
+		const char *name = ct_read_event_item_name(event, i, scratch);
 
 		self->names[i] = name != scratch ? name : NULL;
 	}
@@ -347,18 +347,18 @@ static struct stream *stream_create(struct trace *trace, uint32_t tid, uint32_t 
 	return stream;
 }
 
-static struct stream *stream_find(struct exporting *self, const struct ct_view *view)
+static struct stream *stream_find(struct exporting *self, const struct ct_read_event *event)
 {
-	struct ct_track *track = ct_tracks_find(self->tracks, view);
+	struct ct_track *track = ct_tracks_find(self->tracks, event);
 	struct trace *trace;
 
 	if (track == NULL)
 		return NULL;
 	if (track->data == NULL) {
-		trace = trace_find(self, view->source_process, view->event.time_ns);
-		track->data = trace != NULL
-				      ? stream_create(trace, view->event.tid, view->event.stream)
-				      : NULL;
+		trace = trace_find(self, event->source_process, event->traced.time_ns);
+		track->data = trace != NULL ? stream_create(trace, event->traced.tid,
+							    event->traced.stream)
+					    : NULL;
 	}
 	return track->data;
 }
@@ -384,10 +384,10 @@ static bool directory_is_empty(const char *directory)
 	return !has_entries;
 }
 
-static void trace_add(void *user, const struct ct_view *view)
+static void trace_add(void *user, const struct ct_read_event *event)
 {
 	struct exporting *self = user;
-	struct stream *stream = stream_find(self, view);
+	struct stream *stream = stream_find(self, event);
 	size_t size;
 
 	if (stream == NULL) {
@@ -396,10 +396,10 @@ static void trace_add(void *user, const struct ct_view *view)
 	}
 	stream->writer.lost += stream->trace->lost + self->lost;
 	stream->trace->lost = self->lost = 0;
-	self->naming = view;
+	self->naming = event;
 	size = stream->writer.packets.size;
-	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &view->event),
-			&view->event);
+	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &event->traced),
+			&event->traced);
 	self->buffered += stream->writer.packets.size - size;
 	if (stream->writer.packet_at > 0)
 		stream_write_packets(self, stream);

@@ -45,14 +45,14 @@ struct ct_tracks {
 	size_t process_count;
 };
 
-bool ct_view_ends_span(const struct ct_view *view)
+bool ct_read_event_ends_span(const struct ct_read_event *event)
 {
-	return view->span_id != 0 && view->duration_ns != CT_NO_DURATION;
+	return event->span_id != 0 && event->duration_ns != CT_NO_DURATION;
 }
 
-bool ct_view_begins_span(const struct ct_view *view)
+bool ct_read_event_begins_span(const struct ct_read_event *event)
 {
-	return view->span_id != 0 && view->duration_ns == CT_NO_DURATION;
+	return event->span_id != 0 && event->duration_ns == CT_NO_DURATION;
 }
 
 enum ctrace_status ct_tracks_create(struct ct_tracks **out_tracks)
@@ -132,9 +132,9 @@ uint32_t ct_tracks_pid(struct ct_tracks *tracks, const struct ct_source_process 
  * Threads
  */
 
-static uint32_t track_hash(const struct ct_view *view)
+static uint32_t track_hash(const struct ct_read_event *event)
 {
-	return (uint32_t)(((uint64_t)view->source_process->index << 32 | view->event.tid) *
+	return (uint32_t)(((uint64_t)event->source_process->index << 32 | event->traced.tid) *
 				  0x9E3779B97F4A7C15u >>
 			  32);
 }
@@ -142,17 +142,17 @@ static uint32_t track_hash(const struct ct_view *view)
 static bool track_matches(const void *items, uint32_t number, const void *key)
 {
 	const struct ct_track *track = ((struct ct_track *const *)items)[number];
-	const struct ct_view *view = key;
+	const struct ct_read_event *event = key;
 
-	return track->source_process_index == view->source_process->index &&
-	       track->tid == view->event.tid;
+	return track->source_process_index == event->source_process->index &&
+	       track->tid == event->traced.tid;
 }
 
-struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *view)
+struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_read_event *event)
 {
-	const struct ct_source_process *source_process = view->source_process;
-	uint32_t found = ct_hash_table_find(&tracks->table, track_hash(view), track_matches,
-					    tracks->tracks, view);
+	const struct ct_source_process *source_process = event->source_process;
+	uint32_t found = ct_hash_table_find(&tracks->table, track_hash(event), track_matches,
+					    tracks->tracks, event);
 	struct process *process;
 	struct ct_track **all, *track;
 
@@ -172,12 +172,12 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_view *
 	process = process_find(tracks, source_process);
 	*track = (struct ct_track){ .source_process = source_process,
 				    .source_process_index = source_process->index,
-				    .tid = view->event.tid,
+				    .tid = event->traced.tid,
 				    .index = (uint32_t)tracks->count };
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
 		process->has_track = true;
-	ct_hash_table_add(&tracks->table, track_hash(view), (uint32_t)tracks->count);
+	ct_hash_table_add(&tracks->table, track_hash(event), (uint32_t)tracks->count);
 	all[tracks->count++] = track;
 	return track;
 }
@@ -259,23 +259,23 @@ static void span_end(struct ct_tracks *tracks, struct ct_track *track, uint64_t 
 	track->open_count--;
 }
 
-void ct_tracks_look(struct ct_tracks *tracks, const struct ct_view *view)
+void ct_tracks_look(struct ct_tracks *tracks, const struct ct_read_event *event)
 {
 	struct ct_track *track;
 
 	if (!tracks->has_begun)
-		tracks->begin_ns = view->event.time_ns;
+		tracks->begin_ns = event->traced.time_ns;
 	tracks->has_begun = true;
-	if (view->span_id == 0)
+	if (event->span_id == 0)
 		return;
-	track = ct_tracks_find(tracks, view);
+	track = ct_tracks_find(tracks, event);
 	if (track == NULL)
 		return;
-	if (ct_view_begins_span(view)) {
-		ct_span_names_look(tracks->names, view);
-		span_begin(tracks, track, view->span_id);
+	if (ct_read_event_begins_span(event)) {
+		ct_span_names_look(tracks->names, event);
+		span_begin(tracks, track, event->span_id);
 	} else {
-		span_end(tracks, track, view->span_id);
+		span_end(tracks, track, event->span_id);
 	}
 }
 
@@ -288,16 +288,17 @@ enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
 					 : CT_SPAN_ALONE;
 }
 
-void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out, const struct ct_view *view)
+void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out,
+			const struct ct_read_event *event)
 {
 	uint32_t name = CT_DISTINCT_NONE;
 	const char *text;
 	size_t size;
 
-	if (ct_tracks_way(tracks, view->span_id) != CT_SPAN_ALONE)
-		name = ct_span_names_find(tracks->names, view);
+	if (ct_tracks_way(tracks, event->span_id) != CT_SPAN_ALONE)
+		name = ct_span_names_find(tracks->names, event);
 	if (name == CT_DISTINCT_NONE) {
-		ct_export_add_name(out, view);
+		ct_export_add_name(out, event);
 		return;
 	}
 	text = ct_span_names_text(tracks->names, name, &size);

@@ -223,7 +223,7 @@ enum ct_ipcs_choice {
 	CT_IPCS_NO_JOBNAME
 };
 enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
-				   const struct ct_view *view);
+				   const struct ct_read_event *event);
 /* SYSNAME */
 bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
 			  const struct ct_source_process *source_process);
@@ -249,7 +249,7 @@ struct ct_ipcs_traces {
 	bool has_failed; /* no memory */
 };
 void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces);
-void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *event);
+void ct_ipcs_traces_note(struct ct_ipcs_traces *traces, const struct ctrace_event *traced);
 /* Adds a trace that may have no entries. */
 void ct_ipcs_traces_name(struct ct_ipcs_traces *traces, const char *name, size_t size);
 void ct_ipcs_traces_sort(struct ct_ipcs_traces *traces); /* by name; nothing is noted behind it */
@@ -281,7 +281,7 @@ struct ct_ipcs_tallies {
 };
 void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies);
 void ct_ipcs_tallies_clear(struct ct_ipcs_tallies *tallies);
-void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view);
+void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_read_event *event);
 void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies); /* by id */
 
 /* ---- print_ipcs.c, print_ipcs_tally.c, print_ipcs_query.c: text only, no decision */
@@ -292,8 +292,8 @@ struct ct_ipcs_layout {
 	unsigned indent; /* of all lines: room for tags */
 };
 /* Prints the entry's "MNEMONIC": of the catalogue, else of the trace, else the id.  Cut to 8. */
-void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_view *view);
-const char *ct_ipcs_description(const struct ct_view *view);
+void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_read_event *event);
+const char *ct_ipcs_description(const struct ct_read_event *event);
 /* Prints COMPONENT TRACE FULL FORMAT, SYSNAME, COMP and SUB. */
 void ct_ipcs_print_title(struct ct_buf *out, const struct ct_ipcs_command *command);
 void ct_ipcs_print_heading(struct ct_buf *out, const struct ct_ipcs_layout *layout);
@@ -302,15 +302,15 @@ int64_t ct_ipcs_day(const struct ct_ipcs_layout *layout, uint64_t time_ns);
 void ct_ipcs_print_date(struct ct_buf *out, const struct ct_ipcs_layout *layout, uint64_t time_ns);
 /* Prints the line that each entry has. */
 void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			 const struct ct_view *view);
+			 const struct ct_read_event *event);
 /* Prints the duration of the span that the entry ends, if it ends one. */
 void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			   const struct ct_view *view);
+			   const struct ct_read_event *event);
 /* Prints the lines below: all data in hexadecimal; key fields as the catalogue defines them. */
 void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			const struct ct_view *view);
+			const struct ct_read_event *event);
 void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			   const struct ct_view *view);
+			   const struct ct_read_event *event);
 /* Prints a line of an exit. */
 void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text,
 			size_t size);

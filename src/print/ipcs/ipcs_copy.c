@@ -41,16 +41,16 @@ static void note_pass_on(const struct ct_read_note *note, void *user)
 static void event_copy(const struct ct_ipcs_command *command, struct ct_reader *reader,
 		       void *exporter, struct ct_ipcs_copied *copied)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	struct ct_buf met;
 
 	ct_buf_init(&met);
-	while ((view = ct_reader_next(reader)) != NULL) {
-		if (ct_ipcs_select(command, view) != CT_IPCS_CHOSEN)
+	while ((event = ct_reader_next(reader)) != NULL) {
+		if (ct_ipcs_select(command, event) != CT_IPCS_CHOSEN)
 			continue;
-		ct_export_trace.add(exporter, view);
+		ct_export_trace.add(exporter, event);
 		copied->events++;
-		copied->processes += process_is_new(&met, view->source_process->index);
+		copied->processes += process_is_new(&met, event->source_process->index);
 	}
 	ct_buf_fini(&met);
 }

@@ -58,9 +58,9 @@ static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 
 /* Returns NULL when the component has no exits. */
 static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister,
-						  const struct ct_view *view)
+						  const struct ct_read_event *event)
 {
-	const struct ct_catalog_component *component = view->component;
+	const struct ct_catalog_component *component = event->component;
 	struct ct_ipcs_exits *exits;
 
 	if (component == NULL || (component->filter == NULL && component->formatter == NULL))
@@ -77,10 +77,10 @@ static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister,
 }
 
 static enum ct_exit_answer exit_call(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
-				     const char *whose, const struct ct_view *view)
+				     const char *whose, const struct ct_read_event *event)
 {
 	struct ct_exit_context context = lister_context(lister);
-	enum ct_exit_answer answer = ct_reader_exit_call(exit, view, &context);
+	enum ct_exit_answer answer = ct_reader_exit_call(exit, event, &context);
 	char code[16];
 
 	if (answer == CT_EXIT_UNDEFINED) {
@@ -107,26 +107,27 @@ bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister)
 	return false;
 }
 
-enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view)
+enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister,
+					 const struct ct_read_event *event)
 {
-	struct ct_ipcs_exits *exits = component_exits_find(lister, view);
+	struct ct_ipcs_exits *exits = component_exits_find(lister, event);
 	enum ct_exit_answer answer = CT_EXIT_SHOW;
 
 	if (exits != NULL && exits->has_filter)
-		answer = exit_call(lister, &exits->filter, "component", view);
+		answer = exit_call(lister, &exits->filter, "component", event);
 	if (answer == CT_EXIT_SHOW || answer == CT_EXIT_UNDEFINED)
-		answer = exit_call(lister, &lister->user_exit, "user", view);
+		answer = exit_call(lister, &lister->user_exit, "user", event);
 	return answer;
 }
 
-bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
+bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_read_event *event,
 			  enum ct_exit_answer *out_answer)
 {
-	struct ct_ipcs_exits *exits = component_exits_find(lister, view);
+	struct ct_ipcs_exits *exits = component_exits_find(lister, event);
 
 	if (exits == NULL || !exits->has_formatter)
 		return false;
-	*out_answer = exit_call(lister, &exits->formatter, "component", view);
+	*out_answer = exit_call(lister, &exits->formatter, "component", event);
 	return true;
 }
 

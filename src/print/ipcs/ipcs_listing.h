@@ -35,7 +35,7 @@ struct ct_ipcs_lister {
 	const struct ct_ipcs_command *command;
 	struct ct_ipcs_layout layout;
 	/* the entry to be listed; NULL: the next one must be read */
-	const struct ct_view *next;
+	const struct ct_read_event *next;
 	bool is_at_end;
 	bool is_terminated; /* an exit has ended the listing */
 	uint64_t shown;
@@ -75,8 +75,8 @@ void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister);
 /* Each is reported once: events of the component cannot be selected by this operand; neither the
  * entry's id nor its component is known. */
 void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
-			     const struct ct_view *view);
-void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *view);
+			     const struct ct_read_event *event);
+void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event);
 /* Reports why nothing was shown: no such trace, but others; or no entries in that time. */
 void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister);
 void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister);
@@ -86,9 +86,10 @@ void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister);
  * reported. */
 bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister);
 /* Calls the component's filter first, then the user's. */
-enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister, const struct ct_view *view);
+enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister,
+					 const struct ct_read_event *event);
 /* Returns false when the component has no formatter. */
-bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_view *view,
+bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_read_event *event,
 			  enum ct_exit_answer *out_answer);
 /* Calls each exit for the last time, unless one of them has ended the listing. */
 void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister);

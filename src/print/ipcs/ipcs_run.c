@@ -27,37 +27,37 @@ static void lister_reset(struct ct_ipcs_lister *lister)
 	lister->run->has_heading = lister->run->is_merged && lister->run->has_heading;
 }
 
-static void lister_count(struct ct_ipcs_lister *lister, const struct ct_view *view,
+static void lister_count(struct ct_ipcs_lister *lister, const struct ct_read_event *event,
 			 enum ct_ipcs_choice choice)
 {
 	if (choice == CT_IPCS_OTHER_TRACE) {
-		ct_ipcs_traces_note(&lister->traces, &view->event);
+		ct_ipcs_traces_note(&lister->traces, &event->traced);
 		return;
 	}
 	if (lister->of_trace++ == 0)
-		lister->first_ns = view->event.time_ns;
-	lister->last_ns = view->event.time_ns;
+		lister->first_ns = event->traced.time_ns;
+	lister->last_ns = event->traced.time_ns;
 	lister->in_time += choice != CT_IPCS_OTHER_TIME;
 }
 
 /* Returns true if all later events are too late, since events come in time order. */
-static bool view_is_past(const struct ct_ipcs_lister *lister, const struct ct_view *view)
+static bool event_is_past(const struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	return lister->command->has_stop && lister->in_time != 0 &&
-	       view->event.time_ns / 1000u > lister->command->stop_us;
+	       event->traced.time_ns / 1000u > lister->command->stop_us;
 }
 
-static bool view_is_wanted(struct ct_ipcs_lister *lister, const struct ct_view *view)
+static bool event_is_wanted(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
-	enum ct_ipcs_choice choice = ct_ipcs_select(lister->command, view);
+	enum ct_ipcs_choice choice = ct_ipcs_select(lister->command, event);
 
-	lister_count(lister, view, choice);
+	lister_count(lister, event, choice);
 	if (choice >= CT_IPCS_NO_EXCEPTIONS)
-		ct_ipcs_say_unsupported(lister, choice, view);
+		ct_ipcs_say_unsupported(lister, choice, event);
 	return choice == CT_IPCS_CHOSEN;
 }
 
-static const struct ct_view *lister_next_view(const struct ct_ipcs_lister *lister)
+static const struct ct_read_event *lister_next_event(const struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_output *output = lister->run->output;
 
@@ -70,23 +70,23 @@ static const struct ct_view *lister_next_view(const struct ct_ipcs_lister *liste
 static void lister_read_on(struct ct_ipcs_lister *lister)
 {
 	while (lister->next == NULL && !lister->is_at_end) {
-		const struct ct_view *view = lister_next_view(lister);
+		const struct ct_read_event *event = lister_next_event(lister);
 		enum ct_exit_answer answer;
 
-		if (view == NULL || view_is_past(lister, view)) {
+		if (event == NULL || event_is_past(lister, event)) {
 			lister->is_at_end = true;
 			return;
 		}
-		if (!view_is_wanted(lister, view))
+		if (!event_is_wanted(lister, event))
 			continue;
-		answer = ct_ipcs_exits_filter(lister, view);
+		answer = ct_ipcs_exits_filter(lister, event);
 		if (answer == CT_EXIT_AGAIN) {
 			lister_reset(lister);
 			lister->is_at_end = ct_reader_rewind(lister->job->reader) != CTRACE_OK;
 		} else if (answer == CT_EXIT_END) {
 			lister->is_at_end = true;
 		} else if (answer != CT_EXIT_HIDE) {
-			lister->next = view;
+			lister->next = event;
 		}
 		ct_ipcs_offer(lister->run);
 	}
@@ -116,46 +116,46 @@ static void print_heading(struct ct_ipcs_lister *lister, uint64_t time_ns)
 }
 
 /* The lines below the entry's own. */
-static void print_data(struct ct_ipcs_lister *lister, const struct ct_view *view)
+static void print_data(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	enum ct_exit_answer answer;
 
-	if (ct_ipcs_exits_format(lister, view, &answer)) {
+	if (ct_ipcs_exits_format(lister, event, &answer)) {
 		lister->is_at_end |= answer == CT_EXIT_END;
 		if (answer == CT_EXIT_HIDE || answer == CT_EXIT_UNDEFINED)
-			ct_ipcs_print_full(&lister->run->out, &lister->layout, view);
+			ct_ipcs_print_full(&lister->run->out, &lister->layout, event);
 	} else if (lister->command->report == CT_IPCS_SUMMARY) {
-		ct_ipcs_print_summary(&lister->run->out, &lister->layout, view);
+		ct_ipcs_print_summary(&lister->run->out, &lister->layout, event);
 	} else {
-		ct_ipcs_print_full(&lister->run->out, &lister->layout, view);
+		ct_ipcs_print_full(&lister->run->out, &lister->layout, event);
 	}
 }
 
-static void print_entry(struct ct_ipcs_lister *lister, const struct ct_view *view)
+static void print_entry(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	struct ct_ipcs_listing *run = lister->run;
 
-	ct_ipcs_say_unknown(lister, view);
-	print_heading(lister, view->event.time_ns);
-	ct_ipcs_print_entry(&run->out, &lister->layout, view);
+	ct_ipcs_say_unknown(lister, event);
+	print_heading(lister, event->traced.time_ns);
+	ct_ipcs_print_entry(&run->out, &lister->layout, event);
 	run->is_spaced = lister->command->report != CT_IPCS_SHORT;
 	if (!run->is_spaced)
 		return;
-	ct_ipcs_print_elapsed(&run->out, &lister->layout, view);
-	print_data(lister, view);
+	ct_ipcs_print_elapsed(&run->out, &lister->layout, event);
+	print_data(lister, event);
 	ct_buf_add_char(&run->out, '\n');
 }
 
 static void lister_take(struct ct_ipcs_lister *lister)
 {
-	const struct ct_view *view = lister->next;
+	const struct ct_read_event *event = lister->next;
 
 	lister->next = NULL;
-	ct_ipcs_say_gaps(lister, view->event.time_ns);
+	ct_ipcs_say_gaps(lister, event->traced.time_ns);
 	if (lister->command->report == CT_IPCS_TALLY)
-		ct_ipcs_tallies_note(&lister->tallies, view);
+		ct_ipcs_tallies_note(&lister->tallies, event);
 	else
-		print_entry(lister, view);
+		print_entry(lister, event);
 	lister->shown++;
 	if (lister->command->limit != 0 && lister->shown >= lister->command->limit)
 		lister->is_at_end = true;
@@ -217,10 +217,10 @@ static void print_definitions(struct ct_ipcs_lister *lister, const struct ct_ipc
 static void lister_note_traces(struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_output *output = lister->run->output;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
-	while ((view = lister_next_view(lister)) != NULL)
-		ct_ipcs_traces_note(&lister->traces, &view->event);
+	while ((event = lister_next_event(lister)) != NULL)
+		ct_ipcs_traces_note(&lister->traces, &event->traced);
 	for (uint32_t i = 0; i < output->definition_count; i++)
 		ct_ipcs_traces_name(&lister->traces, output->definitions[i].name,
 				    strlen(output->definitions[i].name));
@@ -333,7 +333,7 @@ static struct ct_ipcs_lister *lister_earliest(struct ct_ipcs_listing *run)
 
 		lister_read_on(lister);
 		if (lister->next != NULL &&
-		    (found == NULL || lister->next->event.time_ns < found->next->event.time_ns))
+		    (found == NULL || lister->next->traced.time_ns < found->next->traced.time_ns))
 			found = lister;
 	}
 	return found;

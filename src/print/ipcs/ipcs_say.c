@@ -115,7 +115,7 @@ void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister)
 /* ---- what is not known ---- */
 
 void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
-			     const struct ct_view *view)
+			     const struct ct_read_event *event)
 {
 	const char *what = choice == CT_IPCS_NO_EXCEPTIONS ? "EXCEPTION"
 			   : choice == CT_IPCS_NO_ASID     ? "ASID"
@@ -124,7 +124,7 @@ void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice 
 	if ((lister->unsupported & 1u << choice) != 0)
 		return;
 	lister->unsupported |= 1u << choice;
-	ct_ipcs_say(lister, CT_ITT10007I, (const char *[]){ what, view->event.component });
+	ct_ipcs_say(lister, CT_ITT10007I, (const char *[]){ what, event->traced.component });
 }
 
 static bool id_is_reported(struct ct_ipcs_lister *lister, uint32_t id)
@@ -146,17 +146,17 @@ static void print_sub(char *out, size_t size, const char *sub)
 		(void)snprintf(out, size, " SUB((%s))", sub);
 }
 
-void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_view *view)
+void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	const struct ct_ipcs_command *command = lister->command;
 	char sub[CTRACE_MAX_COMPONENT + 16], id[9];
 
-	if (view->component != NULL && view->type == NULL &&
-	    !id_is_reported(lister, view->event.event_id)) {
-		(void)snprintf(id, sizeof id, "%08X", view->event.event_id);
+	if (event->component != NULL && event->type == NULL &&
+	    !id_is_reported(lister, event->traced.event_id)) {
+		(void)snprintf(id, sizeof id, "%08X", event->traced.event_id);
 		ct_ipcs_say(lister, CT_ITT10010I, (const char *[]){ id });
 	}
-	if (view->component != NULL || view->names != NULL || command->report == CT_IPCS_SHORT ||
+	if (event->component != NULL || event->names != NULL || command->report == CT_IPCS_SHORT ||
 	    lister->has_told_no_catalog)
 		return;
 	lister->has_told_no_catalog = true;

@@ -120,15 +120,15 @@ static bool jobs_contain(const struct ct_ipcs_words *jobs, const char *jobname)
 
 /* Each list adds to the selection. */
 static enum ct_ipcs_choice event_select_space(const struct ct_ipcs_command *command,
-					      const struct ct_view *view)
+					      const struct ct_read_event *event)
 {
-	uint32_t asid = command->asids.count != 0 ? ct_view_asid(view) : 0;
+	uint32_t asid = command->asids.count != 0 ? ct_read_event_asid(event) : 0;
 	char jobname[17] = "";
 
 	if (command->is_all || (command->asids.count == 0 && command->jobs.count == 0))
 		return CT_IPCS_CHOSEN;
 	if (command->jobs.count != 0)
-		ct_view_jobname(view, jobname);
+		ct_read_event_jobname(event, jobname);
 	if (range_contains(&command->asids, asid) || jobs_contain(&command->jobs, jobname))
 		return CT_IPCS_CHOSEN;
 	if (command->asids.count != 0 && asid == 0)
@@ -136,12 +136,12 @@ static enum ct_ipcs_choice event_select_space(const struct ct_ipcs_command *comm
 	return command->jobs.count != 0 && jobname[0] == '\0' ? CT_IPCS_NO_JOBNAME : CT_IPCS_OTHER;
 }
 
-static enum ct_ipcs_choice event_select_exception(const struct ct_view *view)
+static enum ct_ipcs_choice event_select_exception(const struct ct_read_event *event)
 {
-	if (view->type != NULL && view->type->is_exception)
+	if (event->type != NULL && event->type->is_exception)
 		return CT_IPCS_CHOSEN;
-	return view->component == NULL || !view->component->has_exception ? CT_IPCS_NO_EXCEPTIONS
-									  : CT_IPCS_OTHER;
+	return event->component == NULL || !event->component->has_exception ? CT_IPCS_NO_EXCEPTIONS
+									    : CT_IPCS_OTHER;
 }
 
 bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
@@ -157,26 +157,26 @@ bool ct_ipcs_is_of_system(const struct ct_ipcs_command *command,
 }
 
 enum ct_ipcs_choice ct_ipcs_select(const struct ct_ipcs_command *command,
-				   const struct ct_view *view)
+				   const struct ct_read_event *event)
 {
-	uint64_t time_us = view->event.time_ns / NS_PER_US;
+	uint64_t time_us = event->traced.time_ns / NS_PER_US;
 
 	if (command->component[0] != '\0' &&
-	    !ct_ipcs_names(command->component, command->sub, view->event.component,
-			   view->event.component_size))
+	    !ct_ipcs_names(command->component, command->sub, event->traced.component,
+			   event->traced.component_size))
 		return CT_IPCS_OTHER_TRACE;
-	if (!ct_ipcs_is_of_system(command, view->source_process))
+	if (!ct_ipcs_is_of_system(command, event->source_process))
 		return CT_IPCS_OTHER;
 	if ((command->has_start && time_us < command->start_us) ||
 	    (command->has_stop && time_us > command->stop_us))
 		return CT_IPCS_OTHER_TIME;
-	if (command->ids.count != 0 && !range_contains(&command->ids, view->event.event_id))
+	if (command->ids.count != 0 && !range_contains(&command->ids, event->traced.event_id))
 		return CT_IPCS_OTHER;
 	if (command->is_exception) {
-		enum ct_ipcs_choice choice = event_select_exception(view);
+		enum ct_ipcs_choice choice = event_select_exception(event);
 
 		if (choice != CT_IPCS_CHOSEN)
 			return choice;
 	}
-	return event_select_space(command, view);
+	return event_select_space(command, event);
 }

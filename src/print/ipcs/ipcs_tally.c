@@ -42,8 +42,8 @@ static uint32_t tally_hash(const struct key *key)
 	return key->event_id * 2654435761u ^ key->component_hash;
 }
 
-static struct ct_ipcs_tally *tally_add(struct ct_ipcs_tallies *tallies, const struct ct_view *view,
-				       const struct key *key)
+static struct ct_ipcs_tally *tally_add(struct ct_ipcs_tallies *tallies,
+				       const struct ct_read_event *event, const struct key *key)
 {
 	struct ct_ipcs_tally *at, *tally;
 	struct ct_buf mnemonic;
@@ -64,10 +64,10 @@ static struct ct_ipcs_tally *tally_add(struct ct_ipcs_tallies *tallies, const st
 					 .component_hash = key->component_hash,
 					 .least_ns = UINT64_MAX };
 	ct_buf_init(&mnemonic);
-	ct_ipcs_print_mnemonic(&mnemonic, view);
+	ct_ipcs_print_mnemonic(&mnemonic, event);
 	size = mnemonic.size < sizeof tally->mnemonic ? mnemonic.size : sizeof tally->mnemonic - 1;
 	memcpy(tally->mnemonic, ct_buf_text(&mnemonic), size);
-	tally->description = strdup(ct_ipcs_description(view));
+	tally->description = strdup(ct_ipcs_description(event));
 	tallies->has_failed |= mnemonic.failed || tally->description == NULL;
 	ct_buf_fini(&mnemonic);
 	ct_hash_table_add(&tallies->table, tally_hash(key), tallies->count++);
@@ -96,23 +96,24 @@ static void tally_note_interval(struct ct_ipcs_tally *tally, uint64_t time_ns)
 	tally->decades[interval_decade(interval_ns)]++;
 }
 
-void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_view *view)
+void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_read_event *event)
 {
-	const struct key key = { view->event.event_id,
-				 ct_name_hash(view->event.component, view->event.component_size) };
+	const struct key key = { event->traced.event_id,
+				 ct_name_hash(event->traced.component,
+					      event->traced.component_size) };
 	uint32_t found = ct_hash_table_find(&tallies->table, tally_hash(&key), tally_is_same,
 					    tallies->at, &key);
 	struct ct_ipcs_tally *tally =
-		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : tally_add(tallies, view, &key);
+		found != CT_HASH_TABLE_NONE ? &tallies->at[found] : tally_add(tallies, event, &key);
 
 	if (tallies->events++ == 0)
-		tallies->first_ns = view->event.time_ns;
-	tallies->last_ns = view->event.time_ns;
+		tallies->first_ns = event->traced.time_ns;
+	tallies->last_ns = event->traced.time_ns;
 	if (tally == NULL)
 		return;
 	if (tally->count++ != 0)
-		tally_note_interval(tally, view->event.time_ns);
-	tally->last_ns = view->event.time_ns;
+		tally_note_interval(tally, event->traced.time_ns);
+	tally->last_ns = event->traced.time_ns;
 }
 
 static int tally_compare(const void *a, const void *b)

@@ -180,28 +180,29 @@ static unsigned add_escaped_cut(struct ct_buf *out, const char *text, unsigned m
 	return count;
 }
 
-static unsigned add_mnemonic(struct ct_buf *out, const struct ct_view *view)
+static unsigned add_mnemonic(struct ct_buf *out, const struct ct_read_event *event)
 {
 	char digits[9];
 
-	if (view->type != NULL)
-		return add_escaped_cut(out, view->type->mnemonic, MNEMONIC_SHOWN);
-	if (view->names != NULL && view->names->mnemonic != NULL &&
-	    view->names->mnemonic[0] != '\0')
-		return add_escaped_cut(out, view->names->mnemonic, MNEMONIC_SHOWN);
-	(void)snprintf(digits, sizeof digits, "%08X", view->event.event_id);
+	if (event->type != NULL)
+		return add_escaped_cut(out, event->type->mnemonic, MNEMONIC_SHOWN);
+	if (event->names != NULL && event->names->mnemonic != NULL &&
+	    event->names->mnemonic[0] != '\0')
+		return add_escaped_cut(out, event->names->mnemonic, MNEMONIC_SHOWN);
+	(void)snprintf(digits, sizeof digits, "%08X", event->traced.event_id);
 	ct_buf_add_text(out, digits);
 	return MNEMONIC_SHOWN;
 }
 
-void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_view *view)
+void ct_ipcs_print_mnemonic(struct ct_buf *out, const struct ct_read_event *event)
 {
-	(void)add_mnemonic(out, view);
+	(void)add_mnemonic(out, event);
 }
 
-const char *ct_ipcs_description(const struct ct_view *view)
+const char *ct_ipcs_description(const struct ct_read_event *event)
 {
-	return view->type != NULL && view->type->description != NULL ? view->type->description : "";
+	return event->type != NULL && event->type->description != NULL ? event->type->description
+								       : "";
 }
 
 static void line_trim(struct ct_buf *out)
@@ -211,9 +212,9 @@ static void line_trim(struct ct_buf *out)
 }
 
 void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			 const struct ct_view *view)
+			 const struct ct_read_event *event)
 {
-	const char *description = ct_ipcs_description(view);
+	const char *description = ct_ipcs_description(event);
 	char sysname[9];
 
 	if (layout->tag != 0)
@@ -222,13 +223,13 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 		add_blanks(out, layout->indent);
 	ct_buf_add_char(out, ' ');
 	if (layout->has_sysname) {
-		ct_ipcs_sysname(view->source_process->host, sysname);
+		ct_ipcs_sysname(event->source_process->host, sysname);
 		add_blanks(out, 10 - add_escaped_cut(out, sysname, MNEMONIC_SHOWN));
 	}
-	add_blanks(out, MNEMONIC_SHOWN + 2 - add_mnemonic(out, view));
-	ct_buf_add_hex(out, view->event.event_id, 8, true);
+	add_blanks(out, MNEMONIC_SHOWN + 2 - add_mnemonic(out, event));
+	ct_buf_add_hex(out, event->traced.event_id, 8, true);
 	ct_buf_add_text(out, "  ");
-	add_clock(out, view->event.time_ns, layout->is_local);
+	add_clock(out, event->traced.time_ns, layout->is_local);
 	ct_buf_add_text(out, "  ");
 	ct_ipcs_add_plain(out, description, strlen(description));
 	line_trim(out);
@@ -237,14 +238,14 @@ void ct_ipcs_print_entry(struct ct_buf *out, const struct ct_ipcs_layout *layout
 
 /* Below the line of an entry that ends a span: "           ELAPSED.. 0.000004000 SECONDS". */
 void ct_ipcs_print_elapsed(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			   const struct ct_view *view)
+			   const struct ct_read_event *event)
 {
-	if (view->duration_ns == CT_NO_DURATION)
+	if (event->duration_ns == CT_NO_DURATION)
 		return;
 	add_blanks(out, layout->indent + LABEL_COLUMN);
 	ct_buf_add_format(out, "ELAPSED.. %" PRIu64 ".%09u SECONDS\n",
-			  view->duration_ns / NS_PER_SECOND,
-			  (unsigned)(view->duration_ns % NS_PER_SECOND));
+			  event->duration_ns / NS_PER_SECOND,
+			  (unsigned)(event->duration_ns % NS_PER_SECOND));
 }
 
 void ct_ipcs_print_line(struct ct_buf *out, const struct ct_ipcs_layout *layout, const char *text,
@@ -275,20 +276,20 @@ static bool item_is_integer(const struct ctrace_event_item *item)
 	       item->type != CTRACE_TYPE_UTF8 && item->size >= 1 && item->size <= 8;
 }
 
-static struct datum item_datum(const struct ct_view *view, uint32_t index, size_t offset)
+static struct datum item_datum(const struct ct_read_event *event, uint32_t index, size_t offset)
 {
-	const struct ctrace_event_item *item = &view->event.items[index];
+	const struct ctrace_event_item *item = &event->traced.items[index];
 	struct datum datum = { .item = item,
 			       .offset = offset,
 			       .bytes = item->data,
 			       .size = item->data != NULL ? item->size : 0 };
 
-	if (view->type != NULL && index < view->type->argument_count) {
-		datum.argument = &view->type->arguments[index];
+	if (event->type != NULL && index < event->type->argument_count) {
+		datum.argument = &event->type->arguments[index];
 		datum.label = datum.argument->name;
-	} else if (view->names != NULL && view->names->items != NULL &&
-		   index < view->names->item_count) {
-		datum.label = view->names->items[index];
+	} else if (event->names != NULL && event->names->items != NULL &&
+		   index < event->names->item_count) {
+		datum.label = event->names->items[index];
 	}
 	if (item_is_integer(item)) {
 		for (unsigned i = 0; i < item->size; i++)
@@ -471,12 +472,12 @@ static bool datum_is_record(const struct datum *datum)
 }
 
 void ct_ipcs_print_full(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			const struct ct_view *view)
+			const struct ct_read_event *event)
 {
 	size_t offset = 0;
 
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		struct datum datum = item_datum(view, i, offset);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		struct datum datum = item_datum(event, i, offset);
 
 		offset += datum.size;
 		if (datum.label != NULL && datum_is_record(&datum)) {
@@ -510,7 +511,7 @@ static void print_field(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 	line_end(out);
 }
 
-static bool view_has_keys(const struct ct_event_type *type)
+static bool event_has_keys(const struct ct_event_type *type)
 {
 	for (uint32_t i = 0; i < type->argument_count; i++)
 		if (type->arguments[i].is_key)
@@ -519,18 +520,18 @@ static bool view_has_keys(const struct ct_event_type *type)
 }
 
 void ct_ipcs_print_summary(struct ct_buf *out, const struct ct_ipcs_layout *layout,
-			   const struct ct_view *view)
+			   const struct ct_read_event *event)
 {
 	size_t offset = 0;
 	bool shows_all;
 
-	if (view->type == NULL) {
-		ct_ipcs_print_full(out, layout, view);
+	if (event->type == NULL) {
+		ct_ipcs_print_full(out, layout, event);
 		return;
 	}
-	shows_all = !view_has_keys(view->type);
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		struct datum datum = item_datum(view, i, offset);
+	shows_all = !event_has_keys(event->type);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		struct datum datum = item_datum(event, i, offset);
 
 		offset += datum.size;
 		if (datum.label != NULL && datum.argument != NULL &&

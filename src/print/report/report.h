@@ -2,7 +2,7 @@
  * print/report/report.h - a report: events packed into one page that shows them, wherever it is
  * opened and without any network.
  *
- *     ct_report_create, ct_report_add_path, for each view ct_report_add,
+ *     ct_report_create, ct_report_add_path, for each event ct_report_add,
  *     for each note ct_report_note, ct_report_write
  *
  * The page is web/report.html with its style and its script.  report_pack.c describes how events
@@ -38,9 +38,9 @@ enum ctrace_status ct_report_create(const struct ct_report_options *options,
 void ct_report_destroy(struct ct_report *report);
 /* Adds a path for the head of the page. */
 void ct_report_add_path(struct ct_report *report, const char *path);
-/* Adds views in the order of their times, with pairs (reader options, has_pairs).  Returns false
- * when the page is full and the view is left out. */
-bool ct_report_add(struct ct_report *report, const struct ct_view *view);
+/* Adds events in the order of their times, with pairs (reader options, has_pairs).  Returns false
+ * when the page is full and the event is left out. */
+bool ct_report_add(struct ct_report *report, const struct ct_read_event *event);
 /* Notes that an event was skipped because the page has no room: it is older than the first event
  * added. */
 void ct_report_pass(struct ct_report *report);

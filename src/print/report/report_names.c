@@ -183,23 +183,24 @@ static uint32_t component_count_entries(const struct ct_catalog_component *compo
 	return count;
 }
 
-static uint32_t component_find(struct ct_report_names *names, const struct ct_view *view,
+static uint32_t component_find(struct ct_report_names *names, const struct ct_read_event *event,
 			       size_t size)
 {
-	const char *description = view->component != NULL ? view->component->description : "";
+	const char *description = event->component != NULL ? event->component->description : "";
 	bool is_new;
-	uint32_t index = ct_distinct_find(&names->components, view->event.component, size, &is_new);
+	uint32_t index =
+		ct_distinct_find(&names->components, event->traced.component, size, &is_new);
 
 	if (is_new)
 		list_append(names, names->component_list,
 			    json_pack("{s:o,s:o,s:I}", "name",
-				      ct_json_text(view->event.component, size), "description",
+				      ct_json_text(event->traced.component, size), "description",
 				      ct_json_string(description), "entries",
-				      (json_int_t)component_count_entries(view->component)));
+				      (json_int_t)component_count_entries(event->component)));
 	return index;
 }
 
-uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view)
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_read_event *event)
 {
 	struct {
 		const struct ct_event_type *type;
@@ -209,28 +210,28 @@ uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *vi
 		char component[NAME_SIZE];
 	} key; /* no padding before the name */
 	size_t size =
-		view->event.component_size < NAME_SIZE ? view->event.component_size : NAME_SIZE;
+		event->traced.component_size < NAME_SIZE ? event->traced.component_size : NAME_SIZE;
 	uint32_t index, component;
 	bool is_new;
 
-	key.type = view->type;
-	key.mnemonic = view->names != NULL ? view->names->mnemonic : NULL;
-	key.items = view->names != NULL ? view->names->items : NULL;
-	key.item_count = view->names != NULL ? view->names->item_count : 0;
-	key.event_id = view->event.event_id;
-	key.level = view->event.level;
+	key.type = event->type;
+	key.mnemonic = event->names != NULL ? event->names->mnemonic : NULL;
+	key.items = event->names != NULL ? event->names->items : NULL;
+	key.item_count = event->names != NULL ? event->names->item_count : 0;
+	key.event_id = event->traced.event_id;
+	key.level = event->traced.level;
 	key.component_size = (uint32_t)size;
-	memcpy(key.component, view->event.component, size);
+	memcpy(key.component, event->traced.component, size);
 	index = ct_distinct_find(&names->classes, &key, offsetof(__typeof__(key), component) + size,
 				 &is_new);
 	if (!is_new)
 		return index;
 	/* there are at most as many of them as classes */
-	component = component_find(names, view, size);
+	component = component_find(names, event, size);
 	list_append(names, names->class_list,
 		    json_pack("[I,I,I,I,I]", (json_int_t)component, (json_int_t)key.event_id,
-			      (json_int_t)key.level, (json_int_t)type_find(names, view->type),
-			      (json_int_t)named_find(names, view->names)));
+			      (json_int_t)key.level, (json_int_t)type_find(names, event->type),
+			      (json_int_t)named_find(names, event->names)));
 	return index;
 }
 
@@ -256,23 +257,23 @@ uint32_t ct_report_source_process(struct ct_report_names *names,
 	return index;
 }
 
-uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view)
+uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_read_event *event)
 {
 	struct {
 		const struct ct_source_process *source_process;
 		uint32_t pid, tid;
-	} key = { .source_process = view->source_process,
-		  .pid = view->event.pid,
-		  .tid = view->event.tid };
+	} key = { .source_process = event->source_process,
+		  .pid = event->traced.pid,
+		  .tid = event->traced.tid };
 	bool is_new;
 	uint32_t index = ct_distinct_find(&names->threads, &key, sizeof key, &is_new);
 
 	if (is_new)
-		list_append(
-			names, names->thread_list,
-			json_pack("[I,I,I]",
-				  (json_int_t)ct_report_source_process(names, view->source_process),
-				  (json_int_t)key.pid, (json_int_t)key.tid));
+		list_append(names, names->thread_list,
+			    json_pack("[I,I,I]",
+				      (json_int_t)ct_report_source_process(names,
+									   event->source_process),
+				      (json_int_t)key.pid, (json_int_t)key.tid));
 	return index;
 }
 

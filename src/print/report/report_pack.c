@@ -107,20 +107,20 @@ static void put_item(struct ct_buf *out, const struct ctrace_event_item *item)
 	ct_buf_add(out, item->data, size);
 }
 
-static void add_items(struct ct_report *report, const struct ctrace_event *event)
+static void add_items(struct ct_report *report, const struct ctrace_event *traced)
 {
 	struct ct_column *column = &report->columns[CT_COLUMN_ITEMS];
 	struct ct_buf *out = &report->items;
 
-	if (event->item_count > 0 && column->size >= CT_REPORT_ITEMS_SIZE) {
+	if (traced->item_count > 0 && column->size >= CT_REPORT_ITEMS_SIZE) {
 		report->counts.without_items++;
 		ct_column_add_number(column, 0);
 		return;
 	}
 	ct_buf_clear(out);
-	put_number(out, event->item_count);
-	for (uint32_t i = 0; i < event->item_count; i++)
-		put_item(out, &event->items[i]);
+	put_number(out, traced->item_count);
+	for (uint32_t i = 0; i < traced->item_count; i++)
+		put_item(out, &traced->items[i]);
 	report->failed |= out->failed;
 	ct_column_add_number(column, out->size);
 	ct_column_add(column, out->data, out->size);
@@ -128,29 +128,29 @@ static void add_items(struct ct_report *report, const struct ctrace_event *event
 
 /* ---- spans, records */
 
-static void add_span(struct ct_report *report, const struct ct_view *view)
+static void add_span(struct ct_report *report, const struct ct_read_event *event)
 {
 	struct ct_column *column = &report->columns[CT_COLUMN_SPANS];
-	bool is_end = view->duration_ns != CT_NO_DURATION ||
-		      (view->type != NULL && view->type->pairing == CT_PAIR_EXIT);
+	bool is_end = event->duration_ns != CT_NO_DURATION ||
+		      (event->type != NULL && event->type->pairing == CT_PAIR_EXIT);
 
-	if (view->span_id == 0)
+	if (event->span_id == 0)
 		return;
 	ct_column_add_number(column, (report->counts.events - report->span_row) << 1 | is_end);
-	ct_column_add_difference(column, (int64_t)(view->span_id - report->span_id));
-	ct_column_add_number(column, view->depth);
+	ct_column_add_difference(column, (int64_t)(event->span_id - report->span_id));
+	ct_column_add_number(column, event->depth);
 	if (is_end)
-		ct_column_add_number(column, view->duration_ns + 1);
+		ct_column_add_number(column, event->duration_ns + 1);
 	report->span_row = report->counts.events;
-	report->span_id = view->span_id;
+	report->span_id = event->span_id;
 }
 
-static bool item_is_record(const struct ct_view *view, uint32_t index)
+static bool item_is_record(const struct ct_read_event *event, uint32_t index)
 {
-	return ct_value_is_record(&view->event.items[index], &view->type->arguments[index]);
+	return ct_value_is_record(&event->traced.items[index], &event->type->arguments[index]);
 }
 
-static void add_record(struct ct_report *report, const struct ct_view *view, uint32_t index)
+static void add_record(struct ct_report *report, const struct ct_read_event *event, uint32_t index)
 {
 	struct ct_column *column = &report->columns[CT_COLUMN_RECORDS];
 	const struct ct_buf *record;
@@ -159,8 +159,8 @@ static void add_record(struct ct_report *report, const struct ct_view *view, uin
 		report->counts.without_records++;
 		return;
 	}
-	record = ct_report_record(&report->records, view->type->arguments[index].copybook,
-				  &view->event.items[index]);
+	record = ct_report_record(&report->records, event->type->arguments[index].copybook,
+				  &event->traced.items[index]);
 	report->failed |= record->failed;
 	ct_column_add_number(column, report->counts.events - report->record_row);
 	ct_column_add_number(column, index);
@@ -169,13 +169,13 @@ static void add_record(struct ct_report *report, const struct ct_view *view, uin
 	report->record_row = report->counts.events;
 }
 
-static void add_records(struct ct_report *report, const struct ct_view *view)
+static void add_records(struct ct_report *report, const struct ct_read_event *event)
 {
 	for (uint32_t i = 0;
-	     view->type != NULL && i < view->type->argument_count && i < view->event.item_count;
+	     event->type != NULL && i < event->type->argument_count && i < event->traced.item_count;
 	     i++)
-		if (item_is_record(view, i))
-			add_record(report, view, i);
+		if (item_is_record(event, i))
+			add_record(report, event, i);
 }
 
 /* ---- events */
@@ -194,7 +194,7 @@ void ct_report_pass(struct ct_report *report)
 	report->counts.is_full = true;
 }
 
-bool ct_report_add(struct ct_report *report, const struct ct_view *view)
+bool ct_report_add(struct ct_report *report, const struct ct_read_event *event)
 {
 	uint32_t class, thread;
 
@@ -202,19 +202,19 @@ bool ct_report_add(struct ct_report *report, const struct ct_view *view)
 		report->counts.is_full = true;
 		return false;
 	}
-	class = ct_report_class(&report->names, view);
-	thread = class != CT_DISTINCT_NONE ? ct_report_thread(&report->names, view)
+	class = ct_report_class(&report->names, event);
+	thread = class != CT_DISTINCT_NONE ? ct_report_thread(&report->names, event)
 					   : CT_DISTINCT_NONE;
 	if (thread == CT_DISTINCT_NONE) {
 		report->counts.left_out++;
 		return true;
 	}
-	add_time(report, view->event.time_ns);
+	add_time(report, event->traced.time_ns);
 	ct_column_add_number(&report->columns[CT_COLUMN_CLASS], class);
 	ct_column_add_number(&report->columns[CT_COLUMN_THREAD], thread);
-	add_items(report, &view->event);
-	add_span(report, view);
-	add_records(report, view);
+	add_items(report, &event->traced);
+	add_span(report, event);
+	add_records(report, event);
 	report->counts.events++;
 	return true;
 }

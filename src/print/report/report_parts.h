@@ -45,8 +45,8 @@ enum ctrace_status ct_report_names_init(struct ct_report_names *names) CT_MUST_U
 void ct_report_names_fini(struct ct_report_names *names);
 /* Each returns the number of the class, thread or process; CT_DISTINCT_NONE when there is no
  * room. */
-uint32_t ct_report_class(struct ct_report_names *names, const struct ct_view *view);
-uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_view *view);
+uint32_t ct_report_class(struct ct_report_names *names, const struct ct_read_event *event);
+uint32_t ct_report_thread(struct ct_report_names *names, const struct ct_read_event *event);
 uint32_t ct_report_source_process(struct ct_report_names *names,
 				  const struct ct_source_process *source_process);
 /* Sets members of the object: "classes", "components", ... */

@@ -38,8 +38,8 @@ struct ct_event_names {
 
 /* An event as readers see it.  Borrowed until the next event is read. */
 #define CT_NO_DURATION UINT64_MAX
-struct ct_view {
-	struct ctrace_event event;
+struct ct_read_event {
+	struct ctrace_event traced;
 	const struct ct_source_process *source_process;
 	const struct ct_event_names *names;           /* or NULL */
 	const struct ct_catalog_component *component; /* its entry in the catalogue, or NULL */
@@ -55,13 +55,14 @@ struct ct_view {
 	uint32_t depth; /* open spans of its thread around it */
 };
 /* Returns "OPEN", or the number. */
-const char *ct_view_mnemonic(const struct ct_view *view, char scratch[16]);
+const char *ct_read_event_mnemonic(const struct ct_read_event *event, char scratch[16]);
 /* Returns "rows" or "data1": the catalogue's name, else the trace's own, else the number from 1. */
-const char *ct_view_item_name(const struct ct_view *view, uint32_t index, char scratch[16]);
+const char *ct_read_event_item_name(const struct ct_read_event *event, uint32_t index,
+				    char scratch[16]);
 /* The values that ASIDLIST and JOBLIST compare: the item that the catalogue names, else the
  * process's. */
-uint32_t ct_view_asid(const struct ct_view *view);
-void ct_view_jobname(const struct ct_view *view, char out[17]);
+uint32_t ct_read_event_asid(const struct ct_read_event *event);
+void ct_read_event_jobname(const struct ct_read_event *event, char out[17]);
 
 /* ---- value.c: prints an item for people, as the catalogue or its type prescribes.  The text is
  * escaped, and quoted only if format requires it. */

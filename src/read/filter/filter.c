@@ -60,83 +60,83 @@ static bool text_holds(const struct ct_filter_test *test, const char *name)
 	return name_holds(test, name, strlen(name));
 }
 
-static bool mnemonic_holds(const struct ct_filter_test *test, const struct ct_view *view)
+static bool mnemonic_holds(const struct ct_filter_test *test, const struct ct_read_event *event)
 {
 	char scratch[16];
 
-	return text_holds(test, ct_view_mnemonic(view, scratch));
+	return text_holds(test, ct_read_event_mnemonic(event, scratch));
 }
 
-static bool jobname_holds(const struct ct_filter_test *test, const struct ct_view *view)
+static bool jobname_holds(const struct ct_filter_test *test, const struct ct_read_event *event)
 {
 	char name[17];
 
-	ct_view_jobname(view, name);
+	ct_read_event_jobname(event, name);
 	return text_holds(test, name);
 }
 
-static bool duration_holds(const struct ct_filter_test *test, const struct ct_view *view)
+static bool duration_holds(const struct ct_filter_test *test, const struct ct_read_event *event)
 {
-	if (view->duration_ns == CT_NO_DURATION)
+	if (event->duration_ns == CT_NO_DURATION)
 		return false;
-	return test->is_there || number_holds(test, view->duration_ns);
+	return test->is_there || number_holds(test, event->duration_ns);
 }
 
-static uint64_t view_size(const struct ct_view *view)
+static uint64_t event_size(const struct ct_read_event *event)
 {
 	uint64_t size = 0;
 
-	for (uint32_t i = 0; i < view->event.item_count; i++)
-		size += view->event.items[i].size;
+	for (uint32_t i = 0; i < event->traced.item_count; i++)
+		size += event->traced.items[i].size;
 	return size;
 }
 
 static bool test_holds(const struct ct_filter *filter, const struct ct_filter_test *test,
-		       const struct ct_view *view)
+		       const struct ct_read_event *event)
 {
 	switch (test->field) {
 	case CT_FILTER_COMPONENT:
-		return name_holds(test, view->event.component, view->event.component_size);
+		return name_holds(test, event->traced.component, event->traced.component_size);
 	case CT_FILTER_LEVEL:
-		return number_holds(test, view->event.level);
+		return number_holds(test, event->traced.level);
 	case CT_FILTER_EVENT:
-		return number_holds(test, view->event.event_id);
+		return number_holds(test, event->traced.event_id);
 	case CT_FILTER_MNEMONIC:
-		return mnemonic_holds(test, view);
+		return mnemonic_holds(test, event);
 	case CT_FILTER_TIME:
-		return number_holds(test, view->event.time_ns);
+		return number_holds(test, event->traced.time_ns);
 	case CT_FILTER_THREAD:
-		return number_holds(test, view->event.tid);
+		return number_holds(test, event->traced.tid);
 	case CT_FILTER_PROCESS:
-		return number_holds(test, view->event.pid);
+		return number_holds(test, event->traced.pid);
 	case CT_FILTER_JOB:
-		return jobname_holds(test, view);
+		return jobname_holds(test, event);
 	case CT_FILTER_ASID:
-		return number_holds(test, ct_view_asid(view));
+		return number_holds(test, ct_read_event_asid(event));
 	case CT_FILTER_HOST:
-		return text_holds(test, view->source_process->host);
+		return text_holds(test, event->source_process->host);
 	case CT_FILTER_PROGRAM:
-		return text_holds(test, view->source_process->program);
+		return text_holds(test, event->source_process->program);
 	case CT_FILTER_SEQUENCE:
-		return number_holds(test, view->sequence);
+		return number_holds(test, event->sequence);
 	case CT_FILTER_SIZE:
-		return number_holds(test, view_size(view));
+		return number_holds(test, event_size(event));
 	case CT_FILTER_DURATION:
-		return duration_holds(test, view);
+		return duration_holds(test, event);
 	case CT_FILTER_DATA:
-		return ct_filter_items_match(filter, test, view);
+		return ct_filter_items_match(filter, test, event);
 	}
 	return false;
 }
 
-bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view)
+bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_read_event *event)
 {
 	uint32_t at = 0;
 
 	if (filter == NULL)
 		return true;
 	while (at < filter->count)
-		at = filter->tests[at].next[test_holds(filter, &filter->tests[at], view)];
+		at = filter->tests[at].next[test_holds(filter, &filter->tests[at], event)];
 	return at == CT_FILTER_ACCEPT;
 }
 
@@ -146,22 +146,22 @@ bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *vie
 
 static enum ct_filter_result test_class_result(const struct ct_filter *filter,
 					       const struct ct_filter_test *test,
-					       const struct ct_view *view)
+					       const struct ct_read_event *event)
 {
-	bool has_end = view->type != NULL && view->type->pairing == CT_PAIR_EXIT;
+	bool has_end = event->type != NULL && event->type->pairing == CT_PAIR_EXIT;
 
 	switch (test->field) {
 	case CT_FILTER_COMPONENT:
 	case CT_FILTER_LEVEL:
 	case CT_FILTER_EVENT:
 	case CT_FILTER_MNEMONIC:
-		return test_holds(filter, test, view) ? CT_FILTER_RESULT_ALWAYS
-						      : CT_FILTER_RESULT_NEVER;
+		return test_holds(filter, test, event) ? CT_FILTER_RESULT_ALWAYS
+						       : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DURATION:
 		return has_end ? CT_FILTER_RESULT_MAYBE : CT_FILTER_RESULT_NEVER;
 	case CT_FILTER_DATA:
-		return ct_filter_item_is_unknown(test, view) ? CT_FILTER_RESULT_NEVER
-							     : CT_FILTER_RESULT_MAYBE;
+		return ct_filter_item_is_unknown(test, event) ? CT_FILTER_RESULT_NEVER
+							      : CT_FILTER_RESULT_MAYBE;
 	default:
 		return CT_FILTER_RESULT_MAYBE;
 	}
@@ -183,7 +183,8 @@ static void way_reach(uint32_t way, bool *is_reached, struct ends *ends)
 
 #define TESTS_ON_STACK 256u
 
-enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const struct ct_view *view)
+enum ct_filter_result ct_filter_class(const struct ct_filter *filter,
+				      const struct ct_read_event *event)
 {
 	bool few[TESTS_ON_STACK] = { false }, *is_reached = few;
 	struct ends ends = { false, false };
@@ -198,7 +199,7 @@ enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const stru
 	for (uint32_t i = 0; i < filter->count; i++) {
 		const struct ct_filter_test *test = &filter->tests[i];
 		enum ct_filter_result filter_result =
-			is_reached[i] ? test_class_result(filter, test, view)
+			is_reached[i] ? test_class_result(filter, test, event)
 				      : CT_FILTER_RESULT_MAYBE;
 
 		if (is_reached[i] && filter_result != CT_FILTER_RESULT_ALWAYS)

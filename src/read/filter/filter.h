@@ -20,11 +20,12 @@ ct_filter_parse(const char *text, uint64_t now_ns, struct ct_filter **out_filter
  * Returns NULL without memory, after destroying both. */
 struct ct_filter *ct_filter_and(struct ct_filter *a, struct ct_filter *b);
 void ct_filter_destroy(struct ct_filter *filter);
-bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_view *view);
+bool ct_filter_accepts(const struct ct_filter *filter, const struct ct_read_event *event);
 /* The filter result that holds for all events of a class, before any is decoded. */
 enum ct_filter_result { CT_FILTER_RESULT_NEVER, CT_FILTER_RESULT_MAYBE, CT_FILTER_RESULT_ALWAYS };
-/* view: only event.component, event_id, level, names, component and type are set. */
-enum ct_filter_result ct_filter_class(const struct ct_filter *filter, const struct ct_view *view);
+/* event: only traced.component, event_id, level, names, component and type are set. */
+enum ct_filter_result ct_filter_class(const struct ct_filter *filter,
+				      const struct ct_read_event *event);
 /* Reports the range of times that the filter may accept: 0 and UINT64_MAX when it has no bounds. */
 void ct_filter_times(const struct ct_filter *filter, uint64_t *out_since_ns,
 		     uint64_t *out_until_ns);

@@ -87,10 +87,10 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint)
  * What there is
  */
 
-static void words_note_value(struct words *words, const struct ct_view *view, uint32_t index)
+static void words_note_value(struct words *words, const struct ct_read_event *event, uint32_t index)
 {
-	const struct ctrace_event_item *item = &view->event.items[index];
-	const struct ct_event_type *type = view->type;
+	const struct ctrace_event_item *item = &event->traced.items[index];
+	const struct ct_event_type *type = event->type;
 	const struct ct_argument *argument =
 		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
 	size_t size = item->size;
@@ -107,7 +107,7 @@ static void words_note_value(struct words *words, const struct ct_view *view, ui
 	words_add(words, item->data, size);
 }
 
-static bool test_is_of_item(const struct ct_filter_test *test, const struct ct_view *view,
+static bool test_is_of_item(const struct ct_filter_test *test, const struct ct_read_event *event,
 			    uint32_t index)
 {
 	char scratch[16];
@@ -116,24 +116,24 @@ static bool test_is_of_item(const struct ct_filter_test *test, const struct ct_v
 		return false;
 	return test->is_any ||
 	       (test->name.at != NULL ? ct_name_is(test->name.at, test->name.size,
-						   ct_view_item_name(view, index, scratch))
+						   ct_read_event_item_name(event, index, scratch))
 				      : test->index == index);
 }
 
-void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view)
+void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_read_event *event)
 {
 	char scratch[16];
-	const char *mnemonic = ct_view_mnemonic(view, scratch);
+	const char *mnemonic = ct_read_event_mnemonic(event, scratch);
 
-	words_add(&hint->components, view->event.component, view->event.component_size);
+	words_add(&hint->components, event->traced.component, event->traced.component_size);
 	words_add(&hint->mnemonics, mnemonic, strlen(mnemonic));
-	for (uint32_t i = 0; i < view->event.item_count; i++) {
-		const char *name = ct_view_item_name(view, i, scratch);
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
+		const char *name = ct_read_event_item_name(event, i, scratch);
 
 		words_add(&hint->names, name, strlen(name));
 		for (uint32_t j = 0; j < hint->filter->count; j++)
-			if (test_is_of_item(&hint->filter->tests[j], view, i))
-				words_note_value(&hint->values[j], view, i);
+			if (test_is_of_item(&hint->filter->tests[j], event, i))
+				words_note_value(&hint->values[j], event, i);
 	}
 }
 

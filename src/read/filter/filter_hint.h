@@ -18,7 +18,7 @@ struct ct_filter_hint;
 enum ctrace_status ct_filter_hint_create(const struct ct_filter *filter,
 					 struct ct_filter_hint **out_hint) CT_MUST_USE;
 void ct_filter_hint_destroy(struct ct_filter_hint *hint);
-void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_view *view);
+void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_read_event *event);
 /* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted.
  * Returns false when nothing stands out. */
 bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out);

@@ -366,22 +366,22 @@ static bool item_is_number(const struct ctrace_event_item *item, const struct ct
 	       argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION;
 }
 
-static bool item_has_name(const struct ct_view *view, uint32_t index, struct ct_span name)
+static bool item_has_name(const struct ct_read_event *event, uint32_t index, struct ct_span name)
 {
 	char scratch[16];
 
-	return ct_name_is(name.at, name.size, ct_view_item_name(view, index, scratch));
+	return ct_name_is(name.at, name.size, ct_read_event_item_name(event, index, scratch));
 }
 
 /* data.state.label: the rest of the path may belong to the item's own name, as in third-party
  * traces, instead of naming a field. */
-static bool item_has_whole_name(const struct ct_filter_test *test, const struct ct_view *view,
-				uint32_t index)
+static bool item_has_whole_name(const struct ct_filter_test *test,
+				const struct ct_read_event *event, uint32_t index)
 {
-	const char *text =
-		view->names != NULL && view->names->items != NULL && index < view->names->item_count
-			? view->names->items[index]
-			: "";
+	const char *text = event->names != NULL && event->names->items != NULL &&
+					   index < event->names->item_count
+				   ? event->names->items[index]
+				   : "";
 	struct ct_span part = test->name;
 
 	for (uint32_t i = 0; i < test->path_count; i++) {
@@ -395,15 +395,15 @@ static bool item_has_whole_name(const struct ct_filter_test *test, const struct 
 }
 
 static bool item_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
-			 const struct ct_view *view, uint32_t index, bool *out_is_there)
+			 const struct ct_read_event *event, uint32_t index, bool *out_is_there)
 {
-	const struct ctrace_event_item *item = &view->event.items[index];
+	const struct ctrace_event_item *item = &event->traced.items[index];
 	const struct ct_argument *argument = NULL;
 	uint64_t value;
 
-	if (view->type != NULL && index < view->type->argument_count)
-		argument = &view->type->arguments[index];
-	if (test->path_count != 0 && !item_has_whole_name(test, view, index))
+	if (event->type != NULL && index < event->type->argument_count)
+		argument = &event->type->arguments[index];
+	if (test->path_count != 0 && !item_has_whole_name(test, event, index))
 		return record_matches(filter, test, item, argument, out_is_there);
 	*out_is_there = true;
 	if (test->is_there)
@@ -418,76 +418,77 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 
 /* Returns the index of the item that the test names, or UINT32_MAX.  Default names are not
  * generated for each event. */
-static uint32_t test_find_item(const struct ct_filter_test *test, const struct ct_view *view)
+static uint32_t test_find_item(const struct ct_filter_test *test, const struct ct_read_event *event)
 {
-	uint32_t count = view->event.item_count;
+	uint32_t count = event->traced.item_count;
 
-	if (test->name.at == NULL || (view->type == NULL && view->names == NULL))
+	if (test->name.at == NULL || (event->type == NULL && event->names == NULL))
 		return test->index < count ? test->index : UINT32_MAX;
 	for (uint32_t i = 0; i < count && test->path_count != 0; i++)
-		if (item_has_whole_name(test, view, i))
+		if (item_has_whole_name(test, event, i))
 			return i;
 	for (uint32_t i = 0; i < count; i++) {
-		bool is_named = (view->type != NULL && i < view->type->argument_count) ||
-				(view->names != NULL && i < view->names->item_count);
+		bool is_named = (event->type != NULL && i < event->type->argument_count) ||
+				(event->names != NULL && i < event->names->item_count);
 
 		if (is_named || i == test->index)
-			if (item_has_name(view, i, test->name))
+			if (item_has_name(event, i, test->name))
 				return i;
 	}
 	return UINT32_MAX;
 }
 
 static bool any_item_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
-			     const struct ct_view *view)
+			     const struct ct_read_event *event)
 {
 	bool is_there;
 
-	for (uint32_t i = 0; i < view->event.item_count; i++)
-		if (item_matches(filter, test, view, i, &is_there) || (test->is_there && is_there))
+	for (uint32_t i = 0; i < event->traced.item_count; i++)
+		if (item_matches(filter, test, event, i, &is_there) || (test->is_there && is_there))
 			return !test->is_inverted;
 	return test->is_inverted;
 }
 
 bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test,
-			   const struct ct_view *view)
+			   const struct ct_read_event *event)
 {
 	bool is_there, is_matched;
 	uint32_t index;
 
 	if (test->is_any)
-		return any_item_matches(filter, test, view);
+		return any_item_matches(filter, test, event);
 	/* data[0] > 100, the most frequent test */
 	if (test->name.at == NULL && test->text_count == 0 && test->range_count != 0 &&
-	    test->path_count == 0 && test->index < view->event.item_count &&
-	    item_is_integer(&view->event.items[test->index])) {
-		const struct ctrace_event_item *item = &view->event.items[test->index];
+	    test->path_count == 0 && test->index < event->traced.item_count &&
+	    item_is_integer(&event->traced.items[test->index])) {
+		const struct ctrace_event_item *item = &event->traced.items[test->index];
 
 		return ct_filter_has_number(test, item_is_signed(item)
 							  ? (ct_wide)(int64_t)item->value
 							  : (ct_wide)item->value) !=
 		       test->is_inverted;
 	}
-	index = test_find_item(test, view);
+	index = test_find_item(test, event);
 	if (index == UINT32_MAX)
 		return false;
-	is_matched = item_matches(filter, test, view, index, &is_there);
+	is_matched = item_matches(filter, test, event, index, &is_there);
 	return is_there && (test->is_there || is_matched != test->is_inverted);
 }
 
-bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view)
+bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_read_event *event)
 {
-	const struct ct_event_type *type = view->type;
+	const struct ct_event_type *type = event->type;
 
 	if (test->is_any || test->name.at == NULL || test->index != UINT32_MAX ||
-	    (view->names != NULL && view->names->is_open))
+	    (event->names != NULL && event->names->is_open))
 		return false;
 	for (uint32_t i = 0; type != NULL && i < type->argument_count; i++)
 		if (ct_name_is(test->name.at, test->name.size, type->arguments[i].name))
 			return false;
 	for (uint32_t i = 0;
-	     view->names != NULL && view->names->items != NULL && i < view->names->item_count; i++)
-		if (ct_name_is(test->name.at, test->name.size, view->names->items[i]))
+	     event->names != NULL && event->names->items != NULL && i < event->names->item_count;
+	     i++)
+		if (ct_name_is(test->name.at, test->name.size, event->names->items[i]))
 			return false;
 	return true;
 }

@@ -114,9 +114,10 @@ void ct_filter_finish(struct ct_filter *filter);
 
 /* ---- filter_item.c */
 bool ct_filter_items_match(const struct ct_filter *filter, const struct ct_filter_test *test,
-			   const struct ct_view *view);
+			   const struct ct_read_event *event);
 /* Returns true when no event of the class has such an item. */
-bool ct_filter_item_is_unknown(const struct ct_filter_test *test, const struct ct_view *view);
+bool ct_filter_item_is_unknown(const struct ct_filter_test *test,
+			       const struct ct_read_event *event);
 /* Used by both files: is the number one of the test's values? */
 bool ct_filter_has_number(const struct ct_filter_test *test, ct_wide value);
 

@@ -161,7 +161,7 @@ static uint64_t find_packet(struct work *work, uint64_t from)
 static size_t read_events(struct work *work, const unsigned char *bytes, size_t content,
 			  uint64_t limit, struct packet *packet, uint64_t *out_last_ticks)
 {
-	const struct ct_class_view classes = ct_schema_view(work->stream->schema);
+	const struct ct_class_image classes = ct_schema_image(work->stream->schema);
 	struct ct_event_state state = { .ticks = packet->head.begin_ticks,
 					.tid = packet->head.tid };
 	size_t offset = CT_PACKET_HEAD;

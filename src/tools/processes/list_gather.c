@@ -136,7 +136,7 @@ bool ct_list_gather_components(struct list_process *process, const char *compone
 }
 
 static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head *head,
-		     const struct ct_class_view *classes)
+		     const struct ct_class_image *classes)
 {
 	struct ct_ring ring = { .head = head, .capacity = head->capacity };
 	uint64_t gone = head->overwritten + head->undelivered + head->passed_over + head->unwritten;
@@ -167,7 +167,7 @@ static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters)
 {
 	const struct ct_session_head *head = session->head;
-	const struct ct_class_view classes = ct_session_classes(session);
+	const struct ct_class_image classes = ct_session_classes(session);
 
 	*counters = (struct list_counters){ .rings = 0 };
 	for (uint32_t i = 0; i < head->ring_count; i++) {

@@ -63,18 +63,18 @@ static bool items_grow(struct thread_files *files)
 	return true;
 }
 
-static struct thread_file *file_find(struct thread_files *files, const struct ct_view *view)
+static struct thread_file *file_find(struct thread_files *files, const struct ct_read_event *event)
 {
 	uint32_t index = CT_DISTINCT_NONE;
 	struct ct_buf name;
 	bool is_new = false;
 
 	ct_buf_init(&name);
-	if (files->has_host && view->source_process->host[0] != '\0')
-		name_add(&name, view->source_process->host);
-	if (view->source_process->program[0] != '\0')
-		name_add(&name, view->source_process->program);
-	ct_buf_add_format(&name, "%u.%u.%s", view->event.pid, view->event.tid, files->suffix);
+	if (files->has_host && event->source_process->host[0] != '\0')
+		name_add(&name, event->source_process->host);
+	if (event->source_process->program[0] != '\0')
+		name_add(&name, event->source_process->program);
+	ct_buf_add_format(&name, "%u.%u.%s", event->traced.pid, event->traced.tid, files->suffix);
 	if (!name.failed && (files->names.count < files->capacity || items_grow(files)))
 		index = ct_distinct_find(&files->names, name.data, name.size, &is_new);
 	ct_buf_fini(&name);
@@ -139,9 +139,9 @@ static void files_write(struct thread_files *files)
 	files->waiting = 0;
 }
 
-struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_view *view)
+struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_read_event *event)
 {
-	struct thread_file *file = files->error == 0 ? file_find(files, view) : NULL;
+	struct thread_file *file = files->error == 0 ? file_find(files, event) : NULL;
 
 	if (file != NULL && file->text.size >= FILE_WAITING) {
 		files->waiting -=

@@ -2,7 +2,7 @@
  * tools/processes/thread_files.h - lines of events in a file for each thread, in a directory.
  *
  *     thread_files_open(&files, directory, "log");
- *     thread_files_begin(&files, view): add the line to the buffer that it returns; ...;
+ *     thread_files_begin(&files, event): add the line to the buffer that it returns; ...;
  *     thread_files_end(&files, verb)
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -32,7 +32,7 @@ struct thread_files {
 /* Makes the directory, which must be empty if it exists.  Returns false, with errno. */
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix);
 /* Returns the buffer for the event's line; NULL when nothing more can be written. */
-struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_view *view);
+struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_read_event *event);
 /* Writes the remaining lines and frees everything.  Returns false, and reports it, when
  * something could not be written. */
 bool thread_files_end(struct thread_files *files, const char *verb);

@@ -46,54 +46,57 @@ struct draft {
 	uint32_t named;
 };
 
-static struct event *event_of_view(struct draft *draft, const struct ct_view *view)
+static struct event *draft_event_of(struct draft *draft, const struct ct_read_event *event)
 {
-	const struct ctrace_event *event = &view->event;
+	const struct ctrace_event *traced = &event->traced;
 
 	for (uint32_t i = 0; i < draft->count; i++)
-		if (draft->events[i].id == event->event_id &&
-		    ct_name_is(event->component, event->component_size, draft->events[i].component))
+		if (draft->events[i].id == traced->event_id &&
+		    ct_name_is(traced->component, traced->component_size,
+			       draft->events[i].component))
 			return &draft->events[i];
-	if (draft->count == EVENTS || event->component_size >= NAME_SIZE) {
+	if (draft->count == EVENTS || traced->component_size >= NAME_SIZE) {
 		draft->is_full = true;
 		return NULL;
 	}
-	draft->events[draft->count] = (struct event){ .id = event->event_id };
-	memcpy(draft->events[draft->count].component, event->component, event->component_size);
+	draft->events[draft->count] = (struct event){ .id = traced->event_id };
+	memcpy(draft->events[draft->count].component, traced->component, traced->component_size);
 	return &draft->events[draft->count++];
 }
 
-static void event_note_next(struct draft *draft, struct event *event, const struct ct_view *view)
+static void event_note_next(struct draft *draft, struct event *drafted,
+			    const struct ct_read_event *event)
 {
-	size_t slot = (view->event.tid * 31u + view->event.pid) % OPEN_THREADS;
+	size_t slot = (event->traced.tid * 31u + event->traced.pid) % OPEN_THREADS;
 	struct event *last = draft->threads[slot].last;
 
-	if (last != NULL && draft->threads[slot].pid == view->event.pid &&
-	    draft->threads[slot].tid == view->event.tid) {
-		last->is_mixed |= strcasecmp(last->component, event->component) != 0 ||
-				  (last->has_next && last->next != event->id);
-		last->next = event->id;
+	if (last != NULL && draft->threads[slot].pid == event->traced.pid &&
+	    draft->threads[slot].tid == event->traced.tid) {
+		last->is_mixed |= strcasecmp(last->component, drafted->component) != 0 ||
+				  (last->has_next && last->next != drafted->id);
+		last->next = drafted->id;
 		last->has_next = true;
 	}
-	draft->threads[slot].pid = view->event.pid;
-	draft->threads[slot].tid = view->event.tid;
-	draft->threads[slot].last = event;
+	draft->threads[slot].pid = event->traced.pid;
+	draft->threads[slot].tid = event->traced.tid;
+	draft->threads[slot].last = drafted;
 }
 
-static void event_note(struct draft *draft, const struct ct_view *view)
+static void event_note(struct draft *draft, const struct ct_read_event *event)
 {
-	struct event *event = event_of_view(draft, view);
+	struct event *drafted = draft_event_of(draft, event);
 
-	if (event == NULL)
+	if (drafted == NULL)
 		return;
-	event->count++;
-	if (view->event.level < CTRACE_LEVEL_COUNT)
-		event->levels[view->event.level]++;
-	for (uint32_t i = 0; i < view->event.item_count && i < ITEMS; i++)
-		event->types[i] = view->event.items[i].type;
-	if (event->item_count < view->event.item_count)
-		event->item_count = view->event.item_count < ITEMS ? view->event.item_count : ITEMS;
-	event_note_next(draft, event, view);
+	drafted->count++;
+	if (event->traced.level < CTRACE_LEVEL_COUNT)
+		drafted->levels[event->traced.level]++;
+	for (uint32_t i = 0; i < event->traced.item_count && i < ITEMS; i++)
+		drafted->types[i] = event->traced.items[i].type;
+	if (drafted->item_count < event->traced.item_count)
+		drafted->item_count =
+			event->traced.item_count < ITEMS ? event->traced.item_count : ITEMS;
+	event_note_next(draft, drafted, event);
 }
 
 static int event_compare(const void *a, const void *b)
@@ -120,18 +123,18 @@ static void add_quoted(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '"');
 }
 
-static const struct event *draft_find_event(const struct draft *draft, const struct event *event,
+static const struct event *draft_find_event(const struct draft *draft, const struct event *drafted,
 					    uint32_t id)
 {
 	for (uint32_t i = 0; i < draft->count; i++)
 		if (draft->events[i].id == id &&
-		    strcasecmp(draft->events[i].component, event->component) == 0)
+		    strcasecmp(draft->events[i].component, drafted->component) == 0)
 			return &draft->events[i];
 	return NULL;
 }
 
 static void draft_add_event(struct ct_buf *out, const struct draft *draft,
-			    const struct event *event)
+			    const struct event *drafted)
 {
 	static const char *const levels[CTRACE_LEVEL_COUNT] = { "debug", "info", "warn", "error",
 								"fatal" };
@@ -143,29 +146,31 @@ static void draft_add_event(struct ct_buf *out, const struct draft *draft,
 					     "text",
 					     "number",
 					     "number" };
-	const struct event *next = event->has_next && !event->is_mixed
-					   ? draft_find_event(draft, event, event->next)
+	const struct event *next = drafted->has_next && !drafted->is_mixed
+					   ? draft_find_event(draft, drafted, drafted->next)
 					   : NULL;
 	unsigned level = 0;
 
 	for (unsigned i = 1; i < CTRACE_LEVEL_COUNT; i++)
-		if (event->levels[i] > event->levels[level])
+		if (drafted->levels[i] > drafted->levels[level])
 			level = i;
 	ct_buf_add_format(
 		out,
 		"  %u: # %" PRIu64
 		" event%s\n    mnemonic: EVENT-%u\n    description: \"\"\n    severity: %s\n",
-		event->id, event->count, event->count == 1 ? "" : "s", event->id, levels[level]);
-	if (next != NULL && next != event && next->count == event->count && event->count > 1)
+		drafted->id, drafted->count, drafted->count == 1 ? "" : "s", drafted->id,
+		levels[level]);
+	if (next != NULL && next != drafted && next->count == drafted->count && drafted->count > 1)
 		ct_buf_add_format(
 			out,
 			"    # exit: %u      each one is followed by one of these on its thread\n",
 			next->id);
-	if (event->item_count > 0)
+	if (drafted->item_count > 0)
 		ct_buf_add_text(out, "    arguments:\n");
-	for (uint32_t i = 0; i < event->item_count; i++)
-		ct_buf_add_format(out, "      - {name: data%u} # %s\n", i + 1,
-				  kinds[event->types[i] < CT_COUNT(kinds) ? event->types[i] : 0]);
+	for (uint32_t i = 0; i < drafted->item_count; i++)
+		ct_buf_add_format(
+			out, "      - {name: data%u} # %s\n", i + 1,
+			kinds[drafted->types[i] < CT_COUNT(kinds) ? drafted->types[i] : 0]);
 }
 
 static bool event_begins_component(const struct draft *draft, uint32_t i)
@@ -197,17 +202,17 @@ static void print_draft(struct ct_buf *out, struct draft *draft)
 	qsort(draft->events, draft->count, sizeof *draft->events, event_compare);
 	draft_add_unnamed(out, draft);
 	for (uint32_t i = 0; i < draft->count; i++) {
-		const struct event *event = &draft->events[i];
+		const struct event *drafted = &draft->events[i];
 
-		if (!component_may_be_named(event->component))
+		if (!component_may_be_named(drafted->component))
 			continue;
 		if (event_begins_component(draft, i)) {
 			ct_buf_add_text(out,
 					draft->named++ == 0 ? "component: " : "---\ncomponent: ");
-			add_quoted(out, event->component);
+			add_quoted(out, drafted->component);
 			ct_buf_add_text(out, "\nevents:\n");
 		}
-		draft_add_event(out, draft, event);
+		draft_add_event(out, draft, drafted);
 	}
 	if (draft->named == 0)
 		ct_buf_clear(out); /* a file without a component is no catalogue */
@@ -216,7 +221,7 @@ static void print_draft(struct ct_buf *out, struct draft *draft)
 int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 {
 	struct draft *draft = calloc(1, sizeof *draft);
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	struct reading reading;
 	uint64_t shown = 0;
 	bool is_empty;
@@ -228,8 +233,8 @@ int catalog_draft(char **paths, size_t count, struct ct_buf *out)
 	if (draft != NULL)
 		draft->events = calloc(EVENTS, sizeof *draft->events);
 	if (draft != NULL && draft->events != NULL && reading_open(&reading))
-		while ((view = ct_reader_next(reading.reader)) != NULL) {
-			event_note(draft, view);
+		while ((event = ct_reader_next(reading.reader)) != NULL) {
+			event_note(draft, event);
 			shown++;
 		}
 	if (draft != NULL && draft->events != NULL)

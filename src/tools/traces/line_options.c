@@ -170,25 +170,25 @@ bool line_options_need_all(const struct line_options *options)
 }
 
 static void line_add_prefix(const struct line_options *options, struct ct_buf *out,
-			    const struct ct_view *view)
+			    const struct ct_read_event *event)
 {
 	if (options->has_sequence)
-		ct_buf_add_format(out, "[%llu] ", (unsigned long long)view->sequence);
-	if (!options->has_nesting || view->depth == 0)
+		ct_buf_add_format(out, "[%llu] ", (unsigned long long)event->sequence);
+	if (!options->has_nesting || event->depth == 0)
 		return;
-	for (uint32_t i = 0; i < view->depth && i < NESTING_SHOWN; i++)
+	for (uint32_t i = 0; i < event->depth && i < NESTING_SHOWN; i++)
 		ct_buf_add_char(out, '-');
 	ct_buf_add_char(out, ' ');
 }
 
 void line_options_add(const struct line_options *options, struct ct_buf *out,
-		      const struct ct_view *view)
+		      const struct ct_read_event *event)
 {
 	if (options->is_json) {
-		ct_json_add_line(out, view);
+		ct_json_add_line(out, event);
 		return;
 	}
 	if (options->has_sequence || options->has_nesting)
-		line_add_prefix(options, out, view);
-	ct_text_add(options->printer, out, view);
+		line_add_prefix(options, out, event);
+	ct_text_add(options->printer, out, event);
 }

@@ -34,6 +34,6 @@ bool line_options_use_pairs(const struct line_options *options);
 bool line_options_need_all(const struct line_options *options);
 /* Adds the event's line, with its newline.  A failure is in `out`. */
 void line_options_add(const struct line_options *options, struct ct_buf *out,
-		      const struct ct_view *view);
+		      const struct ct_read_event *event);
 
 #endif

@@ -9,7 +9,7 @@
  *     ARGP_KEY_ARGS: reading_paths(...)
  *
  *     reading_open();
- *     while ((view = ct_reader_next(reading->reader)) != NULL) ...;
+ *     while ((event = ct_reader_next(reading->reader)) != NULL) ...;
  *     return reading_end(&reading, shown);
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,7 @@ struct reading {
 	char **paths;
 	size_t path_count;
 	/* may be set by the verb before reading_open() */
-	bool has_pairs;       /* views get durations */
+	bool has_pairs;       /* events get durations */
 	bool pairs_are_shown; /* also called for every note, with the verb's own user */
 	ct_read_report *also; /* is told of every note too, with the verb's own user */
 	void *also_user;

@@ -397,7 +397,7 @@ static bool stats_print_json(const struct stats_trace *stats, const struct ct_ta
 int ct_stats_trace(struct stats_trace *stats)
 {
 	struct ct_tally tally;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	bool ok = true;
 	uint64_t events;
 	int exit_status;
@@ -407,8 +407,8 @@ int ct_stats_trace(struct stats_trace *stats)
 	if (!reading_open(&stats->reading))
 		return reading_end(&stats->reading, 0);
 	ct_tally_init(&tally);
-	while ((view = ct_reader_next(stats->reading.reader)) != NULL)
-		ct_tally_add(&tally, view);
+	while ((event = ct_reader_next(stats->reading.reader)) != NULL)
+		ct_tally_add(&tally, event);
 	events = tally.events;
 	progress_clear();
 	if (stats->is_json)

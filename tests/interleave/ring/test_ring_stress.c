@@ -52,7 +52,7 @@ static uint64_t next_random(uint64_t *seed)
 }
 
 #define EVENT_LEAST 24u
-static const struct ct_class_view classes; /* none: the events say themselves what they are */
+static const struct ct_class_image classes; /* none: the events say themselves what they are */
 
 /* Every word of an event's data is its number. */
 static void fill(unsigned char *at, size_t size, uint64_t number)

@@ -386,7 +386,7 @@ static void write_odd_times(void)
 {
 	const uint64_t times[] = { 0, UINT64_C(0x7D91048BCA000000), UINT64_MAX, 0 };
 	uint64_t last = 0, now;
-	struct ct_class_view classes;
+	struct ct_class_image classes;
 	struct ct_event_state reading = { 0 };
 	const struct ct_ring *ring;
 	size_t used;

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 
 static struct ctrace_tracer *tracer;
-static struct ct_session mapped; /* the writer's view; its lock */
+static struct ct_session mapped; /* the writer's image; its lock */
 static int listener, writer_end = -1;
 static pthread_t thread;
 static uint32_t share = 2; /* destinations that the writer uses; 0: it refuses */
@@ -179,7 +179,7 @@ static void without_a_writer_it_is_noted(void **state)
 
 static uint64_t pending(const struct ct_ring *ring)
 {
-	const struct ct_class_view classes = ct_session_classes(&ct_process.session);
+	const struct ct_class_image classes = ct_session_classes(&ct_process.session);
 
 	return ct_ring_count_pending(ring, &classes);
 }

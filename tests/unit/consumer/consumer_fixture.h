@@ -309,7 +309,7 @@ static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct
 	const struct ct_event_head head = { .component = component,
 					    .event_id = next_number,
 					    .level = 1 };
-	const struct ct_class_view view = ct_session_classes(&session);
+	const struct ct_class_image image = ct_session_classes(&session);
 	static struct ct_classes classes;
 	struct ctrace_thread_buffer *thread_buffer = &thread_buffers[ring];
 	uint32_t number;
@@ -321,7 +321,7 @@ static UNUSED bool produce_items(uint32_t ring, uint32_t component, const struct
 	number = class_of(&classes, component, 1, next_number, items, count);
 	size = ct_event_size(number, items, count);
 	if ((uintptr_t)thread_buffer->cur + size > (uintptr_t)thread_buffer->end &&
-	    !ct_ring_open_window(rings[ring], thread_buffer, &view, 100 + ring, size))
+	    !ct_ring_open_window(rings[ring], thread_buffer, &image, 100 + ring, size))
 		return false;
 	ct_event_encode(thread_buffer->cur, number, next_ticks != 0 ? next_ticks : ct_clock_ticks(),
 			&head, items, count);

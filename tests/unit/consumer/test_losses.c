@@ -81,7 +81,7 @@ static void what_one_destination_has_lost_is_counted_once(void **state)
 	assert_true(head->overwritten + ct_ring_count_overwritten(rings[0]) +
 			    ct_ring_count_pending(
 				    rings[0],
-				    &(struct ct_class_view){
+				    &(struct ct_class_image){
 					    .bytes = (const unsigned char *)session.classes,
 					    .size = session.classes_size }) <=
 		    next_number);

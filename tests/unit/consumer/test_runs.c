@@ -37,7 +37,7 @@ struct seen {
 
 static void read_run(const struct ctrace_run *run, struct seen *seen)
 {
-	struct ct_class_view classes = ct_session_classes(&session);
+	struct ct_class_image classes = ct_session_classes(&session);
 	struct ct_event_state state = { .ticks = run->begin_ticks, .tid = run->tid };
 	struct ct_buf bytes;
 	uint32_t events = 0;

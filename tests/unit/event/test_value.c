@@ -3,14 +3,14 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 static struct ct_buf out;
 
 static const char *show(struct ctrace_event_item item, const struct ct_argument *argument)
 {
 	ct_buf_clear(&out);
-	ct_value_add(&out, &view_line, &item, argument);
+	ct_value_add(&out, &event_line, &item, argument);
 	return ct_buf_text(&out);
 }
 
@@ -110,7 +110,7 @@ static struct ct_catalog *catalog_with_copybook(char directory[32])
 	fputs(copybook, file);
 	assert_int_equal(fclose(file), 0);
 	(void)snprintf(path, sizeof path, "%s/rts.yaml", directory);
-	return view_catalog(path, record_catalog);
+	return event_catalog(path, record_catalog);
 }
 
 static void remove_directory(const char *directory)
@@ -127,18 +127,18 @@ static void a_record_prints_its_fields(void **state)
 	struct ctrace_event_item item = binary_item("0012ADA   A\x00\x15\x0D"
 						    "78",
 						    16);
-	struct ct_view view = view_of(&item, 1);
+	struct ct_read_event event = event_of(&item, 1);
 	struct ct_catalog *catalog;
 	char directory[32];
 
 	(void)state;
 	catalog = catalog_with_copybook(directory);
-	view_describe(&view, catalog);
+	event_describe(&event, catalog);
 	assert_string_equal(
-		show(item, &view.type->arguments[0]),
+		show(item, &event.type->arguments[0]),
 		"{CUST-ID=0012 CUST-NAME=\"ADA\" CUST-STATE=\"A\" (IS-ACTIVE) SALDO=-001.50 MARKS(1)=7 MARKS(2)=8}");
 	ct_buf_clear(&out);
-	ct_value_add_record(&out, &item, &view.type->arguments[0], 4);
+	ct_value_add_record(&out, &item, &event.type->arguments[0], 4);
 	assert_string_equal(ct_buf_text(&out),
 			    "    CUSTREC\n"
 			    "      CUST-ID                         0012\n"
@@ -156,17 +156,17 @@ static void a_number_is_no_record(void **state)
 	struct ctrace_event_item item = number_item(CTRACE_TYPE_COMP5S, 4, (uint64_t)-5);
 	struct ctrace_event_item address = number_item(CTRACE_TYPE_ADDRESS, 8, 0x1F);
 	struct ctrace_event_item text = text_item("0012ADA");
-	struct ct_view view = view_of(&item, 1);
+	struct ct_read_event event = event_of(&item, 1);
 	struct ct_catalog *catalog;
 	char directory[32];
 
 	(void)state;
 	catalog = catalog_with_copybook(directory);
-	view_describe(&view, catalog);
-	assert_string_equal(show(item, &view.type->arguments[0]), "-5");
-	assert_string_equal(show(address, &view.type->arguments[0]), "0x1F");
-	assert_true(ct_value_is_record(&text, &view.type->arguments[0]));
-	assert_false(ct_value_is_record(&item, &view.type->arguments[0]) ||
+	event_describe(&event, catalog);
+	assert_string_equal(show(item, &event.type->arguments[0]), "-5");
+	assert_string_equal(show(address, &event.type->arguments[0]), "0x1F");
+	assert_true(ct_value_is_record(&text, &event.type->arguments[0]));
+	assert_false(ct_value_is_record(&item, &event.type->arguments[0]) ||
 		     ct_value_is_record(&text, NULL));
 	ct_catalog_destroy(catalog);
 	remove_directory(directory);
@@ -177,15 +177,15 @@ static void what_does_not_fit_is_marked(void **state)
 	struct ctrace_event_item item = binary_item("00x2ADA   A\x00\x15\x0D"
 						    "78more",
 						    20);
-	struct ct_view view = view_of(&item, 1);
+	struct ct_read_event event = event_of(&item, 1);
 	struct ct_catalog *catalog;
 	char directory[32];
 
 	(void)state;
 	catalog = catalog_with_copybook(directory);
-	view_describe(&view, catalog);
+	event_describe(&event, catalog);
 	ct_buf_clear(&out);
-	ct_value_add_record(&out, &item, &view.type->arguments[0], 0);
+	ct_value_add_record(&out, &item, &event.type->arguments[0], 0);
 	assert_non_null(
 		strstr(ct_buf_text(&out), "  CUST-ID                         X'30307832' (bad)\n"));
 	assert_non_null(strstr(ct_buf_text(&out), "\n4 bytes more than the record has\n"));

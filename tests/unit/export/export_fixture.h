@@ -6,7 +6,7 @@
 #ifndef CT_EXPORT_FIXTURE_H
 #define CT_EXPORT_FIXTURE_H
 
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include <unistd.h>
 
@@ -25,35 +25,35 @@ struct exported {
 };
 
 /* An event `time_ns` behind the first possible one. */
-static inline struct ct_view view_at(uint64_t time_ns, uint32_t tid,
-				     const struct ctrace_event_item *items, uint32_t count)
+static inline struct ct_read_event event_at(uint64_t time_ns, uint32_t tid,
+					    const struct ctrace_event_item *items, uint32_t count)
 {
-	struct ct_view view = view_of(items, count);
+	struct ct_read_event event = event_of(items, count);
 
-	view.event.time_ns += time_ns;
-	view.event.tid = tid;
-	return view;
+	event.traced.time_ns += time_ns;
+	event.traced.tid = tid;
+	return event;
 }
 
-static inline struct ct_view span_begin(uint64_t time_ns, uint32_t tid, uint64_t span_id)
+static inline struct ct_read_event span_begin(uint64_t time_ns, uint32_t tid, uint64_t span_id)
 {
-	struct ct_view view = view_at(time_ns, tid, NULL, 0);
+	struct ct_read_event event = event_at(time_ns, tid, NULL, 0);
 
-	view.span_id = span_id;
-	return view;
+	event.span_id = span_id;
+	return event;
 }
 
-static inline struct ct_view span_end(uint64_t time_ns, uint32_t tid, uint64_t span_id)
+static inline struct ct_read_event span_end(uint64_t time_ns, uint32_t tid, uint64_t span_id)
 {
-	struct ct_view view = span_begin(time_ns, tid, span_id);
+	struct ct_read_event event = span_begin(time_ns, tid, span_id);
 
-	view.duration_ns = 1;
-	return view;
+	event.duration_ns = 1;
+	return event;
 }
 
-static UNUSED void export_views(struct exported *out, const struct ct_exporter *exporter,
-				struct ct_export_options options, const struct ct_view *views,
-				size_t count)
+static UNUSED void export_events(struct exported *out, const struct ct_exporter *exporter,
+				 struct ct_export_options options,
+				 const struct ct_read_event *events, size_t count)
 {
 	FILE *file = tmpfile();
 	void *self = NULL;
@@ -63,9 +63,9 @@ static UNUSED void export_views(struct exported *out, const struct ct_exporter *
 		options.fd = fileno(file);
 	assert_int_equal(exporter->open(&options, &self), CTRACE_OK);
 	for (size_t i = 0; i < count && exporter->look != NULL; i++)
-		exporter->look(self, &views[i]);
+		exporter->look(self, &events[i]);
 	for (size_t i = 0; i < count; i++)
-		exporter->add(self, &views[i]);
+		exporter->add(self, &events[i]);
 	out->status = exporter->end(self);
 	exporter->close(self);
 	rewind(file);

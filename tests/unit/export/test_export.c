@@ -58,55 +58,56 @@ static void values_are_numbers_when_they_are(void **state)
 	};
 	static const char *const expected[] = { "17", "-17", "18446744073709551615", "a,b",
 						"01FF" };
-	struct ct_view view = view_of(items, CT_COUNT(items));
+	struct ct_read_event event = event_of(items, CT_COUNT(items));
 	struct ct_buf out;
 
 	(void)state;
 	ct_buf_init(&out);
 	for (uint32_t i = 0; i < CT_COUNT(items); i++) {
 		ct_buf_clear(&out);
-		assert_int_equal(ct_export_add_value(&out, &view, i), i < 2);
+		assert_int_equal(ct_export_add_value(&out, &event, i), i < 2);
 		assert_string_equal(ct_buf_text(&out), expected[i]);
 	}
 	ct_buf_fini(&out);
 }
 
-static const char *name_of(const struct ct_view *view)
+static const char *name_of(const struct ct_read_event *event)
 {
 	static struct ct_buf out;
 
 	ct_buf_clear(&out);
-	ct_export_add_name(&out, view);
+	ct_export_add_name(&out, event);
 	return ct_buf_text(&out);
 }
 
 static void names_have_the_component(void **state)
 {
-	struct ct_catalog *catalog = view_catalog(
+	struct ct_catalog *catalog = event_catalog(
 		"rts.yaml",
 		"component: MF.RTS\nevents:\n  1: {mnemonic: OPEN, exit: 2}\n  2: {mnemonic: OPENED}\n");
 	const struct ct_event_names names = { .mnemonic = "sched_switch" };
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 
 	(void)state;
-	assert_string_equal(name_of(&view), "MF.RTS 255");
-	view.names = &names;
-	assert_string_equal(name_of(&view), "MF.RTS sched_switch");
-	view.event.event_id = 2;
-	view_describe(&view, catalog);
-	assert_string_equal(name_of(&view), "MF.RTS OPENED");
+	assert_string_equal(name_of(&event), "MF.RTS 255");
+	event.names = &names;
+	assert_string_equal(name_of(&event), "MF.RTS sched_switch");
+	event.traced.event_id = 2;
+	event_describe(&event, catalog);
+	assert_string_equal(name_of(&event), "MF.RTS OPENED");
 	ct_catalog_destroy(catalog);
 }
 
 static void a_full_disk_is_told(void **state)
 {
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 	struct exported exported;
 	int fd = open("/dev/full", O_WRONLY);
 
 	(void)state;
 	assert_true(fd > 0);
-	export_views(&exported, &ct_export_json, (struct ct_export_options){ .fd = fd }, &view, 1);
+	export_events(&exported, &ct_export_json, (struct ct_export_options){ .fd = fd }, &event,
+		      1);
 	assert_int_equal(exported.status, CTRACE_OS_ERROR);
 	assert_int_equal(errno, ENOSPC);
 	(void)close(fd);

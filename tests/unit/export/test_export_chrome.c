@@ -11,14 +11,14 @@
 static struct exported exported;
 
 /* traceEvents without those that name tracks. */
-static json_t *events_with(struct ct_export_options options, const struct ct_view *views,
+static json_t *events_with(struct ct_export_options options, const struct ct_read_event *input,
 			   size_t count)
 {
 	json_error_t error;
 	json_t *root, *events;
 	size_t i = 0;
 
-	export_views(&exported, &ct_export_chrome, options, views, count);
+	export_events(&exported, &ct_export_chrome, options, input, count);
 	assert_int_equal(exported.status, CTRACE_OK);
 	root = json_loadb(exported.text, exported.size, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL)
@@ -35,9 +35,9 @@ static json_t *events_with(struct ct_export_options options, const struct ct_vie
 	return events;
 }
 
-static json_t *events_of(const struct ct_view *views, size_t count)
+static json_t *events_of(const struct ct_read_event *input, size_t count)
 {
-	return events_with((struct ct_export_options){ 0 }, views, count);
+	return events_with((struct ct_export_options){ 0 }, input, count);
 }
 
 static const char *text_at(json_t *events, size_t index, const char *name)
@@ -49,10 +49,11 @@ static void an_instant(void **state)
 {
 	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 17),
 						   text_item("a\"b\x80") };
-	const struct ct_view views[] = { view_at(0, 9, items, 2), view_at(1234567, 9, items, 0) };
+	const struct ct_read_event input[] = { event_at(0, 9, items, 2),
+					       event_at(1234567, 9, items, 0) };
 
 	(void)state;
-	json_decref(events_of(views, 2));
+	json_decref(events_of(input, 2));
 	assert_non_null(strstr(
 		exported.text,
 		"\"begin_time\":\"2023-11-14T22:13:20.123456789Z\",\"begin_ns\":\"1700000000123456789\""));
@@ -76,10 +77,10 @@ static void an_instant(void **state)
 
 static void spans(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
-					 span_begin(2, 1, 3), span_end(3, 1, 1),
-					 span_end(4, 1, 2) };
-	json_t *events = events_of(views, CT_COUNT(views));
+	const struct ct_read_event input[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					       span_begin(2, 1, 3), span_end(3, 1, 1),
+					       span_end(4, 1, 2) };
+	json_t *events = events_of(input, CT_COUNT(input));
 
 	(void)state;
 	assert_int_equal(json_array_size(events), 5);
@@ -101,9 +102,9 @@ static void spans(void **state)
 
 static void spans_have_args_when_they_are_asked_for(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_end(3, 1, 1) };
+	const struct ct_read_event input[] = { span_begin(0, 1, 1), span_end(3, 1, 1) };
 	json_t *events =
-		events_with((struct ct_export_options){ .has_args = true }, views, CT_COUNT(views));
+		events_with((struct ct_export_options){ .has_args = true }, input, CT_COUNT(input));
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++)
@@ -121,12 +122,12 @@ static void items_never_hide_what_is_known(void **state)
 					      .items = item_names,
 					      .item_count = 2 };
 	const struct ctrace_event_item items[] = { text_item("a"), text_item("b") };
-	struct ct_view view = view_at(0, 9, items, 2);
+	struct ct_read_event event = event_at(0, 9, items, 2);
 	json_t *events, *args;
 
 	(void)state;
-	view.names = &names;
-	events = events_of(&view, 1);
+	event.names = &names;
+	events = events_of(&event, 1);
 	args = json_object_get(json_array_get(events, 0), "args");
 	assert_string_equal(json_string_value(json_object_get(args, "level")), "ERROR");
 	assert_string_equal(json_string_value(json_object_get(args, "level_")), "a");
@@ -147,16 +148,16 @@ static void losses_are_instants(void **state)
 {
 	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST,
 					   .events = 12,
-					   .source_process = &view_source_process };
+					   .source_process = &event_source_process };
 	FILE *file = tmpfile();
 	struct ct_export_options options = { .fd = fileno(file) };
-	struct ct_view view = view_at(0, 9, NULL, 0);
+	struct ct_read_event event = event_at(0, 9, NULL, 0);
 	void *self;
 
 	(void)state;
 	assert_int_equal(ct_export_chrome.open(&options, &self), CTRACE_OK);
-	ct_export_chrome.look(self, &view);
-	ct_export_chrome.add(self, &view);
+	ct_export_chrome.look(self, &event);
+	ct_export_chrome.add(self, &event);
 	ct_export_chrome.lost(self, &note);
 	assert_int_equal(ct_export_chrome.end(self), CTRACE_OK);
 	ct_export_chrome.close(self);

@@ -17,15 +17,15 @@ static void rows(void **state)
 	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5S, 4,
 							       (uint64_t)-17),
 						   text_item("a"), binary_item("\x01\xFF", 2) };
-	struct ct_view views[] = { view_at(0, 9, items, 1), view_at(0, 9, items, 3) };
+	struct ct_read_event events[] = { event_at(0, 9, items, 1), event_at(0, 9, items, 3) };
 
 	(void)state;
-	views[1].duration_ns = 250;
-	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 2);
+	events[1].duration_ns = 250;
+	export_events(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, events, 2);
 	assert_string_equal(exported.text,
 			    HEAD ",data1,data2,data3\r\n" EVENT ",data1,-17,,\r\n" EVENT
 				 "250,data1 data2 data3,-17,a,01FF\r\n");
-	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, views, 0);
+	export_events(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, events, 0);
 	assert_string_equal(exported.text, HEAD "\r\n");
 }
 
@@ -35,11 +35,11 @@ static const char *cell_of(const char *text, size_t size, bool is_unguarded)
 	const struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT,
 						.size = (uint32_t)size,
 						.data = text };
-	struct ct_view view = view_at(0, 9, &item, 1);
+	struct ct_read_event event = event_at(0, 9, &item, 1);
 	char *cell;
 
-	export_views(&exported, &ct_export_csv,
-		     (struct ct_export_options){ .is_unguarded = is_unguarded }, &view, 1);
+	export_events(&exported, &ct_export_csv,
+		      (struct ct_export_options){ .is_unguarded = is_unguarded }, &event, 1);
 	cell = strstr(exported.text, EVENT ",data1,");
 	assert_non_null(cell);
 	exported.text[exported.size - 2] = '\0';
@@ -87,12 +87,12 @@ static void formulas(void **state)
 
 static void names_are_third_party_too(void **state)
 {
-	struct ct_view view = view_at(0, 9, NULL, 0);
+	struct ct_read_event event = event_at(0, 9, NULL, 0);
 
 	(void)state;
-	view.event.component = "=cmd,1";
-	view.event.component_size = 6;
-	export_views(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, &view, 1);
+	event.traced.component = "=cmd,1";
+	event.traced.component_size = 6;
+	export_events(&exported, &ct_export_csv, (struct ct_export_options){ 0 }, &event, 1);
 	assert_non_null(strstr(exported.text, ",\"'=cmd,1\",255,"));
 }
 

@@ -11,15 +11,15 @@ static struct exported exported;
 
 static void one_document(void **state)
 {
-	const struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0),
-					 view_at(2, 1, NULL, 0) };
+	const struct ct_read_event events[] = { event_at(0, 1, NULL, 0), event_at(1, 1, NULL, 0),
+						event_at(2, 1, NULL, 0) };
 	json_error_t error;
 	json_t *root;
 
 	(void)state;
 	for (size_t count = 0; count <= 3; count++) {
-		export_views(&exported, &ct_export_json, (struct ct_export_options){ 0 }, views,
-			     count);
+		export_events(&exported, &ct_export_json, (struct ct_export_options){ 0 }, events,
+			      count);
 		assert_int_equal(exported.status, CTRACE_OK);
 		root = json_loadb(exported.text, exported.size, 0, &error);
 		assert_int_equal(json_integer_value(json_object_get(root, "format_version")),
@@ -33,19 +33,19 @@ static void one_document(void **state)
 
 static void lines(void **state)
 {
-	const struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0) };
+	const struct ct_read_event events[] = { event_at(0, 1, NULL, 0), event_at(1, 1, NULL, 0) };
 	struct ct_buf first;
 
 	(void)state;
-	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
-		     views, 2);
+	export_events(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
+		      events, 2);
 	ct_buf_init(&first);
-	ct_json_add_line(&first, &views[0]);
+	ct_json_add_line(&first, &events[0]);
 	assert_memory_equal(exported.text, first.data, first.size);
 	assert_int_equal(count_of(&exported, "\n"), 2);
 	ct_buf_fini(&first);
-	export_views(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
-		     views, 0);
+	export_events(&exported, &ct_export_json, (struct ct_export_options){ .is_lines = true },
+		      events, 0);
 	assert_int_equal(exported.size, 0);
 }
 

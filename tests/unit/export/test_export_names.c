@@ -24,7 +24,7 @@ struct room {
 
 static struct room room_of(const char *text)
 {
-	struct room room = { .catalog = view_catalog("rts.yaml", text) };
+	struct room room = { .catalog = event_catalog("rts.yaml", text) };
 
 	assert_int_equal(ct_span_names_create(&room.names), CTRACE_OK);
 	return room;
@@ -36,16 +36,17 @@ static void room_close(struct room *room)
 	ct_catalog_destroy(room->catalog);
 }
 
-static struct ct_view end_of(const struct room *room, uint32_t event_id, uint64_t span_id,
-			     bool is_end, const struct ctrace_event_item *items, uint32_t count)
+static struct ct_read_event end_of(const struct room *room, uint32_t event_id, uint64_t span_id,
+				   bool is_end, const struct ctrace_event_item *items,
+				   uint32_t count)
 {
-	struct ct_view view = is_end ? span_end(0, 1, span_id) : span_begin(0, 1, span_id);
+	struct ct_read_event event = is_end ? span_end(0, 1, span_id) : span_begin(0, 1, span_id);
 
-	view.event.items = items;
-	view.event.item_count = count;
-	view.event.event_id = event_id;
-	view_describe(&view, room->catalog);
-	return view;
+	event.traced.items = items;
+	event.traced.item_count = count;
+	event.traced.event_id = event_id;
+	event_describe(&event, room->catalog);
+	return event;
 }
 
 static const char *name_of(const struct room *room, uint32_t name)
@@ -68,8 +69,8 @@ static void the_word_of_the_key_is_the_name(void **state)
 	/* A number is no word; blanks that fill up are none of it. */
 	const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, 17),
 						   text_item("/login   ") };
-	struct ct_view begin = end_of(&room, 1, 1, false, items, 2),
-		       end = end_of(&room, 2, 1, true, NULL, 0);
+	struct ct_read_event begin = end_of(&room, 1, 1, false, items, 2),
+			     end = end_of(&room, 2, 1, true, NULL, 0);
 	uint32_t name;
 
 	(void)state;
@@ -89,8 +90,8 @@ static void the_mnemonic_tells_kinds_apart(void **state)
 {
 	struct room room = room_of(two_kinds);
 	const struct ctrace_event_item item = number_item(CTRACE_TYPE_COMP5, 4, 1);
-	struct ct_view open = end_of(&room, 1, 1, false, &item, 1),
-		       close = end_of(&room, 3, 2, false, NULL, 0);
+	struct ct_read_event open = end_of(&room, 1, 1, false, &item, 1),
+			     close = end_of(&room, 3, 2, false, NULL, 0);
 
 	(void)state;
 	assert_string_equal(name_of(&room, ct_span_names_find(room.names, &open)),
@@ -108,7 +109,7 @@ static void words_that_add_nothing_up_are_left_out(void **state)
 	for (unsigned i = 0; i < 65; i++) {
 		const struct ctrace_event_item items[] = { number_item(CTRACE_TYPE_COMP5, 4, i),
 							   text_item(word) };
-		struct ct_view begin;
+		struct ct_read_event begin;
 
 		(void)snprintf(word, sizeof word, "/order/%u", i);
 		begin = end_of(&room, 1, 1 + i, false,
@@ -132,7 +133,7 @@ static void long_words_end_with_a_character(void **state)
 		text_item(
 			"123456789012345678901234567890123456789012345678901234567890123\xC3\xA9 and more"),
 	};
-	struct ct_view begin = end_of(&room, 1, 1, false, items, 2);
+	struct ct_read_event begin = end_of(&room, 1, 1, false, items, 2);
 
 	(void)state;
 	assert_string_equal(
@@ -152,13 +153,13 @@ static void many_open_spans_keep_their_names(void **state)
 	(void)state;
 	/* Numbers all over the place, so that many of them want one slot of the table. */
 	for (uint64_t n = 1; n <= 5000; n++) {
-		struct ct_view begin =
+		struct ct_read_event begin =
 			end_of(&room, 1, n * n * n, false, n % 3 == 0 ? items : others, 2);
 
 		(void)ct_span_names_find(room.names, &begin);
 	}
 	for (uint64_t n = 1; n <= 5000; n += n % 2 == 0 ? 2 : 1) { /* some stay */
-		struct ct_view end = end_of(&room, 2, n * n * n, true, NULL, 0);
+		struct ct_read_event end = end_of(&room, 2, n * n * n, true, NULL, 0);
 
 		assert_string_equal(name_of(&room, ct_span_names_find(room.names, &end)),
 				    n % 3 == 0 ? "MF.RTS /a" : "MF.RTS /b");

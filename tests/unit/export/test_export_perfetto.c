@@ -95,13 +95,13 @@ static void an_instant(void **state)
 		number_item(CTRACE_TYPE_ADDRESS, 8, 0x7FFF00000000), text_item("x\xFF")
 	};
 	static const unsigned value_fields[] = { 6, 3, 3, 4, 7, 6 }; /* component, event, items */
-	struct ct_view view = view_at(0, 9, items, 4);
+	struct ct_read_event event = event_at(0, 9, items, 4);
 	struct field events[4], annotation;
 	const unsigned char *at;
 	size_t i = 0;
 
 	(void)state;
-	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, &view, 1);
+	export_events(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, &event, 1);
 	assert_int_equal(exported.status, CTRACE_OK);
 	assert_int_equal(packets_with(11, events, 4), 1);
 	assert_int_equal(number_of(&events[0], 9), 3);
@@ -114,21 +114,21 @@ static void an_instant(void **state)
 	}
 	assert_int_equal(i, 6);
 	assert_int_equal(packets_with(8, events, 4), 1);
-	assert_int_equal(events[0].value, view.event.time_ns);
+	assert_int_equal(events[0].value, event.traced.time_ns);
 	assert_int_equal(packets_with(6, events, 4), 1);
 	assert_int_equal(packets_with(13, events, 4), 1);
 }
 
 static void tracks(void **state)
 {
-	struct ct_view views[] = { view_at(0, 9, NULL, 0), view_at(1, 10, NULL, 0),
-				   view_at(2, 9, NULL, 0), view_at(3, 9, NULL, 0) };
+	struct ct_read_event input[] = { event_at(0, 9, NULL, 0), event_at(1, 10, NULL, 0),
+					 event_at(2, 9, NULL, 0), event_at(3, 9, NULL, 0) };
 	struct field found[8], process, thread;
 	uint64_t uuid;
 
 	(void)state;
-	views[3].source_process = &other_source_process;
-	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, views, 4);
+	input[3].source_process = &other_source_process;
+	export_events(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, input, 4);
 	assert_int_equal(packets_with(60, found, 8), 5); /* two processes, three threads */
 	assert_true(find_field(&found[0], 3, &process));
 	assert_int_equal(number_of(&process, 1), 4711);
@@ -145,15 +145,15 @@ static void tracks(void **state)
 
 static void spans(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
-					 span_begin(2, 1, 3), span_end(3, 1, 1),
-					 span_end(4, 1, 2) };
+	const struct ct_read_event input[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					       span_begin(2, 1, 3), span_end(3, 1, 1),
+					       span_end(4, 1, 2) };
 	static const unsigned types[] = { 1, 1, 3, 2, 2 };
 	struct field events[8], found[8];
 
 	(void)state;
-	export_views(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, views,
-		     CT_COUNT(views));
+	export_events(&exported, &ct_export_perfetto, (struct ct_export_options){ 0 }, input,
+		      CT_COUNT(input));
 	assert_int_equal(packets_with(11, events, 8), 5);
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(number_of(&events[i], 9), types[i]);

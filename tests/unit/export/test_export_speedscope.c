@@ -12,13 +12,13 @@
 
 static struct exported exported;
 
-static json_t *document_of(const struct ct_view *views, size_t count)
+static json_t *document_of(const struct ct_read_event *input, size_t count)
 {
 	json_error_t error;
 	json_t *root;
 
-	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views,
-		     count);
+	export_events(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, input,
+		      count);
 	assert_int_equal(exported.status, CTRACE_OK);
 	root = json_loadb(exported.text, exported.size, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL)
@@ -36,24 +36,24 @@ static const char *events_of(json_t *profile)
 {
 	static char text[4096];
 	size_t used = 0, i;
-	json_t *event;
+	json_t *traced;
 
 	text[0] = '\0';
-	json_array_foreach(json_object_get(profile, "events"), i, event) used +=
+	json_array_foreach(json_object_get(profile, "events"), i, traced) used +=
 		(size_t)snprintf(text + used, sizeof text - used, "%s%s%d@%d", i > 0 ? " " : "",
-				 json_string_value(json_object_get(event, "type")),
-				 (int)json_integer_value(json_object_get(event, "frame")),
-				 (int)json_integer_value(json_object_get(event, "at")));
+				 json_string_value(json_object_get(traced, "type")),
+				 (int)json_integer_value(json_object_get(traced, "frame")),
+				 (int)json_integer_value(json_object_get(traced, "at")));
 	return text;
 }
 
 static void a_profile_a_thread(void **state)
 {
-	const struct ct_view views[] = { view_at(0, 3, NULL, 0), span_begin(10, 1, 1),
-					 span_begin(20, 1, 2),   span_begin(25, 2, 3),
-					 span_end(30, 1, 2),     span_end(40, 1, 1),
-					 span_end(90, 2, 3) };
-	json_t *root = document_of(views, CT_COUNT(views));
+	const struct ct_read_event input[] = { event_at(0, 3, NULL, 0), span_begin(10, 1, 1),
+					       span_begin(20, 1, 2),    span_begin(25, 2, 3),
+					       span_end(30, 1, 2),      span_end(40, 1, 1),
+					       span_end(90, 2, 3) };
+	json_t *root = document_of(input, CT_COUNT(input));
 
 	(void)state;
 	/* thread 3 has no spans */
@@ -78,15 +78,16 @@ static void a_profile_a_thread(void **state)
 
 static void overlapping_spans_are_one_after_another(void **state)
 {
-	struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2), span_begin(2, 1, 3),
-				   span_end(5, 1, 1),   span_end(7, 1, 2),   span_end(9, 2, 3) };
+	struct ct_read_event input[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+					 span_begin(2, 1, 3), span_end(5, 1, 1),
+					 span_end(7, 1, 2),   span_end(9, 2, 3) };
 	json_t *root;
 
 	(void)state;
-	views[3].duration_ns = 5;
-	views[4].duration_ns = 6;
-	views[5].duration_ns = 7;
-	root = document_of(views, CT_COUNT(views));
+	input[3].duration_ns = 5;
+	input[4].duration_ns = 6;
+	input[5].duration_ns = 7;
+	root = document_of(input, CT_COUNT(input));
 	assert_int_equal(json_array_size(json_object_get(root, "profiles")), 2);
 	assert_string_equal(events_of(profile_at(root, 0)), "O0@0 C0@5");
 	assert_string_equal(events_of(profile_at(root, 1)), "O0@0 C0@6 O0@6 C0@13");
@@ -99,24 +100,24 @@ static void overlapping_spans_are_one_after_another(void **state)
 static void chunks_come_back_in_order(void **state)
 {
 	enum { SPANS = 600 };
-	static struct ct_view views[4 * SPANS];
-	json_t *root, *event;
+	static struct ct_read_event input[4 * SPANS];
+	json_t *root, *traced;
 	size_t i, count = 0;
 
 	(void)state;
 	for (unsigned n = 0; n < SPANS; n++) {
-		views[count++] = span_begin(4 * n, 1, 2 * n + 1);
-		views[count++] = span_begin(4 * n + 1, 2, 2 * n + 2);
-		views[count++] = span_end(4 * n + 2, 1, 2 * n + 1);
-		views[count++] = span_end(4 * n + 3, 2, 2 * n + 2);
+		input[count++] = span_begin(4 * n, 1, 2 * n + 1);
+		input[count++] = span_begin(4 * n + 1, 2, 2 * n + 2);
+		input[count++] = span_end(4 * n + 2, 1, 2 * n + 1);
+		input[count++] = span_end(4 * n + 3, 2, 2 * n + 2);
 	}
-	root = document_of(views, count);
+	root = document_of(input, count);
 	for (size_t thread = 0; thread < 2; thread++) {
 		json_t *events = json_object_get(profile_at(root, thread), "events");
 
 		assert_int_equal(json_array_size(events), 2 * SPANS);
-		json_array_foreach(events, i, event)
-			assert_int_equal(json_integer_value(json_object_get(event, "at")),
+		json_array_foreach(events, i, traced)
+			assert_int_equal(json_integer_value(json_object_get(traced, "at")),
 					 4 * (i / 2) + 2 * (i % 2) + thread);
 	}
 	json_decref(root);
@@ -125,16 +126,16 @@ static void chunks_come_back_in_order(void **state)
 static void a_spool_that_cannot_be_is_told(void **state)
 {
 	enum { SPANS = 600 };
-	static struct ct_view views[2 * SPANS];
+	static struct ct_read_event input[2 * SPANS];
 
 	(void)state;
 	for (unsigned n = 0; n < SPANS; n++) {
-		views[2 * n] = span_begin(2 * n, 1, n + 1);
-		views[2 * n + 1] = span_end(2 * n + 1, 1, n + 1);
+		input[2 * n] = span_begin(2 * n, 1, n + 1);
+		input[2 * n + 1] = span_end(2 * n + 1, 1, n + 1);
 	}
 	assert_int_equal(setenv("TMPDIR", "/nosuch/directory", 1), 0);
-	export_views(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, views,
-		     CT_COUNT(views));
+	export_events(&exported, &ct_export_speedscope, (struct ct_export_options){ 0 }, input,
+		      CT_COUNT(input));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 	assert_int_equal(exported.status, CTRACE_OS_ERROR);
 }

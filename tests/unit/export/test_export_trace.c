@@ -39,15 +39,15 @@ static void open_back(struct back *back, const char *path)
 	assert_int_equal(ct_reader_add(back->reader, path), CTRACE_OK);
 }
 
-static void write_trace(const char *directory, bool has_one_trace, const struct ct_view *views,
-			size_t count)
+static void write_trace(const char *directory, bool has_one_trace,
+			const struct ct_read_event *events, size_t count)
 {
 	struct exported exported;
 
-	export_views(&exported, &ct_export_trace,
-		     (struct ct_export_options){ .directory = directory,
-						 .has_one_trace = has_one_trace },
-		     views, count);
+	export_events(&exported, &ct_export_trace,
+		      (struct ct_export_options){ .directory = directory,
+						  .has_one_trace = has_one_trace },
+		      events, count);
 	assert_int_equal(exported.status, CTRACE_OK);
 }
 
@@ -61,38 +61,38 @@ static void events_come_back(void **state)
 		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x11\0\0\0", .value = 17 },
 		text_item("a\"b")
 	};
-	struct ct_view views[] = { view_at(0, 9, items, 2), view_at(5, 10, items, 0),
-				   view_at(6, 9, items, 1) };
-	const struct ct_view *view;
+	struct ct_read_event events[] = { event_at(0, 9, items, 2), event_at(5, 10, items, 0),
+					  event_at(6, 9, items, 1) };
+	const struct ct_read_event *event;
 	struct back back;
 	char scratch[16];
 
 	(void)state;
-	views[0].names = &names;
-	views[1].event.stream = 3;
-	write_trace("out", true, views, 3);
+	events[0].names = &names;
+	events[1].traced.stream = 3;
+	write_trace("out", true, events, 3);
 	open_back(&back, "out");
 	for (size_t i = 0; i < 3; i++) {
-		view = ct_reader_next(back.reader);
-		assert_non_null(view);
-		assert_int_equal(view->event.time_ns, views[i].event.time_ns);
-		assert_int_equal(view->event.tid, views[i].event.tid);
-		assert_int_equal(view->event.pid, 4711);
-		assert_int_equal(view->event.level, CTRACE_ERROR);
-		assert_int_equal(view->event.event_id, 255);
-		assert_string_equal(view->event.component, "MF.RTS");
-		assert_int_equal(view->event.item_count, views[i].event.item_count);
-		assert_string_equal(view->source_process->host, "asterix");
-		assert_string_equal(view->source_process->program, "rts32");
-		assert_string_equal(view->source_process->jobname, "RTS32");
-		assert_int_equal(view->source_process->asid, 0x1A);
+		event = ct_reader_next(back.reader);
+		assert_non_null(event);
+		assert_int_equal(event->traced.time_ns, events[i].traced.time_ns);
+		assert_int_equal(event->traced.tid, events[i].traced.tid);
+		assert_int_equal(event->traced.pid, 4711);
+		assert_int_equal(event->traced.level, CTRACE_ERROR);
+		assert_int_equal(event->traced.event_id, 255);
+		assert_string_equal(event->traced.component, "MF.RTS");
+		assert_int_equal(event->traced.item_count, events[i].traced.item_count);
+		assert_string_equal(event->source_process->host, "asterix");
+		assert_string_equal(event->source_process->program, "rts32");
+		assert_string_equal(event->source_process->jobname, "RTS32");
+		assert_int_equal(event->source_process->asid, 0x1A);
 		if (i != 0)
 			continue;
-		assert_string_equal(ct_view_mnemonic(view, scratch), "OPEN");
-		assert_string_equal(ct_view_item_name(view, 0, scratch), "rows");
-		assert_string_equal(ct_view_item_name(view, 1, scratch), "data2");
-		assert_int_equal(view->event.items[0].value, 17);
-		assert_memory_equal(view->event.items[1].data, "a\"b", 3);
+		assert_string_equal(ct_read_event_mnemonic(event, scratch), "OPEN");
+		assert_string_equal(ct_read_event_item_name(event, 0, scratch), "rows");
+		assert_string_equal(ct_read_event_item_name(event, 1, scratch), "data2");
+		assert_int_equal(event->traced.items[0].value, 17);
+		assert_memory_equal(event->traced.items[1].data, "a\"b", 3);
 	}
 	assert_null(ct_reader_next(back.reader));
 	assert_int_equal(back.damages, 0);
@@ -113,16 +113,16 @@ static void a_directory_a_process(void **state)
 						.jobname = "RTS32",
 						.path = "",
 						.pid = 4711 };
-	struct ct_view views[] = { view_at(0, 1, NULL, 0), view_at(1, 1, NULL, 0),
-				   view_at(2, 1, NULL, 0), view_at(3, 1, NULL, 0) };
+	struct ct_read_event events[] = { event_at(0, 1, NULL, 0), event_at(1, 1, NULL, 0),
+					  event_at(2, 1, NULL, 0), event_at(3, 1, NULL, 0) };
 	struct back back;
 	unsigned count = 0;
 
 	(void)state;
-	views[1].source_process = &other_source_process;
-	views[2].source_process = &hostile;
-	views[3].source_process = &twin;
-	write_trace("many", false, views, 4);
+	events[1].source_process = &other_source_process;
+	events[2].source_process = &hostile;
+	events[3].source_process = &twin;
+	write_trace("many", false, events, 4);
 	assert_int_equal(access("many/asterix.rts32.4711/metadata", F_OK), 0);
 	assert_int_equal(access("many/asterix.rts32.4711-2/metadata", F_OK), 0);
 	assert_int_equal(access("many/host.trace.4711/metadata", F_OK), 0);
@@ -164,8 +164,8 @@ static void packets_are_bounded_and_merge_again(void **state)
 						.size = sizeof text,
 						.data = text };
 	struct ct_export_options options = { .directory = "big", .has_one_trace = true };
-	struct ct_view view = view_at(0, 1, &item, 1);
-	const struct ct_view *read;
+	struct ct_read_event event = event_at(0, 1, &item, 1);
+	const struct ct_read_event *read;
 	struct back back;
 	void *self;
 
@@ -173,9 +173,9 @@ static void packets_are_bounded_and_merge_again(void **state)
 	memset(text, 'x', sizeof text);
 	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
 	for (unsigned i = 0; i < 1000; i++) {
-		view.event.time_ns++;
-		view.event.tid = i % 7;
-		ct_export_trace.add(self, &view);
+		event.traced.time_ns++;
+		event.traced.tid = i % 7;
+		ct_export_trace.add(self, &event);
 	}
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
 	ct_export_trace.close(self);
@@ -184,8 +184,8 @@ static void packets_are_bounded_and_merge_again(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		read = ct_reader_next(back.reader);
 		assert_non_null(read);
-		assert_int_equal(read->event.tid, i % 7);
-		assert_int_equal(read->event.items[0].size, sizeof text);
+		assert_int_equal(read->traced.tid, i % 7);
+		assert_int_equal(read->traced.items[0].size, sizeof text);
 	}
 	assert_null(ct_reader_next(back.reader));
 	assert_int_equal(back.damages, 0);
@@ -205,23 +205,23 @@ static void lose_events(void *self, const struct ct_source_process *source_proce
 static void losses_are_carried(void **state)
 {
 	struct ct_export_options options = { .directory = "lossy" };
-	struct ct_view view = view_at(0, 1, NULL, 0);
+	struct ct_read_event event = event_at(0, 1, NULL, 0);
 	struct back back;
 	unsigned count = 0;
 	void *self;
 
 	(void)state;
 	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
-	lose_events(self, &view_source_process, 1); /* before the first event */
-	ct_export_trace.add(self, &view);
-	lose_events(self, &view_source_process, 20);
-	view.event.time_ns++;
-	view.event.tid = 2;
-	ct_export_trace.add(self, &view);
+	lose_events(self, &event_source_process, 1); /* before the first event */
+	ct_export_trace.add(self, &event);
+	lose_events(self, &event_source_process, 20);
+	event.traced.time_ns++;
+	event.traced.tid = 2;
+	ct_export_trace.add(self, &event);
 	lose_events(self, NULL, 300); /* nobody knows whose */
-	view.event.time_ns++;
-	ct_export_trace.add(self, &view);
-	lose_events(self, &view_source_process, 4000);   /* behind the last one */
+	event.traced.time_ns++;
+	ct_export_trace.add(self, &event);
+	lose_events(self, &event_source_process, 4000);  /* behind the last one */
 	lose_events(self, &other_source_process, 50000); /* of a process without an event */
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OK);
 	ct_export_trace.close(self);
@@ -252,12 +252,12 @@ static void a_directory_that_holds_something_is_left_alone(void **state)
 static void what_cannot_be_written_is_told(void **state)
 {
 	struct ct_export_options options = { .directory = "failing", .has_one_trace = true };
-	struct ct_view view = view_at(0, 1, NULL, 0);
+	struct ct_read_event event = event_at(0, 1, NULL, 0);
 	void *self;
 
 	(void)state;
 	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
-	ct_export_trace.add(self, &view);
+	ct_export_trace.add(self, &event);
 	assert_int_equal(rmdir("failing"), 0);
 	assert_int_equal(ct_export_trace.end(self), CTRACE_OS_ERROR);
 	assert_int_equal(errno, ENOENT);
@@ -273,14 +273,14 @@ static void assert_nothing_stays(const char *directory, bool has_one_trace, rlim
 	const struct ctrace_event_item item = text_item("a text that takes room");
 	struct ct_export_options options = { .directory = directory,
 					     .has_one_trace = has_one_trace };
-	struct ct_view views[] = { view_at(0, 1, &item, 1), view_at(1, 1, &item, 1) };
+	struct ct_read_event events[] = { event_at(0, 1, &item, 1), event_at(1, 1, &item, 1) };
 	enum ctrace_status status;
 	void *self;
 
-	views[1].event.tid = views[0].event.tid + 1;
+	events[1].traced.tid = events[0].traced.tid + 1;
 	assert_int_equal(ct_export_trace.open(&options, &self), CTRACE_OK);
-	ct_export_trace.add(self, &views[0]);
-	ct_export_trace.add(self, &views[1]);
+	ct_export_trace.add(self, &events[0]);
+	ct_export_trace.add(self, &events[1]);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
 	status = ct_export_trace.end(self);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);

@@ -5,36 +5,36 @@
  */
 #include "export_fixture.h"
 
-static struct ct_tracks *look(const struct ct_view *views, size_t count)
+static struct ct_tracks *look(const struct ct_read_event *events, size_t count)
 {
 	struct ct_tracks *tracks;
 
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
 	for (size_t i = 0; i < count; i++)
-		ct_tracks_look(tracks, &views[i]);
+		ct_tracks_look(tracks, &events[i]);
 	return tracks;
 }
 
 static void nested_spans_stay_on_their_thread(void **state)
 {
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
-					 span_begin(1, 2, 3), span_end(2, 1, 2),
-					 span_end(3, 1, 1),   span_end(4, 2, 3) };
-	struct ct_tracks *tracks = look(views, CT_COUNT(views));
+	const struct ct_read_event events[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+						span_begin(1, 2, 3), span_end(2, 1, 2),
+						span_end(3, 1, 1),   span_end(4, 2, 3) };
+	struct ct_tracks *tracks = look(events, CT_COUNT(events));
 
 	(void)state;
 	for (uint64_t id = 1; id <= 3; id++)
 		assert_int_equal(ct_tracks_way(tracks, id), CT_SPAN_NESTED);
-	assert_int_equal(ct_tracks_begin_ns(tracks), views[0].event.time_ns);
+	assert_int_equal(ct_tracks_begin_ns(tracks), events[0].traced.time_ns);
 	ct_tracks_destroy(tracks);
 }
 
 static void half_spans_are_alone(void **state)
 {
 	/* 2 never ends, and does not make what is around it cross; 4 never began. */
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
-					 span_end(2, 1, 1), span_end(3, 1, 4) };
-	struct ct_tracks *tracks = look(views, CT_COUNT(views));
+	const struct ct_read_event events[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+						span_end(2, 1, 1), span_end(3, 1, 4) };
+	struct ct_tracks *tracks = look(events, CT_COUNT(events));
 
 	(void)state;
 	assert_int_equal(ct_tracks_way(tracks, 1), CT_SPAN_NESTED);
@@ -48,12 +48,12 @@ static void half_spans_are_alone(void **state)
 static void crossing_spans_leave_their_thread(void **state)
 {
 	/* 2 ends behind 1; 3 is within 2; 4 ends on another thread. */
-	const struct ct_view views[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
-					 span_end(2, 1, 1),   span_begin(3, 1, 3),
-					 span_end(4, 1, 2),   span_end(5, 1, 3),
-					 span_begin(6, 1, 4), span_begin(7, 1, 5),
-					 span_end(8, 2, 4),   span_end(9, 1, 5) };
-	struct ct_tracks *tracks = look(views, CT_COUNT(views));
+	const struct ct_read_event events[] = { span_begin(0, 1, 1), span_begin(1, 1, 2),
+						span_end(2, 1, 1),   span_begin(3, 1, 3),
+						span_end(4, 1, 2),   span_end(5, 1, 3),
+						span_begin(6, 1, 4), span_begin(7, 1, 5),
+						span_end(8, 2, 4),   span_end(9, 1, 5) };
+	struct ct_tracks *tracks = look(events, CT_COUNT(events));
 
 	(void)state;
 	assert_int_equal(ct_tracks_way(tracks, 1), CT_SPAN_NESTED);
@@ -69,7 +69,7 @@ static void any_order_nests(void **state)
 {
 	unsigned seed = 1;
 	enum { EVENTS = 4000 };
-	static struct ct_view views[EVENTS];
+	static struct ct_read_event events[EVENTS];
 	static uint64_t open[EVENTS];
 	uint64_t next = 1, stack[EVENTS];
 	size_t open_count = 0, depth = 0;
@@ -79,26 +79,26 @@ static void any_order_nests(void **state)
 	for (size_t i = 0; i < EVENTS; i++) {
 		seed = seed * 1103515245u + 12345u;
 		if (open_count == 0 || (seed >> 16 & 1) != 0) {
-			views[i] = span_begin(i, 1, next);
+			events[i] = span_begin(i, 1, next);
 			open[open_count++] = next++;
 		} else {
 			size_t at =
 				open_count - 1 - (seed >> 20) % (open_count < 3 ? open_count : 3);
 
-			views[i] = span_end(i, 1, open[at]);
+			events[i] = span_end(i, 1, open[at]);
 			memmove(&open[at], &open[at + 1], (open_count - at - 1) * sizeof open[0]);
 			open_count--;
 		}
 	}
-	tracks = look(views, EVENTS);
+	tracks = look(events, EVENTS);
 	for (size_t i = 0; i < EVENTS; i++) {
-		if (ct_tracks_way(tracks, views[i].span_id) != CT_SPAN_NESTED)
+		if (ct_tracks_way(tracks, events[i].span_id) != CT_SPAN_NESTED)
 			continue;
-		if (ct_view_begins_span(&views[i])) {
-			stack[depth++] = views[i].span_id;
+		if (ct_read_event_begins_span(&events[i])) {
+			stack[depth++] = events[i].span_id;
 		} else {
 			assert_true(depth > 0);
-			assert_int_equal(stack[--depth], views[i].span_id);
+			assert_int_equal(stack[--depth], events[i].span_id);
 		}
 	}
 	assert_int_equal(depth, 0);
@@ -108,27 +108,27 @@ static void any_order_nests(void **state)
 static void threads_are_found_again(void **state)
 {
 	struct ct_tracks *tracks;
-	struct ct_view view = view_of(NULL, 0);
-	struct ct_source_process again = view_source_process;
+	struct ct_read_event event = event_of(NULL, 0);
+	struct ct_source_process again = event_source_process;
 
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
 	for (uint32_t tid = 0; tid < 1000; tid++) {
 		struct ct_track *track;
 
-		view.event.tid = tid;
-		track = ct_tracks_find(tracks, &view);
+		event.traced.tid = tid;
+		track = ct_tracks_find(tracks, &event);
 		assert_non_null(track);
 		assert_int_equal(track->index, tid);
 		assert_int_equal(track->is_first, tid == 0);
 	}
-	view.event.tid = 500;
-	view.source_process = &again; /* as after another reading */
-	assert_int_equal(ct_tracks_find(tracks, &view)->index, 500);
-	assert_ptr_equal(ct_tracks_find(tracks, &view)->source_process, &again);
-	view.source_process = &other_source_process;
-	assert_int_equal(ct_tracks_find(tracks, &view)->index, 1000);
-	assert_true(ct_tracks_find(tracks, &view)->is_first);
+	event.traced.tid = 500;
+	event.source_process = &again; /* as after another reading */
+	assert_int_equal(ct_tracks_find(tracks, &event)->index, 500);
+	assert_ptr_equal(ct_tracks_find(tracks, &event)->source_process, &again);
+	event.source_process = &other_source_process;
+	assert_int_equal(ct_tracks_find(tracks, &event)->index, 1000);
+	assert_true(ct_tracks_find(tracks, &event)->is_first);
 	ct_tracks_destroy(tracks);
 }
 
@@ -139,33 +139,33 @@ static void processes_have_numbers_of_their_own(void **state)
 
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
-	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
+	assert_int_equal(ct_tracks_pid(tracks, &event_source_process), 4711);
 	/* of another machine, with the same number */
 	assert_int_not_equal(ct_tracks_pid(tracks, &other_source_process), 4711);
 	assert_int_not_equal(ct_tracks_pid(tracks, &unknown), 0);
 	assert_int_not_equal(ct_tracks_pid(tracks, &unknown),
 			     ct_tracks_pid(tracks, &other_source_process));
-	assert_int_equal(ct_tracks_pid(tracks, &view_source_process), 4711);
+	assert_int_equal(ct_tracks_pid(tracks, &event_source_process), 4711);
 	ct_tracks_destroy(tracks);
 }
 
 static void very_many_open_spans_stay_bounded(void **state)
 {
 	struct ct_tracks *tracks;
-	struct ct_view view;
+	struct ct_read_event event;
 
 	(void)state;
 	assert_int_equal(ct_tracks_create(&tracks), CTRACE_OK);
 	for (uint64_t id = 1; id <= 100000; id++) {
-		view = span_begin(id, 1, id);
-		ct_tracks_look(tracks, &view);
+		event = span_begin(id, 1, id);
+		ct_tracks_look(tracks, &event);
 	}
-	assert_true(ct_tracks_find(tracks, &view)->open_count <= 1024);
-	view = span_end(100001, 1, 1); /* given up long ago: it cannot be known to nest */
-	ct_tracks_look(tracks, &view);
+	assert_true(ct_tracks_find(tracks, &event)->open_count <= 1024);
+	event = span_end(100001, 1, 1); /* given up long ago: it cannot be known to nest */
+	ct_tracks_look(tracks, &event);
 	assert_int_equal(ct_tracks_way(tracks, 1), CT_SPAN_CROSSING);
-	view = span_end(100002, 1, 100000);
-	ct_tracks_look(tracks, &view);
+	event = span_end(100002, 1, 100000);
+	ct_tracks_look(tracks, &event);
 	assert_int_equal(ct_tracks_way(tracks, 100000), CT_SPAN_NESTED);
 	ct_tracks_destroy(tracks);
 }

@@ -74,21 +74,21 @@ static const struct ct_source_process the_source_process = { .index = 3,
 							     .asid = 0x1F };
 
 /* Event 7 "OPEN" of MF.RTS, level WARN, three milliseconds after its entry. */
-static UNUSED struct ct_view the_view(void)
+static UNUSED struct ct_read_event the_event(void)
 {
-	return (struct ct_view){ .event = { .time_ns = NOW,
-					    .component = "MF.RTS",
-					    .component_size = 6,
-					    .event_id = 7,
-					    .level = CTRACE_WARN,
-					    .pid = 4711,
-					    .tid = 4712,
-					    .item_count = CT_COUNT(the_items),
-					    .items = the_items },
-				 .source_process = &the_source_process,
-				 .type = &the_type,
-				 .sequence = 1000,
-				 .duration_ns = 3000000 };
+	return (struct ct_read_event){ .traced = { .time_ns = NOW,
+						   .component = "MF.RTS",
+						   .component_size = 6,
+						   .event_id = 7,
+						   .level = CTRACE_WARN,
+						   .pid = 4711,
+						   .tid = 4712,
+						   .item_count = CT_COUNT(the_items),
+						   .items = the_items },
+				       .source_process = &the_source_process,
+				       .type = &the_type,
+				       .sequence = 1000,
+				       .duration_ns = 3000000 };
 }
 
 static UNUSED struct ct_filter *parse(const char *text)
@@ -102,21 +102,21 @@ static UNUSED struct ct_filter *parse(const char *text)
 	return filter;
 }
 
-static UNUSED bool accepts(const char *text, const struct ct_view *view)
+static UNUSED bool accepts(const char *text, const struct ct_read_event *event)
 {
 	struct ct_filter *filter = parse(text);
-	bool is_accepted = ct_filter_accepts(filter, view);
+	bool is_accepted = ct_filter_accepts(filter, event);
 
 	ct_filter_destroy(filter);
 	return is_accepted;
 }
 
-/* Asserts that each accepts the view, or none does. */
+/* Asserts that each accepts the event, or none does. */
 static UNUSED void assert_all(const char *const *texts, size_t count, bool wanted,
-			      const struct ct_view *view)
+			      const struct ct_read_event *event)
 {
 	for (size_t i = 0; i < count; i++)
-		if (accepts(texts[i], view) != wanted)
+		if (accepts(texts[i], event) != wanted)
 			fail_msg("%s: %s", wanted ? "refused" : "accepted", texts[i]);
 }
 

@@ -74,11 +74,11 @@ static void fields_of_an_event(void **state)
 		"duration > 3ms",       "duration < 3ms",
 		"duration > 9999999h",  "!duration",
 	};
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 
 	(void)state;
-	assert_all(accepted, CT_COUNT(accepted), true, &view);
-	assert_all(refused, CT_COUNT(refused), false, &view);
+	assert_all(accepted, CT_COUNT(accepted), true, &event);
+	assert_all(refused, CT_COUNT(refused), false, &event);
 }
 
 static void both_either_and_not(void **state)
@@ -112,7 +112,7 @@ static void both_either_and_not(void **state)
 		{ "T and T and T and F", false },
 		{ "((((T))))", true },
 	};
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
@@ -127,7 +127,7 @@ static void both_either_and_not(void **state)
 			else
 				ct_buf_add_char(&text, *at);
 		}
-		if (accepts(ct_buf_text(&text), &view) != rows[i].wanted)
+		if (accepts(ct_buf_text(&text), &event) != rows[i].wanted)
 			fail_msg("%s", rows[i].text);
 		ct_buf_fini(&text);
 	}
@@ -147,16 +147,16 @@ static void every_small_expression(void **state)
 		unsigned shape = bits >> 8;
 		bool x = a != not_a, y = b != not_b, z = c != not_c;
 		struct ctrace_event_item items[3] = { U32_ITEM(0), U32_ITEM(0), U32_ITEM(0) };
-		struct ct_view view = the_view();
+		struct ct_read_event event = the_event();
 		struct ct_buf expression;
 		char text[100];
 
 		items[0].value = a;
 		items[1].value = b;
 		items[2].value = c;
-		view.event.items = items;
-		view.event.item_count = 3;
-		view.type = NULL;
+		event.traced.items = items;
+		event.traced.item_count = 3;
+		event.type = NULL;
 		if (shape == 1)
 			wanted = is_or_then ? (is_or ? x || y : x && y) || z
 					    : (is_or ? x || y : x && y) && z;
@@ -177,7 +177,7 @@ static void every_small_expression(void **state)
 			else
 				ct_buf_add_char(&expression, *at);
 		}
-		if (accepts(ct_buf_text(&expression), &view) != wanted)
+		if (accepts(ct_buf_text(&expression), &event) != wanted)
 			fail_msg("%s with %d %d %d", text, a, b, c);
 		ct_buf_fini(&expression);
 	}
@@ -191,12 +191,12 @@ static void what_is_not_there_is_not_compared(void **state)
 					       "data.none != 1",  "data.none !~ '*'" };
 	static const char *const accepted[] = { "!(duration > 0)", "!duration", "!data[9]",
 						"!(data.none == 1)" };
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
 	(void)state;
-	view.duration_ns = CT_NO_DURATION;
-	assert_all(refused, CT_COUNT(refused), false, &view);
-	assert_all(accepted, CT_COUNT(accepted), true, &view);
+	event.duration_ns = CT_NO_DURATION;
+	assert_all(refused, CT_COUNT(refused), false, &event);
+	assert_all(accepted, CT_COUNT(accepted), true, &event);
 }
 
 static void classes_are_judged_before_events(void **state)
@@ -228,42 +228,42 @@ static void classes_are_judged_before_events(void **state)
 		{ "data > 1", CT_FILTER_RESULT_MAYBE },
 		{ "!(data.colour > 1)", CT_FILTER_RESULT_ALWAYS },
 	};
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
 	(void)state;
-	view.event.item_count = 0;
-	view.event.items = NULL;
-	view.source_process = NULL;
-	view.event.time_ns = 0;
+	event.traced.item_count = 0;
+	event.traced.items = NULL;
+	event.source_process = NULL;
+	event.traced.time_ns = 0;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_filter *filter = parse(rows[i].text);
 
-		if (ct_filter_class(filter, &view) != rows[i].wanted)
-			fail_msg("%s: %d, not %d", rows[i].text, ct_filter_class(filter, &view),
+		if (ct_filter_class(filter, &event) != rows[i].wanted)
+			fail_msg("%s: %d, not %d", rows[i].text, ct_filter_class(filter, &event),
 				 rows[i].wanted);
 		ct_filter_destroy(filter);
 	}
-	assert_int_equal(ct_filter_class(NULL, &view), CT_FILTER_RESULT_ALWAYS);
+	assert_int_equal(ct_filter_class(NULL, &event), CT_FILTER_RESULT_ALWAYS);
 }
 
 static void a_class_without_an_end_has_no_duration(void **state)
 {
 	struct ct_filter *filter = parse("duration > 2ms");
 	struct ct_event_type entry = the_type;
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
 	(void)state;
 	entry.pairing = CT_PAIR_ENTRY;
-	view.type = &entry;
-	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
-	view.type = NULL;
-	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
+	event.type = &entry;
+	assert_int_equal(ct_filter_class(filter, &event), CT_FILTER_RESULT_NEVER);
+	event.type = NULL;
+	assert_int_equal(ct_filter_class(filter, &event), CT_FILTER_RESULT_NEVER);
 	ct_filter_destroy(filter);
 }
 
 static void more_tests_than_fit_on_the_stack(void **state)
 {
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 	struct ct_filter *filter;
 	struct ct_buf text;
 
@@ -272,11 +272,11 @@ static void more_tests_than_fit_on_the_stack(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		ct_buf_add_format(&text, "%sevent == %u", i > 0 ? " || " : "", 10000 - i);
 	filter = parse(ct_buf_text(&text));
-	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_NEVER);
-	assert_false(ct_filter_accepts(filter, &view));
-	view.event.event_id = 9001;
-	assert_int_equal(ct_filter_class(filter, &view), CT_FILTER_RESULT_ALWAYS);
-	assert_true(ct_filter_accepts(filter, &view));
+	assert_int_equal(ct_filter_class(filter, &event), CT_FILTER_RESULT_NEVER);
+	assert_false(ct_filter_accepts(filter, &event));
+	event.traced.event_id = 9001;
+	assert_int_equal(ct_filter_class(filter, &event), CT_FILTER_RESULT_ALWAYS);
+	assert_true(ct_filter_accepts(filter, &event));
 	ct_filter_destroy(filter);
 	ct_buf_fini(&text);
 }
@@ -348,16 +348,16 @@ static void two_filters_as_one(void **state)
 					     "level > warn && event == 7",
 					     "data[3] ~ 'ADA*' && time > '@5'",
 					     "!(time > '@5')" };
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 
 	(void)state;
 	for (size_t a = 0; a < CT_COUNT(texts); a++)
 		for (size_t b = 0; b < CT_COUNT(texts); b++) {
-			bool wanted = accepts(texts[a], &view) && accepts(texts[b], &view);
+			bool wanted = accepts(texts[a], &event) && accepts(texts[b], &event);
 			struct ct_filter *both = ct_filter_and(parse(texts[a]), parse(texts[b]));
 
 			assert_non_null(both);
-			if (ct_filter_accepts(both, &view) != wanted)
+			if (ct_filter_accepts(both, &event) != wanted)
 				fail_msg("%s and %s", texts[a], texts[b]);
 			ct_filter_destroy(both);
 		}
@@ -366,7 +366,7 @@ static void two_filters_as_one(void **state)
 static void a_filter_and_nothing(void **state)
 {
 	struct ct_filter *filter = parse("time >= '@100'"), *both;
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 	uint64_t since, until;
 
 	(void)state;
@@ -380,7 +380,7 @@ static void a_filter_and_nothing(void **state)
 	assert_int_equal(ct_filter_uses(both), CT_USES_DURATION);
 	ct_filter_destroy(both);
 	ct_filter_destroy(NULL);
-	assert_true(ct_filter_accepts(NULL, &view));
+	assert_true(ct_filter_accepts(NULL, &event));
 	assert_int_equal(ct_filter_uses(NULL), 0);
 	ct_filter_times(NULL, &since, &until);
 	assert_int_equal(since, 0);

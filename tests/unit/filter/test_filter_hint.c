@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include "read/filter/filter_hint.h"
 
@@ -14,7 +14,7 @@ static const char *hint_of(const char *expression, bool is_all)
 {
 	struct ctrace_event_item items[] = { text_item("myprog  "),
 					     number_item(CTRACE_TYPE_COMP5, 1, 3) };
-	struct ct_view view = view_of(items, 2);
+	struct ct_read_event event = event_of(items, 2);
 	struct ct_filter_hint *hint;
 	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
@@ -23,7 +23,7 @@ static const char *hint_of(const char *expression, bool is_all)
 	ct_buf_init(&out);
 	assert_int_equal(ct_filter_parse(expression, 0, &filter, &diagnostic), CTRACE_OK);
 	assert_int_equal(ct_filter_hint_create(filter, &hint), CTRACE_OK);
-	ct_filter_hint_note(hint, &view);
+	ct_filter_hint_note(hint, &event);
 	(void)snprintf(said, sizeof said, "%s",
 		       ct_filter_hint_say(hint, is_all, &out) ? ct_buf_text(&out) : "");
 	ct_filter_hint_destroy(hint);

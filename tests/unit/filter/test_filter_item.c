@@ -73,11 +73,11 @@ static void items_by_number_and_name(void **state)
 		"data.rows.X == 1",
 		"data.rows.X",
 	};
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 
 	(void)state;
-	assert_all(accepted, CT_COUNT(accepted), true, &view);
-	assert_all(refused, CT_COUNT(refused), false, &view);
+	assert_all(accepted, CT_COUNT(accepted), true, &event);
+	assert_all(refused, CT_COUNT(refused), false, &event);
 }
 
 static void labels(void **state)
@@ -108,23 +108,23 @@ static void labels(void **state)
 		"data.bits == 'READ|SOMETHING'",
 		"data.bits == '|'",
 	};
-	const struct ct_view view = the_view();
+	const struct ct_read_event event = the_event();
 
 	(void)state;
-	assert_all(accepted, CT_COUNT(accepted), true, &view);
-	assert_all(refused, CT_COUNT(refused), false, &view);
+	assert_all(accepted, CT_COUNT(accepted), true, &event);
+	assert_all(refused, CT_COUNT(refused), false, &event);
 }
 
 /* An event of one item. */
-static struct ct_view view_of(const struct ctrace_event_item *item,
-			      const struct ct_event_type *type)
+static struct ct_read_event event_of(const struct ctrace_event_item *item,
+				     const struct ct_event_type *type)
 {
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
-	view.event.items = item;
-	view.event.item_count = 1;
-	view.type = type;
-	return view;
+	event.traced.items = item;
+	event.traced.item_count = 1;
+	event.type = type;
+	return event;
 }
 
 static void every_type_of_item(void **state)
@@ -163,11 +163,11 @@ static void every_type_of_item(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		struct ct_view view = view_of(&rows[i].item, NULL);
+		struct ct_read_event event = event_of(&rows[i].item, NULL);
 
-		if (!accepts(rows[i].accepted, &view))
+		if (!accepts(rows[i].accepted, &event))
 			fail_msg("refused: %s", rows[i].accepted);
-		if (accepts(rows[i].refused, &view))
+		if (accepts(rows[i].refused, &event))
 			fail_msg("accepted: %s", rows[i].refused);
 	}
 }
@@ -178,20 +178,20 @@ static void names_that_the_trace_gives(void **state)
 	static const struct ct_event_names of_trace = { .mnemonic = "sys_read",
 							.items = names,
 							.item_count = 2 };
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
 	(void)state;
-	view.type = NULL;
-	view.names = &of_trace;
+	event.type = NULL;
+	event.names = &of_trace;
 	assert_true(accepts(
 		"data.msg == 150 && data.LEN == 2 && data.data3 == 3 && mnemonic == 'sys_read'",
-		&view));
-	assert_false(accepts("data.data1", &view));
-	view.names = NULL;
-	assert_true(accepts("data.data1 == 150", &view));
-	assert_false(accepts("data.data0", &view));
-	assert_false(accepts("data.data01", &view));
-	assert_false(accepts("data.msg", &view));
+		&event));
+	assert_false(accepts("data.data1", &event));
+	event.names = NULL;
+	assert_true(accepts("data.data1 == 150", &event));
+	assert_false(accepts("data.data0", &event));
+	assert_false(accepts("data.data01", &event));
+	assert_false(accepts("data.msg", &event));
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -279,11 +279,11 @@ static void fields_of_records(void **state)
 	};
 	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, sizeof record_bytes - 1,
 						record_bytes, 0 };
-	const struct ct_view view = view_of(&item, &type);
+	const struct ct_read_event event = event_of(&item, &type);
 
 	(void)state;
-	assert_all(accepted, CT_COUNT(accepted), true, &view);
-	assert_all(refused, CT_COUNT(refused), false, &view);
+	assert_all(accepted, CT_COUNT(accepted), true, &event);
+	assert_all(refused, CT_COUNT(refused), false, &event);
 	ct_copybook_destroy(copybook);
 }
 
@@ -301,12 +301,12 @@ static void a_record_that_is_cut(void **state)
 	for (uint32_t size = 0; size < sizeof record_bytes; size++) {
 		char *bytes = malloc(size + (size == 0));
 		const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, size, bytes, 0 };
-		const struct ct_view view = view_of(&item, &type);
+		const struct ct_read_event event = event_of(&item, &type);
 
 		memcpy(bytes, record_bytes, size);
-		assert_int_equal(accepts("data.rec.CUST-ID == 4711", &view), size >= 6);
-		assert_int_equal(accepts("data.rec.LAST-NAME == 'LOVELACE'", &view), size >= 23);
-		(void)accepts("data.rec.CUST-NAME ~ '*'", &view);
+		assert_int_equal(accepts("data.rec.CUST-ID == 4711", &event), size >= 6);
+		assert_int_equal(accepts("data.rec.LAST-NAME == 'LOVELACE'", &event), size >= 23);
+		(void)accepts("data.rec.CUST-NAME ~ '*'", &event);
 		free(bytes);
 	}
 	ct_copybook_destroy(copybook);
@@ -325,13 +325,13 @@ static void texts_of_another_encoding(void **state)
 	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, 8,
 						"\xC1\xC4\xC1\x40\xF1\xF2\x40\x40", 0 };
 	const struct ctrace_event_item number = { CTRACE_TYPE_TEXT, 2, "\xF1\xF2", 0 };
-	struct ct_view view = view_of(&item, &type);
+	struct ct_read_event event = event_of(&item, &type);
 
 	(void)state;
-	assert_true(accepts("data.name == 'ADA 12' && data[0] ~ 'ada*'", &view));
-	assert_false(accepts("data.name == 'ADA'", &view));
-	view = view_of(&number, &type);
-	assert_true(accepts("data.name == 12", &view));
+	assert_true(accepts("data.name == 'ADA 12' && data[0] ~ 'ada*'", &event));
+	assert_false(accepts("data.name == 'ADA'", &event));
+	event = event_of(&number, &type);
+	assert_true(accepts("data.name == 12", &event));
 }
 
 static void bytes_that_the_catalogue_says_are_a_number(void **state)
@@ -349,12 +349,12 @@ static void bytes_that_the_catalogue_says_are_a_number(void **state)
 		{ .mnemonic = "X", .match = -1, .argument_count = 1, .arguments = &arguments[1] },
 	};
 	const struct ctrace_event_item item = { CTRACE_TYPE_BINARY, 2, "\0\2", 0 };
-	struct ct_view view = view_of(&item, &types[0]);
+	struct ct_read_event event = event_of(&item, &types[0]);
 
 	(void)state;
-	assert_true(accepts("data.n == 2", &view));
-	view = view_of(&item, &types[1]);
-	assert_true(accepts("data.m == 'WRITE'", &view));
+	assert_true(accepts("data.n == 2", &event));
+	event = event_of(&item, &types[1]);
+	assert_true(accepts("data.m == 'WRITE'", &event));
 }
 
 int main(void)

@@ -187,7 +187,7 @@ static void the_depth_is_bounded(void **state)
 /* One after the other is no depth. */
 static void any_number_of_groups(void **state)
 {
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 	struct ct_filter *filter;
 	struct ct_buf text;
 
@@ -197,9 +197,9 @@ static void any_number_of_groups(void **state)
 		ct_buf_add_format(&text, "!(event == %u) && ", i + 100);
 	ct_buf_add_text(&text, "(event == 7)");
 	filter = parse(ct_buf_text(&text));
-	assert_true(ct_filter_accepts(filter, &view));
-	view.event.event_id = 2000;
-	assert_false(ct_filter_accepts(filter, &view));
+	assert_true(ct_filter_accepts(filter, &event));
+	event.traced.event_id = 2000;
+	assert_false(ct_filter_accepts(filter, &event));
 	ct_filter_destroy(filter);
 	ct_buf_fini(&text);
 }
@@ -208,7 +208,7 @@ static void any_number_of_groups(void **state)
  * square. */
 static void a_long_list_of_texts(void **state)
 {
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 	struct ct_filter *filter;
 	struct ct_buf text;
 
@@ -219,7 +219,7 @@ static void a_long_list_of_texts(void **state)
 		ct_buf_add_text(&text, ",'X'");
 	ct_buf_add_text(&text, ", 'MF.RTS')");
 	filter = parse(ct_buf_text(&text));
-	assert_true(ct_filter_accepts(filter, &view));
+	assert_true(ct_filter_accepts(filter, &event));
 	ct_filter_destroy(filter);
 	ct_buf_fini(&text);
 }
@@ -227,7 +227,7 @@ static void a_long_list_of_texts(void **state)
 static void lists_need_not_be_in_order(void **state)
 {
 	struct ct_filter *filter = parse("event in (18, 6..8, 7..12, 3, 4, 30..30, 13)");
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 	static const uint32_t wanted[] = { 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 18, 30 };
 	size_t next = 0;
 
@@ -235,8 +235,8 @@ static void lists_need_not_be_in_order(void **state)
 	for (uint32_t id = 0; id < 40; id++) {
 		bool is_wanted = next < CT_COUNT(wanted) && wanted[next] == id;
 
-		view.event.event_id = id;
-		assert_int_equal(ct_filter_accepts(filter, &view), is_wanted);
+		event.traced.event_id = id;
+		assert_int_equal(ct_filter_accepts(filter, &event), is_wanted);
 		next += is_wanted;
 	}
 	ct_filter_destroy(filter);
@@ -245,12 +245,12 @@ static void lists_need_not_be_in_order(void **state)
 static void ranges_in_each_other(void **state)
 {
 	struct ct_filter *filter = parse("event in (5..6, 1..100, 7..8, 50..60, 99..120)");
-	struct ct_view view = the_view();
+	struct ct_read_event event = the_event();
 
 	(void)state;
 	for (uint32_t id = 0; id < 200; id++) {
-		view.event.event_id = id;
-		assert_int_equal(ct_filter_accepts(filter, &view), id >= 1 && id <= 120);
+		event.traced.event_id = id;
+		assert_int_equal(ct_filter_accepts(filter, &event), id >= 1 && id <= 120);
 	}
 	ct_filter_destroy(filter);
 }

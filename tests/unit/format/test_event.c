@@ -24,10 +24,10 @@ static struct {
 } table;
 static struct ct_classes classes;
 
-static struct ct_class_view view(void)
+static struct ct_class_image image(void)
 {
-	return (struct ct_class_view){ .bytes = (const unsigned char *)&table,
-				       .size = sizeof table };
+	return (struct ct_class_image){ .bytes = (const unsigned char *)&table,
+					.size = sizeof table };
 }
 
 static int set_up(void **state)
@@ -63,7 +63,7 @@ static size_t make_event(unsigned char *bytes, uint32_t number_or_0)
 
 static enum ctrace_status decode(const unsigned char *bytes, size_t size, struct ct_event *out)
 {
-	struct ct_class_view all = view();
+	struct ct_class_image all = image();
 	struct ct_event_state state = { .ticks = 12, .tid = 11 };
 	enum ctrace_status status = ct_event_decode(&all, bytes, size, &state, out);
 
@@ -217,7 +217,7 @@ static void what_was_encoded_comes_back(void **state)
 static void a_mark_says_all_of_the_time_and_whose_the_events_are(void **state)
 {
 	unsigned char bytes[CT_EVENT_MARK + 8];
-	const struct ct_class_view none = { 0 };
+	const struct ct_class_image none = { 0 };
 	struct ct_event_state now = { .ticks = 3, .tid = 4 };
 	struct ct_event event;
 
@@ -252,7 +252,7 @@ static void times_go_on_over_the_end_of_48_bits_and_a_little_back(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		struct ct_event_state now = { .ticks = rows[i].before };
-		struct ct_class_view all = view();
+		struct ct_class_image all = image();
 		unsigned char bytes[64];
 		struct ct_event event;
 

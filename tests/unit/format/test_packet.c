@@ -109,7 +109,7 @@ static enum ctrace_status read_event(const unsigned char *bytes, size_t content,
 				     struct ct_packet_clock *clock, struct ctrace_event *out)
 {
 	static struct ctrace_event_item items[CTRACE_MAX_ITEMS];
-	const struct ct_class_view classes = ct_schema_view(schema);
+	const struct ct_class_image classes = ct_schema_image(schema);
 	struct ct_event event;
 	enum ctrace_status status = ct_event_decode(&classes, bytes + *offset, content - *offset,
 						    &clock->state, &event);

@@ -336,7 +336,7 @@ static void numbers_and_items_that_cannot_be_are_refused(void **state)
 }
 
 /* What ct_event_decode() finds in the schema is what was put into it. */
-static void a_view_has_the_classes(void **state)
+static void a_image_has_the_classes(void **state)
 {
 	const uint32_t items[] = { COUNTED(TEXT), ITEM(COMPX, 3) };
 	const struct ct_class class = { .number = 1000,
@@ -348,18 +348,18 @@ static void a_view_has_the_classes(void **state)
 	static const unsigned char bytes[] = { 0xE8, 3, 7, 0, 0, 0, 0, 0, 2, 0, 'a', 'b', 0, 1, 2 };
 	struct ct_event_state time = { .tid = 4 };
 	struct ctrace_event_item found[2];
-	struct ct_class_view view;
+	struct ct_class_image image;
 	struct ct_event event;
 
 	(void)state;
-	view = ct_schema_view(schema);
-	assert_int_equal(ct_event_decode(&view, bytes, sizeof bytes, &time, &event),
+	image = ct_schema_image(schema);
+	assert_int_equal(ct_event_decode(&image, bytes, sizeof bytes, &time, &event),
 			 CTRACE_DAMAGED);
 	(void)class_of("A", 1, 2, 0, NULL, true);
 	assert_int_equal(ct_schema_add(schema, &class), CTRACE_OK);
-	view = ct_schema_view(schema);
-	assert_true(view.has_names);
-	assert_int_equal(ct_event_decode(&view, bytes, sizeof bytes, &time, &event), CTRACE_OK);
+	image = ct_schema_image(schema);
+	assert_true(image.has_names);
+	assert_int_equal(ct_event_decode(&image, bytes, sizeof bytes, &time, &event), CTRACE_OK);
 	assert_int_equal(event.size, sizeof bytes);
 	assert_int_equal(event.head.component, 2); /* its index */
 	assert_int_equal(event.head.event_id, 9);
@@ -393,13 +393,13 @@ static uint32_t fill_table(void)
 	return ct_class_find(&classes, &head, items, CT_COUNT(items));
 }
 
-static const struct ct_class_view *view_of_table(void)
+static const struct ct_class_image *image_of_table(void)
 {
-	static struct ct_class_view view;
+	static struct ct_class_image image;
 
-	view = (struct ct_class_view){ .bytes = (const unsigned char *)&table,
-				       .size = sizeof table };
-	return &view;
+	image = (struct ct_class_image){ .bytes = (const unsigned char *)&table,
+					 .size = sizeof table };
+	return &image;
 }
 
 static void a_class_of_a_process_is_taken_over(void **state)
@@ -408,7 +408,7 @@ static void a_class_of_a_process_is_taken_over(void **state)
 	const struct ct_class *class;
 
 	(void)state;
-	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "MY.COMP", 7), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7), CTRACE_OK);
 	class = ct_schema_find(schema, number);
 	assert_non_null(class);
 	assert_int_equal(class->number, number);
@@ -421,12 +421,12 @@ static void a_class_of_a_process_is_taken_over(void **state)
 	assert_int_equal(class->items[1], ITEM(COMP5, 4));
 	assert_int_equal(class->items[2], ITEM(BINARY, 4));
 	assert_int_equal(class->items[3], ITEM(TEXT, 20));
-	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "MY.COMP", 7), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7), CTRACE_OK);
 	assert_ptr_equal(ct_schema_find(schema, number), class);
 	assert_int_equal(ct_schema_count(schema), 2);
 	/* The number is that of another class now: of another process, or of a table that was
 	 * changed. */
-	assert_int_equal(ct_schema_take(schema, view_of_table(), number, "OTHER", 5),
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "OTHER", 5),
 			 CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 2);
 }
@@ -437,33 +437,33 @@ static void what_is_wrong_in_a_table_is_not_taken(void **state)
 	struct ct_class_entry *entry = (struct ct_class_entry *)((unsigned char *)&table +
 								 (size_t)number * CT_CLASS_UNIT),
 			      good;
-	struct ct_class_view view = *view_of_table();
+	struct ct_class_image image = *image_of_table();
 
 	(void)state;
 	memcpy(&good, entry, sizeof good);
 	for (uint32_t other = 0; other < 70000; other++)
 		if (other != number)
-			assert_int_equal(ct_schema_take(schema, &view, other, "C", 1),
+			assert_int_equal(ct_schema_take(schema, &image, other, "C", 1),
 					 CTRACE_DAMAGED);
 	entry->number++;
-	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->level = CTRACE_LEVEL_COUNT;
-	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->item_count = CT_CLASS_MAX_ITEMS + 1;
-	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->items[0] = ITEM(TEXT, 0xFFFFFF);
-	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
 	entry->items[0] = ITEM(TEXT, 65536);
 	/* Cut anywhere. */
-	for (view.size = 0;
-	     view.size < (size_t)number * CT_CLASS_UNIT + sizeof good + 4 * sizeof(uint32_t);
-	     view.size++)
-		assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_DAMAGED);
+	for (image.size = 0;
+	     image.size < (size_t)number * CT_CLASS_UNIT + sizeof good + 4 * sizeof(uint32_t);
+	     image.size++)
+		assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 1);
-	assert_int_equal(ct_schema_take(schema, &view, number, "C", 1), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_OK);
 }
 
 static bool count_and_name(const char *component, size_t size, uint32_t event_id,
@@ -536,7 +536,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(numbers_that_overlap_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(numbers_and_items_that_cannot_be_are_refused, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_view_has_the_classes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_image_has_the_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_class_of_a_process_is_taken_over, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_wrong_in_a_table_is_not_taken, setup,

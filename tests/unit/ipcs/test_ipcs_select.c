@@ -65,11 +65,11 @@ static const struct ct_catalog_component marked = { .name = "X", .has_exception 
 static const struct ct_event_type plain_type = { .event_id = 5 },
 				  exception_type = { .event_id = 5, .is_exception = true };
 
-static struct ct_view view = {
-	.event = { .time_ns = 1700000000000001000u,
-		   .component = "X",
-		   .component_size = 1,
-		   .event_id = 5 },
+static struct ct_read_event event = {
+	.traced = { .time_ns = 1700000000000001000u,
+		    .component = "X",
+		    .component_size = 1,
+		    .event_id = 5 },
 	.source_process = &source_process,
 };
 
@@ -78,8 +78,8 @@ static void assert_choice(const char *text, enum ct_ipcs_choice choice)
 	struct ct_ipcs_command command;
 
 	parse_good(text, &command);
-	if (ct_ipcs_select(&command, &view) != choice)
-		fail_msg("%s: %d", text, ct_ipcs_select(&command, &view));
+	if (ct_ipcs_select(&command, &event) != choice)
+		fail_msg("%s: %d", text, ct_ipcs_select(&command, &event));
 	ct_ipcs_command_fini(&command);
 }
 
@@ -108,14 +108,14 @@ static void what_is_not_supported(void **state)
 {
 	(void)state;
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_NO_EXCEPTIONS);
-	view.component = &unmarked;
-	view.type = &plain_type;
+	event.component = &unmarked;
+	event.type = &plain_type;
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_NO_EXCEPTIONS);
-	view.component = &marked;
+	event.component = &marked;
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_OTHER);
-	view.type = &exception_type;
+	event.type = &exception_type;
 	assert_choice("CTRACE COMP(X) EXCEPTION", CT_IPCS_CHOSEN);
-	view.source_process = &third_party;
+	event.source_process = &third_party;
 	assert_choice("CTRACE COMP(X) ASIDLIST(1)", CT_IPCS_NO_ASID);
 	assert_choice("CTRACE COMP(X) JOBLIST(A)", CT_IPCS_NO_JOBNAME);
 	assert_choice("CTRACE COMP(X) ALL", CT_IPCS_CHOSEN);

@@ -3,20 +3,20 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include "print/ipcs/ipcs.h"
 
 static void note(struct ct_ipcs_tallies *tallies, const char *component, uint32_t id,
 		 uint64_t time_ns)
 {
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 
-	view.event.component = component;
-	view.event.component_size = (uint32_t)strlen(component);
-	view.event.event_id = id;
-	view.event.time_ns = time_ns;
-	ct_ipcs_tallies_note(tallies, &view);
+	event.traced.component = component;
+	event.traced.component_size = (uint32_t)strlen(component);
+	event.traced.event_id = id;
+	event.traced.time_ns = time_ns;
+	ct_ipcs_tallies_note(tallies, &event);
 }
 
 static void intervals(void **state)

@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include "print/ipcs/ipcs.h"
 
@@ -32,49 +32,49 @@ static const struct ct_event_type long_type = { .mnemonic = "MNEMONIC-TOO-LONG",
 static void columns(void **state)
 {
 	struct ct_ipcs_layout layout = { 0 };
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 	struct ct_event_names names = { .mnemonic = "\xC3\x84\x1bxyz" };
 
 	(void)state;
-	view.event.time_ns = 1700000000816178999u;
-	view.event.event_id = 2;
+	event.traced.time_ns = 1700000000816178999u;
+	event.traced.event_id = 2;
 	ct_ipcs_print_heading(&out, &layout);
 	assert_out(
 		" MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n --------  --------  ---------------  -----------\n");
-	ct_ipcs_print_entry(&out, &layout, &view);
+	ct_ipcs_print_entry(&out, &layout, &event);
 	assert_out(" 00000002  00000002  22:13:20.816178\n");
-	view.names = &names;
-	ct_ipcs_print_entry(&out, &layout, &view);
+	event.names = &names;
+	ct_ipcs_print_entry(&out, &layout, &event);
 	assert_out(" \xC3\x84\\u{1B}x  00000002  22:13:20.816178\n");
-	view.type = &type;
-	ct_ipcs_print_entry(&out, &layout, &view);
+	event.type = &type;
+	ct_ipcs_print_entry(&out, &layout, &event);
 	assert_out(" DBM       00000002  22:13:20.816178  RLPL format\n");
-	view.type = &long_type;
-	ct_ipcs_print_entry(&out, &layout, &view);
+	event.type = &long_type;
+	ct_ipcs_print_entry(&out, &layout, &event);
 	assert_out(" MNEMONIC  00000002  22:13:20.816178  a\\nb\n");
-	ct_ipcs_print_date(&out, &layout, view.event.time_ns);
+	ct_ipcs_print_date(&out, &layout, event.traced.time_ns);
 	assert_out(" **** 11/14/2023\n");
 }
 
 static void columns_with_systems_and_tags(void **state)
 {
 	struct ct_ipcs_layout layout = { .has_sysname = true, .tag = 7, .indent = 4 };
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 
 	(void)state;
-	view.type = &type;
+	event.type = &type;
 	ct_ipcs_print_heading(&out, &layout);
 	assert_out("     SYSNAME   MNEMONIC  ENTRY ID    TIME STAMP     DESCRIPTION\n"
 		   "     -------   --------  --------  ---------------  -------------\n");
-	ct_ipcs_print_entry(&out, &layout, &view);
+	ct_ipcs_print_entry(&out, &layout, &event);
 	assert_out("07.  ASTERIX   DBM       000000FF  22:13:20.123456  RLPL format\n");
 	ct_ipcs_print_line(&out, &layout, "  a line\t ", 10);
 	assert_out("      a line\\t\n");
-	view.duration_ns = 61000000123u;
-	ct_ipcs_print_elapsed(&out, &layout, &view);
+	event.duration_ns = 61000000123u;
+	ct_ipcs_print_elapsed(&out, &layout, &event);
 	assert_out("               ELAPSED.. 61.000000123 SECONDS\n");
-	view.duration_ns = CT_NO_DURATION;
-	ct_ipcs_print_elapsed(&out, &layout, &view);
+	event.duration_ns = CT_NO_DURATION;
+	ct_ipcs_print_elapsed(&out, &layout, &event);
 	assert_out("");
 }
 
@@ -104,12 +104,12 @@ static void labelled_data(void **state)
 		number_item(CTRACE_TYPE_COMP5, 8, 0x0102030405060708u),
 		number_item(CTRACE_TYPE_COMP5S, 2, (uint64_t)-2),
 	};
-	struct ct_view view = view_of(items, 5);
+	struct ct_read_event event = event_of(items, 5);
 	struct ct_ipcs_layout layout = { 0 };
 
 	(void)state;
-	view.type = &type;
-	ct_ipcs_print_full(&out, &layout, &view);
+	event.type = &type;
+	ct_ipcs_print_full(&out, &layout, &event);
 	assert_out("    +0000  ID....... ABCD\n"
 		   "    +0004  RLPL..... 00000000  06545768  00000000  00000000  00000000\n"
 		   "    +0018            00000000  00000000  00000000  00000000  00000000\n"
@@ -117,7 +117,7 @@ static void labelled_data(void **state)
 		   "    +002E  EBCDIC... AB\n"
 		   "    +0030  A-LONG-LABEL 01020304  05060708\n"
 		   "    +0038 FFFE                                | ..               |\n");
-	ct_ipcs_print_summary(&out, &layout, &view);
+	ct_ipcs_print_summary(&out, &layout, &event);
 	assert_out("    +0000  ID....... \"ABCD\"\n");
 }
 
@@ -131,11 +131,11 @@ static void unlabelled_data(void **state)
 		text_item(""),
 		number_item(CTRACE_TYPE_ADDRESS, 8, 0x7FFF12345678u),
 	};
-	struct ct_view view = view_of(items, 4);
+	struct ct_read_event event = event_of(items, 4);
 	struct ct_ipcs_layout layout = { .indent = 4 };
 
 	(void)state;
-	ct_ipcs_print_summary(&out, &layout, &view);
+	ct_ipcs_print_summary(&out, &layout, &event);
 	assert_out("        +0000 E2C5D5C4 80180101 02000001 000A0002 | ................ |\n"
 		   "        +0010 417E7F20 1B                         | A~. .            |\n"
 		   "        +0015 68656C6C 6F                         | hello            |\n"
@@ -146,7 +146,7 @@ static void long_texts_are_broken_between_characters(void **state)
 {
 	char text[130];
 	struct ctrace_event_item items[] = { text_item("") };
-	struct ct_view view = view_of(items, 1);
+	struct ct_read_event event = event_of(items, 1);
 	struct ct_ipcs_layout layout = { 0 };
 	char wanted[300];
 
@@ -154,15 +154,15 @@ static void long_texts_are_broken_between_characters(void **state)
 	memset(text, 'a', 63);
 	strcpy(text + 63, "\xE2\x82\xACrest");
 	items[0] = text_item(text);
-	view.type = &type;
-	ct_ipcs_print_full(&out, &layout, &view);
+	event.type = &type;
+	ct_ipcs_print_full(&out, &layout, &event);
 	(void)snprintf(wanted, sizeof wanted,
 		       "    +0000  ID....... %.63s\n    +003F            \xE2\x82\xACrest\n", text);
 	assert_out(wanted);
 	memset(text, 0x80, 128); /* no characters: broken all the same */
 	items[0] =
 		(struct ctrace_event_item){ .type = CTRACE_TYPE_TEXT, .size = 128, .data = text };
-	ct_ipcs_print_full(&out, &layout, &view);
+	ct_ipcs_print_full(&out, &layout, &event);
 	assert_true(out.size > 128 * 4);
 	ct_buf_clear(&out);
 }

@@ -3,7 +3,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include "print/tally.h"
 
@@ -18,15 +18,15 @@ static void add(struct ct_tally *tally, const char *component, uint32_t id, unsi
 		uint64_t step_ns, uint64_t duration_ns)
 {
 	for (unsigned i = 0; i < count; i++) {
-		struct ct_view view = view_of(NULL, 0);
+		struct ct_read_event event = event_of(NULL, 0);
 
-		view.event.component = component;
-		view.event.component_size = (uint32_t)strlen(component);
-		view.event.event_id = id;
-		view.event.time_ns = 1000 + i * step_ns;
+		event.traced.component = component;
+		event.traced.component_size = (uint32_t)strlen(component);
+		event.traced.event_id = id;
+		event.traced.time_ns = 1000 + i * step_ns;
 		if (duration_ns != 0)
-			view.duration_ns = duration_ns;
-		ct_tally_add(tally, &view);
+			event.duration_ns = duration_ns;
+		ct_tally_add(tally, &event);
 	}
 }
 

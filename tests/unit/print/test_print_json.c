@@ -22,8 +22,8 @@ static const char *print(const struct ctrace_event_item *items, uint32_t count)
 	static const struct ct_source_process source_process = {
 		.host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A
 	};
-	const struct ct_view view = {
-		.event = {
+	const struct ct_read_event event = {
+		.traced = {
 			.time_ns = 1700000000000000001u,
 			.component = "MF.RTS",
 			.component_size = 6,
@@ -40,7 +40,7 @@ static const char *print(const struct ctrace_event_item *items, uint32_t count)
 	};
 
 	ct_buf_clear(&line);
-	ct_json_add_line(&line, &view);
+	ct_json_add_line(&line, &event);
 	return ct_buf_text(&line);
 }
 

@@ -3,21 +3,21 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "../read/view_fixture.h"
+#include "../read/event_fixture.h"
 
 #include "print/tally.h"
 
-static struct ct_view event_of(const char *component, uint32_t event_id, uint32_t tid,
-			       uint64_t time_ns)
+static struct ct_read_event tally_event(const char *component, uint32_t event_id, uint32_t tid,
+					uint64_t time_ns)
 {
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 
-	view.event.component = component;
-	view.event.component_size = (uint32_t)strlen(component);
-	view.event.event_id = event_id;
-	view.event.tid = tid;
-	view.event.time_ns = time_ns;
-	return view;
+	event.traced.component = component;
+	event.traced.component_size = (uint32_t)strlen(component);
+	event.traced.event_id = event_id;
+	event.traced.tid = tid;
+	event.traced.time_ns = time_ns;
+	return event;
 }
 
 static const struct ct_tally_row *row_of(const struct ct_tally *tally, enum ct_tally_kind kind,
@@ -40,16 +40,16 @@ static void rows_add_up(void **state)
 {
 	const struct ctrace_event_item items[] = { text_item("abc"), text_item("") };
 	struct ct_tally tally;
-	struct ct_view view;
+	struct ct_read_event event;
 
 	(void)state;
 	ct_tally_init(&tally);
 	for (unsigned i = 0; i < 10; i++) {
-		view = event_of(i % 2 != 0 ? "A" : "A.B", i % 3, i % 5, 1000 + i);
-		view.event.level = i == 0 ? CTRACE_DEBUG : CTRACE_WARN;
-		view.event.items = items;
-		view.event.item_count = i % 2 == 0 ? 2 : 0;
-		ct_tally_add(&tally, &view);
+		event = tally_event(i % 2 != 0 ? "A" : "A.B", i % 3, i % 5, 1000 + i);
+		event.traced.level = i == 0 ? CTRACE_DEBUG : CTRACE_WARN;
+		event.traced.items = items;
+		event.traced.item_count = i % 2 == 0 ? 2 : 0;
+		ct_tally_add(&tally, &event);
 	}
 	assert_int_equal(tally.events, 10);
 	assert_int_equal(tally.first_ns, 1000);
@@ -75,17 +75,17 @@ static void spans_are_timed_where_they_end(void **state)
 {
 	const struct ct_event_names names = { .mnemonic = "CLOSE" };
 	struct ct_tally tally;
-	struct ct_view view;
+	struct ct_read_event event;
 
 	(void)state;
 	ct_tally_init(&tally);
 	for (uint64_t i = 1; i <= 100; i++) {
-		view = event_of("A", 2, 1, i);
-		view.names = &names;
-		view.duration_ns = i;
-		ct_tally_add(&tally, &view);
-		view = event_of("A", 3, 1, i);
-		ct_tally_add(&tally, &view);
+		event = tally_event("A", 2, 1, i);
+		event.names = &names;
+		event.duration_ns = i;
+		ct_tally_add(&tally, &event);
+		event = tally_event("A", 3, 1, i);
+		ct_tally_add(&tally, &event);
 	}
 	assert_int_equal(row_of(&tally, CT_TALLY_EVENT, "A", 2)->spans->count, 100);
 	assert_int_equal(row_of(&tally, CT_TALLY_EVENT, "A", 2)->spans->total, 5050);
@@ -102,14 +102,14 @@ static void threads_of_other_processes_are_others(void **state)
 	const struct ct_source_process twin = {
 		.index = 1, .host = "asterix", .program = "rts32", .pid = 4711
 	};
-	struct ct_view view = event_of("A", 1, 1, 1);
+	struct ct_read_event event = tally_event("A", 1, 1, 1);
 	struct ct_tally tally;
 
 	(void)state;
 	ct_tally_init(&tally);
-	ct_tally_add(&tally, &view);
-	view.source_process = &twin;
-	ct_tally_add(&tally, &view);
+	ct_tally_add(&tally, &event);
+	event.source_process = &twin;
+	ct_tally_add(&tally, &event);
 	assert_int_equal(tally.tables[CT_TALLY_THREAD].count, 2);
 	assert_int_equal(tally.tables[CT_TALLY_EVENT].count, 1);
 	ct_tally_fini(&tally);
@@ -126,9 +126,9 @@ static void rows_beyond_the_limit_are_one(void **state)
 	ct_tally_init(&tally);
 	for (unsigned round = 0; round < 2; round++) {
 		for (uint32_t id = 0; id < CT_TALLY_ROWS + MORE; id++) {
-			struct ct_view view = event_of("A", id, id, 1 + id);
+			struct ct_read_event event = tally_event("A", id, id, 1 + id);
 
-			ct_tally_add(&tally, &view);
+			ct_tally_add(&tally, &event);
 		}
 	}
 	table = &tally.tables[CT_TALLY_EVENT];

@@ -52,7 +52,7 @@ static void put(struct maker *m, const struct message *message)
 						    .event_id = message->first + i,
 						    .level = CTRACE_WARN };
 		const struct ctrace_item item = CTRACE_TEXT("text", 4);
-		const struct ct_class_view classes = ct_session_classes(&m->session);
+		const struct ct_class_image classes = ct_session_classes(&m->session);
 		uint32_t number;
 
 		m->classes.table = m->session.classes;

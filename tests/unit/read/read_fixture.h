@@ -38,14 +38,14 @@ static UNUSED void reading_init(struct reading *r)
 /* The next event's first item, a text, as a number: of "number 17." 17; UINT_MAX at the end. */
 static UNUSED unsigned next_number(struct reading *r)
 {
-	const struct ct_view *view = ct_sources_next(&r->sources);
+	const struct ct_read_event *event = ct_sources_next(&r->sources);
 	char text[32];
 
-	if (view == NULL)
+	if (event == NULL)
 		return UINT32_MAX;
-	assert_true(view->event.item_count >= 1);
-	(void)snprintf(text, sizeof text, "%.*s", (int)view->event.items[0].size,
-		       (const char *)view->event.items[0].data);
+	assert_true(event->traced.item_count >= 1);
+	(void)snprintf(text, sizeof text, "%.*s", (int)event->traced.items[0].size,
+		       (const char *)event->traced.items[0].data);
 	assert_memory_equal(text, "number ", 7);
 	return (unsigned)strtoul(text + 7, NULL, 10);
 }
@@ -53,11 +53,11 @@ static UNUSED unsigned next_number(struct reading *r)
 /* The next event, copied; its items are borrowed. */
 static UNUSED bool next_event(struct reading *r, struct ctrace_event *out)
 {
-	const struct ct_view *view = ct_sources_next(&r->sources);
+	const struct ct_read_event *event = ct_sources_next(&r->sources);
 
-	if (view != NULL)
-		*out = view->event;
-	return view != NULL;
+	if (event != NULL)
+		*out = event->traced;
+	return event != NULL;
 }
 
 /* Asserts that reading gives exactly these numbers, without damage. */

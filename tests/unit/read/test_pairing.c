@@ -24,7 +24,7 @@ struct pairs {
 	const char *component;
 	struct ctrace_event_item items[2];
 	uint32_t item_count;
-	struct ct_view view; /* the last */
+	struct ct_read_event event; /* the last */
 };
 
 static int create(void **state)
@@ -54,25 +54,26 @@ static void note(struct pairs *p, uint32_t id, uint32_t tid, uint64_t time_ns)
 	for (size_t i = 0; i < CT_COUNT(types); i++)
 		if (types[i].event_id == id)
 			type = &types[i];
-	p->view = (struct ct_view){ .event = { .component = p->component,
-					       .component_size = (uint32_t)strlen(p->component),
-					       .event_id = id,
-					       .tid = tid,
-					       .time_ns = time_ns,
-					       .items = p->items,
-					       .item_count = p->item_count },
-				    .source_process = &p->source_process,
-				    .type = type,
-				    .span_id = 77,
-				    .depth = 77 };
-	ct_pairing_note(p->state, &p->view);
+	p->event = (struct ct_read_event){ .traced = { .component = p->component,
+						       .component_size =
+							       (uint32_t)strlen(p->component),
+						       .event_id = id,
+						       .tid = tid,
+						       .time_ns = time_ns,
+						       .items = p->items,
+						       .item_count = p->item_count },
+					   .source_process = &p->source_process,
+					   .type = type,
+					   .span_id = 77,
+					   .depth = 77 };
+	ct_pairing_note(p->state, &p->event);
 }
 
 static void expect(const struct pairs *p, uint64_t span_id, uint64_t duration_ns, uint32_t depth)
 {
-	assert_int_equal(p->view.span_id, span_id);
-	assert_true(p->view.duration_ns == duration_ns);
-	assert_int_equal(p->view.depth, depth);
+	assert_int_equal(p->event.span_id, span_id);
+	assert_true(p->event.duration_ns == duration_ns);
+	assert_int_equal(p->event.depth, depth);
 }
 #define NONE CT_NO_DURATION
 

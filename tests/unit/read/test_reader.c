@@ -4,7 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read_fixture.h"
-#include "view_fixture.h"
+#include "event_fixture.h"
 
 static struct ct_filter *filter_of(const char *text)
 {
@@ -33,26 +33,26 @@ static unsigned count_events(struct ct_reader *reader)
 	return count;
 }
 
-static void views_say_whose_they_are(void **state)
+static void events_say_whose_they_are(void **state)
 {
 	struct fixture *f = *state;
 	struct ct_reader *reader;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	make_trace(f, "a.ctb", 0, 3, 2);
 	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, "a.ctb");
 	for (unsigned i = 1; i <= 3; i++) {
-		view = ct_reader_next(reader);
-		assert_non_null(view);
-		assert_int_equal(view->sequence, i);
-		assert_int_equal(view->duration_ns, CT_NO_DURATION);
-		assert_int_equal(view->source_process->pid, 4711);
-		assert_int_equal(view->source_process->asid, 7);
-		assert_string_equal(view->source_process->jobname, "JOB1");
-		assert_string_equal(view->source_process->host, "host1");
-		assert_string_equal(view->source_process->program, "prog");
-		assert_string_equal(view->source_process->path, "a.ctb");
-		assert_ptr_equal(view->source_process, ct_reader_source_process(reader, 0));
+		event = ct_reader_next(reader);
+		assert_non_null(event);
+		assert_int_equal(event->sequence, i);
+		assert_int_equal(event->duration_ns, CT_NO_DURATION);
+		assert_int_equal(event->source_process->pid, 4711);
+		assert_int_equal(event->source_process->asid, 7);
+		assert_string_equal(event->source_process->jobname, "JOB1");
+		assert_string_equal(event->source_process->host, "host1");
+		assert_string_equal(event->source_process->program, "prog");
+		assert_string_equal(event->source_process->path, "a.ctb");
+		assert_ptr_equal(event->source_process, ct_reader_source_process(reader, 0));
 	}
 	assert_null(ct_reader_next(reader));
 	assert_null(ct_reader_next(reader));
@@ -143,28 +143,28 @@ static void reading_begins_again(void **state)
 	ct_reader_destroy(reader);
 }
 
-static void a_live_event_is_a_view(void **state)
+static void a_live_event_is_a_event(void **state)
 {
 	static const struct ct_source_process source_process = {
 		.host = "h", .program = "p", .jobname = "J", .path = ""
 	};
-	struct ctrace_event event = {
+	struct ctrace_event traced = {
 		.component = "APP", .component_size = 3, .event_id = 5, .level = CTRACE_WARN
 	};
 	struct ct_filter *filter = filter_of("event == 5 && job == \"J\"");
 	struct ct_reader *reader;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	(void)state;
 	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader),
 			 CTRACE_OK);
-	view = ct_reader_take(reader, &event, &source_process);
-	assert_non_null(view);
-	assert_int_equal(view->sequence, 1);
-	event.event_id = 6;
-	assert_null(ct_reader_take(reader, &event, &source_process));
-	event.event_id = 5;
-	assert_int_equal(ct_reader_take(reader, &event, &source_process)->sequence, 3);
+	event = ct_reader_take(reader, &traced, &source_process);
+	assert_non_null(event);
+	assert_int_equal(event->sequence, 1);
+	traced.event_id = 6;
+	assert_null(ct_reader_take(reader, &traced, &source_process));
+	traced.event_id = 5;
+	assert_int_equal(ct_reader_take(reader, &traced, &source_process)->sequence, 3);
 	ct_reader_destroy(reader);
 	ct_filter_destroy(filter);
 }
@@ -187,9 +187,9 @@ static void live_events_are_paired(void **state)
 				    .pid = 1,
 				    .tid = 1 };
 	struct ct_filter *filter = filter_of("duration > 200ns");
-	struct ct_catalog *catalog = view_catalog("app.yaml", text);
+	struct ct_catalog *catalog = event_catalog("app.yaml", text);
 	struct ct_reader *reader;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	(void)state;
 	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter,
@@ -199,9 +199,9 @@ static void live_events_are_paired(void **state)
 	assert_null(ct_reader_take(reader, &in, &one));
 	/* The same thread of another process has not begun it. */
 	assert_null(ct_reader_take(reader, &out, &other));
-	view = ct_reader_take(reader, &out, &one);
-	assert_non_null(view);
-	assert_int_equal(view->duration_ns, 250);
+	event = ct_reader_take(reader, &out, &one);
+	assert_non_null(event);
+	assert_int_equal(event->duration_ns, 250);
 	ct_reader_destroy(reader);
 	ct_catalog_destroy(catalog);
 	ct_filter_destroy(filter);
@@ -224,7 +224,7 @@ static void from_a_time_on_little_is_read(void **state)
 {
 	struct fixture *f = *state;
 	struct ct_reader *reader;
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	uint64_t first_ns, last_ns, before, all_ns = 0;
 	unsigned count = 0;
 
@@ -233,19 +233,19 @@ static void from_a_time_on_little_is_read(void **state)
 	before = bytes_read();
 	assert_true(ct_reader_ends(reader, &first_ns, &last_ns));
 	assert_int_equal(ct_reader_rewind_to(reader, last_ns), CTRACE_OK);
-	while ((view = ct_reader_next(reader)) != NULL) {
-		assert_true(view->event.time_ns >= last_ns);
-		all_ns = view->event.time_ns;
+	while ((event = ct_reader_next(reader)) != NULL) {
+		assert_true(event->traced.time_ns >= last_ns);
+		all_ns = event->traced.time_ns;
 		count++;
 	}
 	assert_in_range(bytes_read() - before, 1, 1000000);
 	assert_in_range(count, 1, 1000);
 	assert_int_equal(ct_reader_rewind(reader), CTRACE_OK);
 	count = 0;
-	while ((view = ct_reader_next(reader)) != NULL) {
+	while ((event = ct_reader_next(reader)) != NULL) {
 		if (count++ == 0)
-			assert_true(view->event.time_ns >= first_ns);
-		last_ns = view->event.time_ns;
+			assert_true(event->traced.time_ns >= first_ns);
+		last_ns = event->traced.time_ns;
 	}
 	assert_int_equal(count, 200000);
 	assert_int_equal(last_ns, all_ns);
@@ -310,7 +310,7 @@ static void progress_goes_from_nothing_to_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(views_say_whose_they_are),
+		TEST(events_say_whose_they_are),
 		TEST(one_process_one_source_process),
 		TEST(what_the_filter_drops_still_counts),
 		TEST(the_number_of_an_event_is_that_of_the_whole_trace),
@@ -319,7 +319,7 @@ int main(void)
 		TEST(what_needs_all_that_was_before_has_no_end_of_its_own),
 		TEST(a_survey_leaves_the_reader_as_it_was),
 		TEST(progress_goes_from_nothing_to_all),
-		TEST(a_live_event_is_a_view),
+		TEST(a_live_event_is_a_event),
 		TEST(live_events_are_paired),
 	};
 

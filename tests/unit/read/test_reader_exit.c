@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "view_fixture.h"
+#include "event_fixture.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,9 +44,9 @@ static int setup(void **state)
 static enum ct_exit_answer call(struct ct_reader_exit *exit, const char *options)
 {
 	struct ct_exit_context context = { .options = options, .report = 2, .print = print };
-	struct ct_view view = view_of(NULL, 0);
+	struct ct_read_event event = event_of(NULL, 0);
 
-	return ct_reader_exit_call(exit, &view, &context);
+	return ct_reader_exit_call(exit, &event, &context);
 }
 
 static void answers(void **state)
@@ -115,16 +115,16 @@ static void what_an_exit_is_told(void **state)
 {
 	struct ct_exit_context context = { .print = print };
 	struct ctrace_event_item item = text_item("abc");
-	struct ct_view view = view_of(&item, 1);
+	struct ct_read_event event = event_of(&item, 1);
 	struct ct_reader_exit exit;
 
 	(void)state;
 	assert_int_equal(ct_reader_exit_open(&exit, CT_EXIT_FORMATTER, directory, "CULPRIT"),
 			 CTRACE_OK);
-	assert_int_equal(ct_reader_exit_call(&exit, &view, &context), CT_EXIT_SHOW);
+	assert_int_equal(ct_reader_exit_call(&exit, &event, &context), CT_EXIT_SHOW);
 	assert_string_equal(printed, "    255 in thread 4712 of RTS32: 1 items, 3 bytes");
-	view.event.item_count = 0;
-	assert_int_equal(ct_reader_exit_call(&exit, &view, &context), CT_EXIT_HIDE);
+	event.traced.item_count = 0;
+	assert_int_equal(ct_reader_exit_call(&exit, &event, &context), CT_EXIT_HIDE);
 	ct_reader_exit_close(&exit);
 }
 

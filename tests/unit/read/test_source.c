@@ -4,7 +4,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "read_fixture.h"
-#include "view_fixture.h"
+#include "event_fixture.h"
 
 static enum ctrace_status add(const char *path, size_t *out_count)
 {
@@ -116,12 +116,12 @@ static void a_directory_that_may_not_be_read(void **state)
 static enum ct_filter_result filter_result_of(const struct ct_sources *sources, uint32_t event_id,
 					      uint32_t level)
 {
-	struct ct_view view = { .event = { .component = "APP",
-					   .component_size = 3,
-					   .event_id = event_id,
-					   .level = level } };
+	struct ct_read_event event = { .traced = { .component = "APP",
+						   .component_size = 3,
+						   .event_id = event_id,
+						   .level = level } };
 
-	return ct_sources_class(sources, &view);
+	return ct_sources_class(sources, &event);
 }
 
 static void ends_of_spans_are_needed_as_far_as_one_is_shown(void **state)
@@ -134,7 +134,7 @@ static void ends_of_spans_are_needed_as_far_as_one_is_shown(void **state)
 				   "  4: END\n"
 				   "  5: {mnemonic: LOW, exit: 6, severity: debug}\n"
 				   "  6: {mnemonic: LOWEND, severity: debug}\n";
-	struct ct_catalog *catalog = view_catalog("app.yaml", text);
+	struct ct_catalog *catalog = event_catalog("app.yaml", text);
 	struct ct_diagnostic diagnostic;
 	struct ct_filter *filter;
 	struct ct_sources sources = { .catalog = catalog,

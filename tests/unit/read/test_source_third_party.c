@@ -14,32 +14,32 @@
 
 static void whose_an_event_is(void **state)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	(void)state;
 	copy("lttng-uid", "metadata");
 	copy("lttng-uid", "chan_0");
 	copy("lttng-uid", "chan_1");
 	open_sources("t", NULL);
-	view = ct_sources_next(&sources);
-	assert_non_null(view);
-	assert_string_equal(view->event.component, "shop");
-	assert_int_equal(view->event.component_size, 4);
-	assert_string_equal(view->names->mnemonic, "order");
-	assert_int_equal(view->event.event_id, 16);
-	assert_int_equal(view->event.level, CTRACE_WARN);
-	assert_true(view->event.pid > 0 && view->event.pid == view->event.tid);
-	assert_true(view->source_process->is_third_party);
-	assert_int_equal(view->source_process->pid, view->event.pid);
-	assert_string_equal(view->source_process->program, "shop");
-	assert_string_equal(view->source_process->host, "vm");
-	assert_int_equal(item_of(view, "number")->value, 1);
-	assert_int_equal(item_of(view, "number")->type, CTRACE_TYPE_COMP5S);
-	assert_int_equal(item_of(view, "address")->type, CTRACE_TYPE_ADDRESS);
-	assert_text(view, "customer", "Ada Lovelace");
-	assert_text(view, "price", "-0.1");
-	assert_text(view, "state.label", "OPEN");
-	assert_int_equal(item_of(view, "cpu_id")->size, 8);
+	event = ct_sources_next(&sources);
+	assert_non_null(event);
+	assert_string_equal(event->traced.component, "shop");
+	assert_int_equal(event->traced.component_size, 4);
+	assert_string_equal(event->names->mnemonic, "order");
+	assert_int_equal(event->traced.event_id, 16);
+	assert_int_equal(event->traced.level, CTRACE_WARN);
+	assert_true(event->traced.pid > 0 && event->traced.pid == event->traced.tid);
+	assert_true(event->source_process->is_third_party);
+	assert_int_equal(event->source_process->pid, event->traced.pid);
+	assert_string_equal(event->source_process->program, "shop");
+	assert_string_equal(event->source_process->host, "vm");
+	assert_int_equal(item_of(event, "number")->value, 1);
+	assert_int_equal(item_of(event, "number")->type, CTRACE_TYPE_COMP5S);
+	assert_int_equal(item_of(event, "address")->type, CTRACE_TYPE_ADDRESS);
+	assert_text(event, "customer", "Ada Lovelace");
+	assert_text(event, "price", "-0.1");
+	assert_text(event, "state.label", "OPEN");
+	assert_int_equal(item_of(event, "cpu_id")->size, 8);
 	assert_int_equal(read_all(NULL), 22 - 1);
 	assert_string_equal(told, "");
 }
@@ -109,7 +109,7 @@ static void what_hostile_files_say(void **state)
 static void more_items_than_an_event_has(void **state)
 {
 	char bytes[12000];
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	(void)state;
 	memset(bytes, 0x55, sizeof bytes);
@@ -117,11 +117,11 @@ static void more_items_than_an_event_has(void **state)
 			 bytes, sizeof bytes);
 	open_sources("t", NULL);
 	for (unsigned i = 0; i < 3; i++) {
-		view = ct_sources_next(&sources);
-		assert_non_null(view);
-		assert_int_equal(view->event.item_count, CTRACE_MAX_ITEMS);
-		assert_string_equal(view->names->items[CTRACE_MAX_ITEMS - 1], "a[4095]");
-		assert_int_equal(view->event.items[4000].value, 5);
+		event = ct_sources_next(&sources);
+		assert_non_null(event);
+		assert_int_equal(event->traced.item_count, CTRACE_MAX_ITEMS);
+		assert_string_equal(event->names->items[CTRACE_MAX_ITEMS - 1], "a[4095]");
+		assert_int_equal(event->traced.items[4000].value, 5);
 	}
 	assert_int_equal(read_all(NULL), 0);
 	assert_string_equal(
@@ -132,7 +132,7 @@ static void more_items_than_an_event_has(void **state)
 static void an_event_larger_than_what_is_read_at_once(void **state)
 {
 	static char bytes[300000];
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 
 	(void)state;
 	memset(bytes, 'x', sizeof bytes);
@@ -140,9 +140,9 @@ static void an_event_larger_than_what_is_read_at_once(void **state)
 		bytes[at] = '\0';
 	make_third_party(HEAD "event { fields := struct { string a; }; };", bytes, sizeof bytes);
 	open_sources("t", NULL);
-	view = ct_sources_next(&sources);
-	assert_non_null(view);
-	assert_int_equal(view->event.items[0].size, CTRACE_MAX_ITEM_SIZE);
+	event = ct_sources_next(&sources);
+	assert_non_null(event);
+	assert_int_equal(event->traced.items[0].size, CTRACE_MAX_ITEM_SIZE);
 	assert_int_equal(read_all(NULL), 2);
 }
 
@@ -189,17 +189,17 @@ static void make_own(struct fixture *f)
 
 	fixture_open(f, "FILE=own.ctb\n");
 	for (unsigned i = 0; i < 400; i++) {
-		struct ctrace_event event =
+		struct ctrace_event traced =
 			text_event(f, items, component, 1 + random_below(9), "");
 
 		(void)snprintf(component, sizeof component, "APP.PART%u", random_below(5));
-		event.component = component;
-		event.component_size = (uint32_t)strlen(component);
-		event.level = random_below(CTRACE_LEVEL_COUNT);
-		event.item_count = i % 50 == 49 ? 300 : random_below(5);
-		event.items = items;
-		make_items(items, bytes, event.item_count);
-		assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
+		traced.component = component;
+		traced.component_size = (uint32_t)strlen(component);
+		traced.level = random_below(CTRACE_LEVEL_COUNT);
+		traced.item_count = i % 50 == 49 ? 300 : random_below(5);
+		traced.items = items;
+		make_items(items, bytes, traced.item_count);
+		assert_int_equal(write_events(f, &traced, 1, &stream, 1), CTRACE_OK);
 	}
 	fixture_close(f);
 }
@@ -227,39 +227,40 @@ static void assert_same_item(const struct ctrace_event_item *own,
 	assert_memory_equal(third_party->data, own->data, own->size);
 }
 
-static void assert_same_event(const struct ct_view *own, const struct ct_view *third_party)
+static void assert_same_event(const struct ct_read_event *own,
+			      const struct ct_read_event *third_party)
 {
-	bool is_generic = strcmp(third_party->event.component, "ctrace") == 0;
+	bool is_generic = strcmp(third_party->traced.component, "ctrace") == 0;
 
-	assert_true(third_party->event.time_ns == own->event.time_ns);
+	assert_true(third_party->traced.time_ns == own->traced.time_ns);
 	assert_int_equal(is_generic ? item_of(third_party, "level")->value
-				    : third_party->event.level,
-			 own->event.level);
-	assert_int_equal(third_party->event.pid, own->event.pid);
-	assert_int_equal(third_party->event.tid, own->event.tid);
+				    : third_party->traced.level,
+			 own->traced.level);
+	assert_int_equal(third_party->traced.pid, own->traced.pid);
+	assert_int_equal(third_party->traced.tid, own->traced.tid);
 	if (is_generic) {
-		assert_text(third_party, "component", own->event.component);
-		assert_int_equal(item_of(third_party, "event_id")->value, own->event.event_id);
+		assert_text(third_party, "component", own->traced.component);
+		assert_int_equal(item_of(third_party, "event_id")->value, own->traced.event_id);
 	} else {
-		assert_string_equal(third_party->event.component, own->event.component);
-		assert_int_equal(third_party->event.event_id, own->event.event_id);
-		assert_int_equal(third_party->event.item_count, own->event.item_count);
+		assert_string_equal(third_party->traced.component, own->traced.component);
+		assert_int_equal(third_party->traced.event_id, own->traced.event_id);
+		assert_int_equal(third_party->traced.item_count, own->traced.item_count);
 	}
-	for (uint32_t i = 0; i < own->event.item_count; i++) {
-		const struct ctrace_event_item *item = &own->event.items[i];
+	for (uint32_t i = 0; i < own->traced.item_count; i++) {
+		const struct ctrace_event_item *item = &own->traced.items[i];
 		char name[32];
 
 		(void)snprintf(
 			name, sizeof name, "items[%u].value%s", i,
 			is_integer(item->type) || item->type == CTRACE_TYPE_ADDRESS ? "" : ".data");
 		assert_same_item(item, is_generic ? item_of(third_party, name)
-						  : &third_party->event.items[i]);
+						  : &third_party->traced.items[i]);
 	}
 }
 
 static void our_own_read_the_same(void **state)
 {
-	const struct ct_view *own, *third_party;
+	const struct ct_read_event *own, *third_party;
 	struct ct_sources others;
 	unsigned count = 0, generic = 0;
 
@@ -275,7 +276,7 @@ static void our_own_read_the_same(void **state)
 		assert_string_equal(third_party->source_process->host, own->source_process->host);
 		assert_string_equal(third_party->source_process->program,
 				    own->source_process->program);
-		generic += strcmp(third_party->event.component, "ctrace") == 0;
+		generic += strcmp(third_party->traced.component, "ctrace") == 0;
 		count++;
 	}
 	assert_null(ct_sources_next(&sources));

@@ -74,15 +74,15 @@ static void only_some_are_wanted(void **state)
 	copy("barectf", "metadata");
 	copy("barectf", "stream");
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		const struct ct_view *view;
+		const struct ct_read_event *event;
 		unsigned count = 0;
 
 		if (ct_filter_parse(rows[i].text, 0, &filter, &diagnostic) != CTRACE_OK)
 			fail_msg("%s: %s", rows[i].text, diagnostic.message);
 		open_sources("t", NULL);
 		sources.filter = filter;
-		while (view = ct_sources_next(&sources), view != NULL)
-			count += ct_filter_accepts(filter, view);
+		while (event = ct_sources_next(&sources), event != NULL)
+			count += ct_filter_accepts(filter, event);
 		if (count != rows[i].wanted)
 			fail_msg("%s: %u, not %u", rows[i].text, count, rows[i].wanted);
 		ct_sources_fini(&sources);

@@ -92,18 +92,19 @@ static UNUSED void open_sources(const char *directory, const char *only)
 /* How many events there are, and a sum over everything in them. */
 static UNUSED unsigned read_all(uint64_t *out_sum)
 {
-	const struct ct_view *view;
+	const struct ct_read_event *event;
 	unsigned count = 0;
 	uint64_t sum = 0;
 
-	while (view = ct_sources_next(&sources), view != NULL) {
+	while (event = ct_sources_next(&sources), event != NULL) {
 		count++;
-		sum = sum * 31 + view->event.time_ns + view->event.event_id;
-		assert_int_equal(view->names->item_count, view->event.item_count);
-		for (uint32_t i = 0; i < view->event.item_count; i++)
+		sum = sum * 31 + event->traced.time_ns + event->traced.event_id;
+		assert_int_equal(event->names->item_count, event->traced.item_count);
+		for (uint32_t i = 0; i < event->traced.item_count; i++)
 			sum = sum * 31 +
-			      ct_name_hash(view->event.items[i].data, view->event.items[i].size) +
-			      ct_name_hash(view->names->items[i], strlen(view->names->items[i]));
+			      ct_name_hash(event->traced.items[i].data,
+					   event->traced.items[i].size) +
+			      ct_name_hash(event->names->items[i], strlen(event->names->items[i]));
 	}
 	if (out_sum != NULL)
 		*out_sum = sum;
@@ -111,18 +112,20 @@ static UNUSED unsigned read_all(uint64_t *out_sum)
 	return count;
 }
 
-static UNUSED const struct ctrace_event_item *item_of(const struct ct_view *view, const char *name)
+static UNUSED const struct ctrace_event_item *item_of(const struct ct_read_event *event,
+						      const char *name)
 {
-	for (uint32_t i = 0; i < view->event.item_count; i++)
-		if (strcmp(view->names->items[i], name) == 0)
-			return &view->event.items[i];
+	for (uint32_t i = 0; i < event->traced.item_count; i++)
+		if (strcmp(event->names->items[i], name) == 0)
+			return &event->traced.items[i];
 	fail_msg("no item %s", name);
 	return NULL;
 }
 
-static UNUSED void assert_text(const struct ct_view *view, const char *name, const char *text)
+static UNUSED void assert_text(const struct ct_read_event *event, const char *name,
+			       const char *text)
 {
-	const struct ctrace_event_item *item = item_of(view, name);
+	const struct ctrace_event_item *item = item_of(event, name);
 
 	assert_int_equal(item->size, strlen(text));
 	assert_memory_equal(item->data, text, item->size);

@@ -90,17 +90,17 @@ __attribute__((unused)) static const struct ct_source_process report_source_proc
 	.asid = 0x2A
 };
 
-__attribute__((unused)) static struct ct_view make_view(const char *component, uint32_t event_id,
-							uint64_t time_ns)
+__attribute__((unused)) static struct ct_read_event make_event(const char *component,
+							       uint32_t event_id, uint64_t time_ns)
 {
-	return (struct ct_view){
-		.event = { .time_ns = time_ns,
-			   .component = component,
-			   .component_size = (uint32_t)strlen(component),
-			   .event_id = event_id,
-			   .level = CTRACE_INFO,
-			   .pid = 77,
-			   .tid = 78 },
+	return (struct ct_read_event){
+		.traced = { .time_ns = time_ns,
+			    .component = component,
+			    .component_size = (uint32_t)strlen(component),
+			    .event_id = event_id,
+			    .level = CTRACE_INFO,
+			    .pid = 77,
+			    .tid = 78 },
 		.source_process = &report_source_process,
 		.duration_ns = CT_NO_DURATION,
 	};

@@ -38,16 +38,16 @@ static void assert_put(const struct ct_report_names *names, const char *member, 
 
 static void a_class_is_component_event_and_level(void **state)
 {
-	struct ct_view a = make_view("APP.DB", 1, 0), b = make_view("APP.DB", 2, 0),
-		       c = make_view("APP", 1, 0), d = a;
+	struct ct_read_event a = make_event("APP.DB", 1, 0), b = make_event("APP.DB", 2, 0),
+			     c = make_event("APP", 1, 0), d = a;
 
-	d.event.level = CTRACE_ERROR;
+	d.traced.level = CTRACE_ERROR;
 	assert_int_equal(ct_report_class(*state, &a), 0);
 	assert_int_equal(ct_report_class(*state, &b), 1);
 	assert_int_equal(ct_report_class(*state, &c), 2);
 	assert_int_equal(ct_report_class(*state, &d), 3);
-	a.event.time_ns = 5;
-	a.event.tid = 9;
+	a.traced.time_ns = 5;
+	a.traced.tid = 9;
 	assert_int_equal(ct_report_class(*state, &a), 0);
 	assert_put(*state, "classes", "[[0,1,1,-1,-1],[0,2,1,-1,-1],[1,1,1,-1,-1],[0,1,3,-1,-1]]");
 	assert_put(
@@ -83,13 +83,13 @@ static void what_the_catalogue_says_is_there(void **state)
 	static const struct ct_catalog_component component = {
 		.name = "APP", .description = "The program", .event_count = 1, .events = &type
 	};
-	struct ct_view view = make_view("APP", 1, 0), other;
+	struct ct_read_event event = make_event("APP", 1, 0), other;
 
-	view.type = &type;
-	view.component = &component;
-	other = view;
-	other.event.level = CTRACE_WARN;
-	assert_int_equal(ct_report_class(*state, &view), 0);
+	event.type = &type;
+	event.component = &component;
+	other = event;
+	other.traced.level = CTRACE_WARN;
+	assert_int_equal(ct_report_class(*state, &event), 0);
 	assert_int_equal(ct_report_class(*state, &other), 1);
 	assert_put(*state, "classes", "[[0,1,1,0,-1],[0,1,2,0,-1]]");
 	assert_put(*state, "components",
@@ -108,13 +108,13 @@ static void what_the_trace_says_is_there(void **state)
 	const char *items[] = { "fd", "bad \xFF" };
 	struct ct_event_names named = { .mnemonic = "sys_open", .items = items, .item_count = 2 },
 			      same = named;
-	struct ct_view view = make_view("kernel", 1, 0);
+	struct ct_read_event event = make_event("kernel", 1, 0);
 
-	view.names = &named;
-	assert_int_equal(ct_report_class(*state, &view), 0);
-	view.names = &same; /* another place, the same names */
-	view.event.event_id = 2;
-	assert_int_equal(ct_report_class(*state, &view), 1);
+	event.names = &named;
+	assert_int_equal(ct_report_class(*state, &event), 0);
+	event.names = &same; /* another place, the same names */
+	event.traced.event_id = 2;
+	assert_int_equal(ct_report_class(*state, &event), 1);
 	assert_put(*state, "classes", "[[0,1,1,-1,0],[0,2,1,-1,0]]");
 	assert_put(*state, "named",
 		   "[{\"mnemonic\":\"sys_open\",\"items\":[\"fd\",\"bad \\\\xFF\"]}]");
@@ -123,17 +123,17 @@ static void what_the_trace_says_is_there(void **state)
 static void a_name_of_any_bytes_and_length_is_one(void **state)
 {
 	char name[600];
-	struct ct_view view;
+	struct ct_read_event event;
 
 	memset(name, 'x', sizeof name);
 	name[0] = '\xC3';
-	view = make_view("", 1, 0);
-	view.event.component = name;
-	view.event.component_size = sizeof name;
-	assert_int_equal(ct_report_class(*state, &view), 0);
-	assert_int_equal(ct_report_class(*state, &view), 0);
-	view = make_view("", 1, 0);
-	assert_int_equal(ct_report_class(*state, &view), 1);
+	event = make_event("", 1, 0);
+	event.traced.component = name;
+	event.traced.component_size = sizeof name;
+	assert_int_equal(ct_report_class(*state, &event), 0);
+	assert_int_equal(ct_report_class(*state, &event), 0);
+	event = make_event("", 1, 0);
+	assert_int_equal(ct_report_class(*state, &event), 1);
 }
 
 static void a_thread_is_of_its_process(void **state)
@@ -141,9 +141,9 @@ static void a_thread_is_of_its_process(void **state)
 	static const struct ct_source_process other = {
 		.path = "", .host = "", .program = "", .jobname = "", .is_third_party = true
 	};
-	struct ct_view a = make_view("APP", 1, 0), b = a, c = a;
+	struct ct_read_event a = make_event("APP", 1, 0), b = a, c = a;
 
-	b.event.tid = 79;
+	b.traced.tid = 79;
 	c.source_process = &other;
 	assert_int_equal(ct_report_thread(*state, &a), 0);
 	assert_int_equal(ct_report_thread(*state, &b), 1);
@@ -159,16 +159,16 @@ static void a_thread_is_of_its_process(void **state)
 
 static void too_many_are_refused(void **state)
 {
-	struct ct_view view = make_view("APP", 0, 0);
+	struct ct_read_event event = make_event("APP", 0, 0);
 
 	for (uint32_t i = 0; i < CT_DISTINCT_LIMIT; i++) {
-		view.event.event_id = i;
-		assert_int_equal(ct_report_class(*state, &view), i);
+		event.traced.event_id = i;
+		assert_int_equal(ct_report_class(*state, &event), i);
 	}
-	view.event.event_id = CT_DISTINCT_LIMIT;
-	assert_int_equal(ct_report_class(*state, &view), CT_DISTINCT_NONE);
-	view.event.event_id = 7;
-	assert_int_equal(ct_report_class(*state, &view), 7);
+	event.traced.event_id = CT_DISTINCT_LIMIT;
+	assert_int_equal(ct_report_class(*state, &event), CT_DISTINCT_NONE);
+	event.traced.event_id = 7;
+	assert_int_equal(ct_report_class(*state, &event), 7);
 }
 
 static void the_page_can_read_ebcdic(void **state)

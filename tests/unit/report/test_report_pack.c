@@ -26,9 +26,9 @@ static void times_are_differences(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
-		struct ct_view view = make_view("APP", (uint32_t)i % 2, times[i]);
+		struct ct_read_event event = make_event("APP", (uint32_t)i % 2, times[i]);
 
-		assert_true(ct_report_add(report, &view));
+		assert_true(ct_report_add(report, &event));
 	}
 	assert_true(report->first_ns == BASE);
 	column = unpack_column(&report->columns[CT_COLUMN_TIME]);
@@ -53,16 +53,16 @@ static void items_say_type_and_size(void **state)
 		{ .type = CTRACE_TYPE_COMPXS, .size = CT_REPORT_ITEM_SIZE + 10, .data = large },
 	};
 	struct ct_report *report = make(0);
-	struct ct_view view = make_view("APP", 1, BASE);
+	struct ct_read_event event = make_event("APP", 1, BASE);
 	struct unpacked column;
 	size_t end;
 
 	(void)state;
-	view.event.items = items;
-	view.event.item_count = 5;
-	assert_true(ct_report_add(report, &view));
-	view.event.item_count = 0;
-	assert_true(ct_report_add(report, &view));
+	event.traced.items = items;
+	event.traced.item_count = 5;
+	assert_true(ct_report_add(report, &event));
+	event.traced.item_count = 0;
+	assert_true(ct_report_add(report, &event));
 	column = unpack_column(&report->columns[CT_COLUMN_ITEMS]);
 	end = next_number(&column);
 	end += column.at;
@@ -90,12 +90,12 @@ static void items_say_type_and_size(void **state)
 
 static void add_span(struct ct_report *report, uint64_t id, uint32_t depth, uint64_t duration_ns)
 {
-	struct ct_view view = make_view("APP", 1, BASE);
+	struct ct_read_event event = make_event("APP", 1, BASE);
 
-	view.span_id = id;
-	view.depth = depth;
-	view.duration_ns = duration_ns;
-	assert_true(ct_report_add(report, &view));
+	event.span_id = id;
+	event.depth = depth;
+	event.duration_ns = duration_ns;
+	assert_true(ct_report_add(report, &event));
 }
 
 static void assert_span(struct unpacked *column, uint64_t rows, bool is_end, int64_t id,
@@ -112,7 +112,7 @@ static void spans_are_where_they_begin_and_end(void **state)
 		.event_id = 1, .mnemonic = "X", .description = "", .pairing = CT_PAIR_EXIT
 	};
 	struct ct_report *report = make(0);
-	struct ct_view lonely = make_view("APP", 1, BASE);
+	struct ct_read_event lonely = make_event("APP", 1, BASE);
 	struct unpacked column;
 
 	(void)state;
@@ -141,15 +141,15 @@ static void spans_are_where_they_begin_and_end(void **state)
 static void there_is_a_limit(void **state)
 {
 	struct ct_report *report = make(2);
-	struct ct_view view = make_view("APP", 1, BASE);
+	struct ct_read_event event = make_event("APP", 1, BASE);
 	struct ct_report_counts counts;
 
 	(void)state;
-	assert_true(ct_report_add(report, &view));
-	assert_true(ct_report_add(report, &view));
+	assert_true(ct_report_add(report, &event));
+	assert_true(ct_report_add(report, &event));
 	ct_report_count(report, &counts);
 	assert_false(counts.is_full); /* there may be no more */
-	assert_false(ct_report_add(report, &view));
+	assert_false(ct_report_add(report, &event));
 	ct_report_count(report, &counts);
 	assert_true(counts.is_full);
 	assert_int_equal(counts.events, 2);
@@ -159,21 +159,21 @@ static void there_is_a_limit(void **state)
 static void what_has_no_room_is_counted(void **state)
 {
 	struct ct_report *report = make(0);
-	struct ct_view view = make_view("APP", 1, BASE);
+	struct ct_read_event event = make_event("APP", 1, BASE);
 	struct ctrace_event_item item = { .type = CTRACE_TYPE_TEXT, .size = 1, .data = "x" };
 	struct ct_report_counts counts;
 
 	(void)state;
 	for (uint32_t i = 0; i < CT_DISTINCT_LIMIT + 3; i++) {
-		view.event.tid = i;
-		assert_true(ct_report_add(report, &view));
+		event.traced.tid = i;
+		assert_true(ct_report_add(report, &event));
 	}
 	/* as if there had been so many bytes */
 	report->columns[CT_COLUMN_ITEMS].size = CT_REPORT_ITEMS_SIZE;
-	view.event.tid = 0;
-	view.event.items = &item;
-	view.event.item_count = 1;
-	assert_true(ct_report_add(report, &view));
+	event.traced.tid = 0;
+	event.traced.items = &item;
+	event.traced.item_count = 1;
+	assert_true(ct_report_add(report, &event));
 	ct_report_count(report, &counts);
 	assert_int_equal(counts.left_out, 3);
 	assert_int_equal(counts.events, CT_DISTINCT_LIMIT + 1);
@@ -195,12 +195,12 @@ static void what_is_no_column_is_described(void **state)
 					   .source_process = &report_source_process,
 					   .message = "4 events were discarded" };
 	struct ct_report *report = make(0);
-	struct ct_view view = make_view("APP", 1, BASE);
+	struct ct_read_event event = make_event("APP", 1, BASE);
 	json_t *json, *found;
 
 	(void)state;
 	ct_report_add_path(report, "a");
-	assert_true(ct_report_add(report, &view));
+	assert_true(ct_report_add(report, &event));
 	for (uint32_t i = 0; i < CT_REPORT_NOTES + 5; i++)
 		ct_report_note(report, &note);
 	json = ct_report_describe(report, &totals);

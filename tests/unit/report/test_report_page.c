@@ -13,13 +13,13 @@ static char *write_page(const char *title, const char *component, size_t *out_si
 	const struct ct_report_options options = { .title = title };
 	const struct ct_read_totals totals = { .events = 1 };
 	struct ct_report *report = NULL;
-	struct ct_view view = make_view(component, 1, 1000);
+	struct ct_read_event event = make_event(component, 1, 1000);
 	char *text = NULL;
 	FILE *to = open_memstream(&text, out_size);
 
 	assert_non_null(to);
 	assert_int_equal(ct_report_create(&options, &report), CTRACE_OK);
-	assert_true(ct_report_add(report, &view));
+	assert_true(ct_report_add(report, &event));
 	ct_report_add_path(report, "</script><script>alert(1)</script>");
 	assert_int_equal(ct_report_write(report, &totals, to), CTRACE_OK);
 	assert_int_equal(fclose(to), 0);

@@ -16,7 +16,7 @@ static struct ct_ring ring;
 static struct ctrace_thread_buffer thread_buffer;
 static struct ct_cursor_place place; /* the consumer's */
 static struct ct_buf scratch;
-static const struct ct_class_view classes; /* none: the events say themselves what they are */
+static const struct ct_class_image classes; /* none: the events say themselves what they are */
 
 /* A ring in memory, of a session in memory. */
 static UNUSED void make_ring(size_t capacity, uint32_t overflow)

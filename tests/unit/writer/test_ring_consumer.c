@@ -97,7 +97,7 @@ static void produce(uint32_t ring, uint32_t count)
 {
 	const struct ctrace_item item = CTRACE_BIN("0123456789", 10);
 	struct ctrace_thread_buffer *thread_buffer = &thread_buffers[ring];
-	const struct ct_class_view classes = ct_session_classes(&session);
+	const struct ct_class_image classes = ct_session_classes(&session);
 	static struct ct_classes known;
 
 	if (known.table != session.classes || session.classes->used == sizeof *session.classes)

@@ -1,5 +1,5 @@
 /*
- * view_fixture.h - events as readers see them, made by hand: for tests of what prints them.
+ * event_fixture.h - events as readers see them, made by hand: for tests of what prints them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +20,15 @@
 
 #define UNUSED __attribute__((unused))
 
-static UNUSED const struct ct_source_process view_source_process = { .path = "/traces/app.ctb",
-								     .host = "asterix",
-								     .program = "rts32",
-								     .jobname = "RTS32",
-								     .pid = 4711,
-								     .asid = 0x1A };
-static UNUSED const struct ct_line_format view_line = { .delimiter = " ",
-							.hex_block_size = 4,
-							.quote_strings = true };
+static UNUSED const struct ct_source_process event_source_process = { .path = "/traces/app.ctb",
+								      .host = "asterix",
+								      .program = "rts32",
+								      .jobname = "RTS32",
+								      .pid = 4711,
+								      .asid = 0x1A };
+static UNUSED const struct ct_line_format event_line = { .delimiter = " ",
+							 .hex_block_size = 4,
+							 .quote_strings = true };
 
 static inline struct ctrace_event_item text_item(const char *text)
 {
@@ -54,10 +54,10 @@ static inline struct ctrace_event_item number_item(uint32_t type, uint32_t size,
 	};
 }
 
-static inline struct ct_view view_of(const struct ctrace_event_item *items, uint32_t count)
+static inline struct ct_read_event event_of(const struct ctrace_event_item *items, uint32_t count)
 {
-	return (struct ct_view){
-		.event = {
+	return (struct ct_read_event){
+		.traced = {
 			.time_ns = 1700000000123456789u,
 			.component = "MF.RTS",
 			.component_size = 6,
@@ -68,7 +68,7 @@ static inline struct ct_view view_of(const struct ctrace_event_item *items, uint
 			.item_count = count,
 			.items = items,
 		},
-		.source_process = &view_source_process,
+		.source_process = &event_source_process,
 		.is_of_class = true,
 		.sequence = 7,
 		.duration_ns = CT_NO_DURATION,
@@ -76,31 +76,31 @@ static inline struct ct_view view_of(const struct ctrace_event_item *items, uint
 }
 
 /* A catalogue of one text, in memory; the test ends when it is not right. */
-static UNUSED void view_diagnose(const char *path, const struct ct_diagnostic *diagnostic,
-				 void *user)
+static UNUSED void event_diagnose(const char *path, const struct ct_diagnostic *diagnostic,
+				  void *user)
 {
 	(void)user;
 	fail_msg("%s:%u:%u: %s; expected %s", path, diagnostic->line, diagnostic->column,
 		 diagnostic->message, diagnostic->expected);
 }
 
-static UNUSED struct ct_catalog *view_catalog(const char *path, const char *text)
+static UNUSED struct ct_catalog *event_catalog(const char *path, const char *text)
 {
 	struct ct_catalog *catalog;
 
 	assert_int_equal(ct_catalog_create(&catalog), CTRACE_OK);
-	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), view_diagnose, NULL),
+	assert_int_equal(ct_catalog_parse(catalog, path, text, strlen(text), event_diagnose, NULL),
 			 CTRACE_OK);
 	return catalog;
 }
 
-/* What the catalogue says of the view becomes part of it. */
-static UNUSED void view_describe(struct ct_view *view, const struct ct_catalog *catalog)
+/* What the catalogue says of the event becomes part of it. */
+static UNUSED void event_describe(struct ct_read_event *event, const struct ct_catalog *catalog)
 {
-	view->component =
-		ct_catalog_component(catalog, view->event.component, view->event.component_size);
-	assert_non_null(view->component);
-	view->type = ct_catalog_event(view->component, view->event.event_id);
+	event->component = ct_catalog_component(catalog, event->traced.component,
+						event->traced.component_size);
+	assert_non_null(event->component);
+	event->type = ct_catalog_event(event->component, event->traced.event_id);
 }
 
 #endif
